@@ -1,0 +1,82 @@
+"""Checked arrays: the one door through which numbers enter.
+
+Every array inside the package is float64, C-contiguous, finite, and the package's own copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import InputError
+
+Array = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+EPS = float(np.finfo(np.float64).eps)
+
+
+def vector(name: str, value: ArrayLike, size: int | None = None) -> Array:
+    """Return `value` as a finite float64 vector of shape (size,).
+
+    Raises
+    ------
+    InputError
+        If `value` is not numeric, has another shape, or holds NaN or infinity.
+    """
+    x = _numbers(name, value)
+    if x.ndim == 0:
+        x = x.reshape(1)
+    if x.ndim != 1 or (size is not None and x.shape[0] != size):
+        raise InputError(name, f"shape {x.shape}", f"a vector of shape ({'n' if size is None else size},)")
+    return _finite(name, x)
+
+
+def matrix(name: str, value: ArrayLike, rows: int | None = None, cols: int | None = None) -> Array:
+    """Return `value` as a finite float64 matrix of shape (rows, cols); an empty one may be given as ``[]``.
+
+    Raises
+    ------
+    InputError
+        If `value` is not numeric, has another shape, or holds NaN or infinity.
+    """
+    x = _numbers(name, value)
+    if x.size == 0:
+        x = x.reshape(rows or 0, cols or 0) if (rows or 0) * (cols or 0) == 0 else x
+    wanted = f"a matrix of shape ({'m' if rows is None else rows}, {'n' if cols is None else cols})"
+    if x.ndim != 2 or (rows is not None and x.shape[0] != rows) or (cols is not None and x.shape[1] != cols):
+        raise InputError(name, f"shape {x.shape}", wanted)
+    return _finite(name, x)
+
+
+def scalar(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_low: bool = False) -> float:
+    """Return `value` as a finite float within [low, high] (or (low, high] with `open_low`).
+
+    Raises
+    ------
+    InputError
+        If it is not a number, not finite, or out of range.
+    """
+    bounds = f"a number {'>' if open_low else '>='} {low:g}" + (f" and <= {high:g}" if np.isfinite(high) else "")
+    allowed = bounds if np.isfinite(low) else "a finite number"
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise InputError(name, repr(value), allowed)
+    x = float(value)
+    if not np.isfinite(x) or x < low or x > high or (open_low and x == low):
+        raise InputError(name, x, allowed)
+    return x
+
+
+def _numbers(name: str, value: ArrayLike) -> Array:
+    try:
+        return np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InputError(name, repr(value), "an array of numbers", str(error)) from None
+
+
+def _finite(name: str, x: Array) -> Array:
+    if not np.isfinite(x).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
+        raise InputError(name, f"{x[where]} at index {where}", "finite numbers", "Look for a division by zero.")
+    return x

@@ -1,0 +1,1 @@
+"""Ground floor: cones, factorizations, small dense kernels."""

@@ -1,0 +1,1 @@
+"""Mechanics: states, systems, bodies and constraints. Knows no optimisation."""

@@ -1,0 +1,105 @@
+"""A constraint evaluated at one state: rows of plain data that a system hands over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..arrays import Array, matrix, scalar, vector
+from ..errors import InputError
+
+Kind = Literal["bilateral", "unilateral", "contact", "bilateral_contact", "dry"]
+Level = Literal["position", "velocity", "acceleration"]
+KINDS = ("bilateral", "unilateral", "contact", "bilateral_contact", "dry")
+LEVELS = ("position", "velocity", "acceleration")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Row:
+    """One constraint at one state (t, q, v): its value, its rate, and how its second rate depends on a.
+
+    A frictional contact has one normal row and one or two tangential rows, in the order (N, T1, T2).
+
+    Parameters
+    ----------
+    id : str
+        Stable name, the same from step to step, e.g. ``"block.corner0/ground"``.
+    kind : str
+        bilateral (= 0), unilateral (>= 0), contact (>= 0 with friction), bilateral_contact (= 0 with friction),
+        dry (no normal row: friction of at most `cap` on every row).
+    level : str
+        position: phi(t, q); velocity: psi(t, q, v); acceleration: C a - d.
+    gap : float
+        phi of a position constraint, m; psi of a velocity constraint, m/s; 0 for an acceleration constraint.
+    J : array_like, shape (k, nv)
+        Derivative of the rate with respect to v (position, velocity), or C (acceleration).
+    rate : array_like, shape (k,)
+        Relative velocity of every row, explicit time dependence included; psi for a velocity constraint, m/s.
+    drift : array_like, shape (k,)
+        What the second rate is without a: acceleration of every row = J a + drift, m/s^2 (-d for acceleration rows).
+    mu, mu_s, mu_r, cap : float
+        Friction coefficients and, for dry rows, the largest force, N. mu_s < 0 stands for mu_s = mu.
+    eps_n, eps_t : float
+        Newton restitution, normal and tangential, in [0, 1] and [-1, 1].
+
+    Raises
+    ------
+    InputError
+        NaN, wrong shapes, an unknown kind or level, negative friction.
+    """
+
+    id: str
+    kind: Kind
+    level: Level = "position"
+    gap: float = 0.0
+    J: Array
+    rate: Array
+    drift: Array
+    mu: float = 0.0
+    mu_s: float = -1.0
+    mu_r: float = 0.0
+    cap: float = 0.0
+    eps_n: float = 0.0
+    eps_t: float = 0.0
+
+    def __post_init__(self) -> None:
+        _choose("kind", self.kind, KINDS)
+        _choose("level", self.level, LEVELS)
+        J = matrix(f"J of {self.id}", self.J)
+        object.__setattr__(self, "J", J)
+        object.__setattr__(self, "rate", vector(f"rate of {self.id}", self.rate, len(J)))
+        object.__setattr__(self, "drift", vector(f"drift of {self.id}", self.drift, len(J)))
+        object.__setattr__(self, "gap", scalar(f"gap of {self.id}", self.gap))
+        for name in ("mu", "mu_r", "cap"):
+            object.__setattr__(self, name, scalar(f"{name} of {self.id}", getattr(self, name), low=0.0))
+        object.__setattr__(self, "mu_s", self.mu if self.mu_s < 0 else scalar("mu_s", self.mu_s, low=self.mu))
+        scalar(f"eps_n of {self.id}", self.eps_n, low=0.0, high=1.0)
+        scalar(f"eps_t of {self.id}", self.eps_t, low=-1.0, high=1.0)
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.rate)
+
+    @property
+    def bilateral(self) -> bool:
+        """Whether the first row is an equality."""
+        return self.kind in ("bilateral", "bilateral_contact")
+
+    @property
+    def frictional(self) -> bool:
+        """Whether the constraint carries friction."""
+        return self.kind in ("contact", "bilateral_contact", "dry") and self.size > (self.kind != "dry")
+
+    @property
+    def slip_speed(self) -> float:
+        """Tangential speed, m/s (0 without friction)."""
+        tangential = self.rate if self.kind == "dry" else self.rate[1:3]
+        return float(np.sqrt((tangential**2).sum()))
+
+
+def _choose(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InputError(name, repr(value), ", ".join(allowed))

@@ -1,0 +1,94 @@
+"""A scene: a system, where it starts, how long it runs, and what the exact answer is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from .state import State
+from .system import System
+
+if TYPE_CHECKING:
+    from ..arrays import Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """A number of a scene that a user may set.
+
+    Attributes
+    ----------
+    default, min, max : float
+        In SI units; the exact answers hold within [min, max].
+    unit : str
+        "1" for dimensionless.
+    meaning : str
+    """
+
+    default: float
+    unit: str
+    min: float
+    max: float
+    meaning: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exact:
+    """One exact number of a scene, how to read it off a trajectory, and the tolerance of every stepper.
+
+    Attributes
+    ----------
+    name, unit : str
+    value : float
+        From a closed form or an independent method, never from this package.
+    measure : callable
+        Takes the trajectory, returns the number found.
+    tol : mapping
+        Absolute tolerance by stepper name, at the default step of the scene.
+    """
+
+    name: str
+    value: float
+    unit: str
+    measure: Callable[[Any], float]
+    tol: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scene:
+    """A system with an initial state, a duration and exact answers.
+
+    Attributes
+    ----------
+    name, title, source : str
+    system : System
+    state : State
+    t_end, dt : float
+        Duration and default step, s.
+    params : mapping of str to float
+        The parameters it was built with.
+    exact : tuple of Exact
+    tests : tuple of str
+        What it tests, in words.
+    columns : mapping
+        Extra named outputs: name -> (unit, function of a state).
+    control : callable or None
+        control(t, state) -> array, passed on to `System.force`.
+    expected_stop : str or None
+        Reason with which the run is expected to stop, if it is.
+    """
+
+    name: str
+    title: str
+    source: str
+    system: System
+    state: State
+    t_end: float
+    dt: float
+    params: Mapping[str, float] = field(default_factory=dict)
+    exact: tuple[Exact, ...] = ()
+    tests: tuple[str, ...] = ()
+    columns: Mapping[str, tuple[str, Callable[[State], float]]] = field(default_factory=dict)
+    control: Callable[[float, State], Array] | None = None
+    expected_stop: str | None = None

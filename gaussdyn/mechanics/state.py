@@ -1,0 +1,53 @@
+"""The state of a system: everything that a bit-identical resume needs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from ..arrays import Array, scalar, vector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class State:
+    """Time, coordinates, velocity, and what friction remembers.
+
+    Parameters
+    ----------
+    q : array_like, shape (nq,)
+        Coordinates (m, rad).
+    v : array_like, shape (nv,)
+        Velocity (m/s, rad/s).
+    t : float
+        Time, s.
+    memory : mapping of str to array_like
+        Last reaction of every constraint, by id (N s per step), and other state that coordinates do not hold.
+
+    Raises
+    ------
+    InputError
+        NaN or a wrong shape.
+    """
+
+    q: Array
+    v: Array
+    t: float = 0.0
+    memory: Mapping[str, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        memory = {key: vector(f"memory[{key}]", value) for key, value in self.memory.items()}
+        object.__setattr__(self, "t", scalar("t", self.t))
+        object.__setattr__(self, "q", vector("q", self.q))
+        object.__setattr__(self, "v", vector("v", self.v))
+        object.__setattr__(self, "memory", MappingProxyType(memory))
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the exact bytes of t, q, v and memory, as 64 hex digits."""
+        digest = hashlib.sha256()
+        for value in (vector("t", self.t), self.q, self.v):
+            digest.update(value.tobytes())
+        for key in sorted(self.memory):
+            digest.update(key.encode() + self.memory[key].tobytes())
+        return digest.hexdigest()

@@ -1,0 +1,61 @@
+"""What a mechanical system must say about itself; everything else is built on these few functions."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+from ..arrays import Array
+from .rows import Row
+
+
+@runtime_checkable
+class System(Protocol):
+    """M(q) dv/dt = h(t, q, v) + reactions, dq/dt = qdot(q, v), and the constraints as rows.
+
+    Attributes
+    ----------
+    nq, nv : int
+        Number of coordinates and of velocities.
+    """
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        ...
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        ...
+
+    def mass(self, q: Array) -> Array:
+        """Return M, shape (nv, nv), symmetric positive definite (kg, kg m^2)."""
+        ...
+
+    def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
+        """Return h, shape (nv,): applied and gyroscopic forces, without reactions (N, N m)."""
+        ...
+
+    def qdot(self, q: Array, v: Array) -> Array:
+        """Return dq/dt, shape (nq,)."""
+        ...
+
+    def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
+        """Return every constraint evaluated at (t, q, v), open contacts included, in a fixed order by id."""
+        ...
+
+    def potential(self, t: float, q: Array) -> float:
+        """Return the potential energy of the conservative part of the force, J (0 where there is none)."""
+        ...
+
+    def power(self, t: float, q: Array, v: Array, control: Array | None = None) -> float:
+        """Return the power of the applied forces that `potential` does not cover, W."""
+        ...
+
+    def drawables(self, q: Array) -> list[dict[str, Any]]:
+        """Return shapes to draw: dictionaries with ``shape`` (point, segment, disc, polygon, halfplane) and data."""
+        ...
+
+    def spec(self) -> dict[str, Any]:
+        """Return the name and the parameters from which the system can be built again."""
+        ...

@@ -1,0 +1,1 @@
+"""Mathematics: programs as data, methods as values, answers that audit themselves. Knows no mechanics."""

@@ -1,0 +1,121 @@
+"""The answer: status, reactions, residuals recomputed from the problem, and what is unique."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import SolveFailed
+
+if TYPE_CHECKING:
+    from .certificates import Certificate
+    from .residuals import Residuals
+
+
+class Status(StrEnum):
+    """How a solve ended. Mathematics fails by status, never by exception; `advice` says what to do."""
+
+    SOLVED = "SOLVED"
+    INFEASIBLE = "INFEASIBLE"
+    NO_SOLUTION = "NO_SOLUTION"
+    MAX_ITERATIONS = "MAX_ITERATIONS"
+    UNDECIDED = "UNDECIDED"
+    IMPACT_NEEDED = "IMPACT_NEEDED"
+    PENETRATING = "PENETRATING"
+
+    @property
+    def advice(self) -> str:
+        """What the status means and what to do, in one sentence."""
+        return _ADVICE[self]
+
+
+_ADVICE = {
+    Status.SOLVED: "the residual was recomputed from the problem and is below the tolerance.",
+    Status.INFEASIBLE: "no admissible motion exists; the Farkas certificate names the rows that contradict.",
+    Status.NO_SOLUTION: "admissible motions exist, but every mode of the laws is refuted; see the certificate.",
+    Status.MAX_ITERATIONS: "the best point found is returned with its residuals; try another method.",
+    Status.UNDECIDED: "neither a solution nor a proof was found; the best point is returned with its residuals.",
+    Status.IMPACT_NEEDED: "a closed gap approaches, so no acceleration exists; solve the velocity level first.",
+    Status.PENETRATING: "bodies overlap, so no acceleration exists; start from a state with gaps >= 0.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Solution:
+    """The answer to a problem; it audits itself.
+
+    Attributes
+    ----------
+    problem : QuadraticProgram, LinearComplementarity or ComplementarityProblem
+        What was solved.
+    status : Status
+    x : Array or None
+        Primary unknown: acceleration (m/s^2), velocity (m/s), z of an LCP; None if there is none to return.
+    lam : Array
+        Multipliers of the equalities (reactions of the bilateral rows).
+    r : Array
+        Reactions of the blocks, or multipliers of the inequalities.
+    u : Array
+        Relative motion of the blocks, or slack C x - d of the inequalities.
+    modes : tuple of str
+        Mode of every block: open, stick, slip, degenerate (contacts); active, inactive (rows).
+    residuals : Residuals
+        Dimensionless, recomputed from the problem.
+    u_unique, r_unique : bool or None
+        Whether the motion and the reactions are the only ones; None if not known.
+    null_space : Array, shape (multipliers, k)
+        Directions in which (lam, r) may move without a change of the motion, where known.
+    certificate : Certificate or None
+        Proof, for INFEASIBLE and NO_SOLUTION.
+    """
+
+    problem: Any
+    status: Status
+    x: Array | None = None
+    lam: Array = field(default_factory=lambda: np.zeros(0))
+    r: Array = field(default_factory=lambda: np.zeros(0))
+    u: Array = field(default_factory=lambda: np.zeros(0))
+    modes: tuple[str, ...] = ()
+    residuals: Residuals | None = None
+    u_unique: bool | None = None
+    r_unique: bool | None = None
+    null_space: Array | None = None
+    method: str = ""
+    iterations: int = 0
+    certificate: Certificate | None = None
+    message: str = ""
+
+    @property
+    def solved(self) -> bool:
+        """Whether the status is SOLVED."""
+        return self.status is Status.SOLVED
+
+    def audit(self) -> Residuals:
+        """Recompute the residuals from the problem and the answer alone, never from solver state."""
+        from .residuals import residuals
+
+        return residuals(self.problem, self)
+
+    def require(self) -> Solution:
+        """Return self if SOLVED.
+
+        Raises
+        ------
+        SolveFailed
+            Otherwise; carries this solution.
+        """
+        if not self.solved:
+            raise SolveFailed(self)
+        return self
+
+    def but(self, **changes: Any) -> Solution:
+        """Return a copy with the given fields changed."""
+        return replace(self, **changes)
+
+    def explain(self) -> str:
+        """Return the status and what to do about it, in words."""
+        return f"{self.status}: {self.message or self.status.advice}"

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
+from ..errors import InputError
+from .complementarity import ComplementarityProblem, LinearComplementarity
+from .quadratic import QuadraticProgram
 from .solution import Solution
 
 
 class Method(Protocol):
     """A frozen value that knows how to solve one kind of problem, and prints its settings."""
 
+    name: ClassVar[str]
+
     def solve(self, problem: Any) -> Solution:
-        """Solve and verify."""
+        """Solve, verify, and return the answer.
+
+        Raises
+        ------
+        InputError
+            If the method does not apply to this kind of problem.
+        """
         ...
 
 
@@ -34,4 +45,15 @@ def solve(problem: Any, *, method: Method | None = None) -> Solution:
     InputError
         If `problem` is none of the above, or `method` does not apply to it.
     """
-    raise NotImplementedError
+    if method is not None:
+        return method.solve(problem)
+    if isinstance(problem, QuadraticProgram):
+        from .solve_quadratic import solve_quadratic
+
+        return solve_quadratic(problem)
+    if isinstance(problem, (ComplementarityProblem, LinearComplementarity)):
+        from .solve_blocks import solve_blocks
+
+        return solve_blocks(problem)
+    allowed = "a QuadraticProgram, LinearComplementarity or ComplementarityProblem"
+    raise InputError("problem", type(problem).__name__, allowed, "Build one with assemble() or gauss_program().")

@@ -1,0 +1,110 @@
+"""Dynamics with contact, friction and constraints by Gauss's principle: exact, verified, certified.
+
+The public names below are imported when they are first used, so that ``import gaussdyn`` is quick and compiles
+nothing. Everything else is reachable in its module, e.g. ``gaussdyn.programs.laws.Rolling``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from .analysis.audit import audit as audit
+    from .contact.assemble import assemble as assemble
+    from .contact.gauss import gauss_program as gauss_program
+    from .contact.omega import admissible_set as admissible_set
+    from .contact.resolve import resolve as resolve
+    from .contact.snapshot import Activation as Activation
+    from .contact.snapshot import snapshot as snapshot
+    from .errors import GaussdynError as GaussdynError
+    from .errors import InputError as InputError
+    from .integrate.moreau_jean import MoreauJean as MoreauJean
+    from .integrate.simulate import simulate as simulate
+    from .integrate.trajectory import Trajectory as Trajectory
+    from .mechanics.check import check_system as check_system
+    from .mechanics.state import State as State
+    from .mechanics.user_system import Acceleration as Acceleration
+    from .mechanics.user_system import Position as Position
+    from .mechanics.user_system import UserSystem as UserSystem
+    from .mechanics.user_system import Velocity as Velocity
+    from .programs.complementarity import ComplementarityProblem as ComplementarityProblem
+    from .programs.complementarity import LinearComplementarity as LinearComplementarity
+    from .programs.laws import Coulomb as Coulomb
+    from .programs.laws import Unilateral as Unilateral
+    from .programs.quadratic import QuadraticProgram as QuadraticProgram
+    from .programs.solution import Solution as Solution
+    from .programs.solution import Status as Status
+    from .programs.solve import solve as solve
+    from .report.pictures import plot as plot
+    from .scenes.catalogue import build as build
+
+__all__ = [
+    "Acceleration",
+    "Activation",
+    "ComplementarityProblem",
+    "Coulomb",
+    "GaussdynError",
+    "InputError",
+    "LinearComplementarity",
+    "MoreauJean",
+    "Position",
+    "QuadraticProgram",
+    "Solution",
+    "State",
+    "Status",
+    "Trajectory",
+    "Unilateral",
+    "UserSystem",
+    "Velocity",
+    "admissible_set",
+    "assemble",
+    "audit",
+    "build",
+    "check_system",
+    "gauss_program",
+    "plot",
+    "resolve",
+    "simulate",
+    "snapshot",
+    "solve",
+]
+
+_HOME = {
+    "analysis.audit": ("audit",),
+    "contact.assemble": ("assemble",),
+    "contact.gauss": ("gauss_program",),
+    "contact.omega": ("admissible_set",),
+    "contact.resolve": ("resolve",),
+    "contact.snapshot": ("Activation", "snapshot"),
+    "errors": ("GaussdynError", "InputError"),
+    "integrate.moreau_jean": ("MoreauJean",),
+    "integrate.simulate": ("simulate",),
+    "integrate.trajectory": ("Trajectory",),
+    "mechanics.check": ("check_system",),
+    "mechanics.state": ("State",),
+    "mechanics.user_system": ("Acceleration", "Position", "UserSystem", "Velocity"),
+    "programs.complementarity": ("ComplementarityProblem", "LinearComplementarity"),
+    "programs.laws": ("Coulomb", "Unilateral"),
+    "programs.quadratic": ("QuadraticProgram",),
+    "programs.solution": ("Solution", "Status"),
+    "programs.solve": ("solve",),
+    "report.pictures": ("plot",),
+    "scenes.catalogue": ("build",),
+}
+_MODULE = {name: module for module, names in _HOME.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used (PEP 562)."""
+    if name not in _MODULE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_MODULE[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

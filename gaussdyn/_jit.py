@@ -2,8 +2,8 @@
 
 Numba's own on-disk cache looks only at the file of the function itself, so an edited inner kernel in another
 file would leave its cached callers stale. The cache directory is therefore named by a hash over the sources of
-every module that defines kernels, and the numba version. Modules with kernels are imported at the first solve,
-never with the package.
+every module that defines kernels (and of those they take constants from), and the numba version. Modules with
+kernels are imported at the first solve, never with the package.
 """
 
 from __future__ import annotations
@@ -11,41 +11,116 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import sys
+import tempfile
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import config
+from numba.core import config, event
 
 F = TypeVar("F", bound=Callable[..., Any])
 PACKAGE = Path(__file__).resolve().parent
-MARK = "from .._jit import", "from ..._jit import", "from ._jit import"
+MARK = re.compile(r"^from \.+_jit import", re.MULTILINE)
+IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 
 def kernel_sources() -> list[Path]:
     """Return the source files that define kernels, sorted: those that import this module."""
-    files = [p for p in sorted(PACKAGE.rglob("*.py")) if p.name != "_jit.py"]
-    return [p for p in files if any(mark in p.read_text(encoding="utf-8") for mark in MARK)]
+    return [p for p in sorted(PACKAGE.rglob("*.py")) if MARK.search(p.read_text(encoding="utf-8"))]
+
+
+def constant_sources() -> list[Path]:
+    """Return the files of the package that kernel files take constants (UPPER CASE names) from, sorted."""
+    found = set()
+    for path in kernel_sources():
+        for dots, module, names in IMPORT.findall(path.read_text(encoding="utf-8")):
+            source = path.parents[len(dots) - 1].joinpath(*(module or "__init__").split(".")).with_suffix(".py")
+            if CONSTANT.search(names) and source.is_file():
+                found.add(source)
+    return sorted(found)
 
 
 def source_hash() -> str:
     """Return 16 hex digits over all kernel sources, the numba version and the processor type."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version_info[:2]} {platform.machine()}".encode())
-    for path in [PACKAGE / "_jit.py", *kernel_sources()]:
+    for path in sorted({PACKAGE / "_jit.py", *kernel_sources(), *constant_sources()}):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def cache_directory() -> Path:
-    """Return where this version of the kernels is cached (GAUSSDYN_CACHE overrides ``~/.cache/gaussdyn``)."""
-    root = os.environ.get("GAUSSDYN_CACHE") or str(Path.home() / ".cache" / "gaussdyn")
-    return Path(root) / f"kernels-{source_hash()}"
+    """Return where this version of the kernels is cached (GAUSSDYN_CACHE overrides ``~/.cache/gaussdyn``).
+
+    The directory exists on return. Where that place cannot be written, a private one under the system's folder
+    for temporary files is taken, with a note on standard error.
+    """
+    name, chosen = f"kernels-{source_hash()}", os.environ.get("GAUSSDYN_CACHE")
+    root = Path(chosen) if chosen else Path(os.path.expanduser("~")) / ".cache" / "gaussdyn"
+    try:
+        return _writable(root / name)
+    except OSError as error:
+        place = _private_temporary() / name
+        place.mkdir(parents=True, exist_ok=True)
+        _say(f"gaussdyn: cannot write {root} ({error.strerror}); compiled kernels go to {place}")
+        return place
 
 
-_directory = cache_directory()
-_announced = _directory.is_dir()
+def _writable(place: Path) -> Path:
+    """Create the directory if need be, and write in it once (access bits alone do not tell)."""
+    place.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=place):
+        return place
+
+
+def _private_temporary() -> Path:
+    """Return a folder of this user alone: cached machine code that others could write must not be loaded."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    place = Path(tempfile.gettempdir()) / f"gaussdyn-{user}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    status = place.lstat()
+    if place.is_symlink() or (user and (status.st_uid != user or status.st_mode & 0o022)):
+        return Path(tempfile.mkdtemp(prefix="gaussdyn-"))
+    return place
+
+
+class _Build(event.Listener):  # type: ignore[misc]
+    """Announces the first kernel that is really compiled (not loaded from disk), and counts them all."""
+
+    def __init__(self) -> None:
+        self.compiled, self.seconds = 0, 0.0
+        self.lock = threading.RLock()
+        self.directory: Path | None = None
+
+    def on_start(self, event: Any) -> None:
+        """Count one more compilation; say so before the first."""
+        if not self.compiled:
+            _say("gaussdyn: compiling its kernels, once (up to a minute) ...")
+        self.compiled += 1
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to do: the time is taken around compiling and loading together."""
+
+
+_build = _Build()
+
+
+def kernel_directory() -> Path:
+    """Return the cache directory of this process, chosen once."""
+    with _build.lock:
+        if _build.directory is None:
+            _build.directory = cache_directory()
+        return _build.directory
+
+
+def build_statistics() -> dict[str, Any]:
+    """Return ``compile_s`` (seconds spent compiling and loading kernels here) and ``compiled`` (how many)."""
+    return {"compile_s": _build.seconds, "compiled": _build.compiled}
 
 
 def kernel(signature: str | list[str], *, inline: bool = False) -> Callable[[F], F]:
@@ -59,23 +134,22 @@ def kernel(signature: str | list[str], *, inline: bool = False) -> Callable[[F],
     inline : bool
         Inline into callers (for a few lines only).
     """
+    options = {"cache": True, "error_model": "numpy", "nogil": True, "boundscheck": False}
 
     def compile_(function: F) -> F:
-        _announce()
-        saved, config.CACHE_DIR = config.CACHE_DIR, str(_directory)
-        try:
-            options = {"cache": True, "error_model": "numpy", "nogil": True, "boundscheck": False}
-            jitted: F = numba.njit(signature, inline="always" if inline else "never", **options)(function)
-            return jitted
-        finally:
-            config.CACHE_DIR = saved
+        with _build.lock, event.install_listener("numba:compile", _build):
+            start, saved = time.perf_counter(), config.CACHE_DIR
+            config.CACHE_DIR = str(kernel_directory())
+            try:
+                jitted: F = numba.njit(signature, inline="always" if inline else "never", **options)(function)
+                return jitted
+            finally:
+                config.CACHE_DIR = saved
+                _build.seconds += time.perf_counter() - start
 
     return compile_
 
 
-def _announce() -> None:
-    global _announced
-    if not _announced:
-        _announced = True
-        print("gaussdyn: compiling its kernels, once (up to a minute) ...", file=sys.stderr, flush=True)
-        _directory.mkdir(parents=True, exist_ok=True)
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()

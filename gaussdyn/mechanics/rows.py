@@ -14,6 +14,7 @@ Kind = Literal["bilateral", "unilateral", "contact", "bilateral_contact", "dry"]
 Level = Literal["position", "velocity", "acceleration"]
 KINDS = ("bilateral", "unilateral", "contact", "bilateral_contact", "dry")
 LEVELS = ("position", "velocity", "acceleration")
+SIZES = {"unilateral": (1,), "contact": (1, 2, 3, 5), "bilateral_contact": (1, 2, 3), "dry": (1, 2)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,15 +40,17 @@ class Row:
         Relative velocity of every row, explicit time dependence included; psi for a velocity constraint, m/s.
     drift : array_like, shape (k,)
         What the second rate is without a: acceleration of every row = J a + drift, m/s^2 (-d for acceleration rows).
-    mu, mu_s, mu_r, cap : float
-        Friction coefficients and, for dry rows, the largest force, N. mu_s < 0 stands for mu_s = mu.
+    mu, mu_s, mu_r : float
+        Friction coefficients: sliding, at rest (< 0 stands for mu), rolling (m; needs rows N, T1, T2, R1, R2).
+    cap, cap_s : float
+        For dry rows, the largest force while slipping and at rest (< 0 stands for cap), N.
     eps_n, eps_t : float
         Newton restitution, normal and tangential, in [0, 1] and [-1, 1].
 
     Raises
     ------
     InputError
-        NaN, wrong shapes, an unknown kind or level, negative friction.
+        NaN, wrong shapes, a number of rows that the kind does not allow, an unknown kind or level, negative friction.
     """
 
     id: str
@@ -61,6 +64,7 @@ class Row:
     mu_s: float = -1.0
     mu_r: float = 0.0
     cap: float = 0.0
+    cap_s: float = -1.0
     eps_n: float = 0.0
     eps_t: float = 0.0
 
@@ -74,9 +78,12 @@ class Row:
         object.__setattr__(self, "gap", scalar(f"gap of {self.id}", self.gap))
         for name in ("mu", "mu_r", "cap"):
             object.__setattr__(self, name, scalar(f"{name} of {self.id}", getattr(self, name), low=0.0))
-        object.__setattr__(self, "mu_s", self.mu if self.mu_s < 0 else scalar("mu_s", self.mu_s, low=self.mu))
+        for name, low in (("mu_s", self.mu), ("cap_s", self.cap)):
+            given = getattr(self, name)
+            object.__setattr__(self, name, low if given < 0 else scalar(f"{name} of {self.id}", given, low=low))
         scalar(f"eps_n of {self.id}", self.eps_n, low=0.0, high=1.0)
         scalar(f"eps_t of {self.id}", self.eps_t, low=-1.0, high=1.0)
+        _check_size(self)
 
     @property
     def size(self) -> int:
@@ -98,6 +105,16 @@ class Row:
         """Tangential speed, m/s (0 without friction)."""
         tangential = self.rate if self.kind == "dry" else self.rate[1:3]
         return float(np.sqrt((tangential**2).sum()))
+
+
+def _check_size(row: Row) -> None:
+    allowed = SIZES.get(row.kind, (row.size,))
+    if row.mu_r > 0:
+        allowed = (5,) if row.kind == "contact" else ()
+    if row.size not in allowed:
+        mend = "Rolling resistance (mu_r > 0) needs a contact with rows N, T1, T2, R1, R2."
+        given = f"{row.size} rows of a {row.kind} constraint" + (" with mu_r > 0" if row.mu_r > 0 else "")
+        raise InputError(f"J of {row.id}", given, f"{allowed or 'no such constraint'}", mend)
 
 
 def _choose(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
-from ..arrays import Array, matrix, vector
+from ..arrays import Array, IntArray, matrix, vector
 from ..errors import InputError
+from .condense import Elimination
 from .laws import Law, LawTable, Unilateral
 
 Matrix = Any  # Array or scipy.sparse.csr_array: both know @ and .T
@@ -88,6 +88,17 @@ class GlobalForm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """W by rows for the kernels: entries, columns and row pointers (CSR), and its diagonal blocks D (n, 5, 5)."""
+
+    data: Array
+    indices: IntArray
+    indptr: IntArray
+    D: Array
+    spectra: Array  # (n, 3): lowest and highest eigenvalue of the symmetric part of W_kk, and |W_kk|
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComplementarityProblem:
     """Find r with u = W r + W_abs |r| + q and (u_k, r_k) in law k, for every block k.
 
@@ -117,6 +128,9 @@ class ComplementarityProblem:
     W_abs: Matrix = None
     form: GlobalForm | None = None
     table: LawTable = field(init=False, repr=False)
+    rows: Rows = field(init=False, repr=False)
+    rho: Array = field(init=False, repr=False)
+    elimination: Elimination | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         table = LawTable.of(self.laws)
@@ -125,8 +139,9 @@ class ComplementarityProblem:
             mend = "A planar contact is Coulomb(mu, dim=2)."
             raise InputError("laws", f"blocks of {table.start[-1]} rows in all", f"{len(q)} rows, the size of q", mend)
         W = _matrix("W", self.W, len(q), len(q))
-        _check_cone_blocks(W, table)
-        values = {"W": W, "q": q, "laws": table.laws, "table": table}
+        rows = _rows(W, table)
+        _check_cone_blocks(rows.spectra, table)
+        values = {"W": W, "q": q, "laws": table.laws, "table": table, "rows": rows, "rho": _step_sizes(rows.spectra)}
         values["W_abs"] = _matrix("W_abs", self.W_abs, len(q), len(q))
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -137,11 +152,12 @@ class ComplementarityProblem:
 
         S is the inverse of M on the null space of G; redundant rows of G do no harm.
         """
-        x_free, inverse = _eliminate(form)
-        B = form.J.T if form.B is None else form.B
-        W = form.J @ inverse(B)
-        W_abs = None if form.B_abs is None else form.J @ inverse(form.B_abs)
-        return cls(W=W, q=np.asarray(form.J @ x_free + form.w).ravel(), laws=laws, W_abs=W_abs, form=form)
+        elimination = Elimination(form.M, form.G, form.b)
+        x_free, _ = elimination.motion(form.h)
+        W = form.J @ elimination.spread(form.J.T if form.B is None else form.B)
+        W_abs = None if form.B_abs is None else form.J @ elimination.spread(form.B_abs)
+        q = np.asarray(form.J @ x_free + form.w).ravel()
+        return cls(W=W, q=q, laws=laws, W_abs=W_abs, form=form, elimination=elimination)
 
     def motion(self, r: Array) -> Array:
         """Return u = W r + W_abs |r| + q."""
@@ -150,14 +166,14 @@ class ComplementarityProblem:
 
     def recover(self, r: Array) -> tuple[Array, Array]:
         """Return (x, lam) of the global form for the reaction r; two empty vectors without one."""
-        if self.form is None:
-            return np.zeros(0), np.zeros(0)
         form = self.form
-        B = form.J.T if form.B is None else form.B
-        load = form.h + np.asarray(B @ r).ravel()
+        if form is None:
+            return np.zeros(0), np.zeros(0)
+        elimination = self.elimination or Elimination(form.M, form.G, form.b)
+        load = form.h + np.asarray((form.J.T if form.B is None else form.B) @ r).ravel()
         if form.B_abs is not None:
             load = load + np.asarray(form.B_abs @ np.abs(r)).ravel()
-        return _saddle(form, load)
+        return elimination.motion(load)
 
 
 def _matrix(name: str, value: Matrix, rows: int, cols: int) -> Matrix:
@@ -174,53 +190,36 @@ def _matrix(name: str, value: Matrix, rows: int, cols: int) -> Matrix:
     return csr
 
 
-def _check_cone_blocks(W: Matrix, table: LawTable) -> None:
-    for law, blocks, rows in table.groups():
-        if not law.cone or not len(blocks):
-            continue
-        D = diagonal_blocks(W, rows)
-        low = np.linalg.eigvalsh((D + D.transpose(0, 2, 1)) / 2)[:, 0]
-        bad = np.flatnonzero(low < -1e-9 * np.linalg.norm(D, axis=(1, 2)))
-        if len(bad):
-            k = int(blocks[bad[0]])
-            given = f"block {k} ({law.__name__}) with eigenvalue {low[bad[0]]:.3g} of its symmetric part"
-            raise InputError("W", given, "positive semidefinite diagonal blocks for contact laws")
+def _rows(W: Matrix, table: LawTable) -> Rows:
+    from .law_kernels import block_spectra
+
+    if sp.issparse(W):
+        data, indices, indptr = W.data, W.indices.astype(np.int64), W.indptr.astype(np.int64)
+    else:
+        m = len(W)
+        data, indptr = W.ravel(), np.arange(0, m * m + 1, m) if m else np.zeros(1, dtype=np.int64)
+        indices = np.arange(m * m) % m if m else np.zeros(0, dtype=np.int64)
+    n = len(table.code)
+    D, spectra = np.zeros((n, 5, 5)), np.zeros((n, 3))
+    block_spectra(data, indices, indptr, table.start, D, spectra)
+    return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra)
 
 
-def diagonal_blocks(W: Matrix, rows: Any) -> Array:
-    """Return the diagonal blocks of W, shape (k, d, d), for the row indices `rows` (k, d)."""
-    if not sp.issparse(W):
-        return np.asarray(W[rows[:, :, None], rows[:, None, :]], dtype=np.float64)
-    k, d = rows.shape
-    i = np.repeat(rows, d, axis=1).ravel()
-    j = np.tile(rows, (1, d)).ravel()
-    return np.asarray(W[i, j], dtype=np.float64).reshape(k, d, d)
+def _check_cone_blocks(spectra: Array, table: LawTable) -> None:
+    bad = table.cone & (spectra[:, 0] < -1e-9 * spectra[:, 2])
+    if bad.any():
+        k = int(np.argmax(bad))
+        name = type(table.laws[k]).__name__
+        given = f"block {k} ({name}) with eigenvalue {spectra[k, 0]:.3g} of the symmetric part of W_kk"
+        mend = "Check the sign convention u = W r + q; only Unilateral and Sliding blocks may have any sign."
+        raise InputError("W", given, "positive semidefinite diagonal blocks for contact laws", mend)
 
 
-def _eliminate(form: GlobalForm) -> tuple[Array, Any]:
-    """Return x_free and the map B -> S B of the constrained free motion."""
-    if not len(form.b) and sp.issparse(form.M):
-        lu = splu(sp.csc_array(form.M))
-        return lu.solve(form.h), lambda B: _solve_sparse(lu, B)
-    x_free, _ = _saddle(form, form.h)
-    homogeneous = GlobalForm(M=form.M, h=0 * form.h, J=form.J, w=form.w, G=form.G, b=0 * form.b)
-    return x_free, lambda B: _saddle(homogeneous, B.toarray() if sp.issparse(B) else B)[0]
-
-
-def _solve_sparse(lu: Any, B: Matrix) -> Matrix:
-    if not sp.issparse(B):
-        return lu.solve(B)
-    return sp.csr_array(lu.solve(B.toarray()))
-
-
-def _saddle(form: GlobalForm, load: Array) -> tuple[Array, Array]:
-    """Solve M x = load + G^T lam, G x = b for one or several loads; lam of minimum norm if G is redundant."""
-    M = form.M.toarray() if sp.issparse(form.M) else form.M
-    G = form.G.toarray() if sp.issparse(form.G) else form.G
-    free = np.linalg.solve(M, load)
-    if not len(form.b):
-        return free, np.zeros((0, *load.shape[1:]))
-    S = np.linalg.solve(M, G.T)
-    b = form.b if load.ndim == 1 else form.b[:, None]
-    lam = np.linalg.lstsq(G @ S, b - G @ free, rcond=1e-12)[0]
-    return free + S @ lam, lam
+def _step_sizes(spectra: Array) -> Array:
+    """Return rho_k = 1 / lambda_max; where not positive 1 / |W_kk|; where W_kk = 0 one over the mean |W_jj|, else 1."""
+    top, size = spectra[:, 1], spectra[:, 2]
+    scale = np.where(top > 0, top, size)
+    if len(scale) and not scale.min() > 0:
+        mean = float(size.mean())
+        scale = np.where(scale > 0, scale, mean if mean > 0 else 1.0)
+    return np.asarray(1.0 / scale)

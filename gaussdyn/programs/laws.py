@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -323,23 +324,39 @@ class LawTable:
         First row of every block, and the total.
     P : Array, shape (n, 4)
         Parameters mu, mu_s, cap, mu_r.
+    cone : bool array, shape (n,)
+        Whether the law asks for a positive semidefinite block W_kk.
     """
 
     laws: tuple[Law, ...]
     code: IntArray
     start: IntArray
     P: Array
+    cone: NDArray[np.bool_]
 
     @staticmethod
     def of(laws: Sequence[Law]) -> LawTable:
-        """Tabulate a sequence of laws."""
-        for k, law in enumerate(laws):
+        """Tabulate a sequence of laws; a short one that came before is not tabulated again.
+
+        Raises
+        ------
+        InputError
+            If an entry is not a law.
+        """
+        key = tuple(laws)
+        for k, law in enumerate(key):
             if not isinstance(law, Law):
                 raise InputError(f"laws[{k}]", repr(law), "a law such as Unilateral() or Coulomb(0.3)")
+        return _remembered_table(key) if len(key) <= 64 else LawTable.tabulate(key)
+
+    @staticmethod
+    def tabulate(laws: tuple[Law, ...]) -> LawTable:
+        """Tabulate laws."""
         size = np.array([law.size for law in laws], dtype=np.int64)
         P = np.array([law.parameters() for law in laws], dtype=np.float64).reshape(-1, 4)
         code = np.array([law.code for law in laws], dtype=np.int64)
-        return LawTable(tuple(laws), code, np.concatenate([[0], np.cumsum(size)]).astype(np.int64), P)
+        cone = np.array([law.cone for law in laws], dtype=np.bool_)
+        return LawTable(laws, code, np.concatenate([[0], np.cumsum(size)]).astype(np.int64), P, cone)
 
     def groups(self) -> list[tuple[type[Law], IntArray, IntArray]]:
         """Return (law, blocks (k,), rows (k, dim)) for every law and block size present."""
@@ -356,3 +373,8 @@ class LawTable:
         for law, blocks, rows in self.groups():
             y[rows] = law.project_many(r[rows], self.P[blocks])
         return y
+
+
+@lru_cache(maxsize=512)
+def _remembered_table(laws: tuple[Law, ...]) -> LawTable:
+    return LawTable.tabulate(laws)

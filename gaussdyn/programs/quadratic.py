@@ -50,7 +50,7 @@ class QuadraticProgram:
         g = vector("g", self.g)
         n = g.shape[0]
         H = matrix("H", self.H, n, n)
-        _check_symmetric(H)
+        H = _symmetric(H)
         cholesky("H", H)
         A, b = _rows("A", self.A, "b", self.b, n)
         C, d = _rows("C", self.C, "d", self.d, n)
@@ -76,12 +76,14 @@ def _rows(name: str, rows: ArrayLike | None, rhs_name: str, rhs: ArrayLike | Non
         return np.zeros((0, n)), np.zeros(0)
     if rows is None or rhs is None:
         raise InputError(f"{name}, {rhs_name}", "only one of the two", "both or neither")
-    A = matrix(name, rows, None, n) if np.size(rows) else np.zeros((0, n))
-    return A, vector(rhs_name, rhs, A.shape[0]) if A.shape[0] else np.zeros(0)
+    A = matrix(name, rows, None, n) if np.size(rows) else np.zeros((0 if n else np.size(rhs), n))
+    return A, vector(rhs_name, rhs if np.size(rhs) else np.zeros(0), A.shape[0])
 
 
-def _check_symmetric(H: Array) -> None:
+def _symmetric(H: Array) -> Array:
+    """Return H with the rounding of its symmetry removed, or say where it is not symmetric."""
     gap = np.abs(H - H.T)
     if gap.size and gap.max() > 1e-12 * np.abs(H).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
         raise InputError("H", f"H[{i},{j}] = {H[i, j]:g}, H[{j},{i}] = {H[j, i]:g}", "a symmetric matrix")
+    return np.ascontiguousarray((H + H.T) / 2.0) if gap.any() else H

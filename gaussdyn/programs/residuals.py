@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import EPS, Array
+from ..arrays import EPS, Array, IntArray
 from ..linalg.cones import norms
-from .complementarity import ComplementarityProblem, LinearComplementarity, diagonal_blocks
-from .laws import CAP, MU, MU_R, Associated, BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Sliding
+from .complementarity import ComplementarityProblem, LinearComplementarity
 from .quadratic import QuadraticProgram
 
 if TYPE_CHECKING:
     from .solution import Solution
 
 TOL = 1e-12
+BORDER = 1e-8  # a block nearer than this (in units of |rho q|) to the border of two modes is degenerate
+MODES = ("open", "stick", "slip", "degenerate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +52,12 @@ class Residuals:
     work: float | None = None
 
     def small(self, tol: float = TOL) -> bool:
-        """Whether E <= max(tol, 10 eps |r| / |rho q|): the definition of SOLVED."""
-        return bool(np.isfinite(self.E) and max(tol, 10.0 * self.floor) >= self.E)
+        """Whether E <= max(tol, 10 eps |r| / |rho q|): the definition of SOLVED.
+
+        The rounding floor is capped at 1e-8, where modes are no longer settled: a reaction that runs to infinity
+        would otherwise hide any residual.
+        """
+        return bool(np.isfinite(self.E) and max(tol, min(10.0 * self.floor, BORDER)) >= self.E)
 
     def to_json(self) -> dict[str, float | None]:
         """Return the figures under the keys of the file formats (null where unknown or not finite)."""
@@ -74,18 +79,23 @@ def residuals(problem: Any, answer: Solution) -> Residuals:
 def kkt_residuals(program: QuadraticProgram, x: Array, y: Array, z: Array) -> Residuals:
     """Return the KKT residual of (x, y, z).
 
-    Stationarity is relative to |g| + |A^T y + C^T z|, feasibility to |b, d| + |A, C| |x|, complementarity to the
-    product of the two scales of z and of the slack.
+    Stationarity is relative to |g| + |A^T y + C^T z|; feasibility row by row to |b_i| + |A_i| |x| (so that a row of
+    small numbers is not lost beside large ones), which bounds the same figure taken over all rows together;
+    complementarity to the product of the two scales. The floor is eps |H| |x| / (|g| + |A^T y + C^T z|): an x stored
+    in double precision can balance no better.
     """
-    force = program.A.T @ y + program.C.T @ z
-    slack = program.C @ x - program.d
-    stationarity = _norm(program.H @ x + program.g - force) / _positive(_norm(program.g) + _norm(force))
-    size = _norm(np.r_[program.b, program.d]) + _norm(np.vstack([program.A, program.C])) * _norm(x)
-    gap = np.r_[program.A @ x - program.b, np.minimum(slack, 0.0)]
-    feasibility = _norm(gap) / _positive(size)
-    scale = _positive(_norm(program.g) + _norm(force)) * _positive(size)
-    complementarity = float(np.abs(z * slack).sum()) / scale + _norm(np.minimum(z, 0.0)) / _positive(_norm(z))
-    return Residuals(E=max(stationarity, feasibility, complementarity))
+    if not (np.isfinite(x).all() and np.isfinite(y).all() and np.isfinite(z).all()):
+        return Residuals(E=np.inf)
+    force, slack, length = program.A.T @ y + program.C.T @ z, program.C @ x - program.d, _norm(x)
+    load = _positive(_norm(program.g) + _norm(force))
+    stationarity = _norm(program.H @ x + program.g - force) / load
+    gap = np.r_[np.abs(program.A @ x - program.b), np.maximum(-slack, 0.0)]
+    sizes = np.r_[np.abs(program.b) + norms(program.A) * length, np.abs(program.d) + norms(program.C) * length]
+    feasibility = float((gap / np.where(sizes > 0, sizes, 1.0)).max(initial=0.0))
+    complementarity = float(np.abs(z * slack).sum()) / (load * _positive(_norm(sizes)))
+    pulling = _norm(np.minimum(z, 0.0)) / _positive(_norm(z))
+    floor = EPS * _norm(program.H) * length / load
+    return Residuals(E=max(stationarity, feasibility, complementarity + pulling), floor=floor)
 
 
 def step_sizes(problem: ComplementarityProblem) -> Array:
@@ -94,41 +104,12 @@ def step_sizes(problem: ComplementarityProblem) -> Array:
     1 / lambda_max of the symmetric part of W_kk; if that is not positive 1 / |W_kk|; if W_kk = 0 one over the mean
     of |W_jj|, else 1.
     """
-    table = problem.table
-    top, size = np.zeros(len(table.code)), np.zeros(len(table.code))
-    for _, blocks, rows in table.groups():
-        D = diagonal_blocks(problem.W, rows)
-        top[blocks] = np.linalg.eigvalsh((D + D.transpose(0, 2, 1)) / 2)[:, -1]
-        size[blocks] = np.linalg.norm(D, axis=(1, 2))
-    scale = np.where(top > 0, top, size)
-    mean = float(size.mean()) if len(size) else 0.0
-    return np.asarray(1.0 / np.where(scale > 0, scale, mean if mean > 0 else 1.0))
+    return problem.rho
 
 
 def block_residuals(problem: ComplementarityProblem, r: Array, rho: Array | None = None) -> Residuals:
     """Return all residuals of the reaction r; u is recomputed as W r + q."""
-    if not np.isfinite(r).all():
-        return Residuals(E=np.inf)
-    table, q, u = problem.table, problem.q, problem.motion(r)
-    rho = step_sizes(problem) if rho is None else rho
-    rho_rows = np.repeat(rho, np.diff(table.start))
-    weighted, plain = natural_map(problem, u, r, rho), natural_map(problem, u, r, np.ones_like(rho))
-    scale = _norm(rho_rows * q)
-    return Residuals(
-        E=_relative(_norm(weighted), scale),
-        floor=EPS * _relative(_norm(r), scale) if scale > EPS else 0.0,
-        rel_q=_relative(_norm(plain), _norm(q)),
-        rel_s=_relative(_norm(plain), max(_norm(q), _norm(r), _norm(u))),
-        **_physical(problem, u, r, rho),
-    )
-
-
-def natural_map(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> Array:
-    """Return r - P(r - rho u^), block by block, shape (m,)."""
-    F = np.zeros_like(r)
-    for law, blocks, rows in problem.table.groups():
-        F[rows] = law.natural_map(u[rows], r[rows], rho[blocks], problem.table.P[blocks])
-    return F
+    return examine(problem, r, rho)[0]
 
 
 def modes(problem: ComplementarityProblem, u: Array, r: Array, rho: Array | None = None) -> tuple[str, ...]:
@@ -136,87 +117,60 @@ def modes(problem: ComplementarityProblem, u: Array, r: Array, rho: Array | None
 
     Degenerate: the block lies on the border of two modes within 1e-8 of |rho q|.
     """
-    rho = step_sizes(problem) if rho is None else rho
-    table, names = problem.table, np.empty(len(problem.table.code), dtype=object)
-    tol = 1e-8 * _positive(_norm(np.repeat(rho, np.diff(table.start)) * problem.q))
-    for law, blocks, rows in table.groups():
-        R, U, P = r[rows], rho[blocks][:, None] * u[rows], table.P[blocks]
-        room, motion = _room_and_motion(law, U, R, P)
-        inner = np.where(room > tol, "stick", np.where(motion > tol, "slip", "degenerate"))
-        if issubclass(law, (BilateralCoulomb, BilateralSliding, Dry)):
-            names[blocks] = inner
-            continue
-        closed = np.where(U[:, 0] > tol, "open", "degenerate")
-        names[blocks] = np.where(R[:, 0] > tol, inner, closed)
-    return tuple(str(name) for name in names)
+    rho = problem.rho if rho is None else rho
+    return _names(_audit(problem, u, r, rho, _weighted_norm(problem, rho))[1])
 
 
-def _room_and_motion(law: type[Law], U: Array, R: Array, P: Array) -> tuple[Array, Array]:
-    """Return how far r_T is inside its disc, and how fast the block slips (both as reactions)."""
-    if issubclass(law, Dry):
-        return P[:, CAP] - norms(R), norms(U)
-    if issubclass(law, Rolling):
-        room = np.minimum(P[:, MU] * R[:, 0] - norms(R[:, 1:3]), P[:, MU_R] * R[:, 0] - norms(R[:, 3:5]))
-        return room, np.maximum(norms(U[:, 1:3]), norms(U[:, 3:5]))
-    if issubclass(law, Coulomb):
-        return P[:, MU] * np.abs(R[:, 0]) - norms(R[:, 1:]), norms(U[:, 1:])
-    if issubclass(law, Sliding):
-        return np.full(len(R), -np.inf), np.full(len(R), np.inf)
-    return np.full(len(R), np.inf), np.zeros(len(R))
+def examine(
+    problem: ComplementarityProblem, r: Array, rho: Array | None = None
+) -> tuple[Residuals, tuple[str, ...], Array]:
+    """Return the residuals, the modes and the motion u of the reaction r, in one pass over the blocks."""
+    rho = problem.rho if rho is None else rho
+    if not np.isfinite(r).all():
+        return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
+    u, q = problem.motion(r), problem.q
+    scale, nq, nr = _weighted_norm(problem, rho), _norm(q), _norm(r)
+    out, codes = _audit(problem, u, r, rho, scale)
+    weighted, plain, dual, penetration, cone, slip, angle, work = out.tolist()
+    figures = Residuals(
+        E=_relative(np.sqrt(weighted), scale),
+        floor=EPS * nr / scale if scale > EPS else 0.0,
+        rel_q=_relative(np.sqrt(plain), nq),
+        rel_s=_relative(np.sqrt(plain), max(nq, nr, _norm(u))),
+        viol_u=_relative(np.sqrt(dual), nq),
+        penetration=_relative(penetration, nq),
+        cone=cone / nr if nr > 0 else 0.0,
+        slip=_relative(slip, nq),
+        angle=angle,
+        work=work / (nr * nq) if nr * nq > 0 else 0.0,
+    )
+    return figures, _names(codes), u
 
 
-def _physical(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> dict[str, float]:
-    """Return viol_u, penetration, cone, slip, angle and work."""
-    table, dual = problem.table, 0.0
-    worst = {"penetration": 0.0, "cone": 0.0, "slip": 0.0, "angle": 0.0}
-    state = np.array(modes(problem, u, r, rho))
-    for law, blocks, rows in table.groups():
-        U, R, P, name = u[rows], r[rows], table.P[blocks], state[blocks]
-        dual += float((_dual_excess(law, U, P) ** 2).sum())
-        approach = np.abs(U[:, 0]) if issubclass(law, (BilateralCoulomb, BilateralSliding)) else -U[:, 0]
-        if not issubclass(law, Dry):
-            worst["penetration"] = max(worst["penetration"], float(approach.max(initial=0.0)))
-        if issubclass(law, (Coulomb, Rolling)):
-            T, F = U[:, 1:3], R[:, 1:3]
-            load = np.abs(R[:, 0]) if issubclass(law, BilateralCoulomb) else R[:, 0]
-            limit = np.where(name == "stick", np.maximum(P[:, 1], P[:, MU]), P[:, MU])
-            worst["cone"] = max(worst["cone"], float((norms(F) - limit * load).max(initial=0.0)))
-            worst["slip"] = max(worst["slip"], float(norms(T[name == "stick"]).max(initial=0.0)))
-            worst["angle"] = max(worst["angle"], _angle(-F[name == "slip"], T[name == "slip"]))
-    nq, nr = _norm(problem.q), _norm(r)
-    return {
-        "viol_u": _relative(np.sqrt(dual), nq),
-        "penetration": _relative(worst["penetration"], nq),
-        "cone": worst["cone"] / nr if nr > 0 else 0.0,
-        "slip": _relative(worst["slip"], nq),
-        "angle": worst["angle"],
-        "work": float(r @ u) / (nr * nq) if nr * nq > 0 else 0.0,
-    }
+def natural_map(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> Array:
+    """Return r - P(r - rho u^), block by block, shape (m,), by the laws' own definitions."""
+    F = np.zeros_like(r)
+    for law, blocks, rows in problem.table.groups():
+        F[rows] = law.natural_map(u[rows], r[rows], rho[blocks], problem.table.P[blocks])
+    return F
 
 
-def _dual_excess(law: type[Law], U: Array, P: Array) -> Array:
-    """Return u^ - P_K*(u^) of every block: how far the motion violates the law, whatever the reaction."""
-    if issubclass(law, Dry):
-        return np.zeros_like(U)
-    if issubclass(law, (BilateralCoulomb, BilateralSliding)):
-        return U[:, :1]
-    if issubclass(law, (Associated, Coulomb, Rolling)):
-        shifted = U.copy()
-        if not issubclass(law, Associated):
-            spin = P[:, MU_R] * norms(U[:, 3:]) if issubclass(law, Rolling) else 0.0
-            shifted[:, 0] += P[:, MU] * norms(U[:, 1:3]) + spin
-        return np.asarray(law.project_many(-shifted, P))
-    return np.minimum(U, 0.0)
+def _audit(problem: ComplementarityProblem, u: Array, r: Array, rho: Array, scale: float) -> tuple[Array, IntArray]:
+    from .audit_kernels import audit
+
+    table = problem.table
+    out, codes = np.zeros(8), np.zeros(len(table.code), dtype=np.int64)
+    audit(table.code, table.start, table.P, u, r, rho, BORDER * _positive(scale), out, codes)
+    return out, codes
 
 
-def _angle(F: Array, T: Array) -> float:
-    """Return the largest angle in rad between the rows of F and T (1 or 2 columns)."""
-    if not len(F):
-        return 0.0
-    if F.shape[1] == 1:
-        return float(np.where(F[:, 0] * T[:, 0] < 0, np.pi, 0.0).max())
-    cross, dot = F[:, 0] * T[:, 1] - F[:, 1] * T[:, 0], (F * T).sum(axis=1)
-    return float(np.abs(np.arctan2(cross, dot)).max())
+def _names(codes: IntArray) -> tuple[str, ...]:
+    return tuple([MODES[c] for c in codes.tolist()])
+
+
+def _weighted_norm(problem: ComplementarityProblem, rho: Array) -> float:
+    start = problem.table.start
+    return _norm(np.repeat(rho, start[1:] - start[:-1]) * problem.q)
 
 
 def _relative(value: float, scale: float) -> float:

@@ -1,0 +1,56 @@
+# gaussdyn: `make help` lists the targets. Everything is installed into .venv, nothing outside.
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
+  $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check -q
+RUN := $(BIN)/gaussdyn
+OUT := demo-output
+export OMP_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check test-fast test-slow bench clean
+
+help:  ## Show this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "gaussdyn needs Python 3.11 or newer: install it, or call make PYTHON=/path/to/python3"; exit 1; }
+	@echo "creating .venv with $(PYTHON) ..."
+	@$(PYTHON) -m venv .venv
+
+.venv/.report: pyproject.toml | $(BIN)/python
+	@echo "installing gaussdyn with the report extra (a few minutes, once) ..."
+	@$(PIP) -e '.[report]'
+	@touch $@
+
+.venv/.dev: pyproject.toml | $(BIN)/python
+	@echo "installing gaussdyn with the development tools (a few minutes, once) ..."
+	@$(PIP) -e '.[dev]'
+	@touch $@ .venv/.report
+
+demo: .venv/.report  ## Run three scenes and solve a recorded contact problem; results in demo-output/
+	@mkdir -p $(OUT)
+	@$(BIN)/python examples/demo.py $(OUT)
+
+test: check test-fast  ## Lint, types, layers, and the fast tests
+
+check: .venv/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-fast: .venv/.dev
+	$(RUN) warmup
+	$(BIN)/pytest -n auto --maxprocesses 8
+
+test-slow: .venv/.dev  ## The longer tests
+	$(BIN)/pytest -n auto --maxprocesses 8 -m slow
+
+bench: .venv/.dev  ## Benchmarks: ratios against peers on the same work
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+clean:  ## Remove what was built (not .venv)
+	rm -rf $(OUT) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

@@ -1,0 +1,149 @@
+"""What a saved run tells with its system at hand: every saved step is rebuilt from the two states around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..contact.assemble import assemble, blocks
+from ..contact.snapshot import LocalDynamics, rows_of
+from ..integrate.energy import energy
+from ..integrate.recorder import component_names
+from ..integrate.stepper import Stepper
+from ..integrate.steppers import from_settings
+from ..integrate.trajectory import Trajectory
+from ..mechanics.rows import Row
+from ..mechanics.state import State
+from ..mechanics.system import System
+from ..programs.residuals import block_residuals
+from .audit_file import EXACT, RESIDUAL
+from .series import Series
+
+FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate": 1e-10}
+
+
+def state_series(run: Trajectory, system: System) -> list[Series]:
+    """Return all checks that rebuild the saved states and steps."""
+    at_states = np.array([_state_figures(run, system, k) for k in range(len(run))])
+    series = [
+        Series(name="gap_column", t=run.t, values=at_states[:, 0], tol=EXACT, unit="m"),
+        Series(name="energy_column", t=run.t, values=at_states[:, 1] / _scale(run), tol=EXACT),
+        Series(name="gap", t=run.t, values=at_states[:, 2], tol=_depth_allowed(run, at_states[:, 3]), unit="m"),
+    ]
+    stepper = from_settings(run.settings["stepper"])
+    steps = [_SavedStep.of(run, system, stepper, k).figures() for k in range(1, len(run))]
+    table = np.array(steps).reshape(len(steps), len(FIGURES))
+    for k, (name, tol) in enumerate(FIGURES.items()):
+        series.append(Series(name=name, t=run.t[1:], values=table[:, k], tol=tol))
+    return series
+
+
+def _state_figures(run: Trajectory, system: System, k: int) -> tuple[float, float, float, float]:
+    """Return errors of the gap and energy columns, the deepest penetration, and the fastest normal rate."""
+    state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
+    rows = rows_of(system, state.t, state.q, state.v)
+    column = max((abs(row.gap - float(run[f"{row.id}.gap"][k])) for row in rows), default=0.0)
+    kinetic, potential = energy(system, state)
+    far = abs(kinetic - run["kinetic"][k]) + abs(potential - run["potential"][k])
+    sided = [row for row in rows if row.level == "position" and row.kind in ("contact", "unilateral")]
+    depth = max((-row.gap for row in sided), default=0.0)
+    speed = max((abs(float(row.rate[0])) for row in sided), default=0.0)
+    return column, float(far), max(depth, 0.0), speed
+
+
+def _depth_allowed(run: Trajectory, speeds: Array) -> float:
+    """Return what a closing contact may penetrate in the step in which it is seen, plus the drift of curved ones."""
+    dt = float(run.steps.dt.max(initial=0.0))
+    size = float(np.abs(run.v).max(initial=0.0))
+    start = max((-float(run[f"{key}.gap"][0]) for key in run.rows), default=0.0)
+    return max(start, 0.0) + dt * float(speeds.max(initial=0.0)) + (dt * size) ** 2 + 1e-9
+
+
+def _scale(run: Trajectory) -> float:
+    scale = float(np.abs(run["kinetic"]).max() + np.abs(run["potential"]).max())
+    return scale if scale > 0.0 else 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _SavedStep:
+    """One saved step, rebuilt: its states, its dynamics, and the impulses that the run claims (N s)."""
+
+    start: State
+    state: State
+    dt: float
+    dynamics: LocalDynamics
+    q: Array
+    impulses: dict[str, Array]
+
+    @classmethod
+    def of(cls, run: Trajectory, system: System, stepper: Stepper, k: int) -> _SavedStep:
+        """Rebuild the step that ended in saved state k; rows that react count as closed."""
+        dt = float(run.steps.dt[run.saved[k] - 1])
+        state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
+        impulses = {row.id: dt * _saved_reaction(run, row, k) for row in rows_of(system, state.t, state.q, state.v)}
+        acting = {key: p for key, p in impulses.items() if p.any()}
+        start = State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k], memory=acting)
+        rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k))
+        return cls(start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses)
+
+    def figures(self) -> tuple[float, float, float, float]:
+        """Return the errors of kinematics and momentum, the residual of the laws, and the rate of the joints."""
+        return self._kinematics(), self._momentum(), self._laws(), self._joint_rate()
+
+    def _kinematics(self) -> float:
+        return _relative(np.abs(self.state.q - self.q), np.abs(self.start.q) + np.abs(self.q))
+
+    def _momentum(self) -> float:
+        """Return the largest |M v+ - h - J^T p| of a coordinate, relative to its terms."""
+        d = self.dynamics
+        gain, size = d.M @ self.state.v - d.h, np.abs(d.M) @ (np.abs(self.state.v) + np.abs(self.start.v)) + np.abs(d.h)
+        for row in d.rows:
+            p = self.impulses[row.id]
+            gain, size = gain - row.J.T @ p, size + np.abs(row.J.T) @ np.abs(p)
+        return float(np.abs(gain).max(initial=0.0)) / float(size.max(initial=0.0) or 1.0)
+
+    def _laws(self) -> float:
+        """Return the residual E of the claimed impulses in the contact problem; reactions of rows that do not act."""
+        acting = {row.id for row in self.dynamics.rows}
+        if any(p.any() for key, p in self.impulses.items() if key not in acting):
+            return float("inf")
+        problem = assemble(self.dynamics)
+        if not problem.laws:
+            return 0.0
+        parts = [part for part in blocks(self.dynamics) if part.law is not None]
+        r = np.concatenate([self.impulses[part.active.row.id][list(part.take)] for part in parts])
+        return block_residuals(problem, r).E
+
+    def _joint_rate(self) -> float:
+        """Return the largest rate of an equality at the end of the step, relative to the speeds in it."""
+        worst = 0.0
+        for row in self.dynamics.rows:
+            if row.bilateral:
+                n = 1 if row.kind == "bilateral_contact" else row.size
+                rate = row.J @ (self.state.v - self.start.v)
+                rate = (rate + (self.dt * row.drift if row.level == "acceleration" else row.rate))[:n]
+                worst = max(worst, _relative(np.abs(rate), np.abs(row.J[:n]) @ _speeds(self.start.v, self.state.v)))
+        return worst
+
+
+def _speeds(v: Array, v_plus: Array) -> Array:
+    return np.abs(v) + np.abs(v_plus)
+
+
+def _saved_reaction(run: Trajectory, row: Row, k: int) -> Array:
+    return np.array([float(run[f"{row.id}.{name}"][k]) for name in component_names(row)])
+
+
+def _saved_control(run: Trajectory, k: int) -> Array | None:
+    found: list[float] = []
+    while f"control{len(found)}" in run:
+        found.append(float(run[f"control{len(found)}"][k]))
+    return np.array(found) if found else None
+
+
+def _relative(error: Array, size: Array) -> float:
+    scale = float(size.max(initial=0.0))
+    worst = float(error.max(initial=0.0))
+    return worst / scale if scale > 0.0 else worst

@@ -1,0 +1,41 @@
+"""The command line: verbs over public names; no physics.
+
+Every other file of this package holds a verb (or a family of them) and registers it with ``@app.command()``.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ..errors import GaussdynError, InvariantBroken, SolveFailed
+from .app import BAD_INPUT, UNFINISHED, app, complain
+
+__all__ = ["app", "main"]
+
+for _module in sorted(module.name for module in iter_modules(__path__)):
+    import_module(f"{__name__}.{_module}")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 done, 1 a check failed, 2 bad input, 3 not decided or not finished.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        Instead of those of the process.
+    """
+    try:
+        app(args=arguments, prog_name="gaussdyn")
+    except InvariantBroken:
+        raise
+    except SolveFailed as error:
+        complain(error)
+        sys.exit(UNFINISHED)
+    except GaussdynError as error:
+        complain(error)
+        sys.exit(BAD_INPUT)
+    except OSError as error:
+        complain(error)
+        sys.exit(BAD_INPUT)

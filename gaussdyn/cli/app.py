@@ -1,0 +1,164 @@
+"""The application, its exit statuses, and how it speaks: one document on standard output, the rest on the other."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from .._version import __version__
+from ..errors import InputError
+
+DONE, REJECTED, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
+
+app = typer.Typer(
+    name="gaussdyn",
+    help="Dynamics with contact, friction and constraints by Gauss's principle.",
+    epilog="Exit status: 0 done, 1 a check failed, 2 bad input, 3 undecided or not finished.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+)
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gaussdyn {__version__}")
+        raise typer.Exit(DONE)
+
+
+@app.callback()
+def root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+) -> None:
+    """Dynamics with contact, friction and constraints by Gauss's principle."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console; where the output is not a terminal, lines are not broken at 80 columns."""
+    stream = sys.stderr if stderr else sys.stdout
+    return Console(stderr=stderr, highlight=False, width=None if stream.isatty() else 120)
+
+
+def complain(error: BaseException) -> None:
+    """Print one message on standard error."""
+    kind = "error" if isinstance(error, OSError) else type(error).__name__
+    sys.stderr.write(f"gaussdyn: {kind}: {error}\n")
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it: NaN becomes null, infinity the strings "inf" and "-inf"."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+    return int(value) if isinstance(value, int) else str(value)
+
+
+def emit(document: Any) -> None:
+    """Print one JSON document on standard output."""
+    sys.stdout.write(json.dumps(plain(document), allow_nan=False, indent=1) + "\n")
+
+
+@contextmanager
+def quiet(json_wanted: bool) -> Iterator[None]:
+    """Send what libraries print to standard error while a JSON document is wanted."""
+    if not json_wanted:
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+def numbers(settings: list[str] | None) -> dict[str, float]:
+    """Read ``key=value`` settings; values are numbers, never evaluated.
+
+    Raises
+    ------
+    InputError
+        A setting without "=", with a value that is not a finite number, or given twice.
+    """
+    values: dict[str, float] = {}
+    for text in settings or []:
+        key, sign, number = (part.strip() for part in text.partition("="))
+        if not sign or not key:
+            raise InputError("--set", repr(text), "NAME=NUMBER, e.g. --set mu=0.3")
+        if key in values:
+            raise InputError(f"--set {key}", repr(text), "each parameter once")
+        values[key] = _number(key, number)
+    return values
+
+
+def _number(key: str, text: str) -> float:
+    allowed = "a finite number, e.g. 0.3 or 1e-3 (not evaluated)"
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"--set {key}", repr(text), allowed) from None
+    if not math.isfinite(value):
+        raise InputError(f"--set {key}", repr(text), allowed)
+    return value
+
+
+def writable(name: str, path: Path) -> Path:
+    """Return `path` if a file can be written there, before any work is done.
+
+    Raises
+    ------
+    InputError
+        Its folder does not exist or cannot be written, or it is a folder itself.
+    """
+    folder = path.parent
+    if path.is_dir():
+        raise InputError(name, path, "the name of a file", "This is a folder.")
+    if not folder.is_dir():
+        raise InputError(name, path, "a file in an existing folder", f"Create it first: mkdir -p {folder}")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise InputError(name, path, "a place that can be written")
+    return path
+
+
+def readable(name: str, path: Path) -> Path:
+    """Return `path` if it is a file that can be read.
+
+    Raises
+    ------
+    InputError
+        It does not exist, is a folder, or cannot be read.
+    """
+    if path.is_dir():
+        raise InputError(name, path, "a file", "This is a folder.")
+    if not path.exists():
+        raise InputError(name, path, "an existing file", _near(path))
+    if not os.access(path, os.R_OK):
+        raise InputError(name, path, "a file that can be read")
+    return path
+
+
+def _near(path: Path) -> str:
+    from difflib import get_close_matches
+
+    folder = path.parent
+    there = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    near = get_close_matches(path.name, there, n=3)
+    return f"In that folder: {', '.join(near)}." if near else ""

@@ -1,0 +1,113 @@
+"""``gaussdyn doctor`` (what is installed, where kernels are kept) and ``gaussdyn warmup`` (compile them now)."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .._version import __version__
+from .app import Json, app, console, emit, quiet
+
+REQUIRED = ("numpy", "scipy", "numba", "cvxpy", "osqp", "clarabel", "h5py", "sympy", "typer", "rich")
+EXTRAS = {
+    "report": ("plotly", "jinja2", "matplotlib"),
+    "mjcf": ("mujoco",),
+    "sweep": ("dask", "distributed"),
+}
+
+
+@app.command()
+def doctor(json_wanted: Json = False) -> None:
+    """Print versions, extras, and the state of the kernel cache.
+
+    Example: gaussdyn doctor
+    """
+    with quiet(json_wanted):
+        found = survey()
+    if json_wanted:
+        emit({"schema": "gaussdyn/doctor/1", **found})
+        return
+    from rich.table import Table
+
+    table = Table(title=f"gaussdyn {__version__}, Python {found['python']}, {found['platform']}", title_justify="left")
+    table.add_column("library")
+    table.add_column("version")
+    table.add_column("needed for")
+    for name, number in found["libraries"].items():
+        table.add_row(name, number or "[red]missing[/red]", "always")
+    for extra, libraries in found["extras"].items():
+        for name, number in libraries.items():
+            table.add_row(name, number or "not installed", f"the extra '{extra}': pip install 'gaussdyn\\[{extra}]'")
+    screen, cache = console(), found["cache"]
+    screen.print(table)
+    screen.print(f"kernels: {cache['modules']} modules, {cache['files']} compiled functions", style="bold")
+    screen.print(f"cache:   {cache['directory']}", soft_wrap=True)
+    if not cache["files"]:
+        screen.print("Nothing is compiled yet: the first solve does it, or gaussdyn warmup.")
+
+
+def survey() -> dict[str, Any]:
+    """Return versions (None where missing) and the state of the kernel cache."""
+    from .. import _jit
+
+    directory = _jit.kernel_directory()
+    cache = {
+        "directory": str(directory),
+        "modules": len(_jit.kernel_sources()),
+        "files": len(list(directory.rglob("*.nbc"))),
+    }
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "platform": f"{platform.system()} {platform.machine()}",
+        "libraries": {name: installed(name) for name in REQUIRED},
+        "extras": {extra: {name: installed(name) for name in names} for extra, names in EXTRAS.items()},
+        "cache": cache,
+    }
+
+
+def installed(name: str) -> str | None:
+    """Return the version of an installed distribution, or None."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+@app.command()
+def warmup(json_wanted: Json = False) -> None:
+    """Compile all kernels now, once, instead of at the first solve.
+
+    Example: gaussdyn warmup
+    """
+    start = time.perf_counter()
+    with quiet(json_wanted):
+        from .. import _jit
+
+        modules = [module_name(path) for path in _jit.kernel_sources()]
+        for k, name in enumerate(modules, 1):
+            sys.stderr.write(f"[{k}/{len(modules)}] {name}\n")
+            sys.stderr.flush()
+            import_module(name)
+    counts = _jit.build_statistics()
+    directory = str(_jit.kernel_directory())
+    if json_wanted:
+        emit({"schema": "gaussdyn/warmup/1", "modules": modules, **counts, "directory": directory})
+        return
+    took = time.perf_counter() - start
+    console().print(
+        f"{len(modules)} modules ready in {took:.1f} s, {counts['compiled']} functions newly compiled; "
+        f"kept in {directory}",
+        soft_wrap=True,
+    )
+
+
+def module_name(path: Any) -> str:
+    """Return the dotted name of a source file of the package."""
+    from .._jit import PACKAGE
+
+    return ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts))

@@ -1,0 +1,246 @@
+"""``gaussdyn run``: a scene through time, compared with its exact answers."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import BackendMissing, InputError
+from .app import DONE, REJECTED, UNFINISHED, Json, app, console, emit, numbers, quiet, writable
+from .progress import Bar
+from .steppers import stepper_of
+
+if TYPE_CHECKING:
+    from ..integrate.trajectory import Trajectory
+    from ..mechanics.scene import Scene
+
+
+class Examine(StrEnum):
+    """How hard the acceleration problem is examined before every step."""
+
+    off = "off"
+    cheap = "cheap"
+    full = "full"
+
+
+class OnMultiple(StrEnum):
+    """What a non-unique acceleration does to the run."""
+
+    follow = "continue"
+    first = "first"
+    refuse = "raise"
+
+
+USUAL = {
+    "stepper": "moreau_jean", "dt": None, "theta": None, "t_end": None, "examine": "cheap", "on_multiple": "continue",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What the command line asked for."""
+
+    scene: str
+    params: dict[str, float] = field(default_factory=dict)
+    stepper: str
+    dt: float | None
+    theta: float | None
+    t_end: float | None
+    examine: str
+    on_multiple: str
+    record: Path | None
+    record_every: int
+    save_every: int
+    out: Path | None
+    report: Path | None
+
+    def command(self) -> str:
+        """Return the command line that repeats the run."""
+        words = ["gaussdyn", "run", self.scene, *(f"--set={key}={value!r}" for key, value in self.params.items())]
+        for name, usual in USUAL.items():
+            value = getattr(self, name)
+            if value != usual:
+                words += [f"--{name.replace('_', '-')}", str(value)]
+        return shlex.join(words)
+
+
+@app.command()
+def run(
+    scene: Annotated[str, typer.Argument(help="A scene (see: gaussdyn scenes).", show_default=False)],
+    settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, repeatable.")] = None,
+    *,
+    stepper: Annotated[str, typer.Option(help="Integrator.")] = "moreau_jean",
+    dt: Annotated[float | None, typer.Option(help="Step, s (default: the scene's).")] = None,
+    theta: Annotated[float | None, typer.Option(help="0.5 (exact energy) to 1 (damps), of moreau_jean.")] = None,
+    t_end: Annotated[float | None, typer.Option(help="Duration, s (default: the scene's).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page (HTML) of the run.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run (not available yet).")] = False,
+    examine: Annotated[Examine, typer.Option(help="Is the acceleration unique? Asked at every step.")] = Examine.cheap,
+    on_multiple: Annotated[OnMultiple, typer.Option(help="What to do where it is not.")] = OnMultiple.follow,
+    record: Annotated[Path | None, typer.Option(help="Folder for the contact problems, as FCLib files.")] = None,
+    record_every: Annotated[int, typer.Option(help="Record every n-th step only.", min=1)] = 1,
+    save_every: Annotated[int, typer.Option(help="Save every n-th state only.", min=1)] = 1,
+    json_wanted: Json = False,
+) -> None:
+    """Run a scene and compare it with its exact answers.
+
+    Example: gaussdyn run incline --set mu=0.2 --report run.html
+    """
+    if resume:
+        mend = "Run it again from the start; --save-every and --out keep what was found."
+        raise InputError("--resume", "a run to go on with", "a run from its beginning: this is not available yet", mend)
+    request = Request(
+        scene=scene, params=numbers(settings), stepper=stepper, dt=dt, theta=theta, t_end=t_end,
+        examine=examine.value, on_multiple=on_multiple.value, record=record, record_every=record_every,
+        save_every=save_every, out=out, report=report,
+    )  # fmt: skip
+    with quiet(json_wanted):
+        document, code = perform(request)
+    if json_wanted:
+        emit(document)
+    else:
+        show(document)
+    raise typer.Exit(code)
+
+
+def perform(request: Request) -> tuple[dict[str, Any], int]:
+    """Run, compare, write; return the document and the exit status.
+
+    Raises
+    ------
+    InputError
+        Before any work: an unknown scene, parameter or stepper, a value out of range, a place that cannot be written.
+    """
+    _check_places(request)
+    from ..integrate.simulate import simulate
+    from ..scenes import catalogue
+    from ..scenes.compare import compare, expected
+
+    if request.scene.endswith(".xml"):
+        raise BackendMissing("The reader of MuJoCo models", "mjcf")
+    scene = catalogue.build(request.scene, **request.params)
+    stepper = stepper_of(request.stepper, dt=scene.dt if request.dt is None else request.dt, theta=request.theta)
+    start = time.perf_counter()
+    with Bar(f"{scene.name}, {request.stepper}") as bar:
+        trajectory = simulate(
+            scene, t_end=request.t_end, stepper=stepper, save=request.save_every, progress=bar.update,
+            examine=request.examine, on_multiple=request.on_multiple,  # type: ignore[arg-type]
+            record=None if request.record is None else (request.record, request.record_every),
+        )  # fmt: skip
+    wall_s = time.perf_counter() - start
+    checks = compare(scene, trajectory)
+    write(request, scene, trajectory, checks)
+    document = document_of(request, scene, trajectory, checks) | timing(wall_s)
+    if trajectory.stop is not None and not expected(scene, trajectory):
+        return document, UNFINISHED
+    return document, REJECTED if any(check["pass"] is False for check in checks) else DONE
+
+
+def _check_places(request: Request) -> None:
+    """Refuse places that cannot be written, and missing libraries, before the run."""
+    if request.out is not None:
+        from ..integrate.storage import check_replaceable
+
+        check_replaceable(writable("--out", request.out))
+    if request.report is not None:
+        from ..report.page import check_installed
+
+        writable("--report", request.report)
+        check_installed()
+
+
+def write(request: Request, scene: Scene, trajectory: Trajectory, checks: list[dict[str, Any]]) -> None:
+    """Write the run and its page, where they were asked for."""
+    if request.out is not None:
+        trajectory.save(request.out)
+    if request.report is not None:
+        from ..report.page import write_page
+
+        write_page(request.report, trajectory, scene=scene, checks=checks, command=request.command())
+
+
+def document_of(
+    request: Request, scene: Scene, trajectory: Trajectory, checks: list[dict[str, Any]]
+) -> dict[str, Any]:  # fmt: skip
+    """Return the run as the file formats describe it."""
+    stop, found = trajectory.stop, trajectory.statistics
+    return {
+        "schema": "gaussdyn/run/1",
+        "scene": scene.name,
+        "params": dict(scene.params),
+        "stepper": trajectory.settings["stepper"],
+        "t_reached": trajectory.t_reached,
+        "steps": found["steps"],
+        "status": trajectory.status,
+        "stop": None if stop is None else {"t": stop.t, "reason": stop.reason},
+        **{key: found.get(key) for key in ("max_residual", "max_penetration_m", "energy_drift_rel")},
+        "checks": checks,
+        "events": trajectory.event_counts,
+        "outcomes": trajectory.outcomes,
+        "state_hash": trajectory.state_hash,
+        "out": _name(request.out),
+        "report": _name(request.report),
+        "record": _name(request.record),
+    }
+
+
+def timing(wall_s: float) -> dict[str, float]:
+    """Return compile_s (compiling or loading kernels, in this process) and wall_s (the run, that included)."""
+    from .._jit import build_statistics
+
+    return {"compile_s": build_statistics()["compile_s"], "wall_s": wall_s}
+
+
+def _name(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def show(document: dict[str, Any]) -> None:
+    """Print a run for people."""
+    screen, stepper = console(), document["stepper"]
+    colour = "green" if document["status"] == "COMPLETED" else "yellow"
+    screen.print(
+        f"[bold]{document['scene']}[/bold]  [{colour}]{document['status']}[/{colour}] at t = "
+        f"{document['t_reached']:g} s, {document['steps']} steps of {stepper['name']} "
+        f"(dt = {stepper.get('dt', 0):g} s) in {document['wall_s']:.2f} s",
+        soft_wrap=True,
+    )
+    if document["stop"]:
+        screen.print(f"stopped at t = {document['stop']['t']:g} s: {document['stop']['reason']}", markup=False)
+    screen.print(
+        f"residual {_figure(document['max_residual'])}, penetration {_figure(document['max_penetration_m'])} m, "
+        f"energy error {_figure(document['energy_drift_rel'])}",
+        soft_wrap=True,
+    )
+    for key in ("events", "outcomes"):
+        if document[key]:
+            screen.print(f"{key}: " + ", ".join(f"{n} {kind}" for kind, n in document[key].items()), soft_wrap=True)
+    if document["checks"]:
+        screen.print(_table(document["checks"]))
+    for key in ("out", "report", "record"):
+        if document[key]:
+            screen.print(f"{key}: {document[key]}", soft_wrap=True, markup=False)
+
+
+def _table(checks: list[dict[str, Any]]) -> Any:
+    from rich.table import Table
+
+    table = Table()
+    for heading in ("exact answer", "expected", "got", "error", "tolerance", ""):
+        table.add_column(heading)
+    words = {True: "[green]met[/green]", False: "[red]missed[/red]", None: "not compared"}
+    for check in checks:
+        figures = [_figure(check[key], 7) for key in ("expected", "got", "error", "tol")]
+        table.add_row(f"{check['name']} ({check['unit']})", *figures, words[check["pass"]])
+    return table
+
+
+def _figure(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}g}"

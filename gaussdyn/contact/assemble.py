@@ -1,0 +1,177 @@
+"""From plain rows to laws: the complementarity problem of blocks at one state, and its answer back to constraints.
+
+M x = h + G^T lam + B r (+ B_abs |r|),  G x = b,  u = J x + w,  (u_k, r_k) in law k.
+
+Where a contact slips on the acceleration level its friction is known up to the normal reaction and is eliminated into
+B; where it rests, and always on the velocity level, the exact law is kept. This is the only place that turns the
+plain data of a `Row` into laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import InputError
+from ..programs.complementarity import ComplementarityProblem, GlobalForm
+from ..programs.laws import BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Sliding, Unilateral
+from .activation import ActiveRow, OmegaStatus, active_set
+from .snapshot import LocalDynamics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Block:
+    """A constraint as a block of the problem.
+
+    Attributes
+    ----------
+    active : ActiveRow
+    law : Law or None
+        None for bilateral rows (they go to G), and for a dry row that slips (its friction is a given force).
+    take : tuple of int
+        Which rows of the constraint make up u.
+    spread : Array, shape (row.size, len(take))
+        Reaction of every row of the constraint for the block's r: B = J^T spread.
+    spread_abs : Array or None
+        The same for |r|.
+    """
+
+    active: ActiveRow
+    law: Law | None
+    take: tuple[int, ...]
+    spread: Array
+    spread_abs: Array | None = None
+
+    @property
+    def J(self) -> Array:
+        """Rows of u, shape (len(take), nv)."""
+        return self.active.row.J[list(self.take)]
+
+    def reaction(self, r: Array) -> Array:
+        """Return the reaction of every row of the constraint, shape (row.size,), for the block's r."""
+        full: Array = self.spread @ r
+        return full if self.spread_abs is None else full + self.spread_abs @ np.abs(r)
+
+
+def assemble(dynamics: LocalDynamics) -> ComplementarityProblem:
+    """Build the complementarity problem of blocks at this state.
+
+    Bilateral rows without friction go to G in the order of the rows; every other constraint that acts is one block
+    in the order of the rows (`blocks` says which). The unknown x is the acceleration or v+; r are forces or impulses.
+
+    Raises
+    ------
+    InputError
+        If no acceleration exists at this state (`resolve` returns that as a status); rolling resistance at a
+        bilateral contact; a block that has no positive semidefinite part.
+    """
+    parts = blocks(dynamics)
+    held = [part for part in parts if part.law is None and part.active.row.kind != "dry"]
+    given = [part for part in parts if part.law is None and part.active.row.kind == "dry"]
+    laws = [part for part in parts if part.law is not None]
+    h = dynamics.h + sum((part.active.row.J.T @ part.spread[:, 0] for part in given), np.zeros(dynamics.nv))
+    absolute = [part for part in laws if part.spread_abs is not None]
+    form = GlobalForm(
+        M=dynamics.M,
+        h=h,
+        J=_rows([part.J for part in laws], dynamics.nv),
+        w=_vector([part.active.w[list(part.take)] for part in laws]),
+        G=_rows([part.J for part in held], dynamics.nv),
+        b=0.0 - _vector([part.active.w[list(part.take)] for part in held]),
+        B=_rows([part.spread.T @ part.active.row.J for part in laws], dynamics.nv).T,
+        B_abs=_rows([_absolute(part) for part in laws], dynamics.nv).T if absolute else None,
+    )
+    return ComplementarityProblem.condensed(form, [part.law for part in laws if part.law is not None])
+
+
+def blocks(dynamics: LocalDynamics) -> tuple[Block, ...]:
+    """Return every constraint that acts as a block, in the order of the rows.
+
+    Raises
+    ------
+    InputError
+        If no acceleration exists at this state, or a bilateral contact has rolling resistance.
+    """
+    active = active_set(dynamics)
+    if active.status is not OmegaStatus.READY:
+        given = f"{active.status} at {', '.join(active.at_fault)}"
+        raise InputError("dynamics", given, "a state with an acceleration", "resolve() returns this as a status.")
+    return tuple(_block(dynamics, one) for one in active.rows)
+
+
+def _block(dynamics: LocalDynamics, active: ActiveRow) -> Block:
+    """Choose the law of one constraint."""
+    row = active.row
+    if row.kind == "dry":
+        return _dry(dynamics, active)
+    if not active.rough:
+        return _plain(active, None if row.bilateral else Unilateral(), row.size if row.kind == "bilateral" else 1)
+    if row.mu_r > 0:
+        return _rolling(dynamics, active)
+    e = _slip(dynamics, row.rate[1:3])
+    if e is None:
+        dim = min(row.size, 3)
+        kind = BilateralCoulomb if row.bilateral else Coulomb
+        return _plain(active, kind(row.mu, row.mu_s, dim), dim)
+    normal, friction = np.eye(row.size)[:, :1], np.zeros((row.size, 1))
+    friction[1:3, 0] = -row.mu * e
+    if row.bilateral:
+        held = BilateralSliding(row.mu, tuple(e))
+        return Block(active=active, law=held, take=(0,), spread=normal, spread_abs=friction)
+    return Block(active=active, law=Sliding(row.mu, tuple(e)), take=(0,), spread=normal + friction)
+
+
+def _plain(active: ActiveRow, law: Law | None, dim: int) -> Block:
+    """Return a block of the first `dim` rows of a constraint, B = J^T."""
+    return Block(active=active, law=law, take=tuple(range(dim)), spread=np.eye(active.row.size)[:, :dim])
+
+
+def _dry(dynamics: LocalDynamics, active: ActiveRow) -> Block:
+    """Choose the law of friction under a given load: a given force where it slips, else |r| <= cap."""
+    row = active.row
+    e = _slip(dynamics, row.rate)
+    if e is not None:
+        return Block(active=active, law=None, take=(), spread=-row.cap * e[:, None])
+    scale = 1.0 if dynamics.level == "acceleration" else dynamics.dt
+    return _plain(active, Dry(scale * row.cap, scale * row.cap_s, row.size), row.size)
+
+
+def _rolling(dynamics: LocalDynamics, active: ActiveRow) -> Block:
+    """Choose the law of a contact with rolling resistance: what moves on the acceleration level goes into B."""
+    row = active.row
+    e, s = _slip(dynamics, row.rate[1:3]), _slip(dynamics, row.rate[3:5])
+    spread = np.eye(5)
+    if e is not None:
+        spread[1:3, 0] = -row.mu * e
+    if s is not None:
+        spread[3:5, 0] = -row.mu_r * s
+    if e is not None and s is not None:
+        return Block(active=active, law=Sliding(row.mu, tuple(e)), take=(0,), spread=spread[:, :1])
+    if e is not None:  # slips, and may roll or not: the same cone as friction, on the rolling rows
+        return Block(active=active, law=Coulomb(row.mu_r), take=(0, 3, 4), spread=spread[:, [0, 3, 4]])
+    if s is not None:
+        return Block(active=active, law=Coulomb(row.mu, row.mu_s), take=(0, 1, 2), spread=spread[:, :3])
+    return Block(active=active, law=Rolling(row.mu, row.mu_r), take=(0, 1, 2, 3, 4), spread=spread)
+
+
+def _slip(dynamics: LocalDynamics, u_T: Array) -> Array | None:
+    """Return the unit direction of slip, or None at rest and on the velocity level, where the law decides."""
+    speed = float(np.linalg.norm(u_T))
+    return u_T / speed if dynamics.level == "acceleration" and speed > dynamics.activation.speed else None
+
+
+def _absolute(part: Block) -> Array:
+    """Return the rows of B_abs^T that belong to a block, shape (len(take), nv)."""
+    row = part.active.row
+    return np.zeros((len(part.take), row.J.shape[1])) if part.spread_abs is None else part.spread_abs.T @ row.J
+
+
+def _rows(parts: Sequence[Array], nv: int) -> Array:
+    return np.vstack([np.zeros((0, nv)), *parts])
+
+
+def _vector(parts: Sequence[Array]) -> Array:
+    return np.concatenate([np.zeros(0), *parts])

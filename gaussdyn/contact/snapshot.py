@@ -1,0 +1,174 @@
+"""Everything about a system at one state: the only place where a system's functions are called for a solve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from ..arrays import Array, matrix, scalar, vector
+from ..errors import InputError
+from ..linalg.factor import cholesky, solve_spd
+from ..mechanics.rows import Row
+from ..mechanics.state import State
+from ..mechanics.system import System
+
+Level = Literal["acceleration", "velocity"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activation:
+    """When a constraint counts as closed, and when its rate counts as zero.
+
+    Attributes
+    ----------
+    gap : float
+        |phi| up to this is closed, m; > 0. Well above rounding of the coordinates, well below any clearance.
+    speed : float
+        |phi'|, |psi| and slip up to this are zero, m/s; > 0. An event-driven run needs it above the error of its
+        root finder.
+
+    Raises
+    ------
+    InputError
+        If a tolerance is not positive and finite.
+    """
+
+    gap: float = 1e-9
+    speed: float = 1e-9
+
+    def __post_init__(self) -> None:
+        for name in ("gap", "speed"):
+            object.__setattr__(self, name, scalar(f"Activation.{name}", getattr(self, name), low=0.0, open_low=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LocalDynamics:
+    """A system at one state, on one level: M x = h + reactions.
+
+    Attributes
+    ----------
+    system : System
+    level : str
+        acceleration: x = a, reactions are forces; velocity: x = v+ at the end of the step, reactions are impulses.
+    dt : float
+        Step, s (velocity level; 0 is the pure impact problem; 0 on the acceleration level).
+    ahead : float
+        What is left of the step for the position update, s: an open gap is watched if it can close within it.
+    t, q, v : float, Array (nq,), Array (nv,)
+    M, factor : Array, shape (nv, nv)
+        Mass matrix and its lower Cholesky factor.
+    h : Array, shape (nv,)
+        Generalised force, N (acceleration level); M v + dt * force, N s (velocity level).
+    rows : tuple of Row
+        Every constraint of the system, open ones included.
+    activation : Activation
+    control : Array or None
+    x_free : Array, shape (nv,)
+        The motion without reactions: M x_free = h.
+    """
+
+    system: System
+    level: Level
+    dt: float
+    ahead: float
+    t: float
+    q: Array
+    v: Array
+    M: Array
+    factor: Array
+    h: Array
+    rows: tuple[Row, ...]
+    activation: Activation
+    control: Array | None = None
+    x_free: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "x_free", solve_spd(self.factor, self.h))
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return len(self.v)
+
+
+def snapshot(
+    system: System,
+    state: State,
+    *,
+    level: Level = "acceleration",
+    dt: float = 0.0,
+    ahead: float | None = None,
+    activation: Activation | None = None,
+    control: Array | None = None,
+) -> LocalDynamics:
+    """Evaluate a system at a state.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+    level : str
+        "acceleration" (x = a) or "velocity" (x = v+ at the end of a step, impacts included).
+    dt : float
+        Step, s, on the velocity level; 0 is the pure impact problem.
+    ahead : float, optional
+        Time left for the position update after this state, s; default `dt`. A midpoint rule passes dt/2.
+    activation : Activation, optional
+        Default ``Activation()``.
+    control : array_like, optional
+        Passed on to ``system.force``.
+
+    Raises
+    ------
+    InputError
+        State of a wrong shape, dt < 0; NaN, a wrong shape, a mass that is not symmetric positive definite (the
+        coordinate is named), or repeated row ids from the functions of the system (the function is named).
+    """
+    if level not in ("acceleration", "velocity"):
+        raise InputError("level", repr(level), "'acceleration' or 'velocity'")
+    dt = scalar("dt", dt, low=0.0)
+    if level == "acceleration" and dt > 0:
+        raise InputError("dt", dt, "0 on the acceleration level", "Pass level='velocity' for a time step.")
+    q, v = vector("q of the state", state.q, system.nq), vector("v of the state", state.v, system.nv)
+    control = None if control is None else vector("control", control)
+    M = _mass(system, q)
+    force = vector("force(t, q, v)", system.force(state.t, q, v, control), system.nv)
+    return LocalDynamics(
+        system=system,
+        level=level,
+        dt=dt,
+        ahead=dt if ahead is None else scalar("ahead", ahead, low=0.0),
+        t=state.t,
+        q=q,
+        v=v,
+        M=M,
+        factor=cholesky("mass(q)", M),
+        h=force if level == "acceleration" else M @ v + dt * force,
+        rows=rows_of(system, state.t, q, v),
+        activation=Activation() if activation is None else activation,
+        control=control,
+    )
+
+
+def rows_of(system: System, t: float, q: Array, v: Array) -> tuple[Row, ...]:
+    """Return the rows of a system, checked: every J has nv columns, no id occurs twice."""
+    rows = tuple(system.rows(t, q, v))
+    seen: set[str] = set()
+    for row in rows:
+        if row.J.shape[1] != system.nv:
+            raise InputError(f"J of {row.id}", f"shape {row.J.shape}", f"({row.size}, {system.nv}), nv columns")
+        if row.id in seen:
+            raise InputError("rows(t, q, v)", f"the id {row.id!r} twice", "one id per constraint", "Name them apart.")
+        seen.add(row.id)
+    return rows
+
+
+def _mass(system: System, q: Array) -> Array:
+    M = matrix("mass(q)", system.mass(q), system.nv, system.nv)
+    gap = np.abs(M - M.T)
+    if gap.size and gap.max() > 1e-12 * np.abs(M).max():
+        i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
+        raise InputError("mass(q)", f"M[{i},{j}] = {M[i, j]:g}, M[{j},{i}] = {M[j, i]:g}", "a symmetric matrix")
+    return M

@@ -1,0 +1,157 @@
+"""Moreau-Jean time stepping: the theta scheme on the velocity level, impacts included.
+
+Sources: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Jean (1999), The non-smooth
+contact dynamics method. The laws hold at the end of the step, see `theta_problem`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..arrays import EPS, Array, scalar
+from ..contact.resolve import reactions, resolve
+from ..contact.snapshot import Activation
+from ..errors import InputError
+from ..mechanics.state import State
+from ..mechanics.system import System
+from ..programs.solution import Solution, Status
+from .events import row_modes
+from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
+from .theta_problem import Guess, ThetaProblem
+
+MAX_PASSES = 25
+SOFTEN_AFTER = 3  # passes of plain iteration before the velocity dependence of the force goes beside the mass
+TOL = 1e-14  # relative change of the contact problem's data at which its answer is taken
+STALLED = 1e-8  # the same where rounding (or a Jacobian by differences) allows no further gain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreauJean:
+    """The theta scheme of Moreau and Jean for any `System`.
+
+    Order 2 in smooth motion, bilateral and planar contacts included, with theta = 1/2 (order 1 where a slip turns
+    its direction in space); order 1 at impacts and at changes between stick, slip and open, whose times are known to
+    within a step. Coulomb's law, the contact laws and joint rates hold at the end of every step to the residual of
+    the solution; gaps are not corrected: closed ones keep the error of the step in which they closed (at most
+    (1 - theta) dt |u_N|), joints move by O(dt^2) without piling up.
+
+    Parameters
+    ----------
+    dt : float
+        Step, s; > 0. The last step is shortened to end at `t_max` exactly.
+    theta : float
+        1/2 (conserves energy) to 1 (damps); below 1/2 the scheme gains energy.
+    activation : Activation
+        When a gap counts as closed.
+
+    Raises
+    ------
+    InputError
+        dt <= 0, theta outside [0.5, 1], NaN.
+    """
+
+    dt: float = 1e-3
+    theta: float = 0.5
+    activation: Activation = field(default_factory=Activation)
+    name: ClassVar[str] = "moreau_jean"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dt", scalar("dt", self.dt, low=0.0, open_low=True))
+        object.__setattr__(self, "theta", scalar("theta", self.theta, low=0.5, high=1.0))
+        if not isinstance(self.activation, Activation):
+            raise InputError("activation", repr(self.activation), "an Activation")
+
+    def settings(self) -> dict[str, Any]:
+        """Return name and settings, ready for JSON."""
+        closed = {"gap": self.activation.gap, "speed": self.activation.speed}
+        return {"name": self.name, "dt": self.dt, "theta": self.theta, "activation": closed}
+
+    def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
+        """Return one step of length dt, or shorter if it would pass `t_max`.
+
+        Raises
+        ------
+        InputError
+            `t_max` is not after the state; a function of the system or the control returns NaN or a wrong shape.
+        """
+        check_span(state, t_max)
+        dt, t_end = self._span(state.t, t_max)
+        held = held_control(control, state)
+        problem = self._problem(system, state, dt, t_end, held)
+        guess, solution = _solve(problem)
+        return _step(problem, guess, solution, held)
+
+    def rebuild(self, system: System, start: State, state: State, dt: float, control: Array | None) -> Rebuilt:
+        """Return the step from `start` to `state`, from the two states alone."""
+        guess = self._problem(system, start, dt, state.t, control).guess(state.v)
+        return Rebuilt(dynamics=guess.dynamics, q=guess.q)
+
+    def _problem(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> ThetaProblem:
+        return ThetaProblem.at(
+            system, state, dt=dt, theta=self.theta, t_end=t_end, activation=self.activation, control=control
+        )  # fmt: skip
+
+    def _span(self, t: float, t_max: float) -> tuple[float, float]:
+        """Return the length and the end of the next step: on the grid k dt where t is, and no sliver at the end."""
+        k = round(t / self.dt)
+        near = 1e-9 * self.dt + 8.0 * EPS * abs(t_max)
+        t_end = (k + 1) * self.dt if abs(t - k * self.dt) <= near else t + self.dt
+        if t_max > t_end + near:
+            return self.dt, t_end
+        return (self.dt if abs(t_max - t_end) <= near else t_max - t), t_max
+
+
+def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
+    """Refine the guess of v+ until the contact problem no longer changes."""
+    guess, last = problem.first(), np.inf
+    for k in range(1, MAX_PASSES + 1):
+        solution = resolve(guess.dynamics)
+        if solution.x is None or not solution.solved:
+            return guess, solution
+        refined = problem.guess(solution.x)
+        change = refined.far_from(guess)
+        if change <= TOL or (change >= 0.5 * last and change <= STALLED):
+            return refined, solution
+        if k == SOFTEN_AFTER and change > 1e-3 * last:
+            problem = problem.soften(solution.x)
+            refined, change = problem.guess(solution.x), np.inf
+        guess, last = refined, change
+    message = f"v+ still moved by {change:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
+    return guess, solution.but(status=Status.MAX_ITERATIONS, message=message)
+
+
+def _step(problem: ThetaProblem, guess: Guess, solution: Solution, control: Array | None) -> Step:
+    """Collect what happened; without a usable velocity the state is the one before."""
+    start, dynamics = problem.start, guess.dynamics
+    if solution.x is None or not np.isfinite(solution.x).all():
+        return Step(
+            start=start, state=start, dt=problem.dt, solution=solution, dynamics=dynamics, reactions={}, rows=guess.rows
+        )
+    impulses = reactions(dynamics, solution)
+    known = {row.id for row in guess.rows}
+    memory = {key: value for key, value in start.memory.items() if key not in known}
+    memory |= {key: p for key, p in impulses.items() if p.any()}
+    return Step(
+        start=start,
+        state=State(t=problem.t_end, q=guess.q, v=solution.x, memory=memory),
+        dt=problem.dt,
+        solution=solution,
+        dynamics=dynamics,
+        reactions=impulses,
+        modes=row_modes(dynamics, solution),
+        rows=guess.rows,
+        work=_work(problem, guess, solution.x),
+        control=control,
+    )
+
+
+def _work(problem: ThetaProblem, guess: Guess, v_plus: Array) -> Work:
+    """Return v_mid . (M (v+ - v) - dt h), exactly the gain of kinetic energy less the work of h if M is constant."""
+    middle, start = problem.middle, problem.start
+    v_mid = 0.5 * (start.v + v_plus)
+    impulse = middle.M @ (v_plus - start.v) - problem.dt * guess.force
+    power = problem.system.power(middle.t, middle.q, v_mid, middle.control)
+    return Work(reactions=float(v_mid @ impulse), forces=problem.dt * scalar("power(t, q, v)", power))

@@ -1,0 +1,131 @@
+"""What an integrator must do: advance a state, and say what happened on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from ..arrays import Array, vector
+from ..errors import InputError
+from ..mechanics.rows import Row
+from ..mechanics.state import State
+from ..mechanics.system import System
+
+if TYPE_CHECKING:
+    from ..contact.snapshot import LocalDynamics
+    from ..programs.solution import Solution
+
+Control = Callable[[float, State], Array] | Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Work:
+    """Work over one step, J.
+
+    Attributes
+    ----------
+    reactions : float
+        Of all reactions: constraints, contacts, friction, impacts.
+    forces : float
+        Of the applied forces that the potential does not cover.
+    """
+
+    reactions: float = 0.0
+    forces: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Step:
+    """One step of an integrator.
+
+    Attributes
+    ----------
+    start, state : State
+        Before and after.
+    dt : float
+        Its length, s.
+    solution : Solution
+        The last contact problem solved; the step is good if its status is SOLVED.
+    dynamics : LocalDynamics
+        What that problem was built from.
+    reactions : mapping of str to Array
+        Impulse of every active row over the step, N s, by row id.
+    modes : mapping of str to str
+        open, stick, slip or degenerate for active contacts, active or inactive for other rows, by row id.
+    rows : tuple of Row
+        All rows at the end of the step.
+    work : Work
+    control : Array or None
+        The control value held during the step.
+    """
+
+    start: State
+    state: State
+    dt: float
+    solution: Solution
+    dynamics: LocalDynamics
+    reactions: Mapping[str, Array]
+    modes: Mapping[str, str] = field(default_factory=dict)
+    rows: tuple[Row, ...]
+    work: Work = Work()
+    control: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rebuilt:
+    """A step rebuilt from the states before and after it, for audits.
+
+    Attributes
+    ----------
+    dynamics : LocalDynamics
+        M v+ = h + J^T p with the rows that act, and u+ = J v+ + w.
+    q : Array, shape (nq,)
+        Coordinates to which the velocities before and after lead.
+    """
+
+    dynamics: LocalDynamics
+    q: Array
+
+
+class Stepper(Protocol):
+    """A frozen value that advances any `System`."""
+
+    name: ClassVar[str]
+
+    def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
+        """Return one step from `state` that ends at or before `t_max` (s).
+
+        Parameters
+        ----------
+        control : callable or Array, optional
+            ``control(t, state)`` or its value, held during the step and given to `System.force`.
+        """
+        ...
+
+    def rebuild(self, system: System, start: State, state: State, dt: float, control: Array | None) -> Rebuilt:
+        """Return the step from `start` to `state`, from the two states alone; rows in start.memory count as closed."""
+        ...
+
+    def settings(self) -> dict[str, Any]:
+        """Return name and settings, ready for JSON."""
+        ...
+
+
+def held_control(control: Control | None, state: State) -> Array | None:
+    """Return the value of the control at the beginning of a step.
+
+    Raises
+    ------
+    InputError
+        If it is not a finite vector.
+    """
+    if control is None:
+        return None
+    return vector("control", control(state.t, state) if callable(control) else control)
+
+
+def check_span(state: State, t_max: float) -> None:
+    """Raise InputError if `t_max` does not lie after the state."""
+    if not t_max > state.t:
+        raise InputError("t_max", t_max, f"a time after t = {state.t:g} s", "The state is already there.")

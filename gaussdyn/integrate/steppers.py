@@ -1,0 +1,39 @@
+"""All steppers by name: for the command line, and for files that say which one made them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..contact.snapshot import Activation
+from ..errors import InputError
+from .moreau_jean import MoreauJean
+from .stepper import Stepper
+
+STEPPERS: dict[str, type[MoreauJean]] = {MoreauJean.name: MoreauJean}
+
+
+def named(name: str, **settings: Any) -> Stepper:
+    """Return a stepper by name.
+
+    Raises
+    ------
+    InputError
+        An unknown name, or a setting that the stepper does not have.
+    """
+    if name not in STEPPERS:
+        raise InputError("stepper", repr(name), ", ".join(STEPPERS))
+    known = STEPPERS[name].__dataclass_fields__
+    for key in settings:
+        if key not in known:
+            raise InputError(key, settings[key], f"the settings of {name}: {', '.join(known)}")
+    return STEPPERS[name](**settings)
+
+
+def from_settings(document: Mapping[str, Any]) -> Stepper:
+    """Return the stepper whose ``settings()`` gave this document."""
+    settings = dict(document)
+    name = str(settings.pop("name", ""))
+    if "activation" in settings:
+        settings["activation"] = Activation(**settings["activation"])
+    return named(name, **settings)

@@ -1,0 +1,116 @@
+"""What a run is asked to do, checked before any work."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from typing import Any
+
+from .._version import __version__
+from ..arrays import scalar, vector
+from ..errors import InputError
+from ..mechanics.scene import Scene
+from ..mechanics.state import State
+from ..mechanics.system import System
+from .stepper import Control, Stepper
+
+Outputs = Mapping[str, tuple[str, Callable[[State], float]]]
+RESERVED = ("t", "kinetic", "potential", "energy", "work_reactions", "work_forces", "energy_error", "E")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Task:
+    """A system, where it starts, and when it ends.
+
+    Attributes
+    ----------
+    name : str
+        Of the scene, or of the system's class.
+    system : System
+    state : State
+    t_end, dt : float
+        End and default step, s.
+    control : callable, Array or None
+    outputs : mapping
+        Extra columns: name -> (unit, function of a state).
+    params : mapping of str to float
+    """
+
+    name: str
+    system: System
+    state: State
+    t_end: float
+    dt: float = 1e-3
+    control: Control | None = None
+    outputs: Outputs = field(default_factory=dict)
+    params: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        vector("q of the state", self.state.q, self.system.nq)
+        vector("v of the state", self.state.v, self.system.nv)
+        t_end = scalar("t_end", self.t_end)
+        if t_end < self.state.t:
+            raise InputError("t_end", t_end, f"a time >= the state's t = {self.state.t:g} s")
+        object.__setattr__(self, "t_end", t_end)
+        taken = sorted(set(self.outputs) & set(RESERVED))
+        if taken:
+            raise InputError("columns", ", ".join(taken), "names that the trajectory does not use itself")
+
+
+def task_of(
+    scene_or_system: Scene | System, state: State | None, t_end: float | None, control: Control | None
+) -> Task:  # fmt: skip
+    """Return the task; what is not given is taken from the scene.
+
+    Raises
+    ------
+    InputError
+        Neither a scene nor a system, or a system without state or t_end.
+    """
+    if isinstance(scene_or_system, Scene):
+        scene = scene_or_system
+        return Task(
+            name=scene.name,
+            system=scene.system,
+            state=scene.state if state is None else state,
+            t_end=scene.t_end if t_end is None else t_end,
+            dt=scene.dt,
+            control=scene.control if control is None else control,
+            outputs=scene.columns,
+            params=scene.params,
+        )
+    name = type(scene_or_system).__name__
+    if not isinstance(scene_or_system, System):
+        raise InputError("scene_or_system", name, "a Scene or a System", "See check_system() for what is missing.")
+    if not isinstance(state, State) or t_end is None:
+        raise InputError("state, t_end", (state, t_end), "a State and a time in s", "Only a scene brings its own.")
+    return Task(name=name, system=scene_or_system, state=state, t_end=t_end, control=control)
+
+
+def check_options(save: int, on_failure: str) -> None:
+    """Raise InputError for a `save` or an `on_failure` that is not allowed."""
+    if isinstance(save, bool) or not isinstance(save, int) or save < 1:
+        raise InputError("save", save, "an integer >= 1")
+    if on_failure not in ("stop", "record"):
+        raise InputError("on_failure", repr(on_failure), "stop, record")
+
+
+def describe(task: Task, stepper: Stepper, **options: Any) -> dict[str, Any]:
+    """Return all settings of a run, ready for JSON."""
+    return {
+        "scene": task.name,
+        "params": {key: float(value) for key, value in task.params.items()},
+        "system": task.system.spec(),
+        "stepper": stepper.settings(),
+        "t_end": task.t_end,
+        "control": task.control is not None,
+        **options,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the package and of what its numbers depend on."""
+    libraries = {name: version(name) for name in ("numpy", "scipy", "numba", "h5py")}
+    return {"gaussdyn": __version__, "python": platform.python_version(), "machine": platform.machine(), **libraries}

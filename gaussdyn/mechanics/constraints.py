@@ -1,0 +1,147 @@
+"""Constraints as a user writes them: functions of (t, q, v), with the derivatives found by differences.
+
+The sign convention is the same everywhere: kind="unilateral" keeps the expression >= 0, kind="bilateral" = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from numpy.typing import ArrayLike
+
+from ..arrays import scalar
+from ..errors import InputError
+
+Sign = Literal["unilateral", "bilateral"]
+PositionFunction = Callable[[float, "ArrayLike"], "ArrayLike"]
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """phi(t, q) >= 0 (or = 0): a gap, a joint, a string, a stop; with `mu` a contact with friction.
+
+    Parameters
+    ----------
+    phi : callable
+        phi(t, q) -> number, m. With friction it must be a distance: its reaction is then a force.
+    jacobian : callable, optional
+        jacobian(t, q) -> d phi / d q, shape (nq,). By differences if not given.
+    kind : str
+        "unilateral" or "bilateral".
+    mu, mu_s : float, optional
+        Friction coefficient of sliding and at rest (default mu); None is frictionless.
+    tangent : callable, optional
+        tangent(t, q) -> shape (nv,) or (k, nv), k = 1 or 2: rows T whose product with v is the velocity of the
+        body at the contact along the tangents. May be left out for a point in the plane, q = (x, y): then T is the
+        gradient of phi turned clockwise, (n_y, -n_x).
+    surface : callable or float
+        Velocity of the ground along the tangents, m/s: the slip is T v - surface. A number, or surface(t, q) ->
+        number or shape (k,).
+    eps_n, eps_t : float
+        Newton restitution, normal in [0, 1] and tangential in [-1, 1].
+    drift : callable, optional
+        drift(t, q, v) -> what d2 phi / dt2 is without the acceleration. By differences if not given.
+    name : str, optional
+        Default "position0", "velocity1", .. by place in the list.
+    """
+
+    phi: Callable[..., ArrayLike]
+    jacobian: Callable[..., ArrayLike] | None = None
+    kind: Sign = "unilateral"
+    mu: float | None = None
+    mu_s: float | None = None
+    tangent: Callable[..., ArrayLike] | None = None
+    surface: Callable[..., ArrayLike] | float = 0.0
+    eps_n: float = 0.0
+    eps_t: float = 0.0
+    drift: Callable[..., ArrayLike] | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_kind(self.kind, ("unilateral", "bilateral"))
+        _check_callable("phi", self.phi)
+        if self.mu is not None:
+            scalar("mu", self.mu, low=0.0)
+        if self.mu_s is not None:
+            if self.mu is None:
+                raise InputError("mu_s", self.mu_s, "mu_s together with mu", "Give mu as well.")
+            scalar("mu_s", self.mu_s, low=self.mu)
+        scalar("eps_n", self.eps_n, low=0.0, high=1.0)
+        scalar("eps_t", self.eps_t, low=-1.0, high=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Velocity:
+    """psi(t, q, v) >= 0 (or = 0): rolling, a knife edge, a speed limit; or dry friction on the slip psi.
+
+    Parameters
+    ----------
+    psi : callable
+        psi(t, q, v) -> number, m/s; linear or nonlinear in v.
+    jacobian : callable, optional
+        jacobian(t, q, v) -> d psi / d v, shape (nv,). By differences if not given.
+    kind : str
+        "unilateral", "bilateral", or "dry": psi is free, and a force of at most `cap` acts against it.
+    cap, cap_s : float
+        Of dry friction, N: the force while slipping, and the largest at rest (default cap).
+    drift : callable, optional
+        drift(t, q, v) -> d psi / dt without the acceleration. By differences if not given.
+    name : str, optional
+    """
+
+    psi: Callable[..., ArrayLike]
+    jacobian: Callable[..., ArrayLike] | None = None
+    kind: Literal["unilateral", "bilateral", "dry"] = "unilateral"
+    cap: float = 0.0
+    cap_s: float | None = None
+    drift: Callable[..., ArrayLike] | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_kind(self.kind, ("unilateral", "bilateral", "dry"))
+        _check_callable("psi", self.psi)
+        cap = scalar("cap", self.cap, low=0.0)
+        if self.kind != "dry" and (cap > 0 or self.cap_s is not None):
+            raise InputError("cap", cap, "a cap only with kind='dry'")
+        if self.cap_s is not None:
+            scalar("cap_s", self.cap_s, low=cap)
+
+
+@dataclass(frozen=True, slots=True)
+class Acceleration:
+    """C(t, q, v) a >= d(t, q, v) (or = d).
+
+    Parameters
+    ----------
+    C : callable or array_like
+        Shape (nv,) or (k, nv): a constant, or C(t, q, v).
+    d : callable or array_like
+        Shape () or (k,): a constant, or d(t, q, v), m/s^2.
+    kind : str
+        "unilateral" or "bilateral".
+    name : str, optional
+        With k > 1 unilateral rows they are named name[0], name[1], ..
+    """
+
+    C: Callable[..., ArrayLike] | ArrayLike
+    d: Callable[..., ArrayLike] | ArrayLike
+    kind: Sign = "unilateral"
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_kind(self.kind, ("unilateral", "bilateral"))
+
+
+Constraint = Position | Velocity | Acceleration
+
+
+def _check_kind(kind: str, allowed: tuple[str, ...]) -> None:
+    if kind not in allowed:
+        raise InputError("kind", repr(kind), ", ".join(allowed))
+
+
+def _check_callable(name: str, value: object) -> None:
+    if not callable(value):
+        raise InputError(name, repr(value), "a function", "Write e.g. lambda t, q: q[1].")

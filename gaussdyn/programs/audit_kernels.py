@@ -1,0 +1,103 @@
+"""The audit of a block problem, compiled: one pass over the blocks of (u, r)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+from ..arrays import Array, IntArray
+from .law_kernels import A1, A2, I1, length, natural, rolling_cone
+
+OPEN, STICK, SLIP, DEGENERATE = range(4)
+
+
+@kernel(f"int64(int64, int64, {A1}, {A1}, {A1}, float64, float64)")
+def block_mode(code: int, d: int, p: Array, u: Array, r: Array, rho: float, tol: float) -> int:
+    """Return the mode of one block; degenerate if it lies within tol of the border of two modes."""
+    room, motion = np.inf, 0.0
+    if code == 5:
+        room, motion = p[2] - length(r, 0, d), rho * length(u, 0, d)
+    elif code == 6:
+        room = min(p[0] * r[0] - length(r, 1, 3), p[3] * r[0] - length(r, 3, 5))
+        motion = rho * max(length(u, 1, 3), length(u, 3, 5))
+    elif code == 1 or code == 2 or code == 7:
+        room, motion = p[0] * abs(r[0]) - length(r, 1, d), rho * length(u, 1, d)
+    elif code == 3:
+        room, motion = -np.inf, np.inf
+    unilateral = code != 2 and code != 4 and code != 5
+    if unilateral and r[0] <= tol:
+        return 0 if rho * u[0] > tol else 3
+    static = (code == 1 or code == 2 or code == 5) and room > -np.inf and motion <= tol
+    if room > tol:
+        return 1
+    if motion > tol:
+        return 2
+    if static and p[1] > (p[2] if code == 5 else p[0]) and room < -tol:
+        return 1
+    return 3
+
+
+@kernel(f"float64(int64, int64, {A1}, {A1}, {A1}, {A1})")
+def dual_excess(code: int, d: int, p: Array, u: Array, x: Array, y: Array) -> float:
+    """Return the squared distance of u^ from the dual cone: how far u breaks the law, whatever the reaction."""
+    if code == 5:
+        return 0.0
+    if code == 2 or code == 4:
+        return u[0] * u[0]
+    if code == 0 or code == 3:
+        return min(u[0], 0.0) ** 2
+    for a in range(d):
+        x[a] = -u[a]
+    if code == 6:
+        x[0] -= p[0] * length(u, 1, 3) + p[3] * length(u, 3, 5)
+        rolling_cone(x, p[0], p[3], y)
+        return length(y, 0, d) ** 2
+    t = length(u, 1, d)
+    if code == 1:
+        x[0] -= p[0] * t
+    if p[0] * t <= -x[0]:
+        return 0.0
+    if t <= p[0] * x[0]:
+        return x[0] * x[0] + t * t
+    return (x[0] + p[0] * t) ** 2 / (1.0 + p[0] * p[0])
+
+
+@kernel(f"float64(int64, {A1}, {A1})")
+def slip_angle(d: int, u: Array, r: Array) -> float:
+    """Return the angle in rad between -r_T and u_T."""
+    if d == 2:
+        return float(np.pi) if -r[1] * u[1] < 0.0 else 0.0
+    return float(abs(np.arctan2(-r[1] * u[2] + r[2] * u[1], -r[1] * u[1] - r[2] * u[2])))
+
+
+@kernel(f"void({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, float64, {A1}, {I1})")
+def audit(
+    code: IntArray, start: IntArray, P: Array, u: Array, r: Array, rho: Array, tol: float, out: Array, mode: IntArray
+) -> None:
+    """Fill out with |F_rho|^2, |F_1|^2, |excess|^2, penetration, cone, slip, angle, r.u, and mode block by block."""
+    U, R, F, x, Y = np.zeros(5), np.zeros(5), np.zeros(5), np.zeros(5), np.zeros((5, 5))
+    out[:] = 0.0
+    for k in range(len(code)):
+        first, d, p, c = start[k], start[k + 1] - start[k], P[k], code[k]
+        for a in range(d):
+            U[a], R[a] = u[first + a], r[first + a]
+            out[7] += U[a] * R[a]
+        natural(c, d, p, U, R, rho[k], F, x, Y)
+        out[0] += length(F, 0, d) ** 2
+        natural(c, d, p, U, R, 1.0, F, x, Y)
+        out[1] += length(F, 0, d) ** 2
+        out[2] += dual_excess(c, d, p, U, x, F)
+        mode[k] = block_mode(c, d, p, U, R, rho[k], tol)
+        if c != 5:
+            out[3] = max(out[3], abs(U[0]) if c == 2 or c == 4 else -U[0])
+        if c == 1 or c == 2 or c == 6 or c == 7:
+            e = min(d, 3)
+            load = abs(R[0]) if c == 2 else R[0]
+            limit = max(p[0], p[1]) if mode[k] == 1 else p[0]
+            out[4] = max(out[4], length(R, 1, e) - limit * load)
+            if c == 6:
+                out[4] = max(out[4], length(R, 3, 5) - p[3] * load)
+            if mode[k] == 1:
+                out[5] = max(out[5], length(U, 1, d))
+            if mode[k] == 2 and length(R, 1, e) > tol and rho[k] * length(U, 1, e) > tol:
+                out[6] = max(out[6], slip_angle(e, U, R))

@@ -1,0 +1,139 @@
+"""The friction cone as a pyramid of k facets: an LCP for Lemke's method, with an error O(1/k^2) in space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...arrays import Array, scalar
+from ...errors import InputError
+from ..laws import CAP, MU, MU_S, Coulomb, Dry, LawTable, Sliding, Unilateral
+from ..solution import Solution, Status
+from ..verify import Problem, as_blocks, nothing_to_solve, verified
+from .scaled import Scaled, scaled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FacetedLcp:
+    """0 <= z ⟂ M z + q >= 0 with the reaction r = T z.
+
+    z holds, block by block, r_N and the parts beta >= 0 of r_T along the facets' directions, then one bound lam on the
+    slip of each block with friction (Stewart and Trinkle 1996; Anitescu and Potra 1997).
+    """
+
+    M: Array
+    q: Array
+    T: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Faceted:
+    """Solve with pyramids in place of cones. In the plane that is exact; in space the answer is the pyramid's.
+
+    Attributes
+    ----------
+    facets : int
+        Directions of friction in a tangent plane, even, >= 4.
+    pivots : int
+        Most pivots of Lemke's method.
+    tol : float
+        Residual E, against the cone, that counts as solved.
+    """
+
+    facets: int = 16
+    pivots: int = 20_000
+    tol: float = 1e-12
+    name: ClassVar[str] = "faceted"
+
+    def __post_init__(self) -> None:
+        scalar("facets", self.facets, low=4)
+        if self.facets % 2:
+            raise InputError("facets", self.facets, "an even number", "The directions come in opposite pairs.")
+
+    def solve(self, problem: Problem) -> Solution:
+        """Solve the pyramids' problem and report its residual against the cones; SOLVED only if that is small.
+
+        Raises
+        ------
+        InputError
+            If a law has no pyramid (Rolling, Associated, bilateral friction, mu_s > mu).
+        """
+        blocks = as_blocks(problem)
+        if not has_pyramid(blocks.table):
+            raise InputError("laws", "a law without a pyramid", "Unilateral, Sliding, Coulomb (mu_s = mu), Dry")
+        if nothing_to_solve(blocks):
+            return verified(problem, blocks, np.zeros(len(blocks.q)), self.name, 0, self.tol)
+        data = scaled(blocks)
+        r, pivots = self.improve(data, np.zeros(len(blocks.q)))
+        found = verified(problem, blocks, r * data.unit, self.name, pivots, self.tol)
+        if found.solved:
+            return found
+        text = f"the answer of pyramids of {self.facets} facets; the residuals are those against the cones."
+        return found.but(status=Status.UNDECIDED, message=text)
+
+    def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:
+        """Return the scaled reaction of the pyramids' problem and the pivots."""
+        from .lemke import Lemke
+
+        lcp = faceted_lcp(data, self.facets)
+        path = Lemke(pivots=self.pivots).path(lcp.M, lcp.q)
+        return lcp.T @ path.z, path.pivots
+
+
+def has_pyramid(table: LawTable) -> bool:
+    """Whether every law has a faceted form."""
+    return all(
+        type(law) in (Unilateral, Sliding, Coulomb, Dry) and law.parameters()[1] <= max(law.parameters()[::2])
+        for law in set(table.laws)
+    )
+
+
+def facets_are_exact(table: LawTable) -> bool:
+    """Whether the faceted form is the law itself: no block has two tangential rows."""
+    return has_pyramid(table) and all(law.size - (not isinstance(law, Dry)) < 2 for law in set(table.laws))
+
+
+def faceted_lcp(data: Scaled, facets: int) -> FacetedLcp:
+    """Build the LCP of a scaled problem whose laws all have pyramids."""
+    columns, owner, limits = [], [], []  # columns of T; friction block of each column (-1: none); (mu, cap, r_N) each
+    for k in range(len(data.code)):
+        first, d = int(data.start[k]), int(data.start[k + 1] - data.start[k])
+        dry = data.code[k] == Dry.code
+        normal = -1
+        if not dry:
+            normal = len(columns)
+            columns.append({first: 1.0})
+            owner.append(-1)
+        tangent = first if dry else first + 1
+        if d - (not dry) > 0:
+            for direction in _directions(d - (not dry), facets):
+                columns.append({tangent + a: float(x) for a, x in enumerate(direction)})
+                owner.append(len(limits))
+            limits.append((data.P[k, MU], data.P[k, CAP], normal))
+    return _assemble(data, columns, np.array(owner, dtype=np.int64), limits)
+
+
+def _assemble(data: Scaled, columns: list[dict[int, float]], owner: Array, limits: list) -> FacetedLcp:  # type: ignore[type-arg]
+    n, f = len(columns), len(limits)
+    T = np.zeros((len(data.q), n + f))
+    for j, column in enumerate(columns):
+        for i, x in column.items():
+            T[i, j] = x
+    M, q = T.T @ (data.dense() @ T), T.T @ data.q
+    for j in np.flatnonzero(owner >= 0):
+        M[j, n + owner[j]] = 1.0
+        M[n + owner[j], j] = -1.0
+    for b, (mu, cap, normal) in enumerate(limits):
+        q[n + b] = cap
+        if normal >= 0:
+            M[n + b, normal] = mu
+    return FacetedLcp(M=M, q=q, T=T)
+
+
+def _directions(tangents: int, facets: int) -> Array:
+    if tangents == 1:
+        return np.array([[1.0], [-1.0]])
+    angle = 2.0 * np.pi * np.arange(facets) / facets
+    return np.column_stack([np.cos(angle), np.sin(angle)])

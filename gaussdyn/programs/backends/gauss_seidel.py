@@ -1,0 +1,58 @@
+"""Block Gauss-Seidel: solve each block exactly, the others fixed, again and again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...arrays import Array
+from ..complementarity import ComplementarityProblem, LinearComplementarity
+from ..solution import Solution
+from .scaled import Scaled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GaussSeidel:
+    """Nonsmooth Gauss-Seidel (Jean, Moreau: contact dynamics) with each law's exact one-block solution.
+
+    Attributes
+    ----------
+    sweeps : int
+        Most passes over the blocks.
+    seconds : float
+        Wall time after which the best point is returned.
+    tol : float
+        Residual E to reach.
+    """
+
+    sweeps: int = 10_000
+    seconds: float = 10.0
+    tol: float = 1e-12
+    name: ClassVar[str] = "gauss_seidel"
+
+    def solve(self, problem: ComplementarityProblem | LinearComplementarity) -> Solution:
+        """Solve from r = 0, verify and return."""
+        from ..verify import run
+
+        return run(self, problem)
+
+    def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:
+        """Improve a scaled reaction; return the best one found and the sweeps made."""
+        from ..block_kernels import gauss_seidel
+
+        stop = time.perf_counter() + self.seconds
+        x, done, chunk = r.copy(), 0, 50
+        best, best_r = np.inf, r
+        rows = (data.data, data.indices, data.indptr, data.W_abs, data.q)
+        while done < self.sweeps and time.perf_counter() < stop:
+            limit, goal = min(chunk, self.sweeps - done), 0.3 * self.tol * data.weight
+            n, size, _ = gauss_seidel(*rows, data.code, data.start, data.P, data.D, data.rho, x, limit, goal)
+            done += n
+            if size < best:
+                best, best_r = size, x.copy()
+            if not np.isfinite(size) or size <= goal or n < limit:
+                break
+        return best_r, done

@@ -1,0 +1,111 @@
+"""Elimination of M and G from a global problem: the constrained free motion, factored once.
+
+M x = load + G^T lam, G x = b. Bodies make M block diagonal: then its inverse is sparse and exact, and so is
+W = J S B; a mesh gets a sparse factorization, a small problem a dense one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg.lapack import dgetrf, dgetrs
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from ..arrays import Array
+from ..errors import InputError
+
+Matrix = Any  # Array or scipy.sparse.csr_array
+LARGEST_BODY = 64
+
+
+class Elimination:
+    """Solves M x = load + G^T lam, G x = b for any load; redundant rows of G get multipliers of minimum norm.
+
+    Raises
+    ------
+    InputError
+        If M is singular.
+    """
+
+    __slots__ = ("G", "S", "b", "inverse_M", "inverse_W")
+
+    def __init__(self, M: Matrix, G: Matrix, b: Array) -> None:
+        self.inverse_M = _inverse(M)
+        self.G, self.b, self.S, self.inverse_W = G, b, None, None
+        if len(b):
+            self.S = _dense(self.inverse_M(_dense(G.T)))
+            self.inverse_W = np.linalg.pinv(np.asarray(G @ self.S), rcond=1e-12)
+
+    def motion(self, load: Array) -> tuple[Array, Array]:
+        """Return (x, lam) for a load of shape (n,)."""
+        free = self.inverse_M(load)
+        if self.S is None:
+            return free, np.zeros(0)
+        lam = self.inverse_W @ (self.b - self.G @ free)
+        return free + self.S @ lam, lam
+
+    def spread(self, B: Matrix) -> Matrix:
+        """Return S B: the change of x per unit of the reactions whose directions are the columns of B (n, m)."""
+        free = self.inverse_M(B)
+        if self.S is None:
+            return free
+        free = _dense(free)
+        return free - self.S @ (self.inverse_W @ np.asarray(self.G @ free))
+
+    def gap(self, x: Array) -> float:
+        """Return |G x - b| relative to |b| + |G| |x|: more than rounding means that bilateral rows contradict."""
+        if self.S is None:
+            return 0.0
+        rows = self.G @ x - self.b
+        size = np.abs(self.b) + abs(self.G) @ np.abs(x)
+        return float(np.max(np.abs(rows) / np.where(size > 0, size, 1.0)))
+
+
+def _dense(A: Matrix) -> Array:
+    return np.ascontiguousarray(A.toarray() if sp.issparse(A) else A)
+
+
+def _inverse(M: Matrix) -> Any:
+    """Return the map load -> M^-1 load (a vector, a dense or a sparse matrix)."""
+    if not sp.issparse(M):
+        return _dense_inverse(M)
+    blocks = _body_inverse(sp.csr_array(M))
+    if blocks is not None:
+        return lambda load: blocks @ load
+    lu = splu(sp.csc_array(M))
+    return lambda load: lu.solve(_dense(load))
+
+
+def _dense_inverse(M: Array) -> Any:
+    if not len(M):
+        return _dense
+    lu, pivots, info = dgetrf(M)
+    if info != 0:
+        mend = "Give that coordinate a mass, or remove it."
+        raise InputError("M", f"a singular matrix (coordinate {info - 1})", "an invertible mass matrix", mend)
+    return lambda load: dgetrs(lu, pivots, _dense(load))[0]
+
+
+def _body_inverse(M: Any) -> Any:
+    """Return the sparse inverse of a block diagonal M, or None if a block is larger than LARGEST_BODY."""
+    count, label = connected_components(M, directed=False)
+    sizes = np.bincount(label, minlength=count)
+    if len(sizes) and sizes.max() > LARGEST_BODY:
+        return None
+    order = np.argsort(label, kind="stable")
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    rows, cols, data = [], [], []
+    for d in np.unique(sizes):
+        index = order[first[:-1][sizes == d][:, None] + np.arange(d)]
+        i, j = np.repeat(index, d, axis=1).ravel(), np.tile(index, (1, d)).ravel()
+        blocks = np.asarray(M[i, j]).reshape(-1, d, d)
+        try:
+            inverse = np.linalg.inv(blocks)
+        except np.linalg.LinAlgError:
+            raise InputError("M", "a singular matrix", "an invertible mass matrix") from None
+        rows.append(i), cols.append(j), data.append(inverse.ravel())
+    triple = (np.concatenate(data), (np.concatenate(rows), np.concatenate(cols))) if data else ([], ([], []))
+    return sp.csr_array(triple, shape=M.shape)

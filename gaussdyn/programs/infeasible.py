@@ -1,0 +1,100 @@
+"""Proof that no admissible motion exists: the linear relaxation of a block problem is empty (Farkas)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..arrays import Array
+from .certificates import Certificate, farkas_certificate
+from .complementarity import ComplementarityProblem
+from .farkas import refute
+from .laws import BilateralCoulomb, BilateralSliding, Dry, Sliding, Unilateral
+
+LARGEST = 1500  # rows or unknowns; beyond it no proof is tried
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Relaxation:
+    """A x = b, C x >= d: what every solution obeys, whatever its modes; `names` says what each row is."""
+
+    A: Array
+    b: Array
+    C: Array
+    d: Array
+    names: tuple[str, ...]
+
+
+def refutation(problem: ComplementarityProblem) -> Certificate | None:
+    """Return an exact proof that the relaxation is empty, or None."""
+    size = len(problem.q) if not _has_motion(problem) else len(problem.form.h)  # type: ignore[union-attr]
+    if max(size, len(problem.q)) > LARGEST:
+        return None
+    rows = relaxation(problem)
+    found = refute(rows.A, rows.b, rows.C, rows.d)
+    if found is None:
+        return None
+    y, z = ([float(x) for x in part] for part in found)
+    used = [name for name, x in zip(rows.names, [*y, *z], strict=True) if x != 0.0]
+    claim = f"no motion obeys these rows together: {', '.join(used[:12])}" + (", ..." if len(used) > 12 else "")
+    return farkas_certificate(rows.A, rows.b, rows.C, rows.d, y, z, claim=claim)
+
+
+def relaxation(problem: ComplementarityProblem) -> Relaxation:
+    """Return the linear conditions on the motion (global form), or on the reactions (local form)."""
+    return _of_motion(problem) if _has_motion(problem) else _of_reactions(problem)
+
+
+def _has_motion(problem: ComplementarityProblem) -> bool:
+    form = problem.form
+    return form is not None and form.B is None and form.B_abs is None
+
+
+def _normals(problem: ComplementarityProblem) -> tuple[list[int], list[int]]:
+    """Return the blocks with u_N >= 0 and those with u_N = 0."""
+    laws = problem.table.laws
+    closed = [k for k, law in enumerate(laws) if isinstance(law, (BilateralCoulomb, BilateralSliding))]
+    tight = set(closed)
+    return [k for k, law in enumerate(laws) if k not in tight and not isinstance(law, Dry)], closed
+
+
+def _of_motion(problem: ComplementarityProblem) -> Relaxation:
+    """G v = b, J_N v + w_N >= 0 (or = 0)."""
+    form, (open_, closed) = problem.form, _normals(problem)
+    assert form is not None
+    J, G = (np.asarray(X.toarray() if sp.issparse(X) else X) for X in (form.J, form.G))
+    at = problem.table.start[:-1]
+    return Relaxation(
+        A=np.vstack([G, J[at[closed]]]), b=np.r_[form.b, -form.w[at[closed]]],
+        C=J[at[open_]], d=-form.w[at[open_]],
+        names=tuple(
+            [f"bilateral row {i}" for i in range(len(form.b))]
+            + [f"block {k} (u_N = 0)" for k in closed] + [f"block {k} (u_N >= 0)" for k in open_]
+        ),
+    )  # fmt: skip
+
+
+def _of_reactions(problem: ComplementarityProblem) -> Relaxation:
+    """W r + q >= 0 on the normal rows; r >= 0 where the block is a row of an LCP.
+
+    Columns that act with |r| get an unknown of their own, p >= |r|.
+    """
+    (open_, closed), m, at = _normals(problem), len(problem.q), problem.table.start[:-1]
+    W = problem.W.toarray() if sp.issparse(problem.W) else problem.W
+    bound = np.zeros((0, m))
+    if problem.W_abs is not None:
+        W_abs = problem.W_abs.toarray() if sp.issparse(problem.W_abs) else problem.W_abs
+        W, bound = np.hstack([W, W_abs]), np.vstack([np.eye(m), -np.eye(m)])
+    rows = [k for k in open_ if isinstance(problem.table.laws[k], (Unilateral, Sliding))]
+    signs = np.hstack([np.eye(m)[at[rows]], np.zeros((len(rows), W.shape[1] - m))])
+    sides = np.hstack([bound, np.vstack([np.eye(m)] * 2)]) if len(bound) else np.zeros((0, W.shape[1]))
+    return Relaxation(
+        A=W[at[closed]], b=-problem.q[at[closed]],
+        C=np.vstack([W[at[open_]], signs, sides]), d=np.r_[-problem.q[at[open_]], np.zeros(len(rows) + len(sides))],
+        names=tuple(
+            [f"block {k} (u_N = 0)" for k in closed] + [f"block {k} (u_N >= 0)" for k in open_]
+            + [f"block {k} (r >= 0)" for k in rows] + [f"|r| of row {i % m}" for i in range(len(sides))]
+        ),
+    )  # fmt: skip

@@ -1,0 +1,218 @@
+"""The block laws, compiled: projection with derivative, natural map, spectra of diagonal blocks.
+
+Codes and parameters are those of `laws.LawTable`: 0 Unilateral, 1 Coulomb, 2 BilateralCoulomb, 3 Sliding,
+4 BilateralSliding, 5 Dry, 6 Rolling, 7 Associated; p = (mu, mu_s, cap, mu_r). Blocks are padded to 5 rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+from ..arrays import Array, IntArray
+
+A1, A2, A3, I1 = "float64[::1]", "float64[:,::1]", "float64[:,:,::1]", "int64[::1]"
+
+
+@kernel(f"float64({A1}, int64, int64)")
+def length(x: Array, i: int, j: int) -> float:
+    """Return the norm of x[i:j]."""
+    s = 0.0
+    for k in range(i, j):
+        s += x[k] * x[k]
+    return float(np.sqrt(s))
+
+
+@kernel(f"void({A1}, int64, int64, float64, float64, float64, float64, {A1}, {A2})")
+def disc(
+    x: Array, i: int, j: int, mu: float, slope: float, radius: float, limit: float, y: Array, Y: Array
+) -> None:
+    """Put into y[i:j] the point of the disc nearest to x[i:j], and into Y its derivative.
+
+    Within `limit` (>= radius) the block sticks and y = x; beyond it y lies on the radius, which grows with
+    x[0] at the rate mu * slope.
+    """
+    t = length(x, i, j)
+    if t <= limit and limit > 0.0:
+        for a in range(i, j):
+            y[a] = x[a]
+            Y[a, a] = 1.0
+        return
+    f = radius / t if t > 0.0 else 0.0
+    for a in range(i, j):
+        y[a] = f * x[a]
+        if t > 0.0:
+            Y[a, 0] += mu * slope * x[a] / t
+            Y[a, a] += f
+            for b in range(i, j):
+                Y[a, b] -= f * (x[a] / t) * (x[b] / t)
+
+
+@kernel(f"void({A1}, int64, float64, {A1}, {A2})")
+def cone(x: Array, d: int, mu: float, y: Array, Y: Array) -> None:
+    """Project x on {|x_T| <= mu x_N}, with the derivative."""
+    t = length(x, 1, d)
+    if mu * t <= -x[0]:
+        return
+    if t <= mu * x[0]:
+        for a in range(d):
+            y[a] = x[a]
+            Y[a, a] = 1.0
+        return
+    k = 1.0 / (1.0 + mu * mu)
+    y[0] = (x[0] + mu * t) * k
+    Y[0, 0] = k
+    for a in range(1, d):
+        y[a] = mu * y[0] * x[a] / t
+        Y[0, a] = k * mu * x[a] / t
+        Y[a, 0] = Y[0, a]
+        Y[a, a] = mu * y[0] / t
+    f = mu * mu * k - mu * y[0] / t
+    for a in range(1, d):
+        for b in range(1, d):
+            Y[a, b] += f * (x[a] / t) * (x[b] / t)
+
+
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, {A2})")
+def reaction_map(code: int, d: int, p: Array, x: Array, y: Array, Y: Array) -> None:
+    """Return the admissible reaction y(x) at x = r - rho u, and a generalised derivative Y (Alart, Curnier 1991).
+
+    The law holds exactly where r = y(r - rho u). Unlike the projection of De Saxcé's form the map is not shifted
+    by mu |u_T|, so that its derivative is simple and Newton's method quick.
+    """
+    for a in range(d):
+        y[a] = 0.0
+        for b in range(d):
+            Y[a, b] = 0.0
+    if code == 5:
+        disc(x, 0, d, 0.0, 0.0, p[2], p[1], y, Y)
+    elif code == 7:
+        cone(x, d, p[0], y, Y)
+    elif code == 2 or code == 4:
+        y[0], Y[0, 0] = x[0], 1.0
+        if code == 2:
+            load, slope = abs(x[0]), 1.0 if x[0] >= 0.0 else -1.0
+            disc(x, 1, d, p[0], slope, p[0] * load, p[1] * load, y, Y)
+    elif x[0] > 0.0:
+        y[0], Y[0, 0] = x[0], 1.0
+        if code == 1:
+            disc(x, 1, d, p[0], 1.0, p[0] * x[0], p[1] * x[0], y, Y)
+        elif code == 6:
+            disc(x, 1, 3, p[0], 1.0, p[0] * x[0], p[0] * x[0], y, Y)
+            disc(x, 3, 5, p[3], 1.0, p[3] * x[0], p[3] * x[0], y, Y)
+
+
+@kernel(f"void({A1}, float64, float64, {A1})")
+def rolling_cone(x: Array, mu: float, mu_r: float, y: Array) -> None:
+    """Project x (5) on {|x_T| <= mu x_N, |x_R| <= mu_r x_N}: the best of four quadratic pieces in x_N."""
+    s, t, best = length(x, 1, 3), length(x, 3, 5), np.inf
+    for on in range(4):
+        a, b = float(on % 2), float(on // 2)
+        n = max((x[0] + a * mu * s + b * mu_r * t) / (1.0 + a * mu * mu + b * mu_r * mu_r), 0.0)
+        value = (n - x[0]) ** 2 + max(s - mu * n, 0.0) ** 2 + max(t - mu_r * n, 0.0) ** 2
+        if value < best:
+            best, y[0] = value, n
+    f = 1.0 if s <= mu * y[0] else mu * y[0] / s
+    g = 1.0 if t <= mu_r * y[0] else mu_r * y[0] / t
+    y[1], y[2], y[3], y[4] = f * x[1], f * x[2], g * x[3], g * x[4]
+
+
+@kernel(f"void(int64, int64, {A1}, {A1}, float64, float64, {A1})")
+def static_excess(code: int, d: int, p: Array, r: Array, mu: float, cap: float, y: Array) -> None:
+    """Put into y the part of r outside the static set (mu_s, c_s): zero where the block may stick."""
+    for a in range(d):
+        y[a] = 0.0
+    if code == 1:
+        t = length(r, 1, d)
+        if t > mu * r[0]:
+            n = max((r[0] + mu * t) / (1.0 + mu * mu), 0.0)
+            y[0] = r[0] - n
+            for a in range(1, d):
+                y[a] = r[a] * (1.0 - mu * n / t) if t > 0.0 else 0.0
+        return
+    i = 0 if code == 5 else 1
+    t, radius = length(r, i, d), cap if code == 5 else mu * abs(r[0])
+    for a in range(i, d):
+        y[a] = r[a] * (1.0 - radius / t) if t > radius else 0.0
+
+
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})")
+def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
+    """Put into F the natural map r - P(r - rho u^) of one block, u^ = u + mu |u_T| n; x, Y are work space."""
+    for a in range(d):
+        x[a] = r[a] - rho * u[a]
+        F[a] = 0.0
+    if code == 1:
+        x[0] -= rho * p[0] * length(u, 1, d)
+        cone(x, d, p[0], F, Y)
+    elif code == 2:
+        F[0] = x[0]
+        disc(x, 1, d, 0.0, 0.0, p[0] * abs(r[0]), p[0] * abs(r[0]), F, Y)
+    elif code == 5:
+        disc(x, 0, d, 0.0, 0.0, p[2], p[2], F, Y)
+    elif code == 6:
+        x[0] -= rho * (p[0] * length(u, 1, 3) + p[3] * length(u, 3, 5))
+        rolling_cone(x, p[0], p[3], F)
+    else:
+        reaction_map(code, d, p, x, F, Y)
+    for a in range(d):
+        F[a] = r[a] - F[a]
+    dynamic = p[2] if code == 5 else p[0]
+    if (code == 1 or code == 2 or code == 5) and p[1] > dynamic:
+        static_excess(code, d, p, r, p[1], p[1], x)
+        for a in range(d):
+            x[a] = np.sqrt((rho * u[a]) ** 2 + x[a] ** 2)
+        if length(x, 0, d) < length(F, 0, d):
+            for a in range(d):
+                F[a] = x[a]
+
+
+@kernel(f"void({A2}, int64, {A1})")
+def spectrum(S: Array, d: int, values: Array) -> None:
+    """Put the eigenvalues of the symmetric S[:d, :d] into values[:d] (cyclic Jacobi; S is overwritten)."""
+    for _ in range(30):
+        off, total = 0.0, 0.0
+        for i in range(d):
+            total += S[i, i] * S[i, i]
+            for j in range(i):
+                off += S[i, j] * S[i, j]
+        if off <= 1e-34 * total or off == 0.0:
+            break
+        for i in range(d - 1):
+            for j in range(i + 1, d):
+                if S[i, j] == 0.0:
+                    continue
+                z = (S[j, j] - S[i, i]) / (2.0 * S[i, j])
+                t = (1.0 if z >= 0.0 else -1.0) / (abs(z) + np.sqrt(1.0 + z * z)) if abs(z) < 1e150 else 0.5 / z
+                c = 1.0 / np.sqrt(1.0 + t * t)
+                s = t * c
+                for k in range(d):
+                    a, b = S[i, k], S[j, k]
+                    S[i, k], S[j, k] = c * a - s * b, s * a + c * b
+                for k in range(d):
+                    a, b = S[k, i], S[k, j]
+                    S[k, i], S[k, j] = c * a - s * b, s * a + c * b
+    for i in range(d):
+        values[i] = S[i, i]
+
+
+@kernel(f"void({A1}, {I1}, {I1}, {I1}, {A3}, {A2})")
+def block_spectra(data: Array, indices: IntArray, indptr: IntArray, start: IntArray, D: Array, out: Array) -> None:
+    """Extract the diagonal blocks of a CSR matrix into D (n, 5, 5); out rows: lowest, highest eigenvalue, norm."""
+    S, values = np.zeros((5, 5)), np.zeros(5)
+    for k in range(len(start) - 1):
+        first, d = start[k], start[k + 1] - start[k]
+        for i in range(d):
+            for a in range(indptr[first + i], indptr[first + i + 1]):
+                j = indices[a] - first
+                if 0 <= j < d:
+                    D[k, i, j] = data[a]
+        norm = 0.0
+        for i in range(d):
+            for j in range(d):
+                S[i, j] = 0.5 * (D[k, i, j] + D[k, j, i])
+                norm += D[k, i, j] ** 2
+        spectrum(S, d, values)
+        out[k, 0], out[k, 1], out[k, 2] = values[0], values[0], np.sqrt(norm)
+        for i in range(1, d):
+            out[k, 0], out[k, 1] = min(out[k, 0], values[i]), max(out[k, 1], values[i])

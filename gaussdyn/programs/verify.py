@@ -1,0 +1,83 @@
+"""The end that all methods for block problems share: polish, recompute the residuals, set the status."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from ..arrays import Array
+from .backends.polish import polish
+from .backends.scaled import Scaled, scaled
+from .complementarity import ComplementarityProblem, LinearComplementarity
+from .residuals import TOL, examine
+from .solution import Solution, Status
+from .uniqueness import uniqueness
+
+Problem = ComplementarityProblem | LinearComplementarity
+
+
+class Approach(Protocol):
+    """A method that improves the reaction of a scaled block problem."""
+
+    @property
+    def name(self) -> str:
+        """Name of the method in files and messages."""
+        ...
+
+    @property
+    def tol(self) -> float:
+        """Residual E to reach."""
+        ...
+
+    def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:
+        """Return a better scaled reaction and the number of iterations."""
+        ...
+
+
+def run(method: Approach, problem: Problem) -> Solution:
+    """Run one method from r = 0 and verify its answer."""
+    blocks = as_blocks(problem)
+    if nothing_to_solve(blocks):
+        return verified(problem, blocks, np.zeros(len(blocks.q)), method=method.name, tol=method.tol)
+    data = scaled(blocks)
+    x, iterations = method.improve(data, np.zeros(len(blocks.q)))
+    return verified(problem, blocks, finished(data, x, method.tol), method.name, iterations, method.tol)
+
+
+def as_blocks(problem: Problem) -> ComplementarityProblem:
+    """Return the problem as blocks (an LCP as Unilateral ones)."""
+    return problem.blocks() if isinstance(problem, LinearComplementarity) else problem
+
+
+def nothing_to_solve(blocks: ComplementarityProblem) -> bool:
+    """Whether there are no rows, or q = 0: then r = 0 solves every law."""
+    return not len(blocks.q) or not blocks.q.any()
+
+
+def finished(data: Scaled, x: Array, tol: float) -> Array:
+    """Return the polished reaction in the problem's own units; polishing is left out where nothing is missing."""
+    return (x if data.residual(x) <= 0.1 * tol else polish(data, x, tol)) * data.unit
+
+
+def verified(
+    problem: Problem, blocks: ComplementarityProblem, r: Array, method: str, iterations: int = 0, tol: float = TOL
+) -> Solution:
+    """Return the solution that belongs to the reaction r; SOLVED only if the recomputed residual is small."""
+    figures, modes, u = examine(blocks, r)
+    if not np.isfinite(figures.E):
+        r = np.zeros(len(r))
+        figures, modes, u = examine(blocks, r)
+    x, lam = blocks.recover(r)
+    solved = figures.small(tol) and not contradiction(blocks, x)
+    u_unique, r_unique = uniqueness(blocks, r, modes) if solved else (None, None)
+    return Solution(
+        problem=problem, status=Status.SOLVED if solved else Status.MAX_ITERATIONS,
+        x=r if isinstance(problem, LinearComplementarity) else x, lam=lam, r=r, u=u, modes=modes,
+        residuals=figures, u_unique=u_unique, r_unique=r_unique, method=method, iterations=iterations,
+    )  # fmt: skip
+
+
+def contradiction(blocks: ComplementarityProblem, x: Array) -> bool:
+    """Whether the bilateral rows contradict each other: the recovered motion does not satisfy them."""
+    return blocks.elimination is not None and blocks.elimination.gap(x) > 1e-9

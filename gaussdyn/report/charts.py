@@ -1,0 +1,143 @@
+"""Charts of a run for the page (plotly), as pieces of HTML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import BackendMissing
+from ..integrate.trajectory import Trajectory
+from ..programs.residuals import TOL
+from .series import Group, groups, spans, thinned
+
+PALETTE = ("#2463a8", "#c4552d", "#2f8a5b", "#8a4fa3", "#b8860b", "#4a9aa8", "#a33b5c", "#5b6b7a")
+OUTCOME_COLOURS = {
+    "UNIQUE": "#2f8a5b",
+    "MULTIPLE": "#c4552d",
+    "CONTINUUM": "#b8860b",
+    "NONE": "#a3262a",
+    "UNDECIDED": "#8a4fa3",
+    "NOT_EXAMINED": "#c9ced4",
+}
+SHOWN = 8  # series drawn at first; the others are one click away in the legend
+MOST_EVENTS = 2000
+FLOOR = 1e-18  # an exact zero has no logarithm
+
+
+def graph_objects() -> Any:
+    """Return plotly's graph objects.
+
+    Raises
+    ------
+    BackendMissing
+        If plotly is not installed.
+    """
+    try:
+        import plotly.graph_objects as go
+    except ImportError:
+        raise BackendMissing("plotly", "report") from None
+    return go
+
+
+def library() -> str:
+    """Return plotly's JavaScript, to be put into the page once."""
+    graph_objects()
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
+
+
+def charts(run: Trajectory) -> list[tuple[str, str]]:
+    """Return (title, HTML) of every chart: columns, energy, residual, events, outcomes."""
+    found = [(_heading(group), _html(columns(run, group))) for group in groups(run)]
+    if len(run.steps.t):
+        found.append(("Residual of every step", _html(residual(run))))
+    if run.events:
+        found.append(("Events", _html(events(run))))
+    if set(run.outcomes) - {"NOT_EXAMINED"}:
+        found.append(("Outcome of the acceleration problem", _html(outcomes(run))))
+    return found
+
+
+def columns(run: Trajectory, group: Group) -> Any:
+    """Return a line chart of the columns of a group over time."""
+    figure, t = _figure(group.unit.replace("SI", "SI units")), run["t"]
+    for k, name in enumerate(group.names):
+        keep = thinned([run[name]])
+        visible = True if k < SHOWN else "legendonly"
+        line = {"color": PALETTE[k % len(PALETTE)], "width": 1.6}
+        figure.add_scatter(x=_list(t[keep]), y=_list(run[name][keep]), name=name, line=line, visible=visible)
+    return figure
+
+
+def residual(run: Trajectory) -> Any:
+    """Return the residual E of every step on a logarithmic axis, with the limit of SOLVED."""
+    E = np.maximum(run.steps.E, FLOOR)
+    keep = thinned([E])
+    figure = _figure("E (dimensionless)")
+    marker = {"color": PALETTE[0], "size": 4}
+    figure.add_scatter(x=_list(run.steps.t[keep]), y=_list(E[keep]), name="E", mode="markers", marker=marker)
+    ends, line = [float(run.t[0]), float(run.t[-1])], {"color": PALETTE[1], "dash": "dot"}
+    figure.add_scatter(x=ends, y=[TOL, TOL], name=f"limit {TOL:g}", mode="lines", line=line)
+    top = max(-10.0, float(np.log10(E.max())) + 1.0)
+    figure.update_yaxes(type="log", exponentformat="power", range=[np.log10(FLOOR) - 0.5, top])
+    return figure
+
+
+def events(run: Trajectory) -> Any:
+    """Return when which constraint changed."""
+    figure = _figure("")
+    for k, kind in enumerate(sorted(run.event_counts)):
+        some = [event for event in run.events if event.kind == kind][:MOST_EVENTS]
+        marker = {"color": PALETTE[k % len(PALETTE)], "size": 8, "symbol": k}
+        x, y = [event.t for event in some], [event.id for event in some]
+        figure.add_scatter(x=x, y=y, name=kind, mode="markers", marker=marker)
+    room = 0.02 * float(run.t[-1] - run.t[0])
+    figure.update_xaxes(range=[float(run.t[0]) - room, float(run.t[-1]) + room])
+    figure.update_yaxes(type="category", automargin=True)
+    return figure
+
+
+def outcomes(run: Trajectory) -> Any:
+    """Return the time line of outcomes: one bar per stretch of equal outcomes."""
+    figure, seen = _figure(""), set()
+    borders = np.r_[run.steps.t[0] - run.steps.dt[0], run.steps.t]
+    for label, start, stop in spans(run.steps.outcome.tolist(), borders):
+        figure.add_bar(
+            x=[stop - start], base=[start], y=["outcome"], orientation="h", name=label, legendgroup=label,
+            showlegend=label not in seen, marker={"color": OUTCOME_COLOURS.get(label, "#5b6b7a"), "line": {"width": 0}},
+        )  # fmt: skip
+        seen.add(label)
+    figure.update_layout(barmode="overlay", height=200)
+    figure.update_yaxes(visible=False)
+    return figure
+
+
+def _figure(unit: str) -> Any:
+    figure = graph_objects().Figure()
+    figure.update_layout(
+        template="plotly_white",
+        height=340,
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        legend={"orientation": "h", "y": -0.18, "yanchor": "top"},
+        showlegend=True,
+        font={"size": 12},
+        hovermode="closest",
+    )
+    figure.update_xaxes(title={"text": "t (s)", "standoff": 4}, automargin=True)
+    figure.update_yaxes(title={"text": unit, "standoff": 4}, automargin=True, exponentformat="power")
+    return figure
+
+
+def _heading(group: Group) -> str:
+    return group.title if group.unit in ("", "SI", "SI/s") else f"{group.title} ({group.unit})"
+
+
+def _html(figure: Any) -> str:
+    config = {"responsive": True, "displaylogo": False, "displayModeBar": False}
+    return str(figure.to_html(full_html=False, include_plotlyjs=False, config=config, default_width="100%"))
+
+
+def _list(x: Any) -> list[float]:
+    return [float(f"{value:.9g}") for value in x]

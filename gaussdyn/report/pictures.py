@@ -1,0 +1,172 @@
+"""Pictures of runs and scenes (matplotlib), for a screen, a file or the page."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import BackendMissing, InputError
+from ..integrate.trajectory import Trajectory
+from ..mechanics.system import System
+from .charts import FLOOR, PALETTE
+from .series import groups, thinned
+
+Shape = Mapping[str, Any]
+GROUND = "#d9dee3"
+
+
+def plot(run: Trajectory, *, path: str | Path | None = None) -> Any:
+    """Draw all columns of a run, grouped by kind and unit, and the residual of every step.
+
+    Parameters
+    ----------
+    run : Trajectory
+    path : str or Path, optional
+        Where to write it too; the ending decides the format (.png, .svg, .pdf).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    BackendMissing
+        If matplotlib is not installed.
+    InputError
+        If `path` has an unknown ending or cannot be written.
+    """
+    pyplot = _matplotlib("pyplot")
+    parts = groups(run)
+    figure, axes = pyplot.subplots(len(parts) + 1, 1, figsize=(8, 2.2 * len(parts) + 2.2), layout="constrained")
+    for axis, part in zip(np.atleast_1d(axes), parts, strict=False):
+        for k, name in enumerate(part.names):
+            keep = thinned([run[name]])
+            axis.plot(run["t"][keep], run[name][keep], color=PALETTE[k % len(PALETTE)], lw=1.2, label=name)
+        axis.set_title(part.title, loc="left", fontsize=10)
+        axis.set_ylabel(part.unit)
+        if len(part.names) <= 10:
+            axis.legend(fontsize=7, ncols=2)
+    last = np.atleast_1d(axes)[-1]
+    last.semilogy(run.steps.t, np.maximum(run.steps.E, FLOOR), ".", ms=2, color=PALETTE[0])
+    last.set_title("Residual of every step", loc="left", fontsize=10)
+    last.set_ylabel("E")
+    last.set_xlabel("t (s)")
+    if path is not None:
+        save(figure, Path(path))
+    return figure
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Write a figure; the ending of `path` decides the format.
+
+    Raises
+    ------
+    InputError
+        Unknown ending, or a place that cannot be written.
+    """
+    try:
+        figure.savefig(path, dpi=150)
+    except (ValueError, OSError) as error:
+        raise InputError("path", path, "a file ending in .png, .svg or .pdf that can be written", str(error)) from None
+    return path
+
+
+def instants(system: System, run: Trajectory, count: int = 4) -> list[tuple[float, str]]:
+    """Return (t, SVG) of the scene at a few saved instants, all in the same frame; [] if it has no shapes."""
+    chosen = np.unique(np.linspace(0, len(run) - 1, count).round().astype(int))
+    poses = [system.drawables(run.q[k]) for k in chosen]
+    if not any(poses):
+        return []
+    frame = _frame([points(shape) for shapes in poses for shape in shapes])
+    return [(float(run.t[k]), _svg(shapes, frame)) for k, shapes in zip(chosen, poses, strict=True)]
+
+
+def draw(axis: Any, shapes: Sequence[Shape], frame: tuple[float, float, float, float]) -> None:
+    """Draw shapes (see `System.drawables`) on matplotlib axes, within frame = (x0, x1, y0, y1), m."""
+    axis.set_xlim(frame[0], frame[1])
+    axis.set_ylim(frame[2], frame[3])
+    axis.set_aspect("equal")
+    ranked = sorted(shapes, key=lambda shape: shape["shape"] != "halfplane")
+    for k, shape in enumerate(ranked):
+        painter = PAINTERS.get(shape["shape"])
+        if painter is not None:
+            painter(axis, shape, PALETTE[k % len(PALETTE)], frame)
+
+
+def points(shape: Shape) -> Array:
+    """Return the points a frame must contain to show the shape, shape (k, 2), m."""
+    if shape["shape"] == "disc":
+        at, radius = np.array(shape["at"][:2]), shape["radius"]
+        return np.array([at - radius, at + radius])
+    key = {"segment": "ends", "polygon": "points"}.get(shape["shape"], "at")
+    value = np.array(shape.get(key, []), dtype=np.float64)
+    return np.atleast_2d(value)[:, :2] if value.size else np.zeros((0, 2))
+
+
+def _frame(sets: Sequence[Array]) -> tuple[float, float, float, float]:
+    cloud = np.vstack(sets)
+    low, high = cloud.min(axis=0), cloud.max(axis=0)
+    size = max(float((high - low).max()), 1e-3)
+    middle, half = (low + high) / 2, 0.62 * size
+    width, height = np.maximum((high - low) / 2 + 0.12 * size, 0.3 * half)
+    return float(middle[0] - width), float(middle[0] + width), float(middle[1] - height), float(middle[1] + height)
+
+
+def _svg(shapes: Sequence[Shape], frame: tuple[float, float, float, float]) -> str:
+    figure_class = _matplotlib("figure").Figure
+    ratio = (frame[3] - frame[2]) / (frame[1] - frame[0])
+    figure = figure_class(figsize=(3.2, float(np.clip(3.2 * ratio, 1.6, 4.5))), layout="constrained")
+    axis = figure.add_subplot()
+    draw(axis, shapes, frame)
+    axis.tick_params(labelsize=7)
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()[text.getvalue().index("<svg") :]
+
+
+def _point(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
+    axis.plot(*shape["at"][:2], "o", ms=6, color=colour)
+
+
+def _segment(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
+    ends = points(shape)
+    axis.plot(ends[:, 0], ends[:, 1], "-", lw=2, color=colour, solid_capstyle="round")
+
+
+def _polygon(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
+    corners = points(shape)
+    axis.fill(corners[:, 0], corners[:, 1], facecolor=colour + "55", edgecolor=colour, lw=1.4)
+
+
+def _disc(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
+    circle = np.linspace(0.0, 2.0 * np.pi, 73)
+    (x, y), radius, angle = shape["at"][:2], shape["radius"], shape.get("angle", 0.0)
+    axis.fill(x + radius * np.cos(circle), y + radius * np.sin(circle), facecolor=colour + "55", edgecolor=colour)
+    axis.plot([x, x + radius * np.cos(angle)], [y, y + radius * np.sin(angle)], "-", color=colour)
+
+
+def _halfplane(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
+    """Fill the side that bodies cannot enter: behind the normal."""
+    at, normal = np.array(shape["at"][:2]), np.array(shape["normal"][:2], dtype=np.float64)
+    normal = normal / (np.sqrt(normal @ normal) or 1.0)
+    reach = 4.0 * (abs(frame[1] - frame[0]) + abs(frame[3] - frame[2]))
+    along, behind = reach * np.array([normal[1], -normal[0]]), -reach * normal
+    corners = np.array([at - along, at + along, at + along + behind, at - along + behind])
+    axis.fill(corners[:, 0], corners[:, 1], facecolor=GROUND, edgecolor="#5b6b7a", lw=1.0)
+
+
+PAINTERS = {"point": _point, "segment": _segment, "polygon": _polygon, "disc": _disc, "halfplane": _halfplane}
+
+
+def _matplotlib(module: str) -> Any:
+    try:
+        from importlib import import_module
+
+        return import_module(f"matplotlib.{module}")
+    except ImportError:
+        raise BackendMissing("matplotlib", "report") from None

@@ -1,0 +1,86 @@
+"""Which columns of a run belong in one chart, and how many points a chart needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, IntArray
+from ..integrate.trajectory import Trajectory
+
+POINTS = 2000
+ENERGIES = ("kinetic", "potential", "energy", "work_reactions", "work_forces")
+KNOWN = {*ENERGIES, "t", "E", "energy_error"}
+PATTERNS = (
+    ("Coordinates", re.compile(r"q\d+")),
+    ("Velocities", re.compile(r"v\d+")),
+    ("Control", re.compile(r"control\d+")),
+    ("Gaps", re.compile(r".*\.gap")),
+    ("Reactions", re.compile(r".*\.r(_[A-Z]?\d*)?")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Columns of one unit that belong together.
+
+    Attributes
+    ----------
+    title, unit : str
+    names : tuple of str
+    """
+
+    title: str
+    unit: str
+    names: tuple[str, ...]
+
+
+def groups(run: Trajectory) -> tuple[Group, ...]:
+    """Return the columns of a run sorted into charts: the scene's own first, energies last."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in run.names:
+        if name not in KNOWN:
+            found.setdefault((_title(name), run.unit(name)), []).append(name)
+    found[("Energy balance", "J")] = [name for name in ENERGIES if name in run]
+    found[("Error of the energy balance", "J")] = [name for name in ("energy_error",) if name in run]
+    order = ["Outputs", *(title for title, _ in PATTERNS), "Energy balance", "Error of the energy balance"]
+    ranked = sorted(found.items(), key=lambda item: order.index(item[0][0]))
+    return tuple(Group(title=title, unit=unit, names=tuple(names)) for (title, unit), names in ranked if names)
+
+
+def _title(name: str) -> str:
+    return next((title for title, pattern in PATTERNS if pattern.fullmatch(name)), "Outputs")
+
+
+def thinned(values: Sequence[Array], points: int = POINTS) -> IntArray:
+    """Return the indices to draw: the smallest and the largest value of every bucket, of every series.
+
+    Parameters
+    ----------
+    values : sequence of Array, each of shape (n,)
+    points : int
+        About how many points a series may have; a peak of one step is never lost.
+    """
+    n = len(values[0]) if values else 0
+    if n <= points:
+        return np.arange(n)
+    edges = np.linspace(0, n, max(2, points // 2) + 1).astype(np.int64)[:-1]
+    keep = {0, n - 1}
+    for x in values:
+        for start, stop in zip(edges, [*edges[1:], n], strict=True):
+            keep |= {start + int(np.argmin(x[start:stop])), start + int(np.argmax(x[start:stop]))}
+    return np.array(sorted(int(k) for k in keep), dtype=np.int64)
+
+
+def spans(labels: Sequence[str], t: Array) -> list[tuple[str, float, float]]:
+    """Return runs of equal labels as (label, from, to); t holds the n + 1 borders of n labels, s."""
+    found: list[tuple[str, float, float]] = []
+    for k, label in enumerate(labels):
+        if found and found[-1][0] == label:
+            found[-1] = (label, found[-1][1], float(t[k + 1]))
+        else:
+            found.append((str(label), float(t[k]), float(t[k + 1])))
+    return found

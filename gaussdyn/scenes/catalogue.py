@@ -1,0 +1,66 @@
+"""The one catalogue of scenes, for tests, benchmarks, documentation and the command line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from types import ModuleType
+
+from ..arrays import scalar
+from ..errors import InputError
+from ..mechanics.scene import Parameter, Scene
+from . import coulomb_oscillator, incline, slack_string, sliding_rod, zeno_ball
+
+_HOME: dict[str, ModuleType] = {
+    "coulomb_oscillator": coulomb_oscillator,
+    "incline": incline,
+    "slack_string": slack_string,
+    "sliding_rod": sliding_rod,
+    "zeno_ball": zeno_ball,
+}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all scenes, sorted."""
+    return tuple(_HOME)
+
+
+def parameters(name: str) -> dict[str, Parameter]:
+    """Return the parameters of a scene, with defaults, units and ranges.
+
+    Raises
+    ------
+    InputError
+        An unknown scene; the nearest names are offered.
+    """
+    return dict(_scene(name).PARAMETERS)
+
+
+def build(name: str, **params: float) -> Scene:
+    """Return a scene; parameters that are not given keep their defaults.
+
+    Raises
+    ------
+    InputError
+        An unknown scene or parameter (the nearest names are offered), a value outside the stated range, NaN.
+    """
+    module = _scene(name)
+    known: dict[str, Parameter] = module.PARAMETERS
+    for key in params:
+        if key not in known:
+            raise InputError(f"parameter of {name}", repr(key), ", ".join(known), _suggest(key, known))
+    values = {key: params.get(key, parameter.default) for key, parameter in known.items()}
+    checked = {key: scalar(key, value, low=known[key].min, high=known[key].max) for key, value in values.items()}
+    scene: Scene = module.build(**checked)
+    return scene
+
+
+def _scene(name: str) -> ModuleType:
+    if name not in _HOME:
+        raise InputError("scene", repr(name), ", ".join(_HOME), _suggest(name, _HOME))
+    return _HOME[name]
+
+
+def _suggest(given: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(str(given), list(known), n=3, cutoff=0.4)
+    return f"Did you mean {' or '.join(near)}?" if near else ""

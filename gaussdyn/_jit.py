@@ -136,7 +136,7 @@ def kernel(signature: str | list[str], *, inline: bool = False) -> Callable[[F],
     """
     options = {"cache": True, "error_model": "numpy", "nogil": True, "boundscheck": False}
 
-    def compile_(function: F) -> F:
+    def _compile(function: F) -> F:
         with _build.lock, event.install_listener("numba:compile", _build):
             start, saved = time.perf_counter(), config.CACHE_DIR
             config.CACHE_DIR = str(kernel_directory())
@@ -147,7 +147,7 @@ def kernel(signature: str | list[str], *, inline: bool = False) -> Callable[[F],
                 config.CACHE_DIR = saved
                 _build.seconds += time.perf_counter() - start
 
-    return compile_
+    return _compile
 
 
 def _say(line: str) -> None:

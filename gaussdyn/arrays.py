@@ -43,7 +43,9 @@ def matrix(name: str, value: ArrayLike, rows: int | None = None, cols: int | Non
     """
     x = _numbers(name, value)
     if x.size == 0:
-        x = x.reshape(rows or 0, cols or 0) if (rows or 0) * (cols or 0) == 0 else x
+        given = x.shape if x.ndim == 2 else (0, 0)  # an empty matrix keeps the size it has
+        shape = (given[0] if rows is None else rows, given[1] if cols is None else cols)
+        x = x.reshape(shape) if shape[0] * shape[1] == 0 else x
     wanted = f"a matrix of shape ({'m' if rows is None else rows}, {'n' if cols is None else cols})"
     if x.ndim != 2 or (rows is not None and x.shape[0] != rows) or (cols is not None and x.shape[1] != cols):
         raise InputError(name, f"shape {x.shape}", wanted)

@@ -54,7 +54,12 @@ def _state_figures(run: Trajectory, system: System, k: int) -> tuple[float, floa
 
 
 def _depth_allowed(run: Trajectory, speeds: Array) -> float:
-    """Return what a closing contact may penetrate in the step in which it is seen, plus the drift of curved ones."""
+    """Return what a closing contact may penetrate in the step in which it is seen, plus the drift of curved ones.
+
+    Between saved states that are steps apart the fastest approach is not known: there its largest change is added.
+    """
+    if (np.diff(run.saved) > 1).any():
+        speeds = np.append(speeds, speeds.max() + np.abs(np.diff(speeds)).max())
     dt = float(run.steps.dt.max(initial=0.0))
     size = float(np.abs(run.v).max(initial=0.0))
     start = max((-float(run[f"{key}.gap"][0]) for key in run.rows), default=0.0)

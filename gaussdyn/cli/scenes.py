@@ -11,7 +11,7 @@ from .app import Json, app, console, emit, quiet
 if TYPE_CHECKING:
     from ..mechanics.scene import Scene
 
-Name = Annotated[str | None, typer.Argument(help="One scene, in detail.", show_default=False)]
+Name = Annotated[str | None, typer.Argument(metavar="SCENE", help="One scene, in detail.", show_default=False)]
 
 
 @app.command()

@@ -74,14 +74,16 @@ def assemble(dynamics: LocalDynamics) -> ComplementarityProblem:
     laws = [part for part in parts if part.law is not None]
     h = dynamics.h + sum((part.active.row.J.T @ part.spread[:, 0] for part in given), np.zeros(dynamics.nv))
     absolute = [part for part in laws if part.spread_abs is not None]
+    J = _rows([part.J for part in laws], dynamics.nv)
+    B = _rows([part.spread.T @ part.active.row.J for part in laws], dynamics.nv).T
     form = GlobalForm(
         M=dynamics.M,
         h=h,
-        J=_rows([part.J for part in laws], dynamics.nv),
+        J=J,
         w=_vector([part.active.w[list(part.take)] for part in laws]),
         G=_rows([part.J for part in held], dynamics.nv),
         b=0.0 - _vector([part.active.w[list(part.take)] for part in held]),
-        B=_rows([part.spread.T @ part.active.row.J for part in laws], dynamics.nv).T,
+        B=None if np.array_equal(B, J.T) else B,
         B_abs=_rows([_absolute(part) for part in laws], dynamics.nv).T if absolute else None,
     )
     return ComplementarityProblem.condensed(form, [part.law for part in laws if part.law is not None])

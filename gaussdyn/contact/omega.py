@@ -52,7 +52,7 @@ class AdmissibleSet:
     at_fault : tuple of str
         Ids of the constraints that make it so.
     convex : tuple of callables
-        Each takes a CVXPY variable of shape (nv,) and returns one CVXPY constraint or a list of them.
+        Each takes a CVXPY variable of shape (nv,) and returns a list of CVXPY constraints.
     """
 
     A: Array
@@ -63,7 +63,7 @@ class AdmissibleSet:
     level: str
     status: OmegaStatus = OmegaStatus.READY
     at_fault: tuple[str, ...] = ()
-    convex: tuple[Callable[[Any], Any], ...] = ()
+    convex: tuple[Callable[[Any], list[Any]], ...] = ()
 
     def violation(self, x: Array) -> float:
         """Return the largest violation of any row at x, in the unit of the row; inf if Omega is not READY."""
@@ -88,8 +88,8 @@ def admissible_set(dynamics: LocalDynamics, *, convex: Sequence[Callable[[Any], 
     ----------
     dynamics : LocalDynamics
     convex : sequence of callables
-        Further convex constraints written in CVXPY, e.g. ``lambda a: cvxpy.norm(a) <= 3``; they are solved by the
-        CVXPY method (residual 1e-8, no exact certificate).
+        Further convex constraints written in CVXPY, e.g. ``lambda a: [cvxpy.norm(a) <= 3]``; one constraint may be
+        returned without a list. They are solved by the CVXPY method (residual 1e-8, no exact certificate).
     """
     active = active_set(dynamics)
     normal = [one for one in active.rows if one.row.kind != "dry"]
@@ -104,8 +104,18 @@ def admissible_set(dynamics: LocalDynamics, *, convex: Sequence[Callable[[Any], 
         level=dynamics.level,
         status=active.status,
         at_fault=active.at_fault,
-        convex=tuple(convex),
+        convex=tuple(_listed(make) for make in convex),
     )
+
+
+def _listed(make: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+    """Return the same constraints always as a list."""
+
+    def listed(x: Any) -> list[Any]:
+        made = make(x)
+        return list(made) if isinstance(made, (list, tuple)) else [made]
+
+    return listed
 
 
 def normal_rows(active: ActiveRow) -> int:
@@ -125,7 +135,7 @@ def _stack(active: list[ActiveRow], nv: int) -> tuple[Array, Array, tuple[OmegaR
     return np.vstack([np.zeros((0, nv)), *J]), 0.0 - np.concatenate([np.zeros(0), *w]), tuple(origin)
 
 
-def _convex_violation(convex: tuple[Callable[[Any], Any], ...], x: Array) -> float:
+def _convex_violation(convex: tuple[Callable[[Any], list[Any]], ...], x: Array) -> float:
     if not convex:
         return 0.0
     from ..programs.backends.cvxpy_ import violation

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, scalar
-from ..contact.snapshot import rows_of
-from ..errors import InputError
+from ..contact.snapshot import snapshot
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
 from .energy import EnergyBook
 from .events import contact_states, events
-from .stepper import Step, held_control
+from .stepper import Step, check_same_rows, held_control
 from .task import Outputs, Task
 from .trajectory import Column, Event, StepTable, Stop, Trajectory
 
@@ -57,6 +56,7 @@ class Recorder:
     rows: dict[str, dict[str, Any]]
     last: Step | None = None
     count: int = 0
+    extra: dict[str, float] = field(default_factory=dict)
     worst: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     states: list[tuple[int, State, State]] = field(default_factory=list)
     table: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
@@ -75,18 +75,21 @@ class Recorder:
             What the system or an output says about it is not finite.
         """
         system, state = task.system, task.state
-        rows = rows_of(system, state.t, state.q, state.v)
+        control = held_control(task.control, state)
+        rows = snapshot(system, state, control=control).rows
         book = EnergyBook.start(system, state)
         recorder = cls(system=system, outputs=task.outputs, save=save, book=book, first_rows=rows, rows=_row_data(rows))
         recorder._note_gaps(rows)
-        recorder._save(state, state, rows, {}, 1.0, held_control(task.control, state))
+        recorder.extra = recorder._outputs(state)
+        recorder._save(state, state, rows, {}, 1.0, control)
         return recorder
 
     def add(self, step: Step, outcome: str) -> None:
-        """Record one step."""
-        if [row.id for row in step.rows] != [row.id for row in self.first_rows]:
-            raise InputError("rows", "other ids than at the start", "the same rows in the same order in every state")
+        """Record one step; if a function of the system or an output fails, nothing of it is recorded."""
+        check_same_rows(step.rows, self.first_rows)
+        extra = self._outputs(step.state)
         self.book.add(self.system, step.state, step.work)
+        self.extra = extra
         self.count += 1
         self.last = step
         self._note(step, outcome)
@@ -168,8 +171,11 @@ class Recorder:
         self._put("E", "1", self.table["E"][-1] if self.count else 0.0)
         for row in rows:
             self._save_row(row, p.get(row.id), dt)
-        for name, (unit, function) in self.outputs.items():
-            self._put(name, unit, scalar(name, function(state)))
+        for name, value in self.extra.items():
+            self._put(name, self.outputs[name][0], value)
+
+    def _outputs(self, state: State) -> dict[str, float]:
+        return {name: scalar(name, function(state)) for name, (_, function) in self.outputs.items()}
 
     def _save_energy(self) -> None:
         book = self.book

@@ -129,3 +129,11 @@ def check_span(state: State, t_max: float) -> None:
     """Raise InputError if `t_max` does not lie after the state."""
     if not t_max > state.t:
         raise InputError("t_max", t_max, f"a time after t = {state.t:g} s", "The state is already there.")
+
+
+def check_same_rows(found: tuple[Row, ...], expected: tuple[Row, ...]) -> None:
+    """Raise InputError unless the rows have the ids, and the order, that they had before."""
+    if [row.id for row in found] != [row.id for row in expected]:
+        given = ", ".join(row.id for row in found) or "none"
+        allowed = f"the same ids in the same order in every state: {', '.join(row.id for row in expected) or 'none'}"
+        raise InputError("rows(t, q, v)", given, allowed, "Open contacts are rows too.")

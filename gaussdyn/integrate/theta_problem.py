@@ -23,6 +23,7 @@ from ..linalg.factor import cholesky, solve_spd
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
+from .stepper import check_same_rows
 
 LOOSER = 0.05
 
@@ -49,8 +50,8 @@ class Guess:
     def far_from(self, other: Guess) -> float:
         """Return the largest change of the data of the contact problem, relative to its own size.
 
-        Momentum counts fully, since its errors add up from step to step; the laws are imposed anew in every step, so
-        that a change of their rates counts by the factor `LOOSER`.
+        Momentum counts fully, since its errors add up from step to step, and so do the directions of the reactions;
+        the laws are imposed anew in every step, so that a change of their rates counts by the factor `LOOSER`.
         """
         mine, theirs = self.dynamics, other.dynamics
         speed = np.abs(mine.v) + np.abs(mine.x_free)
@@ -58,6 +59,7 @@ class Guess:
         far = _ratio(np.abs(mine.h - theirs.h).max(initial=0.0), momentum)
         for row, old in zip(mine.rows, theirs.rows, strict=True):
             scale = float((np.abs(row.J) @ speed).max(initial=0.0))
+            far = max(far, _ratio((np.abs(row.J - old.J) @ speed).max(initial=0.0), scale))
             far = max(far, LOOSER * _ratio(np.abs(row.rate - old.rate).max(initial=0.0), scale))
         return far
 
@@ -158,6 +160,7 @@ class ThetaProblem:
         v, rows = self.middle.v, self.middle.rows
         if any(row.level != "position" for row in rows):  # their J depends on v
             rows = rows_of(self.system, self.middle.t, self.middle.q, v_theta)
+        check_same_rows(end, rows)
         found = []
         for row, last in zip(rows, end, strict=True):
             if row.id not in self.bounce:
@@ -180,7 +183,9 @@ def _acting(system: System, start: State, middle: LocalDynamics, rest: float) ->
 
     def at_start(row: Row) -> Row:
         if not begin:
-            begin.update({one.id: one for one in rows_of(system, start.t, start.q, start.v)})
+            rows = rows_of(system, start.t, start.q, start.v)
+            check_same_rows(rows, middle.rows)
+            begin.update({one.id: one for one in rows})
         return begin[row.id]
 
     found = {}

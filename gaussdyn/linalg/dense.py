@@ -34,9 +34,27 @@ def add_multiple(y: Array, factor: float, x: Array, n: int) -> None:
         y[i] += factor * x[i]
 
 
+@kernel("void(float64[::1], float64[::1], float64[:,::1], int64, int64)")
+def subtract_rows(y: Array, c: Array, X: Array, k: int, start: int) -> None:
+    """Subtract the sum of c_i X_i over the first k rows of X from y, on the entries from `start` on.
+
+    Four rows at a time: y is then read and written a quarter as often.
+    """
+    n, whole = y.shape[0], k - k % 4
+    for i in range(0, whole, 4):
+        x0, x1, x2, x3 = X[i], X[i + 1], X[i + 2], X[i + 3]
+        c0, c1, c2, c3 = c[i], c[i + 1], c[i + 2], c[i + 3]
+        for j in range(start, n):
+            y[j] -= (c0 * x0[j] + c1 * x1[j]) + (c2 * x2[j] + c3 * x3[j])
+    for i in range(whole, k):
+        x0, c0 = X[i], c[i]
+        for j in range(start, n):
+            y[j] -= c0 * x0[j]
+
+
 @kernel("int64(float64[:,::1], float64[:,::1])")
 def cholesky_upper(H: Array, U: Array) -> int:
-    """Write the upper factor of H = U^T U into U (n, n), zeros below; H's upper triangle is read.
+    """Write the upper factor of H = U^T U into U (n, n); H's upper triangle is read, U's lower one left as it is.
 
     Returns
     -------
@@ -44,21 +62,19 @@ def cholesky_upper(H: Array, U: Array) -> int:
         -1, or the coordinate at which H is not positive definite.
     """
     n = H.shape[0]
+    column = np.empty(n)
     for i in range(n):
-        for j in range(n):
-            U[i, j] = H[i, j] if j >= i else 0.0
-    for k in range(n):
-        pivot = U[k, k]
-        if not pivot > 0.0:
-            return k
-        top = U[k]
-        inverse = 1.0 / np.sqrt(pivot)
-        for j in range(k, n):
-            top[j] *= inverse
-        for i in range(k + 1, n):
-            row, factor = U[i], top[i]
-            for j in range(i, n):
-                row[j] -= factor * top[j]
+        row, source = U[i], H[i]
+        for j in range(i, n):
+            row[j] = source[j]
+        for k in range(i):
+            column[k] = U[k, i]
+        subtract_rows(row, column, U, i, i)
+        if not row[i] > 0.0:
+            return i
+        inverse = 1.0 / np.sqrt(row[i])
+        for j in range(i, n):
+            row[j] *= inverse
     return -1
 
 
@@ -89,14 +105,14 @@ def solve_upper_transposed(U: Array, x: Array) -> None:
 def solve_upper_transposed_many(U: Array, X: Array) -> None:
     """Overwrite the matrix X (n, m) with U^-T X, U (n, n) upper triangular."""
     n, m = X.shape
+    column = np.empty(n)
     for i in range(n):
-        source, inverse = X[i], 1.0 / U[i, i]
+        for k in range(i):
+            column[k] = U[k, i]
+        row, inverse = X[i], 1.0 / U[i, i]
+        subtract_rows(row, column, X, i, 0)
         for c in range(m):
-            source[c] *= inverse
-        for j in range(i + 1, n):
-            target, factor = X[j], U[i, j]
-            for c in range(m):
-                target[c] -= factor * source[c]
+            row[c] *= inverse
 
 
 @kernel("float64(float64[::1])")

@@ -7,7 +7,7 @@ divisors. Nothing here rounds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import gcd, isfinite, lcm
 from typing import Any
@@ -17,6 +17,8 @@ import numpy as np
 from ..errors import InputError
 
 NUMBER = re.compile(r"[+-]?[0-9]+(/[0-9]*[1-9][0-9]*)?")
+
+DOUBLES = "exact values of doubles"
 
 Row = list[int]
 
@@ -43,6 +45,19 @@ def rational(value: Any, name: str = "number") -> Fraction:
 def rationals(values: Iterable[Any], name: str = "number") -> list[Fraction]:
     """Return the exact values of a sequence of numbers."""
     return [rational(value, f"{name}[{i}]") for i, value in enumerate(values)]
+
+
+def numbers_of(values: Any) -> str:
+    """Say whether nested data hold doubles (then their exact dyadic values are meant) or rationals only."""
+    return DOUBLES if _has_doubles(values) else "rational"
+
+
+def _has_doubles(values: Any) -> bool:
+    if isinstance(values, Mapping):
+        values = list(values.values())
+    if isinstance(values, (list, tuple)):
+        return any(_has_doubles(value) for value in values)
+    return isinstance(values, float)
 
 
 def text(values: Iterable[Fraction | int]) -> list[str]:

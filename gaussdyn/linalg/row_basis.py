@@ -11,7 +11,7 @@ import numpy as np
 
 from .._jit import kernel
 from ..arrays import Array
-from .dense import add_multiple, dot, norm
+from .dense import add_multiple, dot, norm, subtract_rows
 
 Basis = tuple[Array, Array]
 BASIS = "Tuple((float64[:,::1], float64[:,::1]))"
@@ -27,20 +27,25 @@ def split(Q: Array, k: int, b: Array, along: Array, across: Array) -> float:
     n = b.shape[0]
     for i in range(n):
         across[i] = b[i]
-    for i in range(k):
-        along[i] = 0.0
-    if k == 0:
-        return norm(across)
     before = norm(across)
-    for _ in range(3):
+    if k == 0:
+        return before
+    for i in range(k):
+        along[i] = dot(Q[i], across, n)
+    subtract_rows(across, along, Q, k, 0)
+    after = norm(across)
+    if k < n and after > AGAIN * before:
+        return after
+    part = np.empty(k)
+    for _ in range(2):
+        before = after
         for i in range(k):
-            part = dot(Q[i], across, n)
-            along[i] += part
-            add_multiple(across, -part, Q[i], n)
+            part[i] = dot(Q[i], across, n)
+            along[i] += part[i]
+        subtract_rows(across, part, Q, k, 0)
         after = norm(across)
         if k < n and after > AGAIN * before:
             return after
-        before = after
     for i in range(n):
         across[i] = 0.0
     return 0.0

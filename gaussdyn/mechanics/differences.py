@@ -52,12 +52,12 @@ def derivative(
         for _ in range(LEVELS):
             right, left = _values(f, h), _values(f, -h)
             quotient = (right - left) / (2.0 * h) if order == 1 else ((right - middle) + (left - middle)) / (h * h)
-            size = np.fmax(size, np.abs(right))
-            rounding = (EPS / h if order == 1 else 4.0 * EPS / (h * h)) * size
             h *= 0.5
             if not np.isfinite(quotient).all():
                 above = []
                 continue
+            size = np.maximum(size, np.abs(right))
+            rounding = (0.5 * EPS / h if order == 1 else EPS / (h * h)) * size
             row = _extrapolate(quotient, above)
             if not best.size:
                 best, error = quotient.copy(), np.full_like(quotient, np.inf)

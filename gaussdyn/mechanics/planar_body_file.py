@@ -13,14 +13,14 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import InputError
-from ..linalg.rational import rational, rationals, text
+from ..linalg.rational import numbers_of, rational, rationals, text
 
 KIND = "planar_body"
 KEYS = ("m", "J", "points", "normals", "mu", "mu_s", "bilateral", "state", "force", "drift")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanarBody:
+class ExactBody:
     """Exact data of a body at rest or sliding on contacts.
 
     Attributes
@@ -39,6 +39,8 @@ class PlanarBody:
         Load on the centre of mass, N and N m.
     drift : tuple of (n, t)
         Acceleration of every contact that does not depend on forces, m/s^2.
+    numbers : str
+        "rational", or "exact values of doubles" if any number was given as one.
     """
 
     name: str
@@ -52,9 +54,10 @@ class PlanarBody:
     state: tuple[int, ...]
     force: tuple[Fraction, ...]
     drift: tuple[tuple[Fraction, ...], ...]
+    numbers: str = "rational"
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> PlanarBody:
+    def of(cls, data: Mapping[str, Any]) -> ExactBody:
         """Read a body; unknown keys are ignored.
 
         Raises
@@ -83,10 +86,11 @@ class PlanarBody:
             state=_choices("state", data.get("state"), count, (0, 1, -1)),
             force=tuple(rationals(_list("force", data["force"], 3), "force")),
             drift=_pairs("drift", data["drift"], count) if data.get("drift") else ((Fraction(0),) * 2,) * count,
+            numbers=numbers_of([data.get(key) for key in KEYS]),
         )
         return body._checked()
 
-    def _checked(self) -> PlanarBody:
+    def _checked(self) -> ExactBody:
         for k, normal in enumerate(self.normals):
             if not any(normal):
                 raise InputError(f"normals[{k}]", "(0, 0)", "a vector that is not zero")

@@ -14,6 +14,10 @@ Kind = Literal["bilateral", "unilateral", "contact", "bilateral_contact", "dry"]
 Level = Literal["position", "velocity", "acceleration"]
 KINDS = ("bilateral", "unilateral", "contact", "bilateral_contact", "dry")
 LEVELS = ("position", "velocity", "acceleration")
+BOUNDS = (
+    ("gap", -np.inf, np.inf), ("mu", 0.0, np.inf), ("mu_r", 0.0, np.inf), ("cap", 0.0, np.inf),
+    ("eps_n", 0.0, 1.0), ("eps_t", -1.0, 1.0),
+)  # fmt: skip
 SIZES = {"unilateral": (1,), "contact": (1, 2, 3, 5), "bilateral_contact": (1, 2, 3), "dry": (1, 2)}
 
 
@@ -75,14 +79,14 @@ class Row:
         object.__setattr__(self, "J", J)
         object.__setattr__(self, "rate", vector(f"rate of {self.id}", self.rate, len(J)))
         object.__setattr__(self, "drift", vector(f"drift of {self.id}", self.drift, len(J)))
-        object.__setattr__(self, "gap", scalar(f"gap of {self.id}", self.gap))
-        for name in ("mu", "mu_r", "cap"):
-            object.__setattr__(self, name, scalar(f"{name} of {self.id}", getattr(self, name), low=0.0))
-        for name, low in (("mu_s", self.mu), ("cap_s", self.cap)):
+        for name in ("mu_s", "cap_s"):
             given = getattr(self, name)
-            object.__setattr__(self, name, low if given < 0 else scalar(f"{name} of {self.id}", given, low=low))
-        scalar(f"eps_n of {self.id}", self.eps_n, low=0.0, high=1.0)
-        scalar(f"eps_t of {self.id}", self.eps_t, low=-1.0, high=1.0)
+            if isinstance(given, (int, float)) and given < 0:
+                object.__setattr__(self, name, getattr(self, name[:-2]))
+        for name, low, high in (*BOUNDS, ("mu_s", self.mu, np.inf), ("cap_s", self.cap, np.inf)):
+            x = getattr(self, name)
+            if type(x) is not float or not low <= x <= high or x in (-np.inf, np.inf):  # quick, for this runs often
+                object.__setattr__(self, name, scalar(f"{name} of {self.id}", x, low=low, high=high))
         _check_size(self)
 
     @property

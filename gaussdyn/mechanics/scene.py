@@ -77,6 +77,8 @@ class Scene:
         control(t, state) -> array, passed on to `System.force`.
     expected_stop : str or None
         Reason with which the run is expected to stop, if it is.
+    dim : int
+        2 in the plane, 3 in space.
     """
 
     name: str
@@ -92,3 +94,4 @@ class Scene:
     columns: Mapping[str, tuple[str, Callable[[State], float]]] = field(default_factory=dict)
     control: Callable[[float, State], Array] | None = None
     expected_stop: str | None = None
+    dim: int = 2

@@ -11,30 +11,30 @@ from .law_kernels import A1, A2, I1, length, natural, rolling_cone
 OPEN, STICK, SLIP, DEGENERATE = range(4)
 
 
+@kernel(f"UniTuple(float64, 2)(int64, int64, {A1}, {A1}, {A1}, float64)")
+def room_and_motion(code: int, d: int, p: Array, u: Array, r: Array, rho: float) -> tuple[float, float]:
+    """Return how far r_T is inside its disc, and how fast the block slips (as a reaction)."""
+    if code == 5:
+        return p[2] - length(r, 0, d), rho * length(u, 0, d)
+    if code == 6:
+        room = min(p[0] * r[0] - length(r, 1, 3), p[3] * r[0] - length(r, 3, 5))
+        return room, rho * max(length(u, 1, 3), length(u, 3, 5))
+    if code in (1, 2, 7):
+        return p[0] * abs(r[0]) - length(r, 1, d), rho * length(u, 1, d)
+    return (-np.inf, np.inf) if code == 3 else (np.inf, 0.0)
+
+
 @kernel(f"int64(int64, int64, {A1}, {A1}, {A1}, float64, float64)")
 def block_mode(code: int, d: int, p: Array, u: Array, r: Array, rho: float, tol: float) -> int:
     """Return the mode of one block; degenerate if it lies within tol of the border of two modes."""
-    room, motion = np.inf, 0.0
-    if code == 5:
-        room, motion = p[2] - length(r, 0, d), rho * length(u, 0, d)
-    elif code == 6:
-        room = min(p[0] * r[0] - length(r, 1, 3), p[3] * r[0] - length(r, 3, 5))
-        motion = rho * max(length(u, 1, 3), length(u, 3, 5))
-    elif code == 1 or code == 2 or code == 7:
-        room, motion = p[0] * abs(r[0]) - length(r, 1, d), rho * length(u, 1, d)
-    elif code == 3:
-        room, motion = -np.inf, np.inf
-    unilateral = code != 2 and code != 4 and code != 5
-    if unilateral and r[0] <= tol:
+    if code not in (2, 4, 5) and r[0] <= tol:
         return 0 if rho * u[0] > tol else 3
-    static = (code == 1 or code == 2 or code == 5) and room > -np.inf and motion <= tol
+    room, motion = room_and_motion(code, d, p, u, r, rho)
     if room > tol:
         return 1
     if motion > tol:
         return 2
-    if static and p[1] > (p[2] if code == 5 else p[0]) and room < -tol:
-        return 1
-    return 3
+    return 1 if room < -tol and code in (1, 2, 5) else 3  # beyond the sliding limit at rest: mu_s holds it
 
 
 @kernel(f"float64(int64, int64, {A1}, {A1}, {A1}, {A1})")
@@ -42,10 +42,10 @@ def dual_excess(code: int, d: int, p: Array, u: Array, x: Array, y: Array) -> fl
     """Return the squared distance of u^ from the dual cone: how far u breaks the law, whatever the reaction."""
     if code == 5:
         return 0.0
-    if code == 2 or code == 4:
-        return u[0] * u[0]
-    if code == 0 or code == 3:
-        return min(u[0], 0.0) ** 2
+    if code in (2, 4):
+        return float(u[0] * u[0])
+    if code in (0, 3):
+        return float(min(u[0], 0.0) ** 2)
     for a in range(d):
         x[a] = -u[a]
     if code == 6:
@@ -53,13 +53,11 @@ def dual_excess(code: int, d: int, p: Array, u: Array, x: Array, y: Array) -> fl
         rolling_cone(x, p[0], p[3], y)
         return length(y, 0, d) ** 2
     t = length(u, 1, d)
-    if code == 1:
-        x[0] -= p[0] * t
+    x[0] -= p[0] * t if code == 1 else 0.0
     if p[0] * t <= -x[0]:
         return 0.0
-    if t <= p[0] * x[0]:
-        return x[0] * x[0] + t * t
-    return (x[0] + p[0] * t) ** 2 / (1.0 + p[0] * p[0])
+    inside = t <= p[0] * x[0]
+    return float(x[0] * x[0] + t * t if inside else (x[0] + p[0] * t) ** 2 / (1.0 + p[0] * p[0]))
 
 
 @kernel(f"float64(int64, {A1}, {A1})")
@@ -68,6 +66,22 @@ def slip_angle(d: int, u: Array, r: Array) -> float:
     if d == 2:
         return float(np.pi) if -r[1] * u[1] < 0.0 else 0.0
     return float(abs(np.arctan2(-r[1] * u[2] + r[2] * u[1], -r[1] * u[1] - r[2] * u[2])))
+
+
+@kernel(f"void(int64, int64, int64, {A1}, {A1}, {A1}, float64, float64, {A1})")
+def friction_figures(
+    code: int, mode: int, d: int, p: Array, u: Array, r: Array, rho: float, tol: float, out: Array
+) -> None:
+    """Raise cone, slip and angle (out[4:7]) to those of one block with friction."""
+    e, load = min(d, 3), abs(r[0]) if code == 2 else r[0]
+    limit = max(p[0], p[1]) if mode == 1 else p[0]
+    out[4] = max(out[4], length(r, 1, e) - limit * load)
+    if code == 6:
+        out[4] = max(out[4], length(r, 3, 5) - p[3] * load)
+    if mode == 1:
+        out[5] = max(out[5], length(u, 1, d))
+    if mode == 2 and length(r, 1, e) > tol and rho * length(u, 1, e) > tol:
+        out[6] = max(out[6], slip_angle(e, u, r))
 
 
 @kernel(f"void({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, float64, {A1}, {I1})")
@@ -89,15 +103,6 @@ def audit(
         out[2] += dual_excess(c, d, p, U, x, F)
         mode[k] = block_mode(c, d, p, U, R, rho[k], tol)
         if c != 5:
-            out[3] = max(out[3], abs(U[0]) if c == 2 or c == 4 else -U[0])
-        if c == 1 or c == 2 or c == 6 or c == 7:
-            e = min(d, 3)
-            load = abs(R[0]) if c == 2 else R[0]
-            limit = max(p[0], p[1]) if mode[k] == 1 else p[0]
-            out[4] = max(out[4], length(R, 1, e) - limit * load)
-            if c == 6:
-                out[4] = max(out[4], length(R, 3, 5) - p[3] * load)
-            if mode[k] == 1:
-                out[5] = max(out[5], length(U, 1, d))
-            if mode[k] == 2 and length(R, 1, e) > tol and rho[k] * length(U, 1, e) > tol:
-                out[6] = max(out[6], slip_angle(e, U, R))
+            out[3] = max(out[3], abs(U[0]) if c in (2, 4) else -U[0])
+        if c in (1, 2, 6, 7):
+            friction_figures(c, mode[k], d, p, U, R, rho[k], tol, out)

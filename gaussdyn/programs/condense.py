@@ -55,12 +55,12 @@ class Elimination:
         free = _dense(free)
         return free - self.S @ (self.inverse_W @ np.asarray(self.G @ free))
 
-    def gap(self, x: Array) -> float:
-        """Return |G x - b| relative to |b| + |G| |x|: more than rounding means that bilateral rows contradict."""
+    def gap(self, x: Array, load: Array) -> float:
+        """Return |G x - b| relative to |b| + |G| (|x| + |M^-1 load|): more than rounding means a contradiction."""
         if self.S is None:
             return 0.0
         rows = self.G @ x - self.b
-        size = np.abs(self.b) + abs(self.G) @ np.abs(x)
+        size = np.abs(self.b) + abs(self.G) @ (np.abs(x) + np.abs(self.inverse_M(load)))
         return float(np.max(np.abs(rows) / np.where(size > 0, size, 1.0)))
 
 
@@ -97,7 +97,7 @@ def _body_inverse(M: Any) -> Any:
         return None
     order = np.argsort(label, kind="stable")
     first = np.concatenate([[0], np.cumsum(sizes)])
-    rows, cols, data = [], [], []
+    parts: list[tuple[Array, Array, Array]] = []
     for d in np.unique(sizes):
         index = order[first[:-1][sizes == d][:, None] + np.arange(d)]
         i, j = np.repeat(index, d, axis=1).ravel(), np.tile(index, (1, d)).ravel()
@@ -106,6 +106,8 @@ def _body_inverse(M: Any) -> Any:
             inverse = np.linalg.inv(blocks)
         except np.linalg.LinAlgError:
             raise InputError("M", "a singular matrix", "an invertible mass matrix") from None
-        rows.append(i), cols.append(j), data.append(inverse.ravel())
-    triple = (np.concatenate(data), (np.concatenate(rows), np.concatenate(cols))) if data else ([], ([], []))
-    return sp.csr_array(triple, shape=M.shape)
+        parts.append((inverse.ravel(), i, j))
+    if not parts:
+        return sp.csr_array(M.shape)
+    data, rows, cols = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return sp.csr_array((data, (rows, cols)), shape=M.shape)

@@ -7,7 +7,7 @@ and exact for the data as given; without `certify` only the solutions are exact,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,13 +15,18 @@ import numpy as np
 
 from ..arrays import Array, IntArray
 from ..linalg.rational import Row, integer_row
-from .exact import ABOVE, AT_LEAST, EQUAL, feasible, prove_empty
-from .modes import Condition, ModalProblem
+from .exact import feasible, prove_empty
+from .modal import ModalProblem
+from .modes import Condition
 from .polyhedra import Face, Hull, components, face
 
 UNDECIDED = -1
 TOLERANCE = 1e-9
 LIMIT = 200_000
+
+
+class SearchTooLarge(Exception):
+    """A search without a partial answer reached its limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +141,39 @@ def enumerate_modes(problem: ModalProblem, *, certify: bool = True, limit: int =
     if search.exhausted:
         reason = f"{problem.size} modes: more than {limit} leaves are needed; raise the limit or remove contacts"
         return Enumeration(complete=False, reason=reason, **common)
-    return Enumeration(complete=True, leaves=tuple(found), components=_components(problem, found), **common)
+    return Enumeration(complete=True, leaves=tuple(found), components=components_of(problem, found), **common)
+
+
+def find_solution(problem: ModalProblem, limit: int = LIMIT) -> tuple[str, Face] | None:
+    """Return the letters of a mode with its solutions, the first that is met; None if there is none, as is proved.
+
+    Raises
+    ------
+    SearchTooLarge
+        If the limit is reached first.
+    """
+    system = System(problem)
+    search = _Search(system, limit)
+    for modes, alive, lam in search.leaves():
+        leaf = system.leaf(modes, alive, lam, True)
+        if leaf is None:
+            search.reopen(modes)
+        elif leaf.face is not None:
+            return letters(problem, leaf.modes), leaf.face
+    if search.exhausted:
+        raise SearchTooLarge(f"{problem.size} modes: more than {limit} leaves are needed")
+    return None
 
 
 def letters(problem: ModalProblem, modes: tuple[int, ...]) -> str:
     """Return the mode letters of all blocks, * where open."""
-    return "".join("*" if m == UNDECIDED else block.modes[m].letter for m, block in zip(modes, problem.blocks, strict=True))
+    return "".join(
+        "*" if m == UNDECIDED else block.modes[m].letter for m, block in zip(modes, problem.blocks, strict=True)
+    )
 
 
-def _components(problem: ModalProblem, leaves: list[Leaf]) -> tuple[Component, ...]:
+def components_of(problem: ModalProblem, leaves: Sequence[Leaf]) -> tuple[Component, ...]:
+    """Group the solutions of the leaves by the primary unknown."""
     solved = sorted((leaf for leaf in leaves if leaf.face is not None), key=lambda leaf: leaf.modes)
     faces = [leaf.face for leaf in solved if leaf.face is not None]
     made = []

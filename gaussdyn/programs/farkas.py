@@ -37,8 +37,12 @@ def refute(A: Array, b: Array, C: Array, d: Array, *, guess: Array | None = None
     C = matrix("C", C, len(d))
     A = matrix("A", A, len(b), C.shape[1]) if len(b) else np.zeros((0, C.shape[1]))
     N, rhs, m = np.vstack([A, C]), np.r_[b, d], len(b)
+    tried = set()
     for w in _guesses(N, rhs, m, guess):
         keep = np.flatnonzero(w)
+        if tuple(keep) in tried:
+            continue
+        tried.add(tuple(keep))
         rows = [[*rationals(N[i]), *rationals([rhs[i]])] for i in keep]
         exact = exact_refutation(rows, [EQUAL if i < m else AT_LEAST for i in keep], w[keep])
         if exact is not None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array
+from ..arrays import Array, IntArray
 from ..errors import InputError, SceneError
 from .complementarity import ComplementarityProblem, GlobalForm
 from .laws import Coulomb, Law, Rolling, Unilateral
@@ -72,15 +72,11 @@ def _problem(file: _Reader) -> FclibFile:
     kind = ("r" if dim == 5 else "") + ("fc2d" if dim == 2 else "fc3d")
     if "global" in root:
         kind = "g" + kind
-        problem, multiplier = ComplementarityProblem.condensed(_global(file, dim * len(laws)), laws), _keep
-    else:
-        W, q, multiplier = _local(file, dim * len(laws))
-        problem = ComplementarityProblem(W=W, q=q, laws=laws)
+        problem = ComplementarityProblem.condensed(_global(file, dim * len(laws)), laws)
+        return FclibFile(kind=kind, problem=problem, info=file.info(), multiplier=lambda r, lam: lam)
+    W, q, multiplier = _local(file, dim * len(laws))
+    problem = ComplementarityProblem(W=W, q=q, laws=laws)
     return FclibFile(kind=kind, problem=problem, info=file.info(), multiplier=multiplier)
-
-
-def _keep(r: Array, lam: Array) -> Array:
-    return lam
 
 
 def _laws(file: _Reader, dim: int) -> list[Law]:
@@ -97,12 +93,10 @@ def _global(file: _Reader, m: int) -> GlobalForm:
     f, w = file.vector("vectors/f"), file.vector("vectors/w", m)
     n = len(f)
     M, H = file.matrix("M", n, n), file.matrix("H", n, m)
-    G, b = None, None
-    if file.has("G"):
-        b = file.vector("vectors/b") if file.has("vectors/b") else np.zeros(file.columns("G"))
-        G = file.matrix("G", n, len(b)).T
-        b = -b
-    return GlobalForm(M=M, h=f, J=H.T, w=w, G=G, b=b)
+    if not file.has("G"):
+        return GlobalForm(M=M, h=f, J=H.T, w=w)
+    b = file.vector("vectors/b") if file.has("vectors/b") else np.zeros(file.integer("G/n"))
+    return GlobalForm(M=M, h=f, J=H.T, w=w, G=file.matrix("G", n, len(b)).T, b=-b)
 
 
 def _local(file: _Reader, m: int) -> tuple[Any, Array, Callable[[Array, Array], Array]]:
@@ -138,20 +132,12 @@ def write(
     dim, fill = _space(problem)
     m = dim * len(problem.laws)
     pad = sp.csr_array((np.ones(len(fill)), (fill, np.arange(len(fill)))), shape=(m, len(fill)))
-    form = problem.form
-    plain = form is not None and form.B is None and form.B_abs is None
-    root = ("fclib_global" if plain else "fclib_local") + ("_rolling" if dim == 5 else "")
-    with _creating(path) as h:
+    matrices, vectors = _contents(problem, pad)
+    vectors |= {"mu": problem.table.P[:, 0]} | ({"mu_r": problem.table.P[:, 3]} if dim == 5 else {})
+    root = ("fclib_global" if "M" in matrices else "fclib_local") + ("_rolling" if dim == 5 else "")
+    with _Creating(path) as h:
         group = h.create_group(root)
         group["spacedim"] = np.array([dim], dtype=np.int32)
-        vectors = {"mu": problem.table.P[:, 0]} | ({"mu_r": problem.table.P[:, 3]} if dim == 5 else {})
-        if plain and form is not None:
-            matrices = {"M": form.M, "H": sp.csr_array(form.J).T @ pad.T}
-            vectors |= {"f": form.h, "w": pad @ form.w}
-            if len(form.b):
-                matrices["G"], vectors["b"] = form.G.T, -form.b
-        else:
-            matrices, vectors = {"W": pad @ sp.csr_array(problem.W) @ pad.T}, vectors | {"q": pad @ problem.q}
         for name, matrix in matrices.items():
             _write_matrix(group.create_group(name), matrix)
         for name, vector in vectors.items():
@@ -163,20 +149,31 @@ def write(
             _write_solution(h, pad @ problem.motion(r), pad @ r, x, lam)
 
 
+def _contents(problem: ComplementarityProblem, pad: Any) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Return the matrices and vectors of the file; `pad` maps rows of the problem to rows of the file."""
+    form = problem.form
+    if form is None or form.B is not None or form.B_abs is not None:
+        return {"W": pad @ sp.csr_array(problem.W) @ pad.T}, {"q": pad @ problem.q}
+    matrices, vectors = {"M": form.M, "H": sp.csr_array(form.J).T @ pad.T}, {"f": form.h, "w": pad @ form.w}
+    if len(form.b):
+        matrices["G"], vectors["b"] = form.G.T, -form.b
+    return matrices, vectors
+
+
 def save(
     path: str | os.PathLike[str], source: str | os.PathLike[str], file: FclibFile, r: Array, x: Array, lam: Array
 ) -> None:
     """Write the problem of the file `source` unchanged, and the solution (reaction r, velocity x, multipliers lam)."""
     import h5py
 
-    with _creating(path) as h:
+    with _Creating(path) as h:
         with h5py.File(source, "r") as old:
             for root in (key for key in old if key in ROOTS):
                 old.copy(root, h)
         _write_solution(h, file.problem.motion(r), r, x, file.multiplier(r, lam))
 
 
-class _creating:
+class _Creating:
     """Write to a neighbour of `path` and move it there when complete, so that no half file is ever left."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -200,7 +197,7 @@ class _creating:
             self.part.unlink(missing_ok=True)
 
 
-def _space(problem: ComplementarityProblem) -> tuple[int, np.ndarray]:
+def _space(problem: ComplementarityProblem) -> tuple[int, IntArray]:
     """Return the block size of the file and, for every row of the problem, its row in the file."""
     sizes = {law.size for law in problem.laws if not isinstance(law, Unilateral)} or {3}
     for k, law in enumerate(problem.laws):
@@ -250,12 +247,12 @@ class _Reader:
         if len(found) != 1:
             raise SceneError(self.name, "", f"holds {list(self.file)[:6]}; one group of {', '.join(ROOTS)} is needed")
         self.group = self.file[found[0]]
-        return found[0]
+        return str(found[0])
 
     def has(self, key: str) -> bool:
         return key in self.group
 
-    def array(self, key: str) -> np.ndarray:
+    def array(self, key: str) -> Any:
         try:
             return np.atleast_1d(np.asarray(self.group[key][()]))
         except KeyError:
@@ -277,15 +274,12 @@ class _Reader:
         if not np.isfinite(x).all():
             where = int(np.argmax(~np.isfinite(x)))
             raise SceneError(self.name, key, f"entry {where} is {x[where]}; look for a division by zero")
-        return x.astype(np.float64)
+        return np.asarray(x, dtype=np.float64)
 
     def not_negative(self, key: str, x: Array) -> None:
         if len(x) and x.min() < 0.0:
             k = int(np.argmin(x))
             raise SceneError(self.name, key, f"contact {k} has {x[k]:g}; friction coefficients are >= 0")
-
-    def columns(self, key: str) -> int:
-        return self.integer(f"{key}/n")
 
     def matrix(self, key: str, rows: int, cols: int) -> Any:
         m, n, nz = (self.integer(f"{key}/{name}") for name in ("m", "n", "nz"))
@@ -300,31 +294,36 @@ class _Reader:
         return A.toarray() if max(m, n) <= DENSE_ROWS else A
 
     def info(self) -> dict[str, str]:
-        found = {}
+        found: dict[str, str] = {}
         for key in ("title", "description", "math_info"):
             value = self.group[f"info/{key}"][()] if f"info/{key}" in self.group else b""
-            found[key] = (value.decode(errors="replace") if isinstance(value, bytes) else str(value)).strip()
+            text = value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+            found[key] = text.strip()
         return found
 
 
-def _assemble(nz: int, i: np.ndarray, p: np.ndarray, x: Array, m: int, n: int) -> Any:
+def _assemble(nz: int, i: IntArray, p: IntArray, x: Array, m: int, n: int) -> Any:
     """Return the CSR matrix of a triplet (nz >= 0), CSC (-1) or CSR (-2) record; ValueError if it does not fit."""
     if nz >= 0:
-        i, p, x = i[:nz], p[:nz], x[:nz]
-        if len(i) < nz or len(p) < nz or len(x) < nz:
-            raise ValueError(f"fewer than nz = {nz} entries")
-        if nz and (i.max() >= m or p.max() >= n) and i.max() < n and p.max() < m:
-            i, p = p, i  # rows in p, columns in i: the other reading in use, recognised where only it fits
-        return sp.csr_array(sp.coo_array((x, (i, p)), shape=(m, n)))
-    major, minor = (n, m) if nz == -1 else (m, n)
+        return _triplets(i[:nz], p[:nz], x[:nz], nz, (m, n))
     if nz not in (-1, -2):
         raise ValueError(f"nz = {nz}; allowed: >= 0, -1 or -2")
+    major, minor = (n, m) if nz == -1 else (m, n)
     if len(p) != major + 1 or p[0] != 0 or (np.diff(p) < 0).any():
         raise ValueError(f"p must hold {major + 1} rising pointers from 0")
     used = int(p[-1])
-    if len(i) < used or len(x) < used or (used and (i[:used].min() < 0 or i[:used].max() >= minor)):
+    if min(len(i), len(x)) < used or (used and not 0 <= i[:used].min() <= i[:used].max() < minor):
         raise ValueError(f"{used} entries with indices below {minor} are needed")
     kind = sp.csc_array if nz == -1 else sp.csr_array
     A = sp.csr_array(kind((x[:used], i[:used], p), shape=(m, n)))
     A.sum_duplicates()
     return A
+
+
+def _triplets(i: IntArray, p: IntArray, x: Array, nz: int, shape: tuple[int, int]) -> Any:
+    """Return the CSR matrix with rows i and columns p; the other reading in use is taken where only it fits."""
+    if min(len(i), len(p), len(x)) < nz:
+        raise ValueError(f"fewer than nz = {nz} entries")
+    if nz and (i.max() >= shape[0] or p.max() >= shape[1]) and i.max() < shape[1] and p.max() < shape[0]:
+        i, p = p, i
+    return sp.csr_array(sp.coo_array((x, (i, p)), shape=shape))

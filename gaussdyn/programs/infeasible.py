@@ -33,13 +33,16 @@ def refutation(problem: ComplementarityProblem) -> Certificate | None:
     if max(size, len(problem.q)) > LARGEST:
         return None
     rows = relaxation(problem)
-    found = refute(rows.A, rows.b, rows.C, rows.d)
+    if not len(rows.names):
+        return None
+    C, d = (rows.C, rows.d) if len(rows.d) else (np.zeros((1, rows.A.shape[1])), np.array([-1.0]))  # 0 >= -1
+    found = refute(rows.A, rows.b, C, d)
     if found is None:
         return None
     y, z = ([float(x) for x in part] for part in found)
-    used = [name for name, x in zip(rows.names, [*y, *z], strict=True) if x != 0.0]
+    used = [name for name, x in zip(rows.names, [*y, *z], strict=False) if x != 0.0]
     claim = f"no motion obeys these rows together: {', '.join(used[:12])}" + (", ..." if len(used) > 12 else "")
-    return farkas_certificate(rows.A, rows.b, rows.C, rows.d, y, z, claim=claim)
+    return farkas_certificate(rows.A, rows.b, C, d, y, z, claim=claim)
 
 
 def relaxation(problem: ComplementarityProblem) -> Relaxation:

@@ -23,14 +23,12 @@ def length(x: Array, i: int, j: int) -> float:
     return float(np.sqrt(s))
 
 
-@kernel(f"void({A1}, int64, int64, float64, float64, float64, float64, {A1}, {A2})")
-def disc(
-    x: Array, i: int, j: int, mu: float, slope: float, radius: float, limit: float, y: Array, Y: Array
-) -> None:
+@kernel(f"void({A1}, int64, int64, float64, float64, float64, {A1}, {A2})")
+def disc(x: Array, i: int, j: int, growth: float, radius: float, limit: float, y: Array, Y: Array) -> None:
     """Put into y[i:j] the point of the disc nearest to x[i:j], and into Y its derivative.
 
-    Within `limit` (>= radius) the block sticks and y = x; beyond it y lies on the radius, which grows with
-    x[0] at the rate mu * slope.
+    Within `limit` (>= radius) the block sticks and y = x; beyond it y lies on the radius, which grows with x[0] at
+    the rate `growth`.
     """
     t = length(x, i, j)
     if t <= limit and limit > 0.0:
@@ -38,14 +36,14 @@ def disc(
             y[a] = x[a]
             Y[a, a] = 1.0
         return
-    f = radius / t if t > 0.0 else 0.0
+    inverse = 1.0 / t if t > 0.0 else 0.0
+    f = radius * inverse
     for a in range(i, j):
         y[a] = f * x[a]
-        if t > 0.0:
-            Y[a, 0] += mu * slope * x[a] / t
-            Y[a, a] += f
-            for b in range(i, j):
-                Y[a, b] -= f * (x[a] / t) * (x[b] / t)
+        Y[a, 0] += growth * x[a] * inverse
+        Y[a, a] += f
+        for b in range(i, j):
+            Y[a, b] -= f * (x[a] * inverse) * (x[b] * inverse)
 
 
 @kernel(f"void({A1}, int64, float64, {A1}, {A2})")
@@ -84,22 +82,19 @@ def reaction_map(code: int, d: int, p: Array, x: Array, y: Array, Y: Array) -> N
         y[a] = 0.0
         for b in range(d):
             Y[a, b] = 0.0
+    load, bilateral = x[0], code in (2, 4)
     if code == 5:
-        disc(x, 0, d, 0.0, 0.0, p[2], p[1], y, Y)
+        disc(x, 0, d, 0.0, p[2], p[1], y, Y)
     elif code == 7:
         cone(x, d, p[0], y, Y)
-    elif code == 2 or code == 4:
-        y[0], Y[0, 0] = x[0], 1.0
-        if code == 2:
-            load, slope = abs(x[0]), 1.0 if x[0] >= 0.0 else -1.0
-            disc(x, 1, d, p[0], slope, p[0] * load, p[1] * load, y, Y)
-    elif x[0] > 0.0:
-        y[0], Y[0, 0] = x[0], 1.0
-        if code == 1:
-            disc(x, 1, d, p[0], 1.0, p[0] * x[0], p[1] * x[0], y, Y)
+    elif load > 0.0 or bilateral:
+        y[0], Y[0, 0] = load, 1.0
+        sign = 1.0 if load >= 0.0 else -1.0
+        if code in (1, 2):
+            disc(x, 1, d, p[0] * sign, p[0] * sign * load, p[1] * sign * load, y, Y)
         elif code == 6:
-            disc(x, 1, 3, p[0], 1.0, p[0] * x[0], p[0] * x[0], y, Y)
-            disc(x, 3, 5, p[3], 1.0, p[3] * x[0], p[3] * x[0], y, Y)
+            disc(x, 1, 3, p[0], p[0] * load, p[0] * load, y, Y)
+            disc(x, 3, 5, p[3], p[3] * load, p[3] * load, y, Y)
 
 
 @kernel(f"void({A1}, float64, float64, {A1})")
@@ -117,39 +112,35 @@ def rolling_cone(x: Array, mu: float, mu_r: float, y: Array) -> None:
     y[1], y[2], y[3], y[4] = f * x[1], f * x[2], g * x[3], g * x[4]
 
 
-@kernel(f"void(int64, int64, {A1}, {A1}, float64, float64, {A1})")
-def static_excess(code: int, d: int, p: Array, r: Array, mu: float, cap: float, y: Array) -> None:
-    """Put into y the part of r outside the static set (mu_s, c_s): zero where the block may stick."""
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1})")
+def static_excess(code: int, d: int, p: Array, r: Array, y: Array) -> None:
+    """Put into y the part of r outside the static set (mu_s or c_s in p[1]): zero where the block may stick."""
     for a in range(d):
         y[a] = 0.0
-    if code == 1:
-        t = length(r, 1, d)
-        if t > mu * r[0]:
-            n = max((r[0] + mu * t) / (1.0 + mu * mu), 0.0)
-            y[0] = r[0] - n
-            for a in range(1, d):
-                y[a] = r[a] * (1.0 - mu * n / t) if t > 0.0 else 0.0
-        return
     i = 0 if code == 5 else 1
-    t, radius = length(r, i, d), cap if code == 5 else mu * abs(r[0])
-    for a in range(i, d):
-        y[a] = r[a] * (1.0 - radius / t) if t > radius else 0.0
+    t, radius = length(r, i, d), p[1] if code == 5 else p[1] * abs(r[0])
+    if code == 1:
+        inside = t <= p[1] * r[0]
+        n = r[0] if inside else max((r[0] + p[1] * t) / (1.0 + p[1] * p[1]), 0.0)
+        y[0], radius = r[0] - n, p[1] * n
+    if t > radius:
+        for a in range(i, d):
+            y[a] = r[a] * (1.0 - radius / t)
 
 
 @kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})")
-def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
-    """Put into F the natural map r - P(r - rho u^) of one block, u^ = u + mu |u_T| n; x, Y are work space."""
+def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
+    """Put into F the natural map of one block without regard to mu_s; x and Y are work space."""
     for a in range(d):
-        x[a] = r[a] - rho * u[a]
-        F[a] = 0.0
+        x[a], F[a] = r[a] - rho * u[a], 0.0
     if code == 1:
         x[0] -= rho * p[0] * length(u, 1, d)
         cone(x, d, p[0], F, Y)
     elif code == 2:
         F[0] = x[0]
-        disc(x, 1, d, 0.0, 0.0, p[0] * abs(r[0]), p[0] * abs(r[0]), F, Y)
+        disc(x, 1, d, 0.0, p[0] * abs(r[0]), p[0] * abs(r[0]), F, Y)
     elif code == 5:
-        disc(x, 0, d, 0.0, 0.0, p[2], p[2], F, Y)
+        disc(x, 0, d, 0.0, p[2], p[2], F, Y)
     elif code == 6:
         x[0] -= rho * (p[0] * length(u, 1, 3) + p[3] * length(u, 3, 5))
         rolling_cone(x, p[0], p[3], F)
@@ -157,9 +148,17 @@ def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Arra
         reaction_map(code, d, p, x, F, Y)
     for a in range(d):
         F[a] = r[a] - F[a]
-    dynamic = p[2] if code == 5 else p[0]
-    if (code == 1 or code == 2 or code == 5) and p[1] > dynamic:
-        static_excess(code, d, p, r, p[1], p[1], x)
+
+
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})")
+def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
+    """Put into F the natural map r - P(r - rho u^) of one block, u^ = u + mu |u_T| n; x and Y are work space.
+
+    Where friction at rest is the stronger one, the smaller of this and the residual of sticking.
+    """
+    sliding_map(code, d, p, u, r, rho, F, x, Y)
+    if code in (1, 2, 5) and p[1] > (p[2] if code == 5 else p[0]):
+        static_excess(code, d, p, r, x)
         for a in range(d):
             x[a] = np.sqrt((rho * u[a]) ** 2 + x[a] ** 2)
         if length(x, 0, d) < length(F, 0, d):
@@ -167,39 +166,42 @@ def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Arra
                 F[a] = x[a]
 
 
-@kernel(f"void({A2}, int64, {A1})")
-def spectrum(S: Array, d: int, values: Array) -> None:
-    """Put the eigenvalues of the symmetric S[:d, :d] into values[:d] (cyclic Jacobi; S is overwritten)."""
+@kernel(f"void({A2}, int64, int64, int64)")
+def rotate(S: Array, i: int, j: int, d: int) -> None:
+    """Annihilate S[i, j] of a symmetric matrix by one Jacobi rotation."""
+    z = (S[j, j] - S[i, i]) / (2.0 * S[i, j])
+    t = (1.0 if z >= 0.0 else -1.0) / (abs(z) + np.hypot(1.0, z))
+    c = 1.0 / np.sqrt(1.0 + t * t)
+    s = t * c
+    for k in range(d):
+        a, b = S[i, k], S[j, k]
+        S[i, k], S[j, k] = c * a - s * b, s * a + c * b
+    for k in range(d):
+        a, b = S[k, i], S[k, j]
+        S[k, i], S[k, j] = c * a - s * b, s * a + c * b
+
+
+@kernel(f"void({A2}, int64)")
+def diagonalise(S: Array, d: int) -> None:
+    """Turn the symmetric S[:d, :d] into the diagonal matrix of its eigenvalues (cyclic Jacobi)."""
     for _ in range(30):
         off, total = 0.0, 0.0
         for i in range(d):
             total += S[i, i] * S[i, i]
             for j in range(i):
                 off += S[i, j] * S[i, j]
-        if off <= 1e-34 * total or off == 0.0:
+        if off <= 1e-34 * total:
             break
         for i in range(d - 1):
             for j in range(i + 1, d):
-                if S[i, j] == 0.0:
-                    continue
-                z = (S[j, j] - S[i, i]) / (2.0 * S[i, j])
-                t = (1.0 if z >= 0.0 else -1.0) / (abs(z) + np.sqrt(1.0 + z * z)) if abs(z) < 1e150 else 0.5 / z
-                c = 1.0 / np.sqrt(1.0 + t * t)
-                s = t * c
-                for k in range(d):
-                    a, b = S[i, k], S[j, k]
-                    S[i, k], S[j, k] = c * a - s * b, s * a + c * b
-                for k in range(d):
-                    a, b = S[k, i], S[k, j]
-                    S[k, i], S[k, j] = c * a - s * b, s * a + c * b
-    for i in range(d):
-        values[i] = S[i, i]
+                if S[i, j] != 0.0:
+                    rotate(S, i, j, d)
 
 
 @kernel(f"void({A1}, {I1}, {I1}, {I1}, {A3}, {A2})")
 def block_spectra(data: Array, indices: IntArray, indptr: IntArray, start: IntArray, D: Array, out: Array) -> None:
     """Extract the diagonal blocks of a CSR matrix into D (n, 5, 5); out rows: lowest, highest eigenvalue, norm."""
-    S, values = np.zeros((5, 5)), np.zeros(5)
+    S = np.zeros((5, 5))
     for k in range(len(start) - 1):
         first, d = start[k], start[k + 1] - start[k]
         for i in range(d):
@@ -207,12 +209,13 @@ def block_spectra(data: Array, indices: IntArray, indptr: IntArray, start: IntAr
                 j = indices[a] - first
                 if 0 <= j < d:
                     D[k, i, j] = data[a]
-        norm = 0.0
+        out[k, 2] = 0.0
         for i in range(d):
             for j in range(d):
                 S[i, j] = 0.5 * (D[k, i, j] + D[k, j, i])
-                norm += D[k, i, j] ** 2
-        spectrum(S, d, values)
-        out[k, 0], out[k, 1], out[k, 2] = values[0], values[0], np.sqrt(norm)
+                out[k, 2] += D[k, i, j] ** 2
+        out[k, 2] = np.sqrt(out[k, 2])
+        diagonalise(S, d)
+        out[k, 0], out[k, 1] = S[0, 0], S[0, 0]
         for i in range(1, d):
-            out[k, 0], out[k, 1] = min(out[k, 0], values[i]), max(out[k, 1], values[i])
+            out[k, 0], out[k, 1] = min(out[k, 0], S[i, i]), max(out[k, 1], S[i, i])

@@ -38,6 +38,10 @@ class Law:
         """Return (mu, mu_s, cap, mu_r), zero where the law has no such parameter."""
         return (0.0, 0.0, 0.0, 0.0)
 
+    def friction_rows(self) -> Array:
+        """Return the coefficient of every row on which friction in proportion to r_N acts, shape (dim,)."""
+        return np.zeros(self.size)
+
     def project(self, r: Array) -> Array:
         """Return the admissible reaction nearest to r, shape (dim,)."""
         return np.asarray(type(self).project_many(r[None, :], np.array([self.parameters()]))[0])
@@ -97,6 +101,10 @@ class Coulomb(Law):
     def parameters(self) -> tuple[float, float, float, float]:
         """Return (mu, mu_s, 0, 0)."""
         return (self.mu, self.mu_s, 0.0, 0.0)
+
+    def friction_rows(self) -> Array:
+        """Return (0, mu, ...)."""
+        return np.array([0.0] + [self.mu] * (self.dim - 1))
 
     @staticmethod
     def project_many(R: Array, P: Array) -> Array:
@@ -253,6 +261,10 @@ class Rolling(Law):
         """Return (mu, mu, 0, mu_r)."""
         return (self.mu, self.mu, 0.0, self.mu_r)
 
+    def friction_rows(self) -> Array:
+        """Return (0, mu, mu, mu_r, mu_r)."""
+        return np.array([0.0, self.mu, self.mu, self.mu_r, self.mu_r])
+
     @staticmethod
     def project_many(R: Array, P: Array) -> Array:
         """Project on the rolling cone."""
@@ -272,6 +284,10 @@ class Associated(Coulomb):
 
     code: ClassVar[int] = 7
     cone: ClassVar[bool] = True
+
+    def friction_rows(self) -> Array:
+        """Return zeros: the law is monotone, its friction does not follow the slip."""
+        return np.zeros(self.dim)
 
     @staticmethod
     def natural_map(U: Array, R: Array, rho: Array, P: Array) -> Array:
@@ -326,6 +342,10 @@ class LawTable:
         Parameters mu, mu_s, cap, mu_r.
     cone : bool array, shape (n,)
         Whether the law asks for a positive semidefinite block W_kk.
+    friction : Array, shape (rows,)
+        mu on the sliding rows of blocks whose friction follows the normal reaction, mu_r on rolling rows, else 0.
+    ambiguous : bool
+        Whether some friction is stronger at rest than in slip: then a law is not monotone, whatever W.
     """
 
     laws: tuple[Law, ...]
@@ -333,6 +353,8 @@ class LawTable:
     start: IntArray
     P: Array
     cone: NDArray[np.bool_]
+    friction: Array
+    ambiguous: bool
 
     @staticmethod
     def of(laws: Sequence[Law]) -> LawTable:
@@ -356,7 +378,10 @@ class LawTable:
         P = np.array([law.parameters() for law in laws], dtype=np.float64).reshape(-1, 4)
         code = np.array([law.code for law in laws], dtype=np.int64)
         cone = np.array([law.cone for law in laws], dtype=np.bool_)
-        return LawTable(laws, code, np.concatenate([[0], np.cumsum(size)]).astype(np.int64), P, cone)
+        start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+        friction = np.concatenate([np.zeros(0), *(law.friction_rows() for law in laws)])
+        ambiguous = bool((P[:, MU_S] > np.maximum(P[:, MU], P[:, CAP])).any())
+        return LawTable(laws, code, start, P, cone, friction, ambiguous)
 
     def groups(self) -> list[tuple[type[Law], IntArray, IntArray]]:
         """Return (law, blocks (k,), rows (k, dim)) for every law and block size present."""

@@ -1,4 +1,4 @@
-"""Modes: the states of a block as linear conditions that partition them, and problems made of such blocks.
+"""Modes: the states of a block as linear conditions that partition them.
 
 A mode holds equalities, inequalities and strict inequalities on the motions u and the forces f of its block. Every
 state (u, f) that obeys the law lies in exactly one mode. The shared conditions hold in all modes of the block.
@@ -10,16 +10,13 @@ L (slide on); held on both sides with N < 0: s, p, m, l.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
-from ..errors import InputError
-from ..linalg.rational import rational, text
 from .exact import ABOVE, AT_LEAST, EQUAL
 
 Numbers = Sequence[Fraction]
-Rows = list[list[Fraction]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,15 @@ class Block:
     ----------
     motions, forces : int
         Number of rows of u and of f that belong to the block.
+    stronger_at_rest : bool
+        Whether friction at rest is stronger than in slip.
     """
 
     motions: int
     forces: int
     modes: tuple[Mode, ...]
     shared: tuple[Condition, ...]
+    stronger_at_rest: bool = False
 
     @property
     def letters(self) -> str:
@@ -61,7 +61,9 @@ class Block:
         return "".join(mode.letter for mode in self.modes)
 
 
-def _conditions(motions: int, *rows: tuple[int, Sequence[Any]] | tuple[int, Sequence[Any], Any]) -> tuple[Condition, ...]:
+def _conditions(
+    motions: int, *rows: tuple[int, Sequence[Any]] | tuple[int, Sequence[Any], Any]
+) -> tuple[Condition, ...]:
     """Build conditions from (kind, coefficients of u then of f, bound), sorted by kind."""
     made = []
     for kind, numbers, *bound in rows:
@@ -92,7 +94,7 @@ def contact_block(mu: Fraction, mu_s: Fraction, state: int = 0) -> Block:
         Mode(letter, _conditions(2, touch, (EQUAL, (0, 0, s * mu, 1)), load, (ABOVE, (0, s, 0, 0))))
         for letter, s in (("+", 1), ("-", -1))
     )
-    return Block(2, 2, (detach, stick, *slips), _conditions(2, opening, closed, *cone))
+    return Block(2, 2, (detach, stick, *slips), _conditions(2, opening, closed, *cone), mu_s > mu)
 
 
 def bilateral_block(mu: Fraction, mu_s: Fraction, state: int = 0) -> Block:
@@ -107,7 +109,7 @@ def bilateral_block(mu: Fraction, mu_s: Fraction, state: int = 0) -> Block:
         for letter, s in zip(letters[2:], (1, -1), strict=True):
             slip = (EQUAL, (0, 0, side * s * mu, 1)), (ABOVE, (0, s, 0, 0))
             modes.append(Mode(letter, _conditions(2, touch, load, *slip)))
-    return Block(2, 2, tuple(modes), _conditions(2, touch))
+    return Block(2, 2, tuple(modes), _conditions(2, touch), mu_s > mu)
 
 
 def bilateral_sliding_block() -> Block:
@@ -124,7 +126,7 @@ def dry_block(cap: Fraction, cap_s: Fraction) -> Block:
     modes = [Mode("S", _conditions(1, (EQUAL, (1, 0)), *cone))]
     for letter, s in (("+", 1), ("-", -1)):
         modes.append(Mode(letter, _conditions(1, (EQUAL, (0, 1), -s * cap), (ABOVE, (s, 0)))))
-    return Block(1, 1, tuple(modes), _conditions(1, *cone))
+    return Block(1, 1, tuple(modes), _conditions(1, *cone), cap_s > cap)
 
 
 def associated_block(mu: Fraction) -> Block:
@@ -135,114 +137,15 @@ def associated_block(mu: Fraction) -> Block:
     detach = Mode("D", _conditions(2, (EQUAL, (0, 0, 1, 0)), (EQUAL, (0, 0, 0, 1)), *inside))
     stick = Mode("S", _conditions(2, (EQUAL, (1, 0, 0, 0)), (EQUAL, (0, 1, 0, 0)), load, *cone))
     slips = tuple(
-        Mode(letter, _conditions(2, (EQUAL, (1, -s * mu, 0, 0)), (EQUAL, (0, 0, s * mu, 1)), load, (ABOVE, (0, s, 0, 0))))
+        Mode(
+            letter, _conditions(2, (EQUAL, (1, -s * mu, 0, 0)), (EQUAL, (0, 0, s * mu, 1)), load, (ABOVE, (0, s, 0, 0)))
+        )
         for letter, s in (("+", 1), ("-", -1))
     )
     return Block(2, 2, (detach, stick, *slips), _conditions(2, *dual, load, *cone))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModalProblem:
-    """u = W f + q with exact numbers, and one mode per block: what is enumerated.
-
-    Attributes
-    ----------
-    kind : str
-        lcp, planar_body or blocks: how the certificate states the problem.
-    W : list of list of Fraction, shape (motions, forces)
-    q : list of Fraction, shape (motions,)
-    blocks : tuple of Block
-        Motions and forces belong to the blocks in order.
-    primary : list of (list of Fraction, Fraction)
-        The primary unknown as rows over the forces and a constant: what solutions are told apart by.
-    document : dict
-        The exact data as certificates hold them.
-    numbers : str
-        "rational", or "exact values of doubles".
-    side : tuple of (kind, row over the forces, bound)
-        Further conditions on the forces.
-    """
-
-    kind: Literal["lcp", "planar_body", "blocks"]
-    W: Rows
-    q: list[Fraction]
-    blocks: tuple[Block, ...]
-    primary: list[tuple[list[Fraction], Fraction]]
-    document: dict[str, Any] = field(default_factory=dict)
-    numbers: str = "rational"
-    side: tuple[tuple[int, list[Fraction], Fraction], ...] = ()
-
-    @property
-    def forces(self) -> int:
-        """Number of force variables."""
-        return sum(block.forces for block in self.blocks)
-
-    @property
-    def size(self) -> int:
-        """Number of modes: the product over the blocks."""
-        count = 1
-        for block in self.blocks:
-            count *= len(block.modes)
-        return count
-
-    def offsets(self) -> list[tuple[int, int]]:
-        """Return the first motion and the first force of every block."""
-        at, found = (0, 0), []
-        for block in self.blocks:
-            found.append(at)
-            at = (at[0] + block.motions, at[1] + block.forces)
-        return found
-
-    def motion(self, f: Numbers) -> list[Fraction]:
-        """Return u = W f + q."""
-        return [sum((a * x for a, x in zip(row, f, strict=True) if a), q) for row, q in zip(self.W, self.q, strict=True)]
-
-    def point(self, f: Numbers) -> tuple[Fraction, ...]:
-        """Return the primary unknown for the forces f."""
-        return tuple(sum((a * x for a, x in zip(row, f, strict=True) if a), end) for row, end in self.primary)
-
-    def conditions(self, block: int, option: int | None) -> tuple[Condition, ...]:
-        """Return the conditions of a mode of a block, or the shared ones (None)."""
-        return self.blocks[block].shared if option is None else self.blocks[block].modes[option].conditions
-
-
-def numbers_of(values: Any) -> str:
-    """Say whether nested data hold doubles (then their exact dyadic values are meant) or rationals only."""
-    if isinstance(values, dict):
-        values = list(values.values())
-    if isinstance(values, (list, tuple)):
-        return max((numbers_of(value) for value in values), key=len, default="rational")[:24]
-    return "exact values of doubles" if isinstance(values, float) else "rational"
-
-
-def lcp_problem(M: Sequence[Sequence[Any]], q: Sequence[Any]) -> ModalProblem:
-    """Return 0 <= z ⟂ M z + q >= 0 with exact numbers (rational strings, integers, or doubles taken exactly).
-
-    Raises
-    ------
-    InputError
-        Entries that are not numbers, or wrong shapes.
-    """
-    ends = [rational(x, "q") for x in q]
-    W = [[rational(x, "M") for x in row] for row in M]
-    n = len(ends)
-    if len(W) != n or any(len(row) != n for row in W):
-        raise InputError("M", f"{len(W)} rows of {sorted({len(row) for row in W})} entries", f"shape ({n}, {n})")
-    unit = [([Fraction(i == j) for j in range(n)], Fraction(0)) for i in range(n)]
-    document = {"M": [text(row) for row in W], "q": text(ends)}
-    numbers = numbers_of([[list(row) for row in M], list(q)])
-    return ModalProblem(kind="lcp", W=W, q=ends, blocks=(unilateral_block(),) * n, primary=unit, document=document,
-                        numbers=numbers)  # fmt: skip
-
-
-def planar_blocks(
-    mu: Numbers, mu_s: Numbers, bilateral: Sequence[bool], state: Sequence[int]
-) -> tuple[Block, ...]:
+def planar_blocks(mu: Numbers, mu_s: Numbers, bilateral: Sequence[bool], state: Sequence[int]) -> tuple[Block, ...]:
     """Return one planar contact block per contact."""
     make: dict[bool, Callable[[Fraction, Fraction, int], Block]] = {False: contact_block, True: bilateral_block}
     return tuple(make[both](*laws) for both, *laws in zip(bilateral, mu, mu_s, state, strict=True))  # type: ignore[arg-type]
-
-
-def motion_rows(W: Rows, q: Numbers, order: Sequence[int]) -> list[tuple[list[Fraction], Fraction]]:
-    """Return the motions in the given order as primary unknown."""
-    return [(W[i], q[i]) for i in order]

@@ -2,7 +2,7 @@
 
 At x = r - rho u every law asks r = y(x) (`law_kernels.reaction_map`). With u = W r + q + (alpha / rho) (r - centre)
 the step solves (I - Y + Y rho (W + alpha / rho)) dr = y - r. The proximal term alpha makes the matrix regular where
-W is rank deficient, which is normal.
+W is rank deficient, which is normal. `table` is (code, start, P) of `laws.LawTable`; prox = alpha / rho by rows.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ import numpy as np
 
 from .._jit import kernel
 from ..arrays import Array, IntArray
-from .law_kernels import A1, A2, A3, I1, reaction_map
+from .law_kernels import A1, A2, A3, I1, length, reaction_map
+
+TABLE = f"Tuple(({I1}, {I1}, {A2}))"
+Table = tuple[IntArray, IntArray, Array]
 
 
-@kernel(f"void({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, {A3})")
-def linearize(
-    code: IntArray, start: IntArray, P: Array, rho: Array, u: Array, r: Array, F: Array, Y: Array
-) -> None:
+@kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3})")
+def linearize(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Array) -> None:
     """Put F = r - y(r - rho u) and the derivatives Y (n, 5, 5) of y block by block."""
+    code, start, P = table
     x, y = np.zeros(5), np.zeros(5)
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
@@ -29,46 +31,33 @@ def linearize(
             F[first + a] = r[first + a] - y[a]
 
 
-@kernel(f"float64({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, {A1}, float64, {A3})")
-def merit(
-    code: IntArray,
-    start: IntArray,
-    P: Array,
-    rho: Array,
-    u: Array,
-    r: Array,
-    du: Array,
-    dr: Array,
-    t: float,
-    Y: Array,
-) -> float:
-    """Return |F|^2 at (u + t du, r + t dr); Y (1, 5, 5) is work space."""
-    total, x, y = 0.0, np.zeros(5), np.zeros(5)
+@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1}, float64)")
+def merit(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, t: float) -> float:
+    """Return |F|^2 at (u + t du, r + t dr)."""
+    code, start, P = table
+    total, x, y, Y = 0.0, np.zeros(5), np.zeros(5), np.zeros((5, 5))
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
         for a in range(d):
             i = first + a
             x[a] = r[i] + t * dr[i] - rho[k] * (u[i] + t * du[i])
-        reaction_map(code[k], d, P[k], x, y, Y[0])
+        reaction_map(code[k], d, P[k], x, y, Y)
         for a in range(d):
             i = first + a
             total += (r[i] + t * dr[i] - y[a]) ** 2
     return total
 
 
-@kernel(f"float64({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, {A1})")
-def line_search(
-    code: IntArray, start: IntArray, P: Array, rho: Array, u: Array, r: Array, du: Array, dr: Array
-) -> float:
+@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})")
+def line_search(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array) -> float:
     """Return the step length in {1, 1/2, ...} that lowers |F|^2 enough, else the best of them."""
-    Y = np.zeros((1, 5, 5))
-    start_value = merit(code, start, P, rho, u, r, du, dr, 0.0, Y)
+    now = merit(table, rho, u, r, du, dr, 0.0)
     t, best, best_t = 1.0, np.inf, 1.0
     for _ in range(8):
-        value = merit(code, start, P, rho, u, r, du, dr, t, Y)
+        value = merit(table, rho, u, r, du, dr, t)
         if value < best:
             best, best_t = value, t
-        if value <= (1.0 - 0.1 * t) * start_value:
+        if value <= (1.0 - 0.1 * t) * now:
             break
         t *= 0.5
     return best_t
@@ -79,37 +68,35 @@ def solve_dense(A: Array, b: Array) -> bool:
     """Solve A x = b by elimination with row pivots; b becomes x, A is overwritten. False if A is singular."""
     n = len(b)
     for k in range(n):
-        best, p = abs(A[k, k]), k
+        p = k
         for i in range(k + 1, n):
-            if abs(A[i, k]) > best:
-                best, p = abs(A[i, k]), i
-        if not best > 0.0:
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        if not abs(A[p, k]) > 0.0:
             return False
         if p != k:
             for j in range(k, n):
                 A[k, j], A[p, j] = A[p, j], A[k, j]
             b[k], b[p] = b[p], b[k]
-        inverse = 1.0 / A[k, k]
         for i in range(k + 1, n):
-            if A[i, k] != 0.0:
-                f = A[i, k] * inverse
+            f = A[i, k] / A[k, k]
+            if f != 0.0:
+                b[i] -= f * b[k]
                 for j in range(k + 1, n):
                     A[i, j] -= f * A[k, j]
-                b[i] -= f * b[k]
     for k in range(n - 1, -1, -1):
-        s = b[k]
         for j in range(k + 1, n):
-            s -= A[k, j] * b[j]
-        b[k] = s / A[k, k]
+            b[k] -= A[k, j] * b[j]
+        b[k] /= A[k, k]
     return True
 
 
-@kernel(f"void({A2}, {A2}, {A1}, {A1}, {A1})")
-def dense_motion(W: Array, W_abs: Array, q: Array, r: Array, u: Array) -> None:
-    """Put u = W r + W_abs |r| + q; W_abs may have no rows."""
+@kernel(f"void({A2}, {A2}, {A1}, {A1}, {A1}, {A1}, {A1})")
+def proximal_motion(W: Array, W_abs: Array, q: Array, prox: Array, centre: Array, r: Array, u: Array) -> None:
+    """Put u = W r + W_abs |r| + q + prox (r - centre); W_abs may have no rows."""
     n = len(q)
     for i in range(n):
-        s = q[i]
+        s = q[i] + prox[i] * (r[i] - centre[i])
         for j in range(n):
             s += W[i, j] * r[j]
         if len(W_abs) > 0:
@@ -129,56 +116,41 @@ def newton_matrix(
         for a in range(d):
             i = first + a
             for j in range(n):
-                s = 0.0
-                for b in range(d):
-                    if Y[k, a, b] != 0.0:
-                        w = W[first + b, j]
-                        if len(W_abs) > 0:
-                            w += W_abs[first + b, j] * (1.0 if r[j] >= 0.0 else -1.0)
-                        s += Y[k, a, b] * w
-                A[i, j] = rho[k] * s
+                A[i, j] = 0.0
             for b in range(d):
-                A[i, first + b] -= (1.0 - alpha) * Y[k, a, b]
+                y = Y[k, a, b]
+                if y == 0.0:
+                    continue
+                A[i, first + b] -= (1.0 - alpha) * y
+                for j in range(n):
+                    A[i, j] += rho[k] * y * W[first + b, j]
+                if len(W_abs) > 0:
+                    for j in range(n):
+                        A[i, j] += rho[k] * y * W_abs[first + b, j] * (1.0 if r[j] >= 0.0 else -1.0)
             A[i, i] += 1.0
 
 
-@kernel(
-    f"Tuple((float64, int64))({A2}, {A2}, {A1}, {I1}, {I1}, {A2}, {A1}, float64, {A1}, {A1}, float64, int64)"
-)
+@kernel(f"Tuple((float64, int64))({A2}, {A2}, {A1}, {TABLE}, {A1}, float64, {A1}, {A1}, float64, int64)")
 def newton_dense(
-    W: Array,
-    W_abs: Array,
-    q: Array,
-    code: IntArray,
-    start: IntArray,
-    P: Array,
-    rho: Array,
-    alpha: float,
-    centre: Array,
-    r: Array,
-    tol: float,
+    W: Array, W_abs: Array, q: Array, table: Table, rho: Array, alpha: float, centre: Array, r: Array, tol: float,
     limit: int,
-) -> tuple[float, int]:
+) -> tuple[float, int]:  # fmt: skip
     """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer.
 
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
-    n = len(q)
-    last = np.inf
-    u, F, du, dr, step = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    Y, A = np.zeros((len(code), 5, 5)), np.zeros((n, n))
-    size = 0.0
+    n, start = len(q), table[1]
+    u, F, du, dr, prox, step = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
+    Y, A = np.zeros((len(rho), 5, 5)), np.zeros((n, n))
+    for k in range(len(rho)):
+        for i in range(start[k], start[k + 1]):
+            prox[i] = alpha / rho[k]
+    last, size = np.inf, np.inf
     for it in range(limit + 1):
-        dense_motion(W, W_abs, q, r, u)
-        for k in range(len(code)):
-            for i in range(start[k], start[k + 1]):
-                u[i] += alpha / rho[k] * (r[i] - centre[i])
-        linearize(code, start, P, rho, u, r, F, Y)
-        size = 0.0
-        for i in range(n):
-            size += F[i] * F[i]
-        size = np.sqrt(size)
-        if size <= tol or it == limit or not np.isfinite(size) or (size < 1e-10 and size > 0.5 * last):
+        proximal_motion(W, W_abs, q, prox, centre, r, u)
+        linearize(table, rho, u, r, F, Y)
+        size = length(F, 0, n)
+        if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
             return size, it
         last = size
         newton_matrix(W, W_abs, start, rho, r, alpha, Y, A)
@@ -188,11 +160,10 @@ def newton_dense(
             return size, it
         for i in range(n):
             step[i] = r[i] + dr[i]
-        dense_motion(W, W_abs, q, step, du)
-        for k in range(len(code)):
-            for i in range(start[k], start[k + 1]):
-                du[i] += alpha / rho[k] * (step[i] - centre[i]) - u[i]
-        t = line_search(code, start, P, rho, u, r, du, dr)
+        proximal_motion(W, W_abs, q, prox, centre, step, du)
+        for i in range(n):
+            du[i] -= u[i]
+        t = line_search(table, rho, u, r, du, dr)
         for i in range(n):
             r[i] += t * dr[i]
     return size, limit

@@ -96,9 +96,7 @@ def _wide_face(rows: Sequence[Row], kinds: Sequence[int], n: int, primary: Affin
     return Face(f, proof, step, hull, False, tight)
 
 
-def _inner_point(
-    rows: Sequence[Row], kinds: Sequence[int], n: int, f: list[Fraction]
-) -> tuple[list[Fraction], Row]:
+def _inner_point(rows: Sequence[Row], kinds: Sequence[int], n: int, f: list[Fraction]) -> tuple[list[Fraction], Row]:
     """Return a solution with as many positive slacks as possible, and the proof that the others are zero."""
     implied = [0] * len(rows)
     for i, kind in enumerate(kinds):
@@ -136,7 +134,9 @@ def _projection(
 
     def outermost(c: Sequence[int]) -> tuple[int, ...]:
         """Return the homogeneous generator furthest along c in the chosen coordinates."""
-        objective = [sum((ck * primary[j][0][i] for ck, j in zip(c, chosen, strict=True)), Fraction(0)) for i in range(n)]
+        objective = [
+            sum((ck * primary[j][0][i] for ck, j in zip(c, chosen, strict=True)), Fraction(0)) for i in range(n)
+        ]
         best = maximise(rows, kinds, n, integer_row(objective)[0])
         if best.ray is None:
             y = _point(primary, best.point)
@@ -149,7 +149,9 @@ def _projection(
     vertices, rays = [], []
     for g in generators:
         t = [Fraction(x, g[0] or 1) - (base[j] if g[0] else 0) for x, j in zip(g[1:], chosen, strict=True)]
-        moved = tuple(sum((x * row[i] for x, row in zip(t, lift, strict=True)), Fraction(0)) for i in range(len(primary)))
+        moved = tuple(
+            sum((x * row[i] for x, row in zip(t, lift, strict=True)), Fraction(0)) for i in range(len(primary))
+        )
         if g[0]:
             vertices.append(tuple(a + b for a, b in zip(base, moved, strict=True)))
         else:
@@ -200,9 +202,7 @@ class _Facets:
             self.normals.append(tuple(sign * x for x in c))
 
     def _tight(self, c: tuple[int, ...]) -> frozenset[int]:
-        return frozenset(
-            k for k, g in enumerate(self.generators) if not sum(a * b for a, b in zip(c, g, strict=True))
-        )
+        return frozenset(k for k, g in enumerate(self.generators) if not sum(a * b for a, b in zip(c, g, strict=True)))
 
     def add(self, g: tuple[int, ...]) -> None:
         """Add a generator: cut off the normals that are negative on it."""

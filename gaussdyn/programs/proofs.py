@@ -12,9 +12,10 @@ from ..linalg.rational import eliminate, integer_row, text
 from .certificates import Certificate
 from .enumeration import UNDECIDED, Enumeration, Leaf, System, letters
 from .exact import ABOVE, AT_LEAST, EQUAL, feasible
-from .modes import Block, Condition, ModalProblem
+from .modal import ModalProblem
+from .modes import Block, Condition
 
-SPELT_OUT = 1024  # up to so many modes every mode gets its own leaf, so that no * is needed
+SPELT_OUT = 256  # up to so many modes every mode gets its own leaf, so that no * is needed
 
 NOUNS = {"lcp": "z", "planar_body": "acceleration", "blocks": "motion"}
 
@@ -60,7 +61,10 @@ class _Writer:
         if not self.spell:
             yield {"mode": name, "refutation": self._ordered(leaf.modes, parts)}
             return
-        open_to = [range(len(b.modes)) if m == UNDECIDED else (m,) for m, b in zip(leaf.modes, self.problem.blocks, strict=True)]
+        open_to = [
+            range(len(b.modes)) if m == UNDECIDED else (m,)
+            for m, b in zip(leaf.modes, self.problem.blocks, strict=True)
+        ]
         for modes in product(*open_to):
             moved = [
                 translate(block, k, part) if m == UNDECIDED else part

@@ -66,6 +66,9 @@ class Residuals:
         return {key: x if x is not None and np.isfinite(x) else None for key, x in values.items()}
 
 
+UNKNOWN = Residuals(E=float("inf"))  # of an answer that is not finite, or whose sizes overflow
+
+
 def residuals(problem: Any, answer: Solution) -> Residuals:
     """Recompute the residuals of an answer to a quadratic program, an LCP or a block problem."""
     if isinstance(problem, QuadraticProgram):
@@ -82,20 +85,20 @@ def kkt_residuals(program: QuadraticProgram, x: Array, y: Array, z: Array) -> Re
     Stationarity is relative to |g| + |A^T y + C^T z|; feasibility row by row to |b_i| + |A_i| |x| (so that a row of
     small numbers is not lost beside large ones), which bounds the same figure taken over all rows together;
     complementarity to the product of the two scales. The floor is eps |H| |x| / (|g| + |A^T y + C^T z|): an x stored
-    in double precision can balance no better.
+    in double precision can balance no better; or eps |C_i| |g| / |H| over the scale of a row, if that is more.
     """
-    if not (np.isfinite(x).all() and np.isfinite(y).all() and np.isfinite(z).all()):
-        return Residuals(E=np.inf)
-    force, slack, length = program.A.T @ y + program.C.T @ z, program.C @ x - program.d, _norm(x)
-    load = _positive(_norm(program.g) + _norm(force))
-    stationarity = _norm(program.H @ x + program.g - force) / load
-    gap = np.r_[np.abs(program.A @ x - program.b), np.maximum(-slack, 0.0)]
-    sizes = np.r_[np.abs(program.b) + norms(program.A) * length, np.abs(program.d) + norms(program.C) * length]
-    feasibility = float((gap / np.where(sizes > 0, sizes, 1.0)).max(initial=0.0))
-    complementarity = float(np.abs(z * slack).sum()) / (load * _positive(_norm(sizes)))
-    pulling = _norm(np.minimum(z, 0.0)) / _positive(_norm(z))
-    floor = EPS * _norm(program.H) * length / load
-    return Residuals(E=max(stationarity, feasibility, complementarity + pulling), floor=floor)
+    with np.errstate(over="ignore", invalid="ignore"):
+        force, slack, length = program.A.T @ y + program.C.T @ z, program.C @ x - program.d, _norm(x)
+        load = _positive(_norm(program.g) + _norm(force))
+        stationarity = _norm(program.H @ x + program.g - force) / load
+        gap = np.r_[np.abs(program.A @ x - program.b), np.maximum(-slack, 0.0)]
+        sizes = np.r_[np.abs(program.b) + norms(program.A) * length, np.abs(program.d) + norms(program.C) * length]
+        feasibility = float((gap / np.where(sizes > 0, sizes, 1.0)).max(initial=0.0))
+        complementarity = float(np.abs(z * slack).sum()) / (load * _positive(_norm(sizes)))
+        pulling = _norm(np.minimum(z, 0.0)) / _positive(_norm(z))
+        floor = EPS * _norm(program.H) * length / load
+    known = np.isfinite([stationarity, feasibility, complementarity, pulling, floor, load, _norm(sizes)]).all()
+    return Residuals(E=max(stationarity, feasibility, complementarity + pulling), floor=floor) if known else UNKNOWN
 
 
 def step_sizes(problem: ComplementarityProblem) -> Array:

@@ -20,9 +20,7 @@ from .solution import Solution, Status
 from .verify import Approach, Problem, as_blocks, contradiction, finished, nothing_to_solve, verified
 
 
-def solve_blocks(
-    problem: Problem, *, start: Array | None = None, tol: float = TOL, seconds: float = 30.0
-) -> Solution:
+def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = TOL, seconds: float = 30.0) -> Solution:
     """Solve a block problem or an LCP.
 
     Parameters

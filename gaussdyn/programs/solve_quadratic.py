@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from .quadratic import QuadraticProgram
 from .solution import Solution, Status
 
 if TYPE_CHECKING:
     from .solve import Method
 
-DENSE = 400  # unknowns plus rows up to which our own dense method goes first
+DENSE = 2000  # unknowns plus rows up to which our own dense method goes first
+NEARLY = 1e-6  # residual below which a contradiction that could not be proved is doubted
 ENDS = (Status.SOLVED, Status.INFEASIBLE)
 
 
@@ -27,16 +26,27 @@ def solve_quadratic(program: QuadraticProgram) -> Solution:
         only with an exact Farkas certificate; UNDECIDED (no x) if the rows contradict each other but nothing exact
         could be shown; else MAX_ITERATIONS with the best point found.
     """
-    tried = []
+    from .backends.polish_quadratic import refuted
+
+    tried: list[Solution] = []
     for method in _methods(program):
         answer = method.solve(program)
-        if answer.status in ENDS:
+        if answer.status in ENDS or (answer.x is None and not _nearly_solved(program)):
             return answer
         tried.append(answer)
-    undecided = [answer for answer in tried if answer.status is Status.UNDECIDED]
-    if undecided:
-        return undecided[0]
-    return min(tried, key=lambda answer: answer.residuals.E if answer.residuals is not None else np.inf)
+    proof = refuted(program, None, tried[0].method, tried[0].iterations)
+    if proof.status is Status.INFEASIBLE:
+        return proof
+    points = [answer for answer in tried if answer.residuals is not None]
+    return min(points, key=lambda answer: answer.residuals.E) if points else tried[0]  # type: ignore[union-attr]
+
+
+def _nearly_solved(program: QuadraticProgram) -> bool:
+    """Whether the interior-point library finds a point where another method found a contradiction without proof."""
+    from .backends.clarabel_ import Clarabel
+
+    residuals = Clarabel(polish=False).solve(program).residuals
+    return residuals is not None and residuals.E <= NEARLY
 
 
 def _methods(program: QuadraticProgram) -> Iterator[Method]:

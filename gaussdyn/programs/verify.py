@@ -80,4 +80,5 @@ def verified(
 
 def contradiction(blocks: ComplementarityProblem, x: Array) -> bool:
     """Whether the bilateral rows contradict each other: the recovered motion does not satisfy them."""
-    return blocks.elimination is not None and blocks.elimination.gap(x) > 1e-9
+    form = blocks.form
+    return form is not None and blocks.elimination is not None and blocks.elimination.gap(x, form.h) > 1e-9

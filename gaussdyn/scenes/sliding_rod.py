@@ -27,7 +27,7 @@ PARAMETERS = {
     "half_length": Parameter(default=0.5, unit="m", min=0.2, max=1.5, meaning="of the rod"),
     "mass": Parameter(default=1.0, unit="kg", min=0.1, max=10.0, meaning="of the rod"),
 }
-DT = 5e-4
+DT = 5e-4  # s, or t_end / 200 where the motion is shorter
 TIP = "rod.tip/floor"
 
 
@@ -37,6 +37,11 @@ class Motion:
 
     t: Array
     y: Array
+
+    @property
+    def dt(self) -> float:
+        """Default step, s."""
+        return min(DT, float(self.t[-1]) / 200.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Reduced:
         ends.terminal = True  # type: ignore[attr-defined]
         start, options = [0.0, -v0, theta0, omega0], {"method": "DOP853", "rtol": 1e-13, "atol": 1e-13}
         whole = solve_ivp(self.slope, (0.0, 1.0), start, events=ends, **options)
-        t = np.linspace(0.0, round(0.9 * float(whole.t[-1]), 3), 201)
+        t = np.linspace(0.0, round(0.9 * float(whole.t[-1]), 4), 201)
         y = solve_ivp(self.slope, (0.0, t[-1]), start, t_eval=t, **options).y
         return Motion(t, np.ascontiguousarray(y.T))
 
@@ -103,7 +108,7 @@ def build(mu: float, theta0: float, v0: float, omega0: float, half_length: float
         system=system,
         state=system.state({"rod": start}, {"rod": velocity}),
         t_end=float(motion.t[-1]),
-        dt=DT,
+        dt=motion.dt,
         params={"mu": mu, "theta0": theta0, "v0": v0, "omega0": omega0, "half_length": half_length, "mass": mass},
         exact=_exact(reduced, motion),
         tests=("sliding contact of a turning body", "unsymmetric contact problem on the acceleration level"),
@@ -137,5 +142,5 @@ def _errors(reduced: Reduced, motion: Motion) -> tuple[float, float]:
     bend = np.gradient(np.gradient(slope, motion.t, axis=0), motion.t, axis=0)
     force = np.array([reduced.normal_force(float(y[2]), float(y[3])) for y in motion.y])
     change = float(np.abs(np.gradient(force, motion.t)).max())
-    error = 0.25 * DT**2 * float(np.abs(bend).max()) * (1.0 + float(motion.t[-1]))
-    return 1e-9 + error, 1e-9 + DT * change
+    error = 0.25 * motion.dt**2 * float(np.abs(bend).max()) * (1.0 + float(motion.t[-1]))
+    return 1e-9 + error, 1e-9 + motion.dt * change

@@ -26,7 +26,7 @@ def build(e: float, h: float) -> Scene:
     contact = PlanarContact(point=Marker("ball"), plane=floor, eps_n=e)
     system = PlanarSystem(bodies=[Point(name="ball", mass=1.0)], contacts=[contact], gravity=(0.0, -G))
     fall = math.sqrt(2.0 * h / G)
-    dt = 1e-3 * math.sqrt(h)
+    dt = 2e-3 * math.sqrt(h)
     rest = fall * (1.0 + e) / (1.0 - e)
     columns: Columns = {"ball.y": ("m", coordinate(1)), "ball.vy": ("m/s", rate(1))}
     exact = (
@@ -77,7 +77,7 @@ def _rebound_error(e: float, h: float, dt: float) -> float:
 
 
 def _rest_error(e: float, h: float, dt: float) -> float:
-    """An impact is seen up to one step late and leaves from below the floor: each flight is wrong by up to dt (1 + 1/e).
+    """An impact is seen up to one step late and leaves from below the floor: flights are wrong by dt (1 + 1/e).
 
     Flights shorter than that are lost. Of order 1 in dt, but for the number of flights that count.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gaussdyn.contact.gauss import gauss_program
 from gaussdyn.contact.omega import OmegaStatus, admissible_set
 from gaussdyn.contact.snapshot import Activation, snapshot
@@ -123,7 +124,7 @@ def test_violation_and_contains():
     assert omega.violation(np.array([3.5])) == 0.5
     assert omega.contains(np.array([3.0 + 1e-10]))
     assert not omega.contains(np.array([3.1]))
-    with pytest.raises(InputError, match="^x:"):
+    with pytest.raises(InputError, match=r"^x:"):
         omega.violation(np.zeros(2))
 
 

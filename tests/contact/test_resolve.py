@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gaussdyn.contact.resolve import reactions, resolve
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.mechanics.state import State
@@ -170,4 +171,5 @@ def test_users_convex_constraint():
     omega = admissible_set(dynamics, convex=ball)
     assert omega.contains(np.array([3.0, 4.0]), 1e-7)
     assert not omega.contains(np.array([3.1, 4.1]), 1e-7)
-    assert omega.convex == tuple(ball)
+    push = reactions(dynamics, solution)["convex"]  # along -a, with M a = h + push
+    np.testing.assert_allclose(push, solution.x - [6.0, 8.0], atol=1e-12)

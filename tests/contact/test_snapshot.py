@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gaussdyn.contact.snapshot import Activation, snapshot
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.rows import Row
@@ -81,9 +82,9 @@ def test_bad_functions_are_named(system, name):
 
 
 def test_state_of_another_size_is_refused():
-    with pytest.raises(InputError, match="^q of the state"):
+    with pytest.raises(InputError, match=r"^q of the state"):
         snapshot(BALL, State(q=[0.0], v=[0.0, 0.0]))
-    with pytest.raises(InputError, match="^v of the state"):
+    with pytest.raises(InputError, match=r"^v of the state"):
         snapshot(BALL, State(q=[0.0, 0.0], v=[0.0]))
 
 
@@ -103,5 +104,5 @@ def test_rows_are_checked():
     with pytest.raises(InputError, match="id 'a' twice"):
         snapshot(system, STATE)
     system.given = (Row(id="a", kind="unilateral", J=[[1.0]], rate=[0.0], drift=[0.0]),)
-    with pytest.raises(InputError, match="^J of a"):
+    with pytest.raises(InputError, match=r"^J of a"):
         snapshot(system, STATE)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from gaussdyn.mechanics.check import check_system
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user_system import Acceleration, Position, UserSystem, Velocity

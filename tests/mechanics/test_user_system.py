@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.system import System
 from gaussdyn.mechanics.user_system import Acceleration, Position, UserSystem, Velocity
@@ -41,9 +42,7 @@ def test_time_dependence_enters_rate_and_drift():
 
 
 def test_given_derivatives_are_used():
-    given = Position(
-        lambda t, q: q[0] ** 2, jacobian=lambda t, q: [7.0, 0.0], drift=lambda t, q, v: 11.0, name="given"
-    )
+    given = Position(lambda t, q: q[0] ** 2, jacobian=lambda t, q: [7.0, 0.0], drift=lambda t, q, v: 11.0, name="given")
     one = row(point(given), [1.0, 0.0], [2.0, 0.0])
     assert one.id == "given"
     np.testing.assert_array_equal(one.J, [[7.0, 0.0]])
@@ -194,7 +193,9 @@ def test_bad_values_of_functions_are_named(constraint, name):
 
 def test_friction_without_tangent_needs_a_point_in_the_plane():
     with pytest.raises(InputError, match="tangent of floor"):
-        row(UserSystem(3, np.eye(3), np.zeros(3), [Position(lambda t, q: q[2], mu=0.1, name="floor")]), [0] * 3, [0] * 3)
+        row(
+            UserSystem(3, np.eye(3), np.zeros(3), [Position(lambda t, q: q[2], mu=0.1, name="floor")]), [0] * 3, [0] * 3
+        )
 
 
 def test_square_root_gap_near_its_border():

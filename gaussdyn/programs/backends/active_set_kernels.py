@@ -35,7 +35,7 @@ from .active_set_steps import (
     write_ray,
 )
 
-CONSISTENT = 1e-11  # violation of a dependent row that is forgiven, relative to the rows that it combines
+CONSISTENT = 4e-12  # violation of a dependent row that is forgiven, relative to the rows that it combines
 COARSE = 1e-8  # below this a violation is believed only after y was computed afresh
 
 
@@ -104,8 +104,8 @@ def refine(data: Data, factors: Factors, basis: Basis, working: IntArray, x: Arr
     U, length = factors
     Q, T = basis
     n = x.shape[0]
-    k, force, gap = int(working[n]), np.empty(n), np.empty(n)
-    along, change = np.empty(n), np.empty(n)
+    k, scratch = int(working[n]), np.empty((4, n))
+    force, gap, along, change = scratch[0], scratch[1], scratch[2], scratch[3]
     for i in range(n):
         force[i] = -g[i] - dot(H[i], x, n)
     for j in range(k):

@@ -20,13 +20,14 @@ from ...linalg.dense import (
     dot,
     norm,
     solve_upper_transposed_many,
+    subtract_rows,
 )
 from ...linalg.row_basis import BASIS, Basis, append, remove, solve_lower, solve_lower_transposed, split
 
 SOLVED, INFEASIBLE, STUCK, NOT_DEFINITE = 0, 1, 2, 3
 EPS = 2.220446049250313e-16
 FEASIBLE = 32.0 * EPS  # violation that counts as none, relative to |rhs_i| + |y|
-CONSISTENT = 1e-11  # violation of a dependent row that is forgiven, relative to the rows that it combines
+CONSISTENT = 4e-12  # violation of a dependent row that is forgiven, relative to the rows that it combines
 COARSE = 1e-8  # below this a violation is believed only after y was computed afresh
 
 Rows = tuple[Array, Array, Array]
@@ -48,12 +49,14 @@ def transform(U: Array, N: Array, rhs: Array, BT: Array, length: Array) -> None:
     for i in range(n):
         for row in range(m):
             length[row] += BT[i, row] * BT[i, row]
+    inverse = np.empty(m)
     for row in range(m):
         length[row] = np.sqrt(length[row]) if length[row] > 0.0 else 1.0
-        rhs[row] /= length[row]
+        inverse[row] = 1.0 / length[row]
+        rhs[row] *= inverse[row]
     for i in range(n):
         for row in range(m):
-            BT[i, row] /= length[row]
+            BT[i, row] *= inverse[row]
 
 
 @kernel(f"void({MATRIX}, {VECTOR}, {VECTOR}, {VECTOR})")
@@ -61,9 +64,10 @@ def slacks(BT: Array, rhs: Array, y: Array, slack: Array) -> None:
     """Write B y - rhs into slack."""
     n, m = BT.shape
     for row in range(m):
-        slack[row] = -rhs[row]
-    for i in range(n):
-        add_multiple(slack, y[i], BT[i], m)
+        slack[row] = rhs[row]
+    subtract_rows(slack, y, BT, n, 0)
+    for row in range(m):
+        slack[row] = -slack[row]
 
 
 @kernel(f"int64({VECTOR}, {VECTOR}, {INTS}, int64, float64)")
@@ -148,7 +152,8 @@ def begin(rows: Rows, guess: IntArray, basis: Basis, active: Active, u: Array, d
     working, state = active
     n, m = BT.shape
     equalities = guess[0]
-    b, along, across, y = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    scratch = np.empty((4, n))
+    b, along, across, y = scratch[0], scratch[1], scratch[2], scratch[3]
     for i in range(equalities + guess.shape[0] - 1):
         row = i if i < equalities else guess[i - equalities + 1]
         if row < 0 or row >= m or state[row] != 0:
@@ -178,10 +183,10 @@ def contradicted_equality(rows: Rows, basis: Basis, active: Active, y: Array, ra
     BT, rhs, _ = rows
     working, state = active
     n, m = BT.shape
-    b, r, across = np.empty(n), np.empty(n), np.empty(n)
     for row in range(m):
         if state[row] != -1:
             continue
+        b, r, across = np.empty(n), np.empty(n), np.empty(n)
         for c in range(n):
             b[c] = BT[c, row]
         k = int(working[n])
@@ -219,7 +224,8 @@ def bring_in(rows: Rows, choice: IntArray, basis: Basis, active: Active, y: Arra
     BT, rhs, _ = rows
     working, n = active[0], y.shape[0]
     row, equalities, dependent = choice[0], choice[1], choice[2] * EPS
-    b, along, across, r = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    scratch = np.empty((4, n))
+    b, along, across, r = scratch[0], scratch[1], scratch[2], scratch[3]
     for c in range(n):
         b[c] = BT[c, row]
     push = 0.0

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...arrays import Array, scalar
+from ...arrays import Array, IntArray, scalar
 from ...errors import InputError
-from ..laws import CAP, MU, MU_S, Coulomb, Dry, LawTable, Sliding, Unilateral
+from ..laws import CAP, MU, Coulomb, Dry, LawTable, Sliding, Unilateral
 from ..solution import Solution, Status
 from ..verify import Problem, as_blocks, nothing_to_solve, verified
 from .scaled import Scaled, scaled
@@ -31,6 +31,9 @@ class FacetedLcp:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Faceted:
     """Solve with pyramids in place of cones. In the plane that is exact; in space the answer is the pyramid's.
+
+    The strength of friction is right to O(1 / k^2); its direction only to O(1 / k), because a slipping block's
+    reaction snaps to an edge of the pyramid.
 
     Attributes
     ----------
@@ -97,7 +100,9 @@ def facets_are_exact(table: LawTable) -> bool:
 
 def faceted_lcp(data: Scaled, facets: int) -> FacetedLcp:
     """Build the LCP of a scaled problem whose laws all have pyramids."""
-    columns, owner, limits = [], [], []  # columns of T; friction block of each column (-1: none); (mu, cap, r_N) each
+    columns: list[dict[int, float]] = []  # of T
+    owner: list[int] = []  # friction block of each column, -1: none
+    limits: list[tuple[float, float, int]] = []  # mu, cap and the column of r_N of each friction block
     for k in range(len(data.code)):
         first, d = int(data.start[k]), int(data.start[k + 1] - data.start[k])
         dry = data.code[k] == Dry.code
@@ -115,20 +120,22 @@ def faceted_lcp(data: Scaled, facets: int) -> FacetedLcp:
     return _assemble(data, columns, np.array(owner, dtype=np.int64), limits)
 
 
-def _assemble(data: Scaled, columns: list[dict[int, float]], owner: Array, limits: list) -> FacetedLcp:  # type: ignore[type-arg]
+def _assemble(
+    data: Scaled, columns: list[dict[int, float]], owner: IntArray, limits: list[tuple[float, float, int]]
+) -> FacetedLcp:
     n, f = len(columns), len(limits)
     T = np.zeros((len(data.q), n + f))
     for j, column in enumerate(columns):
         for i, x in column.items():
             T[i, j] = x
     M, q = T.T @ (data.dense() @ T), T.T @ data.q
-    for j in np.flatnonzero(owner >= 0):
-        M[j, n + owner[j]] = 1.0
-        M[n + owner[j], j] = -1.0
-    for b, (mu, cap, normal) in enumerate(limits):
-        q[n + b] = cap
+    used = np.flatnonzero(owner >= 0)
+    M[used, n + owner[used]] = 1.0
+    M[n + owner[used], used] = -1.0
+    for row, (mu, cap, normal) in enumerate(limits):
+        q[n + row] = cap
         if normal >= 0:
-            M[n + b, normal] = mu
+            M[n + row, normal] = mu
     return FacetedLcp(M=M, q=q, T=T)
 
 

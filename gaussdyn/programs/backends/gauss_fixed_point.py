@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, IntArray
 from ...errors import InputError
 from ..laws import MU, Associated, Coulomb, Dry, LawTable, Sliding, Unilateral
 from ..solution import Solution
@@ -55,12 +55,13 @@ class GaussFixedPoint:
     def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:
         """Return the best scaled reaction and the number of convex programs."""
         stop = time.perf_counter() + self.seconds
-        friction = np.flatnonzero(data.code == Coulomb.code)
+        friction = np.flatnonzero(data.code == Coulomb.code).astype(np.int64)
         code = data.code.copy()
         code[friction] = Associated.code
         inner = ProximalNewton(alpha=1e-2, newton_steps=100, seconds=0.2 * self.seconds, tol=0.1 * self.tol)
-        best, best_r, x, passes = data.residual(r), r, r.copy(), 0
-        for passes in range(1, self.passes + 1):
+        best, best_r, x, done = data.residual(r), r, r.copy(), 0
+        while done < self.passes:
+            done += 1
             q = data.q.copy()
             q[data.start[friction]] += data.P[friction, MU] * slip_speeds(data, friction, data.motion(x))
             x, _ = inner.improve(replace(data, q=q, code=code), x)
@@ -69,21 +70,19 @@ class GaussFixedPoint:
                 best, best_r = E, x
             if best <= 0.3 * self.tol or time.perf_counter() > stop or not np.isfinite(E):
                 break
-        return best_r, passes
+        return best_r, done
 
 
 def convex_when_frozen(table: LawTable) -> bool:
     """Whether every law is convex once the slip speed is given."""
     kinds = (Unilateral, Sliding, Associated, Coulomb, Dry)
-    return all(
-        type(law) in kinds and law.parameters()[1] <= max(law.parameters()[::2]) for law in set(table.laws)
-    )
+    return all(type(law) in kinds and law.parameters()[1] <= max(law.parameters()[::2]) for law in set(table.laws))
 
 
-def slip_speeds(data: Scaled, blocks: Array, u: Array) -> Array:
+def slip_speeds(data: Scaled, blocks: IntArray, u: Array) -> Array:
     """Return |u_T| of the given blocks."""
     total = np.zeros(len(data.code))
     for a in (1, 2):
         wide = blocks[data.start[blocks + 1] - data.start[blocks] > a]
         total[wide] += u[data.start[wide] + a] ** 2
-    return np.sqrt(total[blocks])
+    return np.asarray(np.sqrt(total[blocks]))

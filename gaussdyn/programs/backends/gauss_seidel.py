@@ -41,18 +41,18 @@ class GaussSeidel:
 
     def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:
         """Improve a scaled reaction; return the best one found and the sweeps made."""
-        from ..block_kernels import gauss_seidel
+        from ..sweep_kernels import gauss_seidel
 
         stop = time.perf_counter() + self.seconds
-        x, done, chunk = r.copy(), 0, 50
+        x, done, chunk = r.copy(), 0, 1 if len(data.code) == 1 else 5
         best, best_r = np.inf, r
-        rows = (data.data, data.indices, data.indptr, data.W_abs, data.q)
         while done < self.sweeps and time.perf_counter() < stop:
-            limit, goal = min(chunk, self.sweeps - done), 0.3 * self.tol * data.weight
-            n, size, _ = gauss_seidel(*rows, data.code, data.start, data.P, data.D, data.rho, x, limit, goal)
-            done += n
-            if size < best:
-                best, best_r = size, x.copy()
-            if not np.isfinite(size) or size <= goal or n < limit:
+            chunk = min(chunk, self.sweeps - done)
+            gauss_seidel(data.rows, data.W_abs, data.q, data.table, data.D, x, chunk)
+            done += chunk
+            E = data.residual(x)
+            if best > E:
+                best, best_r = E, x.copy()
+            if not np.isfinite(E) or 0.3 * self.tol >= E or len(data.code) == 1:
                 break
         return best_r, done

@@ -63,17 +63,17 @@ class InteriorPoint:
     def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:
         """Return the best scaled reaction found (the path starts in the middle of the cones, not at r)."""
         stop = time.perf_counter() + self.seconds
-        cones, state = _Cones(data), None
-        best, best_r, switch, total = data.residual(r), r, self.switch, 0
+        cones = _Cones(data)
         state = cones.start()
-        for it in range(self.iterations):
+        best, best_r, switch, total = data.residual(r), r, self.switch, 0
+        for _ in range(self.iterations):
             x = cones.reaction(state.r)
             E = data.residual(x)
             if best > E:
                 best, best_r = E, x
             if best <= 0.1 * self.tol or time.perf_counter() > stop:
                 break
-            if E <= switch:
+            if switch >= E:
                 finish = ProximalNewton(alpha=1e-3, newton_steps=40, seconds=stop - time.perf_counter(), tol=self.tol)
                 x, steps = finish.improve(data, x)
                 total += steps
@@ -82,9 +82,10 @@ class InteriorPoint:
                     best, best_r = E, x
                 if best <= 0.3 * self.tol:
                     break
+            total += 1
             if not cones.step(state):
                 break
-        return best_r, total + it + 1
+        return best_r, total
 
 
 def has_cones(table: LawTable) -> bool:

@@ -77,12 +77,14 @@ class Lemke:
         """Follow the path for M (n, n), q (n,) with the covering vector `cover` > 0 (default ones)."""
         from ..pivot_kernels import RAY, lemke
 
-        z, ray, basis = np.zeros(len(q)), np.zeros(len(q)), np.zeros(len(q), dtype=np.int64)
+        z, ray = np.zeros(len(q)), np.zeros(len(q))
         if not len(q):
             return Path(z=z, ray=None, pivots=0)
         cover = np.ones(len(q)) if cover is None else cover
         limit = min(self.pivots, 100 + 30 * len(q))  # a longer path means that rounding has led it astray
-        status, count = lemke(np.ascontiguousarray(M), q, cover, limit, z, ray, basis)
+        basis, tableau = np.arange(len(q)), np.hstack([np.eye(len(q)), -M, -cover[:, None], q[:, None]])
+        status, count = lemke(tableau, basis, cover, limit, z, ray)
+        np.maximum(z, 0.0, out=z)
         return Path(z=z, ray=ray if status == RAY else None, pivots=int(count))
 
     def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:

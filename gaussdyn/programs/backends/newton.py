@@ -78,9 +78,7 @@ class ProximalNewton:
         return best_r, steps
 
 
-def inner_newton(
-    data: Scaled, alpha: float, centre: Array, r: Array, goal: float, limit: int
-) -> tuple[float, int]:
+def inner_newton(data: Scaled, alpha: float, centre: Array, r: Array, goal: float, limit: int) -> tuple[float, int]:
     """Newton steps at fixed alpha and centre, from r, which is overwritten; returns |F| and the steps taken.
 
     The step of the equations is larger for a smaller alpha (rho / sqrt(alpha)): a tighter problem is closer to its
@@ -91,10 +89,7 @@ def inner_newton(
     g = 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
     rho = g * data.rho
     if data.small:
-        table = (data.code, data.start, data.P)
-        size, steps = newton_dense(
-            data.dense(), data.W_abs, data.q, *table, rho, g * alpha, centre, r, goal, limit
-        )
+        size, steps = newton_dense(data.dense(), data.W_abs, data.q, data.table, rho, g * alpha, centre, r, goal, limit)
         return float(size), int(steps)
     return _inner_large(data, alpha, rho, centre, r, goal, limit)
 
@@ -104,12 +99,12 @@ def _inner_large(
 ) -> tuple[float, int]:
     from ..newton_kernels import line_search, linearize
 
-    table, sizes, last = (data.code, data.start, data.P), np.diff(data.start), np.inf
+    table, sizes, last = data.table, np.diff(data.start), np.inf
     prox, rho_rows = np.repeat(alpha / data.rho, sizes), np.repeat(rho, sizes)
     F, Y, size = np.zeros(len(r)), np.zeros((len(data.code), 5, 5)), np.inf
     for it in range(limit + 1):
         u = data.motion(r) + prox * (r - centre)
-        linearize(*table, rho, u, r, F, Y)
+        linearize(table, rho, u, r, F, Y)
         size = float(np.sqrt(F @ F))
         if size <= goal or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
             return size, it
@@ -119,7 +114,7 @@ def _inner_large(
             return size, it
         step = r + dr
         du = data.motion(step) + prox * (step - centre) - u
-        r += line_search(*table, rho, u, r, du, dr) * dr
+        r += line_search(table, rho, u, r, du, dr) * dr
     return size, limit
 
 

@@ -14,6 +14,7 @@ from ..residuals import kkt_residuals
 from ..solution import Solution, Status
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def finish(program: QuadraticProgram, guess: IntArray, name: str, iterations: int = 0) -> Solution:
     """Solve from a guessed active set, and verify.
 
@@ -43,6 +44,7 @@ def finish(program: QuadraticProgram, guess: IntArray, name: str, iterations: in
     return verified(program, x, only, name, steps, least=dependent)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def verified(
     program: QuadraticProgram, x: Array, found: Multipliers, name: str, iterations: int, *, least: bool = False
 ) -> Solution:
@@ -119,6 +121,7 @@ def _rows_at_fault(y: list[Fraction], z: list[Fraction]) -> str:
     return " and ".join(f"{name} {listed}" for name, listed in rows if listed) + " contradict each other"
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def likely_active(program: QuadraticProgram, x: Array, z: Array) -> IntArray:
     """Return the inequalities whose multiplier outweighs their slack, the surest first."""
     lengths = np.where(norms(program.C) > 0, norms(program.C), 1.0)

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ...arrays import Array, IntArray
 from ..complementarity import ComplementarityProblem
-from ..laws import CAP, MU_S, Dry
+from ..laws import CAP, MU_S, BilateralSliding, Dry
 
 DENSE_ROWS = 150  # up to here one compiled call does the whole Newton iteration
 NONE = np.zeros((0, 0))
@@ -26,10 +26,8 @@ class Scaled:
     W: Any
     W_abs: Array  # (0, 0) if the problem has none
     q: Array
-    data: Array
-    indices: IntArray
-    indptr: IntArray
-    D: Array
+    rows: tuple[Array, IntArray, IntArray]  # W as CSR: data, indices, indptr
+    D: Array  # diagonal blocks (n, 5, 5); of a BilateralSliding block [0, 1] acts with |r|
     code: IntArray
     start: IntArray
     P: Array
@@ -38,25 +36,29 @@ class Scaled:
     unit: float  # q0 / w0: one unit of reaction
 
     @property
+    def table(self) -> tuple[IntArray, IntArray, Array]:
+        """The laws as the kernels take them."""
+        return self.code, self.start, self.P
+
+    @property
     def small(self) -> bool:
         """Whether dense compiled kernels serve it."""
         return len(self.q) <= DENSE_ROWS
 
     def dense(self) -> Array:
         """Return W as a dense array."""
-        return self.W.toarray() if sp.issparse(self.W) else self.W
+        return np.asarray(self.W.toarray() if sp.issparse(self.W) else self.W)
 
     def residual(self, r: Array) -> float:
         """Return E of the scaled reaction r."""
-        from ..block_kernels import residual
+        from ..sweep_kernels import residual
 
-        extra = self.W_abs @ np.abs(r) if len(self.W_abs) else np.zeros(len(r))
-        rows = (self.data, self.indices, self.indptr)
-        return residual(*rows, self.q, r, self.code, self.start, self.P, self.rho, extra) / self.weight
+        size: float = residual(self.rows, self.W_abs, self.q, r, self.table, self.rho)
+        return size / self.weight
 
     def motion(self, r: Array) -> Array:
         """Return u = W r + W_abs |r| + q in scaled numbers."""
-        u = self.W @ r + self.q
+        u: Array = self.W @ r + self.q
         return u + self.W_abs @ np.abs(r) if len(self.W_abs) else u
 
 
@@ -75,9 +77,12 @@ def scaled(problem: ComplementarityProblem) -> Scaled:
     W_abs = NONE
     if problem.W_abs is not None:
         W_abs = np.ascontiguousarray(problem.W_abs.toarray() if sp.issparse(problem.W_abs) else problem.W_abs) / w0
-    W, data = problem.W / w0, rows.data / w0
+    D = rows.D / w0
+    if len(W_abs):
+        guided = table.start[:-1][table.code == BilateralSliding.code]
+        D[table.code == BilateralSliding.code, 0, 1] = W_abs[guided, guided]
     return Scaled(
-        W=W, W_abs=W_abs, q=q, data=data, indices=rows.indices, indptr=rows.indptr, D=rows.D / w0,
+        W=problem.W / w0, W_abs=W_abs, q=q, rows=(rows.data / w0, rows.indices, rows.indptr), D=D,
         code=table.code, start=table.start, P=P, rho=rho,
         weight=float(np.sqrt(weighted @ weighted)), unit=q0 / w0,
     )  # fmt: skip

@@ -161,3 +161,93 @@ class SlidingRod(Plain):
         J = np.array([[0.0, 1.0, -c], [1.0, 0.0, s]])
         drift = v[2] ** 2 * np.array([s, c])
         return (Row(id="rod.end/floor", kind="contact", gap=q[1] - s, J=J, rate=J @ v, drift=drift, mu=self.mu),)
+
+
+class Dome(Plain):
+    """A unit point outside a smooth disc of radius 1 around the origin, under a constant force."""
+
+    nq = nv = 2
+
+    def __init__(self, force=(0.0, -G)):
+        self.f = np.array(force)
+
+    def force(self, t, q, v, control=None):
+        return self.f
+
+    def potential(self, t, q):
+        return -float(self.f @ q)
+
+    def rows(self, t, q, v):
+        radius = float(np.hypot(*q))
+        J = q[None, :] / radius
+        rate = J @ v
+        drift = np.array([(float(v @ v) - float(rate[0]) ** 2) / radius])
+        return (Row(id="point/dome", kind="unilateral", gap=radius - 1.0, J=J, rate=rate, drift=drift),)
+
+
+class Sleigh(Plain):
+    """Chaplygin's sleigh: q = (x, y, angle) of the centre of mass, knife at distance c behind it (nonholonomic)."""
+
+    nq = nv = 3
+
+    def __init__(self, m=1.0, J=0.5, c=0.4):
+        self.m, self.J, self.c = m, J, c
+
+    def mass(self, q):
+        return np.diag([self.m, self.m, self.J])
+
+    def rows(self, t, q, v):
+        s, co = np.sin(q[2]), np.cos(q[2])
+        A = np.array([[-s, co, -self.c]])
+        drift = np.array([-v[2] * (co * v[0] + s * v[1])])
+        psi = A @ v
+        return (Row(id="knife", kind="bilateral", level="velocity", gap=float(psi[0]), J=A, rate=psi, drift=drift),)
+
+
+class Driven(Plain):
+    """A mass whose position is prescribed: q = sin t."""
+
+    def rows(self, t, q, v):
+        rate, drift = v - np.cos(t), [np.sin(t)]
+        return (Row(id="drive", kind="bilateral", gap=q[0] - np.sin(t), J=[[1.0]], rate=rate, drift=drift),)
+
+
+class Governed(Plain):
+    """A point whose speed is held at 1 by a nonlinear velocity constraint, pushed sideways."""
+
+    nq = nv = 2
+
+    def force(self, t, q, v, control=None):
+        return np.array([0.0, 3.0])
+
+    def potential(self, t, q):
+        return -3.0 * float(q[1])
+
+    def rows(self, t, q, v):
+        psi = float(v @ v) - 1.0
+        J = 2.0 * v[None, :]
+        return (Row(id="speed", kind="bilateral", level="velocity", gap=psi, J=J, rate=[psi], drift=[0.0]),)
+
+
+class Contradiction(Plain):
+    """Two joints that agree until t = 0.05 s and then ask for different velocities."""
+
+    def rows(self, t, q, v):
+        push = 1.0 if t > 0.05 else 0.0
+        one = Row(id="one", kind="bilateral", gap=0.0, J=[[1.0]], rate=v, drift=[0.0])
+        return (one, Row(id="two", kind="bilateral", gap=0.0, J=[[1.0]], rate=v - push, drift=[0.0]))
+
+
+class Failing(Oscillator):
+    """An oscillator whose force goes wrong after t = 0.1 s: NaN, a wrong shape, or an exception."""
+
+    def __init__(self, how):
+        super().__init__()
+        self.how = how
+
+    def force(self, t, q, v, control=None):
+        if t <= 0.1:
+            return -q
+        if self.how == "raise":
+            raise ZeroDivisionError("the table has no entry there")
+        return np.array([np.nan]) if self.how == "nan" else np.zeros(3)

@@ -1,0 +1,64 @@
+"""From the multipliers of a program back to the constraints: the reaction of each, by id."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array
+from ..programs.quadratic import QuadraticProgram
+from ..programs.solution import Solution
+from .activation import OmegaStatus, active_set
+from .assemble import blocks
+from .omega import admissible_set
+from .snapshot import LocalDynamics
+
+
+def reactions(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:
+    """Return the reaction of every constraint that acts, by id.
+
+    Parameters
+    ----------
+    dynamics : LocalDynamics
+        What `resolve` was given.
+    solution : Solution
+        What it returned.
+
+    Returns
+    -------
+    dict
+        One vector per id with one component per row of the constraint (N, T1, T2, ..), friction included: forces
+        in N, impulses in N s on the velocity level. M x = h + sum of J^T reaction over the constraints. Under
+        "convex" the generalised force of a user's convex constraints, if they act. Empty if there is no solution.
+    """
+    if solution.x is None or active_set(dynamics).status is not OmegaStatus.READY:
+        return {}
+    if isinstance(solution.problem, QuadraticProgram):
+        return _from_rows(dynamics, solution)
+    return _from_blocks(dynamics, solution)
+
+
+def _from_rows(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:
+    """Map the multipliers of a Gauss program back: y of the equalities, then z of the inequalities."""
+    omega, multipliers = admissible_set(dynamics), np.concatenate([solution.lam, solution.r])
+    size = {row.id: row.size for row in dynamics.rows}
+    found: dict[str, Array] = {row.id: np.zeros(size[row.id]) for row in omega.rows}
+    for row, value in zip(omega.rows, multipliers, strict=False):
+        found[row.id][row.component] = value
+    if len(multipliers) > len(omega.rows):  # the half-space that stands for the user's convex constraints
+        found["convex"] = solution.problem.C[-1] * multipliers[-1]
+    return found
+
+
+def _from_blocks(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:
+    """Map the reactions of a block problem back, in the order in which `assemble` takes them."""
+    found: dict[str, Array] = {}
+    lam, r = solution.lam, solution.r
+    for part in blocks(dynamics):
+        row, n = part.active.row, len(part.take)
+        if part.law is not None:
+            found[row.id], r = part.reaction(r[:n]), r[n:]
+        elif row.kind == "dry":
+            found[row.id] = part.spread[:, 0].copy()
+        else:
+            found[row.id], lam = part.reaction(lam[:n]), lam[n:]
+    return found

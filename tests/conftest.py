@@ -1,0 +1,1 @@
+"""Makes the helper modules of this folder (small_systems) importable from every folder of tests."""

@@ -1,0 +1,211 @@
+"""The main loop: what it keeps, how it stops, and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from small_systems import Ball, Block, Contradiction, Failing, G, Oscillator, Plain, Tethered
+
+from gaussdyn.errors import InputError
+from gaussdyn.integrate import examine
+from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.scene import Scene
+from gaussdyn.mechanics.state import State
+
+REST = State(q=[0.0], v=[0.0])
+COARSE = MoreauJean(dt=0.01)
+
+
+def scene(**changes):
+    about = {"name": "spring", "title": "A spring", "source": "none", "params": {"k": 1.0}}
+    columns = {"spring.length": ("m", lambda state: 1.0 + float(state.q[0]))}
+    start = State(q=[0.5], v=[0.0])
+    return Scene(**about, system=Oscillator(), state=start, t_end=0.2, dt=0.02, columns=columns, **changes)
+
+
+def test_a_scene_brings_everything():
+    run = simulate(scene())
+    assert (run.scene, run.status, run.params) == ("spring", "COMPLETED", {"k": 1.0})
+    assert run.settings["stepper"]["dt"] == 0.02
+    assert run["spring.length"] == pytest.approx(1.0 + run["q0"])
+    assert run.unit("spring.length") == "m"
+
+
+def test_the_same_run_twice_is_the_same_to_the_bit():
+    start = State(q=[0.7, 0.0], v=[-1.0, 2.0])
+    one, two = (simulate(Block(0.3, 0.4), start, 0.5, stepper=COARSE) for _ in range(2))
+    assert one.state_hash == two.state_hash
+    assert np.array_equal(one.v, two.v)
+
+
+def test_going_on_from_the_last_state_equals_one_run():
+    start = State(q=[0.7, 0.0], v=[-1.0, 2.0])
+    whole = simulate(Block(0.3, 0.4), start, 1.0, stepper=COARSE)
+    half = simulate(Block(0.3, 0.4), start, 0.5, stepper=COARSE)
+    rest = simulate(Block(0.3, 0.4), half.final, 1.0, stepper=COARSE)
+    assert rest.state_hash == whole.state_hash
+
+
+def test_save_keeps_the_first_every_nth_and_the_last_state():
+    run = simulate(Ball(), State(q=[1.0], v=[0.0]), 0.25, stepper=COARSE, save=10)
+    assert run.saved.tolist() == [0, 10, 20, 25]
+    assert run.before_t == pytest.approx([0.0, 0.09, 0.19, 0.24])
+    assert len(run.steps.t) == 25
+
+
+def test_control_is_held_over_each_step():
+    run = simulate(Oscillator(k=0.0), REST, 1.0, stepper=COARSE, control=lambda t, state: [2.0])
+    assert run.final.q[0] == pytest.approx(1.0, rel=1e-12)
+    assert run["work_forces"][-1] == pytest.approx(2.0, rel=1e-12)
+    assert run["control0"] == pytest.approx(2.0)
+    feedback = simulate(Oscillator(k=0.0), State(q=[1.0], v=[0.0]), 1.0, control=lambda t, state: -state.q)
+    assert feedback.final.q[0] == pytest.approx(np.cos(1.0), abs=2e-3)
+
+
+def test_energy_drift_is_what_the_reactions_and_forces_do_not_explain():
+    sliding = simulate(Block(0.5, 0.2), State(q=[0.0, 0.0], v=[0.0, 0.0]), 0.5, stepper=COARSE)
+    assert sliding.statistics["energy_drift_rel"] <= 1e-14
+    friction = -0.2 * 1.5 * G * np.cos(0.5) * sliding.final.q[1]
+    assert sliding["work_reactions"][-1] == pytest.approx(friction, rel=1e-12)
+    bounce = simulate(Ball(0.5), State(q=[0.3], v=[0.0]), 0.4, stepper=COARSE)
+    assert bounce.statistics["energy_drift_rel"] <= 1e-13
+    assert bounce["work_reactions"][-1] < -1.0
+    assert simulate(Plain(), REST, 0.1, stepper=COARSE).statistics["energy_drift_rel"] is None
+
+
+@pytest.mark.parametrize(
+    ("how", "words"), [("nan", "force"), ("shape", "force"), ("raise", "ZeroDivisionError: the table has no entry")]
+)
+def test_a_function_that_fails_in_mid_run_stops_it_and_loses_nothing(how, words):
+    run = simulate(Failing(how), State(q=[1.0], v=[0.0]), 1.0, stepper=COARSE)
+    assert run.status == "STOPPED"
+    assert words in run.stop.reason
+    assert run.stop.t == pytest.approx(0.1, abs=0.011)
+    assert run.t_reached == run.stop.t
+    assert run["q0"] == pytest.approx(np.cos(run.t), abs=1e-4)
+
+
+def test_a_control_or_a_column_that_fails_stops_the_run():
+    bad_control = simulate(Oscillator(), REST, 1.0, control=lambda t, s: [np.nan if t > 0.05 else 0.0])
+    assert bad_control.status == "STOPPED"
+    assert "control" in bad_control.stop.reason
+    columns = {"bad": ("1", lambda state: float("nan") if state.t > 0.1 else 0.0)}
+    odd = Scene(name="odd", title="", source="", system=Oscillator(), state=REST, t_end=1.0, dt=0.01, columns=columns)
+    run = simulate(odd)
+    assert run.status == "STOPPED"
+    assert "bad" in run.stop.reason
+    assert all(len(column.values) == len(run) for column in run.columns.values())
+
+
+def test_an_interrupt_keeps_what_was_computed():
+    def interrupt(t, t_end):
+        if t > 0.05:
+            raise KeyboardInterrupt
+
+    run = simulate(Oscillator(), State(q=[1.0], v=[0.0]), 1.0, stepper=COARSE, progress=interrupt)
+    assert run.status == "STOPPED"
+    assert "KeyboardInterrupt" in run.stop.reason
+    assert run.t_reached == pytest.approx(0.06)
+
+
+def test_a_step_without_solution_is_never_silent():
+    run = simulate(Contradiction(), REST, 0.1)
+    assert run.status == "STOPPED"
+    assert "INFEASIBLE" in run.stop.reason
+    assert run.stop.t == pytest.approx(0.05, abs=2e-3)
+    on = simulate(Contradiction(), REST, 0.1, on_failure="record")
+    assert on.status in ("COMPLETED", "STOPPED")
+    assert on.status == "STOPPED" or on.statistics["unsolved_steps"] > 0
+
+
+def test_progress_is_told_after_every_step():
+    seen = []
+    simulate(Plain(), REST, 0.05, stepper=COARSE, progress=lambda t, t_end: seen.append((t, t_end)))
+    assert [t for t, _ in seen] == pytest.approx([0.01, 0.02, 0.03, 0.04, 0.05])
+    assert {t_end for _, t_end in seen} == {0.05}
+
+
+def test_contacts_closed_at_the_start_make_no_event():
+    run = simulate(Block(0.3, 0.5), State(q=[0.0, 0.0], v=[0.0, 0.0]), 0.05, stepper=COARSE)
+    assert run.events == ()
+    drop = simulate(Block(0.0, 0.5), State(q=[0.1, 0.0], v=[0.0, 1.0]), 0.5, stepper=COARSE)
+    assert [event.kind for event in drop.events] == ["touchdown", "stick"]
+    assert drop.events[0].t == pytest.approx(np.sqrt(0.2 / G), abs=0.02)
+
+
+def test_what_is_examined_goes_into_the_outcomes(monkeypatch):
+    run = simulate(Ball(), State(q=[1.0], v=[0.0]), 0.05, stepper=COARSE)
+    assert run.outcomes == {"NOT_EXAMINED": 5}
+    efforts = []
+
+    def examiner(dynamics, *, effort):
+        efforts.append(effort)
+        return "MULTIPLE" if dynamics.t > 0.025 else "UNIQUE"
+
+    monkeypatch.setattr(examine, "find_examiner", lambda: examiner)
+    run = simulate(Ball(), State(q=[1.0], v=[0.0]), 0.05, stepper=COARSE, examine="full")
+    assert run.outcomes == {"UNIQUE": 3, "MULTIPLE": 2}
+    assert set(efforts) == {"full"}
+    stopped = simulate(
+        Ball(), State(q=[1.0], v=[0.0]), 0.05, stepper=COARSE, examine="cheap", on_multiple="raise"
+    )  # fmt: skip
+    assert stopped.status == "STOPPED"
+    assert "MULTIPLE" in stopped.stop.reason
+    assert stopped.t_reached == pytest.approx(0.03)
+    first = simulate(Ball(), State(q=[1.0], v=[0.0]), 0.05, stepper=COARSE, examine="cheap", on_multiple="first")
+    assert first.status == "COMPLETED"
+
+
+def test_recorded_contact_problems_are_solved_by_the_recorded_reactions(tmp_path):
+    from gaussdyn.programs.fclib import read
+    from gaussdyn.programs.solve import solve
+
+    start = State(q=[0.0, 0.0], v=[0.0, 0.0])
+    run = simulate(Block(0.5, 0.2), start, 0.1, stepper=COARSE, record=(tmp_path / "problems", 5))
+    files = sorted((tmp_path / "problems").iterdir())
+    assert [file.name for file in files] == ["Block-000005.hdf5", "Block-000010.hdf5"]
+    found = read(files[-1])
+    assert (found.kind, len(found.problem.laws)) == ("gfc2d" if found.kind.startswith("g") else "fc2d", 1)
+    impulse = 0.01 * np.array([run["block/incline.r_N"][-1], run["block/incline.r_T"][-1]])
+    assert solve(found.problem).require().r == pytest.approx(impulse, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        ({"t_end": -1.0}, "t_end"),
+        ({"t_end": np.nan}, "t_end"),
+        ({"save": 0}, "save"),
+        ({"save": True}, "save"),
+        ({"on_failure": "ignore"}, "on_failure"),
+        ({"examine": "often"}, "examine"),
+        ({"on_multiple": "any"}, "on_multiple"),
+        ({"state": State(q=[0.0, 1.0], v=[0.0])}, "q of the state"),
+        ({"state": None}, "state"),
+        ({"control": lambda t, state: [np.nan]}, "control"),
+        ({"record": ("/tmp/x", 0)}, "record"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, name):
+    given = {"state": REST, "t_end": 1.0, **arguments}
+    with pytest.raises(InputError, match=name):
+        simulate(Plain(), **given)
+
+
+def test_what_is_no_system_is_refused():
+    with pytest.raises(InputError, match="scene_or_system"):
+        simulate(3.0, REST, 1.0)
+    with pytest.raises(InputError, match="force"):
+        simulate(Failing("nan"), State(q=[1.0], v=[0.0], t=2.0), 3.0)
+
+
+def test_rows_must_keep_their_ids():
+    class Renaming(Tethered):
+        def rows(self, t, q, v):
+            row = super().rows(t, q, v)
+            return row if t < 0.05 else ()
+
+    run = simulate(Renaming(), State(q=[0.0, -1.0], v=[0.0, 0.0]), 0.1, stepper=COARSE)
+    assert run.status == "STOPPED"
+    assert "rows" in run.stop.reason

@@ -1,0 +1,142 @@
+"""The trajectory as a table and as a file."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import pytest
+from small_systems import Ball, Block, Contradiction, Plain, Sleigh
+
+from gaussdyn.errors import BackendMissing, InputError, SceneError
+from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.steppers import from_settings, named
+from gaussdyn.integrate.trajectory import Trajectory
+from gaussdyn.mechanics.state import State
+
+
+@pytest.fixture(scope="module")
+def run():
+    return simulate(Block(0.0, 0.5), State(q=[0.1, 0.0], v=[0.0, 1.0]), 0.3, stepper=MoreauJean(dt=0.01))
+
+
+def test_columns_have_names_and_units(run):
+    assert {"t", "q0", "v1", "energy", "block/incline.gap", "block/incline.r_N", "block/incline.r_T"} <= set(run.names)
+    assert run.unit("energy") == "J"
+    assert run.unit("block/incline.r_N") == "N"
+    assert "q0" in run
+    assert all(len(run[name]) == len(run) for name in run.names)
+    with pytest.raises(InputError, match=r"Nearest.*energy"):
+        run["enrgy"]
+
+
+def test_velocity_rows_have_gaps_in_metres_per_second():
+    sleigh = simulate(Sleigh(), State(q=[0.0, 0.0, 0.0], v=[1.0, 0.4, 1.0]), 0.02, stepper=MoreauJean(dt=0.01))
+    assert sleigh.unit("knife.gap") == "m/s"
+    assert "knife.r" in sleigh
+
+
+def test_states_are_interpolated_between_the_saved_ones(run):
+    assert np.array_equal(run.at(run.t[3]).q, run.q[3])
+    middle = run.at(0.5 * (run.t[3] + run.t[4]))
+    assert middle.q == pytest.approx(0.5 * (run.q[3] + run.q[4]))
+    assert run.at(run.t[-1]).digest() == run.state_hash
+    for t in (-0.1, 0.31, np.nan):
+        with pytest.raises(InputError, match="t:"):
+            run.at(t)
+
+
+def test_repr_says_how_far_it_went(run):
+    assert "COMPLETED" in repr(run)
+    assert "t=0.3 s" in repr(run)
+
+
+def same(one, two):
+    assert (one.scene, one.status, one.stop, one.events) == (two.scene, two.status, two.stop, two.events)
+    assert (one.state_hash, one.seed) == (two.state_hash, two.seed)
+    assert one.final.digest() == two.final.digest() == two.state_hash
+    assert list(one.names) == list(two.names)
+    for name in one.names:
+        assert np.array_equal(one[name], two[name])
+        assert one.unit(name) == two.unit(name)
+    for name in ("t", "q", "v", "saved", "before_t", "before_q", "before_v"):
+        assert np.array_equal(getattr(one, name), getattr(two, name))
+    for name in ("t", "dt", "E", "status", "outcome"):
+        assert np.array_equal(getattr(one.steps, name), getattr(two.steps, name))
+    for name in ("statistics", "settings", "versions", "rows"):
+        assert dict(getattr(one, name)) == dict(getattr(two, name))
+
+
+def test_a_file_gives_back_the_run(run, tmp_path):
+    path = run.save(tmp_path / "run.h5")
+    same(run, Trajectory.load(path))
+    assert list(tmp_path.iterdir()) == [path]
+    with h5py.File(path) as file:
+        assert file["columns/energy"].attrs["unit"] == "J"
+        assert file["state/v"].shape == (len(run), 2)
+        assert set(file["steps"]) >= {"status", "E", "outcome"}
+        assert {"settings", "versions", "seed", "state_hash", "schema"} <= set(file.attrs)
+
+
+@pytest.mark.parametrize("system", [Plain(), Contradiction()])
+def test_runs_without_rows_events_or_end_are_saved_too(system, tmp_path):
+    run = simulate(system, State(q=[0.0], v=[0.0]), 0.1, stepper=MoreauJean(dt=0.02))
+    same(run, Trajectory.load(run.save(tmp_path / "run.h5")))
+
+
+def test_an_older_run_is_replaced_but_nothing_else(run, tmp_path):
+    path = run.save(tmp_path / "run.h5")
+    short = simulate(Ball(), State(q=[1.0], v=[0.0]), 0.1, stepper=MoreauJean(dt=0.01))
+    short.save(path)
+    assert Trajectory.load(path).scene == "Ball"
+    foreign = tmp_path / "thesis.txt"
+    foreign.write_text("three years of work")
+    with pytest.raises(InputError, match="older run"):
+        run.save(foreign)
+    assert foreign.read_text() == "three years of work"
+
+
+def test_paths_that_cannot_be_written_are_refused(run, tmp_path):
+    for path in (tmp_path / "no" / "such" / "folder" / "run.h5", tmp_path):
+        with pytest.raises(InputError, match="path"):
+            run.save(path)
+
+
+def test_damaged_and_foreign_files_are_named(run, tmp_path):
+    path = run.save(tmp_path / "run.h5")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(SceneError, match=r"run\.h5"):
+        Trajectory.load(path)
+    path.write_bytes(whole)
+    with h5py.File(path, "a") as file:
+        del file["state/v"]
+    with pytest.raises(SceneError, match=r"run\.h5"):
+        Trajectory.load(path)
+    other = tmp_path / "other.h5"
+    with h5py.File(other, "w") as file:
+        file["x"] = 1.0
+    with pytest.raises(SceneError, match="not a run"):
+        Trajectory.load(other)
+    with pytest.raises(SceneError, match="no such file"):
+        Trajectory.load(tmp_path / "nothing.h5")
+
+
+def test_a_dataframe_needs_pandas(run):
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        with pytest.raises(BackendMissing, match="pandas"):
+            run.to_dataframe()
+    else:
+        assert list(run.to_dataframe().columns) == list(run.names)
+
+
+def test_steppers_are_found_by_name_and_by_their_settings():
+    stepper = MoreauJean(dt=0.02, theta=0.75)
+    assert from_settings(stepper.settings()) == stepper
+    assert named("moreau_jean", dt=0.5) == MoreauJean(dt=0.5)
+    with pytest.raises(InputError, match="stepper"):
+        named("euler")
+    with pytest.raises(InputError, match="speed"):
+        named("moreau_jean", speed=3.0)

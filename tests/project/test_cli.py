@@ -1,0 +1,281 @@
+"""What the commands do, their documents, and their exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from gaussdyn import Trajectory, __version__
+from gaussdyn.scenes import catalogue
+
+SOLVE_KEYS = {
+    "schema", "file", "kind", "contacts", "status", "residual", "modes", "unique", "method", "iterations", "time_s",
+    "certificate", "saved",
+}  # fmt: skip
+RESIDUAL_KEYS = {"E", "rel_q", "rel_s", "viol_u", "penetration", "cone", "slip", "angle", "work"}
+RUN_KEYS = {
+    "schema", "scene", "params", "stepper", "t_reached", "steps", "status", "stop", "max_residual",
+    "max_penetration_m", "energy_drift_rel", "checks", "events", "outcomes", "state_hash", "compile_s", "wall_s", "out",
+    "report",
+}  # fmt: skip
+SCENE_KEYS = {"name", "title", "tests", "dim", "params", "t_end", "dt", "steppers", "exact", "source"}
+CHECK_KEYS = {"name", "expected", "got", "error", "tol", "pass"}
+Cli = Callable[..., object]
+
+
+def test_version_and_help(cli: Cli) -> None:
+    assert cli("--version").out.strip() == f"gaussdyn {__version__}"
+    for words in (["-h"], ["--help"], ["run", "-h"], ["solve", "--help"]):
+        answer = cli(*words)
+        assert answer.code == 0
+        assert "Usage" in answer.out
+    assert "Example: gaussdyn run incline" in cli("run", "-h").out
+
+
+def test_python_dash_m_is_the_same_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "gaussdyn", "--version"], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, f"gaussdyn {__version__}", "")
+
+
+def test_solve_lcp(cli: Cli, lcp: Path) -> None:
+    answer = cli("solve", lcp, "--json")
+    found = answer.document
+    assert answer.code == 0
+    assert set(found) >= SOLVE_KEYS
+    assert set(found["residual"]) >= RESIDUAL_KEYS
+    assert set(found["modes"]) >= {"open", "stick", "slip", "degenerate"}
+    assert (found["schema"], found["kind"], found["contacts"]) == ("gaussdyn/solve/1", "lcp", 2)
+    assert found["status"] == "SOLVED"
+    assert found["residual"]["E"] <= 1e-12
+    assert found["certificate"] is None
+
+
+def test_solve_qp(cli: Cli, qp: Path) -> None:
+    found = cli("solve", qp, "--json").document
+    assert (found["kind"], found["contacts"], found["status"]) == ("qp", 1, "SOLVED")
+    assert found["modes"]["active"] == 1
+
+
+def test_solve_contact_and_save(cli: Cli, slip: Path, tmp_path: Path) -> None:
+    out = tmp_path / "solved.hdf5"
+    found = cli("solve", slip, "--json", "--save", out).document
+    assert (found["kind"], found["modes"]["slip"], found["saved"]) == ("fc3d", 1, str(out))
+    with h5py.File(out, "r") as file:
+        assert np.allclose(file["solution/r"][()], [1.0, -0.3, 0.0], atol=1e-12)
+        assert np.allclose(file["solution/u"][()], [0.0, 1.7, 0.0], atol=1e-12)
+        assert np.array_equal(file["fclib_local/vectors/q"][()], [-1.0, 2.0, 0.0])
+
+
+@pytest.mark.parametrize("method", ["gauss_seidel", "proximal_newton", "interior_point", "gauss_fixed_point"])
+def test_solve_with_a_named_method(cli: Cli, slip: Path, method: str) -> None:
+    found = cli("solve", slip, "--json", "--method", method).document
+    assert (found["method"], found["status"]) == (method, "SOLVED")
+
+
+@pytest.mark.parametrize("method", ["active_set", "osqp", "clarabel", "cvxpy"])
+def test_solve_a_program_with_a_named_method(cli: Cli, qp: Path, method: str) -> None:
+    found = cli("solve", qp, "--json", "--method", method, "--tol", "1e-8").document
+    assert (found["method"], found["status"]) == (method, "SOLVED")
+
+
+def test_an_answer_is_judged_by_the_tolerance_asked_for(cli: Cli, slip: Path, tmp_path: Path) -> None:
+    """A pyramid of facets is not the cone: its answer is good to 1e-1, and not to 1e-12."""
+    turned = tmp_path / "turned.hdf5"
+    turned.write_bytes(slip.read_bytes())
+    with h5py.File(turned, "a") as file:
+        file["fclib_local/vectors/q"][...] = [-1.0, 2.0 * np.cos(0.2), 2.0 * np.sin(0.2)]
+    strict = cli("solve", turned, "--json", "--method", "faceted")
+    assert strict.code == 3
+    assert strict.document["status"] in ("MAX_ITERATIONS", "UNDECIDED")
+    E = strict.document["residual"]["E"]
+    assert 1e-6 < E < 0.2
+    loose = cli("solve", turned, "--json", "--method", "faceted", "--tol", str(1.01 * E))
+    assert (loose.code, loose.document["status"]) == (0, "SOLVED")
+
+
+def test_no_admissible_motion_is_an_answer_with_a_proof(cli: Cli, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.json"
+    empty.write_text(json.dumps({"H": [[1.0]], "g": [0.0], "C": [[1.0], [-1.0]], "d": [1.0, 0.0]}))
+    proof = tmp_path / "proof.json"
+    answer = cli("solve", empty, "--json", "--certificate", proof)
+    found = answer.document
+    assert (answer.code, found["status"], found["certificate"]) == (0, "INFEASIBLE", str(proof))
+    assert json.loads(proof.read_text())["kind"] == "farkas"
+
+
+def test_a_problem_without_contacts_is_solved_at_once(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "nothing.json"
+    path.write_text('{"M": [], "q": []}')
+    assert cli("solve", path, "--json").document["status"] == "SOLVED"
+
+
+def test_solve_for_people(cli: Cli, slip: Path) -> None:
+    text = cli("solve", slip).out
+    assert "SOLVED" in text
+    assert "1 slip" in text
+
+
+def test_scenes(cli: Cli) -> None:
+    found = cli("scenes", "--json").document
+    assert [scene["name"] for scene in found] == list(catalogue.names())
+    for scene in found:
+        assert set(scene) >= SCENE_KEYS
+        assert all(set(p) >= {"default", "unit", "min", "max"} for p in scene["params"].values())
+        assert all(set(e) >= {"name", "value", "unit", "tol"} for e in scene["exact"])
+        assert scene["dim"] in (2, 3)
+
+
+def test_one_scene_in_detail(cli: Cli) -> None:
+    assert "restitution" in cli("scenes", "zeno_ball").out
+    assert [scene["name"] for scene in cli("scenes", "incline", "--json").document] == ["incline"]
+
+
+def test_run_compares_itself_and_writes(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "run.h5"
+    answer = cli("run", "incline", "--set", "mu=0.2", "--set", "slope=0.5", "--json", "--out", out)
+    found = answer.document
+    assert answer.code == 0
+    assert set(found) >= RUN_KEYS
+    assert all(set(check) >= CHECK_KEYS for check in found["checks"])
+    assert [check["pass"] for check in found["checks"]] == [True] * len(found["checks"])
+    assert found["params"]["mu"] == 0.2
+    assert (found["status"], found["stop"], found["steps"]) == ("COMPLETED", None, 1000)
+    assert found["stepper"]["name"] == "moreau_jean"
+    run = Trajectory.load(out)
+    assert run.state_hash == found["state_hash"]
+    assert run.t_reached == found["t_reached"] == 1.0
+
+
+def test_a_run_repeats_itself_bit_by_bit(cli: Cli) -> None:
+    words = ["run", "sliding_rod", "--t-end", "0.05", "--json"]
+    assert cli(*words).document["state_hash"] == cli(*words).document["state_hash"]
+
+
+def test_other_duration_or_coarser_step_is_not_compared(cli: Cli) -> None:
+    for words in (["--t-end", "0.05"], ["--dt", "0.05"]):
+        answer = cli("run", "incline", *words, "--json")
+        assert answer.code == 0
+        assert {check["pass"] for check in answer.document["checks"]} == {None}
+
+
+def test_a_missed_exact_answer_is_exit_status_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scene is given a wrong expectation: the command must notice."""
+    from dataclasses import replace
+
+    true = catalogue.build
+
+    def wrong(name: str, **params: float) -> object:
+        scene = true(name, **params)
+        exact = (replace(scene.exact[0], value=scene.exact[0].value + 1.0), *scene.exact[1:])
+        return replace(scene, exact=exact)
+
+    monkeypatch.setattr(catalogue, "build", wrong)
+    answer = cli("run", "incline", "--json")
+    assert answer.code == 1
+    assert answer.document["checks"][0]["pass"] is False
+    assert "missed" in cli("run", "incline").out
+
+
+def test_an_unexpected_stop_is_exit_status_3(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    true = catalogue.build
+
+    def failing(name: str, **params: float) -> object:
+        scene = true(name, **params)
+
+        def height(state: object) -> float:
+            if state.t > 0.01:
+                raise ZeroDivisionError("a column that fails in mid-run")
+            return 0.0
+
+        return replace(scene, columns={**scene.columns, "extra": ("m", height)})
+
+    monkeypatch.setattr(catalogue, "build", failing)
+    answer = cli("run", "incline", "--json")
+    found = answer.document
+    assert (answer.code, found["status"]) == (3, "STOPPED")
+    assert "a column that fails" in found["stop"]["reason"]
+    assert {check["pass"] for check in found["checks"]} == {None}
+
+    monkeypatch.setattr(catalogue, "build", lambda *a, **k: replace(failing(*a, **k), expected_stop="ZeroDivision"))
+    assert cli("run", "incline", "--json").code == 0
+
+
+def test_recorded_contact_problems_can_be_solved(cli: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "problems"
+    cli("run", "incline", "--t-end", "0.01", "--record", folder, "--record-every", "4", "--json")
+    files = sorted(folder.glob("*.hdf5"))
+    assert len(files) == 2
+    found = cli("solve", files[0], "--json").document
+    assert (found["contacts"], found["status"]) == (2, "SOLVED")
+    assert found["kind"] in ("fc2d", "gfc2d")
+
+
+def test_a_report_is_written(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("plotly")
+    page = tmp_path / "run.html"
+    found = cli("run", "incline", "--t-end", "0.02", "--set", "mu=0.25", "--report", page, "--json").document
+    assert found["report"] == str(page)
+    text = page.read_text(encoding="utf-8")
+    assert "gaussdyn run incline --set=mu=0.25 --t-end 0.02" in text
+    assert found["state_hash"] in text
+
+
+def test_audit_of_a_file_and_of_a_scene(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "run.h5"
+    cli("run", "incline", "--set", "mu=0.2", "--t-end", "0.05", "--out", out)
+    answer = cli("audit", out, "--json")
+    found = answer.document
+    assert answer.code == 0
+    assert found["pass"] is True
+    assert {"schema", "file", "params", "results", "max", "first_failure"} <= set(found)
+    assert cli("audit", "sliding_rod", "--json").document["scene"] == "sliding_rod"
+
+
+def test_an_audit_rejects_a_changed_file(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "run.h5"
+    cli("run", "incline", "--set", "mu=0.2", "--t-end", "0.05", "--out", out)
+    with h5py.File(out, "a") as file:
+        file["state/v"][20, 0] += 1e-3
+    answer = cli("audit", out, "--json")
+    assert answer.code == 1
+    assert answer.document["pass"] is False
+    assert answer.document["first_failure"]["name"]
+    assert "fails" in cli("audit", out).out
+
+
+def test_doctor(cli: Cli) -> None:
+    found = cli("doctor", "--json").document
+    assert found["version"] == __version__
+    assert found["libraries"]["numpy"] == np.__version__
+    assert set(found["extras"]) == {"report", "mjcf", "sweep"}
+    assert Path(found["cache"]["directory"]).is_dir()
+    assert "numba" in cli("doctor").out
+
+
+def test_warmup_is_done_twice_without_compiling_again(cli: Cli) -> None:
+    cli("warmup")
+    found = cli("warmup", "--json").document
+    assert found["modules"]
+    assert cli("doctor", "--json").document["cache"]["files"] > 0
+
+
+def test_plain_never_lets_nan_or_infinity_through() -> None:
+    from gaussdyn.cli.app import plain
+    from gaussdyn.programs.solution import Status
+
+    value = {
+        "a": [np.float64("nan"), np.inf, -np.inf, np.int64(3)],
+        "b": (True, None),
+        "c": Status.SOLVED,
+        "d": np.eye(1),
+    }
+    assert plain(value) == {"a": [None, "inf", "-inf", 3], "b": [True, None], "c": "SOLVED", "d": [[1.0]]}

@@ -1,0 +1,186 @@
+"""Wrong input: one message on standard error, exit status 2, nothing on standard output, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Cli = Callable[..., object]
+DOCUMENTS = {
+    "syntax": ('{"M": [[1, 2', "not valid JSON"),
+    "array": ("[1, 2]", "one JSON object"),
+    "nan": ('{"M": [[NaN]], "q": [1]}', "NaN"),
+    "foreign": ('{"hello": "world"}', "kind"),
+    "shape": ('{"M": [[1, 2]], "q": [1, 2]}', "M"),
+    "words": ('{"M": [["two"]], "q": [1]}', "M"),
+    "no q": ('{"kind": "lcp", "M": [[1]]}', "q"),
+    "indefinite": ('{"H": [[1, 0], [0, -1]], "g": [0, 0]}', "positive definite"),
+    "empty": ("", "JSON"),
+}
+COMMANDS = [
+    (["run", "zeno_bal"], "zeno_ball"),
+    (["run", "incline", "--set", "mo=0.2"], "mu"),
+    (["run", "incline", "--set", "mu"], "NAME=NUMBER"),
+    (["run", "incline", "--set", "mu=0.2*2"], "not evaluated"),
+    (["run", "incline", "--set", "mu=nan"], "finite"),
+    (["run", "incline", "--set", "mu=-1"], "mu"),
+    (["run", "incline", "--set", "mu=0.1", "--set", "mu=0.2"], "once"),
+    (["run", "incline", "--dt", "0"], "dt"),
+    (["run", "incline", "--dt=-1"], "dt"),
+    (["run", "incline", "--dt", "small"], "number"),
+    (["run", "incline", "--t-end=-1"], "t_end"),
+    (["run", "incline", "--theta", "0.3"], "theta"),
+    (["run", "incline", "--stepper", "moreau"], "moreau_jean"),
+    (["run", "incline", "--stepper", "event_driven"], "not available yet"),
+    (["run", "incline", "--examine", "perhaps"], "cheap"),
+    (["run", "incline", "--on-multiple", "guess"], "continue"),
+    (["run", "incline", "--save-every", "0"], "save-every"),
+    (["run", "incline", "--resume"], "not available yet"),
+    (["run", "arm.xml"], "pip install"),
+    (["run", "incline", "--out", "missing/run.h5"], "mkdir"),
+    (["run", "incline", "--report", "missing/run.html"], "mkdir"),
+    (["run", "incline", "--out", "."], "folder"),
+    (["run", "incline", "--frobnicate"], "frobnicate"),
+    (["run"], "SCENE"),
+    (["scenes", "incline2"], "incline"),
+    (["solve", "missing.hdf5"], "missing.hdf5"),
+    (["solve", "."], "folder"),
+    (["solve"], "FILE"),
+    (["audit", "missing.h5"], "missing.h5"),
+    (["audit", "no_such_scene"], "incline"),
+    (["audit", "."], "folder"),
+    (["frobnicate"], "frobnicate"),
+]
+
+
+def refused(answer: object, word: str) -> None:
+    assert answer.code == 2, answer
+    assert answer.out == ""
+    assert word in answer.err
+    assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("words", "word"), COMMANDS, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
+def test_a_wrong_command_is_refused(
+    cli: Cli, words: list[str], word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused(cli(*words), word)
+    if words[0] != "frobnicate" and words != ["run", "incline", "--frobnicate"]:
+        refused(cli(*words, "--json"), word)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_wrong_document_is_refused(cli: Cli, name: str, tmp_path: Path) -> None:
+    text, word = DOCUMENTS[name]
+    path = tmp_path / "problem.json"
+    path.write_text(text)
+    refused(cli("solve", path, "--json"), word)
+
+
+def test_a_truncated_contact_file_is_refused(cli: Cli, slip: Path) -> None:
+    whole = slip.read_bytes()
+    for share in (8, 100, len(whole) // 2, len(whole) - 300):
+        slip.write_bytes(whole[:share])
+        refused(cli("solve", slip, "--json"), "slip.hdf5")
+
+
+def test_a_foreign_contact_file_is_refused(cli: Cli, tmp_path: Path) -> None:
+    import h5py
+
+    path = tmp_path / "other.hdf5"
+    with h5py.File(path, "w") as file:
+        file["temperature"] = [1.0, 2.0]
+    refused(cli("solve", path), "fclib_local")
+    refused(cli("audit", path), "not a run")
+
+
+def test_negative_friction_and_nan_in_a_contact_file(cli: Cli, slip: Path) -> None:
+    import h5py
+
+    with h5py.File(slip, "a") as file:
+        file["fclib_local/vectors/mu"][...] = [-0.3]
+    refused(cli("solve", slip), "mu")
+    with h5py.File(slip, "a") as file:
+        file["fclib_local/vectors/mu"][...] = [0.3]
+        file["fclib_local/vectors/q"][...] = [float("nan"), 0.0, 0.0]
+    refused(cli("solve", slip), "q")
+
+
+def test_a_truncated_run_is_refused(cli: Cli, tmp_path: Path) -> None:
+    out = tmp_path / "run.h5"
+    cli("run", "incline", "--t-end", "0.01", "--out", out)
+    whole = out.read_bytes()
+    for share in (8, len(whole) // 2, len(whole) - 100):
+        out.write_bytes(whole[:share])
+        refused(cli("audit", out), "run.h5")
+
+
+def test_unknown_and_unfit_methods_are_refused(cli: Cli, lcp: Path, qp: Path) -> None:
+    refused(cli("solve", lcp, "--method", "simplex"), "gauss_seidel")
+    refused(cli("solve", lcp, "--method", "lemk"), "Did you mean lemke")
+    refused(cli("solve", lcp, "--method", "osqp"), "lemke")
+    refused(cli("solve", qp, "--method", "lemke"), "active_set")
+
+
+def test_a_method_that_cannot_take_the_laws_is_refused(cli: Cli, slip: Path) -> None:
+    refused(cli("solve", slip, "--method", "lemke"), "laws")
+
+
+@pytest.mark.parametrize("tol", ["0", "-1", "nan", "inf", "many"])
+def test_a_wrong_tolerance_is_refused(cli: Cli, lcp: Path, tol: str) -> None:
+    refused(cli("solve", lcp, f"--tol={tol}"), "--tol")
+
+
+def test_only_contact_problems_are_saved(cli: Cli, lcp: Path, tmp_path: Path) -> None:
+    refused(cli("solve", lcp, "--save", tmp_path / "x.hdf5"), "friction")
+    assert not (tmp_path / "x.hdf5").exists()
+
+
+def test_an_unknown_case_is_refused(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "two.json"
+    cases = [{"name": name, "M": [[1]], "q": [-1]} for name in ("one", "two")]
+    path.write_text(json.dumps({"kind": "lcp", "cases": cases}))
+    refused(cli("solve", path), "one, two")
+    refused(cli("solve", path, "--case", "three"), "one, two")
+    assert cli("solve", path, "--case", "two").code == 0
+
+
+def test_a_file_of_another_kind_is_not_overwritten(cli: Cli, tmp_path: Path) -> None:
+    """It is refused before the run, and left as it is."""
+    other = tmp_path / "thesis.tex"
+    other.write_text("years of work")
+    refused(cli("run", "incline", "--out", other), "something else")
+    assert other.read_text() == "years of work"
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_a_folder_that_cannot_be_written(cli: Cli, tmp_path: Path) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    refused(cli("run", "incline", "--out", locked / "run.h5"), "written")
+
+
+def test_a_missing_extra_is_named_before_the_run(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import importlib.util
+
+    true = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *a: None if name == "plotly" else true(name, *a))
+    refused(cli("run", "incline", "--report", tmp_path / "run.html"), "gaussdyn[report]")
+
+
+def test_a_shell_sees_the_same() -> None:
+    words = [sys.executable, "-m", "gaussdyn", "run", "zeno_bal", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "zeno_ball" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,135 @@
+"""Compiled kernels: where they are kept, when they are rebuilt, what is said about it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+INNER = """
+from __future__ import annotations
+from ._jit import kernel
+
+@kernel("float64(float64)")
+def inner(x):
+    return x + 1.0
+"""
+OUTER = """
+from __future__ import annotations
+from ._jit import kernel
+from .toy_inner import inner
+from .toy_numbers import FACTOR
+
+@kernel("float64(float64)")
+def outer(x):
+    return FACTOR * inner(x)
+"""
+CALL = "from toy.toy_outer import outer; from toy import _jit; print(outer(2.0), _jit.build_statistics()['compiled'])"
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    """A package with the same _jit.py, two kernels in two files, and a constant in a third."""
+    package = tmp_path / "toy"
+    package.mkdir()
+    shutil.copy(ROOT / "gaussdyn" / "_jit.py", package)
+    (package / "__init__.py").write_text("")
+    (package / "toy_inner.py").write_text(INNER)
+    (package / "toy_outer.py").write_text(OUTER)
+    (package / "toy_numbers.py").write_text("FACTOR = 10.0\n")
+    return package
+
+
+def call(package: Path, code: str = CALL, **environment: str) -> tuple[list[str], str]:
+    env = {**os.environ, "GAUSSDYN_CACHE": str(package.parent / "cache"), "PYTHONPATH": str(package.parent)}
+    env |= environment
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        cwd=package.parent,
+    )
+    return done.stdout.split(), done.stderr
+
+
+def directories(package: Path) -> list[Path]:
+    return sorted((package.parent / "cache").glob("kernels-*"))
+
+
+def test_kernels_are_compiled_once_and_said_so_once(toy: Path) -> None:
+    found, said = call(toy)
+    assert found == ["30.0", "2"]
+    assert said.count("compiling its kernels, once") == 1
+    found, said = call(toy)
+    assert found == ["30.0", "0"]
+    assert said == ""
+
+
+def test_an_edited_inner_kernel_is_never_stale(toy: Path) -> None:
+    call(toy)
+    (toy / "toy_inner.py").write_text(INNER.replace("x + 1.0", "x + 2.0"))
+    found, said = call(toy)
+    assert found == ["40.0", "2"]
+    assert "compiling" in said
+    assert len(directories(toy)) == 2
+
+
+def test_an_edited_constant_is_never_stale(toy: Path) -> None:
+    call(toy)
+    (toy / "toy_numbers.py").write_text("FACTOR = 100.0\n")
+    assert call(toy)[0] == ["300.0", "2"]
+
+
+def test_a_file_without_kernels_changes_nothing(toy: Path) -> None:
+    call(toy)
+    (toy / "prose.py").write_text("WORD = 'an edit that no kernel sees'\n")
+    assert call(toy)[0] == ["30.0", "0"]
+
+
+def test_an_unfinished_cache_is_completed_and_announced(toy: Path) -> None:
+    """A directory left by a killed process is not taken for a finished build."""
+    code = "from toy import _jit; print(_jit.cache_directory().is_dir())"
+    assert call(toy, code)[0] == ["True"]
+    found, said = call(toy)
+    assert found == ["30.0", "2"]
+    assert "compiling" in said
+
+
+def test_a_place_that_cannot_be_written_is_replaced(toy: Path, tmp_path: Path) -> None:
+    blocker = tmp_path / "a-file"
+    blocker.write_text("not a folder")
+    found, said = call(toy, GAUSSDYN_CACHE=str(blocker), TMPDIR=str(tmp_path))
+    assert found == ["30.0", "2"]
+    assert f"cannot write {blocker}" in said
+    again, said = call(toy, GAUSSDYN_CACHE=str(blocker), TMPDIR=str(tmp_path))
+    assert again == ["30.0", "0"]
+    assert "compiling" not in said
+
+
+def test_two_processes_at_once(toy: Path) -> None:
+    env = {**os.environ, "GAUSSDYN_CACHE": str(toy.parent / "cache"), "PYTHONPATH": str(toy.parent)}
+    both = [
+        subprocess.Popen([sys.executable, "-c", CALL], env=env, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    answers = [process.communicate(timeout=120)[0].split()[0] for process in both]
+    assert answers == ["30.0", "30.0"]
+    assert call(toy)[0] == ["30.0", "0"]
+
+
+def test_every_kernel_file_is_found_by_the_hash() -> None:
+    """No file defines kernels without importing the decorator in the way that `kernel_sources` looks for."""
+    from gaussdyn import _jit
+
+    package = ROOT / "gaussdyn"
+    users = {path for path in package.rglob("*.py") if re.search(r"^@kernel\(", path.read_text(), re.MULTILINE)}
+    assert users <= set(_jit.kernel_sources())
+    assert users

@@ -1,0 +1,103 @@
+"""The catalogue: every scene is complete, valid over its whole range, and refuses what lies outside."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from gaussdyn.errors import InputError
+from gaussdyn.mechanics.planar import PlanarSystem
+from gaussdyn.mechanics.scene import Scene
+from gaussdyn.mechanics.system import System
+from gaussdyn.scenes.catalogue import build, names, parameters
+
+NAMES = names()
+
+
+def draws(name, count):
+    """Return parameters at the two ends of every range, and at random within."""
+    rng, known = np.random.default_rng(7), parameters(name)
+    ends = [{key: p.min for key, p in known.items()}, {key: p.max for key, p in known.items()}]
+    return ends + [{key: float(rng.uniform(p.min, p.max)) for key, p in known.items()} for _ in range(count)]
+
+
+def test_names_are_sorted_and_the_five_first_scenes_are_there():
+    assert list(NAMES) == sorted(NAMES)
+    assert {"coulomb_oscillator", "incline", "slack_string", "sliding_rod", "zeno_ball"} <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scene_is_complete(name):
+    scene = build(name)
+    assert isinstance(scene, Scene)
+    assert isinstance(scene.system, System)
+    assert scene.name == name
+    assert scene.title
+    assert scene.source
+    assert scene.tests
+    assert scene.exact
+    assert scene.columns
+    assert scene.dim == 2
+    assert scene.params == {key: p.default for key, p in parameters(name).items()}
+    assert 0.0 < scene.dt < scene.t_end
+    assert scene.t_end / scene.dt < 5000
+    assert len({exact.name for exact in scene.exact}) == len(scene.exact)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_have_a_range_a_unit_and_a_meaning(name):
+    for key, parameter in parameters(name).items():
+        assert parameter.min <= parameter.default <= parameter.max, key
+        assert parameter.min < parameter.max, key
+        assert parameter.unit
+        assert parameter.meaning
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scene_is_valid_over_its_whole_range(name):
+    for params in draws(name, 20):
+        scene = build(name, **params)
+        system, state = scene.system, scene.state
+        for row in system.rows(state.t, state.q, state.v):
+            assert abs(row.gap) <= 1e-12 or row.gap > 1e-3, (params, row.id)
+            assert row.gap > 1e-3 or row.rate[0] >= -1e-12, (params, row.id)
+        for exact in scene.exact:
+            assert np.isfinite(exact.value), (params, exact.name)
+            assert 0.0 < exact.tol["moreau_jean"] < np.inf, (params, exact.name)
+        for unit, column in scene.columns.values():
+            assert unit
+            assert np.isfinite(column(state))
+        json.dumps(system.drawables(state.q), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_system_of_a_scene_can_be_built_again_from_its_spec(name):
+    system = build(name).system
+    assert PlanarSystem.from_spec(json.loads(json.dumps(system.spec()))).spec() == system.spec()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_values_outside_the_range_are_refused_with_the_range(name):
+    for key, parameter in parameters(name).items():
+        for value in (parameter.max + 1.0, parameter.min - 1.0, np.nan, np.inf, "1", True):
+            with pytest.raises(InputError, match=f"^{key}: given"):
+                build(name, **{key: value})
+        assert build(name, **{key: parameter.max}).params[key] == parameter.max
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"), [("inclin", "incline"), ("zeno", "zeno_ball"), ("sliding-rod", "sliding_rod")]
+)
+def test_unknown_scene_offers_the_nearest(given, meant):
+    for call in (build, parameters):
+        with pytest.raises(InputError, match=f"scene: given '{given}'.*Did you mean .*{meant}"):
+            call(given)
+
+
+def test_unknown_parameter_offers_the_nearest():
+    with pytest.raises(InputError, match=r"parameter of incline: given 'slop'.*Did you mean slope"):
+        build("incline", slop=0.3)
+    with pytest.raises(InputError, match="allowed: e, h"):
+        build("zeno_ball", qqqq=1.0)

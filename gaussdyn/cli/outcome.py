@@ -93,7 +93,9 @@ def show(document: dict[str, Any], sentence: str) -> None:
         modes = " ".join(mode for mode in solution["modes"] if mode)
         screen.print(f"{k}. {modes}: {place}{forces}", soft_wrap=True, markup=False)
     if document["certificate"]:
-        screen.print(f"certificate: {document['certificate']} (gaussdyn verify {document['certificate']})", soft_wrap=True)
+        screen.print(
+            f"certificate: {document['certificate']} (gaussdyn verify {document['certificate']})", soft_wrap=True
+        )
 
 
 @app.command()

@@ -17,6 +17,7 @@ from .progress import Bar
 from .steppers import stepper_of
 
 if TYPE_CHECKING:
+    from ..integrate.stepper import Stepper
     from ..integrate.trajectory import Trajectory
     from ..mechanics.scene import Scene
 
@@ -60,6 +61,7 @@ class Request:
     save_every: int
     out: Path | None
     report: Path | None
+    order: bool
 
     def command(self) -> str:
         """Return the command line that repeats the run."""
@@ -88,6 +90,7 @@ def run(
     record: Annotated[Path | None, typer.Option(help="Folder for the contact problems, as FCLib files.")] = None,
     record_every: Annotated[int, typer.Option(help="Record every n-th step only.", min=1)] = 1,
     save_every: Annotated[int, typer.Option(help="Save every n-th state only.", min=1)] = 1,
+    order: Annotated[bool, typer.Option("--order", help="Also run at dt/2 and dt/4: the observed order.")] = False,
     json_wanted: Json = False,
 ) -> None:
     """Run a scene and compare it with its exact answers.
@@ -100,7 +103,7 @@ def run(
     request = Request(
         scene=scene, params=numbers(settings), stepper=stepper, dt=dt, theta=theta, t_end=t_end,
         examine=examine.value, on_multiple=on_multiple.value, record=record, record_every=record_every,
-        save_every=save_every, out=out, report=report,
+        save_every=save_every, out=out, report=report, order=order,
     )  # fmt: skip
     with quiet(json_wanted):
         document, code = perform(request)
@@ -128,17 +131,18 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
         raise BackendMissing("The reader of MuJoCo models", "mjcf")
     scene = catalogue.build(request.scene, **request.params)
     stepper = stepper_of(request.stepper, dt=scene.dt if request.dt is None else request.dt, theta=request.theta)
-    start = time.perf_counter()
+    start, loaded = time.perf_counter(), compile_seconds()
     with Bar(f"{scene.name}, {request.stepper}") as bar:
         trajectory = simulate(
             scene, t_end=request.t_end, stepper=stepper, save=request.save_every, progress=bar.update,
             examine=request.examine, on_multiple=request.on_multiple,  # type: ignore[arg-type]
             record=None if request.record is None else (request.record, request.record_every),
         )  # fmt: skip
-    wall_s = time.perf_counter() - start
+    timing = {"compile_s": compile_seconds() - loaded, "wall_s": time.perf_counter() - start}
     checks = compare(scene, trajectory)
     write(request, scene, trajectory, checks)
-    document = document_of(request, scene, trajectory, checks) | timing(wall_s)
+    document = document_of(request, scene, trajectory, checks) | timing
+    document["order"] = orders(scene, stepper) if request.order else None
     if trajectory.stop is not None and not expected(scene, trajectory):
         return document, UNFINISHED
     return document, REJECTED if any(check["pass"] is False for check in checks) else DONE
@@ -192,11 +196,20 @@ def document_of(
     }
 
 
-def timing(wall_s: float) -> dict[str, float]:
-    """Return compile_s (compiling or loading kernels, in this process) and wall_s (the run, that included)."""
+def compile_seconds() -> float:
+    """Return the seconds that this process has spent compiling or loading kernels."""
     from .._jit import build_statistics
 
-    return {"compile_s": min(build_statistics()["compile_s"], wall_s), "wall_s": wall_s}
+    return float(build_statistics()["compile_s"])
+
+
+def orders(scene: Scene, stepper: Stepper) -> list[dict[str, Any]]:
+    """Return errors and observed order of every exact answer at the step of `stepper`, half and a quarter of it."""
+    from ..scenes.convergence import observed_order
+
+    params: dict[str, Any] = dict(scene.params)
+    found = observed_order(scene.name, stepper=stepper, dt=stepper.settings()["dt"], **params)
+    return [{"name": one.name, "dt": one.dt, "error": one.error, "order": one.order} for one in found]
 
 
 def _name(path: Path | None) -> str | None:
@@ -226,6 +239,10 @@ def show(document: dict[str, Any]) -> None:
             screen.print(f"{key}: " + ", ".join(f"{n} {kind}" for kind, n in document[key].items()), soft_wrap=True)
     if document["checks"]:
         screen.print(_table(document["checks"]))
+    for one in document["order"] or []:
+        errors = ", ".join(_figure(error) for error in one["error"])
+        word = "exact to rounding" if one["order"] is None else f"order {one['order']:.2f}"
+        screen.print(f"{one['name']}: errors {errors} at dt, dt/2, dt/4; {word}", soft_wrap=True)
     for key in ("out", "report", "record"):
         if document[key]:
             screen.print(f"{key}: {document[key]}", soft_wrap=True, markup=False)

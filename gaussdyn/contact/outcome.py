@@ -6,81 +6,27 @@ reactions that are not unique is UNIQUE. UNDECIDED says what would be needed; no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from ..errors import InputError
-from ..linalg.rational import text
 from ..mechanics.planar_body_file import ExactBody
-from ..programs.certificates import Certificate
 from ..programs.complementarity import ComplementarityProblem, LinearComplementarity
 from ..programs.degeneracy import degeneracy
-from ..programs.enumeration import LIMIT, Component, Enumeration, enumerate_modes
+from ..programs.enumeration import LIMIT, Enumeration, enumerate_modes
+from ..programs.infeasible import refutation
+from ..programs.laws import Coulomb, Dry
 from ..programs.modal import ModalProblem, modal_problem
 from ..programs.modes import planar_blocks
 from ..programs.proofs import prove
+from ..programs.slater import slater_certificate
 from ..programs.stick_priority import stick_priority
+from .assemble import assemble
+from .examine import examine
+from .modal import NotPlanar, dynamics_problem
 from .snapshot import LocalDynamics
+from .verdicts import Outcome, Verdict
 
-
-class Verdict(StrEnum):
-    """How many solutions there are."""
-
-    UNIQUE = "UNIQUE"
-    MULTIPLE = "MULTIPLE"
-    CONTINUUM = "CONTINUUM"
-    NONE = "NONE"
-    UNDECIDED = "UNDECIDED"
-    NOT_EXAMINED = "NOT_EXAMINED"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """The outcome of a problem, with its solutions and its proof.
-
-    Attributes
-    ----------
-    verdict : Verdict
-    count : int or None
-        Number of solutions; of connected components, if any of them is not a point; None if not known.
-    level : str
-        acceleration, velocity or lcp.
-    exact : bool
-        Whether every step was proved in exact arithmetic.
-    components : tuple of Component
-        Solutions, grouped by the primary unknown.
-    certificate : Certificate or None
-    reason : str
-        What is special: degenerate data, stick priority, why undecided.
-    """
-
-    verdict: Verdict
-    count: int | None = None
-    level: str = "acceleration"
-    exact: bool = True
-    components: tuple[Component, ...] = ()
-    certificate: Certificate | None = None
-    reason: str = ""
-
-    def explain(self) -> str:
-        """Return the outcome in words, and what to do about it."""
-        said = f"{self.verdict}: {_ADVICE[self.verdict]}"
-        return said + (f" ({self.reason})" if self.reason else "")
-
-    def solutions(self) -> list[dict[str, Any]]:
-        """Return the solutions as the file formats describe them."""
-        return [_solution(component) for component in self.components]
-
-
-_ADVICE = {
-    Verdict.UNIQUE: "exactly one motion obeys the laws.",
-    Verdict.MULTIPLE: "several motions obey the laws; a run must choose (on_multiple), or the model needs compliance.",
-    Verdict.CONTINUUM: "a continuum of motions obeys the laws; a run must choose, or the model needs compliance.",
-    Verdict.NONE: "no motion obeys the laws; at this state the rigid model needs an impact or compliance.",
-    Verdict.UNDECIDED: "neither a complete list nor a proof that there is none.",
-    Verdict.NOT_EXAMINED: "this state was not examined.",
-}
+__all__ = ["Outcome", "Verdict", "examine", "outcome", "planar_body_problem"]
 
 
 def outcome(
@@ -111,7 +57,10 @@ def outcome(
     """
     if mu_s_rule not in ("all", "stick"):
         raise InputError("mu_s_rule", repr(mu_s_rule), "all or stick")
-    modal, level = _modal(problem)
+    try:
+        modal, level = _modal(problem)
+    except NotPlanar:
+        return _in_space(problem)
     found = enumerate_modes(modal, certify=certify, limit=limit)
     if not found.complete:
         return Outcome(verdict=Verdict.UNDECIDED, level=level, exact=certify, reason=found.reason)
@@ -137,13 +86,31 @@ def planar_body_problem(body: ExactBody) -> ModalProblem:
 def _modal(problem: Any) -> tuple[ModalProblem, str]:
     """Return the problem with exact numbers, and its level."""
     if isinstance(problem, LocalDynamics):
-        from .modal import dynamics_problem
-
         return dynamics_problem(problem), problem.level
     if isinstance(problem, ExactBody):
         return planar_body_problem(problem), "acceleration"
+    if isinstance(problem, ComplementarityProblem) and any(_spatial(law) for law in problem.laws):
+        raise NotPlanar("problem", "contacts in space", "blocks of one or two rows")
     modal = modal_problem(problem)
     return modal, "lcp" if modal.kind == "lcp" else "acceleration"
+
+
+def _spatial(law: Any) -> bool:
+    return law.size > 2 or (isinstance(law, Dry) and law.size > 1) or (law.size == 2 and not isinstance(law, Coulomb))
+
+
+def _in_space(problem: Any) -> Outcome:
+    """Say what can be said about contacts in space without enumeration: none, or at least one."""
+    level = problem.level if isinstance(problem, LocalDynamics) else "velocity"
+    blocks = assemble(problem) if isinstance(problem, LocalDynamics) else problem
+    proof = refutation(blocks)
+    if proof is not None:
+        return Outcome(verdict=Verdict.NONE, count=0, level=level, certificate=proof)
+    proof = slater_certificate(blocks)
+    if proof is not None:
+        return Outcome(verdict=Verdict.UNDECIDED, level=level, certificate=proof, reason="exists")
+    reason = "contacts in space at rest: neither a strictly feasible motion nor a contradiction was found"
+    return Outcome(verdict=Verdict.UNDECIDED, level=level, reason=reason)
 
 
 def _outcome(found: Enumeration, level: str, certificate: Certificate | None, reason: str) -> Outcome:
@@ -153,17 +120,3 @@ def _outcome(found: Enumeration, level: str, certificate: Certificate | None, re
     )  # fmt: skip
 
 
-def _solution(component: Component) -> dict[str, Any]:
-    point = component.point
-    faces = [] if point is not None else [
-        {"mode": mode, "vertices": [list(map(float, v)) for v in hull.vertices],
-         "rays": [list(map(float, r)) for r in hull.rays]}
-        for mode, hull in zip(component.modes, component.hulls, strict=True)
-    ]  # fmt: skip
-    return {
-        "modes": list(component.modes),
-        "point": None if point is None else [float(x) for x in point],
-        "point_exact": None if point is None else text(point),
-        "faces": faces,
-        "force_unique": component.forces_unique,
-    }

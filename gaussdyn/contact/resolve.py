@@ -47,7 +47,7 @@ def resolve(
     """
     omega = admissible_set(dynamics, convex=convex)
     if omega.status is not OmegaStatus.READY:
-        return _refused(omega)
+        return _refused(dynamics, omega)
     solution = _solve(dynamics, omega, method)
     if dynamics.level == "velocity" and any(bends(row) for row in dynamics.rows):
         return relinearised(dynamics, solution, lambda near: _solve(near, admissible_set(near, convex=convex), method))
@@ -79,7 +79,8 @@ def _with_convex(method: Method | None, omega: AdmissibleSet) -> Method | None:
     raise InputError("method", method, "Cvxpy", "Only it knows a user's convex constraints.")
 
 
-def _refused(omega: AdmissibleSet) -> Solution:
-    """Return the status of a state that has no acceleration."""
-    status = Status(str(omega.status))
-    return Solution(problem=None, status=status, message=f"{', '.join(omega.at_fault)}: {status.advice}")
+def _refused(dynamics: LocalDynamics, omega: AdmissibleSet) -> Solution:
+    """Return the status of a state that has no acceleration, naming the constraints at fault."""
+    status, rows = Status(str(omega.status)), {row.id: row for row in dynamics.rows}
+    named = [f"{rows[id].kind} {id} (value {rows[id].gap:.3g}, rate {rows[id].rate[0]:.3g})" for id in omega.at_fault]
+    return Solution(problem=None, status=status, message=f"{', '.join(named)}: {status.advice}")

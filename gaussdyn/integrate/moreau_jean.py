@@ -35,8 +35,8 @@ class MoreauJean:
     Order 2 in smooth motion, bilateral and planar contacts included, with theta = 1/2 (order 1 where a slip turns
     its direction in space); order 1 at impacts and at changes between stick, slip and open, whose times are known to
     within a step. Coulomb's law, the contact laws and joint rates hold at the end of every step to the residual of
-    the solution; gaps are not corrected: closed ones keep the error of the step in which they closed (at most
-    (1 - theta) dt |u_N|), joints move by O(dt^2) without piling up.
+    the solution; gaps are not corrected: closed ones keep the depth of the step in which they closed (at most
+    dt |u_N|), joints and curved contacts are off by O(dt^2) without piling up.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
         change = refined.far_from(guess)
         if change <= TOL or (change >= 0.5 * last and change <= STALLED):
             return refined, solution
-        if k == SOFTEN_AFTER and change > 1e-3 * last:
+        if k == SOFTEN_AFTER and change > 0.03 * last:
             problem = problem.soften(solution.x)
             refined, change = problem.guess(solution.x), np.inf
         guess, last = refined, change

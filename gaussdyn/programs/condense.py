@@ -18,6 +18,8 @@ from ..arrays import Array
 from ..errors import InputError
 
 Matrix = Any  # Array or scipy.sparse.csr_array
+# dgetrs of OpenBLAS wakes its threads for any size: 2 ms for a 3 x 3 system.
+SMALL_MASS = 60
 LARGEST_BODY = 64
 
 
@@ -86,6 +88,8 @@ def _dense_inverse(M: Array) -> Any:
     if info != 0:
         mend = "Give that coordinate a mass, or remove it."
         raise InputError("M", f"a singular matrix (coordinate {info - 1})", "an invertible mass matrix", mend)
+    if len(M) <= SMALL_MASS:
+        return lambda load: np.linalg.solve(M, _dense(load))
     return lambda load: dgetrs(lu, pivots, _dense(load))[0]
 
 

@@ -98,13 +98,17 @@ class MultiplierDual:
         scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         W, q, w = self.W / np.outer(scale, scale), self.q / scale, np.zeros(p)
         bounds, guess = np.eye(p)[m:], np.zeros(1, dtype=np.int64)
+        best, least = w, np.inf
         for eps in PROXIMAL:
-            last = w
-            w, _, state, _ = solve_rows(W + eps * np.eye(p), -q - eps * last, bounds, np.zeros(p - m), guess)
+            w, _, state, _ = solve_rows(W + eps * np.eye(p), -q - eps * w, bounds, np.zeros(p - m), guess)
+            w[m:] = np.maximum(w[m:], 0.0)
             guess = np.r_[0, np.flatnonzero(state > 0)]
-            if eps * np.abs(w - last).max(initial=0.0) <= 1e-16 * np.abs(q).max(initial=0.0):
+            pull = W @ w - q
+            error = float(np.abs(np.r_[pull[:m], np.minimum(w, pull)[m:]]).max(initial=0.0))
+            best, least = (w, error) if error < least else (best, least)
+            if error <= 1e-14 * np.abs(q).max(initial=0.0):
                 break
-        return w / scale
+        return best / scale
 
 
 def multiplier_dual(program: QuadraticProgram) -> MultiplierDual:

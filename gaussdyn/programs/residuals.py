@@ -54,10 +54,10 @@ class Residuals:
     def small(self, tol: float = TOL) -> bool:
         """Whether E <= max(tol, 10 eps |r| / |rho q|): the definition of SOLVED.
 
-        The rounding floor is capped at 1e-8, where modes are no longer settled: a reaction that runs to infinity
-        would otherwise hide any residual.
+        Never with |r| above 4.5e7 |rho q|, nor with E above 1e-8: where a reaction runs to infinity rounding hides any
+        residual (at 1e16 the map itself is exactly 0), and above 1e-8 no mode is settled.
         """
-        return bool(np.isfinite(self.E) and max(tol, min(10.0 * self.floor, BORDER)) >= self.E)
+        return bool(self.floor <= BORDER and max(tol, min(10.0 * self.floor, BORDER)) >= self.E)
 
     def to_json(self) -> dict[str, float | None]:
         """Return the figures under the keys of the file formats (null where unknown or not finite)."""

@@ -15,9 +15,12 @@ from .backends.lemke import LARGEST, Lemke
 from .backends.newton import ProximalNewton
 from .backends.scaled import Scaled, scaled
 from .complementarity import ComplementarityProblem
+from .laws import Sliding, Unilateral
 from .residuals import TOL
 from .solution import Solution, Status
 from .verify import Approach, Problem, as_blocks, contradiction, finished, nothing_to_solve, verified
+
+SMALL = 60  # rows up to which Lemke's dense tableau is cheap
 
 
 def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = TOL, seconds: float = 30.0) -> Solution:
@@ -72,6 +75,7 @@ def _attempts(
 ) -> Iterator[tuple[Approach, Array | None]]:
     """Yield (method, where it starts; None: from the best point so far), the cheap ones first."""
     zero, rows = np.zeros(len(blocks.q)), len(blocks.q)
+    plain = bool(np.isin(blocks.table.code, (Unilateral.code, Sliding.code)).all())
 
     def left() -> float:
         return max(0.5 * (stop - time.perf_counter()), 0.1)
@@ -79,14 +83,16 @@ def _attempts(
     if start is not None:
         yield ProximalNewton(alpha=1e-6, newton_steps=10, tol=tol), vector("start", start, rows) / data.unit
     yield GaussSeidel(sweeps=5 if data.small else 25, seconds=left(), tol=tol), zero
+    if plain and rows <= SMALL:
+        yield Lemke(tol=tol), None
     yield ProximalNewton(seconds=left(), tol=tol), zero
-    if facets_are_exact(blocks.table) and rows <= 60:
+    if facets_are_exact(blocks.table) and not plain and rows <= SMALL:
         yield Lemke(tol=tol), None
     if has_cones(blocks.table):
         yield InteriorPoint(seconds=left(), tol=tol), None
     yield GaussSeidel(sweeps=10_000, seconds=left(), tol=tol), None
     yield ProximalNewton(alpha=1e-3, seconds=left(), tol=tol), None
-    if facets_are_exact(blocks.table) and 60 < rows <= LARGEST:
+    if facets_are_exact(blocks.table) and SMALL < rows <= LARGEST:
         yield Lemke(tol=tol), None
 
 

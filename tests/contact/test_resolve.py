@@ -34,6 +34,14 @@ def test_statuses_carry_no_acceleration():
         assert "floor" in solution.message
 
 
+def test_an_open_joint_is_named():
+    rod = Position(lambda t, q: q[0], kind="bilateral", name="rod")
+    solution, _ = answer(one(FLOOR, rod), [0.25], [0.0])
+    assert solution.status is Status.PENETRATING
+    assert "bilateral rod (value 0.25" in solution.message
+    assert "floor" not in solution.message
+
+
 def test_free_motion():
     solution, r = answer(one(FLOOR), [1.0], [0.0])
     assert solution.solved
@@ -142,6 +150,13 @@ class TestNonlinearVelocityConstraint:
         solution, _ = answer(UserSystem(1, [[1.0]], [0.0], [never]), [0.0], [0.7], level="velocity", dt=0.1)
         assert not solution.solved
         assert solution.message
+
+
+def test_contradictory_velocity_constraints_are_infeasible():
+    rows = [Velocity(lambda t, q, v, c=c: v[0] - c, kind="bilateral") for c in (1.0, 2.0)]
+    solution, _ = answer(one(*rows), [0.0], [1.0], level="velocity", dt=0.1)
+    assert solution.status is Status.INFEASIBLE
+    assert solution.certificate.verify()
 
 
 def test_reactions_are_told_by_constraint():

@@ -139,11 +139,11 @@ def test_what_is_examined_goes_into_the_outcomes(monkeypatch):
     assert run.outcomes == {"NOT_EXAMINED": 5}
     efforts = []
 
-    def examiner(dynamics, *, effort):
+    def told(system, state, control, effort):
         efforts.append(effort)
-        return "MULTIPLE" if dynamics.t > 0.025 else "UNIQUE"
+        return "MULTIPLE" if state.t > 0.025 else "UNIQUE"
 
-    monkeypatch.setattr(examine, "find_examiner", lambda: examiner)
+    monkeypatch.setattr(examine, "examine_state", told)
     run = simulate(Ball(), State(q=[1.0], v=[0.0]), 0.05, stepper=COARSE, examine="full")
     assert run.outcomes == {"UNIQUE": 3, "MULTIPLE": 2}
     assert set(efforts) == {"full"}
@@ -155,6 +155,17 @@ def test_what_is_examined_goes_into_the_outcomes(monkeypatch):
     assert stopped.t_reached == pytest.approx(0.03)
     first = simulate(Ball(), State(q=[1.0], v=[0.0]), 0.05, stepper=COARSE, examine="cheap", on_multiple="first")
     assert first.status == "COMPLETED"
+
+
+def test_contacts_held_by_the_stepper_are_examined_as_closed():
+    start = State(q=[0.1, 0.0], v=[0.0, 3.0])
+    run = simulate(Block(0.0, 0.2), start, 0.3, stepper=COARSE, examine="cheap")
+    assert run.statistics["max_penetration_m"] > 1e-3  # what the landing left behind
+    sliding = run.t[:-1] > run.events[0].t
+    assert set(run.steps.outcome[sliding]) == {"UNIQUE"}
+    joint = simulate(Tethered(), State(q=[1.0, 0.0], v=[0.0, 0.0]), 0.2, stepper=COARSE, examine="cheap")
+    assert joint.statistics["max_joint_error_m"] > 1e-6
+    assert joint.outcomes == {"UNIQUE": 20}
 
 
 def test_recorded_contact_problems_are_solved_by_the_recorded_reactions(tmp_path):

@@ -123,7 +123,7 @@ def test_three_programs_one_motion(seed: int) -> None:
 @examples
 @given(seeds)
 def test_strong_duality(seed: int) -> None:
-    """The dual minimum is Z(a_free) - Z(a)... with the sign turned: Z(a) = Z(a_free) - min of the dual."""
+    """Z(a) = Z(a_free) - the minimum of the dual: every valid (y, z) attains it."""
     _, p, found = _case(seed, cond=1e2)
     free = np.linalg.solve(p.H, -p.g)
     dual = multiplier_dual(p)

@@ -79,7 +79,7 @@ def _spread(program: QuadraticProgram, found: Solution) -> Array:
     bounds = [(None, None)] * m + [(0.0, None if a else 0.0) for a in active]
     N = np.vstack([program.A, program.C])
     target = force(program, found.lam, found.r)
-    scale = np.linalg.norm(target)
+    scale = np.linalg.norm(target) or 1.0
     ends = []
     for i in range(m + k):
         cost = np.eye(m + k)[i]

@@ -165,6 +165,14 @@ def test_other_duration_or_coarser_step_is_not_compared(cli: Cli) -> None:
         assert {check["pass"] for check in answer.document["checks"]} == {None}
 
 
+def test_the_observed_order_is_shown(cli: Cli) -> None:
+    found = {one["name"]: one for one in cli("run", "sliding_rod", "--order", "--json").document["order"]}
+    angle = found["angle at the end"]
+    assert len(angle["dt"]) == len(angle["error"]) == 3
+    assert abs(angle["order"] - 2.0) < 0.2
+    assert cli("run", "incline", "--t-end", "0.01", "--json").document["order"] is None
+
+
 def test_a_missed_exact_answer_is_exit_status_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scene is given a wrong expectation: the command must notice."""
     from dataclasses import replace

@@ -13,15 +13,12 @@ from gaussdyn.programs.solve_quadratic import solve_quadratic
 def pool_adjacent_violators(m: Array, F: Array, rigid: Array) -> Array:
     """Return the accelerations of cars in a row with a_i >= a_{i+1}; rigid couplings make neighbours equal.
 
-    Cars are merged into trains, each with the mean acceleration F / m of its cars, while the one behind is faster.
+    Rigidly coupled cars form trains; trains are merged while the one behind would be faster, and move as one mass.
     """
+    first = np.flatnonzero(np.r_[True, ~rigid])
     trains: list[list[float]] = []  # mass, force, number of cars
-    for i in range(len(m)):
-        joined = i > 0 and rigid[i - 1]
-        trains.append([m[i], F[i], 1])
-        if joined:
-            last = trains.pop()
-            trains[-1] = [p + q for p, q in zip(trains[-1], last, strict=True)]
+    for start, end in zip(first, [*first[1:], len(m)], strict=True):
+        trains.append([m[start:end].sum(), F[start:end].sum(), end - start])
         while len(trains) > 1 and trains[-2][1] / trains[-2][0] < trains[-1][1] / trains[-1][0]:
             last = trains.pop()
             trains[-1] = [p + q for p, q in zip(trains[-1], last, strict=True)]

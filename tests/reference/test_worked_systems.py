@@ -16,15 +16,20 @@ from gaussdyn.contact.resolve import reactions, resolve
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user_system import Acceleration, Position, UserSystem, Velocity
+from gaussdyn.programs.equivalents import multiplier_dual, reaction_program
 from gaussdyn.programs.solution import Status
 from gaussdyn.programs.solve import solve
 
 
 def gauss(system, q, v, t=0.0):
-    """System -> Omega -> Gauss program -> solution; returns (dynamics, solution)."""
+    """System -> Omega -> Gauss program -> solution, the same from the two equivalent programs."""
     dynamics = snapshot(system, State(q=q, v=v, t=t))
     omega = admissible_set(dynamics)
-    solution = solve(gauss_program(dynamics, omega)).require()
+    program = gauss_program(dynamics, omega)
+    solution = solve(program).require()
+    other, dual = reaction_program(program), multiplier_dual(program)
+    np.testing.assert_allclose(other.motion(solve(other.program).require().x), solution.x, atol=1e-8)
+    np.testing.assert_allclose(dual.motion(dual.solve()), solution.x, atol=1e-8)
     assert omega.contains(solution.x, 1e-9)
     load = dynamics.M @ solution.x - dynamics.h - omega.A.T @ solution.lam - omega.C.T @ solution.r
     assert np.abs(load).max() < 1e-9 * (1.0 + np.abs(dynamics.h).max())

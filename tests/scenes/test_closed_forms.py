@@ -63,7 +63,7 @@ def test_zeno_reference_number():
     assert value(build("zeno_ball"), "time of rest") == pytest.approx(4.06371276887158, abs=1e-14)
 
 
-@pytest.mark.parametrize(("x0", "d"), [(1.05, 0.1), (-0.8, 0.13), (0.3, 0.11), (0.05, 0.1)])
+@pytest.mark.parametrize(("x0", "d"), [(1.05, 0.1), (-0.8, 0.13), (0.3, 0.11), (0.05, 0.1), (0.5, 0.3), (-1.2, 0.22)])
 def test_decay_follows_the_equation_of_motion(x0, d):
     """Integrate half cycle by half cycle, x'' = -x - d sign(v), from rest to rest."""
     decay = Decay(x0, d, math.pi)

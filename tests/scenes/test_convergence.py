@@ -1,4 +1,4 @@
-"""The observed orders: 2 where theory says 2, 1 where an event is only known to within a step, exact where it is exact."""
+"""The observed orders: 2 in smooth motion, 1 where an event is only known to within a step, exact where it is exact."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ def orders(name, **options):
 
 
 def test_sliding_rod_is_of_order_two():
-    for found in orders("sliding_rod", dt=4e-3).values():
+    for found in orders("sliding_rod", dt=8e-3).values():
         assert found.order == pytest.approx(2.0, abs=0.1), str(found)
 
 
 def test_damping_scheme_is_of_order_one():
     """theta = 1 costs one order: the measure sees it."""
-    found = orders("sliding_rod", dt=4e-3, stepper=MoreauJean(theta=1.0))
+    found = orders("sliding_rod", dt=8e-3, stepper=MoreauJean(theta=1.0))
     assert found["angle at the end"].order == pytest.approx(1.0, abs=0.1)
 
 
 def test_slack_string_is_of_order_two_up_to_the_jerk_and_of_order_one_after():
-    found = orders("slack_string", dt=4e-3)
+    found = orders("slack_string", dt=8e-3)
     for name in ("time when it goes slack", "height where it goes slack", "greatest height"):
         assert found[name].order == pytest.approx(2.0, abs=0.35), str(found[name])
     errors = found["time when it is taut again"]
@@ -35,24 +35,26 @@ def test_slack_string_is_of_order_two_up_to_the_jerk_and_of_order_one_after():
 
 def test_incline_is_exact():
     for params in ({}, {"mu": 0.2}):
-        for found in orders("incline", dt=0.01, **params).values():
+        for found in orders("incline", dt=0.02, **params).values():
             assert found.order is None, str(found)
             assert max(found.error) <= ROUNDING
 
 
 def test_coulomb_oscillator_is_of_order_two_in_place():
-    found = orders("coulomb_oscillator", dt=0.02)
+    """The place of a turn is known to x'' dt^2 / 8 <= 1.3 dt^2 / 8, however the steps fall."""
+    found = orders("coulomb_oscillator", dt=0.04, mu=0.03)
     for name in ("first turning point", "where it stops"):
-        assert 1.5 < found[name].order < 2.7, str(found[name])
+        shares = [error / dt**2 for error, dt in zip(found[name].error, found[name].dt, strict=True)]
+        assert max(shares) < 2 * 1.3 / 8, str(found[name])
     stop = found["when it stops"]
     assert all(error <= 2 * dt for error, dt in zip(stop.error, stop.dt, strict=True))
 
 
 def test_zeno_ball_is_of_order_one_up_to_a_logarithm():
-    found = orders("zeno_ball", e=0.5, levels=5, dt=8e-3)["time of rest"]
-    ratio = np.array(found.error) / np.array(found.dt)
-    assert ratio.max() < 10.0
-    assert 0.5 < found.order < 1.5, str(found)
+    """Flights longer than a step are about log(t / dt) / log(1 / e), each wrong by up to dt (1 + 1 / e)."""
+    found = orders("zeno_ball", e=0.5, dt=8e-3)["time of rest"]
+    for error, dt in zip(found.error, found.dt, strict=True):
+        assert error <= dt * (3.0 * np.log2(0.45 / dt) + 8.0), str(found)
 
 
 def test_it_reads_out():

@@ -1,0 +1,88 @@
+"""How many accelerations a state has, quickly: what a run asks on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import InputError
+from ..programs.counting import count_solutions
+from .modal import ContactRows, NotPlanar, contact_rows, local_doubles
+from .snapshot import LocalDynamics
+from .verdicts import Outcome, Verdict
+
+CONTACTS = 8  # enumerated up to here
+
+
+def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
+    """Return how many accelerations a state has, in floating point and without proof (`outcome` gives both).
+
+    Parameters
+    ----------
+    dynamics : LocalDynamics
+    effort : str
+        cheap: states in which every frictional contact slides are enumerated up to 8 contacts; above, and where
+        planar contacts rest, a sufficient bound says UNIQUE or nothing. full: resting planar contacts are enumerated
+        too. Contacts in space at rest are NOT_EXAMINED.
+
+    Raises
+    ------
+    InputError
+        An unknown effort.
+    """
+    if effort not in ("cheap", "full"):
+        raise InputError("effort", repr(effort), "cheap or full")
+    try:
+        rows = contact_rows(dynamics)
+    except NotPlanar as error:
+        return _not_examined(str(error))
+    except InputError as error:  # the state has no acceleration: it needs an impact first
+        return _not_examined(error.given if isinstance(error.given, str) else "no acceleration exists at this state")
+    frictional = [one for one in rows if one.frictional]
+    if not frictional:
+        return _found("UNIQUE", 1, "no friction: the Gauss program is strictly convex")
+    W, q = local_doubles(dynamics, rows)
+    sliding = all(one.sliding for one in frictional)
+    if len(frictional) <= CONTACTS and (sliding or effort == "full"):
+        count = count_solutions(W, q, [one.block for one in rows if one.block is not None])
+        number = len(count.points) if count.complete and not count.moving else None
+        return _found(count.verdict, number, "counted in floating point")
+    if friction_bound(W, rows) < 1.0:
+        return _found("UNIQUE", 1, "friction is below the bound that excludes a second solution")
+    return _not_examined(f"{len(frictional)} frictional contacts" if sliding else "contacts at rest: effort is cheap")
+
+
+def friction_bound(W: Array, rows: Sequence[ContactRows]) -> float:
+    """Return a number that is below 1 only if the acceleration and the reactions are unique; inf if it says nothing.
+
+    Two solutions obey dr.W dr <= sum mu |dr_N| |du_T|, so |mu W_T| < lambda_min of the symmetric part of W excludes
+    a second one (Pang and Trinkle 1996; Blumentals, Brogliato, Bertails-Descoubes 2016). Its inverse is a friction
+    margin: all mu may grow by that factor.
+    """
+    weight, sides = np.zeros(len(W)), []
+    at = 0
+    for one in rows:
+        if one.block is None:
+            continue
+        if one.block.motions == 2:
+            if one.block.stronger_at_rest or "D" not in one.block.letters:
+                return float("inf")
+            weight[at + 1] = one.mu
+        elif "S" in one.block.letters and one.block.stronger_at_rest:
+            return float("inf")
+        sides.append(at)
+        at += one.block.motions
+    least = float(np.linalg.eigvalsh(0.5 * (W + W.T))[0]) if len(W) else 1.0
+    if least <= 1e-10 * float(np.abs(W).max(initial=0.0)):
+        return float("inf")
+    return float(np.linalg.norm(weight[:, None] * W)) / least
+
+
+def _found(verdict: str, count: int | None, reason: str) -> Outcome:
+    return Outcome(verdict=Verdict(verdict), count=count, exact=False, reason=reason)
+
+
+def _not_examined(reason: str) -> Outcome:
+    return Outcome(verdict=Verdict.NOT_EXAMINED, exact=False, reason=reason)

@@ -1,0 +1,86 @@
+"""The outcome of a problem: how many motions there are, which, and the proof."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from ..linalg.rational import text
+from ..programs.certificates import Certificate
+from ..programs.enumeration import Component
+
+
+class Verdict(StrEnum):
+    """How many solutions there are."""
+
+    UNIQUE = "UNIQUE"
+    MULTIPLE = "MULTIPLE"
+    CONTINUUM = "CONTINUUM"
+    NONE = "NONE"
+    UNDECIDED = "UNDECIDED"
+    NOT_EXAMINED = "NOT_EXAMINED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The outcome of a problem, with its solutions and its proof.
+
+    Attributes
+    ----------
+    verdict : Verdict
+    count : int or None
+        Number of solutions; of connected components, if any of them is not a point; None if not known.
+    level : str
+        acceleration, velocity or lcp.
+    exact : bool
+        Whether every step was proved in exact arithmetic.
+    components : tuple of Component
+        Solutions, grouped by the primary unknown.
+    certificate : Certificate or None
+    reason : str
+        What is special: degenerate data, stick priority, why undecided.
+    """
+
+    verdict: Verdict
+    count: int | None = None
+    level: str = "acceleration"
+    exact: bool = True
+    components: tuple[Component, ...] = ()
+    certificate: Certificate | None = None
+    reason: str = ""
+
+    def explain(self) -> str:
+        """Return the outcome in words, and what to do about it."""
+        said = f"{self.verdict}: {_ADVICE[self.verdict]}"
+        return said + (f" ({self.reason})" if self.reason else "")
+
+    def solutions(self) -> list[dict[str, Any]]:
+        """Return the solutions as the file formats describe them."""
+        return [_solution(component) for component in self.components]
+
+
+_ADVICE = {
+    Verdict.UNIQUE: "exactly one motion obeys the laws.",
+    Verdict.MULTIPLE: "several motions obey the laws; a run must choose (on_multiple), or the model needs compliance.",
+    Verdict.CONTINUUM: "a continuum of motions obeys the laws; a run must choose, or the model needs compliance.",
+    Verdict.NONE: "no motion obeys the laws; at this state the rigid model needs an impact or compliance.",
+    Verdict.UNDECIDED: "neither a complete list nor a proof that there is none.",
+    Verdict.NOT_EXAMINED: "this state was not examined.",
+}
+
+
+def _solution(component: Component) -> dict[str, Any]:
+    point = component.point
+    faces = [] if point is not None else [
+        {"mode": mode, "vertices": [list(map(float, v)) for v in hull.vertices],
+         "rays": [list(map(float, r)) for r in hull.rays]}
+        for mode, hull in zip(component.modes, component.hulls, strict=True)
+    ]  # fmt: skip
+    return {
+        "modes": list(component.modes),
+        "point": None if point is None else [float(x) for x in point],
+        "point_exact": None if point is None else text(point),
+        "faces": faces,
+        "force_unique": component.forces_unique,
+    }

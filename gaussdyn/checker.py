@@ -65,13 +65,16 @@ def solutions(W: Any, q: Any, blocks: Any, leaves: Any, at: list[str], noun: str
             continue
         if "implied" in leaf:
             demand(combine(leaf["implied"], E, G, S) == (Fraction(0), False), "has implied equalities without proof")
-            fixed += [row[:-1] for row, z in zip(G, vector(leaf["implied"])[len(E):]) if z]
+            fixed += [row[:-1] for row, z in zip(G, vector(leaf["implied"])[len(E) :]) if z]
         demand(rank(fixed + [place([1, 0], [i], 2 * n)[:-1] for i in range(n)]) == rank(fixed), "shows no single point")
         points.add(tuple(x[:n]))
     if faces:
         return f"CONTINUUM: the solutions fill a continuum of {noun}"
-    return ("NONE: no mode has a solution", f"UNIQUE: exactly one {noun} solves the problem",
-            f"MULTIPLE: exactly {len(points)} values of {noun} solve the problem")[min(len(points), 2)]
+    return (
+        "NONE: no mode has a solution",
+        f"UNIQUE: exactly one {noun} solves the problem",
+        f"MULTIPLE: exactly {len(points)} values of {noun} solve the problem",
+    )[min(len(points), 2)]
 
 
 def lcp(problem: Any, leaves: Any, at: list[str]) -> str:
@@ -95,8 +98,13 @@ def planar(problem: Any, leaves: Any, at: list[str]) -> str:
     light = [[x / m, y / m, angle / J] for x, y, angle in rows]
     G = [[dot(row, other) for other in rows] for row in light]
     b = [dot(row, vector(force, 3)) + d for row, d in zip(light, sum(drift, []))]
-    laws = zip(vector(problem["mu"], len(points)), vector(problem["mu_s"], len(points)), problem["bilateral"],
-               problem["state"], strict=True)
+    laws = zip(
+        vector(problem["mu"], len(points)),
+        vector(problem["mu_s"], len(points)),
+        problem["bilateral"],
+        problem["state"],
+        strict=True,
+    )
     return solutions(G, b, [(2, contact(*law)) for law in laws], leaves, at, "acceleration")
 
 
@@ -109,7 +117,9 @@ def contact(mu: Fraction, mu_s: Fraction, bilateral: Any, state: Any) -> Any:
         least, above = ([load], []) if side > 0 else ([], [load])
         cone = [[0, 0, side * mu_s, -1, 0], [0, 0, side * mu_s, 1, 0]]
         rest = {stick: ([touch, [0, 1, 0, 0, 0]], least + cone, above)}
-        rest |= {x: ([touch, [0, 0, side * s * mu, 1, 0]], least, [*above, [0, s, 0, 0, 0]]) for x, s in zip(slips, (1, -1))}
+        rest |= {
+            x: ([touch, [0, 0, side * s * mu, 1, 0]], least, [*above, [0, s, 0, 0, 0]]) for x, s in zip(slips, (1, -1))
+        }
         modes |= {slide: ([touch, [0, 0, side * state * mu, 1, 0]], least, above)} if state else rest
     if bilateral:
         return {**{x: rows for x, rows in modes.items() if x != "D"}, "*": ([touch], [], [])}
@@ -123,19 +133,21 @@ def partition(modes: list[str], letters: list[set[str]]) -> None:
     demand(modes and all(len(mode) == len(letters) for mode in modes), "leaves modes out, or has no such blocks")
     if len(modes) > 1 or modes[0].strip("*"):
         b = next((b for b in range(len(letters)) if all(mode[b] != "*" for mode in modes)), None)
-        demand(b is not None and {mode[b] for mode in modes} == letters[b], "has leaves that do not partition the modes")
+        demand(
+            b is not None and {mode[b] for mode in modes} == letters[b], "has leaves that do not partition the modes"
+        )
         for letter in letters[b]:
-            partition([mode[:b] + "*" + mode[b + 1:] for mode in modes if mode[b] == letter], letters)
+            partition([mode[:b] + "*" + mode[b + 1 :] for mode in modes if mode[b] == letter], letters)
 
 
 def combine(multipliers: Any, E: Any, G: Any, S: Any) -> tuple[Fraction, bool]:
     """Return e.y + g.z + s.t for E x = e, G x <= g, S x < s (>= rows negated), and whether t is not zero."""
     lam = vector(multipliers, len(E) + len(G) + len(S))
-    demand(all(x >= 0 for x in lam[len(E):]), "has a negative multiplier of an inequality")
+    demand(all(x >= 0 for x in lam[len(E) :]), "has a negative multiplier of an inequality")
     rows = [*E, *([-x for x in row] for row in G + S)]
     *sums, value = [sum((x * row[j] for x, row in zip(lam, rows) if x), Fraction(0)) for j in range(len(rows[0]))]
     demand(not any(sums), "has multipliers that do not cancel")
-    return value, any(lam[len(E) + len(G):])
+    return value, any(lam[len(E) + len(G) :])
 
 
 def obeys(x: list[Fraction], E: Any, G: Any, S: Any) -> list[Fraction]:
@@ -220,7 +232,9 @@ def empty(problem: Any, leaves: Any, at: list[str]) -> str:
     """Check a Farkas vector for A x = b, C x >= d."""
     at[0], (leaf,) = "leaf *", leaves
     A, C = table(problem["A"]), table(problem["C"])
-    E, G = ([[*row, end] for row, end in zip(rows, vector(problem[key], len(rows)))] for rows, key in ((A, "b"), (C, "d")))
+    E, G = (
+        [[*row, end] for row, end in zip(rows, vector(problem[key], len(rows)))] for rows, key in ((A, "b"), (C, "d"))
+    )
     demand(leaf["mode"] == "*" and len({len(row) for row in E + G}) == 1, "does not fit the problem")
     demand(combine(leaf["refutation"], E, G, [])[0] < 0, "has multipliers without a contradiction")
     return "INFEASIBLE: no x satisfies A x = b and C x >= d"
@@ -246,7 +260,8 @@ def strict(problem: Any, leaves: Any, at: list[str]) -> str:
 def positive(M: Any) -> bool:
     """Whether all pivots of a symmetric matrix are positive."""
     while M and M[0][0] > 0:
-        M = [[x - row[0] / M[0][0] * y for x, y in zip(row[1:], M[0][1:])] for row in M[1:]]
+        top = M[0]
+        M = [[x - row[0] / top[0] * y for x, y in zip(row[1:], top[1:])] if row[0] else row[1:] for row in M[1:]]
     return not M
 
 

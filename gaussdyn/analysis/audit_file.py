@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..integrate.energy import REST
 from ..integrate.trajectory import Trajectory
 from ..programs.solution import Status
 from .series import Series
@@ -125,7 +126,8 @@ def _energy(run: Trajectory) -> Array:
 def _drift(run: Trajectory) -> Array:
     """Return the energy error relative to the largest kinetic + |potential - initial|."""
     scale = float((run["kinetic"] + np.abs(run["potential"] - run["potential"][0])).max())
-    return np.abs(run["energy_error"]) / (scale if scale > 0.0 else 1.0)
+    moves = bool((np.abs(run.v) > REST).any())
+    return np.abs(run["energy_error"]) / (scale if scale > 0.0 and moves else 1.0)
 
 
 def _gap(run: Trajectory, key: str) -> Array:

@@ -112,7 +112,8 @@ class _SavedStep:
     def _laws(self) -> float:
         """Return the residual E of the claimed impulses in the contact problem; reactions of rows that do not act."""
         acting = {row.id for row in self.dynamics.rows}
-        if any(p.any() for key, p in self.impulses.items() if key not in acting):
+        rounding = EXACT * max((float(np.abs(p).max()) for p in self.impulses.values()), default=0.0)
+        if any((np.abs(p) > rounding).any() for key, p in self.impulses.items() if key not in acting):
             return float("inf")
         problem = assemble(self.dynamics)
         if not problem.laws:

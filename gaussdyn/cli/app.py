@@ -66,13 +66,17 @@ def plain(value: Any) -> Any:
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
+    if isinstance(value, float):
+        return _finite(value)
     if isinstance(value, bool) or value is None:
         return value
-    if isinstance(value, float):
-        if math.isnan(value):
-            return None
-        return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
     return int(value) if isinstance(value, int) else str(value)
+
+
+def _finite(value: float) -> float | str | None:
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
 
 
 def emit(document: Any) -> None:

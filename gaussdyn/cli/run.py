@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import BackendMissing, InputError
-from .app import DONE, REJECTED, UNFINISHED, Json, app, console, emit, numbers, quiet, writable
+from .app import DONE, REJECTED, UNFINISHED, Json, app, emit, numbers, quiet, writable
 from .progress import Bar
+from .run_screen import show
 from .steppers import stepper_of
 
 if TYPE_CHECKING:
@@ -38,7 +39,6 @@ class OnMultiple(StrEnum):
     refuse = "raise"
 
 
-COMPILED = 5.0  # s: kernels that only had to be loaded never take that long
 USUAL = {
     "stepper": "moreau_jean", "dt": None, "theta": None, "t_end": None, "examine": "cheap", "on_multiple": "continue",
 }  # fmt: skip
@@ -214,52 +214,3 @@ def orders(scene: Scene, stepper: Stepper) -> list[dict[str, Any]]:
 
 def _name(path: Path | None) -> str | None:
     return None if path is None else str(path)
-
-
-def show(document: dict[str, Any]) -> None:
-    """Print a run for people."""
-    screen, stepper = console(), document["stepper"]
-    colour = "green" if document["status"] == "COMPLETED" else "yellow"
-    screen.print(
-        f"[bold]{document['scene']}[/bold]  [{colour}]{document['status']}[/{colour}] at t = "
-        f"{document['t_reached']:g} s, {document['steps']} steps of {stepper['name']} "
-        f"(dt = {stepper.get('dt', 0):g} s) in {document['wall_s'] - document['compile_s']:.2f} s"
-        + (f" (and {document['compile_s']:.0f} s to compile, once)" if document["compile_s"] > COMPILED else ""),
-        soft_wrap=True,
-    )
-    if document["stop"]:
-        screen.print(f"stopped at t = {document['stop']['t']:g} s: {document['stop']['reason']}", markup=False)
-    screen.print(
-        f"residual {_figure(document['max_residual'])}, penetration {_figure(document['max_penetration_m'])} m, "
-        f"energy error {_figure(document['energy_drift_rel'])}",
-        soft_wrap=True,
-    )
-    for key in ("events", "outcomes"):
-        if document[key]:
-            screen.print(f"{key}: " + ", ".join(f"{n} {kind}" for kind, n in document[key].items()), soft_wrap=True)
-    if document["checks"]:
-        screen.print(_table(document["checks"]))
-    for one in document["order"] or []:
-        errors = ", ".join(_figure(error) for error in one["error"])
-        word = "exact to rounding" if one["order"] is None else f"order {one['order']:.2f}"
-        screen.print(f"{one['name']}: errors {errors} at dt, dt/2, dt/4; {word}", soft_wrap=True)
-    for key in ("out", "report", "record"):
-        if document[key]:
-            screen.print(f"{key}: {document[key]}", soft_wrap=True, markup=False)
-
-
-def _table(checks: list[dict[str, Any]]) -> Any:
-    from rich.table import Table
-
-    table = Table()
-    for heading in ("exact answer", "expected", "got", "error", "tolerance", ""):
-        table.add_column(heading)
-    words = {True: "[green]met[/green]", False: "[red]missed[/red]", None: "not compared"}
-    for check in checks:
-        figures = [_figure(check[key], 7) for key in ("expected", "got", "error", "tol")]
-        table.add_row(f"{check['name']} ({check['unit']})", *figures, words[check["pass"]])
-    return table
-
-
-def _figure(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}g}"

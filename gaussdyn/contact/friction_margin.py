@@ -10,7 +10,9 @@ from ..programs.critical import Critical, critical_values
 from .outcome import planar_body_problem
 
 
-def critical_friction(body: ExactBody, contact: int | None = None, most: Fraction = Fraction(10)) -> tuple[Critical, ...]:
+def critical_friction(
+    body: ExactBody, contact: int | None = None, most: Fraction = Fraction(10)
+) -> tuple[Critical, ...]:
     """Return the exact friction at which the number of accelerations of a planar body changes.
 
     Parameters

@@ -118,5 +118,3 @@ def _outcome(found: Enumeration, level: str, certificate: Certificate | None, re
         verdict=Verdict(found.verdict), count=found.count, level=level, exact=found.certified,
         components=found.components, certificate=certificate, reason=reason,
     )  # fmt: skip
-
-

@@ -1,1 +1,1 @@
-"""integrate."""
+"""Integrators, the main loop, and the trajectory it leaves behind."""

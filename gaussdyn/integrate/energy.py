@@ -12,6 +12,9 @@ from ..mechanics.system import System
 from .stepper import Work
 
 
+REST = 1e-12  # m/s, rad/s: velocities up to this are rounding, and energies made of them have no relative error
+
+
 @dataclass(slots=True, kw_only=True)
 class EnergyBook:
     """Running balance: energy - energy at the start - work of all forces that the potential does not cover.
@@ -24,6 +27,8 @@ class EnergyBook:
         Work done since the start, J.
     drift, scale : float
         Largest |error| and largest kinetic + |potential - initial| so far, J.
+    fastest : float
+        Largest |velocity| of a coordinate so far, SI.
     """
 
     kinetic: float
@@ -33,12 +38,14 @@ class EnergyBook:
     forces: float = 0.0
     drift: float = 0.0
     scale: float = 0.0
+    fastest: float = 0.0
 
     @classmethod
     def start(cls, system: System, state: State) -> EnergyBook:
         """Open the book at the initial state."""
         kinetic, potential = energy(system, state)
-        return cls(kinetic=kinetic, potential=potential, initial=(kinetic, potential), scale=kinetic)
+        initial = (kinetic, potential)
+        return cls(kinetic=kinetic, potential=potential, initial=initial, scale=kinetic, fastest=_fastest(state))
 
     def add(self, system: System, state: State, work: Work) -> None:
         """Enter one step that ended in `state`."""
@@ -47,6 +54,7 @@ class EnergyBook:
         self.forces += work.forces
         self.drift = max(self.drift, abs(self.error))
         self.scale = max(self.scale, self.kinetic + abs(self.potential - self.initial[1]))
+        self.fastest = max(self.fastest, _fastest(state))
 
     @property
     def error(self) -> float:
@@ -55,8 +63,8 @@ class EnergyBook:
 
     @property
     def drift_rel(self) -> float | None:
-        """Largest |error| over the largest kinetic + |potential - initial|; None where that is 0."""
-        return self.drift / self.scale if self.scale > 0.0 else None
+        """Largest |error| over the largest kinetic + |potential - initial|; None where nothing but rounding moves."""
+        return self.drift / self.scale if self.scale > 0.0 and self.fastest > REST else None
 
 
 def energy(system: System, state: State) -> tuple[float, float]:
@@ -64,3 +72,7 @@ def energy(system: System, state: State) -> tuple[float, float]:
     v: Array = state.v
     M = np.asarray(system.mass(state.q), dtype=np.float64)
     return scalar("kinetic energy", float(0.5 * v @ M @ v)), scalar("potential", system.potential(state.t, state.q))
+
+
+def _fastest(state: State) -> float:
+    return float(np.abs(state.v).max(initial=0.0))

@@ -60,6 +60,7 @@ class ProblemFiles:
             return
         from ..programs.fclib import write
 
+        r = step.solution.r if len(step.solution.r) == len(problem.q) else None
         title = f"{self.scene}, step {number}, t = {step.state.t!r} s, dt = {step.dt!r} s"
         info = {"title": title, "description": "velocity level, impulses in N s, velocities in m/s"}
-        write(self.folder / f"{self.scene}-{number:06d}.hdf5", problem, r=step.solution.r, info=info)
+        write(self.folder / f"{self.scene}-{number:06d}.hdf5", problem, r=r, info=info)

@@ -58,11 +58,15 @@ class Elimination:
         return free - self.S @ (self.inverse_W @ np.asarray(self.G @ free))
 
     def gap(self, x: Array, load: Array) -> float:
-        """Return |G x - b| relative to |b| + |G| (|x| + |M^-1 load|): more than rounding means a contradiction."""
+        """Return |G x - b| relative to |b| + |G| max(|x| + |M^-1 load|): more than rounding means a contradiction.
+
+        The largest motion, not that of the row: a row at rest beside others that move has rounding of their size.
+        """
         if self.S is None:
             return 0.0
         rows = self.G @ x - self.b
-        size = np.abs(self.b) + abs(self.G) @ (np.abs(x) + np.abs(self.inverse_M(load)))
+        reach = (np.abs(x) + np.abs(self.inverse_M(load))).max(initial=0.0)
+        size = np.abs(self.b) + abs(self.G) @ np.full(len(x), reach)
         return float(np.max(np.abs(rows) / np.where(size > 0, size, 1.0)))
 
 

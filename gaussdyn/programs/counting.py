@@ -138,5 +138,3 @@ def _parts(block: Block) -> tuple[Part, ...]:
         )
         for conditions in options
     )
-
-

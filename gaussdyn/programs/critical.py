@@ -13,7 +13,6 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from ..errors import InputError
-from ..linalg.rational import Row, integer_row
 from .enumeration import System, enumerate_modes
 from .exact import EQUAL
 from .modal import ModalProblem

@@ -17,10 +17,13 @@ LIMIT = 2_000  # leaves of the search for reactions without load
 def degeneracy(enumeration: Enumeration) -> str:
     """Say in words why a complete enumeration is degenerate; "" if it is not.
 
-    Either a solution lies on the border of its mode (a contact that carries nothing, or exactly at its friction
-    limit), or reactions can balance each other without any load (the matrix is not R0: friction exactly critical,
+    Either the solutions of a mode are a continuum, or a solution lies on the border of its mode (a contact that
+    carries nothing, or exactly at its friction limit), or reactions can balance each other without any load (the matrix is not R0: friction exactly critical,
     parallel normals).
     """
+    free = [letters(enumeration.problem, leaf.modes) for leaf in enumeration.leaves if leaf.face and leaf.face.step]
+    if free:
+        return f"degenerate: the equations of mode {free[0]} leave the motion free"
     borders = [name for leaf in enumeration.leaves if leaf.face is not None for name in _borders(enumeration, leaf)]
     if borders:
         return f"degenerate: on the border of its mode: {'; '.join(borders[:4])}"
@@ -84,5 +87,3 @@ def _signless(block: Block) -> bool:
 
 def _capped(block: Block) -> bool:
     return block.forces == 1 and "S" in block.letters
-
-

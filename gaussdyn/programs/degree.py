@@ -69,6 +69,9 @@ def _sign(rows: list[list[Fraction]]) -> int:
             sign = -sign
         top, *rest = left
         sign *= 1 if top[0] > 0 else -1
-        scaled = [[abs(top[0]) * x - (row[0] if top[0] > 0 else -row[0]) * y for x, y in zip(row, top, strict=True)] for row in rest]
+        scaled = [
+            [abs(top[0]) * x - (row[0] if top[0] > 0 else -row[0]) * y for x, y in zip(row, top, strict=True)]
+            for row in rest
+        ]
         left = [integer_row([Fraction(x) for x in row[1:]])[0] if any(row[1:]) else row[1:] for row in scaled]
     return sign

@@ -8,7 +8,7 @@ and exact for the data as given; without `certify` only the solutions are exact,
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,6 +23,7 @@ from .polyhedra import Face, Hull, components, face
 UNDECIDED = -1
 TOLERANCE = 1e-9
 LIMIT = 200_000
+LARGEST = 160  # forces
 
 
 class SearchTooLarge(Exception):
@@ -125,6 +126,8 @@ def enumerate_modes(problem: ModalProblem, *, certify: bool = True, limit: int =
     limit : int
         Largest number of leaves and of linear systems per leaf; beyond it the answer is UNDECIDED.
     """
+    if problem.forces > LARGEST:
+        return Enumeration(problem=problem, complete=False, certified=certify, reason=_too_large(problem, limit))
     system = System(problem)
     found, search = [], _Search(system, limit)
     if not problem.blocks or search.root_is_empty():
@@ -137,11 +140,20 @@ def enumerate_modes(problem: ModalProblem, *, certify: bool = True, limit: int =
                 search.reopen(modes)
             else:
                 found.append(leaf)
-    common = {"problem": problem, "certified": certify, "systems": search.systems}
+    bare = Enumeration(problem=problem, complete=False, certified=certify, systems=search.systems)
     if search.exhausted:
-        reason = f"{problem.size} modes: more than {limit} leaves are needed; raise the limit or remove contacts"
-        return Enumeration(complete=False, reason=reason, **common)
-    return Enumeration(complete=True, leaves=tuple(found), components=components_of(problem, found), **common)
+        return replace(bare, reason=_too_large(problem, limit))
+    return replace(bare, complete=True, leaves=tuple(found), components=components_of(problem, found))
+
+
+def _too_large(problem: ModalProblem, limit: int) -> str:
+    blocks, size = (
+        len(problem.blocks),
+        f"{float(min(problem.size, 10**300)):.3g}" if problem.size > 10**9 else problem.size,
+    )
+    if problem.forces > LARGEST:
+        return f"{blocks} blocks with {size} modes: problems with more than {LARGEST} unknown forces are not enumerated"
+    return f"{blocks} blocks with {size} modes: more than {limit} leaves are needed; raise the limit or remove contacts"
 
 
 def find_solution(problem: ModalProblem, limit: int = LIMIT) -> tuple[str, Face] | None:

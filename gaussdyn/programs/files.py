@@ -136,10 +136,8 @@ def _from_document(file: str, case: Mapping[str, Any]) -> ProblemFile:
     name = str(case["name"])
     try:
         if kind == "lcp":
-            M, q = (_numbers(case[key], key) for key in ("M", "q"))
-            return ProblemFile(
-                file=file, name=name, kind="lcp", problem=LinearComplementarity(M=M, q=q), contacts=len(q)
-            )
+            problem = LinearComplementarity(M=_numbers(case["M"], "M"), q=_numbers(case["q"], "q"))
+            return ProblemFile(file=file, name=name, kind="lcp", problem=problem, contacts=len(problem.q))
         rows = {key: _numbers(case[key], key) for key in "HgAbCd" if case.get(key) is not None}
         program = QuadraticProgram(**rows)
     except InputError as error:

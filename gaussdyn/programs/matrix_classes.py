@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..linalg.rational import integer_row, null_space
-from .enumeration import Enumeration, SearchTooLarge, find_solution
+from .enumeration import SearchTooLarge, find_solution
 from .exact import ABOVE, AT_LEAST, EQUAL
 from .modal import ModalProblem, lcp_problem
 from .modes import Block, Condition, Mode
@@ -94,13 +94,18 @@ def is_column_sufficient(M: Sequence[Sequence[Any]]) -> Membership:
 def is_strictly_semimonotone(M: Sequence[Sequence[Any]]) -> Membership:
     """Every x >= 0, x != 0 has some x_i > 0 with (M x)_i > 0."""
     block = _block({"0": ((EQUAL, (0, 1)),), "1": ((ABOVE, (0, 1)), (AT_LEAST, (-1, 0)))})
-    return _search("strictly semimonotone", "exactly one solution for every q >= 0", [_normalised(_homogeneous(M, block))])
+    return _search(
+        "strictly semimonotone", "exactly one solution for every q >= 0", [_normalised(_homogeneous(M, block))]
+    )
 
 
 def is_copositive(M: Sequence[Sequence[Any]]) -> Membership:
     """x.M x >= 0 for all x >= 0 (for the symmetric part: semimonotone is the same)."""
     exact = lcp_problem(M, [0] * len(M)).W
-    S = [[a + b for a, b in zip(row, column, strict=True)] for row, column in zip(exact, zip(*exact, strict=True), strict=True)]
+    S = [
+        [a + b for a, b in zip(row, column, strict=True)]
+        for row, column in zip(exact, zip(*exact, strict=True), strict=True)
+    ]
     block = _block({"0": ((EQUAL, (0, 1)),), "1": ((ABOVE, (0, 1)), (ABOVE, (-1, 0)))})
     return _search("copositive", "Lemke's method ends in a solution or a ray", [_normalised(_homogeneous(S, block))])
 

@@ -27,6 +27,7 @@ from .modes import (
 
 Rows = list[list[Fraction]]
 
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModalProblem:
     """u = W f + q with exact numbers, and one mode per block: what is enumerated.

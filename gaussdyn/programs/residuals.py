@@ -84,19 +84,24 @@ def kkt_residuals(program: QuadraticProgram, x: Array, y: Array, z: Array) -> Re
 
     Stationarity is relative to |g| + |A^T y + C^T z|; feasibility row by row to |b_i| + |A_i| |x| (so that a row of
     small numbers is not lost beside large ones), which bounds the same figure taken over all rows together;
-    complementarity to the product of the two scales. The floor is eps |H| |x| / (|g| + |A^T y + C^T z|): an x stored
-    in double precision can balance no better; or eps |C_i| |g| / |H| over the scale of a row, if that is more.
+    complementarity to the product of the two scales. Where |x| is only rounding of the free motion (at most
+    100 eps |g| / |H|: a body at rest under a load), |g| / |H| stands for |x| in the scale of feasibility.
+    The floor is eps times the larger of |H| |x| and the sum of |w_i| |N_i| (multiplier times row), over
+    |g| + |A^T y + C^T z|, but at most 1e-8: x and multipliers stored in double precision can balance no better.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         force, slack, length = program.A.T @ y + program.C.T @ z, program.C @ x - program.d, _norm(x)
         load = _positive(_norm(program.g) + _norm(force))
         stationarity = _norm(program.H @ x + program.g - force) / load
         gap = np.r_[np.abs(program.A @ x - program.b), np.maximum(-slack, 0.0)]
-        sizes = np.r_[np.abs(program.b) + norms(program.A) * length, np.abs(program.d) + norms(program.C) * length]
+        reach = _norm(program.g) / _positive(_norm(program.H))
+        span = length if length > 100.0 * EPS * reach else reach
+        sizes = np.r_[np.abs(program.b) + norms(program.A) * span, np.abs(program.d) + norms(program.C) * span]
         feasibility = float((gap / np.where(sizes > 0, sizes, 1.0)).max(initial=0.0))
         complementarity = float(np.abs(z * slack).sum()) / (load * _positive(_norm(sizes)))
         pulling = _norm(np.minimum(z, 0.0)) / _positive(_norm(z))
-        floor = EPS * _norm(program.H) * length / load
+        effort = float(np.abs(y) @ norms(program.A) + np.abs(z) @ norms(program.C))
+        floor = min(EPS * max(_norm(program.H) * length, effort) / load, BORDER)
     known = np.isfinite([stationarity, feasibility, complementarity, pulling, floor, load, _norm(sizes)]).all()
     return Residuals(E=max(stationarity, feasibility, complementarity + pulling), floor=floor) if known else UNKNOWN
 

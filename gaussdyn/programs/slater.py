@@ -22,7 +22,7 @@ from .complementarity import ComplementarityProblem
 from .laws import MU_S, BilateralCoulomb, BilateralSliding, Coulomb, Sliding, Unilateral
 
 CLAIM = "EXISTS: a motion strictly inside all cones proves that the velocity problem has a solution"
-LARGEST = 300  # rows
+LARGEST = 200  # rows
 CUTS = 40
 
 
@@ -62,15 +62,26 @@ def _cones(problem: ComplementarityProblem) -> Cones | None:
     """Return the cones, or None if W is not known to be symmetric and positive semidefinite, or a law has others."""
     known = all(isinstance(law, (Unilateral, Coulomb)) and not isinstance(law, (BilateralCoulomb, Sliding, BilateralSliding))
                 for law in problem.laws)  # fmt: skip
-    form = problem.form
-    if not known or form is None or form.B is not None or form.B_abs is not None or len(problem.q) > LARGEST:
+    form, sizes = problem.form, tuple(int(x) for x in np.diff(problem.table.start))
+    if not known or len(problem.q) > LARGEST:
+        return None
+    if form is None:  # W = J M^-1 J^T with J = M = W, if W is exactly symmetric and invertible
+        W, empty = (
+            np.asarray(problem.W.toarray() if sp.issparse(problem.W) else problem.W),
+            np.zeros((0, len(problem.q))),
+        )
+        same = bool((W == W.T).all()) and np.linalg.matrix_rank(W) == len(W)
+        return (
+            Cones(M=W, J=W, w=problem.q, G=empty, b=np.zeros(0), sizes=sizes, mu=problem.table.P[:, MU_S])
+            if same
+            else None
+        )
+    if form.B is not None or form.B_abs is not None:
         return None
     M, J, G = (np.asarray(X.toarray() if sp.issparse(X) else X) for X in (form.M, form.J, form.G))
     if np.abs(M - M.T).max(initial=0.0) > 1e-12 * np.abs(M).max(initial=0.0):
         return None
-    start = problem.table.start
-    return Cones(M=0.5 * (M + M.T), J=J, w=form.w, G=G, b=form.b, mu=problem.table.P[:, MU_S],
-                 sizes=tuple(int(x) for x in np.diff(start)))  # fmt: skip
+    return Cones(M=0.5 * (M + M.T), J=J, w=form.w, G=G, b=form.b, sizes=sizes, mu=problem.table.P[:, MU_S])
 
 
 def strictly_feasible(cones: Cones) -> Array | None:
@@ -116,7 +127,10 @@ def _on_rows(cones: Cones, v: Array) -> Sequence[Fraction] | None:
            for row, b in zip(G, rationals(cones.b), strict=True)]  # fmt: skip
     if not any(gap):
         return exact
-    rows = [[*(sum((a * c for a, c in zip(one, two, strict=True)), Fraction(0)) for two in G), g] for one, g in zip(G, gap, strict=True)]
+    rows = [
+        [*(sum((a * c for a, c in zip(one, two, strict=True)), Fraction(0)) for two in G), g]
+        for one, g in zip(G, gap, strict=True)
+    ]
     reduced, pivots = eliminate([integer_row(row)[0] for row in rows], len(G) + 1)
     if len(G) in pivots:
         return None

@@ -1,9 +1,9 @@
-"""The driver for block problems: a list of attempts, each verified; then a proof that there is no solution, or not."""
+"""The driver for block problems: quick attempts, proofs that there is no solution, thorough attempts; all verified."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .backends.gauss_seidel import GaussSeidel
 from .backends.interior_point import InteriorPoint, has_cones
 from .backends.lemke import LARGEST, Lemke
 from .backends.newton import ProximalNewton
-from .backends.scaled import Scaled, scaled
+from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
 from .laws import Sliding, Unilateral
 from .residuals import TOL
@@ -21,6 +21,8 @@ from .solution import Solution, Status
 from .verify import Approach, Problem, as_blocks, contradiction, finished, nothing_to_solve, verified
 
 SMALL = 60  # rows up to which Lemke's dense tableau is cheap
+
+Attempt = tuple[Approach, Array | None]  # a method, and where it starts (None: from the best point so far)
 
 
 def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = TOL, seconds: float = 30.0) -> Solution:
@@ -45,70 +47,102 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
     blocks = as_blocks(problem)
     if nothing_to_solve(blocks):
         found = verified(problem, blocks, np.zeros(len(blocks.q)), "none", tol=tol)
-        return found if found.solved else diagnosed(found, blocks)
-    data, stop = scaled(blocks), time.perf_counter() + seconds
-    best, x, total, examined = None, np.zeros(len(blocks.q)), 0, False
-    for method, x0 in _attempts(blocks, data, start, tol, stop):
-        y, iterations = method.improve(data, x if x0 is None else x0)
-        total += iterations
-        found = verified(problem, blocks, finished(data, y, tol), method.name, total, tol)
-        if found.solved:
+        return found if found.solved else _infeasible(found, blocks)
+    search = _Search(problem, blocks, tol, time.perf_counter() + seconds)
+    for stage in (search.quick, search.proofs, search.thorough):
+        found = stage(start)
+        if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED):
             return found
-        if best is None or _error(found) < _error(best):
-            best, x = found, found.r / data.unit
-        if not examined and method.name == ProximalNewton.name:
-            examined, verdict = True, diagnosed(best, blocks)
-            if verdict.status is Status.INFEASIBLE:
-                return verdict
-        if time.perf_counter() > stop:
-            break
-    assert best is not None
-    return undecided(best, blocks)
+    return search.best
+
+
+class _Search:
+    """The best point found so far, and the stages that improve it."""
+
+    def __init__(self, problem: Problem, blocks: ComplementarityProblem, tol: float, stop: float) -> None:
+        self.problem, self.blocks, self.tol, self.stop = problem, blocks, tol, stop
+        self.data, self.iterations = scaled(blocks), 0
+        self.zero = np.zeros(len(blocks.q))
+        self.best: Solution = None  # type: ignore[assignment]
+
+    def quick(self, start: Array | None) -> Solution:
+        """Try what solves nearly every problem."""
+        return self.run(self._quick(start))
+
+    def proofs(self, start: Array | None) -> Solution:
+        """Try to prove that there is no solution: no admissible motion, or all modes of a small problem refuted."""
+        from .exhaustive import all_modes
+
+        found = _infeasible(self.best, self.blocks)
+        if found.status is Status.INFEASIBLE:
+            return found
+        if found.x is not None and contradiction(self.blocks, found.x):
+            message = "the bilateral rows contradict each other by more than 1e-9"
+            self.best = found.but(status=Status.UNDECIDED, message=message)
+            return self.best
+        r, certificate = all_modes(self.problem, self.blocks)
+        if certificate is not None:
+            return found.but(status=Status.NO_SOLUTION, certificate=certificate, message=certificate.claim)
+        return self.best if r is None else self.consider(r, "enumerate")
+
+    def thorough(self, start: Array | None) -> Solution:
+        """Spend the time that is left."""
+        return self.run(self._thorough())
+
+    def run(self, attempts: Iterable[Attempt]) -> Solution:
+        """Make attempts until one solves the problem or time is up; return the best point."""
+        for method, x in attempts:
+            if self.best is not None and time.perf_counter() > self.stop:
+                break
+            x, count = method.improve(self.data, self.best.r / self.data.unit if x is None else x)
+            self.iterations += count
+            if self.consider(finished(self.data, x, self.tol), method.name).solved:
+                break
+        return self.best
+
+    def consider(self, r: Array, name: str) -> Solution:
+        """Verify a reaction and keep it if it is the best so far; return the best."""
+        found = verified(self.problem, self.blocks, r, name, self.iterations, self.tol)
+        if self.best is None or found.solved or _error(found) < _error(self.best):
+            self.best = found
+        return self.best
+
+    def left(self) -> float:
+        """Return half of the seconds left."""
+        return max(0.5 * (self.stop - time.perf_counter()), 0.1)
+
+    def _quick(self, start: Array | None) -> Iterator[Attempt]:
+        table, rows, tol = self.blocks.table, len(self.zero), self.tol
+        plain = bool(np.isin(table.code, (Unilateral.code, Sliding.code)).all())
+        if start is not None:
+            last = vector("start", start, rows) / self.data.unit
+            yield ProximalNewton(alpha=1e-6, newton_steps=10, tol=tol), last
+        yield GaussSeidel(sweeps=5 if self.data.small else 25, seconds=self.left(), tol=tol), self.zero
+        if plain and rows <= SMALL:
+            yield Lemke(tol=tol), None
+        yield ProximalNewton(seconds=self.left(), tol=tol), self.zero
+        if not plain and rows <= SMALL and facets_are_exact(table):
+            yield Lemke(tol=tol), None
+        if has_cones(table):
+            yield InteriorPoint(seconds=self.left(), tol=tol), None
+
+    def _thorough(self) -> Iterator[Attempt]:
+        yield GaussSeidel(sweeps=10_000, seconds=self.left(), tol=self.tol), None
+        yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None
+        if SMALL < len(self.zero) <= LARGEST and facets_are_exact(self.blocks.table):
+            yield Lemke(tol=self.tol), None
 
 
 def _error(solution: Solution) -> float:
     return np.inf if solution.residuals is None else solution.residuals.E
 
 
-def _attempts(
-    blocks: ComplementarityProblem, data: Scaled, start: Array | None, tol: float, stop: float
-) -> Iterator[tuple[Approach, Array | None]]:
-    """Yield (method, where it starts; None: from the best point so far), the cheap ones first."""
-    zero, rows = np.zeros(len(blocks.q)), len(blocks.q)
-    plain = bool(np.isin(blocks.table.code, (Unilateral.code, Sliding.code)).all())
-
-    def left() -> float:
-        return max(0.5 * (stop - time.perf_counter()), 0.1)
-
-    if start is not None:
-        yield ProximalNewton(alpha=1e-6, newton_steps=10, tol=tol), vector("start", start, rows) / data.unit
-    yield GaussSeidel(sweeps=5 if data.small else 25, seconds=left(), tol=tol), zero
-    if plain and rows <= SMALL:
-        yield Lemke(tol=tol), None
-    yield ProximalNewton(seconds=left(), tol=tol), zero
-    if facets_are_exact(blocks.table) and not plain and rows <= SMALL:
-        yield Lemke(tol=tol), None
-    if has_cones(blocks.table):
-        yield InteriorPoint(seconds=left(), tol=tol), None
-    yield GaussSeidel(sweeps=10_000, seconds=left(), tol=tol), None
-    yield ProximalNewton(alpha=1e-3, seconds=left(), tol=tol), None
-    if facets_are_exact(blocks.table) and SMALL < rows <= LARGEST:
-        yield Lemke(tol=tol), None
-
-
-def diagnosed(best: Solution, blocks: ComplementarityProblem) -> Solution:
+def _infeasible(best: Solution, blocks: ComplementarityProblem) -> Solution:
     """Return the solution as INFEASIBLE, with the proof, if no admissible motion exists; else unchanged."""
     from .infeasible import refutation
 
     certificate = refutation(blocks)
     if certificate is None:
         return best
-    message = str(certificate.document["provenance"].get("about", "")) or "the rows of the motion contradict"
-    return best.but(status=Status.INFEASIBLE, certificate=certificate, message=message)
-
-
-def undecided(best: Solution, blocks: ComplementarityProblem) -> Solution:
-    """Return the best point with an honest status: bilateral rows that contradict without proof are UNDECIDED."""
-    if best.x is not None and contradiction(blocks, best.x):
-        return best.but(status=Status.UNDECIDED, message="the bilateral rows contradict each other by more than 1e-9")
-    return best
+    about = str(certificate.document["provenance"].get("about", ""))
+    return best.but(status=Status.INFEASIBLE, certificate=certificate, message=about)

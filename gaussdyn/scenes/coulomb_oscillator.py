@@ -70,9 +70,9 @@ def build(mass: float, stiffness: float, mu: float, x0: float) -> Scene:
     dt = 1e-2 * math.sqrt(mass / stiffness)
     columns: Columns = {"slider.x": ("m", coordinate(0)), "slider.vx": ("m/s", rate(0))}
     turn, stop = decay.turning_point(min(1, decay.swings)), decay.turning_point(decay.swings)
-    x_error, t_error = _error(decay, dt)
+    turn_error, x_error, t_error = _errors(decay, dt)
     exact = (
-        check("first turning point", turn, "m", _first_turn, moreau_jean=x_error),
+        check("first turning point", turn, "m", _first_turn, moreau_jean=turn_error),
         check("where it stops", stop, "m", last("slider.x"), moreau_jean=x_error),
         check("when it stops", decay.swings * decay.half, "s", _stop_time, moreau_jean=t_error),
     )
@@ -107,14 +107,15 @@ def _stop_time(run: Any) -> float:
     return settled_time(run, np.abs(run["slider.vx"]) <= 1e-9)
 
 
-def _error(decay: Decay, dt: float) -> tuple[float, float]:
-    """Bound the errors of time stepping, m and s.
+def _errors(decay: Decay, dt: float) -> tuple[float, float, float]:
+    """Bound the errors of time stepping: of the first turn (m), of the last place (m), of its time (s).
 
     Between the turns the scheme is of order 2; a turn is seen only at the end of a step, where the place has changed
     by at most x'' dt^2 / 8. Near the border of the sticking band that may decide whether there is one more half cycle,
     which changes the time but hardly the place.
     """
     step = (math.pi * dt / decay.half) ** 2
-    x_error = 1e-10 + step * (decay.swings + 1) * (decay.d + abs(decay.x0)) / 8.0
+    turn_error = 1e-10 + step * (decay.d + abs(decay.x0)) / 8.0
+    x_error = turn_error * (decay.swings + 1)
     tie = decay.margin <= 2.0 * x_error
-    return x_error, (decay.swings + 1) * dt + (decay.half if tie else 0.0)
+    return turn_error, x_error, (decay.swings + 1) * dt + (decay.half if tie else 0.0)

@@ -12,7 +12,7 @@ from ..mechanics.state import State
 from .measures import Columns, G, check, coordinate, largest, last
 
 WIDTH, HEIGHT = 0.4, 0.1  # wide enough not to tip anywhere in the stated range, m
-T_END, DT = 1.0, 1e-3
+T_END, DT = 1.0, 2e-3
 
 PARAMETERS = {
     "slope": Parameter(default=0.3, unit="rad", min=0.0, max=1.2, meaning="angle of the incline"),

@@ -50,6 +50,12 @@ def test_a_controlled_run_is_audited_with_its_saved_controls():
     assert verdict.passed, verdict.explain()
 
 
+def test_a_run_of_no_steps_is_audited_too():
+    run = simulate(Oscillator(), State(q=[1.0], v=[0.0], t=1.0), 1.0)
+    assert len(run) == 1
+    assert audit(run, Oscillator()).passed
+
+
 def sliding_run():
     return simulate(Block(0.5, 0.2), State(q=[0.0, 0.0], v=[0.0, 0.0]), 0.3, stepper=MoreauJean(dt=0.01))
 

@@ -11,6 +11,7 @@ from gaussdyn.programs.backends.active_set import ActiveSet
 from gaussdyn.programs.backends.clarabel_ import Clarabel
 from gaussdyn.programs.backends.cvxpy_ import Cvxpy
 from gaussdyn.programs.backends.osqp_ import Osqp
+from gaussdyn.programs.complementarity import LinearComplementarity
 from gaussdyn.programs.quadratic import QuadraticProgram
 from gaussdyn.programs.solution import Status
 
@@ -74,6 +75,12 @@ def test_methods_print_their_settings() -> None:
     for make in (Clarabel, Osqp, Cvxpy):
         with pytest.raises(InputError):
             make(tol=-1.0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_other_problems_are_refused_in_words(method: ActiveSet | Osqp | Clarabel | Cvxpy) -> None:
+    with pytest.raises(InputError, match=f"QuadraticProgram for the method {method.name}"):
+        method.solve(LinearComplementarity(M=[[1.0]], q=[-1.0]))
 
 
 CP = pytest.importorskip("cvxpy")

@@ -76,7 +76,7 @@ def test_order_two_on_a_pendulum_and_on_a_taut_string(kind, angle, rate):
 
 def test_joint_error_does_not_pile_up():
     start = on_circle(1.0, 0.0)
-    run = simulate(Tethered(), State(q=start[:2], v=start[2:]), 4.0, stepper=MoreauJean(dt=5e-3), save=1000)
+    run = simulate(Tethered(), State(q=start[:2], v=start[2:]), 2.0, stepper=MoreauJean(dt=5e-3), save=1000)
     speed2 = 2.0 * G * (1.0 - np.cos(1.0))  # the error telescopes to dt^2 (v0^2 - v^2) / 8 in |q|^2 / 2
     assert run.statistics["max_joint_error_m"] <= 1.01 * 5e-3**2 * speed2 / 8.0
 
@@ -101,6 +101,24 @@ def test_order_two_on_the_sliding_rod():
     assert orders(found) == pytest.approx(2.0, abs=0.05)
 
 
+def test_order_one_where_the_slip_turns_its_direction():
+    class Slab(Plain):
+        nq = nv = 3
+
+        def force(self, t, q, v, control=None):
+            return np.array([-G, 2.0, 0.0])
+
+        def rows(self, t, q, v):
+            return (Row(id="c", kind="contact", gap=q[0], J=np.eye(3), rate=v, drift=np.zeros(3), mu=0.3),)
+
+    def f(t, y):
+        return np.r_[y[2:], np.array([2.0, 0.0]) - 0.3 * G * y[2:] / np.linalg.norm(y[2:])]
+
+    exact = np.insert(integrated(f, 0.3, [0.0, 0.0, 0.0, 3.0]), [0, 2], 0.0)
+    found = errors(Slab(), State(q=[0.0, 0.0, 0.0], v=[0.0, 0.0, 3.0]), 0.3, exact, STEPS)
+    assert orders(found) == pytest.approx(1.0, abs=0.05)
+
+
 def test_impact_is_of_order_one():
     t_hit = np.sqrt(2.0 / G)
     v_up = 0.5 * G * t_hit
@@ -113,12 +131,12 @@ def test_impact_is_of_order_one():
 
 def test_bouncing_ball_comes_to_rest():
     t_end = np.sqrt(2.0 / G) * (1.0 + 0.8) / (1.0 - 0.8)  # all bounces together
-    run = simulate(Ball(0.8), State(q=[1.0], v=[0.0]), 5.0, stepper=MoreauJean(dt=2e-3))
+    run = simulate(Ball(0.8), State(q=[1.0], v=[0.0]), 4.6, stepper=MoreauJean(dt=4e-3))
     rest = np.flatnonzero(np.abs(run["v0"]) > 1e-12)[-1] + 1
-    assert run.t[rest] == pytest.approx(t_end, abs=0.05)
+    assert run.t[rest] == pytest.approx(t_end, abs=0.1)
     assert run["ball/floor.r_N"][-1] == pytest.approx(2.0 * G, rel=1e-12)
     assert run["q0"].max() <= 1.0
-    assert run.statistics["max_penetration_m"] <= 2e-3 * G * np.sqrt(2.0 / G)
+    assert run.statistics["max_penetration_m"] <= 4e-3 * G * np.sqrt(2.0 / G)
 
 
 @pytest.mark.parametrize("eps", [0.0, 0.6])
@@ -144,7 +162,7 @@ def test_block_slides_with_the_exact_acceleration():
     assert run["block/incline.r_T"][1:] == pytest.approx(-0.2 * run["block/incline.r_N"][1:], rel=1e-12)
 
 
-@pytest.mark.parametrize("dt", [1e-2, 5e-3])
+@pytest.mark.parametrize("dt", [2e-2, 1e-2])
 def test_coulomb_oscillator_stops_where_it_should(dt):
     run = simulate(CoulombOscillator(), State(q=[0.0, 1.05], v=[0.0, 0.0]), 17.0, stepper=MoreauJean(dt=dt))
     stick = [event for event in run.events if event.kind == "stick"][-1]
@@ -188,10 +206,10 @@ def test_sleigh_against_its_closed_form():
     k2 = (J + m * c * c) / m
     R = np.sqrt(v0**2 + k2 * om0**2)
     t0 = -np.arctanh(v0 / R) * k2 / (c * R)
-    om = R / np.sqrt(k2) / np.cosh(c * R * (2.0 - t0) / k2)
+    om = R / np.sqrt(k2) / np.cosh(c * R * (1.0 - t0) / k2)
     found = []
     for dt in STEPS:
-        run = simulate(Sleigh(m, J, c), start, 2.0, stepper=MoreauJean(dt=dt), save=10_000)
+        run = simulate(Sleigh(m, J, c), start, 1.0, stepper=MoreauJean(dt=dt), save=10_000)
         found.append(abs(run.final.v[2] - om))
     assert orders(np.array(found)) == pytest.approx(2.0, abs=0.05)
     assert run.statistics["energy_drift_rel"] <= 1e-5

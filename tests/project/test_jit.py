@@ -83,12 +83,14 @@ def test_an_edited_inner_kernel_is_never_stale(toy: Path) -> None:
     assert len(directories(toy)) == 2
 
 
+@pytest.mark.slow
 def test_an_edited_constant_is_never_stale(toy: Path) -> None:
     call(toy)
     (toy / "toy_numbers.py").write_text("FACTOR = 100.0\n")
     assert call(toy)[0] == ["300.0", "2"]
 
 
+@pytest.mark.slow
 def test_a_file_without_kernels_changes_nothing(toy: Path) -> None:
     call(toy)
     (toy / "prose.py").write_text("WORD = 'an edit that no kernel sees'\n")
@@ -104,6 +106,7 @@ def test_an_unfinished_cache_is_completed_and_announced(toy: Path) -> None:
     assert "compiling" in said
 
 
+@pytest.mark.slow
 def test_a_place_that_cannot_be_written_is_replaced(toy: Path, tmp_path: Path) -> None:
     blocker = tmp_path / "a-file"
     blocker.write_text("not a folder")
@@ -115,6 +118,7 @@ def test_a_place_that_cannot_be_written_is_replaced(toy: Path, tmp_path: Path) -
     assert "compiling" not in said
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(toy: Path) -> None:
     env = {**os.environ, "GAUSSDYN_CACHE": str(toy.parent / "cache"), "PYTHONPATH": str(toy.parent)}
     both = [

@@ -9,7 +9,7 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SHORT = {
-    "user_system": ("OK: mass", "COMPLETED", "impacts: [0.404"),
+    "user_system": ("OK: mass", "COMPLETED", "impacts: [0.40"),
     "scene_with_audit": ("COMPLETED", "angle at the end", "checks hold"),
     "recorded_problem": ("8 contacts, SOLVED", "unique: False"),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..solution import Solution
-from .polish_quadratic import finish, likely_active
+from .polish_quadratic import finish, likely_active, quadratic
 
 if TYPE_CHECKING:
     from ..quadratic import QuadraticProgram
@@ -32,7 +32,13 @@ class ActiveSet:
         problem : QuadraticProgram
         start : Solution, optional
             Answer to a similar program with the same inequalities: its active rows are tried first.
+
+        Raises
+        ------
+        InputError
+            If `problem` is not a quadratic program.
         """
+        quadratic(problem, self.name)
         guess = np.zeros(0, dtype=np.int64)
         if start is not None and start.x is not None and len(start.r) == len(problem.d):
             guess = likely_active(problem, start.x, start.r)

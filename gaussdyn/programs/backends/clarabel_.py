@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ...arrays import Array, scalar
 from ..solution import Solution
-from .polish_quadratic import as_found, finish, likely_active, unit_rows
+from .polish_quadratic import as_found, finish, likely_active, quadratic, unit_rows
 
 if TYPE_CHECKING:
     from ..quadratic import QuadraticProgram
@@ -45,7 +45,14 @@ class Clarabel:
         scalar("max_iter", self.max_iter, low=1)
 
     def solve(self, problem: QuadraticProgram) -> Solution:
-        """Solve, verify, and return the answer."""
+        """Solve, verify, and return the answer.
+
+        Raises
+        ------
+        InputError
+            If `problem` is not a quadratic program.
+        """
+        quadratic(problem, self.name)
         N, rhs, length = unit_rows(problem)
         m = len(problem.b)
         found = cone_program(problem.H, problem.g, N, rhs, m, self)

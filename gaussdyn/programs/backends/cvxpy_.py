@@ -14,7 +14,7 @@ from ...errors import InputError
 from ..quadratic import QuadraticProgram
 from ..residuals import Residuals, kkt_residuals
 from ..solution import Solution, Status
-from .polish_quadratic import as_found, finish, likely_active, refuted
+from .polish_quadratic import as_found, finish, likely_active, quadratic, refuted
 
 Convex = Callable[[Any], list[Any]]
 ZOOMS = (1e-2, 1e-3)  # sizes, relative to |x|, at which a program with added constraints is solved again
@@ -62,8 +62,9 @@ class Cvxpy:
         Raises
         ------
         InputError
-            An added constraint is not convex in the sense of CVXPY.
+            `problem` is not a quadratic program, or an added constraint is not convex in the sense of CVXPY.
         """
+        quadratic(problem, self.name)
         if not problem.n:
             return finish(problem, np.zeros(0, dtype=np.int64), self.name)
         if not self.constraints:

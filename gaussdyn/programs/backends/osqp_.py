@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ...arrays import scalar
 from ..solution import Solution
-from .polish_quadratic import as_found, finish, likely_active, unit_rows
+from .polish_quadratic import as_found, finish, likely_active, quadratic, unit_rows
 
 if TYPE_CHECKING:
     from ..quadratic import QuadraticProgram
@@ -56,9 +56,15 @@ class Osqp:
         problem : QuadraticProgram
         start : Solution, optional
             Answer to a similar program of the same shape: the iteration starts there.
+
+        Raises
+        ------
+        InputError
+            If `problem` is not a quadratic program.
         """
         import osqp
 
+        quadratic(problem, self.name)
         if not problem.n:
             return finish(problem, np.zeros(0, dtype=np.int64), self.name)
         N, rhs, length = unit_rows(problem)

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Array, IntArray
+from ...errors import InputError
 from ...linalg.cones import norms
 from ..multipliers import Multipliers, active_rows, least_multipliers
 from ..quadratic import QuadraticProgram
 from ..residuals import kkt_residuals
 from ..solution import Solution, Status
+
+
+def quadratic(problem: Any, name: str) -> QuadraticProgram:
+    """Return the problem if it is a quadratic program.
+
+    Raises
+    ------
+    InputError
+        If the method does not apply to it.
+    """
+    if not isinstance(problem, QuadraticProgram):
+        given = type(problem).__name__
+        raise InputError("problem", given, f"a QuadraticProgram for the method {name}", "Use solve(problem).")
+    return problem
 
 
 @np.errstate(over="ignore", invalid="ignore")

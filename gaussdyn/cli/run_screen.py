@@ -1,0 +1,68 @@
+"""A run on the screen, for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .app import console
+
+COMPILED = 5.0  # s: kernels that only had to be loaded never take that long
+WORDS = {True: "[green]met[/green]", False: "[red]missed[/red]", None: "not compared"}
+
+
+def show(document: dict[str, Any]) -> None:
+    """Print what a run found (the document of the file formats)."""
+    screen = console()
+    screen.print(headline(document), soft_wrap=True)
+    if document["stop"]:
+        screen.print(f"stopped at t = {document['stop']['t']:g} s: {document['stop']['reason']}", markup=False)
+    screen.print(
+        f"residual {_figure(document['max_residual'])}, penetration {_figure(document['max_penetration_m'])} m, "
+        f"energy error {_figure(document['energy_drift_rel'])}",
+        soft_wrap=True,
+    )
+    for key in ("events", "outcomes"):
+        if document[key]:
+            screen.print(f"{key}: " + ", ".join(f"{n} {kind}" for kind, n in document[key].items()), soft_wrap=True)
+    if document["checks"]:
+        screen.print(table(document["checks"]))
+    for one in document["order"] or []:
+        screen.print(_order(one), soft_wrap=True)
+    for key in ("out", "report", "record"):
+        if document[key]:
+            screen.print(f"{key}: {document[key]}", soft_wrap=True, markup=False)
+
+
+def headline(document: dict[str, Any]) -> str:
+    """Return name, status, steps and time."""
+    stepper, compile_s = document["stepper"], document["compile_s"]
+    colour = "green" if document["status"] == "COMPLETED" else "yellow"
+    once = f" (and {compile_s:.0f} s to compile, once)" if compile_s > COMPILED else ""
+    return (
+        f"[bold]{document['scene']}[/bold]  [{colour}]{document['status']}[/{colour}] at t = "
+        f"{document['t_reached']:g} s, {document['steps']} steps of {stepper['name']} "
+        f"(dt = {stepper.get('dt', 0):g} s) in {document['wall_s'] - compile_s:.2f} s{once}"
+    )
+
+
+def table(checks: list[dict[str, Any]]) -> Any:
+    """Return the comparison with the exact answers as a table."""
+    from rich.table import Table
+
+    found = Table()
+    for heading in ("exact answer", "expected", "got", "error", "tolerance", ""):
+        found.add_column(heading)
+    for check in checks:
+        figures = [_figure(check[key], 7) for key in ("expected", "got", "error", "tol")]
+        found.add_row(f"{check['name']} ({check['unit']})", *figures, WORDS[check["pass"]])
+    return found
+
+
+def _order(one: dict[str, Any]) -> str:
+    errors = ", ".join(_figure(error) for error in one["error"])
+    word = "exact to rounding" if one["order"] is None else f"order {one['order']:.2f}"
+    return f"{one['name']}: errors {errors} at dt, dt/2, dt/4; {word}"
+
+
+def _figure(value: float | None, digits: int = 3) -> str:
+    return "–" if value is None else f"{value:.{digits}g}"

@@ -1,0 +1,46 @@
+"""The last word on small problems: all modes examined exactly, which ends in a solution or in a proof of none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array
+from .certificates import Certificate
+from .complementarity import ComplementarityProblem
+from .enumeration import Enumeration, enumerate_modes
+from .laws import Coulomb, Rolling
+from .modal import ModalProblem, modal_problem
+from .proofs import prove
+from .verify import Problem
+
+LARGEST = 14  # rows
+LIMIT = 5_000  # leaves of the tree of modes
+
+
+def all_modes(problem: Problem, blocks: ComplementarityProblem) -> tuple[Array | None, Certificate | None]:
+    """Return (reaction of a solution, None), (None, proof that there is none) or (None, None).
+
+    Only blocks with linear modes are examined (one row, or planar), and only small problems.
+    """
+    if len(blocks.q) > LARGEST or not all(_linear(law.size, law) for law in blocks.table.laws):
+        return None, None
+    modal = modal_problem(problem)
+    found = enumerate_modes(modal, limit=LIMIT)
+    if not found.complete:
+        return None, None
+    r = _reaction(found, modal, blocks)
+    return (r, None) if r is not None else (None, prove(found))
+
+
+def _linear(size: int, law: object) -> bool:
+    return not isinstance(law, Rolling) and (size == 1 or (size == 2 and isinstance(law, Coulomb)))
+
+
+def _reaction(found: Enumeration, modal: ModalProblem, blocks: ComplementarityProblem) -> Array | None:
+    """Return the reaction of the first solution, rounded to doubles."""
+    for leaf in found.leaves:
+        if leaf.face is not None:
+            firsts = [force for _, force in modal.offsets()]
+            parts = [leaf.face.forces[f : f + law.size] for f, law in zip(firsts, blocks.table.laws, strict=True)]
+            return np.array([float(x) for part in parts for x in part])
+    return None

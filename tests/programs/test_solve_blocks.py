@@ -1,0 +1,194 @@
+"""The driver: trivial cases, statuses with proofs, uniqueness flags, warm starts, and what it must never say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from block_cases import bodies, box, guided, squeeze
+
+from gaussdyn.errors import InputError, SolveFailed
+from gaussdyn.programs.complementarity import ComplementarityProblem, GlobalForm, LinearComplementarity
+from gaussdyn.programs.laws import BilateralCoulomb, Coulomb, Dry, Rolling, Unilateral
+from gaussdyn.programs.solution import Status
+from gaussdyn.programs.solve import solve
+from gaussdyn.programs.solve_blocks import solve_blocks
+
+
+def test_nothing_to_solve():
+    empty = solve_blocks(ComplementarityProblem(W=np.zeros((0, 0)), q=[], laws=[]))
+    assert empty.solved
+    assert empty.u_unique
+    still = solve_blocks(ComplementarityProblem(W=np.eye(3), q=np.zeros(3), laws=[Coulomb(0.3)]))
+    assert still.solved
+    assert not still.r.any()
+    assert still.iterations == 0
+
+
+def test_no_contacts_but_a_motion():
+    form = GlobalForm(M=2 * np.eye(2), h=[2.0, 4.0], J=np.zeros((0, 2)), w=[], G=[[1.0, 0.0]], b=[3.0])
+    answer = solve_blocks(ComplementarityProblem.condensed(form, [])).require()
+    np.testing.assert_allclose(answer.x, [3.0, 2.0])
+    np.testing.assert_allclose(answer.lam, [4.0])
+
+
+@pytest.mark.parametrize("size", [1e-17, 1e-20])
+def test_data_at_rounding_level(size):
+    problem = ComplementarityProblem(W=np.eye(3), q=size * np.array([-1.0, 2.0, 0.0]), laws=[Coulomb(0.3)])
+    assert solve_blocks(problem).solved
+
+
+@pytest.mark.parametrize("speed", [1.0, 1e-3, 1e3])
+def test_squeezed_between_walls_is_infeasible_with_a_proof(speed):
+    answer = solve_blocks(squeeze(speed))
+    assert answer.status is Status.INFEASIBLE
+    assert answer.certificate.verify()
+    assert "block 0 (u_N >= 0), block 1 (u_N >= 0)" in answer.message
+    assert np.isfinite(answer.r).all()
+    with pytest.raises(SolveFailed):
+        answer.require()
+
+
+def test_squeezed_in_global_form():
+    H = np.array([[1.0, 0, 0, -1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1]])
+    form = GlobalForm(M=np.diag([1 / 3, 0.7, 0.9]), h=[0.3, 0.1, 0.1], J=H.T, w=[-1.0, 0, 0, -1, 0, 0])
+    answer = solve_blocks(ComplementarityProblem.condensed(form, [Coulomb(0.3)] * 2))
+    assert answer.status is Status.INFEASIBLE
+    assert answer.certificate.verify()
+
+
+def test_a_gap_between_the_walls_is_enough():
+    H = np.array([[1.0, 0, 0, -1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1]])
+    for gap in (1e-6, 1e-3, 0.0):
+        form = GlobalForm(M=np.eye(3), h=[0.3, 0.1, 0.1], J=H.T, w=[-1.0, 0, 0, 1.0 + gap, 0, 0])
+        answer = solve_blocks(ComplementarityProblem.condensed(form, [Coulomb(0.3)] * 2)).require()
+        assert -1e-12 <= answer.x[0] - 1.0 <= gap + 1e-12
+
+
+def test_bilateral_rows_that_contradict_each_other():
+    base = {"M": np.eye(2), "h": [0.0, -1.0], "J": np.eye(2), "w": [0.0, 0.0], "G": [[1.0, 0.0], [2.0, 0.0]]}
+    laws = [Unilateral(), Unilateral()]
+    bad = solve_blocks(ComplementarityProblem.condensed(GlobalForm(**base, b=[1.0, 2.5]), laws))
+    assert bad.status is Status.INFEASIBLE
+    assert "bilateral row 0, bilateral row 1" in bad.message
+    good = solve_blocks(ComplementarityProblem.condensed(GlobalForm(**base, b=[1.0, 2.0]), laws)).require()
+    np.testing.assert_allclose(good.x, [1.0, 0.0])
+
+
+def test_painleve_s_row_in_both_signs():
+    """M = -1: q = -1 has no solution at all, q = 1 has z = 0 (and z = 1)."""
+    none = solve(LinearComplementarity(M=[[-1.0]], q=[-1.0]))
+    assert none.status is Status.INFEASIBLE
+    assert none.certificate.verify()
+    two = solve(LinearComplementarity(M=[[-1.0]], q=[1.0])).require()
+    assert two.x[0] in (0.0, 1.0)
+
+
+def test_infeasible_lcp():
+    """Row 1 asks -z2 - z3 - 1e-4 >= 0."""
+    M = [[0.0, -1, -1], [1, 0, 0], [-1, 0, 0]]
+    assert solve(LinearComplementarity(M=M, q=[-1e-4, -1, 1])).status is Status.INFEASIBLE
+    isolated = solve(LinearComplementarity(M=M, q=[0.0, -1, 1])).require()
+    np.testing.assert_allclose(isolated.x, [1.0, 0.0, 0.0], atol=1e-12)
+
+
+def test_guides_that_contradict():
+    """Painlevé and Klein with k > 1: none for one sign of the load; never called solved."""
+    answer = solve_blocks(guided(1.0, 2.0, 3.0))
+    assert not answer.solved
+    assert np.isfinite(answer.r).all()
+
+
+def test_solution_of_an_lcp_is_in_its_own_terms():
+    lcp = LinearComplementarity(M=[[2.0, 1.0], [1.0, 2.0]], q=[-5.0, -6.0])
+    answer = solve(lcp).require()
+    assert answer.problem is lcp
+    np.testing.assert_allclose(answer.x, [4 / 3, 7 / 3])
+    np.testing.assert_array_equal(answer.x, answer.r)
+    assert answer.audit().small()
+
+
+def test_motion_and_multipliers_are_recovered():
+    g = np.random.default_rng(0)
+    A = g.normal(size=(7, 7))
+    M, J, G = A @ A.T + np.eye(7), g.normal(size=(6, 7)), g.normal(size=(1, 7))
+    form = GlobalForm(M=M, h=g.normal(size=7), J=J, w=np.zeros(6), G=G, b=[0.3])
+    answer = solve_blocks(ComplementarityProblem.condensed(form, [Coulomb(0.4)] * 2)).require()
+    np.testing.assert_allclose(M @ answer.x, form.h + G.T @ answer.lam + J.T @ answer.r, atol=1e-10)
+    np.testing.assert_allclose(G @ answer.x, [0.3], atol=1e-10)
+    np.testing.assert_allclose(J @ answer.x, answer.u, atol=1e-10)
+
+
+def test_uniqueness_of_frictionless_contacts():
+    table = ComplementarityProblem(W=np.ones((2, 2)), q=[-1.0, -1.0], laws=[Unilateral()] * 2)
+    shared = solve_blocks(table, start=np.array([0.5, 0.5])).require()
+    assert (shared.u_unique, shared.r_unique) == (True, False)
+    alone = solve_blocks(ComplementarityProblem(W=np.eye(2), q=[-1.0, 1.0], laws=[Unilateral()] * 2))
+    assert (alone.u_unique, alone.r_unique) == (True, True)
+
+
+def test_uniqueness_with_friction():
+    small = ComplementarityProblem(W=np.eye(3), q=[-1.0, 2.0, 0.0], laws=[Coulomb(0.3)])
+    assert (solve_blocks(small).u_unique, solve_blocks(small).r_unique) == (True, True)
+    resting = solve_blocks(box([0.1, 0.0, -1.0, 0.0, 0.0, 0.0])).require()
+    assert resting.r_unique is False  # four corners share the load in many ways
+    assert resting.u_unique is None
+    strong = ComplementarityProblem(W=np.eye(3), q=[-1.0, 0.4, 0.0], laws=[Coulomb(0.3, 0.6)])
+    assert solve_blocks(strong).u_unique is None
+
+
+def test_a_uniqueness_that_is_claimed_holds():
+    """From many starting points every claimed unique u comes out again."""
+    g = np.random.default_rng(1)
+    claimed = 0
+    for seed in range(25):
+        problem = bodies([Coulomb(0.15), Unilateral(), Coulomb(0.1, dim=2)], seed, freedoms=40)
+        answer = solve_blocks(problem).require()
+        if answer.u_unique:
+            claimed += 1
+            for _ in range(3):
+                other = solve_blocks(problem, start=10 * g.normal(size=6)).require()
+                np.testing.assert_allclose(other.u, answer.u, atol=1e-9)
+    assert claimed > 5
+
+
+def test_warm_start_finds_the_solution_nearby():
+    """M z + q with z = (1, 0), (0, 1) and (1/3, 1/3): the one started from is returned."""
+    problem = ComplementarityProblem(W=[[1.0, 2.0], [2.0, 1.0]], q=[-1.0, -1.0], laws=[Unilateral()] * 2)
+    for z in ([1.0, 0.0], [0.0, 1.0], [1 / 3, 1 / 3]):
+        np.testing.assert_allclose(solve_blocks(problem, start=np.array(z)).require().r, z, atol=1e-10)
+    with pytest.raises(InputError, match="start"):
+        solve_blocks(problem, start=np.zeros(3))
+
+
+def test_best_point_and_honest_status_when_time_is_short():
+    problem = bodies([Coulomb(1.5)] * 40, seed=5, freedoms=40)
+    answer = solve_blocks(problem, seconds=0.0)
+    assert answer.status in (Status.SOLVED, Status.MAX_ITERATIONS)
+    assert answer.residuals.E == pytest.approx(answer.audit().E)
+    assert answer.solved == answer.audit().small()
+
+
+def test_sparse_problems():
+    one = bodies([Coulomb(0.5)] * 2, seed=4)
+    W = sp.block_diag([one.W] * 80)
+    problem = ComplementarityProblem(W=W, q=np.tile(one.q, 80), laws=list(one.laws) * 80)
+    np.testing.assert_allclose(solve_blocks(problem).require().u, np.tile(solve_blocks(one).u, 80), atol=1e-9)
+
+
+def test_the_status_follows_the_recomputed_residual():
+    problem = bodies([Coulomb(0.4)] * 3, seed=6)
+    assert solve_blocks(problem, tol=1e-15).status in (Status.SOLVED, Status.MAX_ITERATIONS)
+    assert solve_blocks(problem).residuals.E <= 1e-12
+
+
+@pytest.mark.parametrize(
+    "law", [Coulomb(1.5), Coulomb(0.4, 0.6), Rolling(0.6, 0.3), BilateralCoulomb(0.3), Dry(0.2, 0.3)], ids=repr
+)
+@pytest.mark.parametrize("seed", range(5))
+def test_redundant_problems_of_every_law(law, seed):
+    """Ten blocks on one body: W of rank 6."""
+    problem = bodies([law] * 10, seed)
+    answer = solve_blocks(problem).require()
+    assert answer.residuals.small()
+    assert np.isfinite(answer.r).all()

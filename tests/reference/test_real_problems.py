@@ -1,0 +1,67 @@
+"""Recorded problems of other programs, where they are at hand: solved to 1e-10 without options, E by another formula."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from block_cases import coulomb_residual, problem_folder
+
+from gaussdyn.programs.files import read_problem
+from gaussdyn.programs.laws import Coulomb
+from gaussdyn.programs.solution import Status
+from gaussdyn.programs.solve_blocks import solve_blocks
+
+ROOT = problem_folder()
+FILES = sorted([*ROOT.rglob("*.hdf5"), *ROOT.rglob("*.json")]) if ROOT else []
+SMALL = 150_000  # bytes; larger files go to the slow tier
+BAR = 1e-10
+
+pytestmark = pytest.mark.skipif(not FILES, reason="no recorded problems: set GAUSSDYN_PROBLEMS to their folder")
+
+
+def known(path):
+    slow = path.stat().st_size > SMALL
+    return pytest.param(path, id=path.stem, marks=[pytest.mark.slow] if slow else [])
+
+
+@pytest.mark.parametrize("path", [known(path) for path in FILES])
+def test_recorded_problem(path, tmp_path):
+    file = read_problem(path)
+    answer = solve_blocks(file.problem, seconds=10.0)
+    figures = answer.audit()
+    assert figures.E == pytest.approx(answer.residuals.E, rel=1e-6, abs=1e-300)
+    assert np.isfinite(answer.r).all()
+    bound = 700 if file.kind.endswith("2d") else 30
+    if file.contacts <= bound:
+        assert answer.status is Status.SOLVED
+        assert figures.E <= BAR
+    else:
+        assert answer.status in (Status.SOLVED, Status.MAX_ITERATIONS, Status.UNDECIDED)
+        assert answer.solved == figures.small()
+    if file.fclib is not None:
+        check_saved(file, answer, path, tmp_path / "saved.hdf5")
+
+
+def check_saved(file, answer, source, target):
+    """The saved file holds the problem unchanged, and r and u that fit; E by the loop over contacts where small."""
+    file.save(target, answer)
+    with h5py.File(target) as h, h5py.File(source) as old:
+        root = next(key for key in old if key.startswith("fclib_"))
+        np.testing.assert_array_equal(h[f"{root}/vectors/mu"][()], old[f"{root}/vectors/mu"][()])
+        r, u = h["solution/r"][()], h["solution/u"][()]
+        assert {"u", "r", "v", "l"} == set(h["solution"])
+    problem = file.problem
+    np.testing.assert_allclose(u, problem.motion(r), rtol=1e-12, atol=1e-12 * np.abs(problem.q).max())
+    law = problem.laws[0]
+    if isinstance(law, Coulomb) and len(problem.laws) <= 100 and np.linalg.norm(problem.q) > 1e-15:
+        W = problem.W.toarray() if sp.issparse(problem.W) else problem.W
+        E = coulomb_residual(W, problem.q, [x.mu for x in problem.laws], r, law.dim)
+        assert E == pytest.approx(answer.residuals.E, rel=1e-3, abs=1e-15)
+
+
+@pytest.mark.skipif(not any(p.stem == "lcp_Pang_isolated_sol" for p in FILES), reason="the file is not at hand")
+def test_isolated_solution():
+    (path,) = (p for p in FILES if p.stem == "lcp_Pang_isolated_sol")
+    np.testing.assert_allclose(solve_blocks(read_problem(path).problem).require().x, [1.0, 0.0, 0.0], atol=1e-12)

@@ -45,11 +45,12 @@ def solutions(W: Any, q: Any, blocks: Any, leaves: Any, at: list[str], noun: str
     partition([leaf["mode"] for leaf in leaves], [set(modes) - {"*"} for _, modes in blocks])
     points, faces = set(), 0
     for leaf in leaves:
-        at[0], k, (E, G, S) = f"leaf {leaf['mode']}", 0, (newton[:], [], [])
-        for (size, modes), letter in zip(blocks, leaf["mode"]):
+        rows: Any = (newton[:], [], [])
+        at[0], k, (E, G, S) = f"leaf {leaf['mode']}", 0, rows
+        for (size, modes), letter in zip(blocks, leaf["mode"], strict=True):
             where = [start + k + i for start in (u, f) for i in range(size)]
-            for rows, new in zip((E, G, S), modes[letter]):
-                rows += [place(row, where, 2 * n) for row in new]
+            for kept, new in zip((E, G, S), modes[letter], strict=True):
+                kept += [place(row, where, 2 * n) for row in new]
             k += size
         demand(("witness" in leaf) != ("refutation" in leaf), "has not either a witness or a refutation")
         if "refutation" in leaf:
@@ -59,13 +60,13 @@ def solutions(W: Any, q: Any, blocks: Any, leaves: Any, at: list[str], noun: str
         x, fixed = obeys(vector(leaf["witness"], 2 * n), E, G, S), [row[:-1] for row in E]
         demand(leaf["rank"] == rank(fixed), "has another rank than it says")
         if "ray" in leaf:
-            end = obeys([a + b for a, b in zip(x, vector(leaf["ray"], 2 * n))], E, G, S)
+            end = obeys([a + b for a, b in zip(x, vector(leaf["ray"], 2 * n), strict=True)], E, G, S)
             demand(end[:n] != x[:n], "has a ray that leaves the solution where it is")
             faces += 1
             continue
         if "implied" in leaf:
             demand(combine(leaf["implied"], E, G, S) == (Fraction(0), False), "has implied equalities without proof")
-            fixed += [row[:-1] for row, z in zip(G, vector(leaf["implied"])[len(E) :]) if z]
+            fixed += [row[:-1] for row, z in zip(G, vector(leaf["implied"])[len(E) :], strict=False) if z]
         demand(rank(fixed + [place([1, 0], [i], 2 * n)[:-1] for i in range(n)]) == rank(fixed), "shows no single point")
         points.add(tuple(x[:n]))
     if faces:
@@ -94,48 +95,45 @@ def planar(problem: Any, leaves: Any, at: list[str]) -> str:
     points, (m, J), force = table(problem["points"], -1, 2), vector([problem["m"], problem["J"]]), problem["force"]
     normals, drift = table(problem["normals"], len(points), 2), table(problem["drift"], len(points), 2)
     demand(m > 0 and J > 0 and all(map(any, normals)), "has a mass, inertia or normal that is none")
-    rows = [[ex, ey, x * ey - y * ex] for (x, y), (a, b) in zip(points, normals) for ex, ey in ((a, b), (b, -a))]
+    rows = [
+        [ex, ey, x * ey - y * ex]
+        for (x, y), (a, b) in zip(points, normals, strict=True)
+        for ex, ey in ((a, b), (b, -a))
+    ]
     light = [[x / m, y / m, angle / J] for x, y, angle in rows]
     G = [[dot(row, other) for other in rows] for row in light]
-    b = [dot(row, vector(force, 3)) + d for row, d in zip(light, sum(drift, []))]
-    laws = zip(
-        vector(problem["mu"], len(points)),
-        vector(problem["mu_s"], len(points)),
-        problem["bilateral"],
-        problem["state"],
-        strict=True,
-    )
+    b = [dot(row, vector(force, 3)) + d for row, d in zip(light, [x for pair in drift for x in pair], strict=True)]
+    mu, mu_s = vector(problem["mu"], len(points)), vector(problem["mu_s"], len(points))
+    laws = zip(mu, mu_s, problem["bilateral"], problem["state"], strict=True)
     return solutions(G, b, [(2, contact(*law)) for law in laws], leaves, at, "acceleration")
 
 
-def contact(mu: Fraction, mu_s: Fraction, bilateral: Any, state: Any) -> Any:
+def contact(mu: Any, mu_s: Any, bilateral: Any, state: Any) -> Any:
     """Return the modes of a planar contact: rows on (a_n, a_t, r_n, r_t | bound)."""
     demand(bilateral in (True, False) and state in (0, 1, -1) and 0 <= mu <= mu_s, "has no law of contact")
-    touch, modes = [1, 0, 0, 0, 0], {"D": ([[0, 0, 1, 0, 0], [0, 0, 0, 1, 0]], [], [[1, 0, 0, 0, 0]])}
+    touch: Any = [1, 0, 0, 0, 0]
+    modes: Any = {"D": ([[0, 0, 1, 0, 0], [0, 0, 0, 1, 0]], [], [[1, 0, 0, 0, 0]])}
     for side, (slide, stick, *slips) in ((1, list("LS+-")), (-1, list("lspm")))[: 1 + bilateral]:
         load = [0, 0, side, 0, 0]
         least, above = ([load], []) if side > 0 else ([], [load])
         cone = [[0, 0, side * mu_s, -1, 0], [0, 0, side * mu_s, 1, 0]]
-        rest = {stick: ([touch, [0, 1, 0, 0, 0]], least + cone, above)}
-        rest |= {
-            x: ([touch, [0, 0, side * s * mu, 1, 0]], least, [*above, [0, s, 0, 0, 0]]) for x, s in zip(slips, (1, -1))
-        }
+        rest: Any = {stick: ([touch, [0, 1, 0, 0, 0]], least + cone, above)}
+        for slip, s in zip(slips, (1, -1), strict=True):
+            rest[slip] = ([touch, [0, 0, side * s * mu, 1, 0]], least, [*above, [0, s, 0, 0, 0]])
         modes |= {slide: ([touch, [0, 0, side * state * mu, 1, 0]], least, above)} if state else rest
     if bilateral:
         return {**{x: rows for x, rows in modes.items() if x != "D"}, "*": ([touch], [], [])}
-    least = [touch, [0, 0, 1, 0, 0]]
-    slide_on = ([[0, 0, state * mu, 1, 0]], least, [])
-    return {**modes, "*": slide_on if state else ([], least + [[0, 0, mu_s, -1, 0], [0, 0, mu_s, 1, 0]], [])}
+    least, cone = [touch, [0, 0, 1, 0, 0]], [[0, 0, mu_s, -1, 0], [0, 0, mu_s, 1, 0]]
+    return {**modes, "*": ([[0, 0, state * mu, 1, 0]], least, []) if state else ([], least + cone, [])}
 
 
 def partition(modes: list[str], letters: list[set[str]]) -> None:
     """Demand that the leaves are the ends of a tree of modes in which nothing is left out."""
     demand(modes and all(len(mode) == len(letters) for mode in modes), "leaves modes out, or has no such blocks")
     if len(modes) > 1 or modes[0].strip("*"):
-        b = next((b for b in range(len(letters)) if all(mode[b] != "*" for mode in modes)), None)
-        demand(
-            b is not None and {mode[b] for mode in modes} == letters[b], "has leaves that do not partition the modes"
-        )
+        b: Any = next((b for b in range(len(letters)) if all(mode[b] != "*" for mode in modes)), None)
+        whole = b is not None and {mode[b] for mode in modes} == letters[b]
+        demand(whole, "has leaves that do not partition the modes")
         for letter in letters[b]:
             partition([mode[:b] + "*" + mode[b + 1 :] for mode in modes if mode[b] == letter], letters)
 
@@ -145,7 +143,9 @@ def combine(multipliers: Any, E: Any, G: Any, S: Any) -> tuple[Fraction, bool]:
     lam = vector(multipliers, len(E) + len(G) + len(S))
     demand(all(x >= 0 for x in lam[len(E) :]), "has a negative multiplier of an inequality")
     rows = [*E, *([-x for x in row] for row in G + S)]
-    *sums, value = [sum((x * row[j] for x, row in zip(lam, rows) if x), Fraction(0)) for j in range(len(rows[0]))]
+    *sums, value = [
+        sum((x * row[j] for x, row in zip(lam, rows, strict=True) if x), Fraction(0)) for j in range(len(rows[0]))
+    ]
     demand(not any(sums), "has multipliers that do not cancel")
     return value, any(lam[len(E) + len(G) :])
 
@@ -165,17 +165,19 @@ def rank(rows: Any) -> int:
     j = next((j for j, x in enumerate(pivot) if x), None)
     if j is None:
         return rank(left)
-    return 1 + rank([[a - row[j] / pivot[j] * b for a, b in zip(row, pivot)] if row[j] else row for row in left])
+    return 1 + rank(
+        [[a - row[j] / pivot[j] * b for a, b in zip(row, pivot, strict=True)] if row[j] else row for row in left]
+    )
 
 
 def dot(a: Any, b: Any) -> Fraction:
     """Return the scalar product over the shorter length."""
-    return sum((Fraction(x * y) for x, y in zip(a, b) if x), Fraction(0))
+    return sum((Fraction(x * y) for x, y in zip(a, b, strict=False) if x), Fraction(0))
 
 
 def place(row: Any, where: Any, width: int) -> list[Fraction]:
     """Return the row (bound last) with its coefficients at the given variables."""
-    wide = dict(zip(where, row))
+    wide = dict(zip(where, row, strict=False))
     return [Fraction(wide.get(j, 0)) for j in range(width)] + [Fraction(row[-1])]
 
 
@@ -217,7 +219,8 @@ def local(problem: Any, leaves: Any, at: list[str]) -> str:
     blocks: list[Any] = []
     for law in problem["blocks"]:
         if law["law"] == "contact":
-            blocks.append((2, contact(*vector([law["mu"], law["mu_s"]]), law["bilateral"], law["state"])))
+            mu, mu_s = vector([law["mu"], law["mu_s"]])
+            blocks.append((2, contact(mu, mu_s, law["bilateral"], law["state"])))
             continue
         c, c_s = vector([law["c"], law["c_s"]]) if law["law"] == "dry" else (Fraction(0), Fraction(0))
         demand(law["law"] in ("unilateral", "dry") and 0 <= c <= c_s, "has no such law")
@@ -232,9 +235,8 @@ def empty(problem: Any, leaves: Any, at: list[str]) -> str:
     """Check a Farkas vector for A x = b, C x >= d."""
     at[0], (leaf,) = "leaf *", leaves
     A, C = table(problem["A"]), table(problem["C"])
-    E, G = (
-        [[*row, end] for row, end in zip(rows, vector(problem[key], len(rows)))] for rows, key in ((A, "b"), (C, "d"))
-    )
+    E = [[*row, end] for row, end in zip(A, vector(problem["b"]), strict=True)]
+    G = [[*row, end] for row, end in zip(C, vector(problem["d"]), strict=True)]
     demand(leaf["mode"] == "*" and len({len(row) for row in E + G}) == 1, "does not fit the problem")
     demand(combine(leaf["refutation"], E, G, [])[0] < 0, "has multipliers without a contradiction")
     return "INFEASIBLE: no x satisfies A x = b and C x >= d"
@@ -246,10 +248,13 @@ def strict(problem: Any, leaves: Any, at: list[str]) -> str:
     M, w, b, mu = table(problem["M"]), vector(problem["w"]), vector(problem["b"]), vector(problem["mu"])
     n, sizes = len(M), problem["sizes"]
     v, J, G = vector(leaf["witness"], n), table(problem["J"], len(w), n), table(problem["G"], len(b), n)
-    demand(table(problem["M"], n, n) == [list(column) for column in zip(*M)] and positive(M), "has no symmetric M > 0")
+    demand(
+        table(problem["M"], n, n) == [list(column) for column in zip(*M, strict=True)] and positive(M),
+        "has no symmetric M > 0",
+    )
     demand(leaf["mode"] == "*" and sum(sizes) == len(w), "does not fit the problem")
-    demand(all(dot(row, v) == x for row, x in zip(G, b)), "has a motion that leaves the bilateral rows")
-    u = [dot(row, v) + x for row, x in zip(J, w)]
+    demand(all(dot(row, v) == x for row, x in zip(G, b, strict=True)), "has a motion that leaves the bilateral rows")
+    u = [dot(row, v) + x for row, x in zip(J, w, strict=True)]
     for size, friction in zip(sizes, mu, strict=True):
         (normal, *slip), u = u[:size], u[size:]
         inside = normal > 0 and friction >= 0 and normal**2 > friction**2 * sum(x * x for x in slip)
@@ -261,7 +266,10 @@ def positive(M: Any) -> bool:
     """Whether all pivots of a symmetric matrix are positive."""
     while M and M[0][0] > 0:
         top = M[0]
-        M = [[x - row[0] / top[0] * y for x, y in zip(row[1:], top[1:])] if row[0] else row[1:] for row in M[1:]]
+        M = [
+            [x - row[0] / top[0] * y for x, y in zip(row[1:], top[1:], strict=True)] if row[0] else row[1:]
+            for row in M[1:]
+        ]
     return not M
 
 

@@ -9,7 +9,7 @@ plain data of a `Row` into laws.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,6 +102,16 @@ def blocks(dynamics: LocalDynamics) -> tuple[Block, ...]:
         given = f"{active.status} at {', '.join(active.at_fault)}"
         raise InputError("dynamics", given, "a state with an acceleration", "resolve() returns this as a status.")
     return tuple(_block(dynamics, one) for one in active.rows)
+
+
+def start_of_blocks(dynamics: LocalDynamics, last: Mapping[str, Array]) -> Array:
+    """Return the reactions `last` (by id, one component per row) as r of `assemble`; zero where there is none."""
+    parts = [part for part in blocks(dynamics) if part.law is not None]
+    found = [last.get(part.active.row.id, np.zeros(0)) for part in parts]
+    return _vector([
+        r[list(part.take)] if len(r) == part.active.row.size else np.zeros(len(part.take))
+        for part, r in zip(parts, found, strict=True)
+    ])  # fmt: skip
 
 
 def _block(dynamics: LocalDynamics, active: ActiveRow) -> Block:

@@ -33,15 +33,14 @@ def critical_friction(
     def scaled(x: Fraction) -> ExactBody:
         mu, mu_s = list(body.mu), list(body.mu_s)
         for k in chosen:
-            ratio = mu_s[k] / mu[k] if mu[k] else Fraction(1)
-            mu[k] = x * mu[k] if contact is None else x
-            mu_s[k] = ratio * mu[k] if mu[k] or contact is not None else x * mu_s[k]
+            factor = x if contact is None or not mu[k] else x / mu[k]
+            mu[k], mu_s[k] = (mu[k] * factor, mu_s[k] * factor) if mu[k] or contact is None else (x, x)
         return replace(body, mu=tuple(mu), mu_s=tuple(mu_s))
 
     return critical_values(lambda x: planar_body_problem(scaled(x)), Fraction(0), Fraction(most), len(body.mu) + 1)
 
 
 def friction_margin(body: ExactBody, most: Fraction = Fraction(10)) -> Fraction | None:
-    """Return mu_crit / mu: the least factor > 1 of all friction at which the number of motions changes, up to `most`."""
+    """Return mu_crit / mu: the least factor > 1 of all mu at which the number of motions changes, up to `most`."""
     found = [c.value for c in critical_friction(body, None, most) if c.value > 1]
     return min(found, default=None)

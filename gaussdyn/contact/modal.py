@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -92,14 +93,20 @@ def _rows(dynamics: LocalDynamics, active: ActiveRow) -> ContactRows:
     if row.bilateral and not active.rough:
         count = row.size if row.kind == "bilateral" else 1
         return ContactRows(J=J[:count], B=J[:count], w=w[:count])
-    one_row = {"block": _block("unilateral", 0.0, 0.0, 0), "document": {"law": "unilateral"}}
+    one_row: dict[str, Any] = {"block": _block("unilateral", 0.0, 0.0, 0), "document": {"law": "unilateral"}}
     if not active.rough:
         return ContactRows(J=J[:1], B=J[:1], w=w[:1], **one_row)
     if row.size == 2:
         state = int(np.sign(row.rate[1])) if slip else 0
         block = _block("bilateral" if row.bilateral else "contact", row.mu, row.mu_s, state)
         document = contact_document(rational(row.mu), rational(row.mu_s), row.bilateral, state)
-        law = {"block": block, "document": document, "sliding": slip, "frictional": True, "mu": row.mu_s}
+        law: dict[str, Any] = {
+            "block": block,
+            "document": document,
+            "sliding": slip,
+            "frictional": True,
+            "mu": row.mu_s,
+        }
         return ContactRows(J=J, B=J, w=w, **law)
     if not slip or row.bilateral or row.mu_r > 0:
         mend = "Contacts in space are examined while they slide."
@@ -166,7 +173,7 @@ def dynamics_problem(dynamics: LocalDynamics) -> ModalProblem:
     rows = contact_rows(dynamics)
     acting = [one for one in rows if one.block is not None]
     held = [one for one in rows if one.block is None and one.force is None]
-    J, B = ([row for one in acting for row in rounded(part(one))] for part in (lambda a: a.J, lambda a: a.B))
+    J, B = ([row for one in acting for row in rounded(part(one))] for part in (attrgetter("J"), attrgetter("B")))
     G, g = [row for one in held for row in rounded(one.J)], [-x for one in held for x in _drift(one.w)]
     columns = _constrained_solve(rounded(dynamics.M), G, [rounded(_load(dynamics, rows)), *B], g)
     W = [[_dot(row, x) for x in columns[1:]] for row in J]

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..mechanics.planar_body_file import ExactBody
+from ..programs.certificates import Certificate
 from ..programs.complementarity import ComplementarityProblem, LinearComplementarity
 from ..programs.degeneracy import degeneracy
 from ..programs.enumeration import LIMIT, Enumeration, enumerate_modes

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..arrays import Array
 from ..errors import InputError
 from ..programs.solution import Solution, Status
 from ..programs.solve import Method, solve
 from .activation import OmegaStatus, active_set
-from .assemble import assemble
+from .assemble import assemble, start_of_blocks
 from .gauss import gauss_program
 from .omega import AdmissibleSet, admissible_set
 from .reactions import reactions as reactions
@@ -21,7 +22,11 @@ GAUSS_METHODS = ("active_set", "osqp", "clarabel", "cvxpy")  # all others solve 
 
 
 def resolve(
-    dynamics: LocalDynamics, *, method: Method | None = None, convex: Sequence[Callable[[Any], Any]] = ()
+    dynamics: LocalDynamics,
+    *,
+    method: Method | None = None,
+    convex: Sequence[Callable[[Any], Any]] = (),
+    start: Mapping[str, Array] | None = None,
 ) -> Solution:
     """Find the motion at a state: the acceleration, or the velocity at the end of a step.
 
@@ -36,6 +41,9 @@ def resolve(
         None picks one.
     convex : sequence of callables
         A user's convex constraints in CVXPY, see `admissible_set`; not together with friction.
+    start : mapping, optional
+        Reactions to begin with, by id, as `reactions` returned them: where friction leaves several motions, one
+        near these is found first.
 
     Returns
     -------
@@ -48,13 +56,17 @@ def resolve(
     omega = admissible_set(dynamics, convex=convex)
     if omega.status is not OmegaStatus.READY:
         return _refused(dynamics, omega)
-    solution = _solve(dynamics, omega, method)
+    solution = _solve(dynamics, omega, method, start)
     if dynamics.level == "velocity" and any(bends(row) for row in dynamics.rows):
-        return relinearised(dynamics, solution, lambda near: _solve(near, admissible_set(near, convex=convex), method))
+        return relinearised(
+            dynamics, solution, lambda near: _solve(near, admissible_set(near, convex=convex), method, start)
+        )
     return solution
 
 
-def _solve(dynamics: LocalDynamics, omega: AdmissibleSet, method: Method | None) -> Solution:
+def _solve(
+    dynamics: LocalDynamics, omega: AdmissibleSet, method: Method | None, start: Mapping[str, Array] | None
+) -> Solution:
     """Solve the Gauss program, or with friction the block problem."""
     gauss = method is None or method.name in GAUSS_METHODS
     rough = active_set(dynamics).rough
@@ -64,7 +76,7 @@ def _solve(dynamics: LocalDynamics, omega: AdmissibleSet, method: Method | None)
         raise InputError("convex", "constraints in CVXPY with friction or a method for blocks", "neither of these")
     if gauss and method is not None:
         raise InputError("method", method, "a method for blocks, because friction acts", "Try GaussSeidel().")
-    return solve(assemble(dynamics), method=method)
+    return solve(assemble(dynamics), method=method, start=start_of_blocks(dynamics, start) if start else None)
 
 
 def _with_convex(method: Method | None, omega: AdmissibleSet) -> Method | None:

@@ -11,7 +11,6 @@ from ..mechanics.state import State
 from ..mechanics.system import System
 from .stepper import Work
 
-
 REST = 1e-12  # m/s, rad/s: velocities up to this are rounding, and energies made of them have no relative error
 
 

@@ -108,7 +108,7 @@ def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
     """Refine the guess of v+ until the contact problem no longer changes."""
     guess, last = problem.first(), np.inf
     for k in range(1, MAX_PASSES + 1):
-        solution = resolve(guess.dynamics)
+        solution = resolve(guess.dynamics, start=problem.start.memory)
         if solution.x is None or not solution.solved:
             return guess, solution
         refined = problem.guess(solution.x)

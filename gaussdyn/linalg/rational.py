@@ -78,7 +78,9 @@ def eliminate(rows: Sequence[Sequence[int]], columns: int) -> tuple[list[Row], l
 
     Every returned row is a vector of coprime integers; rows without a pivot are left out.
     """
-    left, done, pivots = [list(row) for row in rows], [], []
+    left = [list(row) for row in rows]
+    done: list[Row] = []
+    pivots: list[int] = []
     for j in range(columns):
         best = min((r for r in left if r[j]), key=lambda r: abs(r[j]), default=None)
         if best is None:

@@ -45,7 +45,12 @@ class Certificate:
         provenance: Mapping[str, Any] | None = None,
     ) -> Certificate:
         """Assemble the document and seal it with its hash."""
-        document = {"kind": kind, "problem": dict(problem), "claim": claim, "leaves": [dict(x) for x in leaves]}
+        document: dict[str, Any] = {
+            "kind": kind,
+            "problem": dict(problem),
+            "claim": claim,
+            "leaves": [dict(x) for x in leaves],
+        }
         document["provenance"] = {"engine": f"gaussdyn {__version__}", **(provenance or {})}
         return cls(document={**document, "sha256": digest(document)})
 

@@ -69,7 +69,7 @@ def count_solutions(W: Array, q: Array, blocks: Sequence[Block]) -> Count:
     stack[0] = -1
     modes, verdict = np.zeros((LEAVES, len(blocks)), dtype=np.int64), np.zeros(LEAVES, dtype=np.int64)
     lam = np.zeros((LEAVES, int((start[:, 1:] - start[:, :-1]).max(axis=1).sum())))
-    leaves, depth, _ = explore(*table, stack, 1, TOLERANCE, modes, verdict, lam)
+    leaves, depth, _ = explore(table, stack, 1, TOLERANCE, (modes, verdict, lam))
     found: list[tuple[Array, list[str]]] = []
     moving, scale = False, float(np.abs(q).max(initial=0.0)) or 1.0
     for i in np.flatnonzero(verdict[:leaves]):
@@ -89,7 +89,7 @@ def count_solutions(W: Array, q: Array, blocks: Sequence[Block]) -> Count:
 
 def _particular(equal: Array) -> tuple[Array, int]:
     f, _, rank, _ = np.linalg.lstsq(equal[:, :-1], equal[:, -1], rcond=1e-10)
-    return f, int(rank)
+    return np.asarray(f), int(rank)
 
 
 def _moves(equal: Array, W: Array, rank: int) -> bool:

@@ -18,8 +18,8 @@ def degeneracy(enumeration: Enumeration) -> str:
     """Say in words why a complete enumeration is degenerate; "" if it is not.
 
     Either the solutions of a mode are a continuum, or a solution lies on the border of its mode (a contact that
-    carries nothing, or exactly at its friction limit), or reactions can balance each other without any load (the matrix is not R0: friction exactly critical,
-    parallel normals).
+    carries nothing, or exactly at its friction limit), or reactions can balance each other without any load (the
+    matrix is not R0: friction exactly critical, parallel normals).
     """
     free = [letters(enumeration.problem, leaf.modes) for leaf in enumeration.leaves if leaf.face and leaf.face.step]
     if free:

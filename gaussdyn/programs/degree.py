@@ -53,7 +53,7 @@ def index(problem: ModalProblem, modes: tuple[int, ...]) -> int:
             columns_x.append(x)
     if len(columns_F) != n:
         return 0
-    return (-1) ** n * _sign(columns_F) * _sign(columns_x)
+    return (-1 if n % 2 else 1) * _sign(columns_F) * _sign(columns_x)
 
 
 def _sign(rows: list[list[Fraction]]) -> int:

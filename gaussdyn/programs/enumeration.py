@@ -259,7 +259,7 @@ class System:
         return self.settle(modes)
 
     def table(self) -> tuple[Array, IntArray, IntArray, IntArray]:
-        """Return rows [A | b] divided by their largest |A|, b by a common scale; kinds; where options start; options."""
+        """Return the table of the search: rows divided by their largest |A|, b by a common scale."""
         blocks = [*zip(self.rows, self.kinds, strict=True), ([self.side[0]], [self.side[1]])]
         widest = max(len(rows) for rows, _ in blocks)
         start = np.zeros((len(blocks), widest + 1), dtype=np.int64)
@@ -302,14 +302,10 @@ class _Search:
 
     def root_is_empty(self) -> bool:
         """Whether the rows that hold in all modes contradict each other, in floating point."""
-        from .enumeration_kernels import decide, gather
+        from .enumeration_kernels import room, test_mode
 
-        rows, row_kind, start, options = self.table
-        n, size = self.system.n, len(rows) + 1
-        T, kind = np.zeros((size, n + 2)), np.zeros(n + size, dtype=np.int64)
-        m = gather(rows, row_kind, start, self.stack[0], options, T, kind)
-        basic, nonbasic = np.zeros(size, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        return bool(decide(T, m, n, kind, basic, nonbasic, np.zeros(size), TOLERANCE) == 0)
+        lam = np.zeros(self.buffers[2].shape[1])
+        return bool(test_mode(self.table, self.stack[0], room(self.table, len(lam)), TOLERANCE, lam) == 0)
 
     def leaves(self) -> Iterator[tuple[tuple[int, ...], bool, Array]]:
         """Yield (modes, believed feasible, multipliers) until the tree or the limit is exhausted."""
@@ -317,7 +313,7 @@ class _Search:
 
         seen = 0
         while self.depth > 0:
-            count, self.depth, systems = explore(*self.table, self.stack, self.depth, TOLERANCE, *self.buffers)
+            count, self.depth, systems = explore(self.table, self.stack, self.depth, TOLERANCE, self.buffers)
             self.systems += systems
             seen += count
             modes, verdict, lam = self.buffers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,6 +10,7 @@ from ..linalg.rational import Row, eliminate, integer_row, null_space, solve
 from .exact import ABOVE, AT_LEAST, EQUAL, feasible, maximise
 
 Vector = tuple[Fraction, ...]
+Generator = tuple[int, ...]  # homogeneous: (1, point) up to scale, or (0, direction)
 Affine = Sequence[tuple[list[Fraction], Fraction]]  # rows over f and constants
 
 
@@ -132,7 +133,7 @@ def _projection(
     frame, chosen = eliminate([integer_row(move)[0] for move in moves], len(primary))
     base = _point(primary, f)
 
-    def outermost(c: Sequence[int]) -> tuple[int, ...]:
+    def outermost(c: Sequence[int]) -> Generator:
         """Return the homogeneous generator furthest along c in the chosen coordinates."""
         objective = [
             sum((ck * primary[j][0][i] for ck, j in zip(c, chosen, strict=True)), Fraction(0)) for i in range(n)
@@ -159,10 +160,8 @@ def _projection(
     return Hull(tuple(sorted(vertices)), tuple(sorted(rays)))
 
 
-def _grow(outermost: object, inside: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _grow(push: Callable[[Sequence[int]], Generator], inside: Generator) -> list[Generator]:
     """Return generators of the cone over the face, starting from one point of it."""
-    push = outermost if callable(outermost) else None
-    assert push is not None
     generators = [inside]
     width = len(inside)
     while True:
@@ -175,36 +174,37 @@ def _grow(outermost: object, inside: tuple[int, ...]) -> list[tuple[int, ...]]:
             if sum(a * b for a, b in zip(c, g, strict=True)):
                 generators.append(g)
                 break
-    facets, checked = _Facets(generators), set()
+    facets = _Facets(generators)
+    checked: set[Generator] = set()
     while True:
-        c = next((c for c in facets.normals if c not in checked and any(c[1:])), None)
-        if c is None:
+        facet = next((c for c in facets.normals if c not in checked and any(c[1:])), None)
+        if facet is None:
             return generators
-        g = push([-x for x in c[1:]])
-        if sum(a * b for a, b in zip(c, g, strict=True)) < 0:
+        g = push([-x for x in facet[1:]])
+        if sum(a * b for a, b in zip(facet, g, strict=True)) < 0:
             generators.append(g)
             facets.add(g)
         else:
-            checked.add(c)
+            checked.add(facet)
 
 
 class _Facets:
     """Normals c >= 0 on all generators, by double description: they follow the hull as it grows."""
 
-    def __init__(self, generators: Sequence[tuple[int, ...]]) -> None:
+    def __init__(self, generators: Sequence[Generator]) -> None:
         width = len(generators[0])
         self.generators = list(generators)
-        self.normals = []
+        self.normals: list[Generator] = []
         for i in range(width):
             others = [list(g) for k, g in enumerate(generators) if k != i]
-            c = integer_row(null_space(others, width)[0])[0]
+            c = tuple(integer_row(null_space(others, width)[0])[0])
             sign = 1 if sum(a * b for a, b in zip(c, generators[i], strict=True)) > 0 else -1
             self.normals.append(tuple(sign * x for x in c))
 
-    def _tight(self, c: tuple[int, ...]) -> frozenset[int]:
+    def _tight(self, c: Generator) -> frozenset[int]:
         return frozenset(k for k, g in enumerate(self.generators) if not sum(a * b for a, b in zip(c, g, strict=True)))
 
-    def add(self, g: tuple[int, ...]) -> None:
+    def add(self, g: Generator) -> None:
         """Add a generator: cut off the normals that are negative on it."""
         value = {c: sum(a * b for a, b in zip(c, g, strict=True)) for c in self.normals}
         tight = {c: self._tight(c) for c in self.normals}
@@ -220,7 +220,7 @@ class _Facets:
         self.normals = [c for c in self.normals if value[c] >= 0] + new
 
 
-def _extreme(generators: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+def _extreme(generators: Sequence[Generator]) -> list[Generator]:
     """Leave out the generators that lie in the cone of the others."""
     left = sorted(set(generators))
     for g in list(left):
@@ -230,7 +230,7 @@ def _extreme(generators: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
     return left
 
 
-def _in_cone(generators: Sequence[tuple[int, ...]], g: Sequence[int]) -> bool:
+def _in_cone(generators: Sequence[Generator], g: Sequence[int]) -> bool:
     count = len(generators)
     rows = [[x[i] for x in generators] + [g[i]] for i in range(len(g))]
     rows += [[int(i == j) for j in range(count)] + [0] for i in range(count)]
@@ -241,11 +241,12 @@ def meet(a: Hull, b: Hull) -> bool:
     """Whether two hulls have a point in common."""
     if a.is_point and b.is_point:
         return a.vertices == b.vertices
-    columns = [(1, 0, *v) for v in a.vertices] + [(0, 0, *r) for r in a.rays]
-    columns += [(0, 1, *(-x for x in v)) for v in b.vertices] + [(0, 0, *(-x for x in r)) for r in b.rays]
+    columns: list[list[Fraction]] = []
+    for sign, hull in ((1, a), (-1, b)):
+        heads = [[Fraction(hull is a), Fraction(hull is b)]] * len(hull.vertices) + [[Fraction(0)] * 2] * len(hull.rays)
+        columns += [head + [sign * x for x in g] for head, g in zip(heads, [*hull.vertices, *hull.rays], strict=True)]
     count, height = len(columns), len(columns[0])
-    ends = [1, 1] + [0] * (height - 2)
-    rows = [integer_row([*(Fraction(c[i]) for c in columns), Fraction(ends[i])])[0] for i in range(height)]
+    rows = [integer_row([*(c[i] for c in columns), Fraction(i < 2)])[0] for i in range(height)]
     rows += [[int(i == j) for j in range(count)] + [0] for i in range(count)]
     return feasible(rows, [EQUAL] * height + [AT_LEAST] * count, count).point is not None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Protocol
 
+from ..arrays import Array
 from ..errors import InputError
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .quadratic import QuadraticProgram
@@ -26,7 +27,7 @@ class Method(Protocol):
         ...
 
 
-def solve(problem: Any, *, method: Method | None = None) -> Solution:
+def solve(problem: Any, *, method: Method | None = None, start: Array | None = None) -> Solution:
     """Solve a quadratic program, an LCP or a block complementarity problem.
 
     Parameters
@@ -34,6 +35,9 @@ def solve(problem: Any, *, method: Method | None = None) -> Solution:
     problem : QuadraticProgram, LinearComplementarity or ComplementarityProblem
     method : Method, optional
         None picks one, and falls back on others until the verified residual is small.
+    start : Array, optional
+        Reactions to begin with (those of the last step): of several solutions of a block problem, one near them is
+        found first. A method that is given, and a quadratic program (whose answer is unique), do without.
 
     Returns
     -------
@@ -54,6 +58,6 @@ def solve(problem: Any, *, method: Method | None = None) -> Solution:
     if isinstance(problem, (ComplementarityProblem, LinearComplementarity)):
         from .solve_blocks import solve_blocks
 
-        return solve_blocks(problem)
+        return solve_blocks(problem, start=start)
     allowed = "a QuadraticProgram, LinearComplementarity or ComplementarityProblem"
     raise InputError("problem", type(problem).__name__, allowed, "Build one with assemble() or gauss_program().")

@@ -114,19 +114,24 @@ class _Search:
     def _quick(self, start: Array | None) -> Iterator[Attempt]:
         table, rows, tol = self.blocks.table, len(self.zero), self.tol
         plain = bool(np.isin(table.code, (Unilateral.code, Sliding.code)).all())
-        if start is not None:
+        sweeps = GaussSeidel(sweeps=5 if self.data.small else 25, seconds=self.left(), tol=tol)
+        if start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise
             last = vector("start", start, rows) / self.data.unit
+            yield sweeps, last
             yield ProximalNewton(alpha=1e-6, newton_steps=10, tol=tol), last
-        yield GaussSeidel(sweeps=5 if self.data.small else 25, seconds=self.left(), tol=tol), self.zero
+        yield sweeps, self.zero
         if plain and rows <= SMALL:
             yield Lemke(tol=tol), None
         yield ProximalNewton(seconds=self.left(), tol=tol), self.zero
+        yield ProximalNewton(alpha=0.1, newton_steps=200, seconds=self.left(), tol=tol), self.zero
         if not plain and rows <= SMALL and facets_are_exact(table):
             yield Lemke(tol=tol), None
         if has_cones(table):
             yield InteriorPoint(seconds=self.left(), tol=tol), None
 
     def _thorough(self) -> Iterator[Attempt]:
+        yield GaussSeidel(sweeps=5_000, seconds=0.5 * self.left(), tol=self.tol), self.zero
+        yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None
         yield GaussSeidel(sweeps=10_000, seconds=self.left(), tol=self.tol), None
         yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None
         if SMALL < len(self.zero) <= LARGEST and facets_are_exact(self.blocks.table):

@@ -1,0 +1,79 @@
+"""What the contact problem says at the first state of a run, as numbers to compare with closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..contact.assemble import assemble
+from ..contact.snapshot import LocalDynamics, snapshot
+from ..mechanics.system import System
+
+if TYPE_CHECKING:
+    from ..contact.outcome import Outcome
+
+Measure = Callable[[Any], float]
+TIE = 1e-8  # closer than this (relative) to a change of the number of motions, rounding decides
+
+
+def first(system: System, run: Any) -> LocalDynamics:
+    """Return the acceleration problem at the first state of a run."""
+    return snapshot(system, run.state(0))
+
+
+def number_of_motions(system: System, rule: str = "all") -> Measure:
+    """Return the measure: how many accelerations obey the laws at the first state (components of a continuum)."""
+    return lambda run: float(_outcome(system, run, rule).count or 0)
+
+
+def extreme(system: System, index: int, sign: int) -> Measure:
+    """Return the measure: the largest (sign > 0) or the least value of one acceleration over all motions."""
+
+    def measure(run: Any) -> float:
+        points = [v for c in _outcome(system, run, "all").components for hull in c.hulls for v in hull.vertices]
+        values = [float(point[index]) for point in points]
+        return max(values) if sign > 0 else min(values)
+
+    return measure
+
+
+def directions(system: System, index: int) -> Measure:
+    """Return the measure: the sum of the signs in which one acceleration is unbounded."""
+
+    def measure(run: Any) -> float:
+        rays = {r[index] > 0 for c in _outcome(system, run, "all").components for hull in c.hulls for r in hull.rays}
+        return float(sum(1 if up else -1 for up in rays))
+
+    return measure
+
+
+def contact_row(system: System, what: str) -> Measure:
+    """Return the measure: A or b of the only row a_N = A N + b, while its contact slides."""
+
+    def measure(run: Any) -> float:
+        problem = assemble(first(system, run))
+        return float(problem.W[0, 0] if what == "A" else problem.q[0])
+
+    return measure
+
+
+def free_acceleration(system: System, row: int, factor: float = 1.0) -> Measure:
+    """Return the measure: `factor` times the acceleration that the first contact would have without reactions."""
+
+    def measure(run: Any) -> float:
+        dynamics = first(system, run)
+        contact = dynamics.rows[0]
+        return factor * float(contact.J[row] @ dynamics.x_free + contact.drift[row])
+
+    return measure
+
+
+def count_tolerance(margin: float) -> float:
+    """Return the tolerance of a number of motions: it is exact, but for ties."""
+    return 0.5 if margin > TIE else 9.0
+
+
+def _outcome(system: System, run: Any, rule: str) -> Outcome:
+    from ..contact.outcome import outcome
+
+    return outcome(first(system, run), mu_s_rule=rule, certify=False)

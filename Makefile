@@ -17,7 +17,9 @@ help:  ## Show this list
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "gaussdyn needs Python 3.11 or newer: install it, or call make PYTHON=/path/to/python3"; exit 1; }
 	@echo "creating .venv with $(PYTHON) ..."
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv 2>/dev/null || { rm -rf .venv; $(PYTHON) -m venv --without-pip .venv \
+	  && $(PYTHON) -m pip --python .venv/bin/python install --disable-pip-version-check -q pip; } \
+	  || { rm -rf .venv; echo "cannot create .venv with $(PYTHON): it needs the modules venv and pip"; exit 1; }
 
 .venv/.report: pyproject.toml | $(BIN)/python
 	@echo "installing gaussdyn with the report extra (a few minutes, once) ..."

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .contact.assemble import assemble as assemble
     from .contact.gauss import gauss_program as gauss_program
     from .contact.omega import admissible_set as admissible_set
+    from .contact.outcome import outcome as outcome
     from .contact.resolve import resolve as resolve
     from .contact.snapshot import Activation as Activation
     from .contact.snapshot import snapshot as snapshot
@@ -65,6 +66,7 @@ __all__ = [
     "build",
     "check_system",
     "gauss_program",
+    "outcome",
     "plot",
     "resolve",
     "simulate",
@@ -77,6 +79,7 @@ _HOME = {
     "contact.assemble": ("assemble",),
     "contact.gauss": ("gauss_program",),
     "contact.omega": ("admissible_set",),
+    "contact.outcome": ("outcome",),
     "contact.resolve": ("resolve",),
     "contact.snapshot": ("Activation", "snapshot"),
     "errors": ("GaussdynError", "InputError"),

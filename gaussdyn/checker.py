@@ -30,6 +30,7 @@ def check(document: Any) -> str:
         data = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
         demand(document["sha256"] == hashlib.sha256(data).hexdigest(), "has another hash than it says")
         claim: str = KINDS[document["kind"]](document["problem"], document["leaves"], at)
+        at[0] = "document"
         demand(document["claim"] == claim, f"proves something else than its claim: {claim}")
         return claim
     except Invalid as error:

@@ -5,6 +5,8 @@ Every other file of this package holds a verb (or a family of them) and register
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
@@ -13,6 +15,9 @@ from ..errors import GaussdynError, InvariantBroken, SolveFailed
 from .app import BAD_INPUT, UNFINISHED, app, complain
 
 __all__ = ["app", "main"]
+
+# Contact problems are small: threads would only wait for each other, and make sums depend on their number.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 for _module in sorted(module.name for module in iter_modules(__path__)):
     import_module(f"{__name__}.{_module}")
@@ -26,6 +31,11 @@ def main(arguments: list[str] | None = None) -> None:
     arguments : list of str, optional
         Instead of those of the process.
     """
+    for name in THREADS:
+        os.environ.setdefault(name, "1")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app(args=arguments, prog_name="gaussdyn")
     except InvariantBroken:

@@ -133,12 +133,19 @@ def writable(name: str, path: Path) -> Path:
         Its folder does not exist or cannot be written, or it is a folder itself.
     """
     folder = path.parent
-    if path.is_dir():
-        raise InputError(name, path, "the name of a file", "This is a folder.")
+    if path.exists() and not path.is_file():
+        what = "folder" if path.is_dir() else "device"
+        raise InputError(name, path, "the name of a file", f"This is a {what}.")
     if not folder.is_dir():
         raise InputError(name, path, "a file in an existing folder", f"Create it first: mkdir -p {folder}")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise InputError(name, path, "a place that can be written")
+    try:
+        new = not path.exists()
+        with path.open("ab"):
+            pass
+        if new:
+            path.unlink()
+    except OSError as error:
+        raise InputError(name, path, "a place that can be written", f"({error.strerror})") from None
     return path
 
 

@@ -77,7 +77,7 @@ def show(document: dict[str, Any], sentence: str) -> None:
     for heading in ("check", "largest", "allowed", ""):
         table.add_column(heading)
     for result in document["results"]:
-        largest = "–" if result["max"] is None else f"{result['max'] + 0.0:.3g}"
+        largest = "-" if result["max"] is None else f"{result['max'] + 0.0:.3g}"
         word = "[green]holds[/green]" if result["pass"] else "[red]fails[/red]"
         table.add_row(result["name"], largest, f"{result['tol']:.3g}", word)
     console().print(table)

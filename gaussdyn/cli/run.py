@@ -15,7 +15,6 @@ from ..errors import BackendMissing, InputError
 from .app import DONE, REJECTED, UNFINISHED, Json, app, emit, numbers, quiet, writable
 from .progress import Bar
 from .run_screen import show
-from .steppers import stepper_of
 
 if TYPE_CHECKING:
     from ..integrate.stepper import Stepper
@@ -39,6 +38,7 @@ class OnMultiple(StrEnum):
     refuse = "raise"
 
 
+PLANNED = ("event_driven", "penalty", "viscous", "smooth")
 USUAL = {
     "stepper": "moreau_jean", "dt": None, "theta": None, "t_end": None, "examine": "cheap", "on_multiple": "continue",
 }  # fmt: skip
@@ -130,7 +130,7 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
     if request.scene.endswith(".xml"):
         raise BackendMissing("The reader of MuJoCo models", "mjcf")
     scene = catalogue.build(request.scene, **request.params)
-    stepper = stepper_of(request.stepper, dt=scene.dt if request.dt is None else request.dt, theta=request.theta)
+    stepper = stepper_of(request, scene)
     start, loaded = time.perf_counter(), compile_seconds()
     with Bar(f"{scene.name}, {request.stepper}") as bar:
         trajectory = simulate(
@@ -159,6 +159,22 @@ def _check_places(request: Request) -> None:
 
         writable("--report", request.report)
         check_installed()
+
+
+def stepper_of(request: Request, scene: Scene) -> Stepper:
+    """Return the integrator that was asked for.
+
+    Raises
+    ------
+    InputError
+        An unknown name, one that is not available yet, or a setting out of range.
+    """
+    from ..integrate.steppers import STEPPERS, named
+
+    if request.stepper in PLANNED:
+        raise InputError("--stepper", repr(request.stepper), ", ".join(STEPPERS), "It is not available yet.")
+    settings = {"dt": scene.dt if request.dt is None else request.dt, "theta": request.theta}
+    return named(request.stepper, **{key: value for key, value in settings.items() if value is not None})
 
 
 def write(request: Request, scene: Scene, trajectory: Trajectory, checks: list[dict[str, Any]]) -> None:

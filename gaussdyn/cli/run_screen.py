@@ -65,4 +65,4 @@ def _order(one: dict[str, Any]) -> str:
 
 
 def _figure(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None else f"{value:.{digits}g}"
+    return "-" if value is None else f"{value:.{digits}g}"

@@ -25,6 +25,7 @@ from .theta_problem import Guess, ThetaProblem
 MAX_PASSES = 25
 SOFTEN_AFTER = 3  # passes of plain iteration before the velocity dependence of the force goes beside the mass
 TOL = 1e-14  # relative change of the contact problem's data at which its answer is taken
+GONE = 1e-120  # m/s; what is left of a motion that has stopped would go on shrinking until its square vanishes
 STALLED = 1e-8  # the same where rounding (or a Jacobian by differences) allows no further gain
 
 
@@ -136,7 +137,7 @@ def _step(problem: ThetaProblem, guess: Guess, solution: Solution, control: Arra
     memory |= {key: p for key, p in impulses.items() if p.any()}
     return Step(
         start=start,
-        state=State(t=problem.t_end, q=guess.q, v=solution.x, memory=memory),
+        state=State(t=problem.t_end, q=guess.q, v=np.where(np.abs(solution.x) < GONE, 0.0, solution.x), memory=memory),
         dt=problem.dt,
         solution=solution,
         dynamics=dynamics,

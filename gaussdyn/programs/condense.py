@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg.lapack import dgetrf, dgetrs
+from scipy.linalg.lapack import dgetrf, dgetrs, dpotrf
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
@@ -29,7 +29,7 @@ class Elimination:
     Raises
     ------
     InputError
-        If M is singular.
+        If the symmetric part of M is not positive definite; names the coordinate.
     """
 
     __slots__ = ("G", "S", "b", "inverse_M", "inverse_W")
@@ -81,19 +81,38 @@ def _inverse(M: Matrix) -> Any:
     blocks = _body_inverse(sp.csr_array(M))
     if blocks is not None:
         return lambda load: blocks @ load
+    _check_pivots(M)
     lu = splu(sp.csc_array(M))
     return lambda load: lu.solve(_dense(load))
+
+
+def _check_pivots(M: Any) -> None:
+    """Raise InputError if elimination in the order of the coordinates' graph meets a pivot that is not positive."""
+    S = sp.csc_array(0.5 * (M + M.T))
+    try:
+        factor = splu(S, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:  # exactly singular
+        raise _not_positive(int(np.argmin(S.diagonal()))) from None
+    pivots = factor.U.diagonal()
+    if not pivots.min() > 0.0:
+        raise _not_positive(int(np.flatnonzero(factor.perm_c == np.argmin(pivots))[0]))
+
+
+def _not_positive(coordinate: int) -> InputError:
+    given, mend = (
+        f"a matrix not positive definite at coordinate {coordinate}",
+        "Give that coordinate a mass, or remove it.",
+    )
+    return InputError("M", given, "a mass matrix with positive definite symmetric part", mend)
 
 
 def _dense_inverse(M: Array) -> Any:
     if not len(M):
         return _dense
-    lu, pivots, info = dgetrf(M)
+    info = dpotrf(0.5 * (M + M.T), lower=1, clean=0)[1]
     if info != 0:
-        mend = "Give that coordinate a mass, or remove it."
-        raise InputError("M", f"a singular matrix (coordinate {info - 1})", "an invertible mass matrix", mend)
-    if len(M) <= SMALL_MASS:
-        return lambda load: np.linalg.solve(M, _dense(load))
+        raise _not_positive(info - 1)
+    lu, pivots, _ = dgetrf(M)
     return lambda load: dgetrs(lu, pivots, _dense(load))[0]
 
 
@@ -110,12 +129,22 @@ def _body_inverse(M: Any) -> Any:
         index = order[first[:-1][sizes == d][:, None] + np.arange(d)]
         i, j = np.repeat(index, d, axis=1).ravel(), np.tile(index, (1, d)).ravel()
         blocks = np.asarray(M[i, j]).reshape(-1, d, d)
-        try:
-            inverse = np.linalg.inv(blocks)
-        except np.linalg.LinAlgError:
-            raise InputError("M", "a singular matrix", "an invertible mass matrix") from None
+        _check_bodies(blocks, index)
+        inverse = np.linalg.inv(blocks)
         parts.append((inverse.ravel(), i, j))
     if not parts:
         return sp.csr_array(M.shape)
     data, rows, cols = (np.concatenate(part) for part in zip(*parts, strict=True))
     return sp.csr_array((data, (rows, cols)), shape=M.shape)
+
+
+def _check_bodies(blocks: Array, index: Array) -> None:
+    """Raise InputError, naming the coordinate, if the symmetric part of a block is not positive definite."""
+    symmetric = 0.5 * (blocks + blocks.transpose(0, 2, 1))
+    try:
+        np.linalg.cholesky(symmetric)
+    except np.linalg.LinAlgError:
+        for block, coordinates in zip(symmetric, index, strict=True):
+            info = dpotrf(block, lower=1, clean=0)[1]
+            if info != 0:
+                raise _not_positive(int(coordinates[info - 1])) from None

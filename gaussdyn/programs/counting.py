@@ -61,7 +61,7 @@ def count_solutions(W: Array, q: Array, blocks: Sequence[Block]) -> Count:
     """
     from .enumeration_kernels import explore
 
-    rows, kinds, start, options = table = _table(W, q, blocks)
+    (rows, kinds, start, options), load = _table(W, q, blocks)
     if not blocks:
         return Count(points=(q,), modes=(("",),), moving=False, complete=True)
     most = int(options.max())
@@ -69,7 +69,7 @@ def count_solutions(W: Array, q: Array, blocks: Sequence[Block]) -> Count:
     stack[0] = -1
     modes, verdict = np.zeros((LEAVES, len(blocks)), dtype=np.int64), np.zeros(LEAVES, dtype=np.int64)
     lam = np.zeros((LEAVES, int((start[:, 1:] - start[:, :-1]).max(axis=1).sum())))
-    leaves, depth, _ = explore(table, stack, 1, TOLERANCE, (modes, verdict, lam))
+    leaves, depth, _ = explore((rows, kinds, start, options), stack, 1, TOLERANCE, (modes, verdict, lam))
     found: list[tuple[Array, list[str]]] = []
     moving, scale = False, float(np.abs(q).max(initial=0.0)) or 1.0
     for i in np.flatnonzero(verdict[:leaves]):
@@ -77,7 +77,7 @@ def count_solutions(W: Array, q: Array, blocks: Sequence[Block]) -> Count:
         equal = rows[chosen[kinds[chosen] == EQUAL]]
         f, rank = _particular(equal)
         moving = moving or (rank < W.shape[1] and _moves(equal, W, rank))
-        u, name = W @ f + q, "".join(b.modes[m].letter for b, m in zip(blocks, modes[i], strict=True))
+        u, name = load * (W @ f) + q, "".join(b.modes[m].letter for b, m in zip(blocks, modes[i], strict=True))
         near = next((names for point, names in found if np.abs(point - u).max() <= SAME * scale), None)
         if near is None:
             found.append((u, [name]))
@@ -98,8 +98,8 @@ def _moves(equal: Array, W: Array, rank: int) -> bool:
     return bool(np.abs(W @ Vt[rank:].T).max(initial=0.0) > SAME * max(float(np.abs(W).max()), 1e-300))
 
 
-def _table(W: Array, q: Array, blocks: Sequence[Block]) -> tuple[Array, IntArray, IntArray, IntArray]:
-    """Return what `enumeration_kernels.explore` takes; see `enumeration.System.table`."""
+def _table(W: Array, q: Array, blocks: Sequence[Block]) -> tuple[tuple[Array, IntArray, IntArray, IntArray], float]:
+    """Return what `enumeration_kernels.explore` takes (see `enumeration.System.table`), and the scale of its f."""
     widest = max((len(block.modes) for block in blocks), default=0) + 1
     start = np.zeros((len(blocks), widest + 1), dtype=np.int64)
     flat: list[Array] = [np.zeros((0, W.shape[1] + 1))]
@@ -120,9 +120,10 @@ def _table(W: Array, q: Array, blocks: Sequence[Block]) -> tuple[Array, IntArray
     A = np.vstack(flat)
     size = np.abs(A[:, :-1]).max(axis=1, initial=0.0)
     A /= np.where(size > 0, size, 1.0)[:, None]
-    A[:, -1] /= float(np.abs(A[:, -1]).max(initial=0.0)) or 1.0
-    scale_free = np.concatenate(kinds)
-    return A, scale_free, start, np.array([len(block.modes) for block in blocks], dtype=np.int64)
+    load = float(np.abs(A[:, -1]).max(initial=0.0)) or 1.0
+    A[:, -1] /= load
+    options = np.array([len(block.modes) for block in blocks], dtype=np.int64)
+    return (A, np.concatenate(kinds), start, options), load
 
 
 @lru_cache(maxsize=4096)

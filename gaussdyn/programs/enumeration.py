@@ -296,7 +296,7 @@ class _Search:
         self.stack = np.zeros((blocks * most + 4096, blocks), dtype=np.int64)
         self.stack[0, :-1], self.depth = UNDECIDED, 1
         longest = sum(max(map(len, kinds)) for kinds in system.kinds) + len(system.side[0])
-        size = 512 + most
+        size = min(512, limit) + most
         self.buffers = (np.zeros((size, blocks), dtype=np.int64), np.zeros(size, dtype=np.int64),
                         np.zeros((size, longest)))  # fmt: skip
 
@@ -319,7 +319,7 @@ class _Search:
             modes, verdict, lam = self.buffers
             for i in range(count):
                 yield tuple(modes[i, :-1].tolist()), bool(verdict[i]), lam[i]
-            if seen > self.limit or self.systems > 100 * self.limit:
+            if seen >= self.limit or self.systems > 100 * self.limit:
                 self.exhausted = self.depth > 0
                 return
 

@@ -122,15 +122,19 @@ class _Search:
         yield sweeps, self.zero
         if plain and rows <= SMALL:
             yield Lemke(tol=tol), None
-        yield ProximalNewton(seconds=self.left(), tol=tol), self.zero
-        yield ProximalNewton(alpha=0.1, newton_steps=200, seconds=self.left(), tol=tol), self.zero
+        if not self.data.small and has_cones(table):
+            yield InteriorPoint(seconds=self.left(), tol=tol), None
+        yield ProximalNewton(newton_steps=200, seconds=self.left(), tol=tol), self.zero
+        if self.data.small:
+            yield ProximalNewton(alpha=0.1, newton_steps=200, tol=tol), self.zero
         if not plain and rows <= SMALL and facets_are_exact(table):
             yield Lemke(tol=tol), None
-        if has_cones(table):
+        if self.data.small and has_cones(table):
             yield InteriorPoint(seconds=self.left(), tol=tol), None
 
     def _thorough(self) -> Iterator[Attempt]:
-        yield GaussSeidel(sweeps=5_000, seconds=0.5 * self.left(), tol=self.tol), self.zero
+        first = 5_000 if self.data.small else 500
+        yield GaussSeidel(sweeps=first, seconds=0.5 * self.left(), tol=self.tol), self.zero
         yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None
         yield GaussSeidel(sweeps=10_000, seconds=self.left(), tol=self.tol), None
         yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None

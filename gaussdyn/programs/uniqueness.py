@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from scipy.linalg.lapack import dgeqp3, dpotrf
 
 from ..arrays import Array, IntArray
+from ..linalg.factor import rank_and_null
 from .complementarity import ComplementarityProblem
 
 LARGEST = 300  # rows; beyond it nothing is said
@@ -37,7 +38,24 @@ def uniqueness(problem: ComplementarityProblem, r: Array, modes: tuple[str, ...]
         return u_unique, False
     if u_unique is None:
         return None, None
-    return True, _independent(W, _rows_in(problem, modes, ("stick", "slip", "degenerate")), scale) or None
+    closed = _rows_in(problem, modes, ("stick", "slip", "degenerate"))
+    if _independent(W, closed, scale):
+        return True, True
+    return True, _one_way(problem, W, closed, stick)
+
+
+def _one_way(problem: ComplementarityProblem, W: Array, closed: IntArray, stick: IntArray) -> bool | None:
+    """Return whether r is unique although one combination of closed LCP rows leaves the motion alone.
+
+    Rows that carry nothing may only gain: r can move along the combination d if that has one sign on them.
+    """
+    if np.isin(closed, problem.table.start[:-1][problem.table.cone]).any() or problem.table.P.any():
+        return None
+    rank, null = rank_and_null(W[:, closed], ROUNDING)
+    if len(closed) - rank != 1:
+        return None
+    idle = null[~np.isin(closed, stick), 0]
+    return not (idle.min() >= -ROUNDING or idle.max() <= ROUNDING)
 
 
 def _friction_bound(problem: ComplementarityProblem, W: Array) -> float:

@@ -77,7 +77,9 @@ def residual(run: Trajectory) -> Any:
     keep = thinned([E])
     figure = _figure("E (dimensionless)")
     marker = {"color": PALETTE[0], "size": 4}
-    figure.add_scatter(x=_list(run.steps.t[keep]), y=_list(E[keep]), name="E", mode="markers", marker=marker)
+    figure.add_scatter(
+        x=_list(run.steps.t[keep]), y=_list(E[keep]), name=f"E (0 is drawn at {FLOOR:g})", mode="markers", marker=marker
+    )
     ends, line = [float(run.t[0]), float(run.t[-1])], {"color": PALETTE[1], "dash": "dot"}
     figure.add_scatter(x=ends, y=[TOL, TOL], name=f"limit {TOL:g}", mode="lines", line=line)
     top = max(-10.0, float(np.log10(E.max())) + 1.0)

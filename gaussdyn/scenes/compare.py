@@ -12,12 +12,14 @@ from ..mechanics.scene import Exact, Scene
 def compare(scene: Scene, run: Trajectory) -> list[dict[str, Any]]:
     """Return one entry per exact answer: name, unit, expected, got, error, tol, pass.
 
-    The tolerances hold at the scene's own step and duration. With a finer step they are asked for too; with a
-    coarser one or another duration ``pass`` is None (not compared); after an unexpected stop so are got and error.
+    The tolerances hold at the scene's own step and duration, for a stepper of order 2 and every step saved. With a
+    finer step they are asked for too; otherwise ``pass`` is None (not compared); after an unexpected stop so are got
+    and error.
     """
     settings = run.settings["stepper"]
     name, dt = settings["name"], settings.get("dt")
-    same = run.settings["t_end"] == scene.t_end and (dt is None or dt <= scene.dt * (1.0 + 1e-12))
+    same = run.settings["t_end"] == scene.t_end and run.settings["save"] == 1 and settings.get("theta", 0.5) == 0.5
+    same = same and (dt is None or dt <= scene.dt * (1.0 + 1e-12))
     if run.stop is not None and not expected(scene, run):
         return [_entry(exact, None, None) for exact in scene.exact]
     return [_entry(exact, exact.measure(run), exact.tol.get(name) if same else None) for exact in scene.exact]

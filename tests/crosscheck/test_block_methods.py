@@ -13,6 +13,7 @@ from gaussdyn.programs.backends.lemke import Lemke
 from gaussdyn.programs.backends.newton import ProximalNewton
 from gaussdyn.programs.complementarity import LinearComplementarity
 from gaussdyn.programs.laws import Coulomb, Rolling, Unilateral
+from gaussdyn.programs.solution import Status
 from gaussdyn.programs.solve import solve
 from gaussdyn.programs.solve_blocks import solve_blocks
 
@@ -61,10 +62,10 @@ def test_lcps_against_all_bases(method):
 
 
 def test_answers_on_indefinite_lcps_are_true():
-    """Whatever is called solved is one of the solutions found by trying all bases; whatever has none is not solved."""
+    """Whatever has a solution is solved, by one of those found by trying all bases; whatever has none is refuted."""
     g = np.random.default_rng(1)
-    solved = infeasible = 0
-    for _ in range(200):
+    solved = 0
+    for _ in range(120):
         n = int(g.integers(1, 6))
         lcp = LinearComplementarity(M=g.normal(size=(n, n)), q=g.normal(size=n))
         found, answer = lcp_solutions(lcp.M, lcp.q), solve(lcp)
@@ -73,9 +74,9 @@ def test_answers_on_indefinite_lcps_are_true():
             assert min(np.abs(answer.x - z).max() for z in found) < 1e-8
         else:
             assert not found
-            infeasible += answer.certificate is not None and answer.certificate.verify()
-    assert solved > 80
-    assert infeasible > 5
+            assert answer.status in (Status.INFEASIBLE, Status.NO_SOLUTION)
+            assert answer.certificate.verify()
+    assert 40 < solved < 100
 
 
 def test_two_starts_may_reach_two_solutions_both_true():

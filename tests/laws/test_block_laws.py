@@ -1,4 +1,4 @@
-"""Laws that hold for every block problem: permutation, units, duplication, dissipation, and answers that were spoiled."""
+"""Laws that hold for every block problem: permutation, units, duplication, dissipation; spoiled answers are noticed."""
 
 from __future__ import annotations
 

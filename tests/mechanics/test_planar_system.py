@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gaussdyn.errors import InputError
+from gaussdyn.mechanics.check import check_system
 from gaussdyn.mechanics.forces import Drag, Load, Spring
 from gaussdyn.mechanics.planar import PlanarSystem
 from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody, Point, box, fixed
@@ -53,6 +54,11 @@ def test_it_is_a_system(state):
     assert (system.nq, system.nv) == (11, 11)
     np.testing.assert_array_equal(np.diag(system.mass(state[0]))[:6], [2.0, 2.0, 0.3, 0.5, 0.5, 1.0])
     np.testing.assert_array_equal(system.qdot(*state), state[1])
+
+
+def test_check_system_finds_nothing_wrong():
+    report = check_system(everything(), samples=3)
+    assert report.ok, str(report)
 
 
 def test_rows_come_sorted_by_id_whatever_the_order_given(state):

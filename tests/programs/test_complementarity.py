@@ -63,7 +63,9 @@ def test_block_spectra_agree_with_lapack():
         s = slice(*problem.table.start[k : k + 2])
         D = problem.W[s, s]
         values = np.linalg.eigvalsh((D + D.T) / 2)
-        np.testing.assert_allclose([low, high, size], [values[0], values[-1], np.linalg.norm(D)], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(
+            [low, high, size], [values[0], values[-1], np.linalg.norm(D)], rtol=1e-12, atol=1e-13
+        )
         d = len(D)
         np.testing.assert_array_equal(problem.rows.D[k, :d, :d], D)
 
@@ -125,11 +127,47 @@ def test_bodies_make_a_sparse_delassus_matrix():
     np.testing.assert_allclose(problem.W.toarray(), J @ np.linalg.inv(form.M.toarray()) @ J.T, atol=1e-12)
 
 
-def test_a_singular_mass_matrix_is_refused():
-    for M in (np.zeros((2, 2)), sp.csr_array((2, 2))):
-        form = GlobalForm(M=M, h=[1.0, 0.0], J=np.eye(2), w=np.zeros(2))
-        with pytest.raises(InputError, match="singular"):
-            ComplementarityProblem.condensed(form, [Coulomb(0.3, dim=2)])
+def long_chain(n, bad):
+    """A tridiagonal stiffness-like matrix, too large for one body; `bad` gets a negative diagonal."""
+    diagonal = np.full(n, 2.0)
+    diagonal[bad] = -3.0
+    return sp.diags_array([-np.ones(n - 1), diagonal, -np.ones(n - 1)], offsets=[-1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("M", "coordinate"),
+    [
+        (np.zeros((2, 2)), 0),
+        (sp.csr_array((2, 2)), 0),
+        (np.diag([1.0, -1.0, 1.0]), 1),
+        (sp.diags_array([1.0, 1.0, -1.0]), 2),
+        (np.array([[1.0, 2.0], [2.0, 1.0]]), 1),
+        (long_chain(100, 50), 50),
+    ],
+    ids=["zero", "zero sparse", "negative", "negative sparse", "indefinite", "mesh"],
+)
+def test_a_mass_matrix_that_is_not_positive_definite_is_refused_by_coordinate(M, coordinate):
+    n = M.shape[0]
+    form = GlobalForm(M=M, h=np.ones(n), J=np.eye(n)[:2], w=np.zeros(2))
+    with pytest.raises(InputError, match=f"not positive definite at coordinate {coordinate}") as caught:
+        ComplementarityProblem.condensed(form, [Coulomb(0.3, dim=2)])
+    assert caught.value.name == "M"
+
+
+def test_a_mesh_is_factored_as_a_whole():
+    n = 100
+    M = sp.diags_array([-np.ones(n - 1), np.full(n, 3.0), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    form = GlobalForm(M=M, h=np.ones(n), J=sp.eye_array(n).tocsr()[:4], w=np.zeros(4))
+    problem = ComplementarityProblem.condensed(form, [Coulomb(0.3, dim=2)] * 2)
+    W = problem.W.toarray() if sp.issparse(problem.W) else problem.W
+    np.testing.assert_allclose(W, np.linalg.inv(M.toarray())[:4, :4], rtol=1e-12)
+
+
+def test_an_unsymmetric_mass_matrix_is_used_as_it_is():
+    M = np.array([[2.0, 1.0], [-1.0, 2.0]])
+    form = GlobalForm(M=M, h=[1.0, 0.0], J=np.eye(2), w=[0.0, 0.0])
+    problem = ComplementarityProblem.condensed(form, [Coulomb(0.3, dim=2)])
+    np.testing.assert_allclose(problem.W, np.linalg.inv(M), rtol=1e-14)
 
 
 def test_sliding_directions_enter_through_B_and_B_abs():

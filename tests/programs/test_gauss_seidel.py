@@ -31,7 +31,9 @@ def test_one_block_is_solved_to_rounding(name, skew):
     assert worst < 1e-13
 
 
-@pytest.mark.parametrize("law", [Coulomb(0.5), BilateralCoulomb(0.5), Dry(0.3, dim=2), Rolling(0.5, 0.2), Associated(0.5)])
+@pytest.mark.parametrize(
+    "law", [Coulomb(0.5), BilateralCoulomb(0.5), Dry(0.3, dim=2), Rolling(0.5, 0.2), Associated(0.5)]
+)
 @pytest.mark.parametrize("size", [1e-9, 1e9])
 def test_one_block_in_extreme_units(law, size):
     for seed in range(40):
@@ -65,7 +67,8 @@ def test_associated_lifts_the_sliding_block():
 
 
 @pytest.mark.parametrize(
-    ("w", "w_abs", "q", "r"), [(1.0, 0.5, -3.0, 2.0), (1.0, 0.5, 3.0, -6.0), (1.0, 2.0, -3.0, None), (1.0, 2.0, 3.0, None)]
+    ("w", "w_abs", "q", "r"),
+    [(1.0, 0.5, -3.0, 2.0), (1.0, 0.5, 3.0, -6.0), (1.0, 2.0, -3.0, None), (1.0, 2.0, 3.0, None)],
 )
 def test_guided_row(w, w_abs, q, r):
     """k = w_abs / w > 1: two solutions or none (Painlevé and Klein); below 1 always one."""

@@ -42,7 +42,7 @@ def test_target_residual_by_an_independent_formula(dim):
     problem = bodies([Coulomb(0.4, dim=dim)] * 4, seed=2, freedoms=9, skew=0.2)
     r = np.random.default_rng(1).normal(size=4 * dim)
     E = coulomb_residual(problem.W, problem.q, [0.4] * 4, r, dim)
-    assert block_residuals(problem, r).E == pytest.approx(E, rel=1e-12)
+    assert pytest.approx(E, rel=1e-12) == block_residuals(problem, r).E
 
 
 def block_on_floor(push, reaction, mu=0.5):
@@ -132,7 +132,7 @@ def test_a_reaction_that_runs_to_infinity_is_never_small():
 def test_nan_is_infinitely_wrong():
     problem, _ = block_on_floor(1.0, [0, 0, 0])
     figures, names, _ = examine(problem, np.array([1.0, np.nan, 0.0]))
-    assert figures.E == np.inf
+    assert np.inf == figures.E
     assert not figures.small()
     assert names == ("degenerate",)
     assert figures.to_json()["E"] is None

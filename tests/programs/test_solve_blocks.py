@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from block_cases import bodies, box, guided, squeeze
+from block_cases import bodies, box, guided, lcp_solutions, squeeze
 
 from gaussdyn.errors import InputError, SolveFailed
 from gaussdyn.programs.complementarity import ComplementarityProblem, GlobalForm, LinearComplementarity
@@ -95,8 +95,33 @@ def test_infeasible_lcp():
 def test_guides_that_contradict():
     """Painlevé and Klein with k > 1: none for one sign of the load; never called solved."""
     answer = solve_blocks(guided(1.0, 2.0, 3.0))
-    assert not answer.solved
+    assert answer.status is Status.INFEASIBLE
+    assert answer.certificate.verify()
     assert np.isfinite(answer.r).all()
+
+
+def test_no_solution_although_motions_are_admissible():
+    """The relaxation holds z = (2, 0), but every mode is refuted: no solution, with its proof; not INFEASIBLE."""
+    M, q = [[0.0, 1.0], [1.0, -1.0]], [0.5, -1.5]
+    z = np.array([2.0, 0.0])
+    assert (M @ z + q).min() >= 0.0
+    assert lcp_solutions(M, q) == []
+    answer = solve(LinearComplementarity(M=M, q=q))
+    assert answer.status is Status.NO_SOLUTION
+    assert answer.certificate.verify()
+    assert "NONE" in answer.message
+
+
+def test_no_solution_of_planar_contacts():
+    """A Coulomb block beside an LCP row without solution is refuted mode by mode."""
+    W = np.zeros((4, 4))
+    W[:2, :2], W[2:, 2:] = [[0.0, 1.0], [1.0, -1.0]], np.eye(2)
+    problem = ComplementarityProblem(
+        W=W, q=[0.5, -1.5, -1.0, 0.2], laws=[Unilateral(), Unilateral(), Coulomb(0.3, dim=2)]
+    )
+    answer = solve_blocks(problem)
+    assert answer.status is Status.NO_SOLUTION
+    assert answer.certificate.verify()
 
 
 def test_solution_of_an_lcp_is_in_its_own_terms():
@@ -123,6 +148,11 @@ def test_uniqueness_of_frictionless_contacts():
     table = ComplementarityProblem(W=np.ones((2, 2)), q=[-1.0, -1.0], laws=[Unilateral()] * 2)
     shared = solve_blocks(table, start=np.array([0.5, 0.5])).require()
     assert (shared.u_unique, shared.r_unique) == (True, False)
+    onesided = solve_blocks(table).require()  # found with all load on one row: the other may still take some
+    assert (onesided.u_unique, onesided.r_unique) == (True, False)
+    W = np.outer([1.0, 1.0, -1.0], [1.0, 1.0, -1.0])  # both combinations leave u alone: nothing is said
+    three = solve_blocks(ComplementarityProblem(W=W, q=[-1.0, -1.0, 1.0], laws=[Unilateral()] * 3)).require()
+    assert (three.u_unique, three.r_unique) == (True, None)
     alone = solve_blocks(ComplementarityProblem(W=np.eye(2), q=[-1.0, 1.0], laws=[Unilateral()] * 2))
     assert (alone.u_unique, alone.r_unique) == (True, True)
 
@@ -165,7 +195,7 @@ def test_best_point_and_honest_status_when_time_is_short():
     problem = bodies([Coulomb(1.5)] * 40, seed=5, freedoms=40)
     answer = solve_blocks(problem, seconds=0.0)
     assert answer.status in (Status.SOLVED, Status.MAX_ITERATIONS)
-    assert answer.residuals.E == pytest.approx(answer.audit().E)
+    assert pytest.approx(answer.audit().E) == answer.residuals.E
     assert answer.solved == answer.audit().small()
 
 

@@ -80,7 +80,7 @@ def test_scene_meets_its_exact_numbers_anywhere_in_its_range(name, seed):
     ("name", "wrong", "noticed"),
     [
         ("incline", {"mu": 0.3}, {"distance at the end", "speed at the end"}),
-        ("zeno_ball", {"e": 0.7}, {"height of the first rebound", "time of rest"}),
+        ("zeno_ball", {"e": 0.55}, {"height of the first rebound", "time of rest"}),
         ("coulomb_oscillator", {"mu": 0.0104}, {"first turning point"}),
         ("sliding_rod", {"mu": 0.51}, {"angle at the end", "velocity of the tip at the end"}),
         ("slack_string", {"length": 0.99}, {"height where it goes slack", "greatest height"}),
@@ -88,7 +88,7 @@ def test_scene_meets_its_exact_numbers_anywhere_in_its_range(name, seed):
 )
 def test_wrong_system_is_noticed(name, wrong, noticed):
     """A known-bad run: the exact numbers of one scene against the system of another."""
-    scene = build(name)
+    scene = build(name, e=0.6) if name == "zeno_ball" else build(name)
     impostor = replace(scene, system=build(name, **wrong).system)
     if name == "slack_string":  # else the string would be too long at the start
         impostor = replace(impostor, state=build(name, **wrong).state)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gaussdyn.errors import InputError
+from gaussdyn.mechanics.check import check_system
 from gaussdyn.mechanics.planar import PlanarSystem
 from gaussdyn.mechanics.scene import Scene
 from gaussdyn.mechanics.system import System
@@ -70,6 +71,12 @@ def test_scene_is_valid_over_its_whole_range(name):
             assert unit
             assert np.isfinite(column(state))
         json.dumps(system.drawables(state.q), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_system_of_a_scene_agrees_with_differences(name):
+    report = check_system(build(name).system, samples=2)
+    assert report.ok, str(report)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,6 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gaussdyn.analysis.audit import audit
+from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.simulate import simulate
 from gaussdyn.programs.fclib import read
 from gaussdyn.programs.residuals import residuals
 from gaussdyn.programs.solve import solve
@@ -69,3 +72,19 @@ def test_script_records_the_same_problem_again(path, tmp_path):
     assert again.laws == first.laws
     np.testing.assert_allclose(_dense(again.W), _dense(first.W), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(again.q, first.q, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_recorded_system_runs_on_and_passes_the_audit(path):
+    """Through impacts, stops and rest: every step solved, every law met, and no energy from nowhere."""
+    wanted = _script().RECORDINGS[path.stem]()
+    run = simulate(wanted.system, wanted.state, 0.4, stepper=MoreauJean(dt=8 * wanted.dt))
+    assert run.status == "COMPLETED", run.stop
+    verdict = audit(run, wanted.system)
+    assert verdict.passed, verdict.explain()
+    assert run["energy"][-1] <= run["energy"][0] + run["work_forces"][-1] + _belt_work(path) + 1e-9
+
+
+def _belt_work(path):
+    """Bound the work of a running belt: mu m g times its way."""
+    return 0.3 * 9.81 * 0.5 * 0.4 if path.stem == "belt" else 0.0

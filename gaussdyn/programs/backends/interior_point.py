@@ -20,6 +20,7 @@ from .newton import FULL, ProximalNewton
 from .scaled import Scaled
 
 UNIT = np.array([1.0, 0.0, 0.0])
+STALL = 12  # iterations in which the complementarity gap must at least halve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,29 +64,26 @@ class InteriorPoint:
     def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:
         """Return the best scaled reaction found (the path starts in the middle of the cones, not at r)."""
         stop = time.perf_counter() + self.seconds
-        cones = _Cones(data)
-        state = cones.start()
-        best, best_r, switch, total = data.residual(r), r, self.switch, 0
-        for _ in range(self.iterations):
-            x = cones.reaction(state.r)
+        cones, best, best_r, total = _Cones(data), data.residual(r), r, 0
+        state, switch, gaps = cones.start(), self.switch, []
+        while total < self.iterations and time.perf_counter() < stop:
+            x, going = cones.reaction(state.r), cones.step(state)
             E = data.residual(x)
+            total += 1
+            gaps.append(cones.gap(state))
+            stalled = not going or (len(gaps) > STALL and gaps[-1] > 0.5 * gaps[-STALL])
+            if switch >= E or stalled:
+                x, switch = self._finish(data, x, stop), 1e-2 * min(switch, E)
+                E = data.residual(x)
             if best > E:
                 best, best_r = E, x
-            if best <= 0.1 * self.tol or time.perf_counter() > stop:
-                break
-            if switch >= E:
-                finish = ProximalNewton(alpha=1e-3, newton_steps=40, seconds=stop - time.perf_counter(), tol=self.tol)
-                x, steps = finish.improve(data, x)
-                total += steps
-                switch, E = 1e-2 * min(switch, E), data.residual(x)
-                if best > E:
-                    best, best_r = E, x
-                if best <= 0.3 * self.tol:
-                    break
-            total += 1
-            if not cones.step(state):
+            if best <= 0.3 * self.tol or stalled:
                 break
         return best_r, total
+
+    def _finish(self, data: Scaled, x: Array, stop: float) -> Array:
+        left = max(stop - time.perf_counter(), 0.1)
+        return ProximalNewton(alpha=1e-3, newton_steps=40, seconds=left, tol=self.tol).improve(data, x)[0]
 
 
 def has_cones(table: LawTable) -> bool:
@@ -132,9 +130,15 @@ class _Cones:
         x[self.rows] = (r / self.scale).ravel()[self.slots]
         return x
 
+    def gap(self, state: _State) -> float:
+        """Return the mean complementarity product u . r."""
+        return float((state.u * state.r).sum()) / self.n
+
     def step(self, state: _State) -> bool:
         """Advance by one predictor and corrector; False if no step can be taken."""
         r, u, s = state.r, state.u, state.s
+        if not min(_depth(r), _depth(u)) > 0.0:
+            return False
         slip = np.sqrt((u[:, 1:] ** 2).sum(axis=1))
         L = u[:, 1:] / np.where(slip > 0.0, slip, 1.0)[:, None] * self.cap[:, None]
         G1 = (self.W @ r.ravel()).reshape(r.shape) + self.q - u
@@ -158,7 +162,7 @@ class _Cones:
         central = -_product(u, r)
         dr, du, ds = direction(central)
         a = min(1.0, _longest(r, dr), _longest(u, du))
-        tau = float((u * r).sum()) / self.n
+        tau = self.gap(state)
         after = max(float(((u + a * du) * (r + a * dr)).sum()) / self.n, 0.0)
         sigma = 0.998 * min(1.0, after / tau) ** max(1.0, 3.0 * a * a)
         target = central + sigma * tau * UNIT
@@ -217,6 +221,11 @@ def _arrow_solve(x: Array, B: Array) -> Array:
     det = x0 * x0 - x1 * x1 - x2 * x2
     z0 = (x0 * B[:, 0] - x1 * B[:, 1] - x2 * B[:, 2]) / det
     return np.stack([z0, (B[:, 1] - x1 * z0) / x0, (B[:, 2] - x2 * z0) / x0], axis=1)
+
+
+def _depth(x: Array) -> float:
+    """Return the smallest determinant of the rows of x: positive inside all cones."""
+    return float((x[:, 0] ** 2 - x[:, 1] ** 2 - x[:, 2] ** 2).min(initial=np.inf))
 
 
 def _longest(x: Array, d: Array) -> float:

@@ -1,0 +1,140 @@
+"""Every certificate verifies, and no mutation makes the checker accept a different claim."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from contact_cases import problem, random_body
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaussdyn import checker
+from gaussdyn.programs.certificates import Certificate, digest
+from gaussdyn.programs.enumeration import enumerate_modes
+from gaussdyn.programs.modal import ModalProblem, lcp_problem
+from gaussdyn.programs.proofs import prove
+
+SMALL = st.integers(-2, 2)
+
+
+@st.composite
+def lcps(draw: st.DrawFn) -> ModalProblem:
+    n = draw(st.integers(1, 3))
+    return lcp_problem(draw(st.lists(st.lists(SMALL, min_size=n, max_size=n), min_size=n, max_size=n)),
+                       draw(st.lists(SMALL, min_size=n, max_size=n)))  # fmt: skip
+
+
+@st.composite
+def bodies(draw: st.DrawFn) -> ModalProblem:
+    n = draw(st.integers(1, 2))
+    pairs = st.lists(st.tuples(SMALL, SMALL).map(list), min_size=n, max_size=n)
+    states = st.lists(st.integers(-1, 1), min_size=n, max_size=n)
+    body = {
+        "m": 1, "J": draw(st.integers(1, 3)), "points": draw(pairs), "state": draw(states),
+        "normals": [[draw(SMALL), 1] for _ in range(n)], "mu": [f"{draw(st.integers(0, 4))}/2" for _ in range(n)],
+        "bilateral": draw(st.lists(st.booleans(), min_size=n, max_size=n)),
+        "force": draw(st.lists(SMALL, min_size=3, max_size=3)), "drift": draw(pairs),
+    }  # fmt: skip
+    return problem(body)
+
+
+def proved(modal: ModalProblem) -> Certificate:
+    made = prove(enumerate_modes(modal))
+    assert made is not None
+    return made
+
+
+@given(st.one_of(lcps(), bodies()))
+@settings(max_examples=60, deadline=None)
+def test_every_certificate_verifies(modal: ModalProblem) -> None:
+    found = enumerate_modes(modal)
+    made = proved(modal)
+    assert made.verify()
+    assert made.claim.startswith(found.verdict)
+
+
+def change(draw: st.DrawFn, doc: dict[str, Any]) -> None:
+    """Make one change to the claim, the leaves or what they prove."""
+    leaves = doc["leaves"]
+    leaf = draw(st.sampled_from(leaves))
+    key = draw(st.sampled_from(sorted(leaf)))
+    kind = draw(st.sampled_from(["number", "drop", "double", "mode", "swap", "key", "claim", "count"]))
+    if kind == "number" and isinstance(leaf[key], list):
+        i = draw(st.integers(0, len(leaf[key]) - 1))
+        step = draw(st.sampled_from([Fraction(1), Fraction(-1), Fraction(1, 7), Fraction(-1, 2**40)]))
+        leaf[key][i] = str(draw(st.sampled_from([Fraction(leaf[key][i]) + step, -Fraction(leaf[key][i]), Fraction(0)])))
+    elif kind == "drop":
+        leaves.remove(leaf)
+    elif kind == "double":
+        leaves.append(dict(leaf))
+    elif kind == "mode":
+        leaf["mode"] = draw(st.sampled_from([other["mode"] for other in leaves] + ["*" * len(leaf["mode"])]))
+    elif kind == "swap":
+        other = draw(st.sampled_from(leaves))
+        leaf["mode"], other["mode"] = other["mode"], leaf["mode"]
+    elif kind == "key":
+        del leaf[key]
+    elif kind == "claim":
+        doc["claim"] = draw(st.sampled_from([
+            "NONE: no mode has a solution", "UNIQUE: exactly one z solves the problem",
+            "UNIQUE: exactly one acceleration solves the problem", "MULTIPLE: exactly 2 values of z solve the problem",
+            "CONTINUUM: the solutions fill a continuum of z", "INFEASIBLE: no x satisfies A x = b and C x >= d", "",
+        ]))  # fmt: skip
+    else:
+        doc["claim"] = doc["claim"].replace("2", "3").replace("one", "2 values of")
+
+
+@given(st.data(), st.one_of(lcps(), bodies()))
+@settings(max_examples=150, deadline=None)
+def test_no_mutation_proves_another_claim(data: st.DataObject, modal: ModalProblem) -> None:
+    made = proved(modal)
+    doc = json.loads(made.to_json())
+    for _ in range(data.draw(st.integers(1, 2))):
+        if doc["leaves"]:
+            change(data.draw, doc)
+    try:
+        accepted = checker.check({**doc, "sha256": digest(doc)})
+    except checker.Invalid:
+        return
+    assert accepted == made.claim  # a harmless change: another proof of the same claim
+
+
+@given(st.data(), lcps())
+@settings(max_examples=60, deadline=None)
+def test_any_change_without_a_new_hash_is_refused(data: st.DataObject, modal: ModalProblem) -> None:
+    made = proved(modal)
+    text = made.to_json()
+    doc = json.loads(text)
+    change(data.draw, doc)
+    if json.dumps(doc, sort_keys=True) == json.dumps(json.loads(text), sort_keys=True):
+        return
+    with pytest.raises(checker.Invalid, match="hash"):
+        checker.check(doc)
+
+
+@given(st.data(), lcps())
+@settings(max_examples=60, deadline=None)
+def test_changed_data_are_another_problem_with_its_own_truth(data: st.DataObject, modal: ModalProblem) -> None:
+    """If the leaves still prove something about changed data, then it is true of them."""
+    doc = json.loads(proved(modal).to_json())
+    n = len(doc["problem"]["q"])
+    i, j = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
+    doc["problem"]["M"][i][j] = str(data.draw(SMALL))
+    doc["problem"]["q"][j] = str(data.draw(SMALL))
+    try:
+        accepted = checker.check({**doc, "sha256": digest(doc)})
+    except checker.Invalid:
+        return
+    assert accepted == proved(lcp_problem(doc["problem"]["M"], doc["problem"]["q"])).claim
+
+
+def test_random_doubles_verify() -> None:
+    rng = np.random.default_rng(0)
+    for k in range(12):
+        assert proved(problem(random_body(rng, 1 + k % 3, at_rest=bool(k % 2)))).verify()
+        M = rng.normal(size=(5, 5))
+        assert proved(lcp_problem(M.tolist(), rng.normal(size=5).tolist())).verify()

@@ -1,0 +1,191 @@
+"""The checker stands alone, refuses whatever is malformed with a place and a reason, and never crashes."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contact_cases import problem, table
+
+from gaussdyn import checker
+from gaussdyn.programs.certificates import digest, farkas_certificate
+from gaussdyn.programs.enumeration import enumerate_modes
+from gaussdyn.programs.modal import lcp_problem
+from gaussdyn.programs.proofs import prove
+
+FILE = Path(checker.__file__)
+
+
+def document(kind: str = "lcp") -> dict[str, Any]:
+    if kind == "farkas":
+        made = farkas_certificate([], [], [[1.0], [-1.0]], [1.0, 0.0], [], [1.0, 1.0], claim="")
+    else:
+        made = prove(enumerate_modes(lcp_problem([[1, 2], [2, 1]], [-1, -1]) if kind == "lcp" else problem(table(2))))
+    assert made is not None
+    return json.loads(made.to_json())
+
+
+def sealed(doc: dict[str, Any]) -> dict[str, Any]:
+    return {**doc, "sha256": digest(doc)}
+
+
+def refused(doc: Any) -> str:
+    with pytest.raises(checker.Invalid) as error:
+        checker.check(doc)
+    return str(error.value)
+
+
+def test_imports_nothing_but_the_standard_library() -> None:
+    tree = ast.parse(FILE.read_text())
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert names <= set(sys.stdlib_module_names) | {"collections.abc"}
+    assert not any(isinstance(node, ast.ImportFrom) and node.level for node in ast.walk(tree))
+
+
+def test_runs_as_a_script_without_the_package(tmp_path: Path) -> None:
+    script = tmp_path / "checker.py"
+    script.write_text(FILE.read_text())
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    good.write_text(json.dumps(document()))
+    bad.write_text(json.dumps({**document(), "claim": "UNIQUE: exactly one z solves the problem"}))
+    ran = subprocess.run(
+        [sys.executable, "-I", script, good], capture_output=True, text=True, check=False, cwd=tmp_path
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "VALID: MULTIPLE: exactly 3 values of z solve the problem\n"
+    ran = subprocess.run([sys.executable, "-I", script, bad], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (1, "")
+    assert ran.stdout.startswith("INVALID: document has another hash")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"null", b"[]", b"3", b'"x"', b"\xff\xfe", b"{}", b"[" * 100_000, b"NaN", b'{"kind": "lcp"}']
+)
+def test_malformed_files(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "c.json"
+    path.write_bytes(content)
+    assert checker.main([str(path)]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("INVALID: ")
+    assert out.count("\n") == 1
+
+
+def test_missing_file_and_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert checker.main([str(tmp_path / "none.json")]) == 1
+    assert checker.main([str(tmp_path)]) == 1
+    assert checker.main([]) == 1
+    assert capsys.readouterr().out.count("INVALID: document cannot be read") == 2
+
+
+JUNK: list[Any] = [None, True, -1, 1.5, "x", "", "1/0", [], {}, [[]], ["x"], [None], "D" * 50, 10**400, float("inf")]
+
+
+@pytest.mark.parametrize("kind", ["lcp", "planar_body", "farkas"])
+@pytest.mark.parametrize("junk", range(len(JUNK)))
+def test_junk_in_the_place_of_every_value_is_refused_or_changes_nothing(kind: str, junk: int) -> None:
+    """Replace every value of the document in turn; the hash is made anew."""
+    original = document(kind)
+    claim = original["claim"]
+
+    def places(node: Any) -> list[tuple[Any, Any]]:
+        keys = list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else []
+        return [(node, key) for key in keys] + [place for key in keys for place in places(node[key])]
+
+    count = len(places(original))
+    for i in range(0, count, max(1, count // 40)):
+        doc = json.loads(json.dumps(original))
+        node, key = places(doc)[i]
+        if node is doc and key in ("sha256", "provenance"):
+            continue
+        node[key] = JUNK[junk]
+        try:
+            assert checker.check(sealed(doc)) == claim
+        except (checker.Invalid, ValueError):  # ValueError: infinity cannot be hashed
+            continue
+
+
+@pytest.mark.parametrize("key", ["kind", "problem", "claim", "leaves", "sha256"])
+def test_every_key_is_needed(key: str) -> None:
+    doc = document()
+    del doc[key]
+    assert refused(doc if key == "sha256" else sealed(doc)).startswith("document")
+
+
+def test_messages_name_the_leaf_and_the_reason() -> None:
+    doc = document()
+    solved = next(leaf for leaf in doc["leaves"] if "witness" in leaf)
+    solved["witness"][0] = "17"
+    assert refused(sealed(doc)) == f"leaf {solved['mode']} has a point outside its mode"
+    doc = document()
+    dead = next(leaf for leaf in doc["leaves"] if "refutation" in leaf)
+    dead["refutation"] = ["0"] * len(dead["refutation"])
+    assert refused(sealed(doc)) == f"leaf {dead['mode']} has multipliers without a contradiction"
+    dead["refutation"][-1] = "-1"
+    assert refused(sealed(doc)) == f"leaf {dead['mode']} has a negative multiplier of an inequality"
+    dead["refutation"] = dead["refutation"][:-1]
+    assert "has no list of" in refused(sealed(doc))
+
+
+def test_leaves_must_partition_the_modes() -> None:
+    doc = document()
+    assert "partition" in refused(sealed({**doc, "leaves": doc["leaves"][1:]}))
+    assert "partition" in refused(sealed({**doc, "leaves": [*doc["leaves"], doc["leaves"][0]]}))
+    assert "leaves modes out" in refused(sealed({**doc, "leaves": []}))
+    star = {"mode": "**", "refutation": doc["leaves"][0].get("refutation", ["0"] * 6)}
+    assert "partition" in refused(sealed({**doc, "leaves": [*doc["leaves"], star]}))
+
+
+def test_another_claim_is_refused() -> None:
+    for claim in (
+        "UNIQUE: exactly one z solves the problem",
+        "MULTIPLE: exactly 2 values of z solve the problem",
+        "",
+        None,
+    ):
+        assert "proves something else" in refused(sealed({**document(), "claim": claim}))
+
+
+def test_a_single_point_cannot_pass_as_a_continuum() -> None:
+    doc = document()
+    leaf = next(leaf for leaf in doc["leaves"] if "witness" in leaf)
+    leaf["ray"] = ["0"] * len(leaf["witness"])
+    assert "ray" in refused(sealed(doc))
+    leaf["ray"] = ["1"] * len(leaf["witness"])
+    assert "outside its mode" in refused(sealed(doc))
+
+
+def test_a_face_cannot_pass_as_a_point() -> None:
+    made = prove(enumerate_modes(lcp_problem([[1, 1], [1, 1]], [-1, -1])))
+    assert made is not None
+    doc = json.loads(made.to_json())
+    for leaf in doc["leaves"]:
+        leaf.pop("ray", None)
+    assert "shows no single point" in refused(sealed(doc))
+
+
+def test_the_body_itself_is_checked() -> None:
+    for key, value in (("m", "-1"), ("J", "0"), ("mu", ["-1", "1"]), ("mu_s", ["0", "0"]), ("state", [2, 0]),
+                       ("normals", [["0", "0"], ["0", "1"]])):  # fmt: skip
+        doc = document("planar_body")
+        doc["problem"][key] = value
+        refused(sealed(doc))
+
+
+def code_lines(source: str) -> int:
+    tree = ast.parse(source)
+    prose: set[int] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node):
+            prose |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines = enumerate(source.splitlines(), start=1)
+    return sum(1 for i, line in lines if line.strip() and i not in prose and not line.strip().startswith("#"))
+
+
+def test_the_checker_stays_small_enough_to_be_read() -> None:
+    assert code_lines(FILE.read_text()) < 220

@@ -91,7 +91,15 @@ def _exact(slider: Slider, system: PlanarSystem, v0: float) -> tuple[Exact, ...]
     line, margin = Line(slides=slider.slides, rests=slider.rests), slider.margin()
     both = 1.0 if v0 else float(slider.holds + len(slider.slips()))
     return (
-        check("number of motions at the start", both, "1", number_of_motions(system), moreau_jean=count_tolerance(margin)),
-        check("number with stick priority", 1.0, "1", number_of_motions(system, "stick"), moreau_jean=count_tolerance(margin)),
+        check(
+            "number of motions at the start", both, "1", number_of_motions(system), moreau_jean=count_tolerance(margin)
+        ),
+        check(
+            "number with stick priority",
+            1.0,
+            "1",
+            number_of_motions(system, "stick"),
+            moreau_jean=count_tolerance(margin),
+        ),
         *end_checks(line, v0, margin, (STEPS, DT), ("slider.x", "slider.vx")),
     )

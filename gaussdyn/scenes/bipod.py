@@ -83,14 +83,21 @@ def build(a: float, h: float, weight: float, mu1: float, mu2: float, force: floa
     bipod = Bipod(a=a, h=h, weight=weight, mu1=mu1, mu2=mu2, force=force)
     floor, feet = HalfPlane(name="floor"), ((-a, mu1, "left"), (a, mu2, "right"))
     system = PlanarSystem(
-        bodies=[PlanarBody(name="body", mass=MASS, inertia=a * a, outline=((-a, -h), (0.0, 0.0), (a, -h), (0.0, 0.2 * h)))],
+        bodies=[
+            PlanarBody(name="body", mass=MASS, inertia=a * a, outline=((-a, -h), (0.0, 0.0), (a, -h), (0.0, 0.2 * h)))
+        ],
         contacts=[
-            PlanarContact(point=Marker("body", (x, -h), name), plane=floor, mu=mu, bilateral=True) for x, mu, name in feet
+            PlanarContact(point=Marker("body", (x, -h), name), plane=floor, mu=mu, bilateral=True)
+            for x, mu, name in feet
         ],
         forces=[Load(point=Marker("body"), force_xy=(force, 0.0))],
         gravity=(0.0, -weight / MASS),
     )
-    columns: Columns = {"body.x": ("m", coordinate(0)), "body.vx": ("m/s", rate(0)), "body.angle": ("rad", coordinate(2))}
+    columns: Columns = {
+        "body.x": ("m", coordinate(0)),
+        "body.vx": ("m/s", rate(0)),
+        "body.angle": ("rad", coordinate(2)),
+    }
     return Scene(
         name="bipod",
         title="Bipod: none, one or two motions to one side, three from rest",
@@ -108,5 +115,11 @@ def build(a: float, h: float, weight: float, mu1: float, mu2: float, force: floa
 
 def _exact(bipod: Bipod, system: PlanarSystem, v0: float) -> tuple[Exact, ...]:
     line, margin = Line(slides=bipod.slides, rests=bipod.rests), bipod.margin(v0)
-    count = check("number of motions at the start", float(line.count(v0)), "1", number_of_motions(system), moreau_jean=count_tolerance(margin))
+    count = check(
+        "number of motions at the start",
+        float(line.count(v0)),
+        "1",
+        number_of_motions(system),
+        moreau_jean=count_tolerance(margin),
+    )
     return (count, *end_checks(line, v0, margin, (STEPS, DT), ("body.x", "body.vx")))

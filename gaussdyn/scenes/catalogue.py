@@ -9,13 +9,35 @@ from types import ModuleType
 from ..arrays import scalar
 from ..errors import InputError
 from ..mechanics.scene import Parameter, Scene
-from . import coulomb_oscillator, incline, slack_string, sliding_rod, zeno_ball
+from . import (
+    associated_slider,
+    bipod,
+    coulomb_oscillator,
+    incline,
+    ivanov_rod,
+    painleve_klein,
+    painleve_rod,
+    slack_string,
+    sliding_rod,
+    table,
+    v_groove,
+    wedge,
+    zeno_ball,
+)
 
 _HOME: dict[str, ModuleType] = {
+    "associated_slider": associated_slider,
+    "bipod": bipod,
     "coulomb_oscillator": coulomb_oscillator,
     "incline": incline,
+    "ivanov_rod": ivanov_rod,
+    "painleve_klein": painleve_klein,
+    "painleve_rod": painleve_rod,
     "slack_string": slack_string,
     "sliding_rod": sliding_rod,
+    "table": table,
+    "v_groove": v_groove,
+    "wedge": wedge,
     "zeno_ball": zeno_ball,
 }
 

@@ -20,7 +20,9 @@ from .measures import Columns, check, coordinate, rate
 from .straight_motion import Line, end_checks
 
 PARAMETERS = {
-    "mu": Parameter(default=1.5, unit="1", min=0.01, max=5.0, meaning="friction in one guide (critical at 2 / tan phi)"),
+    "mu": Parameter(
+        default=1.5, unit="1", min=0.01, max=5.0, meaning="friction in one guide (critical at 2 / tan phi)"
+    ),
     "phi": Parameter(default=1.0, unit="rad", min=0.1, max=1.4, meaning="angle of the link to the guides"),
     "force": Parameter(default=1.0, unit="N", min=-5.0, max=5.0, meaning="P, along the smooth guide"),
     "v0": Parameter(default=1.0, unit="m/s", min=-2.0, max=2.0, meaning="velocity at the start; 0 is rest"),
@@ -100,5 +102,11 @@ def build(mu: float, phi: float, force: float, v0: float, mass: float) -> Scene:
 
 def _exact(sliders: Sliders, system: PlanarSystem, v0: float) -> tuple[Exact, ...]:
     line, margin = Line(slides=sliders.slides, rests=sliders.rests), sliders.margin(v0)
-    count = check("number of motions at the start", float(line.count(v0)), "1", number_of_motions(system), moreau_jean=count_tolerance(margin))
+    count = check(
+        "number of motions at the start",
+        float(line.count(v0)),
+        "1",
+        number_of_motions(system),
+        moreau_jean=count_tolerance(margin),
+    )
     return (count, *end_checks(line, v0, margin, (STEPS, DT), ("rough.x", "rough.vx")))

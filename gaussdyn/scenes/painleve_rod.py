@@ -154,6 +154,12 @@ def jam(
     load = math.hypot(*contact.stick(contact.b_N, contact.b_T)) * math.hypot(*centre) / inertia
     tol = 10.0 * dt * (load + speed * speed)
     return [
-        check("slip after the first step", 0.0, "m/s", lambda run: float(run["tip.u"][1]), moreau_jean=1e-8 * (1.0 + speed)),
+        check(
+            "slip after the first step",
+            0.0,
+            "m/s",
+            lambda run: float(run["tip.u"][1]),
+            moreau_jean=1e-8 * (1.0 + speed),
+        ),
         check("omega after the first step", after, "rad/s", lambda run: float(run["rod.omega"][1]), moreau_jean=tol),
     ]

@@ -55,7 +55,11 @@ class Table:
 
 def build(feet: float, a: float, h: float, mu: float, weight: float, force: float, v0: float) -> Scene:
     """Return the scene; by default sliding on four feet, then held by them."""
-    table, floor, places = Table(mu=mu, weight=weight, force=force), HalfPlane(name="floor"), np.linspace(-a, a, round(feet))
+    table, floor, places = (
+        Table(mu=mu, weight=weight, force=force),
+        HalfPlane(name="floor"),
+        np.linspace(-a, a, round(feet)),
+    )
     markers = [Marker("table", (float(x), -h), f"foot{k}") for k, x in enumerate(places)]
     outline = [corner for x in places for corner in ((x, 0.0), (x, -h), (x, 0.0))]
     top = ((a, 0.1 * h), (-a, 0.1 * h))

@@ -21,15 +21,17 @@ from .first_state import count_tolerance, number_of_motions
 from .measures import Columns, check, coordinate
 
 PARAMETERS = {
-    "slope": Parameter(default=0.6, unit="rad", min=0.1, max=1.2, meaning="of both walls"),
-    "mu": Parameter(default=1.7, unit="1", min=0.1, max=2.0, meaning="friction of both walls"),
-    "left": Parameter(default=1.2, unit="m", min=0.2, max=1.5, meaning="left contact, to the left of the mass centre"),
-    "right": Parameter(default=0.2, unit="m", min=0.2, max=1.5, meaning="right contact, to the right of the mass centre"),
-    "height": Parameter(default=1.6, unit="m", min=0.0, max=2.5, meaning="mass centre above the left contact"),
-    "inertia": Parameter(default=0.2, unit="kg m^2", min=0.05, max=1.0, meaning="about the mass centre"),
-    "force_x": Parameter(default=0.6, unit="N", min=-5.0, max=5.0, meaning="on the mass centre"),
-    "force_y": Parameter(default=-1.8, unit="N", min=-5.0, max=5.0, meaning="on the mass centre"),
-    "torque": Parameter(default=-2.2, unit="N m", min=-5.0, max=5.0, meaning="on the body"),
+    "slope": Parameter(default=0.9, unit="rad", min=0.1, max=1.2, meaning="of both walls"),
+    "mu": Parameter(default=2.0, unit="1", min=0.1, max=2.5, meaning="friction of both walls"),
+    "left": Parameter(default=1.4, unit="m", min=0.2, max=1.5, meaning="left contact, to the left of the mass centre"),
+    "right": Parameter(
+        default=0.9, unit="m", min=0.2, max=1.5, meaning="right contact, to the right of the mass centre"
+    ),
+    "height": Parameter(default=1.0, unit="m", min=0.0, max=2.5, meaning="mass centre above the left contact"),
+    "inertia": Parameter(default=0.14, unit="kg m^2", min=0.05, max=1.0, meaning="about the mass centre"),
+    "force_x": Parameter(default=1.6, unit="N", min=-5.0, max=5.0, meaning="on the mass centre"),
+    "force_y": Parameter(default=-3.7, unit="N", min=-5.0, max=5.0, meaning="on the mass centre"),
+    "torque": Parameter(default=-2.1, unit="N m", min=-5.0, max=5.0, meaning="on the body"),
 }
 MASS, DT, STEPS = 1.0, 2e-4, 50  # kg, s
 
@@ -43,7 +45,10 @@ def build(**params: float) -> Scene:
              for word, side in (("left", 1.0), ("right", -1.0))}  # fmt: skip
     system = PlanarSystem(
         bodies=[PlanarBody(name="body", mass=MASS, inertia=params["inertia"], outline=(*feet.values(), (0.0, 0.2)))],
-        contacts=[PlanarContact(point=Marker("body", at, word), plane=walls[word], mu=params["mu"]) for word, at in feet.items()],
+        contacts=[
+            PlanarContact(point=Marker("body", at, word), plane=walls[word], mu=params["mu"])
+            for word, at in feet.items()
+        ],
         forces=[Load(point=Marker("body"), force_xy=load[:2], torque=load[2])],
         gravity=(0.0, 0.0),
     )

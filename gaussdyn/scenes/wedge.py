@@ -43,7 +43,11 @@ def build(pairs: float, mu: float, v0: float, width: float, inertia: float, grav
         contacts=contacts,
         gravity=(0.0, -gravity),
     )
-    columns: Columns = {"body.y": ("m", coordinate(1)), "body.vy": ("m/s", rate(1)), "body.angle": ("rad", coordinate(2))}
+    columns: Columns = {
+        "body.y": ("m", coordinate(1)),
+        "body.vy": ("m/s", rate(1)),
+        "body.angle": ("rad", coordinate(2)),
+    }
     params = {"pairs": pairs, "mu": mu, "v0": v0, "width": width, "inertia": inertia, "gravity": gravity}
     return Scene(
         name="wedge",

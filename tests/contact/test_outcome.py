@@ -70,7 +70,9 @@ def box(feet: list[float], *, push: float = 0.0, mu: float = 0.5, v: Any = (0.0,
     """A unit box on points of its base; redundant from three feet on."""
     body = PlanarBody(name="box", mass=1.3, inertia=0.7)
     floor = HalfPlane(name="floor")
-    contacts = [PlanarContact(point=Marker("box", (x, -0.3)), plane=floor, mu=mu) for x in feet]
+    contacts = [
+        PlanarContact(point=Marker("box", (x, -0.3), f"foot{k}"), plane=floor, mu=mu) for k, x in enumerate(feet)
+    ]
     system = PlanarSystem(bodies=[body], contacts=contacts)
     return snapshot(system, State(q=[0.1, 0.3, 0.0], v=v), control=np.array([push, 0.0, 0.0]))
 

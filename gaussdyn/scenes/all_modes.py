@@ -18,7 +18,7 @@ SAME = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Motions:
-    """Contact accelerations (N, T per contact) of all motions, and the relative distance from a change of their number."""
+    """Contact accelerations (N, T per contact) of all motions, and how far (relative) their number is from changing."""
 
     found: tuple[Array, ...]
     margin: float
@@ -48,7 +48,10 @@ def _mode(W: Array, q: Array, mu: float, mode: tuple[str, ...]) -> tuple[float, 
     from scipy.optimize import linprog
 
     unit = np.eye(len(q))
-    equal, ends, above, floors = [], [], [], []
+    equal: list[Array] = []
+    above: list[Array] = []
+    ends: list[float] = []
+    floors: list[float] = []
     for k, letter in enumerate(mode):
         N, T = 2 * k, 2 * k + 1
         if letter == "D":

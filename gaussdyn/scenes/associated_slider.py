@@ -14,8 +14,8 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, Point
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
-from .first_state import count_tolerance, number_of_motions
-from .measures import Columns, check, coordinate, rate
+from .first_state import count_check
+from .measures import Columns, coordinate, rate
 from .straight_motion import Line, end_checks
 
 PARAMETERS = {
@@ -89,17 +89,9 @@ def build(mu: float, mu_s: float, force: float, load: float, v0: float, mass: fl
 
 def _exact(slider: Slider, system: PlanarSystem, v0: float) -> tuple[Exact, ...]:
     line, margin = Line(slides=slider.slides, rests=slider.rests), slider.margin()
-    both = 1.0 if v0 else float(slider.holds + len(slider.slips()))
+    both = 1 if v0 else slider.holds + len(slider.slips())
     return (
-        check(
-            "number of motions at the start", both, "1", number_of_motions(system), moreau_jean=count_tolerance(margin)
-        ),
-        check(
-            "number with stick priority",
-            1.0,
-            "1",
-            number_of_motions(system, "stick"),
-            moreau_jean=count_tolerance(margin),
-        ),
+        count_check(system, both, margin),
+        count_check(system, 1, margin, "stick"),
         *end_checks(line, v0, margin, (STEPS, DT), ("slider.x", "slider.vx")),
     )

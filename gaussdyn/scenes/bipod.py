@@ -14,8 +14,8 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, PlanarBody
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
-from .first_state import count_tolerance, number_of_motions
-from .measures import Columns, check, coordinate, rate
+from .first_state import count_check
+from .measures import Columns, coordinate, rate
 from .straight_motion import Line, end_checks
 
 PARAMETERS = {
@@ -78,20 +78,21 @@ class Bipod:
         return min(margins)
 
 
-def build(a: float, h: float, weight: float, mu1: float, mu2: float, force: float, v0: float) -> Scene:
+def build(**params: float) -> Scene:
     """Return the scene; by default with two motions."""
-    bipod = Bipod(a=a, h=h, weight=weight, mu1=mu1, mu2=mu2, force=force)
-    floor, feet = HalfPlane(name="floor"), ((-a, mu1, "left"), (a, mu2, "right"))
+    v0 = params["v0"]
+    bipod = Bipod(**{key: value for key, value in params.items() if key != "v0"})
+    a, h = bipod.a, bipod.h
+    floor, feet = HalfPlane(name="floor"), ((-a, bipod.mu1, "left"), (a, bipod.mu2, "right"))
+    outline = ((-a, -h), (0.0, 0.0), (a, -h), (0.0, 0.2 * h))
     system = PlanarSystem(
-        bodies=[
-            PlanarBody(name="body", mass=MASS, inertia=a * a, outline=((-a, -h), (0.0, 0.0), (a, -h), (0.0, 0.2 * h)))
-        ],
+        bodies=[PlanarBody(name="body", mass=MASS, inertia=a * a, outline=outline)],
         contacts=[
             PlanarContact(point=Marker("body", (x, -h), name), plane=floor, mu=mu, bilateral=True)
             for x, mu, name in feet
         ],
-        forces=[Load(point=Marker("body"), force_xy=(force, 0.0))],
-        gravity=(0.0, -weight / MASS),
+        forces=[Load(point=Marker("body"), force_xy=(bipod.force, 0.0))],
+        gravity=(0.0, -bipod.weight / MASS),
     )
     columns: Columns = {
         "body.x": ("m", coordinate(0)),
@@ -106,7 +107,7 @@ def build(a: float, h: float, weight: float, mu1: float, mu2: float, force: floa
         state=system.state({"body": (0.0, h, 0.0)}, {"body": (v0, 0.0, 0.0)}),
         t_end=STEPS * DT,
         dt=DT,
-        params={"a": a, "h": h, "weight": weight, "mu1": mu1, "mu2": mu2, "force": force, "v0": v0},
+        params=params,
         exact=_exact(bipod, system, v0),
         tests=("bilateral contacts with friction", "no solution, two, three", "jam: a sudden stop"),
         columns=columns,
@@ -115,11 +116,5 @@ def build(a: float, h: float, weight: float, mu1: float, mu2: float, force: floa
 
 def _exact(bipod: Bipod, system: PlanarSystem, v0: float) -> tuple[Exact, ...]:
     line, margin = Line(slides=bipod.slides, rests=bipod.rests), bipod.margin(v0)
-    count = check(
-        "number of motions at the start",
-        float(line.count(v0)),
-        "1",
-        number_of_motions(system),
-        moreau_jean=count_tolerance(margin),
-    )
+    count = count_check(system, line.count(v0), margin)
     return (count, *end_checks(line, v0, margin, (STEPS, DT), ("body.x", "body.vx")))

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..contact.assemble import assemble
 from ..contact.snapshot import LocalDynamics, snapshot
+from ..mechanics.scene import Exact
 from ..mechanics.system import System
+from .measures import check
 
 if TYPE_CHECKING:
     from ..contact.outcome import Outcome
@@ -21,9 +23,17 @@ def first(system: System, run: Any) -> LocalDynamics:
     return snapshot(system, run.state(0))
 
 
-def number_of_motions(system: System, rule: str = "all") -> Measure:
-    """Return the measure: how many accelerations obey the laws at the first state (components of a continuum)."""
-    return lambda run: float(_outcome(system, run, rule).count or 0)
+def count_check(system: System, value: float, margin: float, rule: str = "all") -> Exact:
+    """Return the check of how many accelerations obey the laws at the first state (components of a continuum).
+
+    It is exact, but for ties: states whose `margin` to a change of the number is rounding.
+    """
+    name = "number of motions at the start" if rule == "all" else "number of motions with stick priority"
+
+    def measure(run: Any) -> float:
+        return float(_outcome(system, run, rule).count or 0)
+
+    return check(name, float(value), "1", measure, moreau_jean=0.5 if margin > TIE else 9.0)
 
 
 def extreme(system: System, index: int, sign: int) -> Measure:
@@ -66,11 +76,6 @@ def free_acceleration(system: System, row: int, factor: float = 1.0) -> Measure:
         return factor * float(contact.J[row] @ dynamics.x_free + contact.drift[row])
 
     return measure
-
-
-def count_tolerance(margin: float) -> float:
-    """Return the tolerance of a number of motions: it is exact, but for ties."""
-    return 0.5 if margin > TIE else 9.0
 
 
 def _outcome(system: System, run: Any, rule: str) -> Outcome:

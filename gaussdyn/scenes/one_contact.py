@@ -1,12 +1,13 @@
 """One contact in the plane in closed form: all accelerations at rest and in slip, and the jam.
 
-a_N = W_NN N + W_NT T + b_N and a_T = W_NT N + W_TT T + b_T. While it slides with sign s, T = -mu s |N|.
+a_N = W_NN N + W_NT T + free_n and a_T = W_NT N + W_TT T + free_t. While it slides with sign s, T = -mu s |N|.
 Source: Ivanov (2009), section 5.2; Genot and Brogliato (1999).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -18,7 +19,7 @@ class OneContact:
     ----------
     W_NN, W_NT, W_TT : float
         1/kg.
-    b_N, b_T : float
+    free_n, free_t : float
         Acceleration without reaction, m/s^2.
     mu : float
     bilateral : bool
@@ -27,23 +28,24 @@ class OneContact:
     W_NN: float
     W_NT: float
     W_TT: float
-    b_N: float
-    b_T: float
+    free_n: float
+    free_t: float
     mu: float
     bilateral: bool = False
 
     @classmethod
     def of_body(
-        cls, a: float, h: float, mass: float, inertia: float, load: tuple[float, float, float], omega: float, mu: float,
-        bilateral: bool = False,
+        cls, *, centre: tuple[float, float], mass: float = 1.0, inertia: float = 1.0, load: Sequence[float],
+        omega: float, mu: float, bilateral: bool = False,
     ) -> OneContact:  # fmt: skip
-        """Return the contact of a body whose mass centre is at (a, h) from it, under (F1, F2, torque)."""
+        """Return the contact of a body whose mass centre is at (a, h) from it, under the load (F1, F2, torque)."""
+        a, h = centre
         return cls(
             W_NN=1.0 / mass + a * a / inertia,
             W_NT=-a * h / inertia,
             W_TT=1.0 / mass + h * h / inertia,
-            b_N=load[1] / mass - a * load[2] / inertia + h * omega * omega,
-            b_T=load[0] / mass + h * load[2] / inertia + a * omega * omega,
+            free_n=load[1] / mass - a * load[2] / inertia + h * omega * omega,
+            free_t=load[0] / mass + h * load[2] / inertia + a * omega * omega,
             mu=mu,
             bilateral=bilateral,
         )
@@ -54,17 +56,17 @@ class OneContact:
 
     def a_T(self, N: float, T: float) -> float:
         """Return the tangential acceleration, m/s^2."""
-        return self.W_NT * N + self.W_TT * T + self.b_T
+        return self.W_NT * N + self.W_TT * T + self.free_t
 
     def sliding(self, s: float) -> list[float]:
         """Return the normal force of every acceleration that obeys the laws while sliding with sign s."""
         held = [(side, self._held(s, side)) for side in self._sides]
-        return ([0.0] if self.b_N > 0.0 and not self.bilateral else []) + [N for side, N in held if side * N > 0.0]
+        return ([0.0] if self.free_n > 0.0 and not self.bilateral else []) + [N for side, N in held if side * N > 0.0]
 
     def resting(self) -> list[tuple[float, float]]:
         """Return (N, T) of every acceleration that obeys the laws from rest."""
-        found = [(0.0, 0.0)] if self.b_N > 0.0 and not self.bilateral else []
-        N, T = self.stick(self.b_N, self.b_T)
+        found = [(0.0, 0.0)] if self.free_n > 0.0 and not self.bilateral else []
+        N, T = self.stick(self.free_n, self.free_t)
         if abs(T) <= self.mu * abs(N) and (self.bilateral or N >= 0.0):
             found.append((N, T))
         for s in (1.0, -1.0):
@@ -75,10 +77,10 @@ class OneContact:
                     found.append((N, T))
         return found
 
-    def stick(self, b_N: float, b_T: float) -> tuple[float, float]:
-        """Return the reaction that cancels (b_N, b_T)."""
+    def stick(self, free_n: float, free_t: float) -> tuple[float, float]:
+        """Return the reaction that cancels (free_n, free_t)."""
         det = self.W_NN * self.W_TT - self.W_NT * self.W_NT
-        return (self.W_NT * b_T - self.W_TT * b_N) / det, (self.W_NT * b_N - self.W_NN * b_T) / det
+        return (self.W_NT * free_t - self.W_TT * free_n) / det, (self.W_NT * free_n - self.W_NN * free_t) / det
 
     def count(self, s: float) -> int:
         """Return the number of accelerations; s = 0 is rest."""
@@ -86,11 +88,13 @@ class OneContact:
 
     def margin(self, s: float) -> float:
         """Return how far (relative) the signs that decide the number of accelerations are from changing."""
-        load = max(abs(self.b_N), abs(self.b_T)) or math.inf
-        margins = [abs(self.b_N) / load] + [abs(self.A(d, e)) / self.W_NN for d in self._slips(s) for e in self._sides]
+        load = max(abs(self.free_n), abs(self.free_t)) or math.inf
+        margins = [abs(self.free_n) / load] + [
+            abs(self.A(d, e)) / self.W_NN for d in self._slips(s) for e in self._sides
+        ]
         if s or min(margins) == 0.0:
             return min(margins)
-        N, T = self.stick(self.b_N, self.b_T)
+        N, T = self.stick(self.free_n, self.free_t)
         margins += [abs(abs(T) - self.mu * abs(N)) * self.W_NN / load, abs(N) * self.W_NN / load]
         for d in self._slips(s):
             for side in self._sides:
@@ -101,7 +105,7 @@ class OneContact:
     def _held(self, s: float, side: float) -> float:
         """Return the normal force that keeps the contact closed in slip; 0 where no force does (A = 0)."""
         A = self.A(s, side)
-        return -self.b_N / A if A != 0.0 else 0.0
+        return -self.free_n / A if A != 0.0 else 0.0
 
     @property
     def _sides(self) -> tuple[float, ...]:

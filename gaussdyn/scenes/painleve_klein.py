@@ -15,8 +15,8 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, Point
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact, Rod
 from ..mechanics.scene import Exact, Parameter, Scene
-from .first_state import count_tolerance, number_of_motions
-from .measures import Columns, check, coordinate, rate
+from .first_state import count_check
+from .measures import Columns, coordinate, rate
 from .straight_motion import Line, end_checks
 
 PARAMETERS = {
@@ -102,11 +102,5 @@ def build(mu: float, phi: float, force: float, v0: float, mass: float) -> Scene:
 
 def _exact(sliders: Sliders, system: PlanarSystem, v0: float) -> tuple[Exact, ...]:
     line, margin = Line(slides=sliders.slides, rests=sliders.rests), sliders.margin(v0)
-    count = check(
-        "number of motions at the start",
-        float(line.count(v0)),
-        "1",
-        number_of_motions(system),
-        moreau_jean=count_tolerance(margin),
-    )
+    count = count_check(system, line.count(v0), margin)
     return (count, *end_checks(line, v0, margin, (STEPS, DT), ("rough.x", "rough.vx")))

@@ -16,7 +16,7 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, PlanarBody
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
-from .first_state import TIE, contact_row, count_tolerance, number_of_motions
+from .first_state import TIE, contact_row, count_check
 from .measures import Columns, check, coordinate, last, rate
 from .one_contact import OneContact
 
@@ -68,9 +68,10 @@ class Rod:
     @property
     def contact(self) -> OneContact:
         """The contact problem in closed form."""
-        a, h = self.centre
         load = (0.0, -self.mass * self.gravity, 0.0)
-        return OneContact.of_body(a, h, self.mass, self.inertia, load, self.omega, self.mu)
+        return OneContact.of_body(
+            centre=self.centre, mass=self.mass, inertia=self.inertia, load=load, omega=self.omega, mu=self.mu
+        )
 
     @property
     def dt(self) -> float:
@@ -86,7 +87,7 @@ class Rod:
 
     def flies(self) -> bool:
         """Whether lift-off is the only motion, and the tip stays off the floor over the whole run."""
-        if self.contact.count(self.sign) != 1 or self.contact.b_N <= 0.0:
+        if self.contact.count(self.sign) != 1 or self.contact.free_n <= 0.0:
             return False
         poses = (self.flight(t) for t in np.linspace(0.0, STEPS * self.dt, 200)[1:])
         return all(y > self.half_length * abs(math.sin(angle)) for _, y, angle in poses)
@@ -124,11 +125,9 @@ def build(**params: float) -> Scene:
 
 def _exact(rod: Rod, system: PlanarSystem) -> tuple[Exact, ...]:
     contact, s = rod.contact, rod.sign
-    count = number_of_motions(system)
-    tol = count_tolerance(contact.margin(s))
-    found = [check("number of motions at the start", float(contact.count(s)), "1", count, moreau_jean=tol)]
+    found = [count_check(system, contact.count(s), contact.margin(s))]
     if s:
-        A, b = contact.A(s), contact.b_N
+        A, b = contact.A(s), contact.free_n
         found.append(check("A at the start", A, "1/kg", contact_row(system, "A"), moreau_jean=1e-9 * contact.W_NN))
         found.append(check("b at the start", b, "m/s^2", contact_row(system, "b"), moreau_jean=1e-9 * (abs(b) + 10.0)))
     if s and contact.count(s) == 0 and contact.margin(s) > TIE:
@@ -151,7 +150,7 @@ def jam(
     N, T = contact.stick(0.0, slip)
     after = omega + (centre[1] * T - centre[0] * N) / inertia
     speed = abs(slip) / math.hypot(*centre) + abs(omega) + abs(after)
-    load = math.hypot(*contact.stick(contact.b_N, contact.b_T)) * math.hypot(*centre) / inertia
+    load = math.hypot(*contact.stick(contact.free_n, contact.free_t)) * math.hypot(*centre) / inertia
     tol = 10.0 * dt * (load + speed * speed)
     return [
         check(

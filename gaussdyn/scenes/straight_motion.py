@@ -79,7 +79,7 @@ def end_checks(
 ) -> tuple[Exact, ...]:  # fmt: skip
     """Return the checks of place and velocity at the end, if the motion is unique all the way.
 
-    Nothing is promised where `margin`, the distance to a change of the number of motions, vanishes; `span` is (steps, dt).
+    Nothing is promised where the `margin` to a change of the number of motions vanishes; `span` is (steps, dt).
     """
     steps, dt = span
     end = line.travel(v0, steps * dt) if margin > TIE else None

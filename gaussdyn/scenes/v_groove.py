@@ -17,7 +17,7 @@ from ..mechanics.planar_bodies import Marker, PlanarBody
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
 from .all_modes import Motions, motions_from_rest
-from .first_state import count_tolerance, number_of_motions
+from .first_state import count_check
 from .measures import Columns, check, coordinate
 
 PARAMETERS = {
@@ -88,8 +88,7 @@ def _exact(motions: Motions, directions: Array, scale: float, system: PlanarSyst
         return motions.distance(directions @ run.v[1] / DT)
 
     return (
-        check("number of motions at the start", float(len(motions.found)), "1", number_of_motions(system),
-              moreau_jean=count_tolerance(motions.margin)),
+        count_check(system, len(motions.found), motions.margin),
         check("first step, distance from the nearest motion", 0.0, "m/s^2", astray,
               moreau_jean=1e-8 * scale + 30.0 * (DT * scale) ** 2),
     )  # fmt: skip

@@ -44,39 +44,41 @@ def solutions(W: Any, q: Any, blocks: Any, leaves: Any, at: list[str], noun: str
     n, (u, f) = len(q), (len(q), 0) if noun == "z" else (0, len(q))
     newton = [place([1, *(-x for x in W[i]), q[i]], [u + i, *range(f, f + n)], 2 * n) for i in range(n)]
     partition([leaf["mode"] for leaf in leaves], [set(modes) - {"*"} for _, modes in blocks])
-    points, faces = set(), 0
+    points = set()
     for leaf in leaves:
         rows: Any = (newton[:], [], [])
-        at[0], k, (E, G, S) = f"leaf {leaf['mode']}", 0, rows
+        at[0], k = f"leaf {leaf['mode']}", 0
         for (size, modes), letter in zip(blocks, leaf["mode"], strict=True):
             where = [start + k + i for start in (u, f) for i in range(size)]
-            for kept, new in zip((E, G, S), modes[letter], strict=True):
+            for kept, new in zip(rows, modes[letter], strict=True):
                 kept += [place(row, where, 2 * n) for row in new]
             k += size
-        demand(("witness" in leaf) != ("refutation" in leaf), "has not either a witness or a refutation")
-        if "refutation" in leaf:
-            value, strictly = combine(leaf["refutation"], E, G, S)
-            demand(value < 0 or (value == 0 and strictly), "has multipliers without a contradiction")
-            continue
-        x, fixed = obeys(vector(leaf["witness"], 2 * n), E, G, S), [row[:-1] for row in E]
-        demand(leaf["rank"] == rank(fixed), "has another rank than it says")
-        if "ray" in leaf:
-            end = obeys([a + b for a, b in zip(x, vector(leaf["ray"], 2 * n), strict=True)], E, G, S)
-            demand(end[:n] != x[:n], "has a ray that leaves the solution where it is")
-            faces += 1
-            continue
-        if "implied" in leaf:
-            demand(combine(leaf["implied"], E, G, S) == (Fraction(0), False), "has implied equalities without proof")
-            fixed += [row[:-1] for row, z in zip(G, vector(leaf["implied"])[len(E) :], strict=False) if z]
-        demand(rank(fixed + [place([1, 0], [i], 2 * n)[:-1] for i in range(n)]) == rank(fixed), "shows no single point")
-        points.add(tuple(x[:n]))
-    if faces:
+        points.add(solution(leaf, n, *rows))
+    if "many" in points:
         return f"CONTINUUM: the solutions fill a continuum of {noun}"
-    return (
-        "NONE: no mode has a solution",
-        f"UNIQUE: exactly one {noun} solves the problem",
-        f"MULTIPLE: exactly {len(points)} values of {noun} solve the problem",
-    )[min(len(points), 2)]
+    count = len(points - {None})
+    several = f"MULTIPLE: exactly {count} values of {noun} solve the problem"
+    return ("NONE: no mode has a solution", f"UNIQUE: exactly one {noun} solves the problem", several)[min(count, 2)]
+
+
+def solution(leaf: Any, n: int, E: Any, G: Any, S: Any) -> Any:
+    """Return None for a refuted leaf, "many" for a ray, else the one value of the first n variables."""
+    demand(("witness" in leaf) != ("refutation" in leaf), "has not either a witness or a refutation")
+    if "refutation" in leaf:
+        value, strictly = combine(leaf["refutation"], E, G, S)
+        demand(value < 0 or (value == 0 and strictly), "has multipliers without a contradiction")
+        return None
+    x, fixed = obeys(vector(leaf["witness"], 2 * n), E, G, S), [row[:-1] for row in E]
+    demand(leaf["rank"] == rank(fixed), "has another rank than it says")
+    if "ray" in leaf:
+        end = obeys([a + b for a, b in zip(x, vector(leaf["ray"], 2 * n), strict=True)], E, G, S)
+        demand(end[:n] != x[:n], "has a ray that leaves the solution where it is")
+        return "many"
+    if "implied" in leaf:
+        demand(combine(leaf["implied"], E, G, S) == (Fraction(0), False), "has implied equalities without proof")
+        fixed += [row[:-1] for row, z in zip(G, vector(leaf["implied"])[len(E) :], strict=False) if z]
+    demand(rank(fixed + [place([1, 0], [i], 2 * n)[:-1] for i in range(n)]) == rank(fixed), "shows no single point")
+    return tuple(x[:n])
 
 
 def lcp(problem: Any, leaves: Any, at: list[str]) -> str:

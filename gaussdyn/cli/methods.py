@@ -17,6 +17,7 @@ METHODS = {
     "clarabel": ("clarabel_.Clarabel", QP),
     "cvxpy": ("cvxpy_.Cvxpy", QP),
     "osqp": ("osqp_.Osqp", QP),
+    "enumerate": ("enumerate_.Enumerate", BLOCKS),
     "faceted": ("faceted.Faceted", BLOCKS),
     "gauss_fixed_point": ("gauss_fixed_point.GaussFixedPoint", BLOCKS),
     "gauss_seidel": ("gauss_seidel.GaussSeidel", BLOCKS),

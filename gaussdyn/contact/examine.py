@@ -39,19 +39,25 @@ def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
     except NotPlanar as error:
         return _not_examined(str(error))
     except InputError as error:  # the state has no acceleration: it needs an impact first
-        return _not_examined(error.given if isinstance(error.given, str) else "no acceleration exists at this state")
-    frictional = [one for one in rows if one.frictional]
-    if not frictional:
+        return _not_examined(str(error.given))
+    if not any(one.frictional for one in rows):
         return _found("UNIQUE", 1, "no friction: the Gauss program is strictly convex")
+    return _examine(dynamics, rows, effort)
+
+
+def _examine(dynamics: LocalDynamics, rows: Sequence[ContactRows], effort: str) -> Outcome:
+    """Enumerate if that is wanted and cheap, else try the bound."""
+    contacts = [one for one in rows if one.frictional]
+    sliding = all(one.sliding for one in contacts)
     W, q = local_doubles(dynamics, rows)
-    sliding = all(one.sliding for one in frictional)
-    if len(frictional) <= CONTACTS and (sliding or effort == "full"):
+    if len(contacts) <= CONTACTS and (sliding or effort == "full"):
         count = count_solutions(W, q, [one.block for one in rows if one.block is not None])
         number = len(count.points) if count.complete and not count.moving else None
         return _found(count.verdict, number, "counted in floating point")
     if friction_bound(W, rows) < 1.0:
         return _found("UNIQUE", 1, "friction is below the bound that excludes a second solution")
-    return _not_examined(f"{len(frictional)} frictional contacts" if sliding else "contacts at rest: effort is cheap")
+    return _not_examined("contacts at rest: effort is cheap" if effort == "cheap" and not sliding else
+                         f"{len(contacts)} frictional contacts")  # fmt: skip
 
 
 def friction_bound(W: Array, rows: Sequence[ContactRows]) -> float:

@@ -31,6 +31,7 @@ def critical_friction(
     chosen = range(len(body.mu)) if contact is None else [contact]
 
     def scaled(x: Fraction) -> ExactBody:
+        """Return the body with the parameter at x."""
         mu, mu_s = list(body.mu), list(body.mu_s)
         for k in chosen:
             factor = x if contact is None or not mu[k] else x / mu[k]

@@ -7,11 +7,10 @@ entry, and everything after that is exact: the answer, and its certificate, are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..linalg.factor import solve_spd
-from ..linalg.rational import eliminate, integer_row, rational, text
+from ..linalg.rational import dot, eliminate, integer_row, rational, text
 from ..programs.modal import ModalProblem, contact_document
 from ..programs.modes import Block, bilateral_block, contact_block, dry_block, unilateral_block
 from .activation import ActiveRow, OmegaStatus, active_set
@@ -172,17 +171,29 @@ def dynamics_problem(dynamics: LocalDynamics) -> ModalProblem:
     """
     rows = contact_rows(dynamics)
     acting = [one for one in rows if one.block is not None]
-    held = [one for one in rows if one.block is None and one.force is None]
-    J, B = ([row for one in acting for row in rounded(part(one))] for part in (attrgetter("J"), attrgetter("B")))
-    G, g = [row for one in held for row in rounded(one.J)], [-x for one in held for x in _drift(one.w)]
-    columns = _constrained_solve(rounded(dynamics.M), G, [rounded(_load(dynamics, rows)), *B], g)
-    W = [[_dot(row, x) for x in columns[1:]] for row in J]
-    w = [x for one in acting for x in _drift(one.w)]
-    q = [_dot(row, columns[0]) + x for row, x in zip(J, w, strict=True)]
+    W, q = _local_exactly(dynamics, rows, acting)
     document = {"W": [text(row) for row in W], "q": text(q), "blocks": [one.document for one in acting]}
     blocks = tuple(one.block for one in acting if one.block is not None)
     return ModalProblem(kind="blocks", W=W, q=q, blocks=blocks, primary=list(zip(W, q, strict=True)),
                         document=document, numbers=ROUNDED)  # fmt: skip
+
+
+def _local_exactly(
+    dynamics: LocalDynamics, rows: Sequence[ContactRows], acting: Sequence[ContactRows]
+) -> tuple[Rows, list[Fraction]]:
+    """Return W and q of u = W r + q from the rounded data."""
+    held = [one for one in rows if one.block is None and one.force is None]
+    J, B, G = _all(one.J for one in acting), _all(one.B for one in acting), _all(one.J for one in held)
+    g = [-x for one in held for x in _drift(one.w)]
+    free, *columns = _constrained_solve(rounded(dynamics.M), G, [rounded(_load(dynamics, rows)), *B], g)
+    w = [x for one in acting for x in _drift(one.w)]
+    q = [dot(row, free) + x for row, x in zip(J, w, strict=True)]
+    return [[dot(row, x) for x in columns] for row in J], q
+
+
+def _all(parts: Iterable[Array]) -> Rows:
+    """Return the rows of all parts, each part rounded on its own scale."""
+    return [row for part in parts for row in rounded(part)]
 
 
 def rounded(x: Array) -> list[Any]:
@@ -224,7 +235,3 @@ def _independent(G: Rows) -> list[int]:
             kept.append(k)
             basis.append(x / np.linalg.norm(x))
     return kept
-
-
-def _dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
-    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction(0))

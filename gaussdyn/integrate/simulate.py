@@ -14,7 +14,7 @@ from .moreau_jean import MoreauJean
 from .record import ProblemFiles, Target
 from .recorder import Recorder
 from .stepper import Control, Step, Stepper
-from .task import check_options, describe, task_of, versions
+from .task import check_length, check_options, describe, task_of, versions
 from .trajectory import Stop, Trajectory
 
 Progress = Callable[[float, float], None]
@@ -75,6 +75,7 @@ def simulate(
     task = task_of(scene_or_system, state, t_end, control)
     system, control = task.system, task.control
     stepper = MoreauJean(dt=task.dt) if stepper is None else stepper
+    check_length(task, stepper)
     examination = Examination(effort=examine, on_multiple=on_multiple)
     files = ProblemFiles.of(record, task.name)
     settings = describe(task, stepper, save=save, examine=examine, on_multiple=on_multiple, on_failure=on_failure)

@@ -17,6 +17,7 @@ from ..mechanics.system import System
 from .stepper import Control, Stepper
 
 Outputs = Mapping[str, tuple[str, Callable[[State], float]]]
+MAX_STEPS = 1e9  # days of computing, and far fewer than the steps that still change t
 RESERVED = ("t", "kinetic", "potential", "energy", "work_reactions", "work_forces", "energy_error", "E")
 
 
@@ -95,6 +96,14 @@ def check_options(save: int, on_failure: str) -> None:
         raise InputError("save", save, "an integer >= 1")
     if on_failure not in ("stop", "record"):
         raise InputError("on_failure", repr(on_failure), "stop, record")
+
+
+def check_length(task: Task, stepper: Stepper) -> None:
+    """Raise InputError where a fixed step is too short for the time to be covered."""
+    dt = stepper.settings().get("dt")
+    span = task.t_end - task.state.t
+    if dt is not None and span > MAX_STEPS * dt:
+        raise InputError("dt", dt, f">= {span / MAX_STEPS:.3g} s for a run of {span:g} s", "Take longer steps.")
 
 
 def describe(task: Task, stepper: Stepper, **options: Any) -> dict[str, Any]:

@@ -65,6 +65,11 @@ def text(values: Iterable[Fraction | int]) -> list[str]:
     return [str(value) for value in values]
 
 
+def dot(a: Sequence[Fraction | int], b: Sequence[Fraction | int]) -> Fraction:
+    """Return the scalar product over the length of b (a row may carry its right-hand side at the end)."""
+    return Fraction(sum(x * y for x, y in zip(a, b, strict=False) if x and y))
+
+
 def integer_row(row: Sequence[Fraction | int]) -> tuple[Row, Fraction]:
     """Return the row as coprime integers and the positive factor `scale` with integers = scale * row."""
     bottom = lcm(*(x.denominator for x in row)) if row else 1

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..errors import InputError
-from ..linalg.rational import numbers_of, rational, rationals, text
+from ..linalg.rational import dot, numbers_of, rational, rationals, text
 
 KIND = "planar_body"
 KEYS = ("m", "J", "points", "normals", "mu", "mu_s", "bilateral", "state", "force", "drift")
@@ -110,9 +110,9 @@ class ExactBody:
         """Return G and b with a = G r + b: contact accelerations for contact forces, both (n, t) by contact."""
         rows, mass = self.jacobian(), (self.m, self.m, self.J)
         light = [[x / m for x, m in zip(row, mass, strict=True)] for row in rows]
-        G = [[sum((a * b for a, b in zip(row, other, strict=True)), Fraction(0)) for other in rows] for row in light]
+        G = [[dot(row, other) for other in rows] for row in light]
         flat = [x for pair in self.drift for x in pair]
-        b = [sum((a * f for a, f in zip(row, self.force, strict=True)), d) for row, d in zip(light, flat, strict=True)]
+        b = [dot(row, self.force) + d for row, d in zip(light, flat, strict=True)]
         return G, b
 
     def document(self) -> dict[str, Any]:

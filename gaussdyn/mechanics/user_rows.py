@@ -85,9 +85,9 @@ def rows_of(name: str, constraint: Constraint, motion: Motion) -> list[Row]:
 def _position(name: str, c: Position, m: Motion) -> Row:
     gap = _one(f"phi of {name}", c.phi(m.t, m.q))
     n = _slope(name, c, m)
-    J = n @ m.N
+    J, noise = n @ m.N, EPS * float(np.abs(n[0]) @ np.abs(m.q))
     if c.jacobian is None:
-        rate = float(m.along(f"rate of {name}", c.phi)[0])
+        rate = float(m.along(f"rate of {name}", c.phi, noise=noise)[0])
     else:
         rate = float(n[0] @ m.dq) + float(
             derivative(f"time derivative of phi of {name}", lambda s: c.phi(m.t + s, m.q))[0]
@@ -95,7 +95,6 @@ def _position(name: str, c: Position, m: Motion) -> Row:
     if c.drift is not None:
         drift = _one(f"drift of {name}", c.drift(m.t, m.q, m.v))
     else:
-        noise = EPS * float(np.abs(n[0]) @ np.abs(m.q))
         drift = float(m.along(f"drift of {name}", c.phi, order=2, noise=noise)[0])
     common: dict[str, Any] = {"id": name, "gap": gap, "eps_n": c.eps_n, "eps_t": c.eps_t}
     if c.mu is None:
@@ -132,7 +131,8 @@ def _slip(name: str, c: Position, m: Motion, n: Array) -> tuple[Array, Array, Ar
 
     T = np.array([[n[0, 1], -n[0, 0]]]) if c.tangent is None else _tangent(name, c, m, m.t, m.q)
     speed = vector(f"slip of {name}", slip(m.t, m.q), len(T))
-    return T, speed, m.along(f"slip drift of {name}", slip)
+    noise = EPS * float((np.abs(T) @ np.abs(m.v)).max())
+    return T, speed, m.along(f"slip drift of {name}", slip, noise=noise)
 
 
 def _tangent(name: str, c: Position, m: Motion, t: float, q: Array) -> Array:
@@ -158,7 +158,8 @@ def _velocity(name: str, c: Velocity, m: Motion) -> Row:
     else:
         J = vector(f"jacobian of {name}", np.ravel(c.jacobian(m.t, m.q, m.v)), len(m.v))[None, :]
     if c.drift is None:
-        drift = m.along(f"drift of {name}", lambda t, q: c.psi(t, q, m.v))
+        noise = EPS * float(np.abs(J[0]) @ np.abs(m.v))
+        drift = m.along(f"drift of {name}", lambda t, q: c.psi(t, q, m.v), noise=noise)
     else:
         drift = np.array([_one(f"drift of {name}", c.drift(m.t, m.q, m.v))])
     dry = {"cap": c.cap, "cap_s": -1.0 if c.cap_s is None else c.cap_s} if c.kind == "dry" else {}

@@ -120,10 +120,10 @@ def _table(W: Array, q: Array, blocks: Sequence[Block]) -> tuple[tuple[Array, In
     A = np.vstack(flat)
     size = np.abs(A[:, :-1]).max(axis=1, initial=0.0)
     A /= np.where(size > 0, size, 1.0)[:, None]
-    load = float(np.abs(A[:, -1]).max(initial=0.0)) or 1.0
-    A[:, -1] /= load
+    scale = float(np.abs(A[:, -1]).max(initial=0.0)) or 1.0
+    A[:, -1] /= scale
     options = np.array([len(block.modes) for block in blocks], dtype=np.int64)
-    return (A, np.concatenate(kinds), start, options), load
+    return (A, np.concatenate(kinds), start, options), scale
 
 
 @lru_cache(maxsize=4096)

@@ -184,7 +184,7 @@ def value(p: Polynomial, x: Fraction) -> Fraction:
 
 def squarefree(p: Polynomial) -> Polynomial:
     """Return a polynomial with the same roots, all of them simple, and leading coefficient 1."""
-    a, b = p, trimmed([k * c for k, c in enumerate(p)][1:])
+    a, b = p, derivative(p)
     while b:
         a, b = b, divided(a, b)[1]
     quotient = divided(p, a)[0]
@@ -223,18 +223,8 @@ def _bounds(p: Polynomial) -> tuple[Fraction, Fraction]:
 
 def isolate(p: Polynomial, low: Fraction, high: Fraction) -> list[Root]:
     """Return intervals of width 2^-80 around the roots of a squarefree polynomial in (low, high) (Sturm)."""
-    chain = [p, trimmed([k * c for k, c in enumerate(p)][1:])]
-    while len(chain[-1]) > 1:
-        rest = divided(chain[-2], chain[-1])[1]
-        if not rest:
-            break
-        chain.append([-c for c in rest])
-
-    def changes(x: Fraction) -> int:
-        signs = [v > 0 for v in (value(q, x) for q in chain if q) if v]
-        return sum(a != b for a, b in pairwise(signs))
-
-    found, open_ = [], [(low, high, changes(low), changes(high))]
+    chain = sturm_chain(p)
+    found, open_ = [], [(low, high, _changes(chain, low), _changes(chain, high))]
     while open_:
         a, b, at_a, at_b = open_.pop()
         if at_a == at_b:
@@ -243,9 +233,29 @@ def isolate(p: Polynomial, low: Fraction, high: Fraction) -> list[Root]:
             found.append(Root(b, b) if not value(p, b) else Root(a, b))
             continue
         middle = (a + b) / 2
-        at_middle = changes(middle)
+        at_middle = _changes(chain, middle)
         open_ += [(a, middle, at_a, at_middle), (middle, b, at_middle, at_b)]
     return sorted(root for root in found if root.high < high)
+
+
+def sturm_chain(p: Polynomial) -> list[Polynomial]:
+    """Return p, p' and the negated remainders of Euclid's algorithm."""
+    chain, rest = [p], derivative(p)
+    while rest:
+        chain.append(rest)
+        rest = [-c for c in divided(chain[-2], chain[-1])[1]]
+    return chain
+
+
+def _changes(chain: Sequence[Polynomial], x: Fraction) -> int:
+    """Return the number of sign changes along the chain at x."""
+    signs = [v > 0 for v in (value(q, x) for q in chain) if v]
+    return sum(a != b for a, b in pairwise(signs))
+
+
+def derivative(p: Polynomial) -> Polynomial:
+    """Return p'."""
+    return trimmed([k * c for k, c in enumerate(p)][1:])
 
 
 def _distinct(polynomials: Sequence[Polynomial]) -> list[Polynomial]:

@@ -16,9 +16,10 @@ import numpy as np
 from ..arrays import Array, IntArray
 from ..linalg.rational import Row, integer_row
 from .exact import feasible, prove_empty
+from .hulls import Hull, components
 from .modal import ModalProblem
 from .modes import Condition
-from .polyhedra import Face, Hull, components, face
+from .polyhedra import Face, face
 
 UNDECIDED = -1
 TOLERANCE = 1e-9
@@ -207,18 +208,14 @@ class System:
         self.rows: list[list[list[Row]]] = []  # [block][mode, last: shared] -> integer rows [A | b]
         self.kinds: list[list[list[int]]] = []
         self.scales: list[list[list[Fraction]]] = []  # integers = scale * row
-        made: dict[tuple[int, Condition], tuple[Row, Fraction]] = {}
-        for b, (block, (at_u, at_f)) in enumerate(zip(problem.blocks, problem.offsets(), strict=True)):
+        for block, at in zip(problem.blocks, problem.offsets(), strict=True):
             options = [mode.conditions for mode in block.modes] + [block.shared]
-            for conditions in options:
-                for c in conditions:
-                    if (b, c) not in made:
-                        made[b, c] = integer_row(self._row(c, at_u, at_f))
-            self.rows.append([[made[b, c][0] for c in conditions] for conditions in options])
+            made = {c: integer_row(self._row(c, *at)) for conditions in options for c in conditions}
+            self.rows.append([[made[c][0] for c in conditions] for conditions in options])
             self.kinds.append([[c.kind for c in conditions] for conditions in options])
-            self.scales.append([[made[b, c][1] for c in conditions] for conditions in options])
-        side = [integer_row([*row, bound]) for _, row, bound in problem.side]
-        self.side = [row for row, _ in side], [kind for kind, _, _ in problem.side]
+            self.scales.append([[made[c][1] for c in conditions] for conditions in options])
+        side = [integer_row([*row, bound])[0] for _, row, bound in problem.side]
+        self.side = side, [kind for kind, _, _ in problem.side]
 
     def _row(self, c: Condition, at_u: int, at_f: int) -> list[Fraction]:
         """Return the condition as a row [A | b] over f."""

@@ -104,23 +104,26 @@ class _Dictionary:
             columns = [j for j in range(self.n) if self.T[i][j] and self.kinds[self.nonbasic[j]] != EQUAL]
             if columns:
                 self._pivot(i, min(columns, key=lambda j: self.nonbasic[j]))
-        while True:
-            top = self.T[self.basic.index(self.n + self.m - 1)]
-            good = [
-                j for j in range(self.n)
-                if (top[j] > 0 and self.kinds[self.nonbasic[j]] != EQUAL)
-                or (top[j] and self.kinds[self.nonbasic[j]] == FREE)
-            ]  # fmt: skip
-            if not good:
-                return Optimum(self._point(), None)
-            c = min(good, key=lambda j: self.nonbasic[j])
+        while (c := self._improving()) is not None:
             rows = [i for i in range(self.m) if self.T[i][c] < 0 and self.kinds[self.basic[i]] == AT_LEAST]
             if not rows:
-                return Optimum(self._point(), self._direction(c, 1 if top[c] > 0 else -1))
+                return Optimum(self._point(), self._direction(c))
             self._pivot(min(rows, key=lambda i: (Fraction(self.T[i][self.n], -self.T[i][c]), self.basic[i])), c)
+        return Optimum(self._point(), None)
 
-    def _direction(self, c: int, sign: int) -> list[Fraction]:
-        """Return how f moves when the nonbasic variable of column c grows."""
+    def _improving(self) -> int | None:
+        """Return the column of least index along which the last row grows, or None."""
+        top = self.T[self.basic.index(self.n + self.m - 1)]
+        good = []
+        for j, variable in enumerate(self.nonbasic):
+            kind = self.kinds[variable]
+            if (top[j] > 0 and kind != EQUAL) or (top[j] and kind == FREE):
+                good.append(j)
+        return min(good, key=lambda j: self.nonbasic[j], default=None)
+
+    def _direction(self, c: int) -> list[Fraction]:
+        """Return how f moves when the nonbasic variable of column c changes so that the last row grows."""
+        sign = 1 if self.T[self.basic.index(self.n + self.m - 1)][c] > 0 else -1
         f = [Fraction(0)] * self.n
         if self.nonbasic[c] < self.n:
             f[self.nonbasic[c]] = Fraction(sign)
@@ -233,16 +236,12 @@ def _combination(rows: Sequence[Row], kinds: Sequence[int], guess: Sequence[floa
 
     A row with one coefficient only takes up whatever stands in its column, so that the others need not.
     """
-    takes: dict[int, int] = {}
-    for i, row in enumerate(rows):
-        where = [j for j, x in enumerate(row[:-1]) if x]
-        if len(where) == 1 and (where[0] not in takes or kinds[i] == EQUAL):
-            takes[where[0]] = i
-    left = [i for i in range(len(rows)) if i not in set(takes.values())]
-    columns = [j for j in range(len(rows[0]) - 1) if j not in takes] if rows else []
-    exact = [Fraction(guess[i]) / (max(map(abs, rows[i][:-1]), default=0) or 1) for i in left]
+    takes = _takers(rows, kinds)
+    left = sorted(set(range(len(rows))) - set(takes.values()))
     if not left:
         return None
+    columns = [j for j in range(len(rows[0]) - 1) if j not in takes]
+    exact = [Fraction(guess[i]) / (max(map(abs, rows[i][:-1]), default=0) or 1) for i in left]
     part = null_vector([[rows[i][j] for i in left] for j in columns], len(left), exact)
     if part is None:
         return None
@@ -252,3 +251,13 @@ def _combination(rows: Sequence[Row], kinds: Sequence[int], guess: Sequence[floa
     for j, i in takes.items():
         lam[i] = -sum(lam[k] * rows[k][j] for k in left if rows[k][j]) // rows[i][j]
     return lam
+
+
+def _takers(rows: Sequence[Row], kinds: Sequence[int]) -> dict[int, int]:
+    """Return for every column the row that has its only coefficient there, an equality if there is one."""
+    takes: dict[int, int] = {}
+    for i, row in enumerate(rows):
+        where = [j for j, x in enumerate(row[:-1]) if x]
+        if len(where) == 1 and (where[0] not in takes or kinds[i] == EQUAL):
+            takes[where[0]] = i
+    return takes

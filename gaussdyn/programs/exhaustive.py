@@ -8,7 +8,7 @@ from ..arrays import Array
 from .certificates import Certificate
 from .complementarity import ComplementarityProblem
 from .enumeration import Enumeration, enumerate_modes
-from .laws import Coulomb, Rolling
+from .laws import Coulomb
 from .modal import ModalProblem, modal_problem
 from .proofs import prove
 from .verify import Problem
@@ -22,7 +22,7 @@ def all_modes(problem: Problem, blocks: ComplementarityProblem) -> tuple[Array |
 
     Only blocks with linear modes are examined (one row, or planar), and only small problems.
     """
-    if len(blocks.q) > LARGEST or not all(_linear(law.size, law) for law in blocks.table.laws):
+    if len(blocks.q) > LARGEST or not linear_modes(blocks):
         return None, None
     modal = modal_problem(problem)
     found = enumerate_modes(modal, limit=LIMIT)
@@ -32,8 +32,9 @@ def all_modes(problem: Problem, blocks: ComplementarityProblem) -> tuple[Array |
     return (r, None) if r is not None else (None, prove(found))
 
 
-def _linear(size: int, law: object) -> bool:
-    return not isinstance(law, Rolling) and (size == 1 or (size == 2 and isinstance(law, Coulomb)))
+def linear_modes(blocks: ComplementarityProblem) -> bool:
+    """Return whether the modes of all blocks are linear: one row, or planar friction."""
+    return all(law.size == 1 or (law.size == 2 and isinstance(law, Coulomb)) for law in blocks.table.laws)
 
 
 def _reaction(found: Enumeration, modal: ModalProblem, blocks: ComplementarityProblem) -> Array | None:

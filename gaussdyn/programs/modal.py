@@ -10,7 +10,7 @@ from typing import Any, Literal
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..linalg.rational import DOUBLES, numbers_of, rational, rationals, text
+from ..linalg.rational import DOUBLES, dot, numbers_of, rational, rationals, text
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .laws import Associated, BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Sliding, Unilateral
 from .modes import (
@@ -82,13 +82,11 @@ class ModalProblem:
 
     def motion(self, f: Numbers) -> list[Fraction]:
         """Return u = W f + q."""
-        return [
-            sum((a * x for a, x in zip(row, f, strict=True) if a), q) for row, q in zip(self.W, self.q, strict=True)
-        ]
+        return [dot(row, f) + q for row, q in zip(self.W, self.q, strict=True)]
 
     def point(self, f: Numbers) -> tuple[Fraction, ...]:
         """Return the primary unknown for the forces f."""
-        return tuple(sum((a * x for a, x in zip(row, f, strict=True) if a), end) for row, end in self.primary)
+        return tuple(dot(row, f) + end for row, end in self.primary)
 
     def conditions(self, block: int, option: int | None) -> tuple[Condition, ...]:
         """Return the conditions of a mode of a block, or the shared ones (None)."""

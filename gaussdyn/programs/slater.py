@@ -6,9 +6,10 @@ velocity problem has a solution (Klarbring and Pang 1998; Acary, Cadoux, Lemaré
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from ..arrays import Array
-from ..linalg.rational import eliminate, integer_row, rationals, text
+from ..linalg.rational import dot, eliminate, integer_row, rationals, text
 from .certificates import Certificate
 from .complementarity import ComplementarityProblem
-from .laws import MU_S, BilateralCoulomb, BilateralSliding, Coulomb, Sliding, Unilateral
+from .laws import MU_S, Coulomb, Unilateral
 
+Cut = tuple[Array, float]
 CLAIM = "EXISTS: a motion strictly inside all cones proves that the velocity problem has a solution"
 LARGEST = 200  # rows
 CUTS = 40
@@ -60,81 +62,85 @@ def slater_certificate(problem: ComplementarityProblem) -> Certificate | None:
 
 def _cones(problem: ComplementarityProblem) -> Cones | None:
     """Return the cones, or None if W is not known to be symmetric and positive semidefinite, or a law has others."""
-    known = all(isinstance(law, (Unilateral, Coulomb)) and not isinstance(law, (BilateralCoulomb, Sliding, BilateralSliding))
-                for law in problem.laws)  # fmt: skip
-    form, sizes = problem.form, tuple(int(x) for x in np.diff(problem.table.start))
-    if not known or len(problem.q) > LARGEST:
+    form = problem.form
+    if any(type(law) not in (Unilateral, Coulomb) for law in problem.laws) or len(problem.q) > LARGEST:
         return None
     if form is None:  # W = J M^-1 J^T with J = M = W, if W is exactly symmetric and invertible
-        W, empty = (
-            np.asarray(problem.W.toarray() if sp.issparse(problem.W) else problem.W),
-            np.zeros((0, len(problem.q))),
-        )
-        same = bool((W == W.T).all()) and np.linalg.matrix_rank(W) == len(W)
-        return (
-            Cones(M=W, J=W, w=problem.q, G=empty, b=np.zeros(0), sizes=sizes, mu=problem.table.P[:, MU_S])
-            if same
-            else None
-        )
-    if form.B is not None or form.B_abs is not None:
-        return None
-    M, J, G = (np.asarray(X.toarray() if sp.issparse(X) else X) for X in (form.M, form.J, form.G))
-    if np.abs(M - M.T).max(initial=0.0) > 1e-12 * np.abs(M).max(initial=0.0):
-        return None
-    return Cones(M=0.5 * (M + M.T), J=J, w=form.w, G=G, b=form.b, sizes=sizes, mu=problem.table.P[:, MU_S])
+        M = J = _dense(problem.W)
+        G, w, b = np.zeros((0, len(M))), problem.q, np.zeros(0)
+        good = bool((M == M.T).all()) and np.linalg.matrix_rank(M) == len(M)
+    else:
+        M, J, G, w, b = _dense(form.M), _dense(form.J), _dense(form.G), form.w, form.b
+        asymmetry = np.abs(M - M.T).max(initial=0.0)
+        good = form.B is None and form.B_abs is None and asymmetry <= 1e-12 * np.abs(M).max(initial=0.0)
+    sizes = tuple(int(x) for x in np.diff(problem.table.start))
+    mu = problem.table.P[:, MU_S]
+    return Cones(M=0.5 * (M + M.T), J=J, w=w, G=G, b=b, sizes=sizes, mu=mu) if good else None
+
+
+def _dense(X: Any) -> Array:
+    return np.asarray(X.toarray() if sp.issparse(X) else X)
 
 
 def strictly_feasible(cones: Cones) -> Array | None:
     """Return v with the largest margin u_N - mu |u_T| >= s (s <= 1), found by cutting planes; None if s <= 0."""
-    n, start = cones.J.shape[1], np.concatenate([[0], np.cumsum(cones.sizes)])
-    cuts = [_cut(cones, k, np.eye(size - 1)[i] * sign) for k, size in enumerate(cones.sizes)
-            for i in range(size - 1) for sign in (1.0, -1.0)]  # fmt: skip
-    cuts += [_cut(cones, k, np.zeros(size - 1)) for k, size in enumerate(cones.sizes)]
-    reach = 1e6 * (1.0 + np.abs(cones.w).max(initial=0.0))
+    cuts = [_cut(cones, k, e) for k, size in enumerate(cones.sizes) for e in _first_directions(size - 1)]
     for _ in range(CUTS):
-        rows, ends = np.array([row for row, _ in cuts]), np.array([end for _, end in cuts])
-        best = linprog(np.r_[np.zeros(n), -1.0], A_ub=np.c_[-rows, np.ones(len(rows))], b_ub=ends,
-                       A_eq=np.c_[cones.G, np.zeros(len(cones.b))] if len(cones.b) else None,
-                       b_eq=cones.b if len(cones.b) else None,
-                       bounds=[(-reach, reach)] * n + [(None, 1.0)], method="highs")  # fmt: skip
-        if best.status != 0 or best.x[-1] <= 1e-9:
+        best = _widest(cones, cuts)
+        if best is None:
             return None
-        v, new = np.asarray(best.x[:-1]), []
-        for k, size in enumerate(cones.sizes):
-            u = cones.J[start[k] : start[k + 1]] @ v + cones.w[start[k] : start[k + 1]]
-            slip = float(np.linalg.norm(u[1:]))
-            if u[0] - cones.mu[k] * slip < 0.25 * best.x[-1]:
-                new.append(_cut(cones, k, u[1:] / slip if slip > 0 else np.zeros(size - 1)))
+        v, margin = best
+        new = [_cut(cones, k, e) for k, e in _too_close(cones, v, 0.25 * margin)]
         if not new:
             return v
         cuts += new
     return None
 
 
-def _cut(cones: Cones, k: int, e: Array) -> tuple[Array, float]:
+def _first_directions(size: int) -> list[Array]:
+    """Return directions of slip whose half-planes start the outer approximation of a cone."""
+    return [np.zeros(size), *np.eye(size), *-np.eye(size)]
+
+
+def _widest(cones: Cones, cuts: Sequence[Cut]) -> tuple[Array, float] | None:
+    """Return v and the largest s with every cut >= s; None if s <= 0."""
+    n, count = cones.J.shape[1], len(cones.b)
+    reach = 1e6 * (1.0 + np.abs(cones.w).max(initial=0.0))
+    rows, ends = np.array([row for row, _ in cuts]), np.array([end for _, end in cuts])
+    equal = {"A_eq": np.c_[cones.G, np.zeros(count)], "b_eq": cones.b} if count else {}
+    best = linprog(np.r_[np.zeros(n), -1.0], A_ub=np.c_[-rows, np.ones(len(rows))], b_ub=ends, **equal,
+                   bounds=[(-reach, reach)] * n + [(None, 1.0)], method="highs")  # fmt: skip
+    if best.status != 0 or best.x[-1] <= 1e-9:
+        return None
+    return np.asarray(best.x[:-1]), float(best.x[-1])
+
+
+def _too_close(cones: Cones, v: Array, margin: float) -> Iterator[tuple[int, Array]]:
+    """Yield the blocks whose margin is too small at v, with their directions of slip."""
+    start = np.concatenate([[0], np.cumsum(cones.sizes)])
+    u = cones.J @ v + cones.w
+    for k, (first, last) in enumerate(pairwise(start)):
+        slip = float(np.linalg.norm(u[first + 1 : last]))
+        if u[first] - cones.mu[k] * slip < margin:
+            yield k, u[first + 1 : last] / (slip or 1.0)
+
+
+def _cut(cones: Cones, k: int, e: Array) -> Cut:
     """Return the row and the constant of u_N - mu e.u_T as a function of v."""
     at = sum(cones.sizes[:k])
-    weights = np.r_[1.0, -cones.mu[k] * e]
-    part = slice(at, at + cones.sizes[k])
+    weights, part = np.r_[1.0, -cones.mu[k] * e], slice(at, at + cones.sizes[k])
     return weights @ cones.J[part], float(weights @ cones.w[part])
 
 
-def _on_rows(cones: Cones, v: Array) -> Sequence[Fraction] | None:
+def _on_rows(cones: Cones, v: Array) -> list[Fraction] | None:
     """Return the exact v moved onto G v = b (shortest correction); None if the rows contradict each other."""
-    exact = rationals(v)
-    G = [rationals(row) for row in cones.G]
-    gap = [b - sum((a * x for a, x in zip(row, exact, strict=True)), Fraction(0))
-           for row, b in zip(G, rationals(cones.b), strict=True)]  # fmt: skip
-    if not any(gap):
-        return exact
-    rows = [
-        [*(sum((a * c for a, c in zip(one, two, strict=True)), Fraction(0)) for two in G), g]
-        for one, g in zip(G, gap, strict=True)
-    ]
-    reduced, pivots = eliminate([integer_row(row)[0] for row in rows], len(G) + 1)
+    exact, G = rationals(v), [rationals(row) for row in cones.G]
+    gap = [b - dot(row, exact) for row, b in zip(G, rationals(cones.b), strict=True)]
+    rows = [integer_row([*(dot(one, two) for two in G), g])[0] for one, g in zip(G, gap, strict=True)]
+    reduced, pivots = eliminate(rows, len(G) + 1)
     if len(G) in pivots:
         return None
     y = [Fraction(0)] * len(G)
     for row, j in zip(reduced, pivots, strict=True):
         y[j] = Fraction(row[-1], row[j])
-    return [x + sum((row[i] * t for row, t in zip(G, y, strict=True)), Fraction(0)) for i, x in enumerate(exact)]
+    return [x + dot(column, y) for x, column in zip(exact, zip(*G, strict=True), strict=True)] if any(gap) else exact

@@ -220,3 +220,8 @@ def test_rows_must_keep_their_ids():
     run = simulate(Renaming(), State(q=[0.0, -1.0], v=[0.0, 0.0]), 0.1, stepper=COARSE)
     assert run.status == "STOPPED"
     assert "rows" in run.stop.reason
+
+
+def test_a_step_that_would_take_forever_is_refused():
+    with pytest.raises(InputError, match="dt"):
+        simulate(Ball(), State(q=[1.0], v=[0.0]), 1.0, stepper=MoreauJean(dt=1e-300))

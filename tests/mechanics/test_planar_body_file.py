@@ -42,9 +42,11 @@ def test_normals_need_not_have_length_one() -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("m", 0), ("m", "-1"), ("J", 0), ("m", "x"), ("points", [[1, 2, 3]]), ("points", 3), ("points", [["a", 1], [0, 0]]),
-     ("normals", [[0, 1]]), ("normals", [[0, 0], [0, 1]]), ("normals", "up"), ("mu", [1]), ("mu", [-1, 1]), ("mu", None),
-     ("mu_s", [1, 1]), ("bilateral", [1, 0]), ("bilateral", [True]), ("state", [2, 0]), ("state", [True, False]),
+    [("m", 0), ("m", "-1"), ("J", 0), ("m", "x"), ("points", [[1, 2, 3]]), ("points", 3),
+     ("points", [["a", 1], [0, 0]]),
+     ("normals", [[0, 1]]), ("normals", [[0, 0], [0, 1]]), ("normals", "up"), ("mu", [1]), ("mu", [-1, 1]),
+     ("mu", None), ("mu_s", [1, 1]), ("bilateral", [1, 0]), ("bilateral", [True]), ("state", [2, 0]),
+     ("state", [True, False]),
      ("force", [1, 2]), ("force", [1, 2, float("nan")]), ("drift", [[1, 2]])],
 )  # fmt: skip
 def test_bad_values_name_their_key(key: str, value: Any) -> None:

@@ -32,7 +32,7 @@ def test_no_contacts_but_a_motion():
     np.testing.assert_allclose(answer.lam, [4.0])
 
 
-@pytest.mark.parametrize("size", [1e-17, 1e-20])
+@pytest.mark.parametrize("size", [1e-17, 1e-20, 1e-200, 1e-300])
 def test_data_at_rounding_level(size):
     problem = ComplementarityProblem(W=np.eye(3), q=size * np.array([-1.0, 2.0, 0.0]), laws=[Coulomb(0.3)])
     assert solve_blocks(problem).solved

@@ -13,8 +13,8 @@ Cli = Callable[..., Any]
 KEYS = {"schema", "outcome", "count", "level", "proof", "solutions", "certificate", "reason"}
 ROD = {"kind": "planar_body", "name": "rod", "m": 1, "J": 1, "points": [["-6/5", "-8/5"]], "normals": "all (0,1)",
        "mu": [2], "state": [-1], "force": [0, -1, 0], "unknown": "ignored"}  # fmt: skip
-CASES = {"kind": "planar_body", "cases": [ROD, {**ROD, "name": "lifted", "drift": [[3, 0]]},
-                                          {"name": "lcp", "kind": "lcp", "M": [["1", 2], [2, 1]], "q": [-1, -1]}]}  # fmt: skip
+LCP = {"name": "lcp", "kind": "lcp", "M": [["1", 2], [2, 1]], "q": [-1, -1]}
+CASES = {"kind": "planar_body", "cases": [ROD, {**ROD, "name": "lifted", "drift": [[3, 0]]}, LCP]}
 
 
 @pytest.fixture

@@ -66,7 +66,8 @@ def scaled(problem: ComplementarityProblem) -> Scaled:
     """Return the problem in dimensionless numbers; q must not be zero."""
     rows, table = problem.rows, problem.table
     w0 = _mean_diagonal(rows.D, table.start)
-    q0 = float(np.sqrt(problem.q @ problem.q))
+    top = float(np.abs(problem.q).max())
+    q0 = top * float(np.linalg.norm(problem.q / top))  # squares of 1e-200 would underflow
     P = table.P
     if any(isinstance(law, Dry) for law in table.laws):
         P, dry = P.copy(), table.code == Dry.code

@@ -8,7 +8,7 @@ change are decided one by one by `outcome`, in exact arithmetic.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -235,11 +235,8 @@ def _painted(build: Build, x: Axis, y: Axis, table: Table) -> Atlas:
 
 def _turned(found: Atlas) -> Atlas:
     """Return the atlas with its axes exchanged."""
-    arrays = {name: np.ascontiguousarray(getattr(found, name).T) for name in ("modes", "A", "b")}
-    about = {
-        name: getattr(found, name) for name in ("scene", "title", "params", "ties", "undecided", "evaluations", "build")
-    }
-    return Atlas(x=found.y, y=found.x, **about, **arrays)
+    modes, A, b = (np.ascontiguousarray(field.T) for field in (found.modes, found.A, found.b))
+    return replace(found, x=found.y, y=found.x, modes=modes, A=A, b=b)
 
 
 def _crossed(field: Array) -> NDArray[np.bool_]:

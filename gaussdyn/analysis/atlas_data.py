@@ -50,6 +50,7 @@ class Table:
 
 
 def start_of(scene: Scene) -> LocalDynamics:
+    """Return the acceleration problem at the start of a scene."""
     control = None if scene.control is None else scene.control(scene.state.t, scene.state)
     return snapshot(scene.system, scene.state, control=control)
 

@@ -39,7 +39,8 @@ class Axis:
     @property
     def values(self) -> Array:
         """Middles of the cells, shape (size,)."""
-        return self.at((np.arange(self.size) + 0.5) / self.size)
+        middles: Array = self.at((np.arange(self.size) + 0.5) / self.size)
+        return middles
 
     def at(self, share: Any) -> Any:
         """Return the value at a share of the range, 0 to 1."""

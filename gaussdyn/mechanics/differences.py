@@ -156,7 +156,7 @@ class Component:
         return min(WIDEST, math.ceil(math.log2(excess) / self.order)) if 1.0 < excess < math.inf else 0
 
     def _romberg(self, h: float, shortest: float) -> tuple[float, float, float]:
-        """Return the extrapolated quotient, its error, and by how much the plain one of that step misses it, over h^2."""
+        """Return the extrapolated quotient, its error, and the miss of the plain one of that step over its h^2."""
         best, error, above, bend = math.nan, math.inf, [], 0.0
         while h >= shortest:
             quotient = self._quotient(h)

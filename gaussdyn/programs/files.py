@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, SceneError
+from ..linalg.rational import rational
 from . import fclib
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .quadratic import QuadraticProgram
@@ -150,16 +151,13 @@ def _numbers(value: Any, key: str) -> Any:
     if isinstance(value, list):
         return [_numbers(x, key) for x in value]
     if isinstance(value, str):
-        try:
-            return float(Fraction(value))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            raise InputError(key, repr(value), 'a number or a rational string such as "3/7"') from None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        value = rational(value, key)
+    if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
         raise InputError(key, repr(value), "numbers")
     try:
         return float(value)
     except OverflowError:
-        raise InputError(key, "an integer too large for a double", "numbers below 1e308") from None
+        raise InputError(key, "a number too large for a double", "numbers below 1e308") from None
 
 
 def _no_constant(name: str) -> Any:

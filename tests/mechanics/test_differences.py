@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,31 @@ def test_first_and_second_derivative(name):
     f, first, second = CASES[name]
     assert derivative(name, f)[0] == pytest.approx(first, rel=1e-11, abs=1e-12)
     assert derivative(name, f, order=2)[0] == pytest.approx(second, rel=1e-9, abs=1e-10)
+
+
+@pytest.mark.parametrize("hertz", [8, 16, 40, 50, 64, 100, 128])
+def test_a_function_that_repeats_itself_with_the_steps_is_not_constant(hertz):
+    w = 2 * np.pi * hertz
+    assert derivative("table", lambda s: 1e-4 * np.sin(w * s + 0.3))[0] == pytest.approx(
+        1e-4 * w * np.cos(0.3), rel=1e-9
+    )
+    second = derivative("table", lambda s: 1e-4 * np.cos(w * s), order=2)[0]
+    assert second == pytest.approx(-1e-4 * w * w, rel=1e-9)
+
+
+@pytest.mark.parametrize("length", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("spin", [0.3, 3.0])
+def test_the_unit_of_length_does_not_matter(length, spin):
+    # the distance from a circle along its tangent: as good in mm as in m
+    v = spin * length
+    found = derivative("rim", lambda s: np.hypot(length, s * v), order=2, speed=v)[0]
+    assert found == pytest.approx(spin * v, rel=1e-10)
+
+
+def test_a_function_may_raise_outside_of_its_domain():
+    assert derivative("border", lambda s: math.sqrt(0.01 + s))[0] == pytest.approx(5.0, rel=1e-11)
+    with pytest.raises(InputError, match=r"^edge: given NaN"):
+        derivative("edge", math.sqrt)
 
 
 def test_large_numbers_that_cancel():

@@ -36,7 +36,7 @@ def test_quadratic_program(tmp_path):
 
 
 def test_rational_strings_are_rounded_once(tmp_path):
-    file = read_problem(put(tmp_path / "p.json", {"M": [["1/3", "12"], ["0", "-7/5"]], "q": ["2/7", "1e-3"]}))
+    file = read_problem(put(tmp_path / "p.json", {"M": [["1/3", "12"], ["0", "-7/5"]], "q": ["2/7", "1/1000"]}))
     np.testing.assert_array_equal(file.problem.M, [[1 / 3, 12.0], [0.0, -7 / 5]])
     np.testing.assert_array_equal(file.problem.q, [2 / 7, 1e-3])
 

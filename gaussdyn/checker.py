@@ -1,7 +1,8 @@
 """Checks a certificate from its own data alone. Standard library only: python checker.py CERTIFICATE.json
 
 The first part checks linear complementarity problems and planar bodies; the second adds problems of blocks, empty
-linear systems and strictly feasible motions. docs/certificates.md states what is checked.
+linear systems and strictly feasible motions. docs/certificates.md states what is checked. A row is a relation
+("=", ">=" or ">") and its coefficients by variable, with the right-hand side under "b".
 """
 
 import hashlib
@@ -10,6 +11,8 @@ import re
 import sys
 from fractions import Fraction
 from typing import Any
+
+ORDER = ("=", ">=", ">")  # of the rows of a leaf
 
 
 class Invalid(Exception):
@@ -39,64 +42,25 @@ def check(document: Any) -> str:
         raise Invalid(f"{at[0]} is malformed ({type(error).__name__}: {error!s:.60})") from None
 
 
-def solutions(W: Any, q: Any, blocks: Any, leaves: Any, at: list[str], noun: str) -> str:
-    """Check that every mode of u = W f + q is solved or refuted, and count the solutions by their first variables."""
-    n, (u, f) = len(q), (len(q), 0) if noun == "z" else (0, len(q))
-    newton = [place([1, *(-x for x in W[i]), q[i]], [u + i, *range(f, f + n)], 2 * n) for i in range(n)]
-    partition([leaf["mode"] for leaf in leaves], [set(modes) - {"*"} for _, modes in blocks])
-    points = set()
-    for leaf in leaves:
-        rows: Any = (newton[:], [], [])
-        at[0], k = f"leaf {leaf['mode']}", 0
-        for (size, modes), letter in zip(blocks, leaf["mode"], strict=True):
-            where = [start + k + i for start in (u, f) for i in range(size)]
-            for kept, new in zip(rows, modes[letter], strict=True):
-                kept += [place(row, where, 2 * n) for row in new]
-            k += size
-        points.add(solution(leaf, n, *rows))
-    if "many" in points:
-        return f"CONTINUUM: the solutions fill a continuum of {noun}"
-    count = len(points - {None})
-    several = f"MULTIPLE: exactly {count} values of {noun} solve the problem"
-    return ("NONE: no mode has a solution", f"UNIQUE: exactly one {noun} solves the problem", several)[min(count, 2)]
-
-
-def solution(leaf: Any, n: int, E: Any, G: Any, S: Any) -> Any:
-    """Return None for a refuted leaf, "many" for a ray, else the one value of the first n variables."""
-    demand(("witness" in leaf) != ("refutation" in leaf), "has not either a witness or a refutation")
-    if "refutation" in leaf:
-        value, strictly = combine(leaf["refutation"], E, G, S)
-        demand(value < 0 or (value == 0 and strictly), "has multipliers without a contradiction")
-        return None
-    x, fixed = obeys(vector(leaf["witness"], 2 * n), E, G, S), [row[:-1] for row in E]
-    demand(leaf["rank"] == rank(fixed), "has another rank than it says")
-    if "ray" in leaf:
-        end = obeys([a + b for a, b in zip(x, vector(leaf["ray"], 2 * n), strict=True)], E, G, S)
-        demand(end[:n] != x[:n], "has a ray that leaves the solution where it is")
-        return "many"
-    if "implied" in leaf:
-        demand(combine(leaf["implied"], E, G, S) == (Fraction(0), False), "has implied equalities without proof")
-        fixed += [row[:-1] for row, z in zip(G, vector(leaf["implied"])[len(E) :], strict=False) if z]
-    demand(rank(fixed + [place([1, 0], [i], 2 * n)[:-1] for i in range(n)]) == rank(fixed), "shows no single point")
-    return tuple(x[:n])
-
-
 def lcp(problem: Any, leaves: Any, at: list[str]) -> str:
-    """0 <= z, w = M z + q >= 0, z w = 0."""
+    """0 <= z, w = M z + q >= 0, z w = 0; variables z, w."""
     q = vector(problem["q"])
-    return solutions(table(problem["M"], len(q), len(q)), q, [(1, unilateral("01"))] * len(q), leaves, at, "z")
+    n, M = len(q), table(problem["M"], len(q), len(q))
+    newton = [("=", {n + i: 1, **{j: -M[i][j] for j in range(n)}, "b": q[i]}) for i in range(n)]
+    return solutions(newton, [unilateral("01", n + i, i) for i in range(n)], leaves, at, "z")
 
 
-def unilateral(letters: str) -> Any:
-    """Return equalities, >= rows and > rows of every mode of 0 <= u, f, u f = 0: rows on (u, f | bound)."""
-    u, f = [1, 0, 0], [0, 1, 0]
-    return {letters[0]: ([f], [], [u]), letters[1]: ([u], [f], []), "*": ([], [f, u], [])}
+def unilateral(letters: str, u: int, f: int) -> Any:
+    """Return the rows of every mode of 0 <= u, f, u f = 0."""
+    closed, opened = [("=", {u: 1}), (">=", {f: 1})], [("=", {f: 1}), (">", {u: 1})]
+    return {letters[0]: opened, letters[1]: closed, "*": [(">=", {f: 1}), (">=", {u: 1})]}
 
 
 def planar(problem: Any, leaves: Any, at: list[str]) -> str:
     """A rigid body in the plane: a = G r + b at its contacts, n into the body, t = (n_y, -n_x)."""
     points, (m, J), force = table(problem["points"], -1, 2), vector([problem["m"], problem["J"]]), problem["force"]
-    normals, drift = table(problem["normals"], len(points), 2), table(problem["drift"], len(points), 2)
+    count, drift = len(points), sum(table(problem["drift"], len(points), 2), [])  # noqa: RUF017
+    normals = table(problem["normals"], count, 2)
     demand(m > 0 and J > 0 and all(map(any, normals)), "has a mass, inertia or normal that is none")
     rows = [
         [ex, ey, x * ey - y * ex]
@@ -105,29 +69,74 @@ def planar(problem: Any, leaves: Any, at: list[str]) -> str:
     ]
     light = [[x / m, y / m, angle / J] for x, y, angle in rows]
     G = [[dot(row, other) for other in rows] for row in light]
-    b = [dot(row, vector(force, 3)) + d for row, d in zip(light, [x for pair in drift for x in pair], strict=True)]
-    mu, mu_s = vector(problem["mu"], len(points)), vector(problem["mu_s"], len(points))
-    laws = zip(mu, mu_s, problem["bilateral"], problem["state"], strict=True)
-    return solutions(G, b, [(2, contact(*law)) for law in laws], leaves, at, "acceleration")
+    b = [dot(row, vector(force, 3)) + d for row, d in zip(light, drift, strict=True)]
+    mu, mu_s = vector(problem["mu"], count), vector(problem["mu_s"], count)
+    laws = enumerate(zip(mu, mu_s, problem["bilateral"], problem["state"], strict=True))
+    blocks = [contact(2 * k, 2 * (count + k), *law) for k, law in laws]
+    return solutions(newton_rows(G, b), blocks, leaves, at, "acceleration")
 
 
-def contact(mu: Any, mu_s: Any, bilateral: Any, state: Any) -> Any:
-    """Return the modes of a planar contact: rows on (a_n, a_t, r_n, r_t | bound)."""
+def newton_rows(G: Any, b: Any) -> Any:
+    """Return a - G r = b with the variables a, r."""
+    n = len(b)
+    coefficients: Any = [{i: 1, **{n + j: -x for j, x in enumerate(G[i])}} for i in range(n)]
+    return [("=", {**row, "b": end}) for row, end in zip(coefficients, b, strict=True)]
+
+
+def contact(a: int, r: int, mu: Any, mu_s: Any, bilateral: Any, state: Any) -> Any:
+    """Return the rows of every mode of a planar contact with a_n, a_t at a, a + 1 and r_n, r_t at r, r + 1."""
     demand(bilateral in (True, False) and state in (0, 1, -1) and 0 <= mu <= mu_s, "has no law of contact")
-    touch: Any = [1, 0, 0, 0, 0]
-    modes: Any = {"D": ([[0, 0, 1, 0, 0], [0, 0, 0, 1, 0]], [], [[1, 0, 0, 0, 0]])}
-    for side, (slide, stick, *slips) in ((1, list("LS+-")), (-1, list("lspm")))[: 1 + bilateral]:
-        load = [0, 0, side, 0, 0]
-        least, above = ([load], []) if side > 0 else ([], [load])
-        cone = [[0, 0, side * mu_s, -1, 0], [0, 0, side * mu_s, 1, 0]]
-        rest: Any = {stick: ([touch, [0, 1, 0, 0, 0]], least + cone, above)}
-        for slip, s in zip(slips, (1, -1), strict=True):
-            rest[slip] = ([touch, [0, 0, side * s * mu, 1, 0]], least, [*above, [0, s, 0, 0, 0]])
-        modes |= {slide: ([touch, [0, 0, side * state * mu, 1, 0]], least, above)} if state else rest
-    if bilateral:
-        return {**{x: rows for x, rows in modes.items() if x != "D"}, "*": ([touch], [], [])}
-    least, cone = [touch, [0, 0, 1, 0, 0]], [[0, 0, mu_s, -1, 0], [0, 0, mu_s, 1, 0]]
-    return {**modes, "*": ([[0, 0, state * mu, 1, 0]], least, []) if state else ([], least + cone, [])}
+    touch: Any = ("=", {a: 1})
+    modes: Any = {} if bilateral else {"D": [("=", {r: 1}), ("=", {r + 1: 1}), (">", {a: 1})]}
+    for side, names in ((1, "LS+-"), (-1, "lspm"))[: 1 + bilateral]:
+        load = (">=", {r: 1}) if side > 0 else (">", {r: -1})
+        cone = [(">=", {r: side * mu_s, r + 1: -1}), (">=", {r: side * mu_s, r + 1: 1})]
+        slide = [touch, ("=", {r: side * state * mu, r + 1: 1}), load]
+        slips = {
+            x: [touch, ("=", {r: side * s * mu, r + 1: 1}), load, (">", {a + 1: s})]
+            for x, s in zip(names[2:], (1, -1), strict=True)
+        }
+        modes |= {names[0]: slide} if state else {names[1]: [touch, ("=", {a + 1: 1}), load, *cone], **slips}
+    rest = [(">=", {a: 1}), (">=", {r: 1})]
+    rest += [("=", {r: state * mu, r + 1: 1})] if state else [(">=", {r: mu_s, r + 1: -1}), (">=", {r: mu_s, r + 1: 1})]
+    return {**modes, "*": [touch] if bilateral else rest}
+
+
+def solutions(newton: Any, blocks: Any, leaves: Any, at: list[str], noun: str) -> str:
+    """Check that every mode is solved or refuted, and count the solutions by the first half of the variables."""
+    partition([leaf["mode"] for leaf in leaves], [set(modes) - {"*"} for modes in blocks])
+    points = set()
+    for leaf in leaves:
+        at[0] = f"leaf {leaf['mode']}"
+        rows = newton + [row for modes, letter in zip(blocks, leaf["mode"], strict=True) for row in modes[letter]]
+        points.add(solution(leaf, len(newton), sorted(rows, key=lambda row: ORDER.index(row[0]))))
+    if "many" in points:
+        return f"CONTINUUM: the solutions fill a continuum of {noun}"
+    count = len(points - {None})
+    several = f"MULTIPLE: exactly {count} values of {noun} solve the problem"
+    return ("NONE: no mode has a solution", f"UNIQUE: exactly one {noun} solves the problem", several)[min(count, 2)]
+
+
+def solution(leaf: Any, n: int, rows: Any) -> Any:
+    """Return None for a refuted leaf, "many" for a ray, else the one value of the first n variables."""
+    demand(("witness" in leaf) != ("refutation" in leaf), "has not either a witness or a refutation")
+    if "refutation" in leaf:
+        value, strictly = combine(leaf["refutation"], rows)
+        demand(value < 0 or (value == 0 and strictly), "has multipliers without a contradiction")
+        return None
+    x, fixed = obeys(vector(leaf["witness"], 2 * n), rows), [row for relation, row in rows if relation == "="]
+    demand(leaf["rank"] == rank(fixed), "has another rank than it says")
+    if "ray" in leaf:
+        end = obeys([a + b for a, b in zip(x, vector(leaf["ray"], 2 * n), strict=True)], rows)
+        demand(end[:n] != x[:n], "has a ray that leaves the solution where it is")
+        return "many"
+    if "implied" in leaf:
+        demand(combine(leaf["implied"], rows) == (Fraction(0), False), "has implied equalities without proof")
+        fixed += [
+            row for z, (relation, row) in zip(vector(leaf["implied"]), rows, strict=True) if z and relation == ">="
+        ]
+    demand(rank(fixed + [{i: 1} for i in range(n)]) == rank(fixed), "shows no single point")
+    return tuple(x[:n])
 
 
 def partition(modes: list[str], letters: list[set[str]]) -> None:
@@ -141,47 +150,49 @@ def partition(modes: list[str], letters: list[set[str]]) -> None:
             partition([mode[:b] + "*" + mode[b + 1 :] for mode in modes if mode[b] == letter], letters)
 
 
-def combine(multipliers: Any, E: Any, G: Any, S: Any) -> tuple[Fraction, bool]:
+def combine(multipliers: Any, rows: Any) -> tuple[Fraction, bool]:
     """Return e.y + g.z + s.t for E x = e, G x <= g, S x < s (>= rows negated), and whether t is not zero."""
-    lam = vector(multipliers, len(E) + len(G) + len(S))
-    demand(all(x >= 0 for x in lam[len(E) :]), "has a negative multiplier of an inequality")
-    rows = [*E, *([-x for x in row] for row in G + S)]
-    *sums, value = [
-        sum((x * row[j] for x, row in zip(lam, rows, strict=True) if x), Fraction(0)) for j in range(len(rows[0]))
-    ]
-    demand(not any(sums), "has multipliers that do not cancel")
-    return value, any(lam[len(E) + len(G) :])
+    sums: Any = {"b": Fraction(0)}
+    lam = vector(multipliers, len(rows))
+    for x, (relation, row) in zip(lam, rows, strict=True):
+        demand(x >= 0 or relation == "=", "has a negative multiplier of an inequality")
+        for key, value in row.items() if x else ():
+            sums[key] = sums.get(key, 0) + (x if relation == "=" else -x) * value
+    value = sums.pop("b")
+    demand(not any(sums.values()), "has multipliers that do not cancel")
+    return value, any(x for x, (relation, _) in zip(lam, rows, strict=True) if relation == ">")
 
 
-def obeys(x: list[Fraction], E: Any, G: Any, S: Any) -> list[Fraction]:
+def obeys(x: list[Fraction], rows: Any) -> list[Fraction]:
     """Return x after demanding that it satisfies all rows."""
-    equal, least, above = ([dot(row, x) - row[-1] for row in rows] for rows in (E, G, S))
-    demand(not any(equal) and all(a >= 0 for a in least) and all(a > 0 for a in above), "has a point outside its mode")
+    for relation, row in rows:
+        gap = sum(value * (-1 if key == "b" else x[key]) for key, value in row.items())
+        demand(
+            gap > 0 or (gap == 0 and relation != ">") if relation != "=" else gap == 0, "has a point outside its mode"
+        )
     return x
 
 
 def rank(rows: Any) -> int:
-    """Return the rank of rows of exact numbers."""
-    if not rows:
-        return 0
-    *left, pivot = rows
-    j = next((j for j, x in enumerate(pivot) if x), None)
-    if j is None:
-        return rank(left)
-    return 1 + rank(
-        [[a - row[j] / pivot[j] * b for a, b in zip(row, pivot, strict=True)] if row[j] else row for row in left]
-    )
+    """Return the rank of the coefficients of rows."""
+    left, count = [{key: Fraction(x) for key, x in row.items() if x and key != "b"} for row in rows], 0
+    while left:
+        pivot = left.pop()
+        for j in list(pivot)[:1]:
+            left = [less(row, row[j] / pivot[j], pivot) if j in row else row for row in left]
+            count += 1
+    return count
+
+
+def less(row: Any, factor: Fraction, pivot: Any) -> Any:
+    """Return row - factor pivot without zeros."""
+    new = {key: row.get(key, 0) - factor * pivot.get(key, 0) for key in {**row, **pivot}}
+    return {key: x for key, x in new.items() if x}
 
 
 def dot(a: Any, b: Any) -> Fraction:
-    """Return the scalar product over the shorter length."""
-    return sum((Fraction(x * y) for x, y in zip(a, b, strict=False) if x), Fraction(0))
-
-
-def place(row: Any, where: Any, width: int) -> list[Fraction]:
-    """Return the row (bound last) with its coefficients at the given variables."""
-    wide = dict(zip(where, row, strict=False))
-    return [Fraction(wide.get(j, 0)) for j in range(width)] + [Fraction(row[-1])]
+    """Return the scalar product."""
+    return sum((Fraction(x * y) for x, y in zip(a, b, strict=True) if x), Fraction(0))
 
 
 def table(x: Any, rows: int = -1, columns: int = -1) -> list[list[Fraction]]:
@@ -219,29 +230,37 @@ def main(paths: list[str]) -> int:
 
 def local(problem: Any, leaves: Any, at: list[str]) -> str:
     """u = W f + q with unilateral rows, planar contacts and rows with dry friction."""
-    blocks: list[Any] = []
+    q, blocks, u = vector(problem["q"]), [], 0
+    n = len(q)
     for law in problem["blocks"]:
         if law["law"] == "contact":
             mu, mu_s = vector([law["mu"], law["mu_s"]])
-            blocks.append((2, contact(mu, mu_s, law["bilateral"], law["state"])))
-            continue
-        c, c_s = vector([law["c"], law["c_s"]]) if law["law"] == "dry" else (Fraction(0), Fraction(0))
-        demand(law["law"] in ("unilateral", "dry") and 0 <= c <= c_s, "has no such law")
-        cone = [[0, -1, -c_s], [0, 1, -c_s]]
-        dry = {"S": ([[1, 0, 0]], cone, []), "+": ([[0, 1, -c]], [], [[1, 0, 0]]), "-": ([[0, 1, c]], [], [[-1, 0, 0]])}
-        blocks.append((1, {**dry, "*": ([], cone, [])} if law["law"] == "dry" else unilateral("DL")))
-    n = sum(size for size, _ in blocks)
-    return solutions(table(problem["W"], n, n), vector(problem["q"], n), blocks, leaves, at, "motion")
+            blocks.append(contact(u, n + u, mu, mu_s, law["bilateral"], law["state"]))
+        else:
+            demand(law["law"] in ("unilateral", "dry"), "has no such law")
+            blocks.append(unilateral("DL", u, n + u) if law["law"] == "unilateral" else dry(u, n + u, law))
+        u += 2 if law["law"] == "contact" else 1
+    demand(u == n, "has not one block per row")
+    return solutions(newton_rows(table(problem["W"], n, n), q), blocks, leaves, at, "motion")
+
+
+def dry(u: int, f: int, law: Any) -> Any:
+    """Return the rows of every mode of |f| <= c against the slip u."""
+    c, c_s = vector([law["c"], law["c_s"]])
+    demand(0 <= c <= c_s, "has no law of friction")
+    cone = [(">=", {f: -1, "b": -c_s}), (">=", {f: 1, "b": -c_s})]
+    slips = {x: [("=", {f: 1, "b": -s * c}), (">", {u: s})] for x, s in (("+", 1), ("-", -1))}
+    return {"S": [("=", {u: 1}), *cone], "*": cone, **slips}
 
 
 def empty(problem: Any, leaves: Any, at: list[str]) -> str:
     """Check a Farkas vector for A x = b, C x >= d."""
     at[0], (leaf,) = "leaf *", leaves
-    A, C = table(problem["A"]), table(problem["C"])
-    E = [[*row, end] for row, end in zip(A, vector(problem["b"]), strict=True)]
-    G = [[*row, end] for row, end in zip(C, vector(problem["d"]), strict=True)]
-    demand(leaf["mode"] == "*" and len({len(row) for row in E + G}) == 1, "does not fit the problem")
-    demand(combine(leaf["refutation"], E, G, [])[0] < 0, "has multipliers without a contradiction")
+    A, C, b, d = table(problem["A"]), table(problem["C"]), vector(problem["b"]), vector(problem["d"])
+    demand(leaf["mode"] == "*" and len({len(row) for row in A + C}) == 1, "does not fit the problem")
+    rows = [("=", {**dict(enumerate(row)), "b": end}) for row, end in zip(A, b, strict=True)]
+    rows += [(">=", {**dict(enumerate(row)), "b": end}) for row, end in zip(C, d, strict=True)]
+    demand(combine(leaf["refutation"], rows)[0] < 0, "has multipliers without a contradiction")
     return "INFEASIBLE: no x satisfies A x = b and C x >= d"
 
 

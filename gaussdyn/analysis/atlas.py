@@ -33,16 +33,21 @@ class Region:
 
     Attributes
     ----------
-    modes : str
-        Their letters, see `programs.modes`; empty: there is no motion.
+    code : int
+        Their modes as bits, see `letters`.
     cells : int
     share : float
         Of all cells.
     """
 
-    modes: str
+    code: int
     cells: int
     share: float
+
+    @property
+    def modes(self) -> str:
+        """Letters of the modes, see `programs.modes`; empty: there is no motion."""
+        return letters(self.code)
 
     @property
     def count(self) -> int:
@@ -50,10 +55,14 @@ class Region:
         return len(self.modes)
 
     @property
+    def number(self) -> str:
+        """Number of motions in words."""
+        return ("none", "one", "two", "three", "four")[min(self.count, 4)]
+
+    @property
     def words(self) -> str:
         """The region in words."""
-        number = ("none", "one", "two", "three", "four")[min(self.count, 4)]
-        return number + (": " + " or ".join(PLAIN[letter] for letter in self.modes) if self.modes else "")
+        return self.number + (": " + " or ".join(PLAIN[letter] for letter in self.modes) if self.modes else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,7 +108,7 @@ class Atlas:
     def regions(self) -> tuple[Region, ...]:
         """Return all sets of motions that occur, by number of motions, then by letters."""
         codes, cells = np.unique(self.modes, return_counts=True)
-        found = [Region(modes=letters(int(c)), cells=int(n), share=float(n / self.modes.size))
+        found = [Region(code=int(c), cells=int(n), share=float(n / self.modes.size))
                  for c, n in zip(codes, cells, strict=True)]  # fmt: skip
         return tuple(sorted(found, key=lambda region: (region.count, region.modes)))
 
@@ -235,8 +244,8 @@ def _painted(build: Build, x: Axis, y: Axis, table: Table) -> Atlas:
 
 def _turned(found: Atlas) -> Atlas:
     """Return the atlas with its axes exchanged."""
-    modes, A, b = (np.ascontiguousarray(field.T) for field in (found.modes, found.A, found.b))
-    return replace(found, x=found.y, y=found.x, modes=modes, A=A, b=b)
+    A, b = np.ascontiguousarray(found.A.T), np.ascontiguousarray(found.b.T)
+    return replace(found, x=found.y, y=found.x, modes=np.ascontiguousarray(found.modes.T), A=A, b=b)
 
 
 def _crossed(field: Array) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ def outcome(
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, for a scene.")] = None,
     at: Annotated[float | None, typer.Option(help="Time at which a scene is examined, s.")] = None,
     mu_s_rule: Annotated[str, typer.Option(help="all: every solution; stick: a contact sticks if it can.")] = "all",
-    limit: Annotated[int, typer.Option(help="Largest number of leaves of the tree of modes.")] = 200_000,
+    limit: Annotated[int, typer.Option(help="Largest number of leaves of the tree of modes.")] = 20_000,
     certificate: Annotated[Path | None, typer.Option(help="Write the proof.")] = None,
     json_wanted: Json = False,
 ) -> None:

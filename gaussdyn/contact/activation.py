@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 from ..arrays import Array
 from ..mechanics.rows import Row
@@ -57,8 +58,12 @@ class ActiveSet:
         return any(active.rough for active in self.rows)
 
 
+@lru_cache(maxsize=8)
 def active_set(dynamics: LocalDynamics) -> ActiveSet:
-    """Return the constraints that act at this state; PENETRATING takes precedence over IMPACT_NEEDED."""
+    """Return the constraints that act at this state; PENETRATING takes precedence over IMPACT_NEEDED.
+
+    Every stage of a solve asks this of the same snapshot, so the last answers are kept.
+    """
     if dynamics.level == "velocity":
         found = tuple(ActiveRow(row=row, w=_offset(dynamics, row)) for row in dynamics.rows if _near(dynamics, row))
         return ActiveSet(status=OmegaStatus.READY, rows=found)

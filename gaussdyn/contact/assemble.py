@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ..errors import InputError
 from ..programs.complementarity import ComplementarityProblem, GlobalForm
 from ..programs.laws import BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Sliding, Unilateral
 from .activation import ActiveRow, OmegaStatus, active_set
-from .snapshot import LocalDynamics
+from .snapshot import LocalDynamics, check_dynamics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,6 +69,7 @@ def assemble(dynamics: LocalDynamics) -> ComplementarityProblem:
         If no acceleration exists at this state (`resolve` returns that as a status); rolling resistance at a
         bilateral contact; a block that has no positive semidefinite part.
     """
+    check_dynamics(dynamics)
     parts = blocks(dynamics)
     held = [part for part in parts if part.law is None and part.active.row.kind != "dry"]
     given = [part for part in parts if part.law is None and part.active.row.kind == "dry"]
@@ -89,8 +91,9 @@ def assemble(dynamics: LocalDynamics) -> ComplementarityProblem:
     return ComplementarityProblem.condensed(form, [part.law for part in laws if part.law is not None])
 
 
+@lru_cache(maxsize=8)
 def blocks(dynamics: LocalDynamics) -> tuple[Block, ...]:
-    """Return every constraint that acts as a block, in the order of the rows.
+    """Return every constraint that acts as a block, in the order of the rows; the last answers are kept.
 
     Raises
     ------

@@ -6,7 +6,7 @@ from ..errors import InputError
 from ..programs.quadratic import QuadraticProgram
 from .activation import OmegaStatus
 from .omega import AdmissibleSet
-from .snapshot import LocalDynamics
+from .snapshot import LocalDynamics, check_dynamics
 
 
 def gauss_program(dynamics: LocalDynamics, omega: AdmissibleSet) -> QuadraticProgram:
@@ -21,6 +21,10 @@ def gauss_program(dynamics: LocalDynamics, omega: AdmissibleSet) -> QuadraticPro
     InputError
         If Omega is not READY: there is no acceleration to ask for (`resolve` returns that as a status).
     """
+    check_dynamics(dynamics)
+    if not isinstance(omega, AdmissibleSet):
+        given = type(omega).__name__
+        raise InputError("omega", given, "an AdmissibleSet", "It is made by admissible_set(dynamics).")
     if omega.status is not OmegaStatus.READY:
         given = f"{omega.status} at {', '.join(omega.at_fault)}"
         raise InputError("omega", given, "READY", "resolve() returns this as a status; solve the velocity level first.")

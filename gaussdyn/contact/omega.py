@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, vector
+from ..errors import InputError
 from .activation import ActiveRow, OmegaStatus, active_set
-from .snapshot import LocalDynamics
+from .snapshot import LocalDynamics, check_dynamics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +91,15 @@ def admissible_set(dynamics: LocalDynamics, *, convex: Sequence[Callable[[Any], 
     convex : sequence of callables
         Further convex constraints written in CVXPY, e.g. ``lambda a: [cvxpy.norm(a) <= 3]``; one constraint may be
         returned without a list. They are solved by the CVXPY method (residual 1e-8, no exact certificate).
+
+    Raises
+    ------
+    InputError
+        `dynamics` is no snapshot, or `convex` is not a list of functions.
     """
+    check_dynamics(dynamics)
+    if not isinstance(convex, (list, tuple)) or not all(map(callable, convex)):
+        raise InputError("convex", repr(convex), "a list of functions", "Write e.g. [lambda a: cvxpy.norm(a) <= 3].")
     active = active_set(dynamics)
     normal = [one for one in active.rows if one.row.kind != "dry"]
     A, b, of_A = _stack([one for one in normal if one.row.bilateral], dynamics.nv)

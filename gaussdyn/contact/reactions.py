@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ..arrays import Array
@@ -10,7 +12,7 @@ from ..programs.solution import Solution
 from .activation import OmegaStatus, active_set
 from .assemble import blocks
 from .omega import admissible_set
-from .snapshot import LocalDynamics
+from .snapshot import LocalDynamics, check_dynamics
 
 
 def reactions(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:
@@ -30,11 +32,28 @@ def reactions(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:
         in N, impulses in N s on the velocity level. M x = h + sum of J^T reaction over the constraints. Under
         "convex" the generalised force of a user's convex constraints, if they act. Empty if there is no solution.
     """
+    check_dynamics(dynamics)
     if solution.x is None or active_set(dynamics).status is not OmegaStatus.READY:
         return {}
     if isinstance(solution.problem, QuadraticProgram):
         return _from_rows(dynamics, solution)
     return _from_blocks(dynamics, solution)
+
+
+def rows_in_conflict(dynamics: LocalDynamics, solution: Solution) -> list[str]:
+    """Return the ids of the constraints that the Farkas certificate of a solution combines."""
+    if isinstance(solution.problem, QuadraticProgram):
+        origin = [row.id for row in admissible_set(dynamics).rows] + ["convex"]
+        (leaf,) = solution.certificate.document["leaves"]  # type: ignore[union-attr]
+        used = [origin[min(i, len(origin) - 1)] for i, value in enumerate(leaf["refutation"]) if value != "0"]
+    else:
+        parts = blocks(dynamics)
+        origin = [part.active.row.id for part in parts if part.law is not None]
+        held = [part.active.row for part in parts if part.law is None and part.active.row.kind != "dry"]
+        joints = [row.id for row in held for _ in range(row.size)]
+        found = re.findall(r"(block|bilateral row) (\d+)", solution.message)
+        used = [(origin if what == "block" else joints)[int(i)] for what, i in found]
+    return list(dict.fromkeys(used))
 
 
 def _from_rows(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:

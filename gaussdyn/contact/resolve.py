@@ -10,14 +10,16 @@ from ..arrays import Array
 from ..errors import InputError
 from ..programs.solution import Solution, Status
 from ..programs.solve import Method, solve
-from .activation import OmegaStatus, active_set
+from .activation import ActiveSet, OmegaStatus, active_set
 from .assemble import assemble, start_of_blocks
 from .gauss import gauss_program
 from .omega import AdmissibleSet, admissible_set
 from .reactions import reactions as reactions
+from .reactions import rows_in_conflict
 from .relinearise import bends, relinearised
-from .snapshot import LocalDynamics
+from .snapshot import LocalDynamics, check_dynamics
 
+NO_MOTION = (Status.INFEASIBLE, Status.NO_SOLUTION)
 GAUSS_METHODS = ("active_set", "osqp", "clarabel", "cvxpy")  # all others solve blocks, frictionless ones too
 
 
@@ -51,32 +53,53 @@ def resolve(
         x: acceleration (m/s^2) or v+ (m/s), shape (nv,). Its `problem` is a `QuadraticProgram` (lam in the order of
         the rows of Omega's A, r and u in the order of C) or a `ComplementarityProblem` (lam, r and u as `assemble`
         orders them); `reactions` maps both back to the constraints. Where the state has no acceleration: status
-        IMPACT_NEEDED or PENETRATING, x None, and the constraints at fault in the message.
+        IMPACT_NEEDED or PENETRATING, x None, and the constraints at fault in the message. Where it is proved that
+        no motion exists: INFEASIBLE or NO_SOLUTION, x None, and a certificate.
+
+    Raises
+    ------
+    InputError
+        `dynamics` is no snapshot, or `method` or `convex` do not apply.
     """
-    omega = admissible_set(dynamics, convex=convex)
-    if omega.status is not OmegaStatus.READY:
-        return _refused(dynamics, omega)
-    solution = _solve(dynamics, omega, method, start)
+    check_dynamics(dynamics)
+    if method is not None and not hasattr(method, "solve"):
+        raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
+    if active_set(dynamics).status is not OmegaStatus.READY:
+        return _refused(dynamics, active_set(dynamics))
+    solution = _solve(dynamics, method, convex, start)
     if dynamics.level == "velocity" and any(bends(row) for row in dynamics.rows):
-        return relinearised(
-            dynamics, solution, lambda near: _solve(near, admissible_set(near, convex=convex), method, start)
-        )
+        return relinearised(dynamics, solution, lambda near: _solve(near, method, convex, start))
     return solution
 
 
 def _solve(
-    dynamics: LocalDynamics, omega: AdmissibleSet, method: Method | None, start: Mapping[str, Array] | None
+    dynamics: LocalDynamics,
+    method: Method | None,
+    convex: Sequence[Callable[[Any], Any]],
+    start: Mapping[str, Array] | None,
 ) -> Solution:
     """Solve the Gauss program, or with friction the block problem."""
     gauss = method is None or method.name in GAUSS_METHODS
-    rough = active_set(dynamics).rough
-    if gauss and not rough:
-        return solve(gauss_program(dynamics, omega), method=_with_convex(method, omega))
-    if omega.convex:
+    if gauss and not active_set(dynamics).rough:
+        omega = admissible_set(dynamics, convex=convex)
+        answer = solve(gauss_program(dynamics, omega), method=_with_convex(method, omega))
+    elif convex:
         raise InputError("convex", "constraints in CVXPY with friction or a method for blocks", "neither of these")
-    if gauss and method is not None:
+    elif gauss and method is not None:
         raise InputError("method", method, "a method for blocks, because friction acts", "Try GaussSeidel().")
-    return solve(assemble(dynamics), method=method, start=start_of_blocks(dynamics, start) if start else None)
+    else:
+        known = start_of_blocks(dynamics, start) if start else None
+        answer = solve(assemble(dynamics), method=method, start=known)
+    return _without_motion(dynamics, answer) if answer.status in NO_MOTION else answer
+
+
+def _without_motion(dynamics: LocalDynamics, answer: Solution) -> Solution:
+    """Return an answer that proves that there is no motion: without one, and with the constraints in its message."""
+    if answer.status is Status.INFEASIBLE and answer.certificate is not None:
+        names = rows_in_conflict(dynamics, answer)
+        about = f"{', '.join(names)} contradict each other" if len(names) > 1 else f"{', '.join(names)} cannot be met"
+        return answer.but(x=None, message=f"no motion obeys all constraints: {about}; the certificate proves it.")
+    return answer.but(x=None)
 
 
 def _with_convex(method: Method | None, omega: AdmissibleSet) -> Method | None:
@@ -91,8 +114,8 @@ def _with_convex(method: Method | None, omega: AdmissibleSet) -> Method | None:
     raise InputError("method", method, "Cvxpy", "Only it knows a user's convex constraints.")
 
 
-def _refused(dynamics: LocalDynamics, omega: AdmissibleSet) -> Solution:
+def _refused(dynamics: LocalDynamics, active: ActiveSet) -> Solution:
     """Return the status of a state that has no acceleration, naming the constraints at fault."""
-    status, rows = Status(str(omega.status)), {row.id: row for row in dynamics.rows}
-    named = [f"{rows[id].kind} {id} (value {rows[id].gap:.3g}, rate {rows[id].rate[0]:.3g})" for id in omega.at_fault]
+    status, rows = Status(str(active.status)), {row.id: row for row in dynamics.rows}
+    named = [f"{rows[id].kind} {id} (value {rows[id].gap:.3g}, rate {rows[id].rate[0]:.3g})" for id in active.at_fault]
     return Solution(problem=None, status=status, message=f"{', '.join(named)}: {status.advice}")

@@ -128,6 +128,7 @@ def snapshot(
     """
     if level not in ("acceleration", "velocity"):
         raise InputError("level", repr(level), "'acceleration' or 'velocity'")
+    _check_kinds(system, state, activation)
     dt = scalar("dt", dt, low=0.0)
     if level == "acceleration" and dt > 0:
         raise InputError("dt", dt, "0 on the acceleration level", "Pass level='velocity' for a time step.")
@@ -150,6 +151,22 @@ def snapshot(
         activation=Activation() if activation is None else activation,
         control=control,
     )
+
+
+def check_dynamics(dynamics: object) -> None:
+    """Raise InputError unless this is what `snapshot` returns."""
+    if not isinstance(dynamics, LocalDynamics):
+        given = type(dynamics).__name__
+        raise InputError("dynamics", given, "a LocalDynamics", "It is made by snapshot(system, state).")
+
+
+def _check_kinds(system: object, state: object, activation: object) -> None:
+    if not hasattr(system, "rows"):
+        raise InputError("system", type(system).__name__, "a System", "E.g. UserSystem(nq, mass, force, constraints).")
+    if not isinstance(state, State):
+        raise InputError("state", type(state).__name__, "a State", "Write State(q=[...], v=[...]).")
+    if activation is not None and not isinstance(activation, Activation):
+        raise InputError("activation", repr(activation), "an Activation", "Write Activation(gap=1e-9, speed=1e-9).")
 
 
 def rows_of(system: System, t: float, q: Array, v: Array) -> tuple[Row, ...]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_solve
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from ..arrays import EPS, Array
 from ..errors import InputError
@@ -37,7 +36,7 @@ def solve_spd(L: Array, rhs: Array) -> Array:
     """Solve H x = rhs with the lower factor of H from `cholesky`; rhs of shape (n,) or (n, k)."""
     if L.shape[0] == 0:
         return rhs.copy()
-    return np.ascontiguousarray(cho_solve((L, True), rhs, check_finite=False))
+    return np.ascontiguousarray(dpotrs(L, rhs, lower=1)[0])
 
 
 def rank_and_null(A: Array, rtol: float = 1e-10) -> tuple[int, Array]:

@@ -112,6 +112,8 @@ def _dense_inverse(M: Array) -> Any:
     info = dpotrf(0.5 * (M + M.T), lower=1, clean=0)[1]
     if info != 0:
         raise _not_positive(info - 1)
+    if len(M) <= SMALL_MASS:
+        return lambda load: np.linalg.solve(M, _dense(load))
     lu, pivots, _ = dgetrf(M)
     return lambda load: dgetrs(lu, pivots, _dense(load))[0]
 

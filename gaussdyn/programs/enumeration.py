@@ -23,7 +23,7 @@ from .polyhedra import Face, face
 
 UNDECIDED = -1
 TOLERANCE = 1e-9
-LIMIT = 200_000
+LIMIT = 20_000
 LARGEST = 160  # forces
 
 

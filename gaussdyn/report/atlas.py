@@ -19,9 +19,10 @@ from .pictures import matplotlib_part, save
 INK = "#1d2733"
 # By number of motions; told apart by people who see no red or no green, and in print by hatches.
 COLOURS = {
-    0: ("#d55e00", "#b24e00"), 1: ("#a9d3ee", "#d7e9f5", "#6fb1dd", "#4d95c5"), 2: ("#f0c808", "#d9a900", "#fbe27a"),
-    3: ("#1b9e77", "#57bd9e"), 4: ("#7b4ea3",),
+    0: ("#d55e00",), 2: ("#f0c808", "#fbe27a", "#d9a900"), 3: ("#1b9e77", "#57bd9e", "#8fd3bd"), 4: ("#7b4ea3",),
 }  # fmt: skip
+ALONE = {"D": "#dcecf6", "L": "#a9d3ee", "l": "#8abfe3", "S": "#6fb1dd", "s": "#4d95c5", "+": "#c6ddf5", "p": "#9db8e0",
+         "-": "#b3d0d9", "m": "#8fb0bd"}  # fmt: skip
 HATCHES = {0: "////", 2: "....", 3: "xxxx"}
 SIZE = (9.0, 6.6)
 
@@ -59,7 +60,7 @@ def draw_atlas(atlas: Atlas, path: str | Path | None = None) -> Any:
             _hatch(axis, x, y, which == k, HATCHES[region.count])
     _curves(axis, atlas, x, y)
     _points(axis, atlas)
-    _labels(axis, atlas, regions, which, x, y)
+    _labels(axis, regions, which, x, y)
     axis.set_xlabel(_title(atlas.x))
     axis.set_ylabel(_title(atlas.y))
     axis.set_xlim(frame[:2])
@@ -67,7 +68,7 @@ def draw_atlas(atlas: Atlas, path: str | Path | None = None) -> Any:
     others = ", ".join(f"{key} = {value:.4g}" for key, value in atlas.params.items())
     axis.set_title(f"Number of motions: {atlas.title}", loc="left", fontsize=12, color=INK, pad=22)
     axis.text(0.0, 1.012, others, transform=axis.transAxes, fontsize=8.5, color="#5b6b7a", va="bottom")
-    _legend(sheet, axis, atlas, regions, colours)
+    _legend(sheet, atlas, regions, colours)
     if path is not None:
         save(sheet, Path(path))
     return sheet
@@ -106,6 +107,9 @@ def _colours(regions: Sequence[Region]) -> list[str]:
     used = dict.fromkeys(COLOURS, 0)
     found = []
     for region in regions:
+        if region.count == 1:
+            found.append(ALONE[region.modes])
+            continue
         count = min(region.count, max(COLOURS))
         found.append(COLOURS[count][used[count] % len(COLOURS[count])])
         used[count] += 1
@@ -140,24 +144,33 @@ def _points(axis: Any, atlas: Atlas) -> None:
                       color=INK, bbox=box, zorder=6)  # fmt: skip
 
 
-def _labels(axis: Any, atlas: Atlas, regions: Sequence[Region], which: Any, x: Array, y: Array) -> None:
+def _labels(axis: Any, regions: Sequence[Region], which: Any, x: Array, y: Array) -> None:
     """Write every region's words where it is widest, if there is room."""
-    from scipy.ndimage import distance_transform_edt, label
+    from scipy.ndimage import label
 
     step = max(1, max(which.shape) // 250)
     coarse = which[::step, ::step]
+    box = {"boxstyle": "round,pad=0.25", "fc": "white", "ec": "none", "alpha": 0.8}
     for k, region in enumerate(regions):
+        lines = region.words.replace(": ", "\n").replace(" or ", "\nor ")
         pieces, count = label(coarse == k)
         for piece in range(1, count + 1):
-            depth = distance_transform_edt(np.pad(pieces == piece, 1))[1:-1, 1:-1]
-            i, j = np.unravel_index(int(depth.argmax()), depth.shape)
-            room = depth[i, j] / max(coarse.shape)
+            i, j, room = _widest(pieces == piece)
             if room < 0.02:
                 continue
-            words = region.words.replace(": ", "\n").replace(" or ", "\nor ") if room > 0.05 else region.number
-            axis.text(x[min(i * 0 + j * step, len(x) - 1)], y[min(i * step, len(y) - 1)], words, ha="center",
-                      va="center", fontsize=10 if room > 0.05 else 9, color=INK, zorder=4, linespacing=1.25,
-                      bbox={"boxstyle": "round,pad=0.25", "fc": "white", "ec": "none", "alpha": 0.8})  # fmt: skip
+            words = lines if room > 0.027 * (1 + lines.count("\n")) else region.number
+            axis.text(x[j * step], y[i * step], words, ha="center", va="center", fontsize=10, color=INK, zorder=4,
+                      linespacing=1.25, bbox=box)  # fmt: skip
+
+
+def _widest(inside: Any) -> tuple[int, int, float]:
+    """Return row and column of the middle of the widest place, and its half width as a share of the picture."""
+    from scipy.ndimage import distance_transform_edt
+
+    depth = distance_transform_edt(np.pad(inside, 1))[1:-1, 1:-1]
+    ridge = np.argwhere(depth >= 0.97 * depth.max())
+    i, j = ridge[np.abs(ridge - ridge.mean(axis=0)).sum(axis=1).argmin()]
+    return int(i), int(j), float(depth.max()) / max(inside.shape)
 
 
 def _hatch(axis: Any, x: Array, y: Array, inside: Any, pattern: str) -> None:
@@ -170,7 +183,7 @@ def _hatch(axis: Any, x: Array, y: Array, inside: Any, pattern: str) -> None:
     drawn.set_linewidth(0.0)
 
 
-def _legend(sheet: Any, axis: Any, atlas: Atlas, regions: Sequence[Region], colours: Sequence[str]) -> None:
+def _legend(sheet: Any, atlas: Atlas, regions: Sequence[Region], colours: Sequence[str]) -> None:
     patches, lines = matplotlib_part("patches"), matplotlib_part("lines")
     handles: list[Any] = [
         patches.Patch(fc=colour, ec="#5b6b7a", lw=0.6, hatch=HATCHES.get(region.count),
@@ -180,11 +193,15 @@ def _legend(sheet: Any, axis: Any, atlas: Atlas, regions: Sequence[Region], colo
     if atlas.A.min() < 0.0 < atlas.A.max():
         handles.append(lines.Line2D([], [], color=INK, lw=1.4, label="A = 0: critical"))
     if atlas.b.min() < 0.0 < atlas.b.max():
-        handles.append(lines.Line2D([], [], color=INK, lw=1.4, ls=(0, (4, 2)), label="b = 0: the pressure vanishes"))
+        handles.append(
+            lines.Line2D([], [], color=INK, lw=1.4, ls=(0, (4, 2)), label="b = 0: free, it neither sinks nor rises")
+        )
     if atlas.codimension_two():
         marker = {"marker": "o", "mfc": "white", "mec": INK, "mew": 1.8, "ms": 8, "ls": "none"}
         handles.append(lines.Line2D([], [], label="A = b = 0", **marker))
-    sheet.legend(handles=handles, loc="outside lower center", ncols=3, fontsize=9, frameon=False)
+    longest = max(len(handle.get_label()) for handle in handles)
+    columns = 3 if longest <= 36 else 2 if longest <= 60 else 1
+    sheet.legend(handles=handles, loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
 
 
 def _ends(axis: Axis) -> tuple[float, float]:

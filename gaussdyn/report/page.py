@@ -67,7 +67,7 @@ def render(
 ) -> str:
     """Return the page of a run as text; see `write_page`."""
     return str(
-        _template().render(
+        template("page.html").render(
             title=scene.title if scene is not None else run.scene,
             name=run.scene,
             source=scene.source if scene is not None else "",
@@ -112,14 +112,21 @@ def setting(value: Any) -> str:
     return figure(value) if not isinstance(value, (list, tuple)) else json.dumps(value, default=str)
 
 
-def _template() -> Any:
+def template(name: str) -> Any:
+    """Return a page template.
+
+    Raises
+    ------
+    BackendMissing
+        If jinja2 is not installed.
+    """
     try:
         import jinja2
     except ImportError:
         raise BackendMissing("jinja2", "report") from None
     loader = jinja2.FileSystemLoader(HERE)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def check_installed() -> None:

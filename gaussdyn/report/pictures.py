@@ -40,7 +40,7 @@ def plot(run: Trajectory, *, path: str | Path | None = None) -> Any:
     InputError
         If `path` has an unknown ending or cannot be written.
     """
-    pyplot = _matplotlib("pyplot")
+    pyplot = matplotlib_part("pyplot")
     parts = groups(run)
     figure, axes = pyplot.subplots(len(parts) + 1, 1, figsize=(8, 2.2 * len(parts) + 2.2), layout="constrained")
     for axis, part in zip(np.atleast_1d(axes), parts, strict=False):
@@ -118,7 +118,7 @@ def _frame(sets: Sequence[Array]) -> tuple[float, float, float, float]:
 
 
 def _svg(shapes: Sequence[Shape], frame: tuple[float, float, float, float]) -> str:
-    figure_class = _matplotlib("figure").Figure
+    figure_class = matplotlib_part("figure").Figure
     ratio = (frame[3] - frame[2]) / (frame[1] - frame[0])
     figure = figure_class(figsize=(3.2, float(np.clip(3.2 * ratio, 1.6, 4.5))), layout="constrained")
     axis = figure.add_subplot()
@@ -163,7 +163,14 @@ def _halfplane(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
 PAINTERS = {"point": _point, "segment": _segment, "polygon": _polygon, "disc": _disc, "halfplane": _halfplane}
 
 
-def _matplotlib(module: str) -> Any:
+def matplotlib_part(module: str) -> Any:
+    """Return a module of matplotlib.
+
+    Raises
+    ------
+    BackendMissing
+        If matplotlib is not installed.
+    """
     try:
         from importlib import import_module
 

@@ -72,9 +72,21 @@ def scalar(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf,
 
 def _numbers(name: str, value: ArrayLike) -> Array:
     try:
-        return np.array(value, dtype=np.float64, order="C")
+        given = np.asarray(value)
+        if given.dtype.kind not in "fiub" and not _all_real(given):
+            forgotten = given.dtype.kind == "O" and any(x is None for x in given.flat)
+            mend = "A function may lack its `return`." if forgotten else ""
+            raise InputError(name, repr(value), "an array of real numbers", mend)
+        return np.array(given, dtype=np.float64, order="C")
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         raise InputError(name, repr(value), "an array of numbers", str(error)) from None
+
+
+def _all_real(given: np.ndarray[Any, Any]) -> bool:
+    """Return whether an array of Python objects holds only real numbers (fractions, say)."""
+    return given.dtype.kind == "O" and all(hasattr(x, "__float__") and not isinstance(x, str) for x in given.flat)
 
 
 def _finite(name: str, x: Array) -> Array:

@@ -83,6 +83,9 @@ class Audit:
             return f"{self.scene}: all {len(self.series)} checks hold."
         return f"{self.scene}: {bad.name} fails first at t = {bad.t:g} s: {bad.value:.3g}, allowed {bad.tol:.3g}."
 
+    def __str__(self) -> str:
+        return self.explain()
+
 
 def audit(trajectory: Trajectory, system: System | None = None) -> Audit:
     """Recompute what a run claims.

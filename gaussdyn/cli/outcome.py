@@ -54,7 +54,7 @@ def read(target: str, case: str | None, params: dict[str, float], at: float | No
         if params or at is not None:
             raise InputError("--set, --at", target, "nothing of the kind for a file", "They belong to scenes.")
         return read_outcome_problem(readable("FILE", Path(target)), case)
-    from ..contact.snapshot import snapshot
+    from ..integrate.examine import accelerating
     from ..scenes import catalogue
 
     scene = catalogue.build(target, **params)
@@ -65,8 +65,7 @@ def read(target: str, case: str | None, params: dict[str, float], at: float | No
         if not at > state.t:
             raise InputError("--at", at, f"a time after the start, {state.t:g} s")
         state = simulate(scene, t_end=at).final
-    control = None if scene.control is None else scene.control(state.t, state)
-    return snapshot(scene.system, state, control=control)
+    return accelerating(scene.system, state, scene.control)
 
 
 def document_of(found: Outcome, saved: Path | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import InputError
 from ..programs.quadratic import QuadraticProgram
 from .activation import OmegaStatus
-from .omega import AdmissibleSet
+from .omega import AdmissibleSet, check_omega
 from .snapshot import LocalDynamics, check_dynamics
 
 
@@ -22,9 +22,7 @@ def gauss_program(dynamics: LocalDynamics, omega: AdmissibleSet) -> QuadraticPro
         If Omega is not READY: there is no acceleration to ask for (`resolve` returns that as a status).
     """
     check_dynamics(dynamics)
-    if not isinstance(omega, AdmissibleSet):
-        given = type(omega).__name__
-        raise InputError("omega", given, "an AdmissibleSet", "It is made by admissible_set(dynamics).")
+    check_omega(omega)
     if omega.status is not OmegaStatus.READY:
         given = f"{omega.status} at {', '.join(omega.at_fault)}"
         raise InputError("omega", given, "READY", "resolve() returns this as a status; solve the velocity level first.")

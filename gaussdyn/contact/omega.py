@@ -117,10 +117,18 @@ def admissible_set(dynamics: LocalDynamics, *, convex: Sequence[Callable[[Any], 
     )
 
 
+def check_omega(omega: object) -> None:
+    """Raise InputError unless this is what `admissible_set` returns."""
+    if not isinstance(omega, AdmissibleSet):
+        given = type(omega).__name__
+        raise InputError("omega", given, "an AdmissibleSet", "It is made by admissible_set(dynamics).")
+
+
 def _listed(make: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
     """Return the same constraints always as a list."""
 
     def listed(x: Any) -> list[Any]:
+        """Return the constraints as a list."""
         made = make(x)
         return list(made) if isinstance(made, (list, tuple)) else [made]
 

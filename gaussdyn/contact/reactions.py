@@ -51,7 +51,8 @@ def rows_in_conflict(dynamics: LocalDynamics, solution: Solution) -> list[str]:
         origin = [part.active.row.id for part in parts if part.law is not None]
         held = [part.active.row for part in parts if part.law is None and part.active.row.kind != "dry"]
         joints = [row.id for row in held for _ in range(row.size)]
-        found = re.findall(r"(block|bilateral row) (\d+)", solution.message)
+        about = solution.certificate.document["provenance"]["about"]  # type: ignore[union-attr]
+        found = re.findall(r"(block|bilateral row) (\d+)", about)
         used = [(origin if what == "block" else joints)[int(i)] for what, i in found]
     return list(dict.fromkeys(used))
 

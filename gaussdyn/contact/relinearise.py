@@ -12,7 +12,7 @@ from ..arrays import EPS, Array
 from ..linalg.factor import cholesky
 from ..mechanics.rows import Row
 from ..programs.solution import Solution, Status
-from .reactions import reactions
+from .reactions import reactions, rows_in_conflict
 from .snapshot import LocalDynamics, rows_of
 
 MAX_LINEARISATIONS = 60
@@ -82,6 +82,10 @@ def _tangent(dynamics: LocalDynamics, point: Array, extra: Array) -> LocalDynami
 
 def _refuted_tangent(dynamics: LocalDynamics, trial: Solution) -> Solution:
     """Return an unsolved linearised problem; a proof about it is one about psi only where psi is linear in v."""
+    if trial.status is Status.INFEASIBLE and trial.certificate is not None:
+        used = rows_in_conflict(dynamics, trial)
+        if not any(bends(row) for row in dynamics.rows if row.id in used):
+            return trial
     turned = rows_of(dynamics.system, dynamics.t, dynamics.q, dynamics.v + np.ones(dynamics.nv))
     pairs = [(one.J, two.J) for one, two in zip(dynamics.rows, turned, strict=True) if bends(one)]
     if all(np.allclose(J, K, rtol=1e-9, atol=1e-9 * np.abs(J).max()) for J, K in pairs):

@@ -62,7 +62,7 @@ def resolve(
         `dynamics` is no snapshot, or `method` or `convex` do not apply.
     """
     check_dynamics(dynamics)
-    if method is not None and not hasattr(method, "solve"):
+    if method is not None and (isinstance(method, type) or not hasattr(method, "solve")):
         raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
     if active_set(dynamics).status is not OmegaStatus.READY:
         return _refused(dynamics, active_set(dynamics))

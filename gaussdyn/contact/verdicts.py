@@ -52,7 +52,7 @@ class Outcome:
 
     def explain(self) -> str:
         """Return the outcome in words, and what to do about it."""
-        said = f"{self.verdict}: {_ADVICE[self.verdict]}"
+        said = f"{self.verdict}: {ADVICE[self.verdict]}"
         return said + (f" ({self.reason})" if self.reason else "")
 
     def solutions(self) -> list[dict[str, Any]]:
@@ -60,7 +60,7 @@ class Outcome:
         return [_solution(component) for component in self.components]
 
 
-_ADVICE = {
+ADVICE = {
     Verdict.UNIQUE: "exactly one motion obeys the laws.",
     Verdict.MULTIPLE: "several motions obey the laws; a run must choose (on_multiple), or the model needs compliance.",
     Verdict.CONTINUUM: "a continuum of motions obeys the laws; a run must choose, or the model needs compliance.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..contact.snapshot import snapshot
+from ..contact.snapshot import LocalDynamics, snapshot
 from ..errors import InputError
 from ..mechanics.rows import Row
 from ..mechanics.state import State
@@ -66,16 +66,20 @@ class Examination:
 
 
 def examine_state(system: System, state: State, control: Control | None, effort: str) -> str:
-    """Return UNIQUE, MULTIPLE, CONTINUUM, NONE, UNDECIDED or NOT_EXAMINED for the acceleration at a state.
+    """Return UNIQUE, MULTIPLE, CONTINUUM, NONE, UNDECIDED or NOT_EXAMINED for the acceleration at a state."""
+    from ..contact.examine import examine
+
+    return str(examine(accelerating(system, state, control), effort=effort).verdict)
+
+
+def accelerating(system: System, state: State, control: Control | None) -> LocalDynamics:
+    """Return the acceleration problem at a state of a run.
 
     Rows that pushed in the last step are closed, joints hold, and depths count as closed gaps: what the gaps show
     there is the error of the time stepping, which the acceleration problem would take for a penetration.
     """
-    from ..contact.examine import examine
-
     dynamics = snapshot(system, state, control=held_control(control, state))
-    rows = tuple(_closed(row, state) for row in dynamics.rows)
-    return str(examine(replace(dynamics, rows=rows), effort=effort).verdict)
+    return replace(dynamics, rows=tuple(_closed(row, state) for row in dynamics.rows))
 
 
 def _closed(row: Row, state: State) -> Row:

@@ -14,7 +14,7 @@ from .moreau_jean import MoreauJean
 from .record import ProblemFiles, Target
 from .recorder import Recorder
 from .stepper import Control, Step, Stepper
-from .task import check_length, check_options, describe, task_of, versions
+from .task import check_length, check_options, check_stepper, describe, task_of, versions
 from .trajectory import Stop, Trajectory
 
 Progress = Callable[[float, float], None]
@@ -72,6 +72,7 @@ def simulate(
         An argument cannot be used, or a function says NaN about the first state.
     """
     check_options(save, on_failure)
+    check_stepper(stepper)
     task = task_of(scene_or_system, state, t_end, control)
     system, control = task.system, task.control
     stepper = MoreauJean(dt=task.dt) if stepper is None else stepper

@@ -131,6 +131,7 @@ def _columns(group: Any) -> dict[str, Column]:
     found: dict[str, tuple[int, Column]] = {}
 
     def visit(name: str, item: Any) -> None:
+        """Keep the datasets that are columns."""
         if "unit" in item.attrs:
             values: Array = item[()]
             found[name] = int(item.attrs["order"]), Column(unit=str(item.attrs["unit"]), values=values)

@@ -106,6 +106,12 @@ def check_length(task: Task, stepper: Stepper) -> None:
         raise InputError("dt", dt, f">= {span / MAX_STEPS:.3g} s for a run of {span:g} s", "Take longer steps.")
 
 
+def check_stepper(stepper: object) -> None:
+    """Raise InputError unless this is a stepper (None takes the default)."""
+    if stepper is not None and (isinstance(stepper, type) or not hasattr(stepper, "advance")):
+        raise InputError("stepper", repr(stepper), "a stepper, or None", "Write e.g. MoreauJean(dt=1e-3).")
+
+
 def describe(task: Task, stepper: Stepper, **options: Any) -> dict[str, Any]:
     """Return all settings of a run, ready for JSON."""
     return {

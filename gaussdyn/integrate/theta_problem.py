@@ -182,6 +182,7 @@ def _acting(system: System, start: State, middle: LocalDynamics, rest: float) ->
     begin: dict[str, Row] = {}
 
     def at_start(row: Row) -> Row:
+        """Return the row at the start of the step."""
         if not begin:
             rows = rows_of(system, start.t, start.q, start.v)
             check_same_rows(rows, middle.rows)

@@ -100,7 +100,11 @@ def check_system(
     SystemReport
         ``print(report)`` reads it out; ``report.ok`` tells whether nothing was found.
     """
+    if not hasattr(system, "rows"):
+        raise InputError("system", type(system).__name__, "a System", "E.g. UserSystem(nq, mass, force, constraints).")
     chosen = _random_states(system, samples, seed) if states is None else tuple(states)
+    if not chosen or not all(isinstance(state, State) for state in chosen):
+        raise InputError("states", repr(states), "one State or more in a list", "Write [State(q=[...], v=[...])].")
     scalar("tol", tol, low=0.0, open_low=True)
     found: dict[tuple[str, str], Finding] = {}
     for state in chosen:
@@ -114,6 +118,9 @@ Report = Iterator[tuple[str, str, str]]
 
 
 def _random_states(system: System, samples: int, seed: int) -> tuple[State, ...]:
+    for name, value, low in (("samples", samples, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
+            raise InputError(name, repr(value), f"an integer >= {low}")
     rng = np.random.default_rng(seed)
     return tuple(
         State(q=rng.normal(size=system.nq), v=rng.normal(size=system.nv), t=float(rng.uniform()))
@@ -213,6 +220,7 @@ def _against_gap(
     rest = system.qdot(q, np.zeros(system.nv))
 
     def slope(e: Array) -> Array:
+        """Return the change of the gap with the velocity e."""
         dq = system.qdot(q, e) - rest
         return derivative(f"gap of {row.id}", lambda s: again(t, q + s * dq, v).gap)
 
@@ -243,6 +251,7 @@ def _reader(system: System, id: str) -> Callable[[float, Array, Array], Row]:
     """Return (t, q, v) -> the row with this id."""
 
     def read(t: float, q: Array, v: Array) -> Row:
+        """Return the row of that id."""
         for row in system.rows(t, q, v):
             if row.id == id:
                 return row

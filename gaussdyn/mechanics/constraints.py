@@ -5,6 +5,7 @@ The sign convention is the same everywhere: kind="unilateral" keeps the expressi
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -61,7 +62,13 @@ class Position:
 
     def __post_init__(self) -> None:
         _check_kind(self.kind, ("unilateral", "bilateral"))
-        _check_callable("phi", self.phi)
+        check_function("phi", self.phi, "t, q")
+        check_name(self.name)
+        for name, arguments in (("jacobian", "t, q"), ("tangent", "t, q"), ("drift", "t, q, v")):
+            if getattr(self, name) is not None:
+                check_function(name, getattr(self, name), arguments)
+        if callable(self.surface):
+            check_function("surface", self.surface, "t, q")
         if self.mu is not None:
             scalar("mu", self.mu, low=0.0)
         if self.mu_s is not None:
@@ -101,7 +108,10 @@ class Velocity:
 
     def __post_init__(self) -> None:
         _check_kind(self.kind, ("unilateral", "bilateral", "dry"))
-        _check_callable("psi", self.psi)
+        check_name(self.name)
+        for name in ("psi", "jacobian", "drift"):
+            if name == "psi" or getattr(self, name) is not None:
+                check_function(name, getattr(self, name), "t, q, v")
         cap = scalar("cap", self.cap, low=0.0)
         if self.kind != "dry" and (cap > 0 or self.cap_s is not None):
             raise InputError("cap", cap, "a cap only with kind='dry'")
@@ -132,6 +142,10 @@ class Acceleration:
 
     def __post_init__(self) -> None:
         _check_kind(self.kind, ("unilateral", "bilateral"))
+        check_name(self.name)
+        for name in ("C", "d"):
+            if callable(getattr(self, name)):
+                check_function(name, getattr(self, name), "t, q, v")
 
 
 Constraint = Position | Velocity | Acceleration
@@ -142,6 +156,22 @@ def _check_kind(kind: str, allowed: tuple[str, ...]) -> None:
         raise InputError("kind", repr(kind), ", ".join(allowed))
 
 
-def _check_callable(name: str, value: object) -> None:
+def check_function(name: str, value: object, arguments: str) -> None:
+    """Raise InputError unless `value` can be called with these arguments, e.g. "t, q"."""
     if not callable(value):
-        raise InputError(name, repr(value), "a function", "Write e.g. lambda t, q: q[1].")
+        raise InputError(name, repr(value), f"a function of ({arguments})", f"Write e.g. lambda {arguments}: ...")
+    try:
+        signature = inspect.signature(value)
+    except (TypeError, ValueError):  # some built-in callables have none
+        return
+    try:
+        signature.bind(*arguments.split(", "))
+    except TypeError:
+        mend = f"Write it as lambda {arguments}: ..., even where it does not need them all."
+        raise InputError(name, f"a function of {signature}", f"a function of ({arguments})", mend) from None
+
+
+def check_name(name: object) -> None:
+    """Raise InputError unless a name is a text, or None."""
+    if name is not None and (not isinstance(name, str) or not name):
+        raise InputError("name", repr(name), "a text that is not empty, or None")

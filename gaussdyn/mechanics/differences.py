@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +70,7 @@ def _along_axis(f: Callable[[Array], ArrayLike], x: Array, i: int) -> Callable[[
     """Return s -> f(x + s e_i)."""
 
     def of(s: float) -> ArrayLike:
+        """Return f with coordinate i moved by s."""
         y = x.copy()
         y[i] += s
         return f(y)
@@ -104,7 +106,7 @@ class Samples:
             return [math.nan] * len(self.middle)
 
 
-def _floats(value: ArrayLike) -> list[float]:
+def _floats(value: Any) -> list[float]:
     if isinstance(value, float):
         return [float(value)]
     found: list[float] = np.ravel(np.asarray(value, dtype=np.float64)).tolist()
@@ -157,7 +159,8 @@ class Component:
 
     def _romberg(self, h: float, shortest: float) -> tuple[float, float, float]:
         """Return the extrapolated quotient, its error, and the miss of the plain one of that step over its h^2."""
-        best, error, above, bend = math.nan, math.inf, [], 0.0
+        best, error, bend = math.nan, math.inf, 0.0
+        above: list[float] = []
         while h >= shortest:
             quotient = self._quotient(h)
             if quotient != quotient:

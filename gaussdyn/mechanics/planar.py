@@ -172,6 +172,7 @@ class PlanarSystem:
         seen: dict[Marker, MarkerMotion] = {}
 
         def motion(marker: Marker) -> MarkerMotion:
+            """Return the motion of a marker, computed once."""
             if marker not in seen:
                 seen[marker] = self.layout.motion(marker, q, v)
             return seen[marker]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ..arrays import Array, scalar, vector
+from ..errors import InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -37,6 +38,7 @@ class State:
     memory: Mapping[str, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        check_memory(self.memory)
         memory = {key: vector(f"memory[{key}]", value) for key, value in self.memory.items()}
         object.__setattr__(self, "t", scalar("t", self.t))
         object.__setattr__(self, "q", vector("q", self.q))
@@ -51,3 +53,9 @@ class State:
         for key in sorted(self.memory):
             digest.update(key.encode() + self.memory[key].tobytes())
         return digest.hexdigest()
+
+
+def check_memory(memory: object) -> None:
+    """Raise InputError unless this maps names to arrays."""
+    if not isinstance(memory, Mapping):
+        raise InputError("memory", repr(memory), "a mapping of constraint ids to reactions", "Leave it out.")

@@ -68,6 +68,7 @@ class Motion:
         """Return the first or second derivative of f(t, q) along the path."""
 
         def of(s: float) -> ArrayLike:
+            """Return f at the time s from now, along the motion."""
             return f(self.t + s, self.q + s * self.dq + (0.5 * s * s) * self.ddq)
 
         return derivative(name, of, order=order, speed=self.speed, noise=noise)
@@ -124,15 +125,26 @@ def _slip(name: str, c: Position, m: Motion, n: Array) -> tuple[Array, Array, Ar
         mend = "It is taken from phi only for a point in the plane, q = (x, y). Give tangent(t, q) -> rows of nv."
         raise InputError(f"tangent of {name}", None, "a function, because mu is given", mend)
 
-    def slip(t: float, q: Array) -> Array:
-        ground = c.surface(t, q) if callable(c.surface) else c.surface
-        body = _turned(c, m, t, q) if c.tangent is None else _tangent(name, c, m, t, q) @ m.v
-        return np.asarray(body - np.asarray(ground, dtype=np.float64), dtype=np.float64)
-
     T = np.array([[n[0, 1], -n[0, 0]]]) if c.tangent is None else _tangent(name, c, m, m.t, m.q)
-    speed = vector(f"slip of {name}", slip(m.t, m.q), len(T))
+    ground = _ground(name, c, m.t, m.q)
+    slip = vector(f"slip of {name}", T @ m.v - ground, len(T))
+    if c.tangent is None and c.jacobian is None:
+        drift = _turning(name, c, m, EPS * float(np.abs(n[0]) @ np.abs(m.q)))
+        if callable(c.surface):
+            drift = drift - m.along(f"surface of {name}", lambda t, q: _ground(name, c, t, q))
+        return T, slip, drift
+
+    def of(t: float, q: Array) -> Array:
+        body = _turned(c, m, t, q) if c.tangent is None else _tangent(name, c, m, t, q) @ m.v
+        return body - _ground(name, c, t, q)
+
     noise = EPS * float((np.abs(T) @ np.abs(m.v)).max())
-    return T, speed, m.along(f"slip drift of {name}", slip, noise=noise)
+    return T, slip, m.along(f"slip drift of {name}", of, noise=noise)
+
+
+def _ground(name: str, c: Position, t: float, q: Array) -> Array:
+    """Return the velocity of the ground along the tangents."""
+    return vector(f"surface of {name}", c.surface(t, q) if callable(c.surface) else c.surface)
 
 
 def _tangent(name: str, c: Position, m: Motion, t: float, q: Array) -> Array:
@@ -144,11 +156,24 @@ def _tangent(name: str, c: Position, m: Motion, t: float, q: Array) -> Array:
 
 
 def _turned(c: Position, m: Motion, t: float, q: Array) -> Array:
-    """Return (n_y, -n_x) . v of a point in the plane: the slope of phi along v turned by a right angle."""
+    """Return (n_y, -n_x) . v of a point in the plane, n the given gradient at (t, q)."""
+    assert c.jacobian is not None
+    return np.atleast_1d(np.ravel(c.jacobian(t, q)) @ np.array([-m.v[1], m.v[0]]))
+
+
+def _turning(name: str, c: Position, m: Motion, noise: float) -> Array:
+    """Return how (n_y, -n_x) . v of a point in the plane changes along the motion, from phi alone.
+
+    It is the second derivative of phi in the directions (1, v) and (0, w) of (t, q), w = v turned; mixed derivatives
+    are those along sums and differences: 4 phi_vw = phi_(v+w)(v+w) - phi_(v-w)(v-w).
+    """
     w = np.array([-m.v[1], m.v[0]])
-    if c.jacobian is not None:
-        return np.atleast_1d(np.ravel(c.jacobian(t, q)) @ w)
-    return derivative("slip", lambda s: c.phi(t, q + s * w), speed=float(np.abs(w).max()))
+    speed, about = float(np.abs(m.v).sum()), f"slip drift of {name}"
+    ahead, back = (
+        derivative(about, lambda s, d=d: c.phi(m.t + s, m.q + s * d), order=2, speed=speed, noise=noise)  # type: ignore[misc]
+        for d in (m.v + w, m.v - w)
+    )
+    return 0.25 * (ahead - back)
 
 
 def _velocity(name: str, c: Velocity, m: Motion) -> Row:

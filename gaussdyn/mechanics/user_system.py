@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array, matrix, scalar, vector
 from ..errors import InputError
 from .constraints import Acceleration as Acceleration
-from .constraints import Constraint
+from .constraints import Constraint, check_function
 from .constraints import Position as Position
 from .constraints import Velocity as Velocity
 from .differences import derivative
@@ -75,6 +75,7 @@ class UserSystem:
         self._nq, self._nv = _count("nq", nq), _count("nv", nq if nv is None else nv)
         if qdot is None and self._nq != self._nv:
             raise InputError("qdot", None, "a function, because nq and nv differ", "Give qdot(q, v) -> dq/dt.")
+        _check_functions(mass, force, qdot=qdot, potential=potential, power=power, drawables=drawables)
         self._mass = mass if callable(mass) else matrix("mass", mass, self._nv, self._nv)
         self._force = force if callable(force) else vector("force", force, self._nv)
         self._with_control = callable(force) and _takes_four(force)
@@ -132,6 +133,7 @@ class UserSystem:
         dq = self.qdot(q, v)
 
         def energy(s: float) -> float:
+            """Return the energy at the time s from now, at constant v."""
             there = q + s * dq
             return 0.5 * float(v @ self.mass(there) @ v) + self.potential(t + s, there)
 
@@ -161,6 +163,20 @@ def _count(name: str, value: int) -> int:
     return int(value)
 
 
+ARGUMENTS = {"qdot": "q, v", "potential": "t, q", "power": "t, q, v", "drawables": "q"}
+
+
+def _check_functions(mass: Any, force: Any, **functions: Any) -> None:
+    """Raise InputError for a function that cannot be called as it will be."""
+    if callable(mass):
+        check_function("mass", mass, "q")
+    if callable(force):
+        check_function("force", force, "t, q, v, control" if _takes_four(force) else "t, q, v")
+    for name, function in functions.items():
+        if function is not None:
+            check_function(name, function, ARGUMENTS[name])
+
+
 def _takes_four(force: Function) -> bool:
     """Return whether a force function takes the control as its fourth argument."""
     try:
@@ -172,6 +188,8 @@ def _takes_four(force: Function) -> bool:
 
 
 def _named(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
+    if not isinstance(constraints, Iterable):
+        raise InputError("constraints", repr(constraints), "a list of constraints", "Write [Position(...), ...] or [].")
     named: dict[str, Constraint] = {}
     for k, constraint in enumerate(constraints):
         if not isinstance(constraint, (Position, Velocity, Acceleration)):

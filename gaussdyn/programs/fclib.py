@@ -240,9 +240,11 @@ class _Reader:
         self.group = self.file
 
     def close(self) -> None:
+        """Close the file."""
         self.file.close()
 
     def root(self) -> str:
+        """Return the kind of the problem: the one group at the root that FCLib knows."""
         found = [key for key in self.file if key in ROOTS]
         if len(found) != 1:
             raise SceneError(self.name, "", f"holds {list(self.file)[:6]}; one group of {', '.join(ROOTS)} is needed")
@@ -250,9 +252,11 @@ class _Reader:
         return str(found[0])
 
     def has(self, key: str) -> bool:
+        """Return whether the problem has that entry."""
         return key in self.group
 
     def array(self, key: str) -> Any:
+        """Return a dataset as an array of at least one dimension."""
         try:
             return np.atleast_1d(np.asarray(self.group[key][()]))
         except KeyError:
@@ -261,12 +265,14 @@ class _Reader:
             raise SceneError(self.name, key, f"cannot be read ({error}); the file may be truncated") from None
 
     def integer(self, key: str) -> int:
+        """Return a dataset that holds one integer."""
         value = self.array(key)
         if value.size != 1 or value.dtype.kind not in "iu":
             raise SceneError(self.name, key, f"given {value.tolist()}; one integer is needed")
         return int(value[0])
 
     def vector(self, key: str, size: int | None = None) -> Array:
+        """Return a dataset as a finite float64 vector, of the size asked for."""
         x = self.array(key)
         if x.dtype.kind not in "iuf" or x.ndim != 1 or (size is not None and len(x) != size):
             wanted = "a vector of numbers" if size is None else f"a vector of {size} numbers"
@@ -277,11 +283,13 @@ class _Reader:
         return np.asarray(x, dtype=np.float64)
 
     def not_negative(self, key: str, x: Array) -> None:
+        """Raise SceneError if a friction coefficient is negative."""
         if len(x) and x.min() < 0.0:
             k = int(np.argmin(x))
             raise SceneError(self.name, key, f"contact {k} has {x[k]:g}; friction coefficients are >= 0")
 
     def matrix(self, key: str, rows: int, cols: int) -> Any:
+        """Return a sparse matrix, stored as triplets (nz >= 0), by columns (-1) or by rows (-2)."""
         m, n, nz = (self.integer(f"{key}/{name}") for name in ("m", "n", "nz"))
         if (m, n) != (rows, cols):
             raise SceneError(self.name, key, f"is {m} x {n}; {rows} x {cols} is needed by the vectors and mu")
@@ -294,6 +302,7 @@ class _Reader:
         return A.toarray() if max(m, n) <= DENSE_ROWS else A
 
     def info(self) -> dict[str, str]:
+        """Return title and description, where the file has them."""
         found: dict[str, str] = {}
         for key in ("title", "description", "math_info"):
             value = self.group[f"info/{key}"][()] if f"info/{key}" in self.group else b""

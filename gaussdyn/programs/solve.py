@@ -50,7 +50,7 @@ def solve(problem: Any, *, method: Method | None = None, start: Array | None = N
         If `problem` is none of the above, or `method` does not apply to it.
     """
     if method is not None:
-        if not hasattr(method, "solve"):
+        if isinstance(method, type) or not hasattr(method, "solve"):
             raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
         return method.solve(problem)
     if isinstance(problem, QuadraticProgram):

@@ -20,6 +20,7 @@ from .residuals import TOL
 from .solution import Solution, Status
 from .verify import Approach, Problem, as_blocks, contradiction, finished, nothing_to_solve, verified
 
+FAR = 0.5  # change of the reactions (relative) beyond which there may be another solution nearer to the last ones
 SMALL = 60  # rows up to which Lemke's dense tableau is cheap
 
 Attempt = tuple[Approach, Array | None]  # a method, and where it starts (None: from the best point so far)
@@ -67,7 +68,22 @@ class _Search:
 
     def quick(self, start: Array | None) -> Solution:
         """Try what solves nearly every problem."""
-        return self.run(self._quick(start))
+        found = self.run(self._quick(start))
+        return found if start is None or not found.solved else self.nearest(found, start)
+
+    def nearest(self, found: Solution, start: Array) -> Solution:
+        """Return a solution nearer to `start` if the one found is far from it and Newton's method finds one there.
+
+        Sweeps run away from solutions that are not stable, e.g. from rest where lift-off obeys the laws as well.
+        """
+        far = float(np.linalg.norm(found.r - start))
+        if far <= FAR * float(np.linalg.norm(start)):
+            return found
+        r = finished(self.data, start / self.data.unit, self.tol)
+        if not np.linalg.norm(r - start) < far:
+            return found
+        other = verified(self.problem, self.blocks, r, ProximalNewton.name, self.iterations, self.tol)
+        return other if other.solved else found
 
     def proofs(self, start: Array | None) -> Solution:
         """Try to prove that there is no solution: no admissible motion, or all modes of a small problem refuted."""

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.margins import friction_margins
+from ..arrays import Array
 from ..errors import BackendMissing
 from ..integrate.trajectory import Trajectory
+from ..mechanics.scene import Scene
 from ..programs.residuals import TOL
 from .series import Group, groups, spans, thinned
 
@@ -48,8 +51,8 @@ def library() -> str:
     return str(get_plotlyjs())
 
 
-def charts(run: Trajectory) -> list[tuple[str, str]]:
-    """Return (title, HTML) of every chart: columns, energy, residual, events, outcomes."""
+def charts(run: Trajectory, scene: Scene | None = None) -> list[tuple[str, str]]:
+    """Return (title, HTML) of every chart: columns, energy, residual, events, outcomes, friction margin."""
     found = [(_heading(group), _html(columns(run, group))) for group in groups(run)]
     if len(run.steps.t):
         found.append(("Residual of every step", _html(residual(run))))
@@ -57,6 +60,10 @@ def charts(run: Trajectory) -> list[tuple[str, str]]:
         found.append(("Events", _html(events(run))))
     if set(run.outcomes) - {"NOT_EXAMINED"}:
         found.append(("Outcome of the acceleration problem", _html(outcomes(run))))
+    if scene is not None:
+        t, margins = friction_margins(run, scene)
+        if len(t):
+            found.append(("Friction margin: factor by which all friction may grow", _html(margin(run, t, margins))))
     return found
 
 
@@ -113,6 +120,17 @@ def outcomes(run: Trajectory) -> Any:
         seen.add(label)
     figure.update_layout(barmode="overlay", height=200)
     figure.update_yaxes(visible=False)
+    return figure
+
+
+def margin(run: Trajectory, t: Array, margins: Array) -> Any:
+    """Return the friction margin over time, with 1 as the limit of uniqueness."""
+    figure, ends = _figure("factor"), [float(run.t[0]), float(run.t[-1])]
+    marker = {"color": PALETTE[0], "size": 4}
+    figure.add_scatter(x=_list(t), y=_list(margins), name="margin", mode="markers", marker=marker)
+    line = {"color": PALETTE[1], "dash": "dot"}
+    figure.add_scatter(x=ends, y=[1.0, 1.0], name="uniqueness ends", mode="lines", line=line)
+    figure.update_yaxes(type="log")
     return figure
 
 

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..contact.verdicts import ADVICE
 from ..errors import BackendMissing
 from ..integrate.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from .charts import charts, library
+from .outcomes import stretches
 from .pictures import instants
 
 HERE = Path(__file__).resolve().parent
@@ -66,6 +68,7 @@ def render(
     run: Trajectory, *, scene: Scene | None = None, checks: Sequence[Mapping[str, Any]] = (), command: str = ""
 ) -> str:
     """Return the page of a run as text; see `write_page`."""
+    found, more = stretches(run, scene)
     return str(
         template("page.html").render(
             title=scene.title if scene is not None else run.scene,
@@ -78,7 +81,10 @@ def render(
             pictures=[] if scene is None else instants(scene.system, run),
             statistics=[(MEANING.get(key, key), figure(value)) for key, value in run.statistics.items()],
             settings=[(key, setting(value)) for key, value in run.settings.items()],
-            charts=charts(run),
+            charts=charts(run, scene),
+            outcomes=found,
+            more_outcomes=more,
+            words=ADVICE,
             library=library(),
             figure=figure,
         )

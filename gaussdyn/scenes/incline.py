@@ -31,6 +31,7 @@ def build(slope: float, mu: float, v0: float, mass: float) -> Scene:
     position_error, speed_error = _error(v0, slope, mu)
 
     def along(state: State) -> float:
+        """Return the way down the slope, m."""
         return float((state.q[0] - start[0]) * down[0] + (state.q[1] - start[1]) * down[1])
 
     columns: Columns = {

@@ -60,6 +60,7 @@ class Flight:
         from scipy.integrate import quad
 
         def slowness(angle: float) -> float:
+            """Return the time per angle on the circle, in units of sqrt(L / g)."""
             return 1.0 / math.sqrt(self.ratio - 2.0 + 2.0 * math.cos(angle))
 
         return float(quad(slowness, 0.0, math.acos(self.cos), epsabs=1e-13, epsrel=1e-13)[0])
@@ -117,6 +118,7 @@ def _exact(flight: Flight, length: float, mass: float, dt: float) -> tuple[Exact
     jerk = 2.0 * abs(flight.energy(step) - flight.energy()) + small
 
     def energy_at_end(run: Any) -> float:
+        """Return the energy at the end, counted from the lowest point, J."""
         return joule * flight.ratio / 2.0 + float(run["energy"][-1] - run["energy"][0])
 
     slack_at, slack_height = flight.release * second, (1.0 - flight.cos) * length

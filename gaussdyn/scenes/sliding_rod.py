@@ -73,6 +73,7 @@ class Reduced:
         from scipy.integrate import solve_ivp
 
         def ends(t: float, y: Array) -> float:
+            """Return what reaches zero where the regular regime ends."""
             pressure = self.normal_force(float(y[2]), float(y[3])) / (self.mass * G)
             return min(-float(y[1]) / v0, pressure, float(y[2]) - 0.1, math.pi - 0.1 - float(y[2]))
 

@@ -184,3 +184,16 @@ def test_an_lcp_is_a_problem_of_unilateral_blocks():
     with pytest.raises(InputError):
         LinearComplementarity(M=[[1.0, 2.0]], q=[1.0])
     assert BilateralCoulomb(0.1).size == 3
+
+
+def test_a_small_mass_is_not_handed_to_a_routine_that_wakes_threads(monkeypatch):
+    # dgetrs starts the threads of OpenBLAS at any size: 2 ms for three unknowns where the solve takes 10 us
+    from gaussdyn.programs import condense
+
+    def threaded(*args):
+        raise AssertionError("dgetrs for a small system")
+
+    monkeypatch.setattr(condense, "dgetrs", threaded)
+    mass = np.diag([2.0, 4.0, 5.0])
+    found = condense.Elimination(mass, np.zeros((0, 3)), np.zeros(0)).motion(np.array([2.0, 4.0, 10.0]))[0]
+    np.testing.assert_allclose(found, [1.0, 1.0, 2.0], rtol=1e-15)

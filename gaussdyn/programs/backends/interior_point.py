@@ -120,12 +120,14 @@ class _Cones:
         self.size, self.n = len(data.q), n
 
     def start(self) -> _State:
+        """Return a point well inside the cones."""
         nq = float(np.sqrt((self.q * self.q).sum()))
         diagonal = self.W.diagonal().sum() / max(self.size, 1)
         middle = np.tile(UNIT, (self.n, 1))
         return _State(middle * nq / max(diagonal, 1e-12), middle * nq, 0.1 * nq * self.cap)
 
     def reaction(self, r: Array) -> Array:
+        """Return r of the problem for r of the scaled cones."""
         x = np.zeros(self.size)
         x[self.rows] = (r / self.scale).ravel()[self.slots]
         return x
@@ -155,6 +157,7 @@ class _Cones:
             return False
 
         def direction(target: Array) -> tuple[Array, Array, Array]:
+            """Return the step (dr, du, ds) towards u r = target."""
             dr = solve(_arrow_solve(u, (target - _product(r, c))[:, :, None])[:, :, 0])
             du = np.einsum("nij,nj->ni", T, (self.W @ dr.ravel()).reshape(dr.shape)) + c
             return dr, du, (L * du[:, 1:]).sum(axis=1) - G2

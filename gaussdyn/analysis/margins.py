@@ -1,0 +1,40 @@
+"""The friction margin along a run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array
+from ..contact.sliding_margin import sliding_margin
+from ..integrate.examine import accelerating
+from ..integrate.trajectory import Trajectory
+from ..mechanics.scene import Scene
+from ..mechanics.state import State
+
+
+def saved_state(run: Trajectory, step: int) -> State | None:
+    """Return the state after so many steps, with the reactions that tell closed contacts; None if it was not saved."""
+    place = np.flatnonzero(run.saved == step)
+    if not len(place):
+        return None
+    state = run.state(int(place[0]))
+    names = ((row, f"{row}.r_N") for row in run.rows)
+    pushes = {row: np.array([run[name][place[0]]]) for row, name in names if name in run and run[name][place[0]] > 0.0}
+    return State(t=state.t, q=state.q, v=state.v, memory={**pushes, **state.memory})
+
+
+def friction_margins(run: Trajectory, scene: Scene, points: int = 400) -> tuple[Array, Array]:
+    """Return times (s) and friction margins, see `contact.sliding_margin`, at about `points` saved states.
+
+    States at which nothing is known are left out; infinite margins too.
+    """
+    chosen = np.unique(np.linspace(0, len(run) - 1, min(points, len(run))).round().astype(int))
+    found = []
+    for k in chosen:
+        state = saved_state(run, int(run.saved[k]))
+        if state is not None:
+            margin = sliding_margin(accelerating(scene.system, state, scene.control))
+            if margin is not None and np.isfinite(margin):
+                found.append((state.t, margin))
+    table = np.array(found).reshape(-1, 2)
+    return np.ascontiguousarray(table[:, 0]), np.ascontiguousarray(table[:, 1])

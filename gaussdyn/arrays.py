@@ -5,6 +5,7 @@ Every array inside the package is float64, C-contiguous, finite, and the package
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from .errors import InputError
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+SMALL = 16
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -90,7 +92,8 @@ def _all_real(given: np.ndarray[Any, Any]) -> bool:
 
 
 def _finite(name: str, x: Array) -> Array:
-    if not np.isfinite(x).all():
+    small = x.size <= SMALL  # numpy takes five times as long for a few numbers, and these are checked at every step
+    if not (all(map(math.isfinite, x.ravel().tolist())) if small else np.isfinite(x).all()):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
         raise InputError(name, f"{x[where]} at index {where}", "finite numbers", "Look for a division by zero.")
     return x

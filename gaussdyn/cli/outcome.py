@@ -87,7 +87,7 @@ def show(document: dict[str, Any], sentence: str) -> None:
     screen = console()
     screen.print(sentence, style="bold", soft_wrap=True, markup=False)
     for k, solution in enumerate(document["solutions"], start=1):
-        place = "a continuum" if solution["point"] is None else ", ".join(f"{x:.6g}" for x in solution["point"])
+        place = "a continuum" if solution["point"] is None else ", ".join(f"{float(x):.6g}" for x in solution["point"])
         forces = "" if solution["force_unique"] else "; reactions not unique"
         modes = " ".join(mode for mode in solution["modes"] if mode)
         screen.print(f"{k}. {modes}: {place}{forces}", soft_wrap=True, markup=False)

@@ -90,7 +90,7 @@ def _refuted_tangent(dynamics: LocalDynamics, trial: Solution) -> Solution:
     pairs = [(one.J, two.J) for one, two in zip(dynamics.rows, turned, strict=True) if bends(one)]
     if all(np.allclose(J, K, rtol=1e-9, atol=1e-9 * np.abs(J).max()) for J, K in pairs):
         return trial
-    message = f"the velocity constraints could not be linearised: {trial.explain()}; take a smaller step"
+    message = f"the velocity constraints could not be linearised: {trial.explain().rstrip('.')}; take a smaller step"
     return trial.but(status=Status.UNDECIDED, certificate=None, message=message)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 from typing import Any
 
 from ..linalg.rational import text
@@ -73,14 +74,22 @@ ADVICE = {
 def _solution(component: Component) -> dict[str, Any]:
     point = component.point
     faces = [] if point is not None else [
-        {"mode": mode, "vertices": [list(map(float, v)) for v in hull.vertices],
-         "rays": [list(map(float, r)) for r in hull.rays]}
+        {"mode": mode, "vertices": [list(map(_double, v)) for v in hull.vertices],
+         "rays": [list(map(_double, r)) for r in hull.rays]}
         for mode, hull in zip(component.modes, component.hulls, strict=True)
     ]  # fmt: skip
     return {
         "modes": list(component.modes),
-        "point": None if point is None else [float(x) for x in point],
+        "point": None if point is None else [_double(x) for x in point],
         "point_exact": None if point is None else text(point),
         "faces": faces,
         "force_unique": component.forces_unique,
     }
+
+
+def _double(x: Fraction) -> float | str:
+    """Return the nearest double; "inf" or "-inf" beyond the largest."""
+    try:
+        return float(x)
+    except OverflowError:
+        return "inf" if x > 0 else "-inf"

@@ -6,6 +6,7 @@ contact dynamics method. The laws hold at the end of the step, see `theta_proble
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -106,12 +107,25 @@ class MoreauJean:
 
 
 def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
+    """Solve the step near the last reactions; where that fails, any solution will do.
+
+    Of several motions the one that the last reactions belong to may be one that no iteration can follow.
+    """
+    guess, solution = _refined(problem, problem.start.memory)
+    if solution.solved or not problem.start.memory:
+        return guess, solution
+    other, free = _refined(problem, {})
+    return (other, free) if free.solved else (guess, solution)
+
+
+def _refined(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
     """Refine the guess of v+ until the contact problem no longer changes."""
     guess, last = problem.first(), np.inf
     for k in range(1, MAX_PASSES + 1):
-        solution = resolve(guess.dynamics, start=problem.start.memory)
+        solution = resolve(guess.dynamics, start=near)
         if solution.x is None or not solution.solved:
             return guess, solution
+        near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
         refined = problem.guess(solution.x)
         change = refined.far_from(guess)
         if change <= TOL or (change >= 0.5 * last and change <= STALLED):

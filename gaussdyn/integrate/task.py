@@ -13,7 +13,7 @@ from ..arrays import scalar, vector
 from ..errors import InputError
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
-from ..mechanics.system import System
+from ..mechanics.system import System, check_is_system
 from .stepper import Control, Stepper
 
 Outputs = Mapping[str, tuple[str, Callable[[State], float]]]
@@ -83,8 +83,7 @@ def task_of(
             params=scene.params,
         )
     name = type(scene_or_system).__name__
-    if not isinstance(scene_or_system, System):
-        raise InputError("scene_or_system", name, "a Scene or a System", "See check_system() for what is missing.")
+    check_is_system("scene_or_system", scene_or_system)
     if not isinstance(state, State) or t_end is None:
         raise InputError("state, t_end", (state, t_end), "a State and a time in s", "Only a scene brings its own.")
     return Task(name=name, system=scene_or_system, state=state, t_end=t_end, control=control)

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import InputError
 
 NUMBER = re.compile(r"[+-]?[0-9]+(/[0-9]*[1-9][0-9]*)?")
+DIGITS = 4300  # of a string that Python turns into an integer
 
 DOUBLES = "exact values of doubles"
 
@@ -33,6 +34,8 @@ def rational(value: Any, name: str = "number") -> Fraction:
     """
     if isinstance(value, Fraction):
         return value
+    if isinstance(value, str) and len(value) > DIGITS:
+        raise InputError(name, f"{value[:20]}... of {len(value)} characters", f"at most {DIGITS} characters")
     if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
         return Fraction(value.strip())
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):

@@ -18,7 +18,7 @@ from ..linalg.factor import cholesky
 from .differences import derivative, gradient
 from .rows import Row
 from .state import State
-from .system import System
+from .system import System, check_is_system
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +100,7 @@ def check_system(
     SystemReport
         ``print(report)`` reads it out; ``report.ok`` tells whether nothing was found.
     """
-    if not hasattr(system, "rows"):
-        raise InputError("system", type(system).__name__, "a System", "E.g. UserSystem(nq, mass, force, constraints).")
+    check_is_system("system", system)
     chosen = _random_states(system, samples, seed) if states is None else tuple(states)
     if not chosen or not all(isinstance(state, State) for state in chosen):
         raise InputError("states", repr(states), "one State or more in a list", "Write [State(q=[...], v=[...])].")

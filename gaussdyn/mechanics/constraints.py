@@ -40,6 +40,12 @@ class Position:
     surface : callable or float
         Velocity of the ground along the tangents, m/s: the slip is T v - surface. A number, or surface(t, q) ->
         number or shape (k,).
+    mu_r : float
+        Rolling resistance in space, m: a moment of at most mu_r r_N acts against the rolling. Needs mu, two tangents
+        and `rolling`.
+    rolling : callable, optional
+        rolling(t, q) -> shape (2, nv): rows R whose product with v is the angular velocity of the body, relative to
+        the ground, along the two tangents (rad/s).
     eps_n, eps_t : float
         Newton restitution, normal in [0, 1] and tangential in [-1, 1].
     drift : callable, optional
@@ -55,6 +61,8 @@ class Position:
     mu_s: float | None = None
     tangent: Callable[..., ArrayLike] | None = None
     surface: Callable[..., ArrayLike] | float = 0.0
+    mu_r: float = 0.0
+    rolling: Callable[..., ArrayLike] | None = None
     eps_n: float = 0.0
     eps_t: float = 0.0
     drift: Callable[..., ArrayLike] | None = None
@@ -64,7 +72,7 @@ class Position:
         _check_kind(self.kind, ("unilateral", "bilateral"))
         check_function("phi", self.phi, "t, q")
         check_name(self.name)
-        for name, arguments in (("jacobian", "t, q"), ("tangent", "t, q"), ("drift", "t, q, v")):
+        for name, arguments in (("jacobian", "t, q"), ("tangent", "t, q"), ("rolling", "t, q"), ("drift", "t, q, v")):
             if getattr(self, name) is not None:
                 check_function(name, getattr(self, name), arguments)
         if callable(self.surface):
@@ -75,6 +83,9 @@ class Position:
             if self.mu is None:
                 raise InputError("mu_s", self.mu_s, "mu_s together with mu", "Give mu as well.")
             scalar("mu_s", self.mu_s, low=self.mu)
+        mu_r = scalar("mu_r", self.mu_r, low=0.0)
+        if mu_r > 0.0 and (self.mu is None or self.rolling is None or self.kind == "bilateral"):
+            raise InputError("mu_r", mu_r, "a unilateral contact with mu, tangent and rolling", "Give those as well.")
         scalar("eps_n", self.eps_n, low=0.0, high=1.0)
         scalar("eps_t", self.eps_t, low=-1.0, high=1.0)
 

@@ -16,6 +16,7 @@ from ..errors import InputError
 from ..linalg.rational import dot, numbers_of, rational, rationals, text
 
 KIND = "planar_body"
+NEEDED = ("m", "J", "points", "mu", "force")
 KEYS = ("m", "J", "points", "normals", "mu", "mu_s", "bilateral", "state", "force", "drift")
 
 
@@ -65,9 +66,9 @@ class ExactBody:
         InputError
             A missing key, a wrong length, a value out of range; names the key.
         """
-        for key in ("m", "J", "points", "mu", "force"):
+        for key in NEEDED:
             if key not in data:
-                raise InputError(key, "nothing", f"a planar body needs the keys {', '.join(KEYS)}")
+                raise InputError(key, "nothing", f"a planar body needs the keys {', '.join(NEEDED)}")
         points = _pairs("points", data["points"], None)
         count = len(points)
         normals = data.get("normals", "all (0,1)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 from ..arrays import Array
+from ..errors import InputError
 from .rows import Row
 
 
@@ -59,3 +60,14 @@ class System(Protocol):
     def spec(self) -> dict[str, Any]:
         """Return the name and the parameters from which the system can be built again."""
         ...
+
+
+MEMBERS = ("nq", "nv", "mass", "force", "qdot", "rows", "potential", "power", "drawables", "spec")
+
+
+def check_is_system(name: str, value: object) -> None:
+    """Raise InputError unless an object has all members of a `System`; names those that are missing."""
+    missing = [member for member in MEMBERS if not hasattr(value, member)]
+    if missing:
+        mend = f"It lacks {', '.join(missing)}. E.g. UserSystem(nq, mass, force, constraints) has them all."
+        raise InputError(name, type(value).__name__, "a System", mend)

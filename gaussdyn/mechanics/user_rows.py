@@ -101,6 +101,9 @@ def _position(name: str, c: Position, m: Motion) -> Row:
     if c.mu is None:
         return Row(kind=c.kind, J=J, rate=np.array([rate]), drift=np.array([drift]), **common)
     T, slip, slip_drift = _slip(name, c, m, n)
+    if c.mu_r > 0.0:
+        R, roll_drift = _roll(name, c, m)
+        T, slip, slip_drift = np.vstack([T, R]), np.r_[slip, R @ m.v], np.r_[slip_drift, roll_drift]
     return Row(
         kind="contact" if c.kind == "unilateral" else "bilateral_contact",
         J=np.vstack([J, T]),
@@ -108,6 +111,7 @@ def _position(name: str, c: Position, m: Motion) -> Row:
         drift=np.r_[drift, slip_drift],
         mu=c.mu,
         mu_s=-1.0 if c.mu_s is None else c.mu_s,
+        mu_r=c.mu_r,
         **common,
     )
 
@@ -140,6 +144,18 @@ def _slip(name: str, c: Position, m: Motion, n: Array) -> tuple[Array, Array, Ar
 
     noise = EPS * float((np.abs(T) @ np.abs(m.v)).max())
     return T, slip, m.along(f"slip drift of {name}", of, noise=noise)
+
+
+def _roll(name: str, c: Position, m: Motion) -> tuple[Array, Array]:
+    """Return the rows of the rolling velocity, and its drift term."""
+    assert c.rolling is not None
+    R = matrix(f"rolling of {name}", c.rolling(m.t, m.q), 2, len(m.v))
+
+    def of(t: float, q: Array) -> Array:
+        assert c.rolling is not None
+        return matrix(f"rolling of {name}", c.rolling(t, q), 2, len(m.v)) @ m.v
+
+    return R, m.along(f"roll drift of {name}", of, noise=EPS * float((np.abs(R) @ np.abs(m.v)).max()))
 
 
 def _ground(name: str, c: Position, t: float, q: Array) -> Array:

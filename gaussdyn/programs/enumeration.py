@@ -28,7 +28,7 @@ LARGEST = 160  # forces
 
 
 class SearchTooLarge(Exception):
-    """A search without a partial answer reached its limit."""
+    """A search without a partial answer reached its limit, or that of doubles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,10 @@ def enumerate_modes(problem: ModalProblem, *, certify: bool = True, limit: int =
     if problem.forces > LARGEST:
         return Enumeration(problem=problem, complete=False, certified=certify, reason=_too_large(problem, limit))
     system = System(problem)
-    found, search = [], _Search(system, limit)
+    try:
+        found, search = [], _Search(system, limit)
+    except SearchTooLarge as error:
+        return Enumeration(problem=problem, complete=False, certified=certify, reason=str(error))
     if not problem.blocks or search.root_is_empty():
         whole = system.settle((UNDECIDED,) * len(problem.blocks))
         found, search.depth = ([] if whole is None else [whole]), (0 if whole is not None else 1)
@@ -279,7 +282,10 @@ class System:
 def _unit(row: Row) -> list[float]:
     """Return the row divided by its largest |A| as doubles, whatever the size of its integers."""
     top = max(map(abs, row[:-1]), default=0) or 1
-    return [x / top for x in row]
+    try:
+        return [x / top for x in row]
+    except OverflowError:
+        raise SearchTooLarge("numbers further apart than doubles can hold; choose other units") from None
 
 
 class _Search:

@@ -43,10 +43,10 @@ class Multipliers:
         return int(self.null_space.shape[1]) == 0
 
 
-def active_rows(program: QuadraticProgram, x: Array) -> NDArray[np.bool_]:
-    """Return for every inequality whether its slack at x is zero up to rounding."""
+def active_rows(program: QuadraticProgram, x: Array, tol: float = ACTIVE) -> NDArray[np.bool_]:
+    """Return for every inequality whether its slack at x is zero up to rounding (`tol`, relative to its terms)."""
     size = np.abs(program.d) + norms(program.C) * float(np.linalg.norm(x))
-    return np.asarray(np.abs(program.C @ x - program.d) <= ACTIVE * size, dtype=np.bool_)
+    return np.asarray(np.abs(program.C @ x - program.d) <= tol * size, dtype=np.bool_)
 
 
 def least_multipliers(program: QuadraticProgram, x: Array, y: Array, z: Array) -> Multipliers:

@@ -14,10 +14,10 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, PlanarBody
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
-from .first_state import TIE, count_check, free_acceleration
+from .first_state import count_check, free_acceleration
+from .first_step import first_step
 from .measures import Columns, check, coordinate, rate
-from .one_contact import OneContact
-from .painleve_rod import jam
+from .one_contact import Body, OneContact
 
 PARAMETERS = {
     "a": Parameter(default=1.2, unit="m", min=0.2, max=3.0, meaning="mass centre ahead of the contact"),
@@ -37,7 +37,8 @@ def build(**params: float) -> Scene:
     """Return the scene; by default sliding without solution."""
     a, h, mu, slip, omega = (params[key] for key in ("a", "h", "mu", "slip", "omega"))
     held, load = params["bilateral"] >= 0.5, (params["force_x"], params["force_y"], params["torque"])
-    contact = OneContact.of_body(centre=(a, h), load=load, omega=omega, mu=mu, bilateral=held)
+    body = Body(centre=(a, h), load=load, omega=omega)
+    contact = body.contact(mu, held)
     tip = Marker("rod", (-a, -h), "tip")
     system = PlanarSystem(
         bodies=[PlanarBody(name="rod", mass=1.0, inertia=1.0, outline=((-a, -h), (a, h)))],
@@ -61,7 +62,7 @@ def build(**params: float) -> Scene:
         t_end=STEPS * DT,
         dt=DT,
         params=params,
-        exact=_exact(contact, system, params),
+        exact=_exact(body, contact, system, slip),
         tests=("fold of the number of motions", "three motions from rest", "bilateral contact with friction"),
         columns=columns,
     )
@@ -72,16 +73,12 @@ def _lever(angle: float, a: float, h: float) -> float:
     return a * math.sin(angle) + h * math.cos(angle)
 
 
-def _exact(contact: OneContact, system: PlanarSystem, params: dict[str, float]) -> tuple[Exact, ...]:
-    slip, omega = params["slip"], params["omega"]
+def _exact(body: Body, contact: OneContact, system: PlanarSystem, slip: float) -> tuple[Exact, ...]:
     s = math.copysign(1.0, slip) if slip else 0.0
-    margin = contact.margin(s)
     tol = 1e-9 * (1.0 + abs(contact.free_n) + abs(contact.free_t))
-    found = [
-        count_check(system, contact.count(s), margin),
+    return (
+        count_check(system, contact.count(s), contact.margin(s)),
         check("P1 at the start", -contact.free_n, "m/s^2", free_acceleration(system, 0, -1.0), moreau_jean=tol),
         check("P2 at the start", contact.free_t, "m/s^2", free_acceleration(system, 1), moreau_jean=tol),
-    ]
-    if s and contact.count(s) == 0 and margin > TIE:
-        found += jam(contact, omega, slip, (params["a"], params["h"]), 1.0, DT)
-    return tuple(found)
+        *first_step(body, contact, slip, DT, "rod.tip/floor"),
+    )

@@ -7,8 +7,7 @@ Source: Ivanov (2009), section 5.2; Genot and Brogliato (1999).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,23 +31,6 @@ class OneContact:
     free_t: float
     mu: float
     bilateral: bool = False
-
-    @classmethod
-    def of_body(
-        cls, *, centre: tuple[float, float], mass: float = 1.0, inertia: float = 1.0, load: Sequence[float],
-        omega: float, mu: float, bilateral: bool = False,
-    ) -> OneContact:  # fmt: skip
-        """Return the contact of a body whose mass centre is at (a, h) from it, under the load (F1, F2, torque)."""
-        a, h = centre
-        return cls(
-            W_NN=1.0 / mass + a * a / inertia,
-            W_NT=-a * h / inertia,
-            W_TT=1.0 / mass + h * h / inertia,
-            free_n=load[1] / mass - a * load[2] / inertia + h * omega * omega,
-            free_t=load[0] / mass + h * load[2] / inertia + a * omega * omega,
-            mu=mu,
-            bilateral=bilateral,
-        )
 
     def A(self, s: float, side: float = 1.0) -> float:
         """Return a_N per N while sliding with sign s; `side` is the sign of N."""
@@ -114,3 +96,49 @@ class OneContact:
     @staticmethod
     def _slips(s: float) -> tuple[float, ...]:
         return (s,) if s else (1.0, -1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A body on one contact.
+
+    Attributes
+    ----------
+    centre : (a, h)
+        Mass centre from the contact, m.
+    load : (F1, F2, torque)
+        On the mass centre, N and N m.
+    omega : float
+        rad/s.
+    mass, inertia : float
+    """
+
+    centre: tuple[float, float]
+    load: tuple[float, float, float]
+    omega: float
+    mass: float = 1.0
+    inertia: float = 1.0
+
+    def contact(self, mu: float, bilateral: bool = False) -> OneContact:
+        """Return its contact problem."""
+        (a, h), (F1, F2, F3), m, J = self.centre, self.load, self.mass, self.inertia
+        return OneContact(
+            W_NN=1.0 / m + a * a / J,
+            W_NT=-a * h / J,
+            W_TT=1.0 / m + h * h / J,
+            free_n=F2 / m - a * F3 / J + h * self.omega**2,
+            free_t=F1 / m + h * F3 / J + a * self.omega**2,
+            mu=mu,
+            bilateral=bilateral,
+        )
+
+    def turn(self, N: float, T: float) -> float:
+        """Return the angular acceleration under the reaction alone, rad/s^2."""
+        return (self.centre[1] * T - self.centre[0] * N) / self.inertia
+
+    def after(self, dt: float, N: float, T: float) -> Body:
+        """Return the body a short time later under the reaction (N, T)."""
+        angle = self.omega * dt
+        c, s, (a, h) = math.cos(angle), math.sin(angle), self.centre
+        omega = self.omega + dt * (self.turn(N, T) + self.load[2] / self.inertia)
+        return replace(self, centre=(c * a - s * h, s * a + c * h), omega=omega)

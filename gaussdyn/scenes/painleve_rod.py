@@ -16,9 +16,10 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, PlanarBody
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
-from .first_state import TIE, contact_row, count_check
+from .first_state import contact_row, count_check
+from .first_step import first_step
 from .measures import Columns, check, coordinate, last, rate
-from .one_contact import OneContact
+from .one_contact import Body, OneContact
 
 PARAMETERS = {
     "angle": Parameter(default=math.pi / 3, unit="rad", min=0.1, max=3.0, meaning="of the rod to the floor"),
@@ -29,7 +30,7 @@ PARAMETERS = {
     "gravity": Parameter(default=9.81, unit="m/s^2", min=0.5, max=20.0, meaning="downwards"),
     "mass": Parameter(default=1.0, unit="kg", min=0.1, max=10.0, meaning="of the rod"),
 }
-STEPS = 150
+STEPS, TIP = 150, "rod.tip/floor"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +67,15 @@ class Rod:
         return math.copysign(1.0, self.slip) if self.slip else 0.0
 
     @property
+    def body(self) -> Body:
+        """The rod on its tip."""
+        load = (0.0, -self.mass * self.gravity, 0.0)
+        return Body(centre=self.centre, load=load, omega=self.omega, mass=self.mass, inertia=self.inertia)
+
+    @property
     def contact(self) -> OneContact:
         """The contact problem in closed form."""
-        load = (0.0, -self.mass * self.gravity, 0.0)
-        return OneContact.of_body(
-            centre=self.centre, mass=self.mass, inertia=self.inertia, load=load, omega=self.omega, mu=self.mu
-        )
+        return self.body.contact(self.mu)
 
     @property
     def dt(self) -> float:
@@ -130,35 +134,9 @@ def _exact(rod: Rod, system: PlanarSystem) -> tuple[Exact, ...]:
         A, b = contact.A(s), contact.free_n
         found.append(check("A at the start", A, "1/kg", contact_row(system, "A"), moreau_jean=1e-9 * contact.W_NN))
         found.append(check("b at the start", b, "m/s^2", contact_row(system, "b"), moreau_jean=1e-9 * (abs(b) + 10.0)))
-    if s and contact.count(s) == 0 and contact.margin(s) > TIE:
-        found += jam(contact, rod.omega, rod.slip, rod.centre, rod.inertia, rod.dt)
+    found += first_step(rod.body, contact, rod.slip, rod.dt, TIP)
     if rod.flies():
         ends = zip(("x", "y", "angle"), ("m", "m", "rad"), rod.flight(STEPS * rod.dt), strict=True)
         found += [check(f"{name} at the end", value, unit, last(f"rod.{name}"), moreau_jean=1e-9)
                   for name, unit, value in ends]  # fmt: skip
     return tuple(found)
-
-
-def jam(
-    contact: OneContact, omega: float, slip: float, centre: tuple[float, float], inertia: float, dt: float
-) -> list[Exact]:  # fmt: skip
-    """Return the checks of an impact without collision: the first step stops the slip by an impulse.
-
-    In the limit dt -> 0 the impulse is the one that cancels the slip alone. Over a step the loads and the turning of
-    the body change it by the order of dt.
-    """
-    N, T = contact.stick(0.0, slip)
-    after = omega + (centre[1] * T - centre[0] * N) / inertia
-    speed = abs(slip) / math.hypot(*centre) + abs(omega) + abs(after)
-    load = math.hypot(*contact.stick(contact.free_n, contact.free_t)) * math.hypot(*centre) / inertia
-    tol = 10.0 * dt * (load + speed * speed)
-    return [
-        check(
-            "slip after the first step",
-            0.0,
-            "m/s",
-            lambda run: float(run["tip.u"][1]),
-            moreau_jean=1e-8 * (1.0 + speed),
-        ),
-        check("omega after the first step", after, "rad/s", lambda run: float(run["rod.omega"][1]), moreau_jean=tol),
-    ]

@@ -15,6 +15,22 @@ from gaussdyn.mechanics.user_system import UserSystem
 
 EYE, ZERO = np.eye(2), [0.0, 0.0]
 
+
+class Bare:
+    """Knows how it moves freely, and nothing else."""
+
+    nq = nv = 1
+
+    def mass(self, q):
+        return [[1.0]]
+
+    def force(self, t, q, v, control=None):
+        return [1.0]
+
+    def rows(self, t, q, v):
+        return ()
+
+
 WRONG = {
     "mass of complex numbers": (lambda: UserSystem(2, EYE * 1j, ZERO), "mass: .*real numbers"),
     "mass of text": (lambda: UserSystem(2, [["1", "0"], ["0", "1"]], ZERO), "mass: .*real numbers"),
@@ -36,6 +52,8 @@ WRONG = {
     "C of two arguments": (lambda: Acceleration(lambda q, v: [1.0, 0.0], 0.0), r"C: .*function of \(t, q, v\)"),
     "memory no mapping": (lambda: State(q=ZERO, v=ZERO, memory=3), "memory: given 3"),
     "nothing to check": (lambda: check_system(None), "system: given NoneType"),
+    "rolling resistance without rolling": (lambda: Position(lambda t, q: q[2], mu=0.1, mu_r=0.1), "mu_r: given 0.1"),
+    "a bare system": (lambda: check_system(Bare()), "system: given Bare.*lacks qdot, potential, power"),
     "no samples": (lambda: check_system(UserSystem(2, EYE, ZERO), samples=0), "samples: given 0"),
     "states that are none": (lambda: check_system(UserSystem(2, EYE, ZERO), states=[3]), "states: "),
 }

@@ -1,0 +1,50 @@
+"""Numbers at and beyond the range of doubles are answered exactly, or refused; never with a traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gaussdyn.contact.outcome import Verdict, outcome
+from gaussdyn.contact.outcome_file import read_outcome_problem
+from gaussdyn.errors import SceneError
+from gaussdyn.programs.modal import lcp_problem
+
+LARGE = 10**200  # of one row; two rows together reach 10^400
+CHAIN = [[1, 0, 0], [-LARGE, 1, 0], [0, 0, 0]]
+
+
+def test_a_point_beyond_the_largest_double_is_said_to_be_so() -> None:
+    found = outcome(lcp_problem([row[:2] for row in CHAIN[:2]], [-LARGE, 0]))
+    assert found.verdict is Verdict.UNIQUE
+    (solution,) = found.solutions()
+    assert solution["point"] == [1e200, "inf"]
+    assert solution["point_exact"] == [str(LARGE), str(LARGE**2)]
+    assert found.certificate is not None
+    assert found.certificate.verify()
+    json.dumps(found.solutions(), allow_nan=False)
+
+
+def test_faces_beyond_the_largest_double_too() -> None:
+    found = outcome(lcp_problem(CHAIN, [-LARGE, 0, 0]))
+    assert found.verdict is Verdict.CONTINUUM
+    faces = found.solutions()[0]["faces"]
+    assert all(vertex == [1e200, "inf", 0.0] for face in faces for vertex in face["vertices"])
+    assert any(face["rays"] for face in faces)
+
+
+@pytest.mark.parametrize("M", [[["1"]], [[1e-300]]])
+def test_rows_wider_than_doubles_are_undecided_with_the_reason(M: list[list[float | str]]) -> None:
+    found = outcome(lcp_problem(M, ["-" + "9" * 400]))
+    assert found.verdict is Verdict.UNDECIDED
+    assert "units" in found.reason
+    assert found.count is None
+
+
+def test_numbers_too_long_for_python_are_refused(tmp_path: Path) -> None:
+    file = tmp_path / "long.json"
+    file.write_text(json.dumps({"kind": "lcp", "M": [["1"]], "q": ["9" * 5000]}))
+    with pytest.raises(SceneError, match="5000 characters"):
+        read_outcome_problem(file)

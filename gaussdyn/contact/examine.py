@@ -9,7 +9,8 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..programs.counting import count_solutions
-from .modal import ContactRows, NotPlanar, contact_rows, local_doubles
+from ..programs.enumeration import enumerate_modes
+from .modal import ContactRows, NotPlanar, contact_rows, dynamics_problem, local_doubles
 from .snapshot import LocalDynamics
 from .verdicts import Outcome, Verdict
 
@@ -52,7 +53,10 @@ def _examine(dynamics: LocalDynamics, rows: Sequence[ContactRows], effort: str) 
     W, q = local_doubles(dynamics, rows)
     if len(contacts) <= CONTACTS and (sliding or effort == "full"):
         count = count_solutions(W, q, [one.block for one in rows if one.block is not None])
-        number = len(count.points) if count.complete and not count.moving else None
+        if count.moving:  # the equations leave the motion free; the inequalities may still fix it
+            found = enumerate_modes(dynamics_problem(dynamics), certify=False)
+            return _found(found.verdict, found.count, "counted in floating point, the faces exactly")
+        number = len(count.points) if count.complete else None
         return _found(count.verdict, number, "counted in floating point")
     if friction_bound(W, rows) < 1.0:
         return _found("UNIQUE", 1, "friction is below the bound that excludes a second solution")

@@ -15,7 +15,7 @@ from .backends.lemke import LARGEST, Lemke
 from .backends.newton import ProximalNewton
 from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
-from .laws import Sliding, Unilateral
+from .laws import CAP, MU, MU_S, Sliding, Unilateral
 from .residuals import TOL
 from .solution import Solution, Status
 from .verify import Approach, Problem, as_blocks, contradiction, finished, nothing_to_solve, verified
@@ -75,15 +75,22 @@ class _Search:
         """Return a solution nearer to `start` if the one found is far from it and Newton's method finds one there.
 
         Sweeps run away from solutions that are not stable, e.g. from rest where lift-off obeys the laws as well.
+        A block that sticks with friction stronger at rest (mu_s > mu) is not let slip for that: stick has priority.
         """
         far = float(np.linalg.norm(found.r - start))
         if far <= FAR * float(np.linalg.norm(start)):
             return found
-        r = finished(self.data, start / self.data.unit, self.tol)
+        near = ProximalNewton(alpha=0.01, newton_steps=30, tol=self.tol)
+        x, count = near.improve(self.data, start / self.data.unit)
+        self.iterations += count
+        r = finished(self.data, x, self.tol)
         if not np.linalg.norm(r - start) < far:
             return found
         other = verified(self.problem, self.blocks, r, ProximalNewton.name, self.iterations, self.tol)
-        return other if other.solved else found
+        P = self.blocks.table.P
+        pairs = zip(found.modes, other.modes, P[:, MU_S] > np.maximum(P[:, MU], P[:, CAP]), strict=True)
+        torn = any(stronger and (old, new) == ("stick", "slip") for old, new, stronger in pairs)
+        return other if other.solved and not torn else found
 
     def proofs(self, start: Array | None) -> Solution:
         """Try to prove that there is no solution: no admissible motion, or all modes of a small problem refuted."""

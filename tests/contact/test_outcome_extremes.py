@@ -1,4 +1,4 @@
-"""Numbers at and beyond the range of doubles are answered exactly, or refused; never with a traceback."""
+"""Outcomes at the edge: numbers beyond the range of doubles, and equations that leave the motion free."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from gaussdyn.contact.examine import examine
 from gaussdyn.contact.outcome import Verdict, outcome
 from gaussdyn.contact.outcome_file import read_outcome_problem
+from gaussdyn.contact.snapshot import LocalDynamics, snapshot
 from gaussdyn.errors import SceneError
+from gaussdyn.mechanics.planar import PlanarSystem
+from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody
+from gaussdyn.mechanics.planar_contacts import HalfPlane, PlanarContact
+from gaussdyn.mechanics.state import State
 from gaussdyn.programs.modal import lcp_problem
 
 LARGE = 10**200  # of one row; two rows together reach 10^400
@@ -48,3 +54,23 @@ def test_numbers_too_long_for_python_are_refused(tmp_path: Path) -> None:
     file.write_text(json.dumps({"kind": "lcp", "M": [["1"]], "q": ["9" * 5000]}))
     with pytest.raises(SceneError, match="5000 characters"):
         read_outcome_problem(file)
+
+
+def wedged(points: list[tuple[float, float]], mu: list[float]) -> LocalDynamics:
+    """A body at rest between the walls x = -1 and x = 1."""
+    walls = {x: HalfPlane(name=f"wall{x:+.0f}", point=(x, 0.0), normal=(-x, 0.0)) for x in (-1.0, 1.0)}
+    contacts = [
+        PlanarContact(point=Marker("block", p, f"p{k}"), plane=walls[p[0]], mu=f)
+        for k, (p, f) in enumerate(zip(points, mu, strict=True))
+    ]
+    system = PlanarSystem(bodies=[PlanarBody(name="block", mass=2.5, inertia=0.25)], contacts=contacts,
+                          gravity=(0.0, -10.0))  # fmt: skip
+    return snapshot(system, State(q=[0.0] * 3, v=[0.0] * 3))
+
+
+def test_equations_that_leave_the_motion_free_are_no_continuum_if_inequalities_fix_it() -> None:
+    """Three contacts of which one mode has free equations, and two face to face."""
+    stuck = wedged([(-1.0, 0.0), (1.0, 1.0), (-1.0, -1.0)], [0.1, 0.6, 1.2])
+    assert (examine(stuck, effort="full").verdict, outcome(stuck).verdict) == (Verdict.UNIQUE, Verdict.UNIQUE)
+    free = wedged([(-1.0, 0.0), (1.0, 0.0)], [0.5, 0.5])
+    assert (examine(free, effort="full").verdict, outcome(free).verdict) == (Verdict.CONTINUUM, Verdict.CONTINUUM)

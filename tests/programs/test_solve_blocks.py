@@ -222,3 +222,11 @@ def test_redundant_problems_of_every_law(law, seed):
     answer = solve_blocks(problem).require()
     assert answer.residuals.small()
     assert np.isfinite(answer.r).all()
+
+
+@pytest.mark.parametrize("last", [0.0024, -0.0001, -0.004])
+def test_stick_has_priority_over_the_nearest_solution(last):
+    # rest needs 0.004 <= mu_s 0.01, and slip with mu 0.01 obeys the laws as well, nearer to the last reactions
+    problem = ComplementarityProblem(W=5.0 * np.eye(2), q=[-0.05, 0.02], laws=[Coulomb(0.01, 0.5, 2)])
+    answer = solve_blocks(problem, start=np.array([0.01, last]))
+    assert answer.modes == ("stick",)

@@ -92,7 +92,7 @@ def verified(
     if least and residuals.small(1e-9):
         smallest = least_multipliers(program, x, found.y, found.z)
         again = kkt_residuals(program, x, smallest.y, smallest.z)
-        if again.E <= max(TOL, residuals.E):
+        if max(TOL, residuals.E) >= again.E:
             found, residuals = smallest, again
         else:  # rounding of huge multipliers: rather balanced to the last digit than the smallest
             found = replace(smallest, y=found.y, z=found.z)

@@ -1,0 +1,180 @@
+"""What a run says about its acceleration problem on the way, against verdicts derived from A and b by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from gaussdyn.cli import app
+from gaussdyn.contact.snapshot import snapshot
+from gaussdyn.integrate.examine import accelerating
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.trajectory import Trajectory
+from gaussdyn.mechanics.state import State
+from gaussdyn.scenes.catalogue import build
+
+TIP = "rod.tip/floor"
+REGIONS = {
+    "held": ({"angle": math.radians(40)}, "UNIQUE"),
+    "lift-off": ({"angle": math.radians(40), "omega": 5.0}, "UNIQUE"),
+    "inconsistent": ({"angle": math.radians(60)}, "NONE"),
+    "indeterminate": ({"angle": math.radians(60), "omega": 4.5}, "MULTIPLE"),
+}
+
+
+def data(angle, omega=0.0, mu=1.4, l=1.0, g=9.81):
+    """A and b of the uniform rod of mass 1 whose tip digs in."""
+    c, s = math.cos(angle), math.sin(angle)
+    return 1 + 3 * c * c - 3 * mu * s * c, l * omega**2 * s - g
+
+
+def verdict(A, b):
+    return "UNIQUE" if A > 0 else "NONE" if b < 0 else "MULTIPLE"
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_first_step_of_the_rod_in_its_four_regions(region):
+    params, expected = REGIONS[region]
+    assert verdict(*data(**params)) == expected
+    run = simulate(build("painleve_rod", **params), examine="cheap")
+    assert run.status == "COMPLETED"
+    assert run.steps.outcome[0] == expected
+    assert len(run.steps.outcome) == len(run.steps.t) == run.statistics["steps"]
+
+
+def test_every_step_while_the_rod_slides_and_presses():
+    """The motion is followed into the region without solution; every verdict is the one of A and b at that state."""
+    scene = build("painleve_rod", angle=math.radians(56.5), mu=1.4, omega=-0.2, slip=-5.0)
+    run = simulate(scene, t_end=0.2, examine="cheap")
+    told, seen = run.steps.outcome, set()
+    for k in range(len(told)):
+        u = run["tip.u"][k]
+        if told[k] == "NOT_EXAMINED" or u > -1e-6 or run[f"{TIP}.gap"][k] > 1e-9:
+            continue
+        A, b = data(run["rod.angle"][k], run["rod.omega"][k])
+        if abs(A) > 1e-6:
+            assert told[k] == verdict(A, b), k
+            seen.add(str(told[k]))
+    assert {"UNIQUE"} <= seen or {"NONE"} <= seen
+
+
+def test_impulse_carries_the_run_through_the_inconsistent_region():
+    run = simulate(build("painleve_rod"), examine="cheap")
+    assert (run.steps.outcome[0], run.status) == ("NONE", "COMPLETED")
+    jump = np.abs(np.diff(run["tip.u"]))
+    assert jump[0] == pytest.approx(1.0, abs=1e-9)
+    assert jump[1:].max() < 0.05
+
+
+def test_sliding_table_is_unique_and_sliding_wedge_a_continuum():
+    table = simulate(build("table", force=10.0), examine="cheap")
+    assert set(table.outcomes) == {"UNIQUE"}
+    wedge = simulate(build("wedge"), examine="cheap")
+    assert wedge.steps.outcome[0] == "CONTINUUM"
+
+
+def test_rest_is_examined_by_full_effort_only():
+    scene = build("ivanov_rod", slip=0.0, force_x=-4.0, force_y=1.0)
+    assert simulate(scene, examine="cheap").steps.outcome[0] == "NOT_EXAMINED"
+    assert simulate(scene, examine="full").steps.outcome[0] == "MULTIPLE"
+    assert simulate(build("wedge", v0=0.0), examine="full").steps.outcome[0] == "CONTINUUM"
+    off = simulate(scene, examine="off")
+    assert set(off.outcomes) == {"NOT_EXAMINED"}
+
+
+def test_weak_friction_at_rest_is_known_to_be_unique():
+    run = simulate(build("ivanov_rod", slip=0.0, mu=0.05, force_x=0.0, force_y=-1.0), examine="cheap")
+    assert run.steps.outcome[0] == "UNIQUE"
+
+
+# --- on_multiple ---
+
+
+def pressed(scene):
+    """The start of a scene with the reactions of the motion that keeps its contact closed, as memory."""
+    dynamics = snapshot(scene.system, scene.state)
+    row = dynamics.rows[0]
+    minv = np.linalg.inv(dynamics.M)
+    W, q = row.J @ minv @ row.J.T, row.J @ dynamics.x_free + row.drift
+    s, mu = np.sign(row.rate[1]) if abs(row.rate[1]) > 1e-9 else 0.0, row.mu
+    if s:
+        N = -q[0] / (W[0, 0] - mu * s * W[0, 1])
+        r = np.array([N, -mu * s * N])
+    else:
+        r = -np.linalg.solve(W, q)
+    memory = {row.id: scene.dt * r}
+    return State(q=scene.state.q, v=scene.state.v, memory=memory), r
+
+
+SEVERAL = {
+    "sliding": {"slip": -1.0, "force_y": 1.0},
+    "at rest": {"slip": 0.0, "force_x": -4.0, "force_y": 1.0},
+}
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_continue_keeps_to_the_last_reactions_and_first_forgets_them(case):
+    scene = build("ivanov_rod", **SEVERAL[case])
+    start, r = pressed(scene)
+    kept = simulate(scene, start, examine="full", on_multiple="continue")
+    assert kept.steps.outcome[0] == "MULTIPLE"
+    assert kept[f"{TIP}.r_N"][1] == pytest.approx(r[0], rel=1e-2)
+    free = simulate(scene, start, examine="full", on_multiple="first")
+    assert free[f"{TIP}.r_N"][1] == 0.0
+    assert {kept.status, free.status} == {"COMPLETED"}
+
+
+def test_raise_stops_with_a_reason_and_keeps_what_was_found():
+    run = simulate(build("painleve_rod", omega=4.5), examine="cheap", on_multiple="raise")
+    assert (run.status, run.stop.t, len(run)) == ("STOPPED", 0.0, 1)
+    assert run.stop.reason.startswith("MULTIPLE")
+    assert "on_multiple" in run.stop.reason
+    assert simulate(build("painleve_rod"), examine="cheap", on_multiple="raise").status == "COMPLETED"
+    assert simulate(build("wedge"), examine="cheap", on_multiple="raise").stop.reason.startswith("CONTINUUM")
+
+
+# --- what carries the outcomes ---
+
+
+def test_file_carries_outcomes_with_times(tmp_path):
+    run = simulate(build("painleve_rod"), examine="full")
+    again = Trajectory.load(run.save(tmp_path / "run.h5"))
+    assert again.steps.outcome.tolist() == run.steps.outcome.tolist()
+    assert again.steps.t.tolist() == run.steps.t.tolist()
+    assert again.outcomes == run.outcomes == {"NONE": 1, "UNIQUE": 149}
+
+
+def invoke(*words):
+    return CliRunner().invoke(app, list(words))
+
+
+def test_command_line_tells_outcomes_and_stops():
+    told = invoke("run", "painleve_rod", "--examine", "full", "--json")
+    document = json.loads(told.stdout)
+    assert (told.exit_code, document["outcomes"]) == (0, {"NONE": 1, "UNIQUE": 149})
+    stopped = invoke("run", "painleve_rod", "--set", "omega=4.5", "--on-multiple", "raise", "--json")
+    document = json.loads(stopped.stdout)
+    assert (stopped.exit_code, document["status"]) == (3, "STOPPED")
+    assert document["stop"]["t"] == 0.0
+    assert "MULTIPLE" in document["stop"]["reason"]
+
+
+def test_outcome_of_a_scene_later_in_its_run():
+    """What the time stepping left of the gap does not count as a penetration."""
+    for t in ("0.0005", "0.004"):
+        told = invoke("outcome", "painleve_rod", "--at", t, "--json")
+        assert told.exit_code == 0
+        assert json.loads(told.stdout)["outcome"] == "UNIQUE"
+
+
+def test_closed_rows_of_a_run_count_as_closed():
+    scene = build("painleve_rod")
+    run = simulate(scene, t_end=10 * scene.dt)
+    rows = accelerating(scene.system, run.final, None).rows
+    assert [row.gap for row in rows] == [0.0]
+    raw = snapshot(scene.system, run.final).rows
+    assert raw[0].gap != 0.0

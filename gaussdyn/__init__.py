@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .contact.gauss import gauss_program as gauss_program
     from .contact.omega import admissible_set as admissible_set
     from .contact.outcome import outcome as outcome
+    from .contact.reactions import reactions as reactions
     from .contact.resolve import resolve as resolve
     from .contact.snapshot import Activation as Activation
     from .contact.snapshot import snapshot as snapshot
@@ -68,6 +69,7 @@ __all__ = [
     "gauss_program",
     "outcome",
     "plot",
+    "reactions",
     "resolve",
     "simulate",
     "snapshot",
@@ -80,6 +82,7 @@ _HOME = {
     "contact.gauss": ("gauss_program",),
     "contact.omega": ("admissible_set",),
     "contact.outcome": ("outcome",),
+    "contact.reactions": ("reactions",),
     "contact.resolve": ("resolve",),
     "contact.snapshot": ("Activation", "snapshot"),
     "errors": ("GaussdynError", "InputError"),

@@ -17,7 +17,7 @@ NAMES = [
     "Acceleration", "Activation", "ComplementarityProblem", "Coulomb", "GaussdynError", "InputError",
     "LinearComplementarity", "MoreauJean", "Position", "QuadraticProgram", "Solution", "State", "Status", "Trajectory",
     "Unilateral", "UserSystem", "Velocity", "admissible_set", "assemble", "audit", "build", "check_system",
-    "gauss_program", "outcome", "plot", "resolve", "simulate", "snapshot", "solve",
+    "gauss_program", "outcome", "plot", "reactions", "resolve", "simulate", "snapshot", "solve",
 ]  # fmt: skip
 HEAVY = (
     "numba",

@@ -77,11 +77,15 @@ def _rebound_error(e: float, h: float, dt: float) -> float:
 
 
 def _rest_error(e: float, h: float, dt: float) -> float:
-    """An impact is seen up to one step late and leaves from below the floor: flights are wrong by dt (1 + 1/e).
+    """An impact is seen up to one step late: the flight that follows begins up to depth = v dt below the floor.
 
-    Flights shorter than that are lost. Of order 1 in dt, but for the number of flights that count.
+    It ends when the ball is back at the floor, earlier by (u - sqrt(u^2 - 2 g depth)) / g for a start with u = e v;
+    a ball that does not get up to the floor again is taken to lose the whole flight.
     """
     if e == 0.0:
         return 2.0 * dt
-    flights = 2.0 * math.sqrt(2.0 * h / G) * e ** np.arange(1, 2000)
-    return 2.0 * dt + float(np.minimum(flights, dt * (1.0 + 1.0 / e)).sum())
+    v = math.sqrt(2.0 * G * h) * e ** np.arange(2000)
+    u, flights = e * v, 2.0 * e * v / G
+    lost = dt + (u - np.sqrt(np.maximum(u**2 - 2.2 * G * v * dt, 0.0))) / G  # 1.1 times the depth
+    short = u**2 <= 2.2 * G * v * dt
+    return 2.0 * dt + float(np.where(short, flights, np.minimum(flights, lost)).sum())

@@ -108,3 +108,9 @@ def test_mass_drops_out_of_the_incline():
     """Two masses, six orders of magnitude apart: the runs agree to rounding."""
     light, heavy = (simulate(build("incline", mu=0.2, mass=mass), t_end=0.2) for mass in (1e-3, 1e3))
     np.testing.assert_allclose(light["block.travelled"], heavy["block.travelled"], atol=1e-13)
+
+
+@pytest.mark.slow
+def test_a_ball_that_hardly_leaves_the_depth_of_its_impact():
+    scene = catalogue.build("zeno_ball", e=0.06826533819694312, h=39.27943645698405)
+    assert misses(scene, simulate(scene)) == []

@@ -138,7 +138,10 @@ class Atlas:
             return None  # it leaves the picture below
 
         def critical(x: float) -> float:
+            """Return the least y at which A changes its sign, inf if there is none."""
+
             def A(y: float) -> float:
+                """Return A at (x, y)."""
                 return self._scalar(x, y)[0]
 
             return (
@@ -176,6 +179,7 @@ class Atlas:
         low = np.array([self.x.low, self.y.low])
 
         def gap(p: Array) -> Array:
+            """Return (A, b) at the point p of the unit square."""
             x, y = np.clip(low + p * scale, low, low + scale)
             return np.array(self._scalar(float(x), float(y)))
 

@@ -139,6 +139,7 @@ def _slip(name: str, c: Position, m: Motion, n: Array) -> tuple[Array, Array, Ar
         return T, slip, drift
 
     def of(t: float, q: Array) -> Array:
+        """Return the tangential velocity at (t, q) for the v of now."""
         body = _turned(c, m, t, q) if c.tangent is None else _tangent(name, c, m, t, q) @ m.v
         return body - _ground(name, c, t, q)
 
@@ -152,6 +153,7 @@ def _roll(name: str, c: Position, m: Motion) -> tuple[Array, Array]:
     R = matrix(f"rolling of {name}", c.rolling(m.t, m.q), 2, len(m.v))
 
     def of(t: float, q: Array) -> Array:
+        """Return the rolling velocity at (t, q) for the v of now."""
         assert c.rolling is not None
         return matrix(f"rolling of {name}", c.rolling(t, q), 2, len(m.v)) @ m.v
 

@@ -91,6 +91,7 @@ def _exact(table: Table, system: PlanarSystem, v0: float, feet: int) -> tuple[Ex
     line, margin, weight = Line(slides=table.slides, rests=table.rests), table.margin(v0), table.weight
 
     def carried(run: object) -> float:
+        """Return how far the feet are from carrying the weight, N."""
         forces = [run[f"table.foot{k}/floor.r_N"][1:] for k in range(feet)]  # type: ignore[index]
         return float(np.abs(np.sum(forces, axis=0) - weight).max())
 

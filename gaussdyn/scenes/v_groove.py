@@ -85,6 +85,7 @@ def _directions(slope: float, feet: dict[str, tuple[float, float]]) -> Array:
 
 def _exact(motions: Motions, directions: Array, scale: float, system: PlanarSystem) -> tuple[Exact, ...]:
     def astray(run: Any) -> float:
+        """Return how far the first step is from the nearest motion, m/s^2."""
         return motions.distance(directions @ run.v[1] / DT)
 
     return (

@@ -69,6 +69,7 @@ def _exact(system: PlanarSystem, v0: float, gravity: float) -> tuple[Exact, ...]
     low, high = (-math.inf, -gravity) if v0 > 0.0 else (-gravity, 0.0 if v0 == 0.0 else math.inf)
 
     def outside(run: Any) -> float:
+        """Return how far the first step is outside the continuum, m/s^2."""
         w = (float(run["body.vy"][1]) - v0) / DT
         return max(low - w, w - high, 0.0)
 

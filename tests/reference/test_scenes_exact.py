@@ -112,5 +112,5 @@ def test_mass_drops_out_of_the_incline():
 
 @pytest.mark.slow
 def test_a_ball_that_hardly_leaves_the_depth_of_its_impact():
-    scene = catalogue.build("zeno_ball", e=0.06826533819694312, h=39.27943645698405)
+    scene = build("zeno_ball", e=0.06826533819694312, h=39.27943645698405)
     assert misses(scene, simulate(scene)) == []

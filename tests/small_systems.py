@@ -23,6 +23,12 @@ class Plain:
     def qdot(self, q, v):
         return v
 
+    def move(self, q, v, dt):
+        return q + dt * v
+
+    def near(self, t, q, v, dt):
+        return self
+
     def rows(self, t, q, v):
         return ()
 

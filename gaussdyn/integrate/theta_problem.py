@@ -1,8 +1,8 @@
 """One step of the theta scheme as a contact problem on the velocity level.
 
-    q_m = q + (1 - theta) dt qdot(q, v),             M, J and the directions of the reactions at (t_m, q_m)
+    q_m = move(q, v, (1 - theta) dt),                M, J and the directions of the reactions at (t_m, q_m)
     M (v+ - v) = dt h(t_m, q_m, v_theta) + J^T p,    v_theta = (1 - theta) v + theta v+
-    q+ = q + dt qdot(q_m, v_theta),                  the laws hold for (u+, p), u+ = rate at (t+, q+, v+)
+    q+ = move(q, v_theta, dt),                       the laws hold for (u+, p), u+ = rate at (t+, q+, v+)
 
 Reactions act at the midpoint, the laws hold at the end: for theta = 1/2 and motion without impacts the map is
 symmetric, so of order 2, and what it adds to the gap of a closed contact telescopes instead of piling up. The end of
@@ -71,6 +71,7 @@ class ThetaProblem:
     Attributes
     ----------
     system : System
+        With the contacts that may act within the step.
     start : State
     dt, theta : float
     t_end : float
@@ -106,7 +107,8 @@ class ThetaProblem:
             What a function of the system returns is not finite or has a wrong shape; the function is named.
         """
         rest = (1.0 - theta) * dt
-        q = start.q + rest * _qdot(system, start.q, start.v)
+        system = system.near(start.t, start.q, start.v, dt)
+        q = _move(system, start.q, start.v, rest)
         state = State(t=start.t + rest, q=q, v=start.v)
         middle = snapshot(
             system, state, level="velocity", dt=dt, ahead=0.0, activation=activation, control=control
@@ -129,7 +131,7 @@ class ThetaProblem:
         middle, start = self.middle, self.start
         v_theta = (1.0 - self.theta) * start.v + self.theta * v_plus
         force = self._force(v_theta)
-        q = start.q + self.dt * _qdot(self.system, middle.q, v_theta)
+        q = _move(self.system, start.q, v_theta, self.dt)
         rows = rows_of(self.system, self.t_end, q, v_plus)
         seen = self._seen(v_plus, v_theta, rows)
         M, factor, h = middle.M, middle.factor, middle.M @ start.v + self.dt * force
@@ -222,8 +224,8 @@ def _restitution(row: Row, activation: Activation) -> Array:
     return term
 
 
-def _qdot(system: System, q: Array, v: Array) -> Array:
-    return vector("qdot(q, v)", system.qdot(q, v), len(q))
+def _move(system: System, q: Array, v: Array, dt: float) -> Array:
+    return vector("move(q, v, dt)", system.move(q, v, dt), len(q))
 
 
 def _ratio(change: float, scale: float) -> float:

@@ -97,6 +97,15 @@ class PlanarSystem:
         """Return v."""
         return v.copy()
 
+    def move(self, q: Array, v: Array, dt: float) -> Array:
+        """Return q + dt v."""
+        moved: Array = q + dt * v
+        return moved
+
+    def near(self, t: float, q: Array, v: Array, dt: float) -> PlanarSystem:
+        """Return the system itself: its constraints are always the same."""
+        return self
+
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every contact, string, rod and dry friction at (q, v), sorted by id."""
         motion = self._motion(q, v)

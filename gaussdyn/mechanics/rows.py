@@ -50,6 +50,12 @@ class Row:
         For dry rows, the largest force while slipping and at rest (< 0 stands for cap), N.
     eps_n, eps_t : float
         Newton restitution, normal and tangential, in [0, 1] and [-1, 1].
+    between : pair of str
+        Names of the bodies of a contact, the one that the normal points into first; empty for other constraints.
+    point : array_like, shape (2,) or (3,), optional
+        Where a contact is in space, m.
+    frame : array_like, shape (2, 2) or (3, 3), optional
+        Directions in space of the rows N, T1, T2 of a contact.
 
     Raises
     ------
@@ -71,6 +77,9 @@ class Row:
     cap_s: float = -1.0
     eps_n: float = 0.0
     eps_t: float = 0.0
+    between: tuple[str, str] = ("", "")
+    point: Array | None = None
+    frame: Array | None = None
 
     def __post_init__(self) -> None:
         _choose("kind", self.kind, KINDS)

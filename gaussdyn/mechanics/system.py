@@ -41,6 +41,18 @@ class System(Protocol):
         """Return dq/dt, shape (nq,)."""
         ...
 
+    def move(self, q: Array, v: Array, dt: float) -> Array:
+        """Return the coordinates after dt (s) at constant velocity v, to second order; unit quaternions stay so."""
+        ...
+
+    def near(self, t: float, q: Array, v: Array, dt: float) -> System:
+        """Return the system with the contacts that may act within dt (s) of a state, and no others.
+
+        Its rows are the same for all (t, q, v) then. A system whose constraints never change returns itself; one of
+        many bodies looks for the pairs that are close.
+        """
+        ...
+
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every constraint evaluated at (t, q, v), open contacts included, in a fixed order by id."""
         ...
@@ -62,7 +74,7 @@ class System(Protocol):
         ...
 
 
-MEMBERS = ("nq", "nv", "mass", "force", "qdot", "rows", "potential", "power", "drawables", "spec")
+MEMBERS = ("nq", "nv", "mass", "force", "qdot", "move", "near", "rows", "potential", "power", "drawables", "spec")
 
 
 def check_is_system(name: str, value: object) -> None:

@@ -205,7 +205,7 @@ def _velocity(name: str, c: Velocity, m: Motion) -> Row:
         drift = m.along(f"drift of {name}", lambda t, q: c.psi(t, q, m.v), noise=noise)
     else:
         drift = np.array([_one(f"drift of {name}", c.drift(m.t, m.q, m.v))])
-    dry = {"cap": c.cap, "cap_s": -1.0 if c.cap_s is None else c.cap_s} if c.kind == "dry" else {}
+    dry: dict[str, Any] = {"cap": c.cap, "cap_s": -1.0 if c.cap_s is None else c.cap_s} if c.kind == "dry" else {}
     return Row(id=name, kind=c.kind, level="velocity", gap=psi, J=J, rate=np.array([psi]), drift=drift, **dry)
 
 

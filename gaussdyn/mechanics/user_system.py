@@ -115,6 +115,17 @@ class UserSystem:
             return np.array(v, dtype=np.float64)
         return vector("qdot(q, v)", self._qdot(q, v), self._nq)
 
+    def move(self, q: Array, v: Array, dt: float) -> Array:
+        """Return q after dt at constant v, by the midpoint rule where dq/dt depends on q."""
+        if self._qdot is None:
+            moved: Array = q + dt * v
+            return moved
+        return q + dt * self.qdot(q + 0.5 * dt * self.qdot(q, v), v)
+
+    def near(self, t: float, q: Array, v: Array, dt: float) -> UserSystem:
+        """Return the system itself: its constraints are always the same."""
+        return self
+
     def rows(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
         """Return every constraint evaluated at (t, q, v), in the order in which they were given."""
         q, v = vector("q", q, self._nq), vector("v", v, self._nv)

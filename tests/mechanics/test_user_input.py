@@ -53,7 +53,7 @@ WRONG = {
     "memory no mapping": (lambda: State(q=ZERO, v=ZERO, memory=3), "memory: given 3"),
     "nothing to check": (lambda: check_system(None), "system: given NoneType"),
     "rolling resistance without rolling": (lambda: Position(lambda t, q: q[2], mu=0.1, mu_r=0.1), "mu_r: given 0.1"),
-    "a bare system": (lambda: check_system(Bare()), "system: given Bare.*lacks qdot, potential, power"),
+    "a bare system": (lambda: check_system(Bare()), "system: given Bare.*lacks qdot, move, near, potential, power"),
     "no samples": (lambda: check_system(UserSystem(2, EYE, ZERO), samples=0), "samples: given 0"),
     "states that are none": (lambda: check_system(UserSystem(2, EYE, ZERO), states=[3]), "states: "),
 }

@@ -9,6 +9,7 @@ kernels are imported at the first solve, never with the package.
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import platform
 import re
@@ -148,6 +149,37 @@ def kernel(signature: str | list[str], *, inline: bool = False) -> Callable[[F],
                 _build.seconds += time.perf_counter() - start
 
     return _compile
+
+
+def stored_source(stem: str, write: Callable[[], str]) -> Path:
+    """Return the file ``stem.py`` in the cache directory; `write` makes its text if it is not there yet.
+
+    The stem must name the content (a hash of all that the text is made of), for a file that exists is not looked into.
+    It is put in place as a whole, so that a killed process leaves no half of it.
+    """
+    path = kernel_directory() / f"{stem}.py"
+    if not path.exists():
+        text = write()
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as part:
+            part.write(text)
+        os.replace(part.name, path)
+    return path
+
+
+def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
+    """Compile one function of a generated file for fixed argument types; its machine code is kept beside the file."""
+    module_name = f"gaussdyn_generated_{path.stem}"
+    with _build.lock:
+        module = sys.modules.get(module_name)
+        if module is None:
+            spec = importlib.util.spec_from_file_location(module_name, path)
+            assert spec is not None
+            assert spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            sys.modules[module_name] = module  # where numba looks for it when it loads the machine code
+        compiled: Callable[..., Any] = kernel(signature)(getattr(module, name))
+        return compiled
 
 
 def _say(line: str) -> None:

@@ -6,6 +6,7 @@ drift terms, energy with power. A finding names the function, the constraint and
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -28,7 +29,7 @@ class Finding:
     Attributes
     ----------
     what : str
-        mass, force, qdot, rows, jacobian, rate, drift or power.
+        mass, force, qdot, move, rows, jacobian, rate, drift or power.
     where : str
         The constraint or the function.
     message : str
@@ -69,7 +70,7 @@ class SystemReport:
 
     def __str__(self) -> str:
         if self.ok:
-            return f"OK: mass, force, qdot, rows and power agree with differences at {self.states} states"
+            return f"OK: mass, force, qdot, move, rows and power agree with differences at {self.states} states"
         lines = [f"{len(self.findings)} finding(s) at {self.states} states:"]
         return "\n".join(lines + [f"  - {finding}" for finding in self.findings])
 
@@ -88,8 +89,8 @@ def check_system(
     ----------
     system : System
     states : iterable of State, optional
-        Where to look; needed where not every (q, v) is a configuration (unit quaternions, say). Default: `samples`
-        states with q and v normally distributed and t in [0, 1].
+        Where to look; needed where not every (q, v) is a configuration. Default: `samples` states with q and v normally
+        distributed and t in [0, 1]; what the system's `move` puts right by itself (unit quaternions) is put right.
     samples, seed : int
         Of the random states.
     tol : float
@@ -107,24 +108,28 @@ def check_system(
     scalar("tol", tol, low=0.0, open_low=True)
     found: dict[tuple[str, str], Finding] = {}
     for state in chosen:
-        for check in (_mass, _force, _qdot, _rows, _power):
-            for what, where, message in check(system, state, tol):
+        here = system.near(state.t, state.q, state.v, AROUND)  # the same rows at every state nearby
+        for check in (_mass, _force, _qdot, _move, _rows, _power):
+            for what, where, message in check(here, state, tol):
                 found.setdefault((what, where), Finding(what=what, where=where, message=message, state=state))
     return SystemReport(states=len(chosen), findings=tuple(found.values()))
 
 
 Report = Iterator[tuple[str, str, str]]
+AROUND = 0.25  # s: contacts that may act within this time are examined, and no difference reaches further
 
 
 def _random_states(system: System, samples: int, seed: int) -> tuple[State, ...]:
     for name, value, low in (("samples", samples, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
             raise InputError(name, repr(value), f"an integer >= {low}")
-    rng = np.random.default_rng(seed)
-    return tuple(
-        State(q=rng.normal(size=system.nq), v=rng.normal(size=system.nv), t=float(rng.uniform()))
-        for _ in range(samples)
-    )
+    rng, rest, found = np.random.default_rng(seed), np.zeros(system.nv), []
+    for _ in range(samples):
+        q, v, t = rng.normal(size=system.nq), rng.normal(size=system.nv), float(rng.uniform())
+        with contextlib.suppress(InputError):  # named by the checks
+            q = vector("move(q, 0, 0)", system.move(q, rest, 0.0), system.nq)
+        found.append(State(q=q, v=v, t=t))
+    return tuple(found)
 
 
 def _mass(system: System, state: State, tol: float) -> Report:
@@ -162,6 +167,29 @@ def _qdot(system: System, state: State, tol: float) -> Report:
     gap = np.abs(double - 2.0 * here + rest)
     if gap.max(initial=0.0) > tol * (1.0 + np.abs(here).max(initial=0.0)):
         yield "qdot", "the system", f"not affine in v: component {int(np.argmax(gap))} bends by {gap.max():.3g}"
+
+
+def _move(system: System, state: State, tol: float) -> Report:
+    """Compare the motion at constant velocity with qdot, and with going back."""
+    q, v = state.q, state.v
+    try:
+        still = vector("move(q, v, 0)", system.move(q, v, 0.0), system.nq)
+        back = vector("move(q, v, dt)", system.move(system.move(q, v, 0.01), v, -0.01), system.nq)
+        dq = vector("qdot(q, v)", system.qdot(q, v), system.nq)
+        slope = _along(system, state, "move", lambda s, x: x)
+    except InputError as error:
+        yield "move", "the system", str(error)
+        return
+    size = 1.0 + np.abs(q).max(initial=0.0)
+    for what, text, gap, allowed in (
+        ("move", "move(q, v, 0) is not q", still - q, tol * size),
+        ("move", "moving back does not return to q", back - q, 1e-4 * size),
+        ("qdot", "it is not the rate of move at dt = 0", slope - dq, tol * (1.0 + np.abs(dq).max(initial=0.0))),
+    ):
+        if np.abs(gap).max(initial=0.0) > allowed:
+            k = int(np.argmax(np.abs(gap)))
+            yield what, "the system", f"{text}: component {k} is off by {gap[k]:.3g}"
+            return
 
 
 def _rows(system: System, state: State, tol: float) -> Report:
@@ -216,14 +244,13 @@ def _against_gap(
 ) -> Report:
     """Compare the normal row with the change of the gap, velocity by velocity, and with time."""
     t, q, v = state.t, state.q, state.v
-    rest = system.qdot(q, np.zeros(system.nv))
 
     def slope(e: Array) -> Array:
-        """Return the change of the gap with the velocity e."""
-        dq = system.qdot(q, e) - rest
-        return derivative(f"gap of {row.id}", lambda s: again(t, q + s * dq, v).gap)
+        """Return the change of the gap with the velocity e, time standing still."""
+        return derivative(f"gap of {row.id}", lambda s: again(t, system.move(q, e, s), v).gap)
 
-    n = np.stack([slope(e) for e in np.eye(system.nv)], axis=1)
+    rest = slope(np.zeros(system.nv))  # dq/dt may not vanish with v
+    n = np.stack([slope(e) - rest for e in np.eye(system.nv)], axis=1)
     text = "the change of the gap with that velocity (or qdot is wrong)"
     wrong = list(_differs("jacobian", row.id, row.J[:1], n, tol, text))
     change = _along(system, state, f"gap of {row.id}", lambda s, x: again(s, x, v).gap)
@@ -260,10 +287,9 @@ def _reader(system: System, id: str) -> Callable[[float, Array, Array], Row]:
 
 
 def _along(system: System, state: State, name: str, f: Callable[[float, Array], ArrayLike]) -> Array:
-    """Return the derivative of f(t, q) along qdot."""
-    dq = np.asarray(system.qdot(state.q, state.v), dtype=np.float64)
-    speed = float(np.abs(dq).max(initial=0.0))
-    return derivative(name, lambda s: f(state.t + s, state.q + s * dq), speed=speed)
+    """Return the derivative of f(t, q) along the motion at constant v."""
+    speed = float(np.abs(system.qdot(state.q, state.v)).max(initial=0.0))
+    return derivative(name, lambda s: f(state.t + s, system.move(state.q, state.v, s)), speed=speed)
 
 
 def _differs(what: str, where: str, given: Array, expected: Array, tol: float, text: str) -> Report:

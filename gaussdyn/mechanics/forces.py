@@ -1,4 +1,4 @@
-"""Applied forces between markers in the plane: springs with dampers, viscous drag, constant loads.
+"""Applied forces in the plane: springs with dampers, viscous drag, constant loads, a frame that shakes.
 
 Each adds itself to the generalised force h; what is conservative has a `potential`, the rest a `power`.
 """
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, scalar
-from .planar_bodies import Marker, Pair, pair
-from .planar_contacts import Motion
+from .planar_bodies import Marker
+from .planar_motion import Motion
+from .planar_vectors import Pair, pair, unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,4 +164,52 @@ class Load:
         return float(np.array(self.force_xy) @ m.v) + self.torque * m.omega
 
 
-Force = Spring | Drag | Load
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shaking:
+    """The frame of reference shakes: inertial force -m a sin(2 pi f t + phase) on every mass.
+
+    Parameters
+    ----------
+    direction : (x, y)
+        Of the acceleration of the frame; scaled to length one.
+    amplitude : float
+        a, the largest acceleration, m/s^2, >= 0.
+    frequency : float
+        f, Hz, >= 0.
+    phase : float
+        rad.
+
+    Raises
+    ------
+    InputError
+        A zero direction, a negative value, NaN.
+    """
+
+    direction: Pair = (1.0, 0.0)
+    amplitude: float
+    frequency: float
+    phase: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "direction", unit("direction of the shaking", self.direction))
+        object.__setattr__(self, "amplitude", scalar("amplitude of the shaking", self.amplitude, low=0.0))
+        object.__setattr__(self, "frequency", scalar("frequency of the shaking", self.frequency, low=0.0))
+        object.__setattr__(self, "phase", scalar("phase of the shaking", self.phase))
+
+    @property
+    def markers(self) -> tuple[Marker, ...]:
+        """None: it acts on every body."""
+        return ()
+
+    def force(self, motion: Motion) -> Array:
+        """Return its generalised force, shape (nv,)."""
+        a = -self.amplitude * math.sin(2.0 * math.pi * self.frequency * motion.t + self.phase)
+        return a * motion.layout.momentum(self.direction)
+
+    def potential(self, motion: Motion) -> float:
+        """Return 0: its work is counted as `power`."""
+        return 0.0
+
+    def power(self, motion: Motion) -> float:
+        """Return -a(t) . (momentum of all bodies), W."""
+        return float(self.force(motion) @ motion.v)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -12,31 +13,45 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, vector
 from ..errors import InputError
-from .forces import Drag, Force, Load, Spring
-from .planar_bodies import Body, Layout, Marker, MarkerMotion, Pair, PlanarBody, Point, nearest, pair
-from .planar_contacts import Constraint, DryFriction, HalfPlane, PlanarContact, Rod, String
+from .contact_law import ContactLaw
+from .planar_bodies import Body
+from .planar_collision import Contact, Detector, Pairs
+from .planar_contacts import HalfPlane
+from .planar_linkage import Linkage
+from .planar_motion import Layout, Motion
+from .planar_outlines import Outline
+from .planar_parts import Bond, Constraint, Force, as_data, checked, from_data
 from .planar_shapes import drawables
+from .planar_vectors import Pair, nearest, pair
 from .rows import Row
 from .state import State
 
-KINDS = {
-    kind.__name__: kind for kind in (Point, PlanarBody, PlanarContact, String, Rod, DryFriction, Spring, Drag, Load)
-}
+PARTS = ("bodies", "contacts", "forces", "joints", "obstacles", "contact")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PlanarSystem:
-    """Bodies in the plane with contacts, strings, rods and forces.
+    """Bodies in the plane with contacts, joints, strings, rods and forces.
 
     Parameters
     ----------
     bodies : sequence of Point or PlanarBody
         Their coordinates follow one another in q: (x, y) of a point, (x, y, angle) of a body.
-    contacts : sequence of PlanarContact, String, Rod or DryFriction
-        Rows come sorted by their ids.
-    forces : sequence of Spring, Drag or Load
+    contacts : sequence of PlanarContact, PlanarDiscContact, String, Rod or DryFriction
+        Given one by one; their rows are always there.
+    forces : sequence of Spring, Drag, Load, Shaking or Drive
     gravity : (x, y)
         m/s^2.
+    joints : sequence of Hinge, Slider, Weld, Limit, JointFriction, Motor or Gear
+    obstacles : sequence of HalfPlane, Disc, Stadium or Polygon
+        Shapes fixed to the ground, each with a name; a half-plane may be carried by a body.
+    contact : ContactLaw
+        Of shapes that touch each other, those of `pairs` excepted. A point mass has no shape.
+    pairs : mapping of (str, str) to ContactLaw or None
+        Laws of pairs by the names of bodies, obstacles or shapes (``body.shape``); None: they do not touch each other.
+        Bodies that a joint connects do not, nor a body on a hinge of the ground and obstacles, unless named here.
+
+    Rows come sorted by their ids. Contacts of shapes are found where `rows` or `near` is asked for them.
 
     Raises
     ------
@@ -48,25 +63,38 @@ class PlanarSystem:
     contacts: Sequence[Constraint] = ()
     forces: Sequence[Force] = ()
     gravity: Pair = (0.0, -9.81)
+    joints: Sequence[Bond] = ()
+    obstacles: Sequence[HalfPlane | Outline] = ()
+    contact: ContactLaw = field(default_factory=ContactLaw)
+    pairs: Pairs = field(default_factory=dict)
     layout: Layout = field(init=False, repr=False)
+    _linkage: Linkage = field(init=False, repr=False)
+    _detector: Detector | None = field(init=False, repr=False)
+    _found: tuple[Contact, ...] | None = field(init=False, repr=False)
     _inertias: Array = field(init=False, repr=False)
     _weight: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         layout = Layout.of(tuple(self.bodies))
         gravity = pair("gravity", self.gravity)
-        contacts = tuple(sorted(_checked("contacts", self.contacts, Constraint), key=lambda contact: contact.id))
-        forces = tuple(_checked("forces", self.forces, Force))
-        for left, right in pairwise(contacts):
-            if left.id == right.id:
-                raise InputError("contacts", f"two called {left.id!r}", "different ids", "Name their markers.")
-        for part in (*contacts, *forces):
+        contacts = tuple(sorted(checked("contacts", self.contacts, Constraint), key=lambda contact: contact.id))
+        forces = checked("forces", self.forces, Force)
+        linkage = Linkage.of(layout, checked("joints", self.joints, Bond))
+        ids = sorted([*(contact.id for contact in contacts), *linkage.ids])
+        for left, right in pairwise(ids):
+            if left == right:
+                raise InputError("contacts", f"two called {left!r}", "different ids", "Name their markers.")
+        for part in contacts:
             for marker in part.markers:
                 layout.check(marker)
+        linkage.check_forces(layout, forces)
+        detector = Detector.of(layout, tuple(self.obstacles), self.contact, self.pairs, linkage.joined)
         inertias = np.array([x for body in layout.bodies for x in body.inertias])
-        weight = np.concatenate([body.mass * np.array([*gravity, 0.0])[: body.size] for body in layout.bodies])
+        weight = gravity[0] * layout.momentum((1.0, 0.0)) + gravity[1] * layout.momentum((0.0, 1.0))
         values = {"layout": layout, "gravity": gravity, "contacts": contacts, "forces": forces}
-        values |= {"bodies": layout.bodies, "_inertias": inertias, "_weight": weight}
+        values |= {"bodies": layout.bodies, "_inertias": inertias, "_weight": weight, "joints": tuple(self.joints)}
+        values |= {"obstacles": tuple(self.obstacles), "pairs": dict(self.pairs), "_linkage": linkage}
+        values |= {"_detector": detector if detector.laws else None, "_found": None}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -88,9 +116,9 @@ class PlanarSystem:
         """Return gravity, the forces and `control`, a generalised force of shape (nv,), N and N m."""
         h = self._weight.copy()
         if self.forces:
-            motion = self._motion(q, v)
+            motion = Motion(self.layout, t, q, v)
             for force in self.forces:
-                h += force.force(motion)
+                h += force.force(*self._linkage.asked(force, motion))
         return h if control is None else h + vector("control", control, self.nv)
 
     def qdot(self, q: Array, v: Array) -> Array:
@@ -103,44 +131,57 @@ class PlanarSystem:
         return moved
 
     def near(self, t: float, q: Array, v: Array, dt: float) -> PlanarSystem:
-        """Return the system itself: its constraints are always the same."""
-        return self
+        """Return the system with those contacts of its shapes that may act within dt (s), and no others."""
+        if self._detector is None or self._found is not None:
+            return self
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "_found", self._detected(q, v, dt))
+        return frozen
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
-        """Return every contact, string, rod and dry friction at (q, v), sorted by id."""
-        motion = self._motion(q, v)
-        return tuple(contact.row(motion) for contact in self.contacts)
+        """Return every constraint at (t, q, v), sorted by id; of the contacts of shapes those that are closed."""
+        motion = Motion(self.layout, t, q, v)
+        rows = tuple(row for contact in self.contacts for row in contact.rows(motion))
+        if self._detector is None and not self.joints:
+            return rows
+        found = self._found
+        if self._detector is not None and found is None:
+            found = self._detected(q, v, 0.0)
+        rows += tuple(row for contact in found or () for row in contact.rows(motion)) + self._linkage.rows(motion)
+        return tuple(sorted(rows, key=lambda row: row.id))
 
     def potential(self, t: float, q: Array) -> float:
         """Return the energy of gravity and springs, J; gravity is zero at the origin."""
         stored = -float(self._weight @ q)
         if self.forces:
-            motion = self._motion(q, np.zeros(self.nv))
-            stored += sum(force.potential(motion) for force in self.forces)
+            motion = Motion(self.layout, t, q, np.zeros(self.nv))
+            stored += sum(force.potential(*self._linkage.asked(force, motion)) for force in self.forces)
         return stored
 
     def power(self, t: float, q: Array, v: Array, control: Array | None = None) -> float:
-        """Return the power of dampers, drags, loads and control, W."""
-        motion = self._motion(q, v)
-        power = sum((force.power(motion) for force in self.forces), 0.0)
+        """Return the power of dampers, drags, loads, drives, the shaking and control, W."""
+        motion = Motion(self.layout, t, q, v)
+        power = sum((force.power(*self._linkage.asked(force, motion)) for force in self.forces), 0.0)
         return power if control is None else power + float(vector("control", control, self.nv) @ v)
 
     def drawables(self, q: Array) -> list[dict[str, Any]]:
         """Return shapes in the pose q; see `planar_shapes`."""
-        return drawables(self.layout, self.contacts, self.forces, self._motion(q, np.zeros(self.nv)))
+        motion = Motion(self.layout, 0.0, q, np.zeros(self.nv))
+        return drawables(self.layout, self.contacts, self.forces, self.joints, self.obstacles, motion)
 
     def spec(self) -> dict[str, Any]:
         """Return plain data from which `from_spec` builds the same system."""
         spec: dict[str, Any] = {"kind": "PlanarSystem", "gravity": list(self.gravity)}
-        for name in ("bodies", "contacts", "forces"):
-            spec[name] = [{"kind": type(part).__name__, **asdict(part)} for part in getattr(self, name)]
-        return spec
+        for name in PARTS:
+            spec[name] = as_data(getattr(self, name))
+        return {**spec, "pairs": [[*names, as_data(law)] for names, law in self.pairs.items()]}
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> PlanarSystem:
         """Build a system from what `spec` returned."""
-        parts = {name: [_part(data) for data in spec.get(name, ())] for name in ("bodies", "contacts", "forces")}
-        return cls(**parts, gravity=spec["gravity"])
+        parts = {name: from_data(spec[name]) for name in PARTS if name in spec}
+        pairs = {(a, b): from_data(law) for a, b, law in spec.get("pairs", ())}
+        return cls(**parts, pairs=pairs, gravity=spec["gravity"])
 
     def state(
         self, place: Mapping[str, ArrayLike], velocity: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0
@@ -176,17 +217,13 @@ class PlanarSystem:
             raise InputError(f"coordinate of {body}", repr(coordinate), ", ".join(names))
         return self.layout.start[body] + names.index(coordinate)
 
-    def _motion(self, q: Array, v: Array) -> Callable[[Marker], MarkerMotion]:
-        """Return marker -> its motion, each evaluated once."""
-        seen: dict[Marker, MarkerMotion] = {}
-
-        def motion(marker: Marker) -> MarkerMotion:
-            """Return the motion of a marker, computed once."""
-            if marker not in seen:
-                seen[marker] = self.layout.motion(marker, q, v)
-            return seen[marker]
-
-        return motion
+    def _detected(self, q: Array, v: Array, dt: float) -> tuple[Contact, ...]:
+        """Return the contacts of shapes that may act within dt, less those that are given one by one."""
+        if self._detector is None:
+            return ()
+        given = {contact.id for contact in self.contacts}
+        found = self._detector.near(q, v, dt, float(np.hypot(*self.gravity)))
+        return tuple(contact for contact in found if contact.id not in given)
 
     def _gather(self, what: str, values: Mapping[str, ArrayLike]) -> Array:
         x = np.zeros(self.nq)
@@ -195,22 +232,3 @@ class PlanarSystem:
             size = 2 if name in self.layout.points else 3
             x[i : i + size] = vector(f"{what} of {name}", value, size)
         return x
-
-
-def _checked(name: str, parts: Sequence[Any], allowed: Any) -> Sequence[Any]:
-    for part in parts:
-        if not isinstance(part, allowed):
-            kinds = ", ".join(kind.__name__ for kind in allowed.__args__)
-            raise InputError(name, repr(part), kinds)
-    return parts
-
-
-def _part(data: Mapping[str, Any]) -> Any:
-    values = dict(data)
-    kind = KINDS[values.pop("kind")]
-    for name in ("point", "a", "b"):
-        if isinstance(values.get(name), Mapping):
-            values[name] = Marker(**values[name])
-    if "plane" in values:
-        values["plane"] = HalfPlane(**values["plane"])
-    return kind(**values)

@@ -7,17 +7,16 @@ whole package: t = (n_y, -n_x), blocks ordered (N, T), the normal pointing from 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..arrays import Array, scalar
 from ..errors import InputError
-from .planar_bodies import GROUND, Marker, MarkerMotion, Pair, check_name, pair, rotated, unit
-from .rows import Row
-
-Motion = Callable[[Marker], MarkerMotion]
+from .planar_bodies import Marker
+from .planar_motion import Motion
+from .planar_vectors import GROUND, Pair, check_name, pair, perp, rotated, unit
+from .rows import Row, pair_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +35,11 @@ class HalfPlane:
     body : str
         The body it is fixed to (point and normal then in the body's frame); the ground by default.
 
+    Attributes
+    ----------
+    marker : Marker
+        The point of the line, on the body that carries it.
+
     Raises
     ------
     InputError
@@ -47,17 +51,14 @@ class HalfPlane:
     normal: Pair = (0.0, 1.0)
     belt: float = 0.0
     body: str = GROUND
+    marker: Marker = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_name("name of a half-plane", self.name)
         object.__setattr__(self, "point", pair(f"point of {self.name}", self.point))
+        object.__setattr__(self, "marker", Marker(self.body, self.point))
         object.__setattr__(self, "normal", unit(f"normal of {self.name}", self.normal))
         object.__setattr__(self, "belt", scalar(f"belt of {self.name}", self.belt))
-
-    @property
-    def marker(self) -> Marker:
-        """The point of the line, as a marker of the body that carries it."""
-        return Marker(self.body, self.point)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,8 @@ class PlanarContact:
         Newton restitution, normal in [0, 1] and tangential in [-1, 1].
     bilateral : bool
         Held on the line from both sides, as a slider in a guide.
+    name : str
+        Its id; by default the markers and the half-plane give it, e.g. ``rod.tip/floor``.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class PlanarContact:
     eps_n: float = 0.0
     eps_t: float = 0.0
     bilateral: bool = False
+    name: str = ""
 
     def __post_init__(self) -> None:
         mu = scalar(f"mu of {self.id}", self.mu, low=0.0)
@@ -104,14 +108,14 @@ class PlanarContact:
     @property
     def id(self) -> str:
         """Stable name, e.g. ``rod.tip/floor``."""
-        return f"{self.point.label}/{self.plane.name}"
+        return self.name or f"{self.point.label}/{self.plane.name}"
 
     @property
     def markers(self) -> tuple[Marker, ...]:
         """The markers it uses."""
         return (self.point, self.plane.marker)
 
-    def row(self, motion: Motion) -> Row:
+    def rows(self, motion: Motion) -> tuple[Row, ...]:
         """Return the constraint at one state: rows (N, T), or (N,) without friction.
 
         With d = x - x_p, the normal n turning at omega_p, and w the velocity of the point relative to the body of the
@@ -122,16 +126,20 @@ class PlanarContact:
         nx, ny = rotated(self.plane.normal, p.angle)
         frame = np.array([[nx, ny], [ny, -nx]])
         d = a.x - p.x
-        J = frame @ (a.J - p.J - np.outer(_perp(d), p.turn))
-        J[1] += self.radius * (a.turn - p.turn)
-        w = a.v - p.v - p.omega * _perp(d)
-        rate = frame @ w
-        drift = frame @ (a.drift - p.drift - p.omega * _perp(a.v - p.v))
-        drift += p.omega * np.array([-rate[1], rate[0]])
-        rate[1] += self.radius * (a.omega - p.omega) - self.plane.belt
+        if self.plane.body == GROUND:  # the same, less what is zero
+            J, rate, drift = frame @ a.J, frame @ a.v, frame @ a.drift
+        else:
+            J = frame @ (a.J - p.J - np.outer(perp(d), p.turn))
+            rate = frame @ (a.v - p.v - p.omega * perp(d))
+            drift = frame @ (a.drift - p.drift - p.omega * perp(a.v - p.v))
+            drift += p.omega * np.array([-rate[1], rate[0]])
+        if self.radius > 0.0:
+            J[1] += self.radius * (a.turn - p.turn)
+            rate[1] += self.radius * (a.omega - p.omega)
+        rate[1] -= self.plane.belt
         rows = 2 if self.mu_s > 0.0 or self.eps_t != 0.0 else 1
         kind = ("bilateral_contact" if rows == 2 else "bilateral") if self.bilateral else None
-        return Row(
+        row = Row(
             id=self.id,
             kind=kind or ("contact" if rows == 2 else "unilateral"),  # type: ignore[arg-type]
             gap=float(frame[0] @ d) - self.radius,
@@ -142,7 +150,11 @@ class PlanarContact:
             mu_s=self.mu_s,
             eps_n=self.eps_n,
             eps_t=self.eps_t,
+            between=pair_of(self.id, (self.point.body, self.plane.body)),
+            point=a.x - self.radius * frame[0],
+            frame=frame,
         )
+        return (row,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,12 +213,12 @@ class String(Link):
 
     __slots__ = ()
 
-    def row(self, motion: Motion) -> Row:
+    def rows(self, motion: Motion) -> tuple[Row, ...]:
         """Return the constraint length - |d| >= 0 at one state."""
         distance, J, speed, bend = self._stretch(motion)
         J, rate, drift = -J[None], np.array([-speed]), np.array([-bend])
         gap = self.length - distance
-        return Row(id=self.id, kind="unilateral", gap=gap, J=J, rate=rate, drift=drift, eps_n=self.eps_n)
+        return (Row(id=self.id, kind="unilateral", gap=gap, J=J, rate=rate, drift=drift, eps_n=self.eps_n),)
 
 
 class Rod(Link):
@@ -214,11 +226,11 @@ class Rod(Link):
 
     __slots__ = ()
 
-    def row(self, motion: Motion) -> Row:
+    def rows(self, motion: Motion) -> tuple[Row, ...]:
         """Return the constraint |d| - length = 0 at one state."""
         distance, J, speed, bend = self._stretch(motion)
         rate, drift = np.array([speed]), np.array([bend])
-        return Row(id=self.id, kind="bilateral", gap=distance - self.length, J=J[None], rate=rate, drift=drift)
+        return (Row(id=self.id, kind="bilateral", gap=distance - self.length, J=J[None], rate=rate, drift=drift),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,15 +278,8 @@ class DryFriction:
         """The markers it uses."""
         return (self.point,)
 
-    def row(self, motion: Motion) -> Row:
+    def rows(self, motion: Motion) -> tuple[Row, ...]:
         """Return one row: the velocity along the line."""
         m, e = motion(self.point), np.array(self.direction)
         J, rate, drift = (e @ m.J)[None], np.array([e @ m.v - self.belt]), np.array([e @ m.drift])
-        return Row(id=self.id, kind="dry", J=J, rate=rate, drift=drift, cap=self.cap, cap_s=self.cap_s)
-
-
-Constraint = PlanarContact | String | Rod | DryFriction
-
-
-def _perp(d: Array) -> Array:
-    return np.array([-d[1], d[0]])
+        return (Row(id=self.id, kind="dry", J=J, rate=rate, drift=drift, cap=self.cap, cap_s=self.cap_s),)

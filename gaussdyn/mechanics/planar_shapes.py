@@ -9,42 +9,76 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .forces import Force, Spring
-from .planar_bodies import Body, Layout, Marker, PlanarBody, rotated
-from .planar_contacts import Constraint, Link, Motion, PlanarContact
+from .forces import Spring
+from .planar_bodies import Body, Marker, PlanarBody
+from .planar_contacts import HalfPlane, Link, PlanarContact
+from .planar_joints import Joint
+from .planar_motion import Layout, Motion
+from .planar_outlines import Disc, Outline, drawn_corners
+from .planar_parts import Bond, Constraint, Force
+from .planar_vectors import Pair, rotated
 
 
 def drawables(
-    layout: Layout, contacts: Sequence[Constraint], forces: Sequence[Force], motion: Motion
+    layout: Layout,
+    contacts: Sequence[Constraint],
+    forces: Sequence[Force],
+    joints: Sequence[Bond],
+    obstacles: Sequence[HalfPlane | Outline],
+    motion: Motion,
 ) -> list[dict[str, Any]]:
-    """Return the shapes of bodies, obstacles, strings, rods and springs in one pose."""
-    shapes = [_body(body, motion) for body in layout.bodies]
-    planes = {(c.plane.body, c.plane.name): c for c in contacts if isinstance(c, PlanarContact)}
-    shapes += [_plane(contact, motion) for contact in planes.values()]
+    """Return the shapes of bodies, obstacles, strings, rods, springs and joints in one pose."""
+    shapes = [shape for body in layout.bodies for shape in _body(body, motion)]
+    planes = [contact.plane for contact in contacts if isinstance(contact, PlanarContact)]
+    planes += [shape for shape in obstacles if isinstance(shape, HalfPlane)]
+    shapes += [_plane(plane, motion) for plane in {(p.body, p.name): p for p in planes}.values()]
+    shapes += [outline(o.name, o, (0.0, 0.0), 0.0) for o in obstacles if not isinstance(o, HalfPlane)]
     ties = [part for part in (*contacts, *forces) if isinstance(part, (Link, Spring))]
     shapes += [_segment(f"{tie.a.label}~{tie.b.label}", tie.a, tie.b, motion) for tie in ties]
+    shapes += [_joint(joint, motion) for joint in joints if isinstance(joint, Joint)]
     return shapes
 
 
-def _body(body: Body, motion: Motion) -> dict[str, Any]:
+def _body(body: Body, motion: Motion) -> list[dict[str, Any]]:
     pose = motion(Marker(body.name))
-    at = [float(pose.x[0]), float(pose.x[1])]
+    at = (float(pose.x[0]), float(pose.x[1]))
+    if isinstance(body, PlanarBody) and body.shapes:
+        return [outline(f"{body.name}.{s.name}" if s.name else body.name, s, at, pose.angle) for s in body.shapes]
     if isinstance(body, PlanarBody) and body.radius > 0.0:
-        return {"shape": "disc", "name": body.name, "at": at, "radius": body.radius, "angle": pose.angle}
+        return [outline(body.name, Disc(radius=body.radius), at, pose.angle)]
     if not isinstance(body, PlanarBody) or len(body.outline) < 2:
-        return {"shape": "point", "name": body.name, "at": at}
-    arms = [rotated(corner, pose.angle) for corner in body.outline]
-    corners = [[at[0] + x, at[1] + y] for x, y in arms]
-    if len(corners) == 2:
-        return {"shape": "segment", "name": body.name, "ends": corners}
-    return {"shape": "polygon", "name": body.name, "points": corners}
+        return [{"shape": "point", "name": body.name, "at": list(at)}]
+    return [_corners(body.name, body.outline, at, pose.angle)]
 
 
-def _plane(contact: PlanarContact, motion: Motion) -> dict[str, Any]:
-    pose = motion(contact.plane.marker)
+def outline(name: str, shape: Outline, at: Pair, angle: float) -> dict[str, Any]:
+    """Return the shape of a body at a place, turned by an angle."""
+    if isinstance(shape, Disc):
+        (centre,) = _placed(shape.corners, at, angle)
+        return {"shape": "disc", "name": name, "at": centre, "radius": shape.radius, "angle": angle}
+    return _corners(name, drawn_corners(shape), at, angle)
+
+
+def _corners(name: str, corners: Sequence[Pair], at: Pair, angle: float) -> dict[str, Any]:
+    placed = _placed(corners, at, angle)
+    if len(placed) == 2:
+        return {"shape": "segment", "name": name, "ends": placed}
+    return {"shape": "polygon", "name": name, "points": placed}
+
+
+def _placed(corners: Sequence[Pair], at: Pair, angle: float) -> list[list[float]]:
+    arms = [rotated(corner, angle) for corner in corners]
+    return [[at[0] + x, at[1] + y] for x, y in arms]
+
+
+def _plane(plane: HalfPlane, motion: Motion) -> dict[str, Any]:
+    pose = motion(plane.marker)
     at = [float(pose.x[0]), float(pose.x[1])]
-    normal = list(rotated(contact.plane.normal, pose.angle))
-    return {"shape": "halfplane", "name": contact.plane.name, "at": at, "normal": normal}
+    return {"shape": "halfplane", "name": plane.name, "at": at, "normal": list(rotated(plane.normal, pose.angle))}
+
+
+def _joint(joint: Joint, motion: Motion) -> dict[str, Any]:
+    return {"shape": "point", "name": joint.name, "at": [float(x) for x in motion(joint.a).x]}
 
 
 def _segment(name: str, a: Marker, b: Marker, motion: Motion) -> dict[str, Any]:

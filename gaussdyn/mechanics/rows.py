@@ -51,7 +51,8 @@ class Row:
     eps_n, eps_t : float
         Newton restitution, normal and tangential, in [0, 1] and [-1, 1].
     between : pair of str
-        Names of the bodies of a contact, the one that the normal points into first; empty for other constraints.
+        Names of the bodies of a contact, the one that the normal points into first (obstacles of the ground by their
+        own names); empty for other constraints.
     point : array_like, shape (2,) or (3,), optional
         Where a contact is in space, m.
     frame : array_like, shape (2, 2) or (3, 3), optional
@@ -118,6 +119,12 @@ class Row:
         """Tangential speed, m/s (0 without friction)."""
         tangential = self.rate if self.kind == "dry" else self.rate[1:3]
         return float(np.sqrt((tangential**2).sum()))
+
+
+def pair_of(id: str, bodies: tuple[str, str]) -> tuple[str, str]:
+    """Return the names of the two bodies of a contact; obstacles of the ground go by their own, as the id has it."""
+    first, _, second = (label.split(":")[0] for label in id.partition("/"))
+    return first if bodies[0] == "ground" else bodies[0], second if bodies[1] == "ground" else bodies[1]
 
 
 def _check_size(row: Row) -> None:

@@ -38,6 +38,9 @@ class Planted:
     def __getattr__(self, name):
         return getattr(self._system, name)
 
+    def near(self, t, q, v, dt):
+        return self
+
     def rows(self, t, q, v):
         def planted(row):
             if row.id != self._id:

@@ -8,12 +8,14 @@ import pytest
 from gaussdyn.mechanics.planar import PlanarSystem
 from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody, Point, fixed
 from gaussdyn.mechanics.planar_contacts import DryFriction, HalfPlane, PlanarContact, Rod, String
+from gaussdyn.mechanics.planar_disc_contact import PlanarDiscContact
 
 A = PlanarBody(name="a", mass=2.0, inertia=0.3)
 B = PlanarBody(name="b", mass=1.0, inertia=0.2)
 P = Point(name="p", mass=0.5)
 WALL = HalfPlane(name="wall", point=(0.3, -0.2), normal=(1.0, 2.0), belt=0.7)
 DECK = HalfPlane(name="deck", point=(0.1, 0.4), normal=(-1.0, 3.0), body="b", belt=-0.2)
+TIP, HUB = Marker("a", (0.5, -0.1)), Marker("b", (0.1, 0.2))
 CONSTRAINTS = {
     "point on wall": PlanarContact(point=Marker("a", (0.5, -0.1), "tip"), plane=WALL, mu=0.3),
     "disc on wall": PlanarContact(point=Marker("a", (0.2, 0.3)), plane=WALL, mu=0.3, radius=0.25),
@@ -21,6 +23,9 @@ CONSTRAINTS = {
     "disc on deck": PlanarContact(point=Marker("a", (0.5, -0.1)), plane=DECK, mu=0.3, radius=0.15),
     "mass on deck": PlanarContact(point=Marker("p"), plane=DECK, mu=0.3),
     "frictionless": PlanarContact(point=Marker("a", (0.5, -0.1)), plane=DECK),
+    "discs": PlanarDiscContact(a=TIP, b=HUB, radius_a=0.3, radius_b=0.2, mu=0.3),
+    "disc on a peg": PlanarDiscContact(a=TIP, b=fixed(0.1, 0.2), radius_a=0.3, radius_b=0.0, mu=0.3),
+    "disc on a mass": PlanarDiscContact(a=Marker("p"), b=HUB, radius_a=0.3, radius_b=0.2),
     "anchored string": String(a=Marker("a", (0.5, -0.1)), b=fixed(-1.0, 2.0), length=1.5),
     "string": String(a=Marker("a", (0.5, -0.1)), b=Marker("b", (0.1, 0.2)), length=1.5),
     "rod": Rod(a=Marker("p"), b=Marker("b", (0.1, 0.2)), length=1.0),
@@ -86,6 +91,9 @@ def test_reactions_are_forces_at_the_contact_point(name):
     if contact.plane.body == "b":
         expected[5:] = -_wrench(force, at - place["b"][:2])
     np.testing.assert_allclose(row.J.T @ r, expected, atol=1e-12)
+    np.testing.assert_allclose(row.point, at, atol=1e-12)
+    np.testing.assert_allclose(row.frame, [n, [n[1], -n[0]]], atol=1e-12)
+    assert row.between == ("a", "b" if contact.plane.body == "b" else contact.plane.name)
 
 
 def _rotation(angle):

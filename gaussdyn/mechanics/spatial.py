@@ -1,0 +1,288 @@
+"""Rigid bodies in space as a `System`: M constant, attitudes as unit quaternions, contacts found as the bodies move."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..arrays import Array, vector
+from ..errors import InputError
+from ..linalg.rotations import IDENTITY, unit_quaternion
+from .contact_law import ContactLaw
+from .joint_equations import Equation
+from .planar_vectors import nearest
+from .rows import Row
+from .spatial_bodies import SpatialBody
+from .spatial_contacts import Contacts, Obstacle, Pairs
+from .spatial_drawables import drawables
+from .spatial_forces import Force
+from .spatial_motion import Motions, SpatialLayout
+from .spatial_parts import Bond, Joints
+from .spatial_shapes import Triple, triple
+from .spatial_spec import decoded, encoded
+from .state import State
+
+PLACES = ("x", "y", "z", "qw", "qx", "qy", "qz")
+RATES = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SpatialSystem:
+    """Bodies in space with contacts, joints and forces.
+
+    Parameters
+    ----------
+    bodies : sequence of SpatialBody
+        Body k has q[7 k : 7 k + 7] = (x, y, z, qw, qx, qy, qz) and v[6 k : 6 k + 6] = (vx, vy, vz, wx, wy, wz), the
+        angular velocity in body axes.
+    obstacles : sequence of HalfSpace, Sphere, Capsule or Box
+        Fixed in space (half-spaces also to a body), each with a name.
+    joints : sequence of BallJoint, Hinge, Universal, Slider, Weld, Rod, String, Limit, JointFriction, Motor or Gear
+        Rows of joints and contacts come sorted by their ids.
+    forces : sequence of Spring, Drag, Load, Drive or Shaking
+    gravity : (x, y, z)
+        m/s^2.
+    contact : ContactLaw
+        Of all pairs that are not in `pairs`.
+    pairs : mapping of (str, str) to ContactLaw or None
+        Laws of pairs of bodies or obstacles; None: they do not touch each other. Bodies that a joint connects do not,
+        unless they are named here.
+
+    Raises
+    ------
+    InputError
+        Names used twice or unknown, NaN, a part that is none of the above.
+    """
+
+    bodies: Sequence[SpatialBody]
+    obstacles: Sequence[Obstacle] = ()
+    joints: Sequence[Bond] = ()
+    forces: Sequence[Force] = ()
+    gravity: Triple = (0.0, 0.0, -9.81)
+    contact: ContactLaw = field(default_factory=ContactLaw)
+    pairs: Pairs = field(default_factory=dict)
+    layout: SpatialLayout = field(init=False, repr=False)
+    contacts: Contacts = field(init=False, repr=False)
+    _bonds: Joints = field(init=False, repr=False)
+    _mass: Array = field(init=False, repr=False)
+    _inertias: Array = field(init=False, repr=False)
+    _weight: Array = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        layout = SpatialLayout.of(tuple(self.bodies))
+        bonds = Joints.of(layout, self.joints)
+        forces = bonds.check_forces(layout, self.forces)
+        gravity = triple("gravity", self.gravity)
+        obstacles = tuple(self.obstacles)
+        contacts = Contacts.of(layout, obstacles, self.contact, self.pairs, bonds.joined)
+        inertias = np.array([body.inertia for body in layout.bodies])
+        weight = np.concatenate([[*(body.mass * np.array(gravity)), 0.0, 0.0, 0.0] for body in layout.bodies])
+        values: dict[str, Any] = {
+            "bodies": layout.bodies,
+            "obstacles": obstacles,
+            "joints": tuple(self.joints),
+            "forces": forces,
+        }
+        values |= {"gravity": gravity, "pairs": dict(self.pairs), "layout": layout, "contacts": contacts}
+        values |= {"_bonds": bonds, "_mass": _mass(layout), "_inertias": inertias, "_weight": weight}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return 7 * len(self.bodies)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return 6 * len(self.bodies)
+
+    def mass(self, q: Array) -> Array:
+        """Return M, shape (nv, nv): blocks m I and the inertia in body axes, kg and kg m^2; the same for all q."""
+        return self._mass
+
+    def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
+        """Return gravity, -w x J w, the forces and `control`, a generalised force of shape (nv,), N and N m.
+
+        The moments of `control` are in body axes, as the angular velocities are.
+        """
+        h = self._weight + self._gyroscopic(v)
+        if self.forces:
+            motion = Motions(self.layout, t, q, v)
+            for force in self.forces:
+                h += force.force(motion, self._free(motion))
+        return h if control is None else h + vector("control", control, self.nv)
+
+    def qdot(self, q: Array, v: Array) -> Array:
+        """Return dq/dt = (v, 1/2 q (0, w)) of every body."""
+        Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
+        rate = np.empty_like(Q)
+        rate[:, :3] = V[:, :3]
+        rate[:, 3:] = 0.5 * _times_vector(Q[:, 3:], V[:, 3:])
+        return rate.ravel()
+
+    def move(self, q: Array, v: Array, dt: float) -> Array:
+        """Return x + dt v and q (1, dt w / 2) scaled to length one, Cayley's map, for every body."""
+        Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
+        moved = np.empty_like(Q)
+        moved[:, :3] = Q[:, :3] + dt * V[:, :3]
+        turned = Q[:, 3:] + (0.5 * dt) * _times_vector(Q[:, 3:], V[:, 3:])
+        moved[:, 3:] = turned / np.sqrt((turned * turned).sum(axis=1))[:, None]
+        return moved.ravel()
+
+    def near(self, t: float, q: Array, v: Array, dt: float) -> SpatialSystem:
+        """Return the system with the contacts of bodies that may meet within dt, for all states to come."""
+        if self.contacts.frozen:
+            return self
+        reach = math.hypot(*self.gravity) * dt * dt
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach))
+        return frozen
+
+    def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
+        """Return every joint and every contact at (t, q, v), sorted by id; contacts that touch, unless frozen."""
+        motion = Motions(self.layout, t, q, v)
+        contacts = self.contacts if self.contacts.frozen else self.contacts.near(q, v, 0.0, 0.0)
+        rows = (*self._bonds.rows(motion), *contacts.rows(motion))
+        return tuple(sorted(rows, key=lambda row: row.id))
+
+    def potential(self, t: float, q: Array) -> float:
+        """Return the energy of gravity and springs, J; gravity is zero at the origin."""
+        places = np.concatenate([q.reshape(-1, 7)[:, :3], np.zeros((len(self.bodies), 3))], axis=1)
+        stored = -float(self._weight @ places.ravel())
+        if self.forces:
+            motion = Motions(self.layout, t, q, np.zeros(self.nv))
+            stored += sum(force.potential(motion, self._free(motion)) for force in self.forces)
+        return stored
+
+    def power(self, t: float, q: Array, v: Array, control: Array | None = None) -> float:
+        """Return the power of dampers, drags, loads, drives, shaking and control, W."""
+        motion = Motions(self.layout, t, q, v)
+        power = sum((force.power(motion, self._free(motion)) for force in self.forces), 0.0)
+        return power if control is None else power + float(vector("control", control, self.nv) @ v)
+
+    def coordinate(self, joint: str, q: Array, v: Array | None = None) -> Equation:
+        """Return the angle of a hinge in [-pi, pi] or the travel of a slider at (q, v), with its rate.
+
+        Raises
+        ------
+        InputError
+            An unknown joint, or one without a coordinate.
+        """
+        motion = Motions(self.layout, 0.0, q, np.zeros(self.nv) if v is None else v)
+        return self._bonds.free(motion, joint)
+
+    def drawables(self, q: Array) -> list[dict[str, Any]]:
+        """Return shapes in the pose q; see `spatial_drawables`."""
+        motion = Motions(self.layout, 0.0, q, np.zeros(self.nv))
+        return drawables(self.bodies, self.obstacles, (*self.joints, *self.forces), motion)
+
+    def spec(self) -> dict[str, Any]:
+        """Return plain data from which `from_spec` builds the same system."""
+        names = ("bodies", "obstacles", "joints", "forces", "gravity", "contact")
+        spec = {name: encoded(getattr(self, name)) for name in names}
+        pairs = [[*names, encoded(law)] for names, law in self.pairs.items()]
+        return {"kind": "SpatialSystem", **spec, "pairs": pairs}
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> SpatialSystem:
+        """Build a system from what `spec` returned."""
+        values = {name: decoded(value) for name, value in spec.items() if name not in ("kind", "pairs")}
+        pairs = {(a, b): decoded(law) for a, b, law in spec.get("pairs", ())}
+        return cls(**values, pairs=pairs)
+
+    def state(
+        self, place: Mapping[str, ArrayLike], velocity: Mapping[str, ArrayLike] | None = None, *, t: float = 0.0
+    ) -> State:
+        """Return a `State` from coordinates by body name; bodies left out are at the origin, or at rest.
+
+        Parameters
+        ----------
+        place : mapping of str to array_like, shape (3,) or (7,)
+            (x, y, z) of the mass centre, m, and the unit quaternion (qw, qx, qy, qz); not turned without it.
+        velocity : mapping of str to array_like, shape (3,) or (6,)
+            (vx, vy, vz), m/s, and (wx, wy, wz) in body axes, rad/s.
+        t : float
+            s.
+
+        Raises
+        ------
+        InputError
+            An unknown name, a wrong shape, NaN, a quaternion off length one by more than 1e-6.
+        """
+        q, v = np.zeros((len(self.bodies), 7)), np.zeros((len(self.bodies), 6))
+        q[:, 3:] = IDENTITY
+        for name, value in place.items():
+            x = _either(f"place of {name}", value, 3, 7)
+            k = self._number(name)
+            q[k, : len(x)] = x
+            q[k, 3:] = unit_quaternion(f"quaternion of {name}", q[k, 3:])
+        for name, value in (velocity or {}).items():
+            x = _either(f"velocity of {name}", value, 3, 6)
+            v[self._number(name), : len(x)] = x
+        return State(q=q.ravel(), v=v.ravel(), t=t)
+
+    def index(self, body: str, coordinate: str = "x") -> int:
+        """Return where x, y, z, qw, qx, qy or qz of a body stands in q, or vx, vy, vz, wx, wy or wz in v.
+
+        Raises
+        ------
+        InputError
+            An unknown name.
+        """
+        k = self._number(body)
+        if coordinate in PLACES:
+            return 7 * k + PLACES.index(coordinate)
+        if coordinate in RATES:
+            return 6 * k + RATES.index(coordinate)
+        raise InputError(f"coordinate of {body}", repr(coordinate), ", ".join((*PLACES, *RATES)))
+
+    def _number(self, body: str) -> int:
+        if body not in self.layout.place:
+            raise InputError("body", repr(body), *nearest(body, self.layout.place))
+        return self.layout.place[body]
+
+    def _free(self, motion: Motions) -> Any:
+        return lambda joint, middle=0.0: self._bonds.free(motion, joint, middle)
+
+    def _gyroscopic(self, v: Array) -> Array:
+        """Return -w x J w of every body, shape (nv,)."""
+        h = np.zeros((len(self.bodies), 6))
+        w = v.reshape(-1, 6)[:, 3:]
+        L = np.einsum("kij,kj->ki", self._inertias, w)
+        h[:, 3] = L[:, 1] * w[:, 2] - L[:, 2] * w[:, 1]
+        h[:, 4] = L[:, 2] * w[:, 0] - L[:, 0] * w[:, 2]
+        h[:, 5] = L[:, 0] * w[:, 1] - L[:, 1] * w[:, 0]
+        return h.ravel()
+
+
+def _mass(layout: SpatialLayout) -> Array:
+    M = np.zeros((layout.nv, layout.nv))
+    for k, body in enumerate(layout.bodies):
+        M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body.mass * np.eye(3)
+        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body.inertia
+    M.flags.writeable = False
+    return M
+
+
+def _times_vector(Q: Array, W: Array) -> Array:
+    """Return the quaternion products q (0, w), row by row, shape (n, 4)."""
+    a, b, c, d = Q.T
+    x, y, z = W.T
+    parts = [-b * x - c * y - d * z, a * x + c * z - d * y, a * y - b * z + d * x, a * z + b * y - c * x]
+    return np.stack(parts, axis=1)
+
+
+def _either(name: str, value: ArrayLike, few: int, many: int) -> Array:
+    """Return a vector of one of two sizes."""
+    x = vector(name, value)
+    if len(x) not in (few, many):
+        raise InputError(name, f"shape {x.shape}", f"a vector of shape ({few},) or ({many},)")
+    return x

@@ -15,6 +15,7 @@ from .series import Series
 
 EXACT = 1e-12  # numbers that must agree up to rounding
 RESIDUAL = 1e-8  # above this the mode of a contact is not settled
+WORKS = ("work_reactions", "work_forces", "work_projection")
 DRIFT = 1e-2  # energy that the step size may lose or gain, relative
 
 
@@ -117,7 +118,7 @@ def _reactions(run: Trajectory, key: str) -> Array | None:
 def _energy(run: Trajectory) -> Array:
     """Return how far energy and its error are from their parts, relative to the largest energy."""
     energy = run["kinetic"] + run["potential"]
-    error = energy - energy[0] - run["work_reactions"] - run["work_forces"]
+    error = energy - energy[0] - sum(run[name] for name in WORKS)
     scale = float(np.abs(run["kinetic"]).max() + np.abs(run["potential"]).max() + np.abs(run["work_reactions"]).max())
     far: Array = np.abs(run["energy"] - energy) + np.abs(run["energy_error"] - error)
     return far / (scale if scale > 0.0 else 1.0)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,9 +11,11 @@ from ..arrays import Array
 from ..contact.assemble import assemble, blocks
 from ..contact.snapshot import LocalDynamics, rows_of
 from ..integrate.energy import energy
+from ..integrate.projection import ALLOWED, ROUNDING
 from ..integrate.recorder import component_names
 from ..integrate.stepper import Stepper
 from ..integrate.steppers import from_settings
+from ..integrate.theta_problem import near_of
 from ..integrate.trajectory import Trajectory
 from ..mechanics.rows import Row
 from ..mechanics.state import State
@@ -26,13 +29,14 @@ FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate
 
 def state_series(run: Trajectory, system: System) -> list[Series]:
     """Return all checks that rebuild the saved states and steps."""
+    stepper = from_settings(run.settings["stepper"])
     at_states = np.array([_state_figures(run, system, k) for k in range(len(run))])
+    allowed = _depth_allowed(run, at_states[:, 3], bool(getattr(stepper, "project", False)))
     series = [
         Series(name="gap_column", t=run.t, values=at_states[:, 0], tol=EXACT, unit="m"),
         Series(name="energy_column", t=run.t, values=at_states[:, 1] / _scale(run), tol=EXACT),
-        Series(name="gap", t=run.t, values=at_states[:, 2], tol=_depth_allowed(run, at_states[:, 3]), unit="m"),
+        Series(name="gap", t=run.t, values=at_states[:, 2], tol=allowed, unit="m"),
     ]
-    stepper = from_settings(run.settings["stepper"])
     steps = [_SavedStep.of(run, system, stepper, k).figures() for k in range(1, len(run))]
     table = np.array(steps).reshape(len(steps), len(FIGURES))
     for k, (name, tol) in enumerate(FIGURES.items()):
@@ -43,8 +47,9 @@ def state_series(run: Trajectory, system: System) -> list[Series]:
 def _state_figures(run: Trajectory, system: System, k: int) -> tuple[float, float, float, float]:
     """Return errors of the gap and energy columns, the deepest penetration, and the fastest normal rate."""
     state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
-    rows = rows_of(system, state.t, state.q, state.v)
-    column = max((abs(row.gap - float(run[f"{row.id}.gap"][k])) for row in rows), default=0.0)
+    rows = rows_of(_local(run, system, k), state.t, state.q, state.v)
+    said = _said(run, k, rows)
+    column = max((abs(row.gap - said[row.id][0]) for row in rows), default=0.0)
     kinetic, potential = energy(system, state)
     far = abs(kinetic - run["kinetic"][k]) + abs(potential - run["potential"][k])
     sided = [row for row in rows if row.level == "position" and row.kind in ("contact", "unilateral")]
@@ -53,17 +58,22 @@ def _state_figures(run: Trajectory, system: System, k: int) -> tuple[float, floa
     return column, float(far), max(depth, 0.0), speed
 
 
-def _depth_allowed(run: Trajectory, speeds: Array) -> float:
-    """Return what a closing contact may penetrate in the step in which it is seen, plus the drift of curved ones.
+def _depth_allowed(run: Trajectory, speeds: Array, projects: bool) -> float:
+    """Return the depth that is allowed, m: what the first state has, and what the scheme leaves.
 
-    Between saved states that are steps apart the fastest approach is not known: there its largest change is added.
+    Without projection that is what a closing contact may penetrate in the step in which it is seen, plus the drift of
+    curved ones. Between saved states that are steps apart the fastest approach is not known: there its largest change
+    is added.
     """
+    start = max((-float(run[f"{key}.gap"][0]) for key in run.rows), default=0.0)
+    start = max(start, *(-contact.gap for contact in run.contacts(0)), 0.0)
+    if projects:
+        return start + max(ALLOWED, ROUNDING * float(np.abs(run.q).max(initial=0.0)))
     if (np.diff(run.saved) > 1).any():
         speeds = np.append(speeds, speeds.max() + np.abs(np.diff(speeds)).max())
     dt = float(run.steps.dt.max(initial=0.0))
     size = float(np.abs(run.v).max(initial=0.0))
-    start = max((-float(run[f"{key}.gap"][0]) for key in run.rows), default=0.0)
-    return max(start, 0.0) + dt * float(speeds.max(initial=0.0)) + (dt * size) ** 2 + 1e-9
+    return start + dt * float(speeds.max(initial=0.0)) + (dt * size) ** 2 + 1e-9
 
 
 def _scale(run: Trajectory) -> float:
@@ -87,9 +97,10 @@ class _SavedStep:
         """Rebuild the step that ended in saved state k; rows that react count as closed."""
         dt = float(run.steps.dt[run.saved[k] - 1])
         state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
-        impulses = {row.id: dt * _saved_reaction(run, row, k) for row in rows_of(system, state.t, state.q, state.v)}
-        acting = {key: p for key, p in impulses.items() if p.any()}
-        start = State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k], memory=acting)
+        start = State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k])
+        rows = rows_of(near_of(system, start, dt), state.t, state.q, state.v)
+        impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
+        start = replace(start, memory={key: p for key, p in impulses.items() if p.any()})
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k))
         return cls(start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses)
 
@@ -137,8 +148,26 @@ class _SavedStep:
         return worst
 
 
-def _saved_reaction(run: Trajectory, row: Row, k: int) -> Array:
-    return np.array([float(run[f"{row.id}.{name}"][k]) for name in component_names(row)])
+def _local(run: Trajectory, system: System, k: int) -> System:
+    """Return the system with the contacts of the step that ended in saved state k."""
+    dt = float(run.steps.dt[run.saved[k] - 1]) if run.saved[k] else 0.0
+    return near_of(system, State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k]), dt)
+
+
+def _said(run: Trajectory, k: int, rows: Sequence[Row]) -> dict[str, tuple[float, Array]]:
+    """Return the gap and the mean reaction of every row that the run claims; an infinite gap where it says nothing."""
+    listed = {contact.id: contact for contact in run.contacts(k)}
+    found = {}
+    for row in rows:
+        name = f"{row.id}.gap"
+        if name in run:
+            r = np.array([float(run[f"{row.id}.{part}"][k]) for part in component_names(row)])
+            found[row.id] = float(run[name][k]), r
+        elif row.id in listed:
+            found[row.id] = listed[row.id].gap, listed[row.id].reaction
+        else:
+            found[row.id] = np.inf, np.zeros(row.size)
+    return found
 
 
 def _saved_control(run: Trajectory, k: int) -> Array | None:

@@ -105,6 +105,6 @@ def verify(
 
     Example: gaussdyn verify proof.json
     """
-    from .. import checker
+    from .. import checker_blocks
 
-    raise typer.Exit(REJECTED if checker.main(files) else DONE)
+    raise typer.Exit(REJECTED if checker_blocks.main(files) else DONE)

@@ -61,7 +61,14 @@ class Request:
     save_every: int
     out: Path | None
     report: Path | None
+    chunk: int | None
+    resume: bool
     order: bool
+
+    def going_on(self) -> str:
+        """Return the command line that goes on with the run."""
+        places = ["--out", str(self.out), *(["--save-every", str(self.save_every)] if self.save_every > 1 else [])]
+        return f"{self.command()} {shlex.join([*places, '--resume'])}"
 
     def command(self) -> str:
         """Return the command line that repeats the run."""
@@ -84,7 +91,8 @@ def run(
     t_end: Annotated[float | None, typer.Option(help="Duration, s (default: the scene's).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page (HTML) of the run.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run (not available yet).")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, bit for bit.")] = False,
+    chunk: Annotated[int | None, typer.Option(help="Steps between two writes (default: every 5 s).", min=1)] = None,
     examine: Annotated[Examine, typer.Option(help="Is the acceleration unique? Asked at every step.")] = Examine.cheap,
     on_multiple: Annotated[OnMultiple, typer.Option(help="What to do where it is not.")] = OnMultiple.follow,
     record: Annotated[Path | None, typer.Option(help="Folder for the contact problems, as FCLib files.")] = None,
@@ -97,13 +105,13 @@ def run(
 
     Example: gaussdyn run incline --set mu=0.2 --report run.html
     """
-    if resume:
-        mend = "Run it again from the start; --save-every and --out keep what was found."
-        raise InputError("--resume", "a run to go on with", "a run from its beginning: this is not available yet", mend)
+    if out is None and (resume or chunk is not None):
+        name = "--resume" if resume else "--chunk"
+        raise InputError(name, "no --out", f"{name} together with the file of the run", "Add --out run.h5.")
     request = Request(
         scene=scene, params=numbers(settings), stepper=stepper, dt=dt, theta=theta, t_end=t_end,
         examine=examine.value, on_multiple=on_multiple.value, record=record, record_every=record_every,
-        save_every=save_every, out=out, report=report, order=order,
+        save_every=save_every, out=out, report=report, chunk=chunk, resume=resume, order=order,
     )  # fmt: skip
     with quiet(json_wanted):
         document, code = perform(request)
@@ -131,19 +139,24 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
         raise BackendMissing("The reader of MuJoCo models", "mjcf")
     scene = catalogue.build(request.scene, **request.params)
     stepper = stepper_of(request, scene)
+    resumed_from = reached(request.out) if request.resume and request.out is not None else None
     start, loaded = time.perf_counter(), compile_seconds()
     with Bar(f"{scene.name}, {request.stepper}") as bar:
         trajectory = simulate(
             scene, t_end=request.t_end, stepper=stepper, save=request.save_every, progress=bar.update,
             examine=request.examine, on_multiple=request.on_multiple,  # type: ignore[arg-type]
             record=None if request.record is None else (request.record, request.record_every),
+            out=request.out, chunk=request.chunk, resume=request.resume,
         )  # fmt: skip
     timing = {"compile_s": compile_seconds() - loaded, "wall_s": time.perf_counter() - start}
     checks = compare(scene, trajectory)
     write(request, scene, trajectory, checks)
     document = document_of(request, scene, trajectory, checks) | timing
     document["order"] = orders(scene, stepper) if request.order else None
-    if trajectory.stop is not None and not expected(scene, trajectory):
+    document["resumed_from"] = resumed_from
+    unfinished = trajectory.stop is not None and not expected(scene, trajectory)
+    document["resume"] = request.going_on() if unfinished and request.out is not None else None
+    if unfinished:
         return document, UNFINISHED
     return document, REJECTED if any(check["pass"] is False for check in checks) else DONE
 
@@ -153,7 +166,9 @@ def _check_places(request: Request) -> None:
     if request.out is not None:
         from ..integrate.storage import check_replaceable
 
-        check_replaceable(writable("--out", request.out))
+        writable("--out", request.out)
+        if not request.resume:
+            check_replaceable(request.out)
     if request.report is not None:
         from ..report.page import check_installed
 
@@ -178,9 +193,7 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
 
 
 def write(request: Request, scene: Scene, trajectory: Trajectory, checks: list[dict[str, Any]]) -> None:
-    """Write the run and its page, where they were asked for."""
-    if request.out is not None:
-        trajectory.save(request.out)
+    """Write the page of the run, if it was asked for; the run itself was written on the way."""
     if request.report is not None:
         from ..report.page import write_page
 
@@ -205,11 +218,20 @@ def document_of(
         "checks": checks,
         "events": trajectory.event_counts,
         "outcomes": trajectory.outcomes,
+        "outcome_times": trajectory.outcome_intervals,
         "state_hash": trajectory.state_hash,
         "out": _name(request.out),
         "report": _name(request.report),
         "record": _name(request.record),
     }
+
+
+def reached(path: Path) -> float | None:
+    """Return the time up to which there is a run at a path, s; None if there is none."""
+    from ..integrate.archive import gathered
+
+    earlier, _ = gathered(path)
+    return None if earlier is None else earlier.t_reached
 
 
 def compile_seconds() -> float:

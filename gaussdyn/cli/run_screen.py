@@ -14,8 +14,12 @@ def show(document: dict[str, Any]) -> None:
     """Print what a run found (the document of the file formats)."""
     screen = console()
     screen.print(headline(document), soft_wrap=True)
+    if document["resumed_from"] is not None:
+        screen.print(_resumed(document), soft_wrap=True)
     if document["stop"]:
         screen.print(f"stopped at t = {document['stop']['t']:g} s: {document['stop']['reason']}", markup=False)
+    if document["resume"]:
+        screen.print(f"go on with: {document['resume']}", soft_wrap=True, markup=False)
     screen.print(
         f"residual {_figure(document['max_residual'])}, penetration {_figure(document['max_penetration_m'])} m, "
         f"energy error {_figure(document['energy_drift_rel'])}",
@@ -56,6 +60,12 @@ def table(checks: list[dict[str, Any]]) -> Any:
         figures = [_figure(check[key], 7) for key in ("expected", "got", "error", "tol")]
         found.add_row(f"{check['name']} ({check['unit']})", *figures, WORDS[check["pass"]])
     return found
+
+
+def _resumed(document: dict[str, Any]) -> str:
+    if document["status"] == "COMPLETED" and document["resumed_from"] == document["t_reached"]:
+        return "it was completed already: nothing was left to do"
+    return f"resumed at t = {document['resumed_from']:g} s"
 
 
 def _order(one: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ class EnergyBook:
     ----------
     kinetic, potential : float
         At the last state, J.
-    reactions, forces : float
+    reactions, forces, projection : float
         Work done since the start, J.
     drift, scale : float
         Largest |error| and largest kinetic + |potential - initial| so far, J.
@@ -35,6 +35,7 @@ class EnergyBook:
     initial: tuple[float, float]
     reactions: float = 0.0
     forces: float = 0.0
+    projection: float = 0.0
     drift: float = 0.0
     scale: float = 0.0
     fastest: float = 0.0
@@ -51,6 +52,7 @@ class EnergyBook:
         self.kinetic, self.potential = energy(system, state)
         self.reactions += work.reactions
         self.forces += work.forces
+        self.projection += work.projection
         self.drift = max(self.drift, abs(self.error))
         self.scale = max(self.scale, self.kinetic + abs(self.potential - self.initial[1]))
         self.fastest = max(self.fastest, _fastest(state))
@@ -58,7 +60,8 @@ class EnergyBook:
     @property
     def error(self) -> float:
         """Energy - energy at the start - work, J."""
-        return self.kinetic + self.potential - sum(self.initial) - self.reactions - self.forces
+        work = self.reactions + self.forces + self.projection
+        return self.kinetic + self.potential - sum(self.initial) - work
 
     @property
     def drift_rel(self) -> float | None:

@@ -36,13 +36,14 @@ def contact_states(step: Step, before: Mapping[str, str]) -> dict[str, str]:
 
 
 def events(t: float, before: Mapping[str, str], now: Mapping[str, str]) -> list[Event]:
-    """Return touchdown, lift_off, stick and slip events at time t (s)."""
+    """Return touchdown, lift_off, stick and slip events at time t (s); a contact that is no longer there lifted off."""
     found = []
     for key, state in now.items():
         kind = _kind(before.get(key, FREE), state)
         if kind is not None:
             found.append(Event(t=t, kind=kind, id=key))
-    return found
+    gone = (key for key, state in before.items() if key not in now and state != FREE)
+    return found + [Event(t=t, kind="lift_off", id=key) for key in gone]
 
 
 def _changes(row: Row) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -19,6 +20,22 @@ EFFORTS = ("off", "cheap", "full")
 ON_MULTIPLE = ("continue", "first", "raise")
 NOT_EXAMINED = "NOT_EXAMINED"
 NOT_UNIQUE = ("MULTIPLE", "CONTINUUM")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What was found about the acceleration at the beginning of a step.
+
+    Attributes
+    ----------
+    outcome : str
+        UNIQUE, MULTIPLE, CONTINUUM, NONE, UNDECIDED or NOT_EXAMINED.
+    margin : float
+        Friction margin, see `contact.sliding_margin`; NaN where nothing is known.
+    """
+
+    outcome: str = NOT_EXAMINED
+    margin: float = math.nan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +64,9 @@ class Examination:
             if value not in allowed:
                 raise InputError(name, repr(value), ", ".join(allowed))
 
-    def outcome(self, system: System, state: State, control: Control | None) -> str:
-        """Return the outcome of the acceleration problem at a state."""
-        return NOT_EXAMINED if self.effort == "off" else examine_state(system, state, control, self.effort)
+    def look(self, system: System, state: State, control: Control | None) -> Finding:
+        """Return what the acceleration problem at a state says."""
+        return Finding() if self.effort == "off" else examine_state(system, state, control, self.effort)
 
     def start_of_step(self, state: State, outcome: str) -> State:
         """Return the state from which the step is taken: without its reactions where `first` asks for that."""
@@ -65,11 +82,14 @@ class Examination:
         return Stop(t=t, reason=reason)
 
 
-def examine_state(system: System, state: State, control: Control | None, effort: str) -> str:
-    """Return UNIQUE, MULTIPLE, CONTINUUM, NONE, UNDECIDED or NOT_EXAMINED for the acceleration at a state."""
+def examine_state(system: System, state: State, control: Control | None, effort: str) -> Finding:
+    """Return outcome and friction margin of the acceleration at a state."""
     from ..contact.examine import examine
+    from ..contact.sliding_margin import sliding_margin
 
-    return str(examine(accelerating(system, state, control), effort=effort).verdict)
+    dynamics = accelerating(system, state, control)
+    outcome, margin = str(examine(dynamics, effort=effort).verdict), sliding_margin(dynamics)
+    return Finding(outcome=outcome, margin=math.nan if margin is None else margin)
 
 
 def accelerating(system: System, state: State, control: Control | None) -> LocalDynamics:
@@ -78,7 +98,8 @@ def accelerating(system: System, state: State, control: Control | None) -> Local
     Rows that pushed in the last step are closed, joints hold, and depths count as closed gaps: what the gaps show
     there is the error of the time stepping, which the acceleration problem would take for a penetration.
     """
-    dynamics = snapshot(system, state, control=held_control(control, state))
+    near = system.near(state.t, state.q, state.v, 0.0)
+    dynamics = snapshot(near, state, control=held_control(control, state))
     return replace(dynamics, rows=tuple(_closed(row, state) for row in dynamics.rows))
 
 

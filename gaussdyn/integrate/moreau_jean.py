@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..mechanics.state import State
 from ..mechanics.system import System
 from ..programs.solution import Solution, Status
+from .energy import energy
 from .events import row_modes
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
 from .theta_problem import Guess, ThetaProblem
@@ -37,8 +38,8 @@ class MoreauJean:
     Order 2 in smooth motion, bilateral and planar contacts included, with theta = 1/2 (order 1 where a slip turns
     its direction in space); order 1 at impacts and at changes between stick, slip and open, whose times are known to
     within a step. Coulomb's law, the contact laws and joint rates hold at the end of every step to the residual of
-    the solution; gaps are not corrected: closed ones keep the depth of the step in which they closed (at most
-    dt |u_N|), joints and curved contacts are off by O(dt^2) without piling up.
+    the solution, and no gap is negative and no joint open by more than 1e-10 m (or the rounding of the coordinates):
+    positions are projected, see `projection`. A contact that closes within a step acts in that step.
 
     Parameters
     ----------
@@ -48,6 +49,9 @@ class MoreauJean:
         1/2 (conserves energy) to 1 (damps); below 1/2 the scheme gains energy.
     activation : Activation
         When a gap counts as closed.
+    project : bool
+        Whether positions are projected. Without it closed gaps keep what is left of the step in which they closed
+        (up to dt |u_N|), joints and curved contacts are off by O(dt^2) without piling up.
 
     Raises
     ------
@@ -58,6 +62,7 @@ class MoreauJean:
     dt: float = 1e-3
     theta: float = 0.5
     activation: Activation = field(default_factory=Activation)
+    project: bool = True
     name: ClassVar[str] = "moreau_jean"
 
     def __post_init__(self) -> None:
@@ -65,11 +70,13 @@ class MoreauJean:
         object.__setattr__(self, "theta", scalar("theta", self.theta, low=0.5, high=1.0))
         if not isinstance(self.activation, Activation):
             raise InputError("activation", repr(self.activation), "an Activation")
+        if not isinstance(self.project, bool):
+            raise InputError("project", repr(self.project), "True or False")
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
-        return {"name": self.name, "dt": self.dt, "theta": self.theta, "activation": closed}
+        return {"name": self.name, "dt": self.dt, "theta": self.theta, "activation": closed, "project": self.project}
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
         """Return one step of length dt, or shorter if it would pass `t_max`.
@@ -84,16 +91,24 @@ class MoreauJean:
         held = held_control(control, state)
         problem = self._problem(system, state, dt, t_end, held)
         guess, solution = _solve(problem)
-        return _step(problem, guess, solution, held)
+        return _step(guess, solution, held)
 
     def rebuild(self, system: System, start: State, state: State, dt: float, control: Array | None) -> Rebuilt:
         """Return the step from `start` to `state`, from the two states alone."""
-        guess = self._problem(system, start, dt, state.t, control).guess(state.v)
-        return Rebuilt(dynamics=guess.dynamics, q=guess.q)
+        problem = self._problem(system, start, dt, state.t, control)
+        claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
+        pushing = frozenset(key for key, p in claimed.items() if p[0] > 0.0)
+        guess = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing)
+        while guess.late:
+            guess = guess.problem.joined(guess.late).guess(state.v, guess.stopped(state.v))
+        for _ in range(3):
+            guess = guess.problem.guess(state.v, guess.stopped(state.v))
+        return Rebuilt(dynamics=guess.dynamics, q=guess.end.q)
 
     def _problem(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> ThetaProblem:
         return ThetaProblem.at(
-            system, state, dt=dt, theta=self.theta, t_end=t_end, activation=self.activation, control=control
+            system, state, dt=dt, theta=self.theta, t_end=t_end, project=self.project,
+            activation=self.activation, control=control,
         )  # fmt: skip
 
     def _span(self, t: float, t_max: float) -> tuple[float, float]:
@@ -111,62 +126,97 @@ def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
 
     Of several motions the one that the last reactions belong to may be one that no iteration can follow.
     """
-    guess, solution = _refined(problem, problem.start.memory)
+    guess, solution = _complete(problem, problem.start.memory)
     if solution.solved or not problem.start.memory:
         return guess, solution
-    other, free = _refined(problem, {})
+    other, free = _complete(problem, {})
     return (other, free) if free.solved else (guess, solution)
 
 
-def _refined(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
+def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
+    """Solve the step with the contacts that are closed, and again with those that close within it, until none does."""
+    guess, solution = _refined(problem.first(), near)
+    while solution.solved and solution.x is not None and guess.late:
+        near = reactions(guess.dynamics, solution)
+        guess, solution = _refined(guess.problem.joined(guess.late).guess(solution.x, guess.stopped(solution.x)), near)
+    fault = guess.end.fault
+    return guess, solution.but(status=Status.MAX_ITERATIONS, message=fault) if solution.solved and fault else solution
+
+
+def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
     """Refine the guess of v+ until the contact problem no longer changes."""
-    guess, last = problem.first(), np.inf
+    problem, last = guess.problem, np.inf
     for k in range(1, MAX_PASSES + 1):
         solution = resolve(guess.dynamics, start=near)
         if solution.x is None or not solution.solved:
             return guess, solution
         near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
-        refined = problem.guess(solution.x)
+        refined = problem.after(guess, solution.x)
         change = refined.far_from(guess)
         if change <= TOL or (change >= 0.5 * last and change <= STALLED):
             return refined, solution
         if k == SOFTEN_AFTER and change > 0.03 * last:
             problem = problem.soften(solution.x)
-            refined, change = problem.guess(solution.x), np.inf
+            refined, change = problem.guess(solution.x, guess.stopped(solution.x)), np.inf
         guess, last = refined, change
     message = f"v+ still moved by {change:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
     return guess, solution.but(status=Status.MAX_ITERATIONS, message=message)
 
 
-def _step(problem: ThetaProblem, guess: Guess, solution: Solution, control: Array | None) -> Step:
+def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
     """Collect what happened; without a usable velocity the state is the one before."""
-    start, dynamics = problem.start, guess.dynamics
+    problem, dynamics, rows = guess.problem, guess.dynamics, guess.end.rows
+    start = problem.start
     if solution.x is None or not np.isfinite(solution.x).all():
         return Step(
-            start=start, state=start, dt=problem.dt, solution=solution, dynamics=dynamics, reactions={}, rows=guess.rows
+            start=start, state=start, dt=problem.dt, solution=solution, dynamics=dynamics, reactions={}, rows=rows
         )
     impulses = reactions(dynamics, solution)
-    known = {row.id for row in guess.rows}
-    memory = {key: value for key, value in start.memory.items() if key not in known}
-    memory |= {key: p for key, p in impulses.items() if p.any()}
+    v_plus = np.where(np.abs(solution.x) < GONE, 0.0, solution.x)
     return Step(
         start=start,
-        state=State(t=problem.t_end, q=guess.q, v=np.where(np.abs(solution.x) < GONE, 0.0, solution.x), memory=memory),
+        state=State(t=problem.t_end, q=guess.end.q, v=v_plus, memory=_memory(guess, impulses)),
         dt=problem.dt,
         solution=solution,
         dynamics=dynamics,
         reactions=impulses,
         modes=row_modes(dynamics, solution),
-        rows=guess.rows,
-        work=_work(problem, guess, solution.x),
+        rows=rows,
+        work=_work(guess, solution.x),
         control=control,
     )
 
 
-def _work(problem: ThetaProblem, guess: Guess, v_plus: Array) -> Work:
+def _memory(guess: Guess, impulses: Mapping[str, Array]) -> dict[str, Array]:
+    """Return what the next step must know: the reactions, but not of contacts that rebound, and what is not ours.
+
+    Ids with a slash name a pair of bodies: those without a row are contacts that are no more.
+    """
+    rows = {row.id for row in guess.end.rows}
+    kept = {key: value for key, value in guess.problem.start.memory.items() if key not in rows and "/" not in key}
+    return kept | {key: p for key, p in impulses.items() if p.any() and not guess.problem.rebounds(key)}
+
+
+def _work(guess: Guess, v_plus: Array) -> Work:
     """Return v_mid . (M (v+ - v) - dt h), exactly the gain of kinetic energy less the work of h if M is constant."""
+    problem = guess.problem
     middle, start = problem.middle, problem.start
     v_mid = 0.5 * (start.v + v_plus)
     impulse = middle.M @ (v_plus - start.v) - problem.dt * guess.force
     power = problem.system.power(middle.t, middle.q, v_mid, middle.control)
-    return Work(reactions=float(v_mid @ impulse), forces=problem.dt * scalar("power(t, q, v)", power))
+    return Work(
+        reactions=float(v_mid @ impulse),
+        forces=problem.dt * scalar("power(t, q, v)", power),
+        projection=_lifted(guess, v_plus),
+    )
+
+
+def _lifted(guess: Guess, v_plus: Array) -> float:
+    """Return the energy that the projection added, J."""
+    if guess.end is guess.moved:
+        return 0.0
+    before, after = (
+        energy(guess.problem.system, State(t=guess.problem.t_end, q=place.q, v=v_plus))
+        for place in (guess.moved, guess.end)
+    )  # fmt: skip
+    return sum(after) - sum(before)

@@ -1,9 +1,9 @@
-"""Collects a run, step by step, into a `Trajectory`."""
+"""Collects a run, step by step, into a `Trajectory`, whole or piece by piece."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,22 +11,26 @@ import numpy as np
 
 from ..arrays import Array, scalar
 from ..contact.snapshot import snapshot
+from ..errors import InputError
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
+from .contact_table import NOBODY, is_contact, table_of
 from .energy import EnergyBook
 from .events import contact_states, events
+from .examine import Finding
 from .stepper import Step, check_same_rows, held_control
-from .task import Outputs, Task
+from .tally import Tally
+from .task import WORKS, Outputs, Task
 from .trajectory import Column, Event, StepTable, Stop, Trajectory
 
-ROW_DATA = ("kind", "level", "mu", "mu_s", "mu_r", "cap", "cap_s", "eps_n", "eps_t")
-LIMITS = ("mu_s", "mu_r", "cap_s")
 LETTERS = {
     ("contact", 1): ("r_N",), ("contact", 2): ("r_N", "r_T"), ("contact", 3): ("r_N", "r_T1", "r_T2"),
     ("contact", 5): ("r_N", "r_T1", "r_T2", "r_R1", "r_R2"),
     ("unilateral", 1): ("r_N",), ("dry", 1): ("r_T",), ("dry", 2): ("r_T1", "r_T2"), ("bilateral", 1): ("r",),
 }  # fmt: skip
+ENERGIES = ("kinetic", "potential", "energy", *WORKS, "energy_error")
+NUMBERS = ("t", "dt", "E", "friction_margin")
 
 
 def component_names(row: Row) -> tuple[str, ...]:
@@ -35,9 +39,36 @@ def component_names(row: Row) -> tuple[str, ...]:
     return LETTERS.get((kind, row.size)) or tuple(f"r_{k}" for k in range(row.size))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Saved:
+    """One saved state: its step's number, the states around the step, its columns, and its contacts."""
+
+    number: int
+    before: State
+    state: State
+    values: list[float]
+    contacts: list[tuple[Row, Array, str]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Piece:
+    """What was recorded since the last piece was handed over."""
+
+    saved: list[Saved] = field(default_factory=list)
+    numbers: dict[str, array[float]] = field(default_factory=lambda: {name: array("d") for name in NUMBERS})
+    status: list[str] = field(default_factory=list)
+    outcome: list[str] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    def steps(self) -> StepTable:
+        """Return the steps as a table."""
+        status, outcome = np.array(self.status, dtype=np.str_), np.array(self.outcome, dtype=np.str_)
+        return StepTable(**{name: np.array(x) for name, x in self.numbers.items()}, status=status, outcome=outcome)
+
+
 @dataclass(slots=True, kw_only=True)
 class Recorder:
-    """Running record of one run; `finish` turns it into a `Trajectory`.
+    """Running record of one run; `trajectory` returns what came since the last `forget`.
 
     Attributes
     ----------
@@ -46,27 +77,37 @@ class Recorder:
         Extra columns: name -> (unit, function of a state).
     save : int
         Every how many steps a state is saved; the first and the last always are.
+    about : mapping
+        Scene, settings and versions of the run.
+    first_rows : tuple of Row
+    changing : bool
+        Whether contacts come and go; else every step has the rows of the first state.
+    named : tuple of str
+        Ids of the rows that are columns.
+    units : dict of str to str
+        Of every column.
+    controls : int
+        Number of control values.
+    tally : Tally
     """
 
     system: System
     outputs: Outputs
     save: int
-    book: EnergyBook
+    about: Mapping[str, Any]
     first_rows: tuple[Row, ...]
-    rows: dict[str, dict[str, Any]]
+    changing: bool
+    named: tuple[str, ...]
+    units: dict[str, str]
+    controls: int
+    tally: Tally
+    final: State
     last: Step | None = None
-    count: int = 0
     extra: dict[str, float] = field(default_factory=dict)
-    worst: dict[str, float] = field(default_factory=lambda: defaultdict(float))
-    states: list[tuple[int, State, State]] = field(default_factory=list)
-    table: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
-    values: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    units: dict[str, str] = field(default_factory=dict)
-    contacts: dict[str, str] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
+    piece: Piece = field(default_factory=Piece)
 
     @classmethod
-    def start(cls, task: Task, save: int) -> Recorder:
+    def start(cls, task: Task, save: int, about: Mapping[str, Any]) -> Recorder:
         """Record the initial state of a task.
 
         Raises
@@ -76,162 +117,161 @@ class Recorder:
         """
         system, state = task.system, task.state
         control = held_control(task.control, state)
-        rows = snapshot(system, state, control=control).rows
-        book = EnergyBook.start(system, state)
-        recorder = cls(system=system, outputs=task.outputs, save=save, book=book, first_rows=rows, rows=_row_data(rows))
-        recorder._note_gaps(rows)
+        near = system.near(state.t, state.q, state.v, 0.0)
+        rows = snapshot(near, state, control=control).rows
+        changing = near is not system
+        named = [row for row in rows if not changing or row.between == NOBODY]
+        ids = tuple(row.id for row in named)
+        recorder = cls(
+            system=system, outputs=task.outputs, save=save, about=about, first_rows=rows, changing=changing, named=ids,
+            units=_units(state, control, named, task.outputs), final=state,
+            controls=0 if control is None else len(control),
+            tally=Tally.start(EnergyBook.start(system, state), rows, frozenset(ids)),
+        )  # fmt: skip
         recorder.extra = recorder._outputs(state)
-        recorder._save(state, state, rows, {}, 1.0, control)
+        values = recorder._values(state, control, 0.0, {row.id: row for row in rows}, {}, 1.0)
+        if len(values) != len(recorder.units):
+            raise InputError("columns", ", ".join(task.outputs), "names that the trajectory does not use itself")
+        contacts = [(row, np.zeros(row.size), "open") for row in rows if recorder._tabled(row)]
+        recorder.piece.saved.append(Saved(number=0, before=state, state=state, values=values, contacts=contacts))
         return recorder
 
-    def add(self, step: Step, outcome: str) -> None:
-        """Record one step; if a function of the system or an output fails, nothing of it is recorded."""
-        check_same_rows(step.rows, self.first_rows)
-        extra = self._outputs(step.state)
-        self.book.add(self.system, step.state, step.work)
-        self.extra = extra
-        self.count += 1
-        self.last = step
-        self._note(step, outcome)
-        if self.count % self.save == 0:
-            self._save_step(step)
+    @property
+    def count(self) -> int:
+        """Steps taken."""
+        return self.tally.count
 
-    def finish(self, stop: Stop | None, **about: Any) -> Trajectory:
-        """Return the trajectory; saves the last state if it is not yet."""
-        if self.last is not None and self.states[-1][0] != self.count:
-            self._save_step(self.last)
-        befores, states = [b for _, b, _ in self.states], [s for _, _, s in self.states]
-        columns = {name: Column(unit=self.units[name], values=np.array(x)) for name, x in self.values.items()}
+    def go_on(self, earlier: Trajectory) -> State:
+        """Go on from the end of an earlier run, and return the state that is."""
+        self.tally = Tally.again(earlier.running, earlier.rows)
+        self.final = earlier.final
+        self.forget()
+        return earlier.final
+
+    def add(self, step: Step, found: Finding) -> None:
+        """Record one step; if a function of the system or an output fails, nothing of it is recorded."""
+        self._check(step)
+        extra = self._outputs(step.state)
+        self.tally.book.add(self.system, step.state, step.work)
+        self.extra, self.last, self.final = extra, step, step.state
+        self._note(step, found)
+        if self.count % self.save == 0:
+            self.piece.saved.append(self._saved(step))
+
+    def trajectory(self, stop: Stop | None) -> Trajectory:
+        """Return what was recorded since the last `forget`; the last state is in it, even if it is off the grid."""
+        saved = list(self.piece.saved)
+        if self.last is not None and (not saved or saved[-1].number != self.count):
+            saved.append(self._saved(self.last))
+        values = np.array([one.values for one in saved], dtype=np.float64).reshape(len(saved), len(self.units))
+        columns = {
+            name: Column(unit=unit, values=np.ascontiguousarray(values[:, k]))
+            for k, (name, unit) in enumerate(self.units.items())
+        }
+        sizes = self.system.nq, self.system.nv
         return Trajectory(
             status="COMPLETED" if stop is None else "STOPPED",
             stop=stop,
-            **_arrays("", states),
-            **_arrays("before_", befores),
-            saved=np.array([k for k, _, _ in self.states], dtype=np.int64),
-            steps=self._steps(),
+            **_arrays("", [one.state for one in saved], sizes),
+            **_arrays("before_", [one.before for one in saved], sizes),
+            saved=np.array([one.number for one in saved], dtype=np.int64),
+            steps=self.piece.steps(),
             columns=columns,
-            events=tuple(self.events),
-            statistics=self._statistics(),
-            rows=self.rows,
-            final=states[-1],
-            state_hash=states[-1].digest(),
-            **about,
+            events=tuple(self.piece.events),
+            statistics=self.tally.statistics(),
+            rows=self.tally.rows,
+            table=table_of([one.contacts for one in saved]),
+            running=self.tally.document(),
+            final=self.final,
+            state_hash=self.final.digest(),
+            **self.about,
         )
 
-    def _note(self, step: Step, outcome: str) -> None:
+    def forget(self) -> None:
+        """Drop what `trajectory` has returned, once it is in safety."""
+        self.piece, self.last = Piece(), None
+
+    def _note(self, step: Step, found: Finding) -> None:
         """Enter what is kept of every step, saved or not."""
-        residuals = step.solution.residuals
-        entry: dict[str, Any] = {
-            "t": step.state.t,
-            "dt": step.dt,
-            "status": str(step.solution.status),
-            "outcome": outcome,
-        }
-        entry["E"] = residuals.E if residuals is not None else 0.0
-        for name, value in entry.items():
-            self.table[name].append(value)
-        self.worst["E"] = max(self.worst["E"], entry["E"])
-        self.worst["cone"] = max(self.worst["cone"], (residuals.cone or 0.0) if residuals is not None else 0.0)
-        self.worst["unsolved"] += not step.solution.solved
-        self._note_gaps(step.rows)
-        now = contact_states(step, self.contacts)
+        residuals, tally, piece = step.solution.residuals, self.tally, self.piece
+        E = residuals.E if residuals is not None else 0.0
+        for name, value in zip(NUMBERS, (step.state.t, step.dt, E, found.margin), strict=True):
+            piece.numbers[name].append(value)
+        piece.status.append(str(step.solution.status))
+        piece.outcome.append(found.outcome)
+        tally.note_step(E, (residuals.cone or 0.0) if residuals is not None else 0.0, step.solution.solved)
+        tally.note_rows(step.rows)
+        now = contact_states(step, tally.contacts)
         if self.count == 1:  # a contact that is closed at the start has not just touched down
             closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.dynamics.activation.gap}
-            self.contacts = {key: state for key, state in now.items() if key in closed}
-        self.events += events(step.state.t, self.contacts, now)
-        self.contacts = now
+            tally.contacts = {key: state for key, state in now.items() if key in closed}
+        piece.events += events(step.state.t, tally.contacts, now)
+        tally.contacts = now
 
-    def _note_gaps(self, rows: tuple[Row, ...]) -> None:
-        for row in rows:
-            if row.level == "position" and row.kind != "dry":
-                name = "joint" if row.bilateral else "penetration"
-                depth = abs(row.gap) if row.bilateral else -row.gap
-                self.worst[name] = max(self.worst[name], depth)
-            for name in LIMITS:  # they may change with the state
-                self.rows[row.id][name] = max(self.rows[row.id][name], getattr(row, name))
+    def _check(self, step: Step) -> None:
+        """Raise InputError if the step lacks rows that are columns, or its control has another size."""
+        if not self.changing:
+            check_same_rows(step.rows, self.first_rows)
+        elif missing := set(self.named) - {row.id for row in step.rows}:
+            allowed = "every constraint that is no contact between bodies, in every state"
+            raise InputError("rows(t, q, v)", f"no {', '.join(sorted(missing))}", allowed)
+        size = 0 if step.control is None else len(step.control)
+        if size != self.controls:
+            raise InputError("control", f"{size} values", f"{self.controls}, as in the first step")
 
-    def _save_step(self, step: Step) -> None:
-        self._save(step.start, step.state, step.rows, step.reactions, step.dt, step.control)
+    def _saved(self, step: Step) -> Saved:
+        """Return the state at the end of the last step as it is saved: reactions are mean forces over the step."""
+        rows, residuals = {row.id: row for row in step.rows}, step.solution.residuals
+        E = residuals.E if residuals is not None else 0.0
+        values = self._values(step.state, step.control, E, rows, step.reactions, step.dt)
+        contacts = [
+            (row, _force(row, step.reactions, step.dt), step.modes.get(row.id, "open"))
+            for row in step.rows if self._tabled(row)
+        ]  # fmt: skip
+        return Saved(number=self.count, before=step.start, state=step.state, values=values, contacts=contacts)
 
-    def _save(
-        self,
-        before: State,
-        state: State,
-        rows: tuple[Row, ...],
-        p: Mapping[str, Array],
-        dt: float,
-        control: Array | None,
-    ) -> None:
-        self.states.append((self.count, before, state))
-        self._put("t", "s", state.t)
-        for name, unit, x in (("q", "SI", state.q), ("v", "SI/s", state.v), ("control", "SI", control)):
-            for k, value in enumerate([] if x is None else x.tolist()):
-                self._put(f"{name}{k}", unit, value)
-        self._save_energy()
-        self._put("E", "1", self.table["E"][-1] if self.count else 0.0)
-        for row in rows:
-            self._save_row(row, p.get(row.id), dt)
-        for name, value in self.extra.items():
-            self._put(name, self.outputs[name][0], value)
+    def _values(
+        self, state: State, control: Array | None, E: float, rows: Mapping[str, Row], p: Mapping[str, Array], dt: float
+    ) -> list[float]:  # fmt: skip
+        """Return the values of all columns, in the order of `_units`."""
+        book = self.tally.book
+        energy, work = book.kinetic + book.potential, (book.reactions, book.forces, book.projection)
+        values = [state.t, *state.q.tolist(), *state.v.tolist(), *([] if control is None else control.tolist())]
+        values += [book.kinetic, book.potential, energy, *work, book.error, E]
+        for key in self.named:
+            values += [rows[key].gap, *_force(rows[key], p, dt).tolist()]
+        return [*values, *self.extra.values()]
+
+    def _tabled(self, row: Row) -> bool:
+        """Whether a row goes into the table of contacts: if it is no column, or knows its bodies and directions."""
+        return is_contact(row) or (self.changing and row.id not in self.named)
 
     def _outputs(self, state: State) -> dict[str, float]:
         return {name: scalar(name, function(state)) for name, (_, function) in self.outputs.items()}
 
-    def _save_energy(self) -> None:
-        book = self.book
-        self._put("kinetic", "J", book.kinetic)
-        self._put("potential", "J", book.potential)
-        self._put("energy", "J", book.kinetic + book.potential)
-        self._put("work_reactions", "J", book.reactions)
-        self._put("work_forces", "J", book.forces)
-        self._put("energy_error", "J", book.error)
 
-    def _save_row(self, row: Row, impulse: Array | None, dt: float) -> None:
-        """Save the gap and the mean reaction force of a row over the step."""
-        self._put(f"{row.id}.gap", "m" if row.level == "position" else "m/s", row.gap)
-        force = [0.0] * row.size if impulse is None else (impulse / dt).tolist()
-        for name, value in zip(component_names(row), force, strict=True):
-            self._put(f"{row.id}.{name}", "N", value)
-
-    def _put(self, name: str, unit: str, value: float) -> None:
-        self.units[name] = unit
-        self.values[name].append(value)
-
-    def _steps(self) -> StepTable:
-        table = self.table
-        kinds: dict[str, Any] = {
-            "t": np.float64,
-            "dt": np.float64,
-            "E": np.float64,
-            "status": np.str_,
-            "outcome": np.str_,
-        }
-        return StepTable(**{name: np.array(table[name], dtype=kind) for name, kind in kinds.items()})
-
-    def _statistics(self) -> dict[str, float | int | None]:
-        worst = self.worst
-        return {
-            "steps": self.count,
-            "unsolved_steps": int(worst["unsolved"]),
-            "max_residual": _finite(worst["E"]),
-            "max_penetration_m": worst["penetration"],
-            "max_joint_error_m": worst["joint"],
-            "max_cone": worst["cone"],
-            "energy_drift_rel": self.book.drift_rel,
-        }
+def _units(state: State, control: Array | None, named: Sequence[Row], outputs: Outputs) -> dict[str, str]:
+    """Return the names and units of all columns, in the order of `Recorder._values`."""
+    units = {"t": "s"}
+    for name, unit, x in (("q", "SI", state.q), ("v", "SI/s", state.v), ("control", "SI", control)):
+        units |= {f"{name}{k}": unit for k in range(0 if x is None else len(x))}
+    units |= {**dict.fromkeys(ENERGIES, "J"), "E": "1"}
+    for row in named:
+        units[f"{row.id}.gap"] = "m" if row.level == "position" else "m/s"
+        units |= {f"{row.id}.{name}": "N" for name in component_names(row)}
+    return units | {name: unit for name, (unit, _) in outputs.items()}
 
 
-def _row_data(rows: tuple[Row, ...]) -> dict[str, dict[str, Any]]:
-    return {row.id: {name: getattr(row, name) for name in ROW_DATA} for row in rows}
+def _force(row: Row, impulses: Mapping[str, Array], dt: float) -> Array:
+    """Return the mean reaction of a row over a step, N."""
+    found: Array = impulses[row.id] / dt if row.id in impulses else np.zeros(row.size)
+    return found
 
 
-def _arrays(prefix: str, states: list[State]) -> dict[str, Any]:
+def _arrays(prefix: str, states: list[State], sizes: tuple[int, int]) -> dict[str, Any]:
+    nq, nv = sizes
     return {
-        f"{prefix}t": np.array([s.t for s in states]),
-        f"{prefix}q": np.array([s.q for s in states]),
-        f"{prefix}v": np.array([s.v for s in states]),
+        f"{prefix}t": np.array([s.t for s in states], dtype=np.float64),
+        f"{prefix}q": np.array([s.q for s in states], dtype=np.float64).reshape(len(states), nq),
+        f"{prefix}v": np.array([s.v for s in states], dtype=np.float64).reshape(len(states), nv),
     }
-
-
-def _finite(x: float) -> float | None:
-    return float(x) if np.isfinite(x) else None

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from ..errors import InvariantBroken
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
-from .examine import Effort, Examination, OnMultiple
+from .archive import Archive
+from .examine import Effort, Examination, Finding, OnMultiple
+from .interrupts import Interrupts
 from .moreau_jean import MoreauJean
 from .record import ProblemFiles, Target
 from .recorder import Recorder
+from .resume import check_same, complete
 from .stepper import Control, Step, Stepper
-from .task import check_length, check_options, check_stepper, describe, task_of, versions
+from .task import Task, check_length, check_options, check_stepper, describe, task_of, versions
 from .trajectory import Stop, Trajectory
 
 Progress = Callable[[float, float], None]
@@ -34,6 +39,9 @@ def simulate(
     on_failure: OnFailure = "stop",
     progress: Progress | None = None,
     record: Target | None = None,
+    out: str | os.PathLike[str] | None = None,
+    chunk: int | None = None,
+    resume: bool = False,
 ) -> Trajectory:
     """Run a scene or a system from a state to a time.
 
@@ -59,52 +67,124 @@ def simulate(
         Called as ``progress(t, t_end)`` after every step.
     record : path or (path, n), optional
         Folder for the contact problems of every step, or every n-th, as FCLib files.
+    out : path, optional
+        Write the run there as HDF5, chunk by chunk: killed at any moment it loses at most one chunk, and
+        ``Trajectory.load(out)`` gives what is there. What was written does not stay in memory during the run.
+    chunk : int, optional
+        Steps per chunk; default: as many as fit into 5 s.
+    resume : bool
+        Go on with the run in `out` where it ended, bit for bit as if it had not; a control must be the same function
+        of time and state. A completed run is returned, or goes on to a later `t_end`; without a run in `out` it begins.
 
     Returns
     -------
     Trajectory
         COMPLETED; or STOPPED with a reason and all that was computed before: after a step that is not SOLVED, or a
-        function of the system, the control or a column that raises or returns NaN in mid-run.
+        function of the system, the control or a column that raises or returns NaN in mid-run, or an interrupt.
 
     Raises
     ------
     InputError
-        An argument cannot be used, or a function says NaN about the first state.
+        An argument cannot be used, a function says NaN about the first state, `out` cannot be written, or a run that
+        shall be resumed was begun with other settings.
+    SceneError
+        A run that shall be resumed cannot be read.
     """
     check_options(save, on_failure)
     check_stepper(stepper)
     task = task_of(scene_or_system, state, t_end, control)
-    system, control = task.system, task.control
     stepper = MoreauJean(dt=task.dt) if stepper is None else stepper
     check_length(task, stepper)
-    examination = Examination(effort=examine, on_multiple=on_multiple)
-    files = ProblemFiles.of(record, task.name)
+    loop = Loop(
+        task=task, stepper=stepper, examination=Examination(effort=examine, on_multiple=on_multiple),
+        files=ProblemFiles.of(record, task.name), on_failure=on_failure, progress=progress,
+    )  # fmt: skip
     settings = describe(task, stepper, save=save, examine=examine, on_multiple=on_multiple, on_failure=on_failure)
-    recorder = Recorder.start(task, save)
-    state, stop = task.state, None
-    while state.t < task.t_end and stop is None:
-        try:
-            outcome = examination.outcome(system, state, control)
-            if stop := examination.refuses(state.t, outcome):
-                break
-            step = stepper.advance(system, examination.start_of_step(state, outcome), task.t_end, control=control)
-            if files is not None:
-                files.add(recorder.count + 1, step)
-            if stop := _failure(step, on_failure):
-                break
-            recorder.add(step, outcome)
-            state = step.state
-            if progress is not None:
-                progress(state.t, task.t_end)
-        except InvariantBroken:
-            raise
-        except (Exception, KeyboardInterrupt) as error:
-            stop = Stop(t=state.t, reason=f"{type(error).__name__}: {error}")
-    return recorder.finish(stop, scene=task.name, settings=settings, versions=versions())
+    recorder = Recorder.start(task, save, {"scene": task.name, "settings": settings, "versions": versions()})
+    archive = Archive.of(out, chunk, resume)
+    with Interrupts() as interrupts:
+        if archive is None:
+            return recorder.trajectory(loop.run(recorder, task.state, interrupts))
+        return _archived(loop, recorder, archive, interrupts)
 
 
-def _failure(step: Step, on_failure: OnFailure) -> Stop | None:
-    """Return why the run cannot go on after this step, if it cannot."""
-    if step.solution.solved or (on_failure == "record" and step.state is not step.start):
+def _archived(loop: Loop, recorder: Recorder, archive: Archive, interrupts: Interrupts) -> Trajectory:
+    """Begin or go on with a run on disk, and return all of it."""
+    try:
+        state, earlier = loop.task.state, archive.take_earlier()
+        if earlier is not None:
+            check_same(earlier, recorder.about["settings"], recorder.about["versions"])
+            if complete(earlier, loop.task.t_end):
+                return earlier
+            state = recorder.go_on(earlier)
+        archive.begin(recorder)
+        del earlier  # it is on disk, and may be large
+        stop = loop.run(recorder, state, interrupts, archive)
+        return archive.finish(recorder, stop)
+    finally:
+        archive.release()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """What is done in every step of a run."""
+
+    task: Task
+    stepper: Stepper
+    examination: Examination
+    files: ProblemFiles | None
+    on_failure: OnFailure
+    progress: Progress | None
+
+    def run(
+        self, recorder: Recorder, state: State, interrupts: Interrupts, archive: Archive | None = None
+    ) -> Stop | None:  # fmt: skip
+        """Advance to the end, and return why it did not get there if it did not."""
+        while state.t < self.task.t_end:
+            try:
+                interrupts.allow()
+                step, found = self._step(recorder, state)
+                interrupts.hold()
+                recorder.add(step, found)
+                state = step.state
+                if archive is not None:
+                    archive.keep(recorder)
+                if self.progress is not None:
+                    self.progress(state.t, self.task.t_end)
+            except InvariantBroken:
+                raise
+            except _Stopped as stopped:
+                return stopped.stop
+            except (Exception, KeyboardInterrupt) as error:
+                return Stop(t=state.t, reason=f"{type(error).__name__}: {error}")
+            finally:
+                interrupts.hold()
         return None
-    return Stop(t=step.start.t, reason=step.solution.explain())
+
+    def _step(self, recorder: Recorder, state: State) -> tuple[Step, Finding]:
+        """Examine the state and advance from it.
+
+        Raises
+        ------
+        _Stopped
+            The run shall not go on.
+        """
+        task = self.task
+        found = self.examination.look(task.system, state, task.control)
+        if stop := self.examination.refuses(state.t, found.outcome):
+            raise _Stopped(stop)
+        start = self.examination.start_of_step(state, found.outcome)
+        step = self.stepper.advance(task.system, start, task.t_end, control=task.control)
+        if self.files is not None:
+            self.files.add(recorder.count + 1, step)
+        if not (step.solution.solved or (self.on_failure == "record" and step.state is not step.start)):
+            raise _Stopped(Stop(t=step.start.t, reason=step.solution.explain()))
+        return step, found
+
+
+class _Stopped(Exception):
+    """Carries why a run ends early out of its step."""
+
+    def __init__(self, stop: Stop) -> None:
+        super().__init__(stop.reason)
+        self.stop = stop

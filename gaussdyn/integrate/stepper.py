@@ -29,10 +29,13 @@ class Work:
         Of all reactions: constraints, contacts, friction, impacts.
     forces : float
         Of the applied forces that the potential does not cover.
+    projection : float
+        Energy added by moving bodies out of one another and back onto their joints.
     """
 
     reactions: float = 0.0
     forces: float = 0.0
+    projection: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -70,6 +73,15 @@ class Step:
     rows: tuple[Row, ...]
     work: Work = Work()
     control: Array | None = None
+
+    def contact_force(self, one: str, other: str) -> Array:
+        """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.
+
+        Contacts whose rows do not tell their bodies and directions are left out.
+        """
+        from .contact_table import force_between
+
+        return force_between(self.rows, self.reactions, self.dt, one, other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,48 +14,113 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError, SceneError
 from ..mechanics.state import State
+from .contact_table import LINES, ContactTable
 from .trajectory import Column, Event, StepTable, Stop, Text, Trajectory
 
 SCHEMA = "gaussdyn/run/1"
+PIECE = "gaussdyn/run-piece/1"
+PARTS = ".parts"  # ending of the folder in which a run waits while it is going on
+LONG = 4096  # entries of a text table from which it is compressed
 STATE = ("t", "q", "v", "saved", "before_t", "before_q", "before_v")
 DOCUMENTS = ("settings", "versions", "statistics", "seed", "rows")
-STEPS = ("t", "dt", "status", "E", "outcome")
+STEPS = ("t", "dt", "status", "E", "outcome", "friction_margin")
 
 
 def save(run: Trajectory, path: Path) -> Path:
     """Write `run` to `path`; see `Trajectory.save`."""
-    import h5py
-
     check_replaceable(path)
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with h5py.File(draft, "w") as file:
-            _write(file, run)
-        os.replace(draft, path)
+        write(run, path)
     except OSError as error:
         mend = "Choose a folder that exists and can be written."
-        raise InputError("path", path, "a file that can be written", f"{mend} ({_reason(error)})") from None
+        raise InputError("path", path, "a file that can be written", f"{mend} ({reason(error)})") from None
+    return path
+
+
+def write(run: Trajectory, path: Path) -> None:
+    """Write a run beside its place and rename it, so that the file is always whole.
+
+    Raises
+    ------
+    OSError
+        No room, no rights.
+    """
+    place(path, _image(run, _write_columns, SCHEMA))
+
+
+def packed(run: Trajectory, **marks: str) -> memoryview:
+    """Return a piece of a run as the bytes of a small HDF5 file, all columns as one matrix.
+
+    Parameters
+    ----------
+    marks : str
+        Further attributes.
+    """
+    return _image(run, _write_matrix, PIECE, **marks)
+
+
+def place(path: Path, data: memoryview) -> None:
+    """Write a whole file or nothing, and have it on the disk before it counts.
+
+    Raises
+    ------
+    OSError
+        No room, no rights.
+    """
+    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with draft.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True) if draft.parent.is_dir() else None
-    return path
+
+
+def _image(run: Trajectory, columns: Callable[[Any, Trajectory], None], schema: str, **marks: str) -> memoryview:
+    """Return a file as bytes: on a full disk the HDF5 library itself would end the process."""
+    import h5py
+
+    image = io.BytesIO()
+    with h5py.File(image, "w") as file:
+        _write(file, run)
+        file.attrs["schema"] = schema
+        file.attrs.update(marks)
+        columns(file, run)
+    return image.getbuffer()
 
 
 def load(path: Path) -> Trajectory:
     """Read the run in `path`; see `Trajectory.load`."""
+    from .archive import gathered
+
+    found, _ = gathered(path)
+    if found is None:
+        raise SceneError(str(path), "", "no such file; a run is written with --out or Trajectory.save.")
+    return found
+
+
+def read(path: Path, schema: str = SCHEMA) -> tuple[Trajectory, dict[str, str]]:
+    """Return the run in one file, and its attributes.
+
+    Raises
+    ------
+    SceneError
+        If the file is truncated or foreign; names the entry at fault.
+    """
     import h5py
 
-    if not path.is_file():
-        raise SceneError(str(path), "", "no such file; a run is written with --out or Trajectory.save.")
     try:
         with h5py.File(path, "r") as file:
-            _check_schema(path, str(file.attrs.get("schema", "")))
-            return _read(file)
+            _check_schema(path, str(file.attrs.get("schema", "")), schema)
+            return _read(file), {name: str(value) for name, value in file.attrs.items()}
     except KeyError as error:
         raise SceneError(str(path), str(error.args[0]), "the entry is missing; the file is damaged.") from None
     except (OSError, ValueError, RuntimeError, TypeError) as error:
         if isinstance(error, InputError):
             raise SceneError(str(path), "", f"the file is damaged: {error}") from None
-        raise SceneError(str(path), "", f"not a readable HDF5 file ({_reason(error)}).") from None
+        raise SceneError(str(path), "", f"not a readable HDF5 file ({reason(error)}).") from None
 
 
 def check_replaceable(path: Path) -> None:
@@ -62,6 +129,9 @@ def check_replaceable(path: Path) -> None:
 
     if path.is_dir():
         raise InputError("path", path, "a file name", "This is a folder.")
+    if any(path.with_name(path.name + PARTS).glob("[0-9]*.h5")):
+        mend = f"Go on with resume (--resume), or remove {path.name}{PARTS} to give it up."
+        raise InputError("path", path, "a place where no interrupted run waits", mend)
     if not path.exists():
         return
     try:
@@ -73,41 +143,61 @@ def check_replaceable(path: Path) -> None:
         raise InputError("path", path, "a new file, or an older run", "It holds something else: choose another name.")
 
 
-def _check_schema(path: Path, schema: str) -> None:
-    if schema == SCHEMA:
+def _check_schema(path: Path, schema: str, wanted: str) -> None:
+    if schema == wanted:
         return
-    if not schema.startswith("gaussdyn/run/"):
+    if not schema.startswith("gaussdyn/run"):
         raise SceneError(str(path), "schema", "not a run of gaussdyn.")
-    raise SceneError(str(path), "schema", f"version {schema} is not known; this package reads {SCHEMA}.")
+    raise SceneError(str(path), "schema", f"version {schema} is not known; this package reads {wanted}.")
 
 
 def _write(file: Any, run: Trajectory) -> None:
-    file.attrs["schema"] = SCHEMA
     file.attrs["scene"], file.attrs["status"] = run.scene, run.status
     file.attrs["state_hash"] = run.state_hash
     stop = None if run.stop is None else {"t": run.stop.t, "reason": run.stop.reason}
     for name in DOCUMENTS:
-        file.attrs[name] = json.dumps(getattr(run, name), default=_plain, allow_nan=False)
+        file.attrs[name] = json.dumps(getattr(run, name), default=plain, allow_nan=False)
     file.attrs["stop"] = json.dumps(stop)
-    for k, (name, column) in enumerate(run.columns.items()):
-        data = file.create_dataset(f"columns/{name}", data=column.values)
-        data.attrs["unit"], data.attrs["order"] = column.unit, k
+    file.attrs["running"] = json.dumps(run.running, default=plain)  # Infinity may be among the maxima
     for name in STATE:
         file[f"state/{name}"] = getattr(run, name)
     for name in STEPS:
-        file[f"steps/{name}"] = _bytes(getattr(run.steps, name))
+        _put(file, f"steps/{name}", getattr(run.steps, name))
     file["events/t"] = np.array([event.t for event in run.events], dtype=np.float64)
     for name in ("kind", "id"):
-        file[f"events/{name}"] = _bytes(np.array([getattr(event, name) for event in run.events], dtype=np.str_))
+        _put(file, f"events/{name}", np.array([getattr(event, name) for event in run.events], dtype=np.str_))
+    if run.table is not None:
+        for name in ("offsets", *LINES):
+            _put(file, f"contacts/{name}", getattr(run.table, name))
+        _put(file, "contacts/ids", np.array(run.table.ids, dtype=np.str_))
+        _put(file, "contacts/bodies", np.array(run.table.bodies, dtype=np.str_).reshape(-1, 2))
     _write_final(file.create_group("final"), run.final)
 
 
+def _write_columns(file: Any, run: Trajectory) -> None:
+    for k, (name, column) in enumerate(run.columns.items()):
+        data = file.create_dataset(f"columns/{name}", data=column.values)
+        data.attrs["unit"], data.attrs["order"] = column.unit, k
+
+
+def _write_matrix(file: Any, run: Trajectory) -> None:
+    table = [column.values for column in run.columns.values()]
+    file["columns/values"] = np.column_stack(table) if table else np.zeros((len(run), 0))
+    file["columns"].attrs["units"] = json.dumps({name: column.unit for name, column in run.columns.items()})
+
+
+def _put(group: Any, name: str, values: Any) -> None:
+    """Write an array; long tables of words are compressed, since they repeat themselves."""
+    small = values.dtype.kind != "U" or len(values) < LONG
+    group.create_dataset(name, data=_bytes(values), **({} if small else {"compression": "gzip", "shuffle": True}))
+
+
 def _write_final(group: Any, final: State) -> None:
-    """Write the last state with its memory; ids hold slashes, so they are attributes and not names."""
+    """Write the last state with its memory, in its order."""
     group["t"], group["q"], group["v"] = final.t, final.q, final.v
-    for k, (key, value) in enumerate(final.memory.items()):
-        group[f"memory/{k}"] = value
-        group[f"memory/{k}"].attrs["id"] = key
+    _put(group, "memory/ids", np.array(list(final.memory), dtype=np.str_))
+    group["memory/sizes"] = np.array([len(value) for value in final.memory.values()], dtype=np.int64)
+    group["memory/values"] = np.concatenate([np.zeros(0), *final.memory.values()])
 
 
 def _read(file: Any) -> Trajectory:
@@ -118,7 +208,9 @@ def _read(file: Any) -> Trajectory:
         status=str(file.attrs["status"]),
         stop=None if stop is None else Stop(**stop),
         steps=StepTable(**{name: _any(file[f"steps/{name}"]) for name in STEPS}),
-        columns=_columns(file["columns"]),
+        columns=_matrix(file["columns"]) if "units" in file["columns"].attrs else _columns(file["columns"]),
+        table=_read_contacts(file["contacts"]),
+        running=json.loads(file.attrs["running"]),
         events=tuple(Event(t=float(t), kind=str(kind), id=str(key)) for t, kind, key in events),
         final=_read_final(file["final"]),
         state_hash=str(file.attrs["state_hash"]),
@@ -140,9 +232,28 @@ def _columns(group: Any) -> dict[str, Column]:
     return {name: column for name, (_, column) in sorted(found.items(), key=lambda pair: pair[1][0])}
 
 
+def _matrix(group: Any) -> dict[str, Column]:
+    """Return the columns of a piece."""
+    values, units = group["values"][()], json.loads(group.attrs["units"])
+    named = enumerate(units.items())
+    return {name: Column(unit=unit, values=np.ascontiguousarray(values[:, k])) for k, (name, unit) in named}
+
+
+def _read_contacts(group: Any) -> ContactTable:
+    bodies = _text(group["bodies"]).reshape(-1, 2)
+    return ContactTable(
+        offsets=group["offsets"][()],
+        ids=tuple(_text(group["ids"]).tolist()),
+        bodies=tuple((one, other) for one, other in bodies.tolist()),
+        **{name: _any(group[name]) for name in LINES},
+    )
+
+
 def _read_final(group: Any) -> State:
-    memory = group.get("memory", {})
-    entries = {str(memory[k].attrs["id"]): memory[k][()] for k in sorted(memory, key=int)}
+    memory = group["memory"]
+    ids, ends = _text(memory["ids"]).tolist(), np.cumsum(memory["sizes"][()])
+    values = np.split(memory["values"][()], ends[:-1]) if ids else []
+    entries = dict(zip(ids, values, strict=True))
     return State(t=float(group["t"][()]), q=group["q"][()], v=group["v"][()], memory=entries)
 
 
@@ -164,12 +275,13 @@ def _any(dataset: Any) -> Any:
     return _text(dataset) if dataset.dtype.kind == "S" else dataset[()]
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return an array, a numpy number or a mapping as JSON knows them; anything else by its repr."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return dict(value) if hasattr(value, "items") else repr(value)
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Return the first line of what an error says."""
     return str(error).split("\n")[0][:160]

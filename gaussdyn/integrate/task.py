@@ -18,7 +18,8 @@ from .stepper import Control, Stepper
 
 Outputs = Mapping[str, tuple[str, Callable[[State], float]]]
 MAX_STEPS = 1e9  # days of computing, and far fewer than the steps that still change t
-RESERVED = ("t", "kinetic", "potential", "energy", "work_reactions", "work_forces", "energy_error", "E")
+WORKS = ("work_reactions", "work_forces", "work_projection")
+RESERVED = ("t", "kinetic", "potential", "energy", *WORKS, "energy_error", "E")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,6 +119,7 @@ def describe(task: Task, stepper: Stepper, **options: Any) -> dict[str, Any]:
         "params": {key: float(value) for key, value in task.params.items()},
         "system": task.system.spec(),
         "stepper": stepper.settings(),
+        "start": task.state.digest(),
         "t_end": task.t_end,
         "control": task.control is not None,
         **options,

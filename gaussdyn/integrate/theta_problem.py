@@ -2,30 +2,35 @@
 
     q_m = move(q, v, (1 - theta) dt),                M, J and the directions of the reactions at (t_m, q_m)
     M (v+ - v) = dt h(t_m, q_m, v_theta) + J^T p,    v_theta = (1 - theta) v + theta v+
-    q+ = move(q, v_theta, dt),                       the laws hold for (u+, p), u+ = rate at (t+, q+, v+)
+    q+ = projection of move(q, v_theta, dt),         the laws hold for (u+, p), u+ = rate at (t+, q+, v+)
 
 Reactions act at the midpoint, the laws hold at the end: for theta = 1/2 and motion without impacts the map is
-symmetric, so of order 2, and what it adds to the gap of a closed contact telescopes instead of piling up. The end of
-the step is not known beforehand, so u+ is written J x + w with w from a guess of v+, and the guess is refined.
+symmetric, so of order 2, up to what the projection removes, which is of third order per step. The end of the step is
+not known beforehand, so u+ is written J x + w with w from a guess of v+, and the guess is refined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
-from ..arrays import EPS, Array, vector
+from ..arrays import Array, vector
 from ..contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ..errors import InputError
-from ..linalg.factor import cholesky, solve_spd
+from ..linalg.factor import cholesky
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
+from .closing import acting, joining, late, one_sided
+from .free_motion import FreeMotion
+from .projection import Place, projected
 from .stepper import check_same_rows
 
 LOOSER = 0.05
+SLOW = 1e-9  # of the speeds at hand: what is left of a normal rate that the law makes zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,18 +39,37 @@ class Guess:
 
     Attributes
     ----------
+    problem : ThetaProblem
+        What it is a guess for.
     dynamics : LocalDynamics
         Rows that act only, each with w of u+ = J x + w folded into its rate.
     force : Array, shape (nv,)
         h(t_m, q_m, v_theta), N.
-    q, rows
-        Coordinates and all rows at the end of the step.
+    end, moved : Place
+        Coordinates and all rows at the end of the step; the same before the projection.
+    late : tuple of str
+        Rows that do not act and end below zero: they should act.
     """
 
+    problem: ThetaProblem
     dynamics: LocalDynamics
     force: Array
-    q: Array
-    rows: tuple[Row, ...]
+    end: Place
+    moved: Place
+    late: tuple[str, ...] = ()
+
+    def stopped(self, v_plus: Array) -> frozenset[str]:
+        """Return the rows whose law is met without any speed left: u_N = 0, restitution included.
+
+        That is the same for all reactions that lead to v+, where it is not known which of the contacts push.
+        """
+        change = v_plus - self.dynamics.v
+        speed = np.abs(self.dynamics.v) + np.abs(self.dynamics.x_free)
+        return frozenset(
+            row.id
+            for row in self.dynamics.rows
+            if row.J[0] @ change + row.rate[0] <= SLOW * float(np.abs(row.J[0]) @ speed)
+        )
 
     def far_from(self, other: Guess) -> float:
         """Return the largest change of the data of the contact problem, relative to its own size.
@@ -55,10 +79,11 @@ class Guess:
         """
         mine, theirs = self.dynamics, other.dynamics
         speed = np.abs(mine.v) + np.abs(mine.x_free)
-        momentum = float((np.abs(mine.M) @ speed).max(initial=0.0))
-        far = _ratio(np.abs(mine.h - theirs.h).max(initial=0.0), momentum)
-        for row, old in zip(mine.rows, theirs.rows, strict=True):
-            scale = float((np.abs(row.J) @ speed).max(initial=0.0))
+        size = np.abs(mine.M) @ speed
+        far = _ratio(np.abs(mine.h - theirs.h).max(initial=0.0), float(size.max(initial=0.0)))
+        fastest = float(np.sqrt(speed @ size))
+        for row, old, length in zip(mine.rows, theirs.rows, _lengths(mine), strict=True):
+            scale = length * fastest  # no smaller than |J v|, and no smaller for directions across the motion
             far = max(far, _ratio((np.abs(row.J - old.J) @ speed).max(initial=0.0), scale))
             far = max(far, LOOSER * _ratio(np.abs(row.rate - old.rate).max(initial=0.0), scale))
         return far
@@ -76,10 +101,14 @@ class ThetaProblem:
     dt, theta : float
     t_end : float
         Time at the end, s (not recomputed from dt, so that times do not pile up rounding errors).
+    project : bool
+        Whether positions are projected.
     middle : LocalDynamics
         The system at (t_m, q_m, v) with all rows.
     bounce : mapping of str to Array
         Restitution term of every row that acts, m/s, by id.
+    free : FreeMotion
+        The motion under the force alone.
     softened : Array or None
         theta dt times minus the symmetric part of dh/dv: stands beside M where forces depend on v so strongly that
         plain iteration would not converge.
@@ -90,13 +119,15 @@ class ThetaProblem:
     dt: float
     theta: float
     t_end: float
+    project: bool
     middle: LocalDynamics
     bounce: Mapping[str, Array]
+    free: FreeMotion
     softened: Array | None = None
 
     @classmethod
     def at(
-        cls, system: System, start: State, *, dt: float, theta: float, t_end: float,
+        cls, system: System, start: State, *, dt: float, theta: float, t_end: float, project: bool,
         activation: Activation, control: Array | None,
     ) -> ThetaProblem:  # fmt: skip
         """Evaluate the system at the midpoint, and find the rows that act.
@@ -107,62 +138,101 @@ class ThetaProblem:
             What a function of the system returns is not finite or has a wrong shape; the function is named.
         """
         rest = (1.0 - theta) * dt
-        system = system.near(start.t, start.q, start.v, dt)
+        system = near_of(system, start, dt)
         q = _move(system, start.q, start.v, rest)
         state = State(t=start.t + rest, q=q, v=start.v)
         middle = snapshot(
             system, state, level="velocity", dt=dt, ahead=0.0, activation=activation, control=control
         )  # fmt: skip
-        bounce = _acting(system, start, middle, rest)
-        return cls(system=system, start=start, dt=dt, theta=theta, t_end=t_end, middle=middle, bounce=bounce)
+        return cls(
+            system=system,
+            start=start,
+            dt=dt,
+            theta=theta,
+            t_end=t_end,
+            project=project,
+            middle=middle,
+            bounce=acting(system, start, middle, rest),
+            free=FreeMotion(middle=middle, theta=theta),
+        )
 
     def first(self) -> Guess:
         """Return the contact problem for v+ as it would be with the reactions of the last step."""
-        middle = self.middle
-        p = np.zeros(middle.nv)
-        for row in middle.rows:
-            last = self.start.memory.get(row.id)
-            if last is not None and row.id in self.bounce and len(last) == row.size:
-                p += row.J.T @ last
-        return self.guess(middle.x_free + solve_spd(middle.factor, p))
+        last = self.start.memory
+        known = {row.id: last[row.id] for row in self.middle.rows if row.id in last and row.id in self.bounce}
+        fit = {row.id: known[row.id] for row in self.middle.rows if row.id in known and len(known[row.id]) == row.size}
+        free = self.free.started(self._push(fit))
+        pushing = frozenset(key for key, p in fit.items() if p[0] > 0.0)
+        return replace(self, free=free).guess(free.velocity(self._push(fit)), pushing)
 
-    def guess(self, v_plus: Array) -> Guess:
-        """Return the contact problem for a guess of v+."""
+    def after(self, last: Guess, v_plus: Array) -> Guess:
+        """Return the contact problem for the velocity v+ that solves the last one."""
+        push = last.dynamics.M @ v_plus - last.dynamics.h  # J^T p
+        return self.guess(self.free.velocity(push, v_plus), last.stopped(v_plus))
+
+    def guess(self, v_plus: Array, stopped: frozenset[str]) -> Guess:
+        """Return the contact problem for a guess of v+ and of the contacts whose law leaves them no speed."""
         middle, start = self.middle, self.start
         v_theta = (1.0 - self.theta) * start.v + self.theta * v_plus
-        force = self._force(v_theta)
+        force = self.free.force(v_theta)
         q = _move(self.system, start.q, v_theta, self.dt)
-        rows = rows_of(self.system, self.t_end, q, v_plus)
-        seen = self._seen(v_plus, v_theta, rows)
+        moved = Place(q=q, rows=rows_of(self.system, self.t_end, q, v_plus))
+        check_same_rows(moved.rows, middle.rows)
+        end = self._projected(moved, v_plus, stopped) if self.project else moved
+        behind = late(middle, end.rows, self.bounce, (1.0 - self.theta) * self.dt)
         M, factor, h = middle.M, middle.factor, middle.M @ start.v + self.dt * force
         if self.softened is not None:
             M, h = M + self.softened, h + self.softened @ v_plus
             factor = cholesky("mass(q) - theta dt dh/dv", M)
-        return Guess(dynamics=replace(middle, M=M, factor=factor, h=h, rows=seen), force=force, q=q, rows=rows)
+        seen = self._seen(v_plus, v_theta, end.rows)
+        dynamics = replace(middle, M=M, factor=factor, h=h, rows=seen)
+        return Guess(problem=self, dynamics=dynamics, force=force, end=end, moved=moved, late=behind)
+
+    def joined(self, ids: Iterable[str]) -> ThetaProblem:
+        """Return the problem in which further rows act."""
+        return replace(self, bounce={**self.bounce, **joining(self.system, self.start, self.middle, ids)})
 
     def soften(self, v_plus: Array) -> ThetaProblem:
         """Return the problem with the velocity dependence of the force taken beside the mass."""
-        v_theta, n = (1.0 - self.theta) * self.start.v + self.theta * v_plus, self.middle.nv
-        force, D = self._force(v_theta), np.zeros((n, n))
-        for k in range(n):
-            step = np.sqrt(EPS) * max(1.0, abs(v_theta[k]))
-            moved = v_theta.copy()
-            moved[k] += step
-            D[:, k] = (self._force(moved) - force) / step
+        D = self.free.slope_at((1.0 - self.theta) * self.start.v + self.theta * v_plus)
         softened = -0.5 * self.theta * self.dt * (D + D.T)
         positive = np.linalg.eigvalsh(self.middle.M + softened)[0] > 0.0
         return replace(self, softened=softened) if positive else self
 
-    def _force(self, v: Array) -> Array:
-        middle = self.middle
-        return vector("force(t, q, v)", self.system.force(middle.t, middle.q, v, middle.control), middle.nv)
+    def rebounds(self, id: str) -> bool:
+        """Return whether a contact leaves with restitution."""
+        return bool(self.bounce[id].any())
+
+    def _projected(self, moved: Place, v_plus: Array, stopped: frozenset[str]) -> Place:
+        """Return the end of the step with its position errors removed; contacts that do not leave are held."""
+        held = {row.id: self._ends_at(row) for row in self.middle.rows if row.id in stopped and one_sided(row)}
+        return projected(self.system, self.t_end, moved, v_plus, self.middle.factor, self.bounce, held)
+
+    def _ends_at(self, row: Row) -> float:
+        """Return the gap with which a contact that pushes ends the step, m: closed if it does not rebound.
+
+        One that closes at the height s within the step and rebounds ends at eps_n^2 s: its speed being eps_n times
+        that before, so its energy, potential included, is eps_n^2 times the energy before.
+        """
+        if not self.rebounds(row.id):
+            return 0.0
+        before = row.gap - (1.0 - self.theta) * self.dt * float(row.rate[0])
+        return row.eps_n**2 * max(before, 0.0)
+
+    def _push(self, p: Mapping[str, Array]) -> Array:
+        """Return J^T p of all rows, shape (nv,), N s."""
+        total = np.zeros(self.middle.nv)
+        for row in self.middle.rows:
+            if row.id in p:
+                total += row.J.T @ p[row.id]
+        return total
 
     def _seen(self, v_plus: Array, v_theta: Array, end: tuple[Row, ...]) -> tuple[Row, ...]:
         """Return the rows that act, as the contact problem shall see them: u+ = J x + w, w folded into the rate."""
         v, rows = self.middle.v, self.middle.rows
         if any(row.level != "position" for row in rows):  # their J depends on v
             rows = rows_of(self.system, self.middle.t, self.middle.q, v_theta)
-        check_same_rows(end, rows)
+            check_same_rows(end, rows)
         found = []
         for row, last in zip(rows, end, strict=True):
             if row.id not in self.bounce:
@@ -175,57 +245,34 @@ class ThetaProblem:
         return tuple(found)
 
 
-def _acting(system: System, start: State, middle: LocalDynamics, rest: float) -> dict[str, Array]:
-    """Return the restitution term of every row that acts, by id.
+def near_of(system: System, start: State, dt: float) -> System:
+    """Return the system with the contacts that may act within a step.
 
-    A unilateral row acts if it is closed at the midpoint; if it pushed in the last step (then it ended that step at
-    zero rate, and what its gap shows now is the error of the scheme); or if it is closed and at rest at the start.
+    Raises
+    ------
+    InputError
+        `system.near` returns something else, or a system of another size.
     """
-    begin: dict[str, Row] = {}
-
-    def at_start(row: Row) -> Row:
-        """Return the row at the start of the step."""
-        if not begin:
-            rows = rows_of(system, start.t, start.q, start.v)
-            check_same_rows(rows, middle.rows)
-            begin.update({one.id: one for one in rows})
-        return begin[row.id]
-
-    found = {}
-    for row in middle.rows:
-        if _always(row) or row.gap <= middle.activation.gap or _pushed(start, row):
-            bounces = row.level == "position" and (row.eps_n != 0.0 or row.eps_t != 0.0)
-            found[row.id] = _restitution(at_start(row), middle.activation) if bounces else np.zeros(row.size)
-        elif row.gap - rest * row.rate[0] <= middle.activation.gap and _rests(at_start(row), middle.activation):
-            found[row.id] = np.zeros(row.size)
-    return found
-
-
-def _always(row: Row) -> bool:
-    return row.kind == "dry" or row.bilateral or row.level != "position"
-
-
-def _pushed(start: State, row: Row) -> bool:
-    last = start.memory.get(row.id)
-    return last is not None and bool(last.size) and float(last[0]) > 0.0
-
-
-def _rests(row: Row, activation: Activation) -> bool:
-    return row.gap <= activation.gap and abs(float(row.rate[0])) <= activation.speed
-
-
-def _restitution(row: Row, activation: Activation) -> Array:
-    """Return eps times the approaching rate at the start: nothing where the contact does not approach."""
-    term = np.zeros(row.size)
-    if row.kind not in ("contact", "unilateral") or row.rate[0] >= -activation.speed:
-        return term
-    term[0] = row.eps_n * row.rate[0]
-    term[1:3] = row.eps_t * row.rate[1:3]
-    return term
+    local = system.near(start.t, start.q, start.v, dt)
+    if local is not system and (getattr(local, "nq", None), getattr(local, "nv", None)) != (system.nq, system.nv):
+        raise InputError("near(t, q, v, dt)", repr(local), f"a System with nq = {system.nq}, nv = {system.nv}")
+    return local
 
 
 def _move(system: System, q: Array, v: Array, dt: float) -> Array:
     return vector("move(q, v, dt)", system.move(q, v, dt), len(q))
+
+
+def _lengths(dynamics: LocalDynamics) -> list[float]:
+    """Return the length of the longest component of every row in the metric of the inverse mass: max |L^-1 J^T|."""
+    rows = dynamics.rows
+    if not rows:
+        return []
+    X = solve_triangular(dynamics.factor, np.vstack([row.J for row in rows]).T, lower=True, check_finite=False)
+    lengths = np.sqrt((X * X).sum(axis=0))
+    starts = np.cumsum([0, *(row.size for row in rows[:-1])])
+    found: list[float] = np.maximum.reduceat(lengths, starts).tolist()
+    return found
 
 
 def _ratio(change: float, scale: float) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..arrays import Array, IntArray, scalar
 from ..errors import BackendMissing, InputError
 from ..mechanics.state import State
+from .contact_table import Contact, ContactTable, PairForce, empty_table
 
 Text = NDArray[np.str_]
 
@@ -62,6 +63,9 @@ class StepTable:
         Residual, recomputed from the contact problem, dimensionless.
     outcome : array of str, shape (steps,)
         UNIQUE, MULTIPLE, CONTINUUM, NONE, UNDECIDED or NOT_EXAMINED, of the acceleration at the step's beginning.
+    friction_margin : Array, shape (steps,)
+        Factor by which all friction may grow there before the acceleration ceases to be unique; below 1 it is not.
+        inf: friction never matters; NaN: not examined, or not known.
     """
 
     t: Array
@@ -69,6 +73,11 @@ class StepTable:
     status: Text
     E: Array
     outcome: Text
+    friction_margin: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        if len(self.friction_margin) != len(self.t):
+            object.__setattr__(self, "friction_margin", np.full(len(self.t), np.nan))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,11 +86,13 @@ class Trajectory:
 
     ``run["ball.x"]`` is a column as an array of shape (n,), one value per saved state; ``run.unit("ball.x")`` its
     unit; ``run.names`` lists them all. Always there: ``t``, ``q0`` .., ``v0`` .., ``kinetic``, ``potential``,
-    ``energy``, ``work_reactions``, ``work_forces`` (of the forces that the potential does not cover) and
-    ``energy_error`` = energy - energy[0] - both works (all J); ``E`` (residual of the step that ended there);
-    for every row ``<id>.gap`` (m; m/s for velocity rows) and its reaction ``<id>.r_N``, ``<id>.r_T`` (planar) or
-    ``.r_T1``, ``.r_T2`` (space), ``<id>.r`` or ``.r_0``, .. (frictionless bilateral): mean force over the step that
-    ended there, N; and the columns that the scene defines.
+    ``energy``, ``work_reactions``, ``work_forces`` (of the forces that the potential does not cover),
+    ``work_projection`` and ``energy_error`` = energy - energy[0] - all three works (all J); ``E`` (residual of the
+    step that ended there); for every row that is there in every state ``<id>.gap`` (m; m/s for velocity rows) and its
+    reaction ``<id>.r_N``, ``<id>.r_T`` (planar) or ``.r_T1``, ``.r_T2`` (space), ``<id>.r`` or ``.r_0``, ..
+    (frictionless bilateral): mean force over the step that ended there, N; and the columns that the scene defines.
+    Contacts that come and go have no columns: ``run.contacts(k)`` lists those at a saved state,
+    ``run.between("box", "floor")`` sums them up over time.
 
     Attributes
     ----------
@@ -98,7 +109,7 @@ class Trajectory:
     before_t, before_q, before_v : Array
         The state at the beginning of that step (for the first state: itself).
     steps : StepTable
-        Status, residual and outcome of every step.
+        Status, residual, outcome and friction margin of every step.
     columns : dict of str to Column
     events : tuple of Event
     statistics : dict
@@ -111,6 +122,10 @@ class Trajectory:
         None: nothing in a run is random.
     rows : dict of str to dict
         kind, level, mu, cap, eps_n, eps_t of every row at the start, and the largest mu_s, mu_r, cap_s, by id.
+    table : ContactTable
+        Contacts that come and go, and all others whose bodies and directions are known.
+    running : dict
+        Energy book, maxima and contact states after the last step, as a resume needs them.
     final : State
         The last state with its memory: what a resume starts from.
     state_hash : str
@@ -135,8 +150,14 @@ class Trajectory:
     versions: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
     rows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    table: ContactTable | None = None
+    running: Mapping[str, Any] = field(default_factory=dict)
     final: State
     state_hash: str
+
+    def __post_init__(self) -> None:
+        if self.table is None:
+            object.__setattr__(self, "table", empty_table(len(self.t)))
 
     def __len__(self) -> int:
         """Return the number of saved states."""
@@ -185,6 +206,19 @@ class Trajectory:
         return dict(Counter(str(name) for name in self.steps.outcome))
 
     @property
+    def outcome_intervals(self) -> dict[str, list[tuple[float, float]]]:
+        """Times (s) of every outcome: beginning of the first and end of the last of its steps in a row."""
+        names = self.steps.outcome
+        if not len(names):
+            return {}
+        first = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
+        borders = np.r_[self.steps.t[0] - self.steps.dt[0], self.steps.t]
+        found: dict[str, list[tuple[float, float]]] = {}
+        for low, high in zip(first, [*first[1:], len(names)], strict=True):
+            found.setdefault(str(names[low]), []).append((float(borders[low]), float(borders[high])))
+        return found
+
+    @property
     def event_counts(self) -> dict[str, int]:
         """Number of events by kind."""
         return dict(Counter(event.kind for event in self.events))
@@ -199,8 +233,49 @@ class Trajectory:
             return self.final
         return State(t=float(self.t[index]), q=self.q[index], v=self.v[index])
 
+    def contacts(self, k: int) -> tuple[Contact, ...]:
+        """Return the contacts at saved state k (negative: from the end), in the order of their ids.
+
+        These are the contacts that come and go, and those in columns whose bodies and directions are known.
+
+        Raises
+        ------
+        InputError
+            If there is no such saved state.
+        """
+        n = len(self)
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -n <= k < n:
+            raise InputError("k", repr(k), f"the number of a saved state, {-n} to {n - 1}")
+        return self._table.at(int(k) % n)
+
+    def between(self, one: str, other: str) -> PairForce:
+        """Return force, normal force, contact points and friction margin of two bodies at all saved states.
+
+        Parameters
+        ----------
+        one, other : str
+            Names of the bodies; forces are those of `other` on `one`. Zero where they do not touch.
+
+        Raises
+        ------
+        InputError
+            If a body has no contact in the whole run, or both are the same.
+        """
+        known = self._table.names()
+        for name in (one, other):
+            if name not in known:
+                near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
+                mend = f"Nearest: {', '.join(near)}." if near else "Its contacts may be columns: see Trajectory.names."
+                raise InputError("body", repr(name), f"bodies with contacts: {', '.join(known) or 'none'}", mend)
+        if one == other:
+            raise InputError("one, other", repr(one), "two bodies")
+        return self._table.between(self.t, one, other)
+
     def at(self, t: float) -> State:
         """Return the state at time t (s), interpolated linearly between the two saved states around it.
+
+        Unit quaternions (bodies in space, seven coordinates and six velocities each) turn along the shorter way and
+        are normalised again.
 
         Raises
         ------
@@ -214,7 +289,7 @@ class Trajectory:
         if self.t[right] == t:
             return self.state(right)
         s = (t - self.t[right - 1]) / (self.t[right] - self.t[right - 1])
-        q = (1.0 - s) * self.q[right - 1] + s * self.q[right]
+        q = _between_states(self.q[right - 1], self.q[right], s, self._quaternions())
         return State(t=t, q=q, v=(1.0 - s) * self.v[right - 1] + s * self.v[right])
 
     def to_dataframe(self) -> Any:
@@ -256,9 +331,33 @@ class Trajectory:
 
         return load(Path(path))
 
+    @property
+    def _table(self) -> ContactTable:
+        return empty_table(len(self)) if self.table is None else self.table
+
+    def _quaternions(self) -> list[slice]:
+        """Return where unit quaternions are: (position, quaternion) per body, if the sizes and lengths say so."""
+        bodies, rest = divmod(self.q.shape[1], 7)
+        places = [slice(7 * k + 3, 7 * k + 7) for k in range(bodies)]
+        if rest or self.v.shape[1] != 6 * bodies:
+            return []
+        unit = (np.abs(np.linalg.norm(self.q[:, at], axis=1) - 1.0).max() <= 1e-6 for at in places)
+        return places if all(unit) else []
+
     def _column(self, name: str) -> Column:
         if name not in self.columns:
             near = difflib.get_close_matches(str(name), self.names, n=3, cutoff=0.4)
             mend = f"Nearest: {', '.join(near)}." if near else ""
             raise InputError("column", repr(name), "one of Trajectory.names", mend)
         return self.columns[name]
+
+
+def _between_states(before: Array, after: Array, s: float, quaternions: list[slice]) -> Array:
+    """Return (1 - s) before + s after; unit quaternions, whose sign means nothing, stay of length one."""
+    after = after.copy()
+    for at in quaternions:
+        after[at] *= 1.0 if before[at] @ after[at] >= 0.0 else -1.0
+    q: Array = (1.0 - s) * before + s * after
+    for at in quaternions:
+        q[at] /= np.linalg.norm(q[at])
+    return q

@@ -12,7 +12,7 @@ from ..arrays import Array, IntArray
 from ..integrate.trajectory import Trajectory
 
 POINTS = 2000
-ENERGIES = ("kinetic", "potential", "energy", "work_reactions", "work_forces")
+ENERGIES = ("kinetic", "potential", "energy", "work_reactions", "work_forces", "work_projection")
 KNOWN = {*ENERGIES, "t", "E", "energy_error"}
 PATTERNS = (
     ("Coordinates", re.compile(r"q\d+")),

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from gaussdyn.cli import app
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.integrate.examine import accelerating
+from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.trajectory import Trajectory
 from gaussdyn.mechanics.state import State
@@ -77,11 +78,14 @@ def test_sliding_table_is_unique_and_sliding_wedge_a_continuum():
     assert wedge.steps.outcome[0] == "CONTINUUM"
 
 
-def test_rest_is_examined_by_full_effort_only():
+def test_rest_is_examined_up_to_four_contacts_and_by_full_effort_beyond():
     scene = build("ivanov_rod", slip=0.0, force_x=-4.0, force_y=1.0)
-    assert simulate(scene, examine="cheap").steps.outcome[0] == "NOT_EXAMINED"
-    assert simulate(scene, examine="full").steps.outcome[0] == "MULTIPLE"
-    assert simulate(build("wedge", v0=0.0), examine="full").steps.outcome[0] == "CONTINUUM"
+    for effort in ("cheap", "full"):
+        assert simulate(scene, examine=effort).steps.outcome[0] == "MULTIPLE"
+        assert simulate(build("wedge", v0=0.0), examine=effort).steps.outcome[0] == "CONTINUUM"
+    table = build("table", v0=0.0, feet=5.0)
+    assert simulate(table, examine="cheap").steps.outcome[0] == "NOT_EXAMINED"
+    assert simulate(table, examine="full").steps.outcome[0] == "UNIQUE"
     off = simulate(scene, examine="off")
     assert set(off.outcomes) == {"NOT_EXAMINED"}
 
@@ -178,3 +182,48 @@ def test_closed_rows_of_a_run_count_as_closed():
     assert [row.gap for row in rows] == [0.0]
     raw = snapshot(scene.system, run.final).rows
     assert raw[0].gap != 0.0
+
+
+def test_every_examined_step_has_its_friction_margin(tmp_path):
+    from gaussdyn.analysis.margins import friction_margins
+
+    scene = build("painleve_rod")
+    run = simulate(scene, examine="cheap")
+    found = run.steps.friction_margin
+    assert found.shape == run.steps.t.shape
+    closed = ~np.isnan(found)
+    assert closed.any()
+    # one sliding contact: A = W_NN - f mu s W_NT vanishes at the margin, whatever the load is
+    for k in np.flatnonzero(closed)[:: max(1, closed.sum() // 5)]:
+        state = State(t=run.before_t[k + 1], q=run.before_q[k + 1], v=run.before_v[k + 1])
+        row = scene.system.rows(state.t, state.q, state.v)[0]
+        W = row.J @ np.linalg.solve(scene.system.mass(state.q), row.J.T)
+        slip = np.sign(row.rate[1])
+        ratio = W[0, 0] / (row.mu * slip * W[0, 1]) if slip * W[0, 1] > 0 else np.inf
+        assert found[k] == pytest.approx(ratio, rel=1e-9)
+    loaded = Trajectory.load(run.save(tmp_path / "run.h5"))
+    assert np.array_equal(loaded.steps.friction_margin, found, equal_nan=True)
+    t, margins = friction_margins(run, scene)
+    finite = np.isfinite(found)
+    assert np.array_equal(margins, found[finite][: len(margins)] if finite.sum() <= 400 else margins)
+    assert t == pytest.approx((run.steps.t - run.steps.dt)[finite])
+    assert np.isnan(simulate(scene).steps.friction_margin).all()
+
+
+def test_examined_states_ask_for_the_contacts_that_are_near():
+    from test_contact_table import Pile, start
+
+    asked = []
+
+    class Watched(Pile):
+        def near(self, t, q, v, dt):
+            asked.append(dt)
+            return super().near(t, q, v, dt)
+
+        def rows(self, t, q, v):
+            raise AssertionError("all pairs of bodies were asked for")
+
+    run = simulate(Watched(), start(), 0.4, stepper=MoreauJean(dt=0.01), examine="full")
+    assert run.status == "COMPLETED", run.stop
+    assert 0.0 in asked
+    assert set(run.outcomes) == {"UNIQUE"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import h5py
 import numpy as np
 import pytest
@@ -63,6 +65,12 @@ def same(one, two):
         assert np.array_equal(getattr(one, name), getattr(two, name))
     for name in ("t", "dt", "E", "status", "outcome"):
         assert np.array_equal(getattr(one.steps, name), getattr(two.steps, name))
+    assert np.array_equal(one.steps.friction_margin, two.steps.friction_margin, equal_nan=True)
+    for name in ("offsets", "index", "gap", "size", "reaction", "mu", "mu_s", "mode"):
+        assert np.array_equal(getattr(one.table, name), getattr(two.table, name))
+    for name in ("point", "frame"):
+        assert np.array_equal(getattr(one.table, name), getattr(two.table, name), equal_nan=True)
+    assert (one.table.ids, one.table.bodies) == (two.table.ids, two.table.bodies)
     for name in ("statistics", "settings", "versions", "rows"):
         assert dict(getattr(one, name)) == dict(getattr(two, name))
 
@@ -140,3 +148,43 @@ def test_steppers_are_found_by_name_and_by_their_settings():
         named("euler")
     with pytest.raises(InputError, match="speed"):
         named("moreau_jean", speed=3.0)
+
+
+class Spinning(Plain):
+    """A free body in space: q = (position, unit quaternion), turning about z at 2 rad/s."""
+
+    nq, nv = 7, 6
+
+    def qdot(self, q, v):
+        return np.zeros(7)
+
+    def move(self, q, v, dt):
+        half = 0.5 * dt * v[5]  # exact for a fixed axis
+        s, c = np.sin(half), np.cos(half)
+        w, z = q[3] * c - q[6] * s, q[3] * s + q[6] * c
+        return np.r_[q[:3] + dt * v[:3], w, 0.0, 0.0, z]
+
+
+def test_unit_quaternions_stay_of_length_one_between_saved_states():
+    start = State(q=[0, 0, 0, 1, 0, 0, 0], v=[1, 0, 0, 0, 0, 2])
+    run = simulate(Spinning(), start, 4.0, stepper=MoreauJean(dt=0.1), save=5)
+    for t in (0.25, 1.25, 3.25):  # halfway between two states the shorter arc is halved exactly
+        q = run.at(t).q
+        assert q[0] == pytest.approx(t)
+        assert np.linalg.norm(q[3:]) == pytest.approx(1.0, abs=1e-15)
+        assert abs(q[3:] @ [np.cos(t), 0, 0, np.sin(t)]) == pytest.approx(1.0, abs=1e-14)
+    q = run.q.copy()
+    q[1::2, 3:] *= -1.0  # the same attitudes
+    turned = dataclasses.replace(run, q=q)
+    assert abs(turned.at(1.3).q[3:] @ run.at(1.3).q[3:]) == pytest.approx(1.0, abs=1e-14)
+
+
+def test_outcomes_have_times():
+    run = simulate(Plain(), State(q=[0.0], v=[0.0]), 0.05, stepper=MoreauJean(dt=0.01))
+    words = np.array(["UNIQUE", "UNIQUE", "NONE", "UNIQUE", "NONE"])
+    steps = dataclasses.replace(run.steps, outcome=words)
+    found = dataclasses.replace(run, steps=steps).outcome_intervals
+    assert list(found) == ["UNIQUE", "NONE"]
+    assert np.array(found["UNIQUE"]) == pytest.approx(np.array([[0.0, 0.02], [0.03, 0.04]]))
+    assert np.array(found["NONE"]) == pytest.approx(np.array([[0.02, 0.03], [0.04, 0.05]]))
+    assert simulate(Plain(), State(q=[0.0], v=[0.0]), 0.0).outcome_intervals == {}

@@ -134,6 +134,55 @@ def test_changed_data_are_another_problem_with_its_own_truth(data: st.DataObject
     assert accepted == proved(lcp_problem(doc["problem"]["M"], doc["problem"]["q"])).claim
 
 
+def change_body(draw: st.DrawFn, body: dict[str, Any]) -> None:
+    """Make one change to the data of a planar body."""
+    k = draw(st.integers(0, len(body["mu"]) - 1))
+    key = draw(st.sampled_from(["mu", "bilateral", "state", "force", "drift", "points", "normals", "m", "J"]))
+    if key == "bilateral":
+        body[key][k] = not body[key][k]
+    elif key == "state":
+        body[key][k] = draw(st.integers(-1, 1))
+    elif key == "mu":
+        body["mu"][k] = body["mu_s"][k] = str(Fraction(draw(st.integers(0, 5)), 2))
+    elif key == "force":
+        body[key][draw(st.integers(0, 2))] = str(draw(SMALL))
+    elif key in ("m", "J"):
+        body[key] = str(draw(st.integers(1, 3)))
+    else:
+        body[key][k][draw(st.integers(0, 1))] = str(draw(SMALL))
+
+
+@given(st.data(), bodies())
+@settings(max_examples=150, deadline=None)
+def test_a_changed_body_is_another_problem_with_its_own_truth(data: st.DataObject, modal: ModalProblem) -> None:
+    doc = json.loads(proved(modal).to_json())
+    change_body(data.draw, doc["problem"])
+    try:
+        accepted = checker.check({**doc, "sha256": digest(doc)})
+    except checker.Invalid:
+        return
+    assert accepted == proved(problem(doc["problem"])).claim
+
+
+@given(st.data(), st.one_of(lcps(), bodies()))
+@settings(max_examples=60, deadline=None)
+def test_every_rank_leaf_and_witness_counts(data: st.DataObject, modal: ModalProblem) -> None:
+    """A wrong rank, a leaf left out or given twice, the witness of another mode: each is refused."""
+    doc = json.loads(proved(modal).to_json())
+    solved = [leaf for leaf in doc["leaves"] if "witness" in leaf]
+    kind = data.draw(st.sampled_from(["rank", "drop", "double", "witness"]))
+    if kind == "rank" and solved:
+        data.draw(st.sampled_from(solved))["rank"] += data.draw(st.sampled_from([-1, 1]))
+    elif kind == "drop":
+        doc["leaves"].remove(data.draw(st.sampled_from(doc["leaves"])))
+    elif kind == "witness" and len(solved) > 1:  # every witness lies in its own mode only
+        solved[0]["witness"], solved[1]["witness"] = solved[1]["witness"], solved[0]["witness"]
+    else:
+        doc["leaves"].append(data.draw(st.sampled_from(doc["leaves"])))
+    with pytest.raises(checker.Invalid, match=r"leaf|document"):
+        checker.check({**doc, "sha256": digest(doc)})
+
+
 def test_random_doubles_verify() -> None:
     rng = np.random.default_rng(0)
     for k in range(12):

@@ -117,7 +117,7 @@ def test_momentum_and_energy_balance(system):
         scale = speeds @ np.abs(system.M) @ speeds + abs(v_mid) @ abs(push)
         kinetic = 0.5 * (v_plus @ system.M @ v_plus - v @ system.M @ v)
         lifted = system.potential(0.0, step.state.q) - system.potential(0.0, step.start.q)
-        balance = kinetic + lifted - step.work.reactions - step.work.forces
+        balance = kinetic + lifted - step.work.reactions - step.work.forces - step.work.projection
         assert abs(balance) <= 1e-11 * scale
         assert abs(step.work.reactions - v_mid @ push) <= 1e-11 * scale
 
@@ -130,9 +130,8 @@ def test_joints_hold_and_contacts_do_not_penetrate(system):
             scale = 1.0 + np.abs(step.state.q).max()
             if row.bilateral:
                 assert abs(row.gap) <= 1e-11 * scale
-            elif row.id in step.reactions:  # it closes by what it approaches before the midpoint, and no more
-                before = next(one for one in system.rows(0.0, step.start.q, step.start.v) if one.id == row.id)
-                assert row.gap >= before.gap + 0.5 * step.dt * min(0.0, before.rate[0]) - 1e-11 * scale
+            else:
+                assert row.gap >= -1e-11 * scale
 
 
 @settings(max_examples=15, deadline=None)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import shlex
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -267,7 +271,7 @@ def test_doctor(cli: Cli) -> None:
     found = cli("doctor", "--json").document
     assert found["version"] == __version__
     assert found["libraries"]["numpy"] == np.__version__
-    assert set(found["extras"]) == {"report", "mjcf", "sweep"}
+    assert set(found["extras"]) == {"report", "data", "mjcf", "sweep"}
     assert Path(found["cache"]["directory"]).is_dir()
     assert "numba" in cli("doctor").out
 
@@ -290,3 +294,67 @@ def test_plain_never_lets_nan_or_infinity_through() -> None:
         "d": np.eye(1),
     }
     assert plain(value) == {"a": [None, "inf", "-inf", 3], "b": [True, None], "c": "SOLVED", "d": [[1.0]]}
+
+
+def test_a_run_is_resumed_and_says_so(cli: Cli, tmp_path: Path) -> None:
+    out, whole = tmp_path / "run.h5", cli("run", "incline", "--t-end", "0.05", "--json").document
+    assert cli("run", "incline", "--t-end", "0.02", "--out", out, "--json").document["resumed_from"] is None
+    found = cli("run", "incline", "--t-end", "0.05", "--out", out, "--resume", "--chunk", "7", "--json").document
+    assert found["resumed_from"] == pytest.approx(0.02)
+    for key in ("state_hash", "steps", "events", "outcomes", "outcome_times", "max_residual", "energy_drift_rel"):
+        assert found[key] == whole[key]
+    again = cli("run", "incline", "--t-end", "0.05", "--out", out, "--resume")
+    assert again.code == 0
+    assert "completed already" in again.out
+    for words, name in (
+        (["--t-end", "0.05", "--set", "mu=0.1"], "params.mu"),
+        (["--t-end", "0.05", "--dt", "1e-4"], "stepper.dt"),
+        (["--t-end", "0.01"], "t_end"),
+    ):
+        answer = cli("run", "incline", *words, "--out", out, "--resume")
+        assert (answer.code, answer.out) == (2, "")
+        assert name in answer.err
+
+
+def test_outcomes_come_with_their_times(cli: Cli) -> None:
+    found = cli("run", "painleve_rod", "--json").document
+    times = found["outcome_times"]
+    assert set(times) == set(found["outcomes"])
+    every = sorted(interval for intervals in times.values() for interval in intervals)
+    assert every[0][0] == 0.0
+    assert every[-1][1] == found["t_reached"]
+    assert all(one[1] == two[0] for one, two in itertools.pairwise(every))
+
+
+@pytest.mark.slow
+def test_an_interrupted_command_says_how_to_go_on(tmp_path: Path) -> None:
+    out = tmp_path / "run.h5"
+    words = [
+        sys.executable,
+        "-m",
+        "gaussdyn",
+        "run",
+        "incline",
+        "--examine",
+        "off",
+        "--t-end",
+        "0.02",
+        "--dt",
+        "1e-5",
+        "--out",
+        str(out),
+    ]
+    whole = subprocess.Popen([*words, "--chunk", "20"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "run.h5.parts" / "000001.h5").exists():
+        time.sleep(0.05)
+    whole.send_signal(signal.SIGINT)
+    answer, errors = whole.communicate(timeout=120)
+    assert whole.returncode == 3, errors
+    assert "KeyboardInterrupt" in answer
+    command = next(line.partition(": ")[2] for line in answer.splitlines() if line.startswith("go on with"))
+    assert list(tmp_path.iterdir()) == [out]
+    shown = subprocess.run(
+        [sys.executable, "-m", *shlex.split(command), "--json"], capture_output=True, text=True, timeout=120
+    )  # fmt: skip
+    found = json.loads(shown.stdout)
+    assert 0.0 < found["resumed_from"] < found["t_reached"] == 0.02

@@ -32,6 +32,7 @@ def test_stretches_cover_the_run(rod):
     assert found[0].start == 0.0
     assert found[0].stop == found[1].start == run.steps.t[0]
     assert found[1].stop == run.steps.t[-1]
+    assert {one.label: [(one.start, one.stop)] for one in found} == run.outcome_intervals
 
 
 def test_proof_on_the_page_is_checked_by_the_checker(rod, tmp_path):

@@ -93,7 +93,7 @@ def test_bipod_sliding_to_the_right(mu1, mu2, force, expected):
 def test_bipod_from_rest_has_three_accelerations():
     scene = build("bipod", a=1.0, h=2.0, weight=1.0, mu1=0.75, mu2=0.4, force=5.0, v0=0.0)
     answer = outcome(snapshot(scene.system, scene.state))
-    along = sorted(float(component.point[1]) for component in answer.components)  # a_T of the left foot
+    along = sorted(float(component.point[2]) for component in answer.components)  # a_t of the left foot
     assert along == pytest.approx([0.0, 23 / 6, 247 / 54], abs=1e-9)
     assert answer.certificate.verify()
 

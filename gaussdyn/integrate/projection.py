@@ -1,0 +1,175 @@
+"""Position projection: the shortest way back to joints that hold and gaps that are not negative.
+
+    minimise 1/2 d^T M d   subject to   G d = -phi,   J_N d >= -gap,        q <- move(q, d, 1)
+
+repeated until nothing is violated (Newton's method). Velocities are not touched. Where nothing is violated nothing
+moves, not even by rounding.
+
+Source: Golub, Van Loan (2013), Matrix Computations, 5.5 and 6.2: minimum norm solutions of rank-deficient and of
+equality-constrained least squares, in the metric of the mass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from ..arrays import EPS, Array, vector
+from ..contact.snapshot import rows_of
+from ..mechanics.rows import Row
+from ..mechanics.system import System
+from ..programs.quadratic import QuadraticProgram
+from ..programs.solve_quadratic import solve_quadratic
+
+Mask = NDArray[np.bool_]
+CLOSE = 1e-11  # m; violations up to this are left as they are
+ALLOWED = 1e-10  # m; a step that ends with more than this has failed
+PASSES = 10
+RANK = 1e-10  # singular values below this, relative, belong to redundant rows
+ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
+NONE: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Place:
+    """Coordinates with all rows evaluated there.
+
+    Attributes
+    ----------
+    q : Array, shape (nq,)
+    rows : tuple of Row
+    fault : str
+        The row that is violated, and by how much, where the projection failed.
+    """
+
+    q: Array
+    rows: tuple[Row, ...]
+    fault: str = ""
+
+
+def projected(
+    system: System, t: float, place: Place, v: Array, L: Array, acts: Collection[str], held: Mapping[str, float] = NONE
+) -> Place:
+    """Return the nearest place at which joints hold and no gap is negative.
+
+    Parameters
+    ----------
+    system : System
+    t : float
+    place : Place
+        Where the step ended.
+    v : Array, shape (nv,)
+        Velocity with which the rows are evaluated.
+    L : Array, shape (nv, nv)
+        Lower Cholesky factor of M, the metric.
+    acts : collection of str
+        Rows that are obeyed; others may be violated.
+    held : mapping of str to float
+        Contacts that shall end with a given gap (m), as far as that is possible for all of them.
+
+    Returns
+    -------
+    Place
+        The very same one if nothing is violated.
+    """
+    for _ in range(PASSES):
+        limit = _limit(CLOSE, place.q)
+        obeyed = [row for row in place.rows if row.id in acts and in_place(row)]
+        if all(violation(row, held) <= limit for row in obeyed):
+            return place
+        d, held = _way_back(obeyed, L, held)
+        if d is None:
+            break
+        q = vector("move(q, v, dt)", system.move(place.q, d, 1.0), len(place.q))
+        place = Place(q=q, rows=rows_of(system, t, q, v))
+    return _judged(place, acts)
+
+
+def violation(row: Row, held: Mapping[str, float] = NONE) -> float:
+    """Return |phi| of a joint, the depth of a contact, how far one that is held is off (m); 0 for other rows."""
+    if not in_place(row):
+        return 0.0
+    if row.bilateral:
+        return abs(row.gap)
+    return abs(row.gap - held[row.id]) if row.id in held else -min(row.gap, 0.0)
+
+
+def in_place(row: Row) -> bool:
+    """Return whether a row restricts the coordinates."""
+    return row.level == "position" and row.kind != "dry"
+
+
+def _limit(least: float, q: Array) -> float:
+    return max(least, ROUNDING * float(np.abs(q).max(initial=0.0)))
+
+
+def _judged(place: Place, acts: Collection[str]) -> Place:
+    """Return the place, with its fault if a row is violated by more than is allowed."""
+    worst = max((row for row in place.rows if row.id in acts), key=violation)
+    if violation(worst) <= _limit(ALLOWED, place.q):
+        return place
+    words = f"{worst.id} is violated by {violation(worst):.3g} m after {PASSES} passes of the position projection"
+    return replace(place, fault=words)
+
+
+def _way_back(rows: Sequence[Row], L: Array, held: Mapping[str, float]) -> tuple[Array | None, Mapping[str, float]]:
+    """Return the displacement of one pass, and the contacts that are held from now on: all, or none.
+
+    Where the gaps of those held contradict one another they are only kept from closing further.
+    """
+    J, gap = np.array([row.J[0] for row in rows]), np.array([row.gap for row in rows])
+    joint = np.array([row.bilateral for row in rows])
+    if held:
+        kept = np.array([row.id in held for row in rows])
+        short = gap - np.array([held.get(row.id, 0.0) for row in rows])
+        d = _displacement(J, short, joint | kept, L)
+        if d is not None and np.abs(short + J @ d)[kept].max() <= max(CLOSE, 0.1 * np.abs(short[kept]).max()):
+            return d, held
+    return _displacement(J, gap, joint, L), NONE
+
+
+def _displacement(J: Array, gap: Array, equal: Mask, L: Array) -> Array | None:
+    """Return d: by least squares if those violated explain it, else from the quadratic program; None if none exists."""
+    chosen = equal | (gap < 0.0)
+    d, y = _least(J[chosen], -gap[chosen], L)
+    pulls = (y[~equal[chosen]] < -RANK * np.abs(y).max(initial=0.0)).any()
+    if not pulls and (gap + J @ d)[~equal].min(initial=0.0) >= -CLOSE:
+        return d
+    return _program(J, gap, equal, L)
+
+
+def _least(A: Array, b: Array, L: Array) -> tuple[Array, Array]:
+    """Return the shortest d with A d = b in the metric L L^T (least squares where rows contradict), and its forces."""
+    X, scale = _scaled(A, L)
+    w = np.linalg.lstsq(X, b / scale, rcond=RANK)[0]
+    y = np.linalg.lstsq(X.T, w, rcond=RANK)[0]
+    return solve_triangular(L, w, lower=True, trans="T"), y
+
+
+def _scaled(A: Array, L: Array) -> tuple[Array, Array]:
+    """Return the rows A L^-T scaled to length one, and their lengths (one for rows of zeros)."""
+    X = solve_triangular(L, A.T, lower=True).T
+    length = np.linalg.norm(X, axis=1)
+    scale = np.where(length > 0.0, length, 1.0)
+    return X / scale[:, None], scale
+
+
+def _program(J: Array, gap: Array, equal: Mask, L: Array) -> Array | None:
+    """Solve the quadratic program in w = L^T d, its equalities reduced to independent ones; None without solution."""
+    X, scale = _scaled(J, L)
+    b = -gap / scale
+    size = float(np.abs(b).max())
+    U, s, Vt = np.linalg.svd(X[equal], full_matrices=False)
+    kept = s > RANK * s.max(initial=0.0)
+    A, rhs = Vt[kept], (U.T @ b[equal])[kept] / s[kept]
+    n = X.shape[1]
+    program = QuadraticProgram(H=np.eye(n), g=np.zeros(n), A=A, b=rhs / size, C=X[~equal], d=b[~equal] / size)
+    answer = solve_quadratic(program)
+    if not answer.solved or answer.x is None:
+        return None
+    return np.asarray(solve_triangular(L, size * answer.x, lower=True, trans="T"))

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from .integrate.simulate import simulate as simulate
     from .integrate.trajectory import Trajectory as Trajectory
     from .mechanics.check import check_system as check_system
+    from .mechanics.contact_law import ContactLaw as ContactLaw
+    from .mechanics.lagrangian import LagrangianSystem as LagrangianSystem
+    from .mechanics.planar import PlanarSystem as PlanarSystem
+    from .mechanics.spatial import SpatialSystem as SpatialSystem
     from .mechanics.state import State as State
     from .mechanics.user_system import Acceleration as Acceleration
     from .mechanics.user_system import Position as Position
@@ -47,14 +51,18 @@ __all__ = [
     "Acceleration",
     "Activation",
     "ComplementarityProblem",
+    "ContactLaw",
     "Coulomb",
     "GaussdynError",
     "InputError",
+    "LagrangianSystem",
     "LinearComplementarity",
     "MoreauJean",
+    "PlanarSystem",
     "Position",
     "QuadraticProgram",
     "Solution",
+    "SpatialSystem",
     "State",
     "Status",
     "Trajectory",
@@ -90,6 +98,10 @@ _HOME = {
     "integrate.simulate": ("simulate",),
     "integrate.trajectory": ("Trajectory",),
     "mechanics.check": ("check_system",),
+    "mechanics.contact_law": ("ContactLaw",),
+    "mechanics.lagrangian": ("LagrangianSystem",),
+    "mechanics.planar": ("PlanarSystem",),
+    "mechanics.spatial": ("SpatialSystem",),
     "mechanics.state": ("State",),
     "mechanics.user_system": ("Acceleration", "Position", "UserSystem", "Velocity"),
     "programs.complementarity": ("ComplementarityProblem", "LinearComplementarity"),

@@ -14,10 +14,11 @@ import gaussdyn
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "gaussdyn"
 NAMES = [
-    "Acceleration", "Activation", "ComplementarityProblem", "Coulomb", "GaussdynError", "InputError",
-    "LinearComplementarity", "MoreauJean", "Position", "QuadraticProgram", "Solution", "State", "Status", "Trajectory",
-    "Unilateral", "UserSystem", "Velocity", "admissible_set", "assemble", "audit", "build", "check_system",
-    "gauss_program", "outcome", "plot", "reactions", "resolve", "simulate", "snapshot", "solve",
+    "Acceleration", "Activation", "ComplementarityProblem", "ContactLaw", "Coulomb", "GaussdynError", "InputError",
+    "LagrangianSystem", "LinearComplementarity", "MoreauJean", "PlanarSystem", "Position", "QuadraticProgram",
+    "Solution", "SpatialSystem", "State", "Status", "Trajectory", "Unilateral", "UserSystem", "Velocity",
+    "admissible_set", "assemble", "audit", "build", "check_system", "gauss_program", "outcome", "plot", "reactions",
+    "resolve", "simulate", "snapshot", "solve",
 ]  # fmt: skip
 HEAVY = (
     "numba",

@@ -66,7 +66,7 @@ class System(Protocol):
         ...
 
     def drawables(self, q: Array) -> list[dict[str, Any]]:
-        """Return shapes to draw: dictionaries with ``shape`` (point, segment, disc, polygon, halfplane) and data."""
+        """Return shapes to draw as plain dictionaries: see `planar_shapes` and `spatial_drawables`."""
         ...
 
     def spec(self) -> dict[str, Any]:

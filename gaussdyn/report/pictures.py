@@ -13,6 +13,7 @@ from ..arrays import Array
 from ..errors import BackendMissing, InputError
 from ..integrate.trajectory import Trajectory
 from ..mechanics.system import System
+from .camera import seen
 from .charts import FLOOR, PALETTE
 from .series import groups, thinned
 
@@ -79,7 +80,7 @@ def save(figure: Any, path: Path) -> Path:
 def instants(system: System, run: Trajectory, count: int = 4) -> list[tuple[float, str]]:
     """Return (t, SVG) of the scene at a few saved instants, all in the same frame; [] if it has no shapes."""
     chosen = np.unique(np.linspace(0, len(run) - 1, count).round().astype(int))
-    poses = [system.drawables(run.q[k]) for k in chosen]
+    poses = [seen(system.drawables(run.q[k])) for k in chosen]
     if not any(poses):
         return []
     frame = _frame([points(shape) for shapes in poses for shape in shapes])
@@ -92,10 +93,11 @@ def draw(axis: Any, shapes: Sequence[Shape], frame: tuple[float, float, float, f
     axis.set_ylim(frame[2], frame[3])
     axis.set_aspect("equal")
     ranked = sorted(shapes, key=lambda shape: shape["shape"] != "halfplane")
-    for k, shape in enumerate(ranked):
+    names = list(dict.fromkeys(shape.get("name") for shape in ranked))
+    for shape in ranked:
         painter = PAINTERS.get(shape["shape"])
         if painter is not None:
-            painter(axis, shape, PALETTE[k % len(PALETTE)], frame)
+            painter(axis, shape, PALETTE[names.index(shape.get("name")) % len(PALETTE)], frame)
 
 
 def points(shape: Shape) -> Array:
@@ -140,6 +142,9 @@ def _segment(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
 
 def _polygon(axis: Any, shape: Shape, colour: str, frame: Any) -> None:
     corners = points(shape)
+    if shape.get("ground"):
+        axis.fill(corners[:, 0], corners[:, 1], facecolor=GROUND, edgecolor="none")
+        return
     axis.fill(corners[:, 0], corners[:, 1], facecolor=colour + "55", edgecolor=colour, lw=1.4)
 
 

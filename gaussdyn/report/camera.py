@@ -1,0 +1,116 @@
+"""Shapes in space as a camera sees them: planar shapes that `pictures` can draw, the farthest first.
+
+The camera is parallel (no perspective), looks down from the front right, and keeps z upright.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..linalg.rotations import matrix_of
+
+Shape = Mapping[str, Any]
+AZIMUTH, ELEVATION = np.deg2rad(-60.0), np.deg2rad(20.0)
+FLAT = ("disc", "polygon", "halfplane")  # already planar
+ROUND = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
+CIRCLE = np.linspace(0.0, 2.0 * np.pi, 49)
+
+
+def view() -> Array:
+    """Return the directions right, up and towards the camera, rows of a rotation (3, 3)."""
+    right = np.array([-np.sin(AZIMUTH), np.cos(AZIMUTH), 0.0])
+    towards = np.array([np.cos(AZIMUTH) * np.cos(ELEVATION), np.sin(AZIMUTH) * np.cos(ELEVATION), np.sin(ELEVATION)])
+    return np.array([right, np.cross(towards, right), towards])
+
+
+def seen(shapes: Sequence[Shape]) -> list[dict[str, Any]]:
+    """Return the shapes of one pose as planar shapes; those of planar systems as they are."""
+    if not any(_in_space(shape) for shape in shapes):
+        return [dict(shape) for shape in shapes]
+    size = _size(shapes)
+    found = [
+        flat for shape in shapes for flat in (_faces(shape) if shape["shape"] == "box" else [_flattened(shape, size)])
+    ]
+    return [flat for _, flat in sorted(found, key=lambda pair: pair[0])]
+
+
+def _in_space(shape: Shape) -> bool:
+    if shape["shape"] in FLAT:
+        return False
+    return len(np.atleast_1d(shape.get("at", shape.get("ends", [[0.0, 0.0]])[0]))) == 3
+
+
+def _flattened(shape: Shape, size: tuple[Array, float]) -> tuple[float, dict[str, Any]]:
+    """Return the height towards the camera and the planar shape."""
+    kind, name = shape["shape"], shape.get("name", "")
+    if kind == "segment":
+        ends = np.array(shape["ends"]) @ view().T
+        return float(ends[:, 2].mean()), {"shape": "segment", "name": name, "ends": ends[:, :2].tolist()}
+    if kind == "plane":
+        return -np.inf, {"shape": "polygon", "name": name, "points": _ground(shape, size), "ground": True}
+    at = view() @ np.array(shape["at"])
+    if kind == "sphere":
+        flat = {"shape": "disc", "at": at[:2].tolist(), "radius": shape["radius"], "angle": _mark(shape)}
+    elif kind == "capsule":
+        flat = {"shape": "polygon", "points": _pill(shape)}
+    else:
+        flat = {"shape": "point", "at": at[:2].tolist()}
+    return float(at[2]), {"name": name, **flat}
+
+
+def _faces(shape: Shape) -> list[tuple[float, dict[str, Any]]]:
+    """Return the faces of a box that look towards the camera."""
+    R, half, found = matrix_of(shape["turn"]), np.array(shape["half"]), []
+    for k in range(3):
+        side = 1.0 if view()[2] @ R[:, k] > 0.0 else -1.0
+        corners = np.insert(ROUND, k, side, axis=1) * half
+        flat = (np.array(shape["at"]) + corners @ R.T) @ view().T
+        polygon = {"shape": "polygon", "name": shape.get("name", ""), "points": flat[:, :2].tolist()}
+        found.append((float(view()[2] @ np.array(shape["at"])), polygon))
+    return found
+
+
+def _mark(shape: Shape) -> float:
+    """Return the angle of a radius that turns with a sphere."""
+    x, y, _ = view() @ matrix_of(shape["turn"])[:, 0]
+    return float(np.arctan2(y, x))
+
+
+def _pill(shape: Shape) -> list[list[float]]:
+    axis = matrix_of(shape["turn"])[:, 2] * shape["half_length"]
+    ends = (np.array([shape["at"] + axis, shape["at"] - axis]) @ view().T)[:, :2]
+    rim = shape["radius"] * np.stack([np.cos(CIRCLE), np.sin(CIRCLE)], axis=1)
+    return _hull(np.vstack([ends[0] + rim, ends[1] + rim]))
+
+
+def _hull(points: Array) -> list[list[float]]:
+    """Return the corners of the convex hull of points in the picture, in order."""
+    from scipy.spatial import ConvexHull
+
+    flat = points[:, :2]
+    corners: list[list[float]] = flat[ConvexHull(flat).vertices].tolist()
+    return corners
+
+
+def _ground(shape: Shape, size: tuple[Array, float]) -> list[list[float]]:
+    """Return a square of the plane below the scene."""
+    middle, half = size
+    normal, at = np.array(shape["normal"]), np.array(shape["at"])
+    foot = middle - normal * (normal @ (middle - at))
+    along = np.linalg.svd(normal[None])[2][1:]
+    square = [foot + half * (a * along[0] + b * along[1]) for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))]
+    return _hull(np.array(square) @ view().T) if abs(view()[2] @ normal) > 1e-6 else []
+
+
+def _size(shapes: Sequence[Shape]) -> tuple[Array, float]:
+    """Return the middle of all bodies, and a half side that holds them, m."""
+    bodies = [shape for shape in shapes if shape["shape"] != "plane"]
+    places = np.vstack([np.zeros((0, 3)), *(np.atleast_2d(s.get("at", s.get("ends"))) for s in bodies)])
+    places = places if len(places) else np.zeros((1, 3))
+    reach = max((float(np.max(s.get("half", 0.0))) + s.get("radius", 0.0) for s in shapes), default=0.0)
+    middle = (places.min(axis=0) + places.max(axis=0)) / 2.0
+    return middle, 1.3 * (float(np.abs(places - middle).max()) + 2.0 * reach)

@@ -1,0 +1,57 @@
+"""Shapes in space as the camera sees them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gaussdyn import build
+from gaussdyn.report.camera import seen, view
+
+TURN = [np.cos(0.4), np.sin(0.4) * 0.6, 0.0, np.sin(0.4) * 0.8]
+
+
+def test_the_view_is_a_rotation_with_z_upright():
+    np.testing.assert_allclose(view() @ view().T, np.eye(3), atol=1e-15)
+    assert np.linalg.det(view()) == pytest.approx(1.0)
+    assert view()[0, 2] == 0.0
+    assert view()[1, 2] > 0.9
+
+
+def test_planar_shapes_stay_as_they_are():
+    shapes = build("incline").system.drawables(build("incline").state.q)
+    assert seen(shapes) == shapes
+
+
+def test_a_ball_is_a_disc_of_its_radius():
+    (flat,) = seen([{"shape": "sphere", "name": "ball", "at": [1.0, 2.0, 3.0], "turn": TURN, "radius": 0.5}])
+    assert (flat["shape"], flat["radius"], flat["name"]) == ("disc", 0.5, "ball")
+    np.testing.assert_allclose(flat["at"], (view() @ [1.0, 2.0, 3.0])[:2])
+
+
+def test_of_a_box_three_faces_are_seen_and_together_cover_its_outline():
+    from scipy.spatial import ConvexHull
+
+    half = np.array([0.3, 0.2, 0.1])
+    faces = seen([{"shape": "box", "name": "box", "at": [0.0, 0.0, 1.0], "turn": TURN, "half": half}])
+    assert [face["shape"] for face in faces] == ["polygon"] * 3
+    points = np.vstack([face["points"] for face in faces])
+    areas = sum(ConvexHull(face["points"]).volume for face in faces)
+    assert areas == pytest.approx(ConvexHull(points).volume)  # they do not overlap
+
+
+@pytest.mark.parametrize("turn", [[1.0, 0, 0, 0], TURN])
+def test_a_capsule_is_as_wide_as_its_radius(turn):
+    shape = {"shape": "capsule", "name": "pill", "at": [0.0, 0, 0], "turn": turn, "radius": 0.2, "half_length": 1.0}
+    (flat,) = seen([shape])
+    points = np.array(flat["points"])
+    widths = [np.ptp(points @ [np.cos(a), np.sin(a)]) for a in np.linspace(0, np.pi, 20_000)]
+    assert min(widths) == pytest.approx(0.4, rel=3e-3)
+
+
+def test_what_is_near_covers_what_is_far_and_the_ground_lies_below():
+    ball = {"shape": "sphere", "turn": [1.0, 0, 0, 0], "radius": 0.1}
+    near, far = view()[2] * 3.0, -view()[2] * 3.0
+    ground = {"shape": "plane", "name": "floor", "at": [0.0, 0, -1], "normal": [0.0, 0, 1]}
+    shapes = [{**ball, "name": "near", "at": near.tolist()}, ground, {**ball, "name": "far", "at": far.tolist()}]
+    assert [flat["name"] for flat in seen(shapes)] == ["floor", "far", "near"]

@@ -3,12 +3,14 @@
 usage: python benchmarks/enumeration.py [--repeat 5] [--seed 0]
 
 Wall time per problem in ms (median and largest over the repetitions): counted in floating point, enumerated with exact
-proofs, and with the certificate written; then the leaves of the tree and the verdicts that occurred.
+proofs, and with the certificate written; then the leaves of the tree and the verdicts that occurred. Last, processor
+time of outcome(certify=False) for bodies with 4 contacts, each asked once.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import statistics
 import time
 from collections import Counter
@@ -17,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from gaussdyn.contact.outcome import planar_body_problem
+from gaussdyn.contact.outcome import outcome
+from gaussdyn.contact.planar_body import planar_body_problem
 from gaussdyn.mechanics.planar_body_file import ExactBody
 from gaussdyn.programs.counting import count_solutions
 from gaussdyn.programs.enumeration import enumerate_modes
@@ -87,6 +90,35 @@ def row(name: str, make: Make, seed: int, repeat: int) -> str:
     return f"{name:<26}{columns}{max(leaves):8d}  " + ", ".join(f"{n} x {v}" for v, n in verdicts.most_common())
 
 
+def bodies(rng: np.random.Generator, count: int) -> list[ExactBody]:
+    """Return bodies on 4 random contacts, at rest and sliding, some with parallel normals."""
+    made = []
+    for k in range(count):
+        flat = k % 3 == 0
+        normals = np.c_[np.zeros(4) if flat else 0.6 * rng.normal(size=4), np.ones(4)]
+        points = np.c_[np.arange(4) - 1.5, np.full(4, -1.0)] if flat else rng.normal(size=(4, 2))
+        made.append(ExactBody.of({
+            "m": 1.0, "J": float(rng.uniform(0.05, 1.0)), "points": points.tolist(), "normals": normals.tolist(),
+            "mu": rng.uniform(0.0, 2.5, 4).tolist(), "state": rng.integers(-1, 2, 4).tolist() if k % 2 else [0] * 4,
+            "force": rng.normal(size=3).tolist(),
+        }))  # fmt: skip
+    return made
+
+
+def uncertified(seed: int, count: int = 200) -> str:
+    walls: dict[str, list[float]] = {}
+    made = bodies(np.random.default_rng(seed), count)
+    gc.collect()
+    gc.freeze()
+    for one in made:
+        start = time.process_time()
+        verdict = outcome(one, certify=False).verdict
+        kind = "continua" if verdict == "CONTINUUM" else "others"
+        walls.setdefault(kind, []).append(1e3 * (time.process_time() - start))
+    times = (f"{len(x)} {k}: median {statistics.median(x):.1f}, largest {max(x):.1f} ms" for k, x in walls.items())
+    return "outcome(certify=False), bodies with 4 contacts: " + "; ".join(times)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=5)
@@ -102,6 +134,7 @@ def main() -> None:
     row("", table(2), 0, 1)  # load the kernels
     for name, make in problems.items():
         print(row(name, make, choice.seed, choice.repeat), flush=True)
+    print(uncertified(choice.seed))
 
 
 if __name__ == "__main__":

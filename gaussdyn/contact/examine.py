@@ -8,13 +8,14 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..programs.counting import count_solutions
+from ..programs.counting import Count, count_solutions
 from ..programs.enumeration import enumerate_modes
 from .modal import ContactRows, NotPlanar, contact_rows, dynamics_problem, local_doubles
 from .snapshot import LocalDynamics
 from .verdicts import Outcome, Verdict
 
 CONTACTS = 8  # enumerated up to here
+RESTING = 4  # with effort "cheap", if any of them rests
 
 
 def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
@@ -24,9 +25,9 @@ def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
     ----------
     dynamics : LocalDynamics
     effort : str
-        cheap: states in which every frictional contact slides are enumerated up to 8 contacts; above, and where
-        planar contacts rest, a sufficient bound says UNIQUE or nothing. full: resting planar contacts are enumerated
-        too. Contacts in space at rest are NOT_EXAMINED.
+        cheap: states in which every frictional contact slides are enumerated up to 8 contacts, states with planar
+        contacts at rest up to 4; above, a sufficient bound says UNIQUE or nothing. full: 8 in both cases. Contacts in
+        space at rest are NOT_EXAMINED.
 
     Raises
     ------
@@ -47,21 +48,26 @@ def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
 
 
 def _examine(dynamics: LocalDynamics, rows: Sequence[ContactRows], effort: str) -> Outcome:
-    """Enumerate if that is wanted and cheap, else try the bound."""
+    """Enumerate if there are few contacts, else try the bound."""
     contacts = [one for one in rows if one.frictional]
     sliding = all(one.sliding for one in contacts)
     W, q = local_doubles(dynamics, rows)
-    if len(contacts) <= CONTACTS and (sliding or effort == "full"):
-        count = count_solutions(W, q, [one.block for one in rows if one.block is not None])
-        if count.moving:  # the equations leave the motion free; the inequalities may still fix it
-            found = enumerate_modes(dynamics_problem(dynamics), certify=False)
-            return _found(found.verdict, found.count, "counted in floating point, the faces exactly")
-        number = len(count.points) if count.complete else None
-        return _found(count.verdict, number, "counted in floating point")
+    if len(contacts) <= (CONTACTS if sliding or effort == "full" else RESTING):
+        return _counted(dynamics, count_solutions(W, q, [one.block for one in rows if one.block is not None]))
     if friction_bound(W, rows) < 1.0:
         return _found("UNIQUE", 1, "friction is below the bound that excludes a second solution")
-    return _not_examined("contacts at rest: effort is cheap" if effort == "cheap" and not sliding else
-                         f"{len(contacts)} frictional contacts")  # fmt: skip
+    how = "at rest: effort is cheap" if effort == "cheap" and not sliding else "with friction"
+    return _not_examined(f"{len(contacts)} contacts {how}")
+
+
+def _counted(dynamics: LocalDynamics, count: Count) -> Outcome:
+    """Return what was counted, and whether rounding may have decided."""
+    if count.moving:  # the equations leave the motion free; the inequalities may still fix it
+        found = enumerate_modes(dynamics_problem(dynamics), certify=False)
+        return _found(found.verdict, found.count, "counted in floating point, the faces exactly")
+    number = len(count.points) if count.complete else None
+    near = "; degenerate within rounding: ask outcome() for the exact answer" if count.near else ""
+    return _found(count.verdict, number, f"counted in floating point{near}")
 
 
 def friction_bound(W: Array, rows: Sequence[ContactRows]) -> float:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from ..mechanics.planar_body_file import ExactBody
 from ..programs.critical import Critical, critical_values
-from .outcome import planar_body_problem
+from .planar_body import planar_body_problem
 
 
 def critical_friction(

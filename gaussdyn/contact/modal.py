@@ -19,9 +19,11 @@ from ..arrays import Array
 from ..errors import InputError
 from ..linalg.factor import solve_spd
 from ..linalg.rational import dot, eliminate, integer_row, rational, text
+from ..mechanics.planar_body_file import ExactBody
 from ..programs.modal import ModalProblem, contact_document
 from ..programs.modes import Block, bilateral_block, contact_block, dry_block, unilateral_block
 from .activation import ActiveRow, OmegaStatus, active_set
+from .planar_body import planar_body_problem, recognised
 from .snapshot import LocalDynamics
 
 BITS = 36
@@ -164,6 +166,8 @@ def _load(dynamics: LocalDynamics, rows: Sequence[ContactRows]) -> Array:
 def dynamics_problem(dynamics: LocalDynamics) -> ModalProblem:
     """Return the problem at a state with exact numbers: u = W r + q for all constraints that act.
 
+    It is stated as a planar body where it is one, and else as blocks.
+
     Raises
     ------
     InputError
@@ -171,11 +175,25 @@ def dynamics_problem(dynamics: LocalDynamics) -> ModalProblem:
     """
     rows = contact_rows(dynamics)
     acting = [one for one in rows if one.block is not None]
+    body = _one_body(dynamics, rows, acting)
+    if body is not None:
+        return planar_body_problem(body)
     W, q = _local_exactly(dynamics, rows, acting)
     document = {"W": [text(row) for row in W], "q": text(q), "blocks": [one.document for one in acting]}
     blocks = tuple(one.block for one in acting if one.block is not None)
     return ModalProblem(kind="blocks", W=W, q=q, blocks=blocks, primary=list(zip(W, q, strict=True)),
                         document=document, numbers=ROUNDED)  # fmt: skip
+
+
+def _one_body(dynamics: LocalDynamics, rows: Sequence[ContactRows], acting: Sequence[ContactRows]) -> ExactBody | None:
+    """Return the single body in the plane that the state is about, or None."""
+    held = any(one.block is None and one.force is None for one in rows)
+    if held or dynamics.level != "acceleration" or any(len(one.J) != 2 for one in acting):
+        return None
+    w = [x for one in acting for x in _drift(one.w)]
+    load = rounded(_load(dynamics, rows))
+    J = _all(one.J for one in acting)
+    return recognised(rounded(dynamics.M), J, load, w, [one.document for one in acting], ROUNDED)
 
 
 def _local_exactly(

@@ -15,15 +15,16 @@ from ..programs.complementarity import ComplementarityProblem, LinearComplementa
 from ..programs.degeneracy import degeneracy
 from ..programs.enumeration import LIMIT, Enumeration, enumerate_modes
 from ..programs.infeasible import refutation
-from ..programs.laws import Coulomb, Dry
+from ..programs.laws import BilateralSliding, Coulomb, Dry, Sliding
 from ..programs.modal import ModalProblem, modal_problem
-from ..programs.modes import planar_blocks
 from ..programs.proofs import prove
 from ..programs.slater import slater_certificate
 from ..programs.stick_priority import stick_priority
 from .assemble import assemble
 from .examine import examine
 from .modal import NotPlanar, dynamics_problem
+from .planar_body import planar_body_problem
+from .quick import quick_outcome
 from .snapshot import LocalDynamics
 from .verdicts import Outcome, Verdict
 
@@ -47,7 +48,8 @@ def outcome(
         all: every solution of the laws. stick: with mu_s > mu, a mode in which such a contact begins to slip is left
         out if changing that contact alone to stick gives a solution too.
     certify : bool
-        Prove every step in exact arithmetic and return a certificate.
+        Prove every step in exact arithmetic and return a certificate. Without it a planar body is solved in doubles
+        where rounding cannot decide the answer, and exactly where it could.
     limit : int
         Largest number of leaves of the tree of modes; beyond it the answer is UNDECIDED.
 
@@ -58,30 +60,25 @@ def outcome(
     """
     if mu_s_rule not in ("all", "stick"):
         raise InputError("mu_s_rule", repr(mu_s_rule), "all or stick")
+    stick, doubtful = mu_s_rule == "stick", False
+    if isinstance(problem, ExactBody) and not certify and not (stick and problem.mu_s != problem.mu):
+        known, doubtful = quick_outcome(problem)
+        if known is not None:
+            return known
     try:
         modal, level = _modal(problem)
     except NotPlanar:
         return _in_space(problem)
-    found = enumerate_modes(modal, certify=certify, limit=limit)
+    found = enumerate_modes(modal, certify=certify or doubtful, limit=limit)
     if not found.complete:
         return Outcome(verdict=Verdict.UNDECIDED, level=level, exact=certify, reason=found.reason)
     reasons = [degeneracy(found)] if certify else []
     certificate = prove(found, {"level": level}) if certify else None
-    if mu_s_rule == "stick":
+    if stick:
         found, left_out = stick_priority(found)
         if left_out:
             reasons.append(f"stick priority leaves out {', '.join(left_out)}; the certificate lists them too")
     return _outcome(found, level, certificate, "; ".join(x for x in reasons if x))
-
-
-def planar_body_problem(body: ExactBody) -> ModalProblem:
-    """Return the problem of a planar body; its primary unknown is (a_n of each contact, then a_t)."""
-    G, b = body.local()
-    order = [*range(0, len(b), 2), *range(1, len(b), 2)]
-    return ModalProblem(
-        kind="planar_body", W=G, q=b, blocks=planar_blocks(body.mu, body.mu_s, body.bilateral, body.state),
-        primary=[(G[i], b[i]) for i in order], document=body.document(), numbers=body.numbers,
-    )  # fmt: skip
 
 
 def _modal(problem: Any) -> tuple[ModalProblem, str]:
@@ -93,7 +90,15 @@ def _modal(problem: Any) -> tuple[ModalProblem, str]:
     if isinstance(problem, ComplementarityProblem) and any(_spatial(law) for law in problem.laws):
         raise NotPlanar("problem", "contacts in space", "blocks of one or two rows")
     modal = modal_problem(problem)
-    return modal, "lcp" if modal.kind == "lcp" else "acceleration"
+    return modal, "lcp" if modal.kind == "lcp" else _level(problem)
+
+
+def _level(problem: Any) -> str:
+    """Return the level of a problem of blocks: known directions of slip belong to accelerations."""
+    slides = isinstance(problem, ComplementarityProblem) and any(
+        isinstance(law, (Sliding, BilateralSliding)) for law in problem.laws
+    )
+    return "velocity" if isinstance(problem, ComplementarityProblem) and not slides else "acceleration"
 
 
 def _spatial(law: Any) -> bool:

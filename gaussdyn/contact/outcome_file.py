@@ -38,6 +38,8 @@ def _read(file: str, case: dict[str, Any]) -> Problem:
     kind = case.get("kind") or ("lcp" if "M" in case else KIND if "points" in case else None)
     if kind == KIND:
         return ExactBody.of(case)
+    if kind == "spatial_body":
+        raise SceneError(file, "kind", "a contact in space at rest is not enumerated yet; give a planar_body or an lcp")
     if kind != "lcp":
         raise SceneError(file, "kind", f"kind {kind!r} is not examined; give a {KIND} or an lcp (M and q)")
     for key in ("M", "q"):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checker
+from .. import checker_blocks
 from .._version import __version__
 from ..arrays import Array, matrix, vector
 from ..linalg.rational import integer_row, rationals, text
@@ -62,8 +62,8 @@ class Certificate:
     def verify(self) -> bool:
         """Whether the checker accepts the document."""
         try:
-            return checker.check(self.document) == self.claim
-        except checker.Invalid:
+            return checker_blocks.check(self.document) == self.claim
+        except checker_blocks.Invalid:
             return False
 
     def explain(self) -> str:
@@ -71,7 +71,8 @@ class Certificate:
         about = self.document["provenance"].get("about")
         head = f"{self.claim}." + (f" About: {about}." if about else "")
         count = len(self.document["leaves"])
-        return f"{head} Leaves: {count}. Check with: python checker.py CERTIFICATE.json"
+        program = "checker" if self.document["kind"] in ("lcp", "planar_body") else "checker_blocks"
+        return f"{head} Leaves: {count}. Check with: python {program}.py CERTIFICATE.json"
 
     def to_json(self) -> str:
         """Return the document as JSON text."""

@@ -86,7 +86,7 @@ def head(path: str | os.PathLike[str]) -> bytes:
 
 
 def json_cases(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Return the cases of a JSON document: one dictionary each, `kind` inherited, `name` always set.
+    """Return the cases of a JSON document or of groups in it: one dictionary each, `kind` inherited, `name` set.
 
     Raises
     ------
@@ -104,13 +104,25 @@ def json_cases(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         raise SceneError(file, "", f"not valid JSON ({error}); it may be truncated") from None
     if not isinstance(document, dict):
         raise SceneError(file, "", f"holds a {type(document).__name__}; one JSON object is needed")
-    cases = document.get("cases", [document])
+    found = [case for group in _groups(document) for case in _cases(file, group)]
+    stem = Path(path).stem
+    names = [stem] if len(found) == 1 else [f"{stem}[{i}]" for i in range(len(found))]
+    return [{"name": name, **case} for name, case in zip(names, found, strict=True)]
+
+
+def _groups(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects that hold cases: the document itself, or several groups in it."""
+    if "cases" in document:
+        return [document]
+    return [x for x in document.values() if isinstance(x, dict) and "cases" in x] or [{"cases": [document]}]
+
+
+def _cases(file: str, group: dict[str, Any]) -> list[dict[str, Any]]:
+    cases = group["cases"]
     if not isinstance(cases, list) or not cases or not all(isinstance(case, dict) for case in cases):
         raise SceneError(file, "cases", "must be a list of objects, at least one")
-    kind = {"kind": document["kind"]} if "kind" in document else {}
-    stem = Path(path).stem
-    names = [stem] if len(cases) == 1 else [f"{stem}[{i}]" for i in range(len(cases))]
-    return [{**kind, "name": name, **case} for name, case in zip(names, cases, strict=True)]
+    kind = {"kind": group["kind"]} if "kind" in group else {}
+    return [{**kind, **case} for case in cases]
 
 
 def choose(path: str | os.PathLike[str], cases: list[dict[str, Any]], name: str | None) -> dict[str, Any]:

@@ -9,17 +9,19 @@ L (slide on); held on both sides with N < 0: s, p, m, l.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from .exact import ABOVE, AT_LEAST, EQUAL
 
 Numbers = Sequence[Fraction]
+ZERO, ONE = Fraction(0), Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Condition:
     """motion . u + force . f = bound, >= bound or > bound on the variables of one block."""
 
@@ -37,7 +39,7 @@ class Mode:
     conditions: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # compared by identity: hashing rationals is slow
 class Block:
     """All modes of a block, and the conditions that hold in every one of them.
 
@@ -61,91 +63,95 @@ class Block:
         return "".join(mode.letter for mode in self.modes)
 
 
-def _conditions(
-    motions: int, *rows: tuple[int, Sequence[Any]] | tuple[int, Sequence[Any], Any]
-) -> tuple[Condition, ...]:
-    """Build conditions from (kind, coefficients of u then of f, bound), sorted by kind."""
-    made = []
-    for kind, numbers, *bound in rows:
-        exact = tuple(Fraction(x) for x in numbers)
-        made.append(Condition(kind, exact[:motions], exact[motions:], Fraction(bound[0]) if bound else Fraction(0)))
-    return tuple(sorted(made, key=lambda c: c.kind))
+def _row(motions: int, kind: int, *numbers: Any, bound: Any = 0) -> Condition:
+    """Return a condition from its coefficients of u, then of f."""
+    exact = tuple(ONE if x == 1 else ZERO if x == 0 else Fraction(x) for x in numbers)
+    return Condition(kind, exact[:motions], exact[motions:], Fraction(bound))
+
+
+def _mode(letter: str, *conditions: Condition) -> Mode:
+    return Mode(letter, _ordered(*conditions))
+
+
+def _ordered(*conditions: Condition) -> tuple[Condition, ...]:
+    return tuple(sorted(conditions, key=lambda c: c.kind))
 
 
 def unilateral_block(letters: str = "01") -> Block:
     """0 <= u ⟂ f >= 0."""
-    closed = (_conditions(1, (EQUAL, (0, 1)), (ABOVE, (1, 0))), _conditions(1, (EQUAL, (1, 0)), (AT_LEAST, (0, 1))))
-    modes = tuple(Mode(letter, rows) for letter, rows in zip(letters, closed, strict=True))
-    return Block(1, 1, modes, _conditions(1, (AT_LEAST, (0, 1)), (AT_LEAST, (1, 0))))
+    opened = _mode(letters[0], _row(1, EQUAL, 0, 1), _row(1, ABOVE, 1, 0))
+    closed = _mode(letters[1], _row(1, EQUAL, 1, 0), _row(1, AT_LEAST, 0, 1))
+    return Block(1, 1, (opened, closed), _ordered(_row(1, AT_LEAST, 0, 1), _row(1, AT_LEAST, 1, 0)))
 
 
 def contact_block(mu: Fraction, mu_s: Fraction, state: int = 0) -> Block:
     """Unilateral planar contact with u = (a_n, a_t), f = (r_n, r_t); state 0 at rest, 1 or -1 sliding along +-t."""
-    detach = Mode("D", _conditions(2, (EQUAL, (0, 0, 1, 0)), (EQUAL, (0, 0, 0, 1)), (ABOVE, (1, 0, 0, 0))))
-    load, touch = (AT_LEAST, (0, 0, 1, 0)), (EQUAL, (1, 0, 0, 0))
-    closed, opening = (AT_LEAST, (0, 0, 1, 0)), (AT_LEAST, (1, 0, 0, 0))
+    touch, load, opening = _row(2, EQUAL, 1, 0, 0, 0), _row(2, AT_LEAST, 0, 0, 1, 0), _row(2, AT_LEAST, 1, 0, 0, 0)
+    detach = _mode("D", _row(2, EQUAL, 0, 0, 1, 0), _row(2, EQUAL, 0, 0, 0, 1), _row(2, ABOVE, 1, 0, 0, 0))
     if state:
-        slide = (EQUAL, (0, 0, state * mu, 1))
-        return Block(2, 2, (detach, Mode("L", _conditions(2, touch, slide, load))),
-                     _conditions(2, slide, opening, closed))  # fmt: skip
-    cone = (AT_LEAST, (0, 0, mu_s, -1)), (AT_LEAST, (0, 0, mu_s, 1))
-    stick = Mode("S", _conditions(2, touch, (EQUAL, (0, 1, 0, 0)), load, *cone))
+        slide = _row(2, EQUAL, 0, 0, state * mu, 1)
+        return Block(2, 2, (detach, _mode("L", touch, slide, load)), _ordered(slide, opening, load))
+    cone = _row(2, AT_LEAST, 0, 0, mu_s, -1), _row(2, AT_LEAST, 0, 0, mu_s, 1)
+    stick = _mode("S", touch, _row(2, EQUAL, 0, 1, 0, 0), load, *cone)
     slips = tuple(
-        Mode(letter, _conditions(2, touch, (EQUAL, (0, 0, s * mu, 1)), load, (ABOVE, (0, s, 0, 0))))
+        _mode(letter, touch, _row(2, EQUAL, 0, 0, s * mu, 1), load, _row(2, ABOVE, 0, s, 0, 0))
         for letter, s in (("+", 1), ("-", -1))
     )
-    return Block(2, 2, (detach, stick, *slips), _conditions(2, opening, closed, *cone), mu_s > mu)
+    return Block(2, 2, (detach, stick, *slips), _ordered(opening, load, *cone), mu_s > mu)
 
 
 def bilateral_block(mu: Fraction, mu_s: Fraction, state: int = 0) -> Block:
     """Contact held on both sides: a_n = 0, |r_t| <= mu |r_n| against the slip; small letters have r_n < 0."""
-    touch, modes = (EQUAL, (1, 0, 0, 0)), []
-    for letters, side, load in (("LS+-", 1, (AT_LEAST, (0, 0, 1, 0))), ("lspm", -1, (ABOVE, (0, 0, -1, 0)))):
+    touch, still, modes = _row(2, EQUAL, 1, 0, 0, 0), _row(2, EQUAL, 0, 1, 0, 0), []
+    push, pull = _row(2, AT_LEAST, 0, 0, 1, 0), _row(2, ABOVE, 0, 0, -1, 0)
+    for letters, side, load in (("LS+-", 1, push), ("lspm", -1, pull)):
         if state:
-            modes.append(Mode(letters[0], _conditions(2, touch, (EQUAL, (0, 0, side * state * mu, 1)), load)))
+            modes.append(_mode(letters[0], touch, _row(2, EQUAL, 0, 0, side * state * mu, 1), load))
             continue
-        cone = (AT_LEAST, (0, 0, side * mu_s, -1)), (AT_LEAST, (0, 0, side * mu_s, 1))
-        modes.append(Mode(letters[1], _conditions(2, touch, (EQUAL, (0, 1, 0, 0)), load, *cone)))
+        cone = _row(2, AT_LEAST, 0, 0, side * mu_s, -1), _row(2, AT_LEAST, 0, 0, side * mu_s, 1)
+        modes.append(_mode(letters[1], touch, still, load, *cone))
         for letter, s in zip(letters[2:], (1, -1), strict=True):
-            slip = (EQUAL, (0, 0, side * s * mu, 1)), (ABOVE, (0, s, 0, 0))
-            modes.append(Mode(letter, _conditions(2, touch, load, *slip)))
-    return Block(2, 2, tuple(modes), _conditions(2, touch), mu_s > mu)
+            slip = _row(2, EQUAL, 0, 0, side * s * mu, 1), _row(2, ABOVE, 0, s, 0, 0)
+            modes.append(_mode(letter, touch, load, *slip))
+    return Block(2, 2, tuple(modes), (touch,), mu_s > mu)
 
 
 def bilateral_sliding_block() -> Block:
     """u_n = 0 with forces (r, |r|): the friction of a sliding guide is carried by the second one."""
-    size, touch = (AT_LEAST, (0, -1, 1)), (EQUAL, (1, 0, 0))
-    push = Mode("L", _conditions(1, touch, (EQUAL, (0, -1, 1)), (AT_LEAST, (0, 1, 0))))
-    pull = Mode("l", _conditions(1, touch, (EQUAL, (0, 1, 1)), (ABOVE, (0, -1, 0))))
-    return Block(1, 2, (push, pull), _conditions(1, touch, size, (AT_LEAST, (0, 1, 1))))
+    size, touch = _row(1, AT_LEAST, 0, -1, 1), _row(1, EQUAL, 1, 0, 0)
+    push = _mode("L", touch, _row(1, EQUAL, 0, -1, 1), _row(1, AT_LEAST, 0, 1, 0))
+    pull = _mode("l", touch, _row(1, EQUAL, 0, 1, 1), _row(1, ABOVE, 0, -1, 0))
+    return Block(1, 2, (push, pull), _ordered(touch, size, _row(1, AT_LEAST, 0, 1, 1)))
 
 
 def dry_block(cap: Fraction, cap_s: Fraction) -> Block:
     """|f| <= cap against the slip u, |f| <= cap_s at rest."""
-    cone = (AT_LEAST, (0, -1), -cap_s), (AT_LEAST, (0, 1), -cap_s)
-    modes = [Mode("S", _conditions(1, (EQUAL, (1, 0)), *cone))]
+    cone = _row(1, AT_LEAST, 0, -1, bound=-cap_s), _row(1, AT_LEAST, 0, 1, bound=-cap_s)
+    modes = [_mode("S", _row(1, EQUAL, 1, 0), *cone)]
     for letter, s in (("+", 1), ("-", -1)):
-        modes.append(Mode(letter, _conditions(1, (EQUAL, (0, 1), -s * cap), (ABOVE, (s, 0)))))
-    return Block(1, 1, tuple(modes), _conditions(1, *cone), cap_s > cap)
+        modes.append(_mode(letter, _row(1, EQUAL, 0, 1, bound=-s * cap), _row(1, ABOVE, s, 0)))
+    return Block(1, 1, tuple(modes), cone, cap_s > cap)
 
 
 def associated_block(mu: Fraction) -> Block:
     """The convex relaxation K* ∋ u ⟂ f ∈ K in the plane."""
-    load, dual = (AT_LEAST, (0, 0, 1, 0)), [(AT_LEAST, (1, s * mu, 0, 0)) for s in (-1, 1)]
-    cone = (AT_LEAST, (0, 0, mu, -1)), (AT_LEAST, (0, 0, mu, 1))
-    inside = [(ABOVE, (1, s * mu, 0, 0)) for s in (-1, 1)]
-    detach = Mode("D", _conditions(2, (EQUAL, (0, 0, 1, 0)), (EQUAL, (0, 0, 0, 1)), *inside))
-    stick = Mode("S", _conditions(2, (EQUAL, (1, 0, 0, 0)), (EQUAL, (0, 1, 0, 0)), load, *cone))
-    slips = tuple(
-        Mode(
-            letter, _conditions(2, (EQUAL, (1, -s * mu, 0, 0)), (EQUAL, (0, 0, s * mu, 1)), load, (ABOVE, (0, s, 0, 0)))
-        )
-        for letter, s in (("+", 1), ("-", -1))
-    )
-    return Block(2, 2, (detach, stick, *slips), _conditions(2, *dual, load, *cone))
+    load, dual = _row(2, AT_LEAST, 0, 0, 1, 0), [_row(2, AT_LEAST, 1, s * mu, 0, 0) for s in (-1, 1)]
+    cone = _row(2, AT_LEAST, 0, 0, mu, -1), _row(2, AT_LEAST, 0, 0, mu, 1)
+    inside = [_row(2, ABOVE, 1, s * mu, 0, 0) for s in (-1, 1)]
+    detach = _mode("D", _row(2, EQUAL, 0, 0, 1, 0), _row(2, EQUAL, 0, 0, 0, 1), *inside)
+    stick = _mode("S", _row(2, EQUAL, 1, 0, 0, 0), _row(2, EQUAL, 0, 1, 0, 0), load, *cone)
+    slips = []
+    for letter, s in (("+", 1), ("-", -1)):
+        slip = _row(2, EQUAL, 1, -s * mu, 0, 0), _row(2, EQUAL, 0, 0, s * mu, 1)
+        slips.append(_mode(letter, *slip, load, _row(2, ABOVE, 0, s, 0, 0)))
+    return Block(2, 2, (detach, stick, *slips), _ordered(*dual, load, *cone))
 
 
 def planar_blocks(mu: Numbers, mu_s: Numbers, bilateral: Sequence[bool], state: Sequence[int]) -> tuple[Block, ...]:
     """Return one planar contact block per contact."""
-    make: dict[bool, Callable[[Fraction, Fraction, int], Block]] = {False: contact_block, True: bilateral_block}
-    return tuple(make[both](*laws) for both, *laws in zip(bilateral, mu, mu_s, state, strict=True))  # type: ignore[arg-type]
+    return tuple(_planar_block(*law) for law in zip(bilateral, mu, mu_s, state, strict=True))
+
+
+@lru_cache(maxsize=4096)
+def _planar_block(both: bool, mu: Fraction, mu_s: Fraction, state: int) -> Block:
+    return (bilateral_block if both else contact_block)(mu, mu_s, state)

@@ -25,6 +25,7 @@ from .laws import MU_S, Coulomb, Unilateral
 Cut = tuple[Array, float]
 CLAIM = "EXISTS: a motion strictly inside all cones proves that the velocity problem has a solution"
 LARGEST = 200  # rows
+SINGULAR = 60  # rows up to which a singular W is reduced to independent columns
 CUTS = 40
 
 
@@ -65,10 +66,12 @@ def _cones(problem: ComplementarityProblem) -> Cones | None:
     form = problem.form
     if any(type(law) not in (Unilateral, Coulomb) for law in problem.laws) or len(problem.q) > LARGEST:
         return None
-    if form is None:  # W = J M^-1 J^T with J = M = W, if W is exactly symmetric and invertible
-        M = J = _dense(problem.W)
+    if form is None:  # W = J M^-1 J^T with independent columns J of W and M = their rows, if W is symmetric
+        W = _dense(problem.W)
+        chosen = _independent(W)
+        M, J = W[np.ix_(chosen, chosen)], np.ascontiguousarray(W[:, chosen])
         G, w, b = np.zeros((0, len(M))), problem.q, np.zeros(0)
-        good = bool((M == M.T).all()) and np.linalg.matrix_rank(M) == len(M)
+        good = bool((W == W.T).all()) and len(chosen) > 0
     else:
         M, J, G, w, b = _dense(form.M), _dense(form.J), _dense(form.G), form.w, form.b
         asymmetry = np.abs(M - M.T).max(initial=0.0)
@@ -76,6 +79,15 @@ def _cones(problem: ComplementarityProblem) -> Cones | None:
     sizes = tuple(int(x) for x in np.diff(problem.table.start))
     mu = problem.table.P[:, MU_S]
     return Cones(M=0.5 * (M + M.T), J=J, w=w, G=G, b=b, sizes=sizes, mu=mu) if good else None
+
+
+def _independent(W: Array) -> list[int]:
+    """Return columns that span those of W exactly; none if rounding decides their number or a singular W is large."""
+    rank, size = int(np.linalg.matrix_rank(W)), len(W)
+    if rank == size:
+        return list(range(size))
+    pivots = eliminate([integer_row(rationals(row))[0] for row in W], size)[1] if size <= SINGULAR else []
+    return list(pivots) if len(pivots) == rank else []
 
 
 def _dense(X: Any) -> Array:

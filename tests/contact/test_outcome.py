@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import cos, radians, sin
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gaussdyn import checker
 from gaussdyn.contact.examine import examine
 from gaussdyn.contact.outcome import Verdict, outcome
 from gaussdyn.contact.snapshot import LocalDynamics, snapshot
@@ -86,7 +88,8 @@ def test_rounding_noise_does_not_decide_redundant_contacts() -> None:
 
 
 def test_effort() -> None:
-    rest = box([-0.7, 0.9])
+    assert examine(box([-0.7, -0.1, 0.3, 0.9])).verdict is Verdict.UNIQUE
+    rest = box([-0.7, -0.3, 0.1, 0.3, 0.9])  # five contacts at rest
     assert examine(rest).verdict is Verdict.NOT_EXAMINED
     assert "cheap" in examine(rest).reason
     assert examine(rest, effort="full").verdict is Verdict.UNIQUE
@@ -94,7 +97,7 @@ def test_effort() -> None:
     assert examine(one).verdict is Verdict.UNIQUE
     many = box(list(np.linspace(-1, 1, 9)), v=(1.0, 0.0, 0.0))
     assert examine(many).verdict is Verdict.NOT_EXAMINED  # nine sliding feet: W is singular, the bound says nothing
-    assert "9 frictional contacts" in examine(many).reason
+    assert "9 contacts" in examine(many).reason
     with pytest.raises(InputError, match="cheap or full"):
         examine(rest, effort="quick")
 
@@ -153,3 +156,35 @@ def test_undecided_says_how_large_it_is() -> None:
     assert found.verdict is Verdict.UNDECIDED
     assert "200 blocks" in found.reason
     assert found.solutions() == []
+
+
+def test_states_of_one_body_are_certified_as_a_planar_body() -> None:
+    found = outcome(box([-0.7, -0.1, 0.3, 0.9], push=1.0))
+    assert found.certificate is not None
+    document = found.certificate.document
+    assert document["kind"] == "planar_body"
+    assert checker.check(document) == found.certificate.claim
+    points = [[float(Fraction(x)) for x in point] for point in document["problem"]["points"]]
+    assert points == [pytest.approx([x, -0.3], abs=1e-9) for x in (-0.7, -0.1, 0.3, 0.9)]
+    assert Fraction(document["problem"]["m"]) == pytest.approx(1.3, abs=1e-9)
+
+
+def test_points_of_one_body_list_normal_accelerations_first() -> None:
+    """A box that slides away freely: a_n of both feet vanish, both a_t are the same."""
+    found = outcome(box([-0.7, 0.9], mu=0.1, push=5.0))
+    (component,) = found.components
+    assert component.point is not None
+    first, second, *along = component.point
+    assert (first, second) == (0, 0)
+    assert along[0] == along[1] != 0
+
+
+def test_fclib_like_problems_are_about_velocities() -> None:
+    W = np.array([[2.0, 0.5], [0.5, 1.0]])
+    assert outcome(ComplementarityProblem(W=W, q=[-1.0, 0.3], laws=[Coulomb(0.4, dim=2)])).level == "velocity"
+
+
+def test_states_near_critical_friction_are_called_degenerate() -> None:
+    for mu, near in ((4 / 3, True), (float(np.nextafter(4 / 3, 2)), True), (1.2, False), (1.4, False)):
+        scene = catalogue.build("painleve_rod", mu=mu, angle=float(np.arctan(2.0)))
+        assert ("degenerate" in examine(snapshot(scene.system, scene.state)).reason) is near

@@ -237,3 +237,15 @@ def test_no_existence_is_claimed_where_the_criterion_fails() -> None:
         W=np.array([[1.0, 0, 0], [0.5, 1, 0], [0, 0, 1]]), q=np.ones(3), laws=(Coulomb(0.4),)
     )
     assert slater_certificate(unsymmetric) is None
+
+
+def test_slater_of_a_singular_matrix_without_its_factors() -> None:
+    """Two contacts on opposite sides of a point: W = J J^T has rank 3, its gaps are open enough for a motion."""
+    frame = np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]])
+    J = np.vstack([frame, -frame])
+    laws = [Coulomb(0.3)] * 2
+    made = slater_certificate(ComplementarityProblem(W=J @ J.T, q=np.array([-1, 0.2, 0, 2, 0, 0]), laws=laws))
+    assert made is not None
+    assert made.verify()
+    assert len(made.document["problem"]["M"]) == 3
+    assert slater_certificate(ComplementarityProblem(W=J @ J.T, q=np.array([-2, 0, 0, 1, 0, 0]), laws=laws)) is None

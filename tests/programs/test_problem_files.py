@@ -54,6 +54,14 @@ def test_several_cases(tmp_path):
         read_problem(path)
     with pytest.raises(SceneError, match="no such case"):
         read_problem(path, "c")
+    groups = {
+        "note": 1,
+        "first": {"kind": "lcp", "cases": cases[:1]},
+        "second": {"kind": "qp", "cases": [{"name": "x"}]},
+    }
+    assert read_problem(put(tmp_path / "groups.json", groups), "a").problem.M[0, 0] == 1.0
+    with pytest.raises(SceneError, match="H"):
+        read_problem(tmp_path / "groups.json", "x")
     one = put(tmp_path / "one.json", {"kind": "lcp", "cases": cases[:1]})
     assert read_problem(one).name == "a"
 

@@ -11,6 +11,7 @@ from ..arrays import Array
 from ..contact.assemble import assemble, blocks
 from ..contact.snapshot import LocalDynamics, rows_of
 from ..integrate.energy import energy
+from ..integrate.events import UNSETTLED
 from ..integrate.projection import ALLOWED, ROUNDING
 from ..integrate.recorder import component_names
 from ..integrate.stepper import Stepper
@@ -101,7 +102,9 @@ class _SavedStep:
         rows = rows_of(near_of(system, start, dt), state.t, state.q, state.v)
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
         start = replace(start, memory={key: p for key, p in impulses.items() if p.any()})
-        rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k))
+        said = [event.id for event in run.events if event.kind == UNSETTLED and event.t == state.t]
+        extra = {"unsettled": said[0]} if said else {}
+        rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
         return cls(start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses)
 
     def figures(self) -> tuple[float, float, float, float]:

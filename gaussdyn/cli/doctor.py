@@ -53,12 +53,12 @@ def doctor(json_wanted: Json = False) -> None:
 
 def survey() -> dict[str, Any]:
     """Return versions (None where missing) and the state of the kernel cache."""
-    from .. import _jit
+    from .. import _cache
 
-    directory = _jit.kernel_directory()
+    directory = _cache.kernel_directory()
     cache = {
         "directory": str(directory),
-        "modules": len(_jit.kernel_sources()),
+        "modules": len(_cache.kernel_sources()),
         "files": len(list(directory.rglob("*.nbc"))),
     }
     return {
@@ -87,15 +87,15 @@ def warmup(json_wanted: Json = False) -> None:
     """
     start = time.perf_counter()
     with quiet(json_wanted):
-        from .. import _jit
+        from .. import _cache, _jit
 
-        modules = [module_name(path) for path in _jit.kernel_sources()]
+        modules = [module_name(path) for path in _cache.kernel_sources()]
         for k, name in enumerate(modules, 1):
             sys.stderr.write(f"[{k}/{len(modules)}] {name}\n")
             sys.stderr.flush()
             import_module(name)
     counts = _jit.build_statistics()
-    directory = str(_jit.kernel_directory())
+    directory = str(_cache.kernel_directory())
     if json_wanted:
         emit({"schema": "gaussdyn/warmup/1", "modules": modules, **counts, "directory": directory})
         return
@@ -109,6 +109,6 @@ def warmup(json_wanted: Json = False) -> None:
 
 def module_name(path: Any) -> str:
     """Return the dotted name of a source file of the package."""
-    from .._jit import PACKAGE
+    from .._cache import PACKAGE
 
     return ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts))

@@ -38,9 +38,10 @@ class OnMultiple(StrEnum):
     refuse = "raise"
 
 
-PLANNED = ("event_driven", "penalty", "viscous", "smooth")
+PLANNED = ("event_driven",)
 USUAL = {
     "stepper": "moreau_jean", "dt": None, "theta": None, "t_end": None, "examine": "cheap", "on_multiple": "continue",
+    "stiffness": None,
 }  # fmt: skip
 
 
@@ -64,6 +65,7 @@ class Request:
     chunk: int | None
     resume: bool
     order: bool
+    stiffness: float | None = None
 
     def going_on(self) -> str:
         """Return the command line that goes on with the run."""
@@ -88,6 +90,7 @@ def run(
     stepper: Annotated[str, typer.Option(help="Integrator.")] = "moreau_jean",
     dt: Annotated[float | None, typer.Option(help="Step, s (default: the scene's).")] = None,
     theta: Annotated[float | None, typer.Option(help="0.5 (exact energy) to 1 (damps), of moreau_jean.")] = None,
+    stiffness: Annotated[float | None, typer.Option(help="N of penalty and viscous.")] = None,
     t_end: Annotated[float | None, typer.Option(help="Duration, s (default: the scene's).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page (HTML) of the run.")] = None,
@@ -111,7 +114,7 @@ def run(
     request = Request(
         scene=scene, params=numbers(settings), stepper=stepper, dt=dt, theta=theta, t_end=t_end,
         examine=examine.value, on_multiple=on_multiple.value, record=record, record_every=record_every,
-        save_every=save_every, out=out, report=report, chunk=chunk, resume=resume, order=order,
+        save_every=save_every, out=out, report=report, chunk=chunk, resume=resume, order=order, stiffness=stiffness,
     )  # fmt: skip
     with quiet(json_wanted):
         document, code = perform(request)
@@ -188,7 +191,8 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
 
     if request.stepper in PLANNED:
         raise InputError("--stepper", repr(request.stepper), ", ".join(STEPPERS), "It is not available yet.")
-    settings = {"dt": scene.dt if request.dt is None else request.dt, "theta": request.theta}
+    own = {"theta": request.theta, "stiffness": request.stiffness}
+    settings = {"dt": scene.dt if request.dt is None else request.dt, **own}
     return named(request.stepper, **{key: value for key, value in settings.items() if value is not None})
 
 

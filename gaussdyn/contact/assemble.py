@@ -38,6 +38,8 @@ class Block:
         Reaction of every row of the constraint for the block's r: B = J^T spread.
     spread_abs : Array or None
         The same for |r|.
+    plain : bool
+        Whether `take` names the first rows and r are their reactions: B = J^T.
     """
 
     active: ActiveRow
@@ -45,11 +47,17 @@ class Block:
     take: tuple[int, ...]
     spread: Array
     spread_abs: Array | None = None
+    plain: bool = False
 
     @property
     def J(self) -> Array:
         """Rows of u, shape (len(take), nv)."""
-        return self.active.row.J[list(self.take)]
+        return self.active.row.J[: len(self.take)] if self.plain else self.active.row.J[list(self.take)]
+
+    @property
+    def w(self) -> Array:
+        """What u is without motion, shape (len(take),)."""
+        return self.active.w[: len(self.take)] if self.plain else self.active.w[list(self.take)]
 
     def reaction(self, r: Array) -> Array:
         """Return the reaction of every row of the constraint, shape (row.size,), for the block's r."""
@@ -77,15 +85,15 @@ def assemble(dynamics: LocalDynamics) -> ComplementarityProblem:
     h = dynamics.h + sum((part.active.row.J.T @ part.spread[:, 0] for part in given), np.zeros(dynamics.nv))
     absolute = [part for part in laws if part.spread_abs is not None]
     J = _rows([part.J for part in laws], dynamics.nv)
-    B = _rows([part.spread.T @ part.active.row.J for part in laws], dynamics.nv).T
+    B = None if all(part.plain for part in laws) else _directions(laws, dynamics.nv)
     form = GlobalForm(
         M=dynamics.M,
         h=h,
         J=J,
-        w=_vector([part.active.w[list(part.take)] for part in laws]),
+        w=_vector([part.w for part in laws]),
         G=_rows([part.J for part in held], dynamics.nv),
-        b=0.0 - _vector([part.active.w[list(part.take)] for part in held]),
-        B=None if np.array_equal(B, J.T) else B,
+        b=0.0 - _vector([part.w for part in held]),
+        B=None if B is None or np.array_equal(B, J.T) else B,
         B_abs=_rows([_absolute(part) for part in laws], dynamics.nv).T if absolute else None,
     )
     return ComplementarityProblem.condensed(form, [part.law for part in laws if part.law is not None])
@@ -130,7 +138,7 @@ def _block(dynamics: LocalDynamics, active: ActiveRow) -> Block:
     if e is None:
         dim = min(row.size, 3)
         kind = BilateralCoulomb if row.bilateral else Coulomb
-        return _plain(active, kind(row.mu, row.mu_s, dim), dim)
+        return _plain(active, _cone(kind, row.mu, row.mu_s, dim), dim)
     normal, friction = np.eye(row.size)[:, :1], np.zeros((row.size, 1))
     friction[1:3, 0] = -row.mu * e
     if row.bilateral:
@@ -141,7 +149,21 @@ def _block(dynamics: LocalDynamics, active: ActiveRow) -> Block:
 
 def _plain(active: ActiveRow, law: Law | None, dim: int) -> Block:
     """Return a block of the first `dim` rows of a constraint, B = J^T."""
-    return Block(active=active, law=law, take=tuple(range(dim)), spread=np.eye(active.row.size)[:, :dim])
+    spread = _first(active.row.size, dim)
+    return Block(active=active, law=law, take=tuple(range(dim)), spread=spread, plain=True)
+
+
+@lru_cache(maxsize=64)
+def _cone(kind: type[Coulomb | BilateralCoulomb], mu: float, mu_s: float, dim: int) -> Law:
+    return kind(mu, mu_s, dim)
+
+
+@lru_cache(maxsize=64)
+def _first(size: int, dim: int) -> Array:
+    """Return the first `dim` columns of the identity; the same array every time, so read-only."""
+    columns = np.eye(size, dim)
+    columns.flags.writeable = False
+    return columns
 
 
 def _dry(dynamics: LocalDynamics, active: ActiveRow) -> Block:
@@ -182,6 +204,11 @@ def _absolute(part: Block) -> Array:
     """Return the rows of B_abs^T that belong to a block, shape (len(take), nv)."""
     row = part.active.row
     return np.zeros((len(part.take), row.J.shape[1])) if part.spread_abs is None else part.spread_abs.T @ row.J
+
+
+def _directions(laws: Sequence[Block], nv: int) -> Array:
+    """Return B, the directions of the reactions of all blocks, shape (nv, m)."""
+    return _rows([part.spread.T @ part.active.row.J for part in laws], nv).T
 
 
 def _rows(parts: Sequence[Array], nv: int) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..arrays import Array
 from ..errors import InputError
+from ..programs.residuals import TOL
 from ..programs.solution import Solution, Status
 from ..programs.solve import Method, solve
 from .activation import ActiveSet, OmegaStatus, active_set
@@ -29,6 +30,7 @@ def resolve(
     method: Method | None = None,
     convex: Sequence[Callable[[Any], Any]] = (),
     start: Mapping[str, Array] | None = None,
+    tol: float = TOL,
 ) -> Solution:
     """Find the motion at a state: the acceleration, or the velocity at the end of a step.
 
@@ -46,6 +48,8 @@ def resolve(
     start : mapping, optional
         Reactions to begin with, by id, as `reactions` returned them: where friction leaves several motions, one
         near these is found first.
+    tol : float
+        Residual E up to which a problem with friction counts as solved; a method that is given has its own.
 
     Returns
     -------
@@ -66,9 +70,9 @@ def resolve(
         raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
     if active_set(dynamics).status is not OmegaStatus.READY:
         return _refused(dynamics, active_set(dynamics))
-    solution = _solve(dynamics, method, convex, start)
+    solution = _solve(dynamics, method, convex, start, tol)
     if dynamics.level == "velocity" and any(bends(row) for row in dynamics.rows):
-        return relinearised(dynamics, solution, lambda near: _solve(near, method, convex, start))
+        return relinearised(dynamics, solution, lambda near: _solve(near, method, convex, start, tol))
     return solution
 
 
@@ -77,6 +81,7 @@ def _solve(
     method: Method | None,
     convex: Sequence[Callable[[Any], Any]],
     start: Mapping[str, Array] | None,
+    tol: float,
 ) -> Solution:
     """Solve the Gauss program, or with friction the block problem."""
     gauss = method is None or method.name in GAUSS_METHODS
@@ -89,7 +94,7 @@ def _solve(
         raise InputError("method", method, "a method for blocks, because friction acts", "Try GaussSeidel().")
     else:
         known = start_of_blocks(dynamics, start) if start else None
-        answer = solve(assemble(dynamics), method=method, start=known)
+        answer = solve(assemble(dynamics), method=method, start=known, tol=tol)
     return _without_motion(dynamics, answer) if answer.status in NO_MOTION else answer
 
 

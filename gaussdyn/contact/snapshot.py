@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,6 +16,7 @@ from ..mechanics.state import State
 from ..mechanics.system import System
 
 Level = Literal["acceleration", "velocity"]
+_KEPT: deque[tuple[Array, Array, Array]] = deque(maxlen=8)  # masses that do not change: as given, M, factor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +136,7 @@ def snapshot(
         raise InputError("dt", dt, "0 on the acceleration level", "Pass level='velocity' for a time step.")
     q, v = vector("q of the state", state.q, system.nq), vector("v of the state", state.v, system.nv)
     control = None if control is None else vector("control", control)
-    M = _mass(system, q)
+    M, factor = _factored(system, q)
     force = vector("force(t, q, v)", system.force(state.t, q, v, control), system.nv)
     return LocalDynamics(
         system=system,
@@ -145,7 +147,7 @@ def snapshot(
         q=q,
         v=v,
         M=M,
-        factor=cholesky("mass(q)", M),
+        factor=factor,
         h=force if level == "acceleration" else M @ v + dt * force,
         rows=rows_of(system, state.t, q, v),
         activation=Activation() if activation is None else activation,
@@ -182,8 +184,22 @@ def rows_of(system: System, t: float, q: Array, v: Array) -> tuple[Row, ...]:
     return rows
 
 
-def _mass(system: System, q: Array) -> Array:
-    M = matrix("mass(q)", system.mass(q), system.nv, system.nv)
+def _factored(system: System, q: Array) -> tuple[Array, Array]:
+    """Return M and its factor; those of a read-only array that a system returns again are kept."""
+    given = system.mass(q)
+    constant = isinstance(given, np.ndarray) and given.base is None and not given.flags.writeable
+    for known, M, factor in tuple(_KEPT) if constant else ():
+        if known is given and len(M) == system.nv:
+            return M, factor
+    M = _checked_mass(given, system.nv)
+    factor = cholesky("mass(q)", M)
+    if constant:
+        _KEPT.append((given, M, factor))
+    return M, factor
+
+
+def _checked_mass(given: Array, nv: int) -> Array:
+    M = matrix("mass(q)", given, nv, nv)
     gap = np.abs(M - M.T)
     if gap.size and gap.max() > 1e-12 * np.abs(M).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))

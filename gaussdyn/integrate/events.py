@@ -15,6 +15,7 @@ from .trajectory import Event
 
 PUSHING = ("stick", "slip", "active")
 FREE = "open"
+UNSETTLED = "unsettled"
 
 
 def row_modes(dynamics: LocalDynamics, solution: Solution) -> dict[str, str]:

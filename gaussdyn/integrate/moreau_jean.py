@@ -6,7 +6,7 @@ contact dynamics method. The laws hold at the end of the step, see `theta_proble
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -18,6 +18,7 @@ from ..contact.snapshot import Activation
 from ..errors import InputError
 from ..mechanics.state import State
 from ..mechanics.system import System
+from ..programs.residuals import TOL
 from ..programs.solution import Solution, Status
 from .energy import energy
 from .events import row_modes
@@ -26,8 +27,10 @@ from .theta_problem import Guess, ThetaProblem
 
 MAX_PASSES = 25
 SOFTEN_AFTER = 3  # passes of plain iteration before the velocity dependence of the force goes beside the mass
-TOL = 1e-14  # relative change of the contact problem's data at which its answer is taken
+SETTLED = 1e-14  # relative change of the contact problem's data at which its answer is taken
 GONE = 1e-120  # m/s; what is left of a motion that has stopped would go on shrinking until its square vanishes
+ROUGH = 1e-8  # largest residual E of a contact problem that is not the last one
+FINER = 1e-3  # of the last change: residual E at which such a problem counts as solved
 STALLED = 1e-8  # the same where rounding (or a Jacobian by differences) allows no further gain
 
 
@@ -38,8 +41,9 @@ class MoreauJean:
     Order 2 in smooth motion, bilateral and planar contacts included, with theta = 1/2 (order 1 where a slip turns
     its direction in space); order 1 at impacts and at changes between stick, slip and open, whose times are known to
     within a step. Coulomb's law, the contact laws and joint rates hold at the end of every step to the residual of
-    the solution, and no gap is negative and no joint open by more than 1e-10 m (or the rounding of the coordinates):
-    positions are projected, see `projection`. A contact that closes within a step acts in that step.
+    the solution (at its midpoint where passes do not settle, an event: four-bars that lie flat), and no gap is
+    negative and no joint open by more than 1e-10 m (or the rounding of the coordinates): positions are projected, see
+    `projection`. A contact that closes within a step acts in that step.
 
     Parameters
     ----------
@@ -52,22 +56,26 @@ class MoreauJean:
     project : bool
         Whether positions are projected. Without it closed gaps keep what is left of the step in which they closed
         (up to dt |u_N|), joints and curved contacts are off by O(dt^2) without piling up.
+    tol : float
+        Residual E of a contact problem that counts as solved; > 0.
 
     Raises
     ------
     InputError
-        dt <= 0, theta outside [0.5, 1], NaN.
+        dt <= 0, theta outside [0.5, 1], tol <= 0, NaN.
     """
 
     dt: float = 1e-3
     theta: float = 0.5
     activation: Activation = field(default_factory=Activation)
     project: bool = True
+    tol: float = TOL
     name: ClassVar[str] = "moreau_jean"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dt", scalar("dt", self.dt, low=0.0, open_low=True))
         object.__setattr__(self, "theta", scalar("theta", self.theta, low=0.5, high=1.0))
+        object.__setattr__(self, "tol", scalar("tol", self.tol, low=0.0, open_low=True))
         if not isinstance(self.activation, Activation):
             raise InputError("activation", repr(self.activation), "an Activation")
         if not isinstance(self.project, bool):
@@ -76,7 +84,8 @@ class MoreauJean:
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
-        return {"name": self.name, "dt": self.dt, "theta": self.theta, "activation": closed, "project": self.project}
+        plain = {name: getattr(self, name) for name in ("name", "dt", "theta", "project", "tol")}
+        return {**plain, "activation": closed}
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
         """Return one step of length dt, or shorter if it would pass `t_max`.
@@ -93,9 +102,14 @@ class MoreauJean:
         guess, solution = _solve(problem)
         return _step(guess, solution, held)
 
-    def rebuild(self, system: System, start: State, state: State, dt: float, control: Array | None) -> Rebuilt:
-        """Return the step from `start` to `state`, from the two states alone."""
-        problem = self._problem(system, start, dt, state.t, control)
+    def rebuild(
+        self, system: System, start: State, state: State, dt: float, control: Array | None, *, unsettled: str = ""
+    ) -> Rebuilt:  # fmt: skip
+        """Return the step from `start` to `state`, from the two states alone.
+
+        A step with the laws at its midpoint needs to be told so, by the row that did not settle.
+        """
+        problem = self._problem(system, start, dt, state.t, control).at_middle(unsettled)
         claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
         pushing = frozenset(key for key, p in claimed.items() if p[0] > 0.0)
         guess = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing)
@@ -107,7 +121,7 @@ class MoreauJean:
 
     def _problem(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> ThetaProblem:
         return ThetaProblem.at(
-            system, state, dt=dt, theta=self.theta, t_end=t_end, project=self.project,
+            system, state, dt=dt, theta=self.theta, t_end=t_end, project=self.project, tol=self.tol,
             activation=self.activation, control=control,
         )  # fmt: skip
 
@@ -144,23 +158,58 @@ def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, 
 
 
 def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
-    """Refine the guess of v+ until the contact problem no longer changes."""
-    problem, last = guess.problem, np.inf
+    """Refine the guess of v+ until the contact problem no longer changes.
+
+    Rates at the end are met with the Jacobian of the midpoint, so that passes contract only where that has no smaller
+    singular value than it changes by. Where they do not, the laws are taken at the midpoint.
+    """
+    problem, changes = guess.problem, [np.inf]
     for k in range(1, MAX_PASSES + 1):
-        solution = resolve(guess.dynamics, start=near)
-        if solution.x is None or not solution.solved:
+        tol = max(problem.tol, min(ROUGH, FINER * changes[-1]))
+        solution = resolve(guess.dynamics, start=near, tol=tol)
+        if solution.x is None or not (solution.solved or _nearly(solution)):
             return guess, solution
         near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
         refined = problem.after(guess, solution.x)
         change = refined.far_from(guess)
-        if change <= TOL or (change >= 0.5 * last and change <= STALLED):
+        settled = change <= SETTLED or (change >= 0.5 * changes[-1] and change <= STALLED)
+        if settled and _reached(solution, problem.tol):
             return refined, solution
-        if k == SOFTEN_AFTER and change > 0.03 * last:
+        if k == SOFTEN_AFTER and change > 0.03 * changes[-1]:
             problem = problem.soften(solution.x)
             refined, change = problem.guess(solution.x, guess.stopped(solution.x)), np.inf
-        guess, last = refined, change
-    message = f"v+ still moved by {change:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
+        changes.append(change)
+        if not problem.unsettled and _hopeless(changes):
+            problem = problem.at_middle(refined.moves_most(guess))
+            refined, changes = problem.guess(solution.x, guess.stopped(solution.x)), [np.inf]
+        guess = refined
+    if not solution.solved:
+        return guess, solution
+    message = f"v+ still moved by {changes[-1]:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
     return guess, solution.but(status=Status.MAX_ITERATIONS, message=message)
+
+
+def _reached(solution: Solution, tol: float) -> bool:
+    """Return whether an answer that may have been found with a larger tolerance is good for the one given."""
+    found = solution.residuals
+    return solution.solved and (found is None or found.small(tol))
+
+
+def _nearly(solution: Solution) -> bool:
+    """Return whether an answer will do to go on with.
+
+    Between passes the rates of contacts that depend on one another need not agree, to the size of the last change.
+    """
+    usual = solution.status in (Status.MAX_ITERATIONS, Status.UNDECIDED)
+    return usual and solution.residuals is not None and solution.residuals.E <= ROUGH
+
+
+def _hopeless(changes: Sequence[float]) -> bool:
+    """Return whether passes will not settle, from the largest factor of the last two."""
+    if len(changes) < 4 or not np.isfinite(changes[-3:]).all():
+        return False
+    factor = max(changes[-1] / changes[-2], changes[-2] / changes[-3])
+    return changes[-1] * min(factor, 1.0) ** (MAX_PASSES - len(changes)) > SETTLED
 
 
 def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
@@ -181,6 +230,7 @@ def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
         dynamics=dynamics,
         reactions=impulses,
         modes=row_modes(dynamics, solution),
+        unsettled=problem.unsettled,
         rows=rows,
         work=_work(guess, solution.x),
         control=control,

@@ -17,7 +17,7 @@ from ..mechanics.state import State
 from ..mechanics.system import System
 from .contact_table import NOBODY, is_contact, table_of
 from .energy import EnergyBook
-from .events import contact_states, events
+from .events import UNSETTLED, contact_states, events
 from .examine import Finding
 from .stepper import Step, check_same_rows, held_control
 from .tally import Tally
@@ -206,6 +206,8 @@ class Recorder:
             closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.dynamics.activation.gap}
             tally.contacts = {key: state for key, state in now.items() if key in closed}
         piece.events += events(step.state.t, tally.contacts, now)
+        if step.unsettled:
+            piece.events.append(Event(t=step.state.t, kind=UNSETTLED, id=step.unsettled))
         tally.contacts = now
 
     def _check(self, step: Step) -> None:

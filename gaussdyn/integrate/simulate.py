@@ -19,7 +19,7 @@ from .record import ProblemFiles, Target
 from .recorder import Recorder
 from .resume import check_same, complete
 from .stepper import Control, Step, Stepper
-from .task import Task, check_length, check_options, check_stepper, describe, task_of, versions
+from .task import Task, check_applies, check_length, check_options, check_stepper, describe, placed, task_of, versions
 from .trajectory import Stop, Trajectory
 
 Progress = Callable[[float, float], None]
@@ -42,6 +42,7 @@ def simulate(
     out: str | os.PathLike[str] | None = None,
     chunk: int | None = None,
     resume: bool = False,
+    project: bool = False,
 ) -> Trajectory:
     """Run a scene or a system from a state to a time.
 
@@ -75,6 +76,8 @@ def simulate(
     resume : bool
         Go on with the run in `out` where it ended, bit for bit as if it had not; a control must be the same function
         of time and state. A completed run is returned, or goes on to a later `t_end`; without a run in `out` it begins.
+    project : bool
+        Mend the first state: joints that it violates are closed, bodies that overlap are pushed apart.
 
     Returns
     -------
@@ -85,16 +88,19 @@ def simulate(
     Raises
     ------
     InputError
-        An argument cannot be used, a function says NaN about the first state, `out` cannot be written, or a run that
-        shall be resumed was begun with other settings.
+        An argument cannot be used, a function says NaN about the first state, joints contradict it or bodies overlap
+        in it (unless `project`), `out` cannot be written, or a run that shall be resumed was begun with other
+        settings.
     SceneError
         A run that shall be resumed cannot be read.
     """
-    check_options(save, on_failure)
+    check_options(save, on_failure, progress, project)
     check_stepper(stepper)
     task = task_of(scene_or_system, state, t_end, control)
     stepper = MoreauJean(dt=task.dt) if stepper is None else stepper
     check_length(task, stepper)
+    check_applies(task, stepper)
+    task = placed(task, stepper, project)
     loop = Loop(
         task=task, stepper=stepper, examination=Examination(effort=examine, on_multiple=on_multiple),
         files=ProblemFiles.of(record, task.name), on_failure=on_failure, progress=progress,

@@ -61,6 +61,8 @@ class Step:
     work : Work
     control : Array or None
         The control value held during the step.
+    unsettled : str
+        The row because of which the laws of this step hold at its midpoint; empty where they hold at its end.
     """
 
     start: State
@@ -73,6 +75,7 @@ class Step:
     rows: tuple[Row, ...]
     work: Work = Work()
     control: Array | None = None
+    unsettled: str = ""
 
     def contact_force(self, one: str, other: str) -> Array:
         """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.

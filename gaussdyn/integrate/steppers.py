@@ -8,9 +8,12 @@ from typing import Any
 from ..contact.snapshot import Activation
 from ..errors import InputError
 from .moreau_jean import MoreauJean
+from .realizations.penalty import Penalty
+from .realizations.smooth import Smooth
+from .realizations.viscous import Viscous
 from .stepper import Stepper
 
-STEPPERS: dict[str, type[MoreauJean]] = {MoreauJean.name: MoreauJean}
+STEPPERS: dict[str, Any] = {one.name: one for one in (MoreauJean, Penalty, Viscous, Smooth)}
 
 
 def named(name: str, **settings: Any) -> Stepper:
@@ -27,7 +30,8 @@ def named(name: str, **settings: Any) -> Stepper:
     for key in settings:
         if key not in known:
             raise InputError(key, settings[key], f"the settings of {name}: {', '.join(known)}")
-    return STEPPERS[name](**settings)
+    stepper: Stepper = STEPPERS[name](**settings)
+    return stepper
 
 
 def from_settings(document: Mapping[str, Any]) -> Stepper:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
 from .._version import __version__
 from ..arrays import scalar, vector
 from ..errors import InputError
+from ..mechanics.consistent import check_initial
+from ..mechanics.overlap import check_apart, overlaps, pushed_apart
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System, check_is_system
+from .projection import ALLOWED
 from .stepper import Control, Stepper
 
 Outputs = Mapping[str, tuple[str, Callable[[State], float]]]
@@ -90,8 +93,31 @@ def task_of(
     return Task(name=name, system=scene_or_system, state=state, t_end=t_end, control=control)
 
 
-def check_options(save: int, on_failure: str) -> None:
-    """Raise InputError for a `save` or an `on_failure` that is not allowed."""
+def placed(task: Task, stepper: Stepper, project: bool) -> Task:
+    """Return the task with a state that its joints hold, and in which no bodies overlap.
+
+    Steppers that do not keep positions to 1e-10 m may start from what they leave: for them nothing is looked at.
+
+    Raises
+    ------
+    InputError
+        Violated joints or bodies that overlap, unless `project`; with it, if there is no such state nearby.
+    """
+    if not (project or getattr(stepper, "project", False)):
+        return task
+    state = check_initial(task.system, task.state, project=project)
+    if project and overlaps(task.system, state, tolerance=ALLOWED):
+        state = pushed_apart(task.system, state)
+    check_apart(task.system, state, tolerance=ALLOWED)
+    return task if state is task.state else replace(task, state=state)
+
+
+def check_options(save: int, on_failure: str, progress: object, project: object) -> None:
+    """Raise InputError for a `save`, an `on_failure`, a `progress` or a `project` that is not allowed."""
+    if progress is not None and not callable(progress):
+        raise InputError("progress", repr(progress), "a function of (t, t_end), or None")
+    if not isinstance(project, bool):
+        raise InputError("project", repr(project), "True or False")
     if isinstance(save, bool) or not isinstance(save, int) or save < 1:
         raise InputError("save", save, "an integer >= 1")
     if on_failure not in ("stop", "record"):
@@ -104,6 +130,13 @@ def check_length(task: Task, stepper: Stepper) -> None:
     span = task.t_end - task.state.t
     if dt is not None and span > MAX_STEPS * dt:
         raise InputError("dt", dt, f">= {span / MAX_STEPS:.3g} s for a run of {span:g} s", "Take longer steps.")
+
+
+def check_applies(task: Task, stepper: Stepper) -> None:
+    """Raise InputError where a stepper that does not serve every system says that it does not serve this one."""
+    check = getattr(stepper, "check", None)
+    if check is not None:
+        check(task.system, task.state)
 
 
 def check_stepper(stepper: object) -> None:

@@ -71,6 +71,12 @@ class Guess:
             if row.J[0] @ change + row.rate[0] <= SLOW * float(np.abs(row.J[0]) @ speed)
         )
 
+    def moves_most(self, other: Guess) -> str:
+        """Return the row whose predicted rate differs most, empty without rows."""
+        pairs = zip(self.dynamics.rows, other.dynamics.rows, _lengths(self.dynamics), strict=True)
+        far = {row.id: float(np.abs(row.rate - old.rate).max()) / (length or 1.0) for row, old, length in pairs}
+        return max(far, key=lambda key: far[key], default="")
+
     def far_from(self, other: Guess) -> float:
         """Return the largest change of the data of the contact problem, relative to its own size.
 
@@ -103,6 +109,8 @@ class ThetaProblem:
         Time at the end, s (not recomputed from dt, so that times do not pile up rounding errors).
     project : bool
         Whether positions are projected.
+    tol : float
+        Residual E of the contact problem that counts as solved.
     middle : LocalDynamics
         The system at (t_m, q_m, v) with all rows.
     bounce : mapping of str to Array
@@ -112,6 +120,9 @@ class ThetaProblem:
     softened : Array or None
         theta dt times minus the symmetric part of dh/dv: stands beside M where forces depend on v so strongly that
         plain iteration would not converge.
+    unsettled : str
+        The row because of which the laws hold at the midpoint of this step (Moreau's classical rule); empty where
+        they hold at the end, as they should.
     """
 
     system: System
@@ -120,14 +131,16 @@ class ThetaProblem:
     theta: float
     t_end: float
     project: bool
+    tol: float
     middle: LocalDynamics
     bounce: Mapping[str, Array]
     free: FreeMotion
     softened: Array | None = None
+    unsettled: str = ""
 
     @classmethod
     def at(
-        cls, system: System, start: State, *, dt: float, theta: float, t_end: float, project: bool,
+        cls, system: System, start: State, *, dt: float, theta: float, t_end: float, project: bool, tol: float,
         activation: Activation, control: Array | None,
     ) -> ThetaProblem:  # fmt: skip
         """Evaluate the system at the midpoint, and find the rows that act.
@@ -151,6 +164,7 @@ class ThetaProblem:
             theta=theta,
             t_end=t_end,
             project=project,
+            tol=tol,
             middle=middle,
             bounce=acting(system, start, middle, rest),
             free=FreeMotion(middle=middle, theta=theta),
@@ -199,6 +213,13 @@ class ThetaProblem:
         positive = np.linalg.eigvalsh(self.middle.M + softened)[0] > 0.0
         return replace(self, softened=softened) if positive else self
 
+    def at_middle(self, id: str) -> ThetaProblem:
+        """Return the problem with the laws at the midpoint, because the row `id` does not settle at the end.
+
+        It no longer depends on where the step ends, so that it has no passes to converge.
+        """
+        return replace(self, unsettled=id)
+
     def rebounds(self, id: str) -> bool:
         """Return whether a contact leaves with restitution."""
         return bool(self.bounce[id].any())
@@ -240,9 +261,18 @@ class ThetaProblem:
             if row.level == "acceleration":
                 found.append(row)
                 continue
-            rate = last.rate - row.J @ (v_plus - v) + self.bounce[row.id]
-            found.append(replace(row, level="position", gap=0.0, rate=rate, eps_n=0.0, eps_t=0.0))
+            rate = self._rate_at_middle(row) if self.unsettled else last.rate - row.J @ (v_plus - v)
+            rate = rate + self.bounce[row.id]
+            found.append(row.but(level="position", gap=0.0, rate=rate, eps_n=0.0, eps_t=0.0))
         return tuple(found)
+
+    def _rate_at_middle(self, row: Row) -> Array:
+        """Return the rate of a row at (t_m, q_m, v), but of a joint twice that.
+
+        The mean of the rates with v and with v+ is zero then, so that the joint does no work; a rate with v+ alone
+        would take the energy of the rate with v, which is small and not zero.
+        """
+        return 2.0 * row.rate if row.kind == "bilateral" and row.level == "position" else row.rate
 
 
 def near_of(system: System, start: State, dt: float) -> System:

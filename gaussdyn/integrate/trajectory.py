@@ -33,7 +33,9 @@ class Event:
     """A change of a constraint: its time (s), its kind, and the id of the row.
 
     Kinds: touchdown and lift_off (a unilateral row begins or ceases to push), stick and slip (a closed contact
-    comes to rest or begins to slide). With time stepping `t` is the end of the step in which it was seen.
+    comes to rest or begins to slide), unsettled (the laws of the step hold at its midpoint, not at its end, because
+    its passes would not settle: joints near a singular state, contacts that flicker). With time stepping `t` is the
+    end of the step in which it was seen.
     """
 
     t: float

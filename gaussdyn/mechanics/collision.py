@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array, IntArray, matrix, scalar, vector
 from ..errors import InputError
 from ..linalg.rotations import matrix_of, pointing
-from .features import Feature
+from .features import Feature, Found
 from .planar_vectors import GROUND, nearest
 from .spatial_shapes import Capsule, HalfSpace, Shape, Sphere
 
@@ -58,20 +58,14 @@ class Buffers:
     Attributes
     ----------
     room : int
-        Number of contacts that fit, c.
-    kind : IntArray, shape (c,)
-        Kinds of the contacts.
-    bodies : IntArray, shape (c, 2)
-        Numbers of the bodies A and B, -1 for the ground.
-    label : IntArray, shape (c, 4)
-        (shape A, feature, shape B, feature).
-    data : Array, shape (c, 14)
-        What `features.Feature` holds.
+        Number of contacts that fit.
+    answer : Found
+        Its first entries are the contacts found.
     space : tuple of arrays
         Work space and answer in the order of the arguments of `find_features`.
     """
 
-    __slots__ = ("bodies", "data", "kind", "label", "room", "shapes", "space")
+    __slots__ = ("answer", "room", "shapes", "space")
 
     def __init__(self, shapes: int, room: int) -> None:
         self.shapes = shapes
@@ -80,10 +74,9 @@ class Buffers:
     def reserve(self, room: int) -> None:
         """Make room for so many contacts."""
         self.room, most = room, max(room, self.shapes)
-        self.kind, self.bodies, self.label = _counts(room), _counts(room, 2), _counts(room, 4)
-        self.data: Array = np.zeros((room, 14))
+        self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, 14)))
         work = (np.zeros((self.shapes, 21)), np.zeros(most), _counts(most), np.zeros((32, 3)), np.zeros((room + 1, 19)))
-        self.space: tuple[Any, ...] = (*work, self.kind, self.bodies, self.label, self.data)
+        self.space: tuple[Any, ...] = (*work, *self.answer)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,8 +164,13 @@ class Shapes:
         paths = np.zeros(n) if travel is None else vector("travel", travel, n)
         space = self.buffers() if buffers is None else buffers
         count = self.search(places, turns, scalar("reach", reach, low=0.0), paths, space)
-        numbers = (array[:count].tolist() for array in (space.kind, space.bodies, space.label))
-        return tuple(self._feature(*row) for row in zip(*numbers, space.data[:count].copy(), strict=True))
+        return tuple(self.feature(*row) for row in zip(*(part[:count] for part in space.answer), strict=True))
+
+    def look(self, x: Array, R: Array, reach: float, travel: Array) -> Found:
+        """Return the contacts as arrays; checks nothing."""
+        space = self.buffers()
+        count = self.search(x, R, reach, travel, space)
+        return space.answer.taken(slice(count))
 
     def search(self, x: Array, R: Array, reach: float, travel: Array, buffers: Buffers) -> int:
         """Fill `buffers` with the contacts and return their number; checks nothing."""
@@ -190,10 +188,11 @@ class Shapes:
         table = self.arrays.table
         return f"{self.labels[a]}{SUFFIXES[int(table[a, 0])][f]}/{self.labels[b]}{SUFFIXES[int(table[b, 0])][g]}"
 
-    def _feature(self, kind: int, bodies: Sequence[int], label: Sequence[int], data: Array) -> Feature:
+    def feature(self, kind: int, bodies: Sequence[int], label: Sequence[int], data: Array) -> Feature:
+        """Return a contact, from its row of `Found`."""
         a, b = (GROUND if k < 0 else self.bodies[k] for k in bodies)
         shapes = (self.labels[label[0]], self.labels[label[2]])
-        return Feature(id=self.id(label), kind=kind, bodies=(a, b), data=data, shapes=shapes)
+        return Feature(id=self.id(label), kind=int(kind), bodies=(a, b), data=data, shapes=shapes)
 
 
 def _entry(names: tuple[str, ...], obstacle: HalfSpace | Shape) -> Entry:

@@ -173,20 +173,23 @@ def contact_frame(n: Array, rates: Array, frame: Array) -> None:
     frame[5, 0], frame[5, 1], frame[5, 2] = db, y * (2.0 * dy * a + y * da), -dy
 
 
-@kernel(f"void(float64, {A1}, {A1}, {A2}, {A2}, {A2}, {A2})")
-def add_body(sign: float, x: Array, point: Array, JX: Array, turn: Array, frame: Array, J: Array) -> None:
+@kernel(f"void(float64, {A1}, {A1}, {A2}, {A2}, {A2}, int64, {A2})")
+def add_body(
+    sign: float, x: Array, point: Array, JX: Array, turn: Array, frame: Array, first: int, J: Array
+) -> None:  # fmt: skip
     """Add sign times the velocity of a body's material at `point` to the rows of J, shape (k, nv).
 
-    Rows 0-2 take the velocity along N, T1, T2, rows 3 and 4 the angular velocity about T1 and T2.
+    Rows 0-2 take the velocity along N, T1, T2, rows 3 and 4 the angular velocity about T1 and T2. The columns of JX and
+    turn, shape (3, w), belong to the columns of J from `first` on.
     """
     arm = (point[0] - x[0], point[1] - x[1], point[2] - x[2])
-    for j in range(J.shape[1]):
+    for j in range(JX.shape[1]):
         w = (turn[0, j], turn[1, j], turn[2, j])
         v = along((JX[0, j], JX[1, j], JX[2, j]), 1.0, cross3(w, arm))
         if v != (0.0, 0.0, 0.0) or w != (0.0, 0.0, 0.0):
             for i in range(J.shape[0]):
                 f = triple3(frame[i if i < 3 else i - 2])
-                J[i, j] += sign * dot3(f, v if i < 3 else w)
+                J[i, first + j] += sign * dot3(f, v if i < 3 else w)
 
 
 @kernel(f"void({A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1})")

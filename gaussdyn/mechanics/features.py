@@ -7,12 +7,13 @@ while its nearest points stay where they are (on the face, within the edge); det
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..arrays import Array, scalar, vector
+from ..arrays import Array, IntArray, scalar, vector
 from ..errors import InputError
 from .contact_law import ContactLaw
 from .rows import Row, pair_of
@@ -38,19 +39,121 @@ class Motion(Protocol):
     """
 
     @property
-    def x(self) -> Array: ...  # noqa: D102
+    def x(self) -> Array:
+        """Origin of its frame in space."""
+        ...
+
     @property
-    def R(self) -> Array: ...  # noqa: D102
+    def R(self) -> Array:
+        """Rotation from body axes to space."""
+        ...
+
     @property
-    def v(self) -> Array: ...  # noqa: D102
+    def v(self) -> Array:
+        """Velocity of the origin."""
+        ...
+
     @property
-    def omega(self) -> Array: ...  # noqa: D102
+    def omega(self) -> Array:
+        """Angular velocity in space axes."""
+        ...
+
     @property
-    def J(self) -> Array: ...  # noqa: D102
+    def J(self) -> Array:
+        """Derivative of v with respect to the velocities of the system."""
+        ...
+
     @property
-    def turn(self) -> Array: ...  # noqa: D102
+    def turn(self) -> Array:
+        """Derivative of omega with respect to the velocities of the system."""
+        ...
+
     @property
-    def drift(self) -> Array: ...  # noqa: D102
+    def drift(self) -> Array:
+        """Acceleration of the origin without that of the velocities."""
+        ...
+
+
+class Bodies(NamedTuple):
+    """How b bodies move at one state: the attributes of `Motion`, stacked; the ground may be the last.
+
+    Attributes
+    ----------
+    x, R, v, omega, drift : Array, shape (b, 3), R (b, 3, 3)
+    J, turn : Array, shape (b, 3, w)
+        For those w velocities of the system that begin with number `first`.
+    first : IntArray, shape (b,)
+    """
+
+    x: Array
+    R: Array
+    v: Array
+    omega: Array
+    drift: Array
+    J: Array
+    turn: Array
+    first: IntArray
+
+
+class Found(NamedTuple):
+    """Contacts as arrays; detection gives them in the order of their ids.
+
+    Attributes
+    ----------
+    kind : IntArray, shape (c,)
+    bodies : IntArray, shape (c, 2)
+        Numbers of the bodies A and B, -1 for the ground.
+    label : IntArray, shape (c, 4)
+        (shape A, feature, shape B, feature), see `collision.Shapes.id`.
+    data : Array, shape (c, 14)
+        What `Feature` holds.
+    """
+
+    kind: IntArray
+    bodies: IntArray
+    label: IntArray
+    data: Array
+
+    def taken(self, which: slice | Sequence[int]) -> Found:
+        """Return some of the contacts."""
+        return Found(self.kind[which], self.bodies[which], self.label[which], self.data[which])
+
+    def gaps(self, bodies: Bodies) -> Array:
+        """Return the gaps, m, shape (c,)."""
+        from .spatial_kernels import feature_gaps
+
+        gaps = np.empty(len(self.kind))
+        feature_gaps(self.kind, self.data, self.bodies, bodies.x, bodies.R, gaps)
+        return gaps
+
+    def rows(self, blanks: Sequence[Row], bodies: Bodies, nv: int) -> list[Row]:
+        """Return the contacts at one state, for what `Feature.blank` gave for each.
+
+        Rates are the velocity of A's material relative to B's at the contact point, and the relative angular
+        velocity about T1 and T2; the first is exactly the derivative of the gap.
+
+        Raises
+        ------
+        InputError
+            NaN or infinity; names the contact.
+        """
+        from .spatial_kernels import feature_rows
+
+        start = np.zeros(len(blanks) + 1, dtype=np.int64)
+        start[1:] = np.cumsum([blank.size for blank in blanks])
+        size = int(start[-1])
+        moved, frames = np.empty((len(blanks), 13)), np.empty((len(blanks), 6, 3))
+        J, rate, drift = np.zeros((size, nv)), np.empty(size), np.empty(size)
+        feature_rows(self.kind, self.data, self.bodies, start, *bodies, moved, frames, J, rate, drift)
+        rows = [
+            blank.but(gap=gap, J=J[i:k], rate=rate[i:k], drift=drift[i:k], point=motion[4:7], frame=frame[:3])
+            for blank, gap, i, k, motion, frame in zip(
+                blanks, moved[:, 0].tolist(), start.tolist(), start[1:].tolist(), moved, frames, strict=False
+            )
+        ]
+        if not all(np.isfinite(x).all() for x in (moved, frames, rate, drift)):  # and so is J, which is made of them
+            return [replace(row) for row in rows]  # checks each
+        return rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,34 +205,27 @@ class Feature:
         feature_geometry(self.kind, self.data, xA, RA, xB, RB, out)
         return float(out[0]), out[1:4], out[4:7]
 
-    def row(self, a: Motion, b: Motion, law: ContactLaw = FRICTIONLESS) -> Row:
-        """Return the contact at one state: rows N, or N, T1, T2, or N, T1, T2, R1, R2, as `law` needs them.
-
-        Rates are the velocity of A's material relative to B's at the contact point, and the relative angular
-        velocity about T1 and T2; the first is exactly the derivative of the gap.
-        """
-        from .feature_kernels import add_body, contact_frame, feature_motion, rates_and_drifts
-
-        moved, frame, size = np.empty(13), np.empty((6, 3)), law.size
-        J, rate, drift = np.zeros((size, a.J.shape[1])), np.empty(size), np.empty(size)
-        feature_motion(self.kind, self.data, a.x, a.R, a.v, a.omega, b.x, b.R, b.v, b.omega, moved)
-        contact_frame(moved[1:4], moved[7:10], frame)
-        add_body(1.0, a.x, moved[4:7], a.J, a.turn, frame, J)
-        add_body(-1.0, b.x, moved[4:7], b.J, b.turn, frame, J)
-        rates_and_drifts(a.x, a.v, a.omega, a.drift, b.x, b.v, b.omega, b.drift, moved, frame, rate, drift)
+    def blank(self, law: ContactLaw = FRICTIONLESS) -> Row:
+        """Return the contact without the values that depend on the state; J has no columns."""
+        size = law.size
         return Row(
             id=self.id,
             kind="contact" if size > 1 else "unilateral",
-            gap=float(moved[0]),
-            J=J,
-            rate=rate,
-            drift=drift,
+            J=np.zeros((size, 0)),
+            rate=np.zeros(size),
+            drift=np.zeros(size),
             mu=law.mu,
             mu_s=law.mu_s,
             mu_r=law.mu_r,
             eps_n=law.eps_n,
             eps_t=law.eps_t,
             between=pair_of(self.id, self.bodies),
-            point=moved[4:7],
-            frame=frame[:3],
         )
+
+    def row(self, a: Motion, b: Motion, law: ContactLaw = FRICTIONLESS) -> Row:
+        """Return the contact at one state: rows N, or N, T1, T2, or N, T1, T2, R1, R2, as `law` needs them."""
+        stacked = [np.stack([getattr(a, name), getattr(b, name)]) for name in Bodies._fields[:-1]]
+        bodies = Bodies._make([*stacked, np.zeros(2, dtype=np.int64)])
+        kind, pair, none = np.array([self.kind]), np.array([[0, 1]]), np.zeros((1, 4), dtype=np.int64)
+        (row,) = Found(kind, pair, none, self.data[None]).rows([self.blank(law)], bodies, a.J.shape[1])
+        return row

@@ -22,7 +22,7 @@ from .lagrangian_constraints import Expression, SymbolicConstraint
 from .lagrangian_constraints import Friction as Friction
 from .lagrangian_constraints import Holonomic as Holonomic
 from .lagrangian_constraints import Nonholonomic as Nonholonomic
-from .lagrangian_model import Layout, Model, model_from_spec
+from .lagrangian_model import Element, Layout, Model, Place, model_from_spec
 from .lagrangian_program import Evaluate, compiled, interpreted, stored_program, too_long
 from .rows import Row
 from .state import State
@@ -78,7 +78,7 @@ class LagrangianSystem:
     0.5
     """
 
-    __slots__ = ("_choice", "_evaluate", "_values", "layout", "model", "name", "note")
+    __slots__ = ("_choice", "_evaluate", "_made", "_values", "layout", "model", "name", "note")
 
     def __init__(
         self,
@@ -119,6 +119,7 @@ class LagrangianSystem:
         self.model, self._values, self._choice, self.name, self.note = model, values, compile, str(name), ""
         self.layout = Layout.of(model.size, model.elements)
         self._evaluate: Evaluate | None = None
+        self._made: dict[str, tuple[list[float], Row]] = {}
         check_coefficients(model, self.layout, interpreted(stored_program("dynamics", model)), values)
 
     def __repr__(self) -> str:
@@ -180,22 +181,28 @@ class LagrangianSystem:
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every constraint evaluated at (t, q, v), in the order in which they were given."""
         out = self.values(t, q, v)
-        found = []
-        for element, place in zip(self.model.elements, self.layout.places, strict=True):
-            words = (name for name, _ in element.coefficients)
-            found.append(
-                Row(
-                    id=element.id,
-                    kind=element.kind,
-                    level=element.level,
-                    gap=float(out[place.gap]),
-                    J=out[place.J].reshape(place.shape),
-                    rate=out[place.rate],
-                    drift=out[place.drift],
-                    **dict(zip(words, out[place.coefficients].tolist(), strict=True)),
-                )
-            )
-        return tuple(found)
+        finite = bool(np.isfinite(out).all())
+        return tuple(
+            self._row(element, place, out, finite)
+            for element, place in zip(self.model.elements, self.layout.places, strict=True)
+        )
+
+    def _row(self, element: Element, place: Place, out: Array, finite: bool) -> Row:
+        """Return one constraint; checked in full unless all is finite and its coefficients are those of last time."""
+        state = {
+            "gap": float(out[place.gap]),
+            "J": out[place.J].reshape(place.shape),
+            "rate": out[place.rate],
+            "drift": out[place.drift],
+        }
+        values = out[place.coefficients].tolist()
+        known, row = self._made.get(element.id, ([], None))
+        if finite and row is not None and known == values:
+            return row.but(**state)
+        words = dict(zip((name for name, _ in element.coefficients), values, strict=True))
+        row = Row(id=element.id, kind=element.kind, level=element.level, **state, **words)  # type: ignore[arg-type]
+        self._made[element.id] = (values, row)
+        return row
 
     def potential(self, t: float, q: Array) -> float:
         """Return V, J."""

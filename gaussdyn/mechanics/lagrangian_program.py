@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._cache import stored_source
 from ..arrays import Array
 from .lagrangian_model import Model
 
@@ -40,7 +41,6 @@ def stored_program(what: What, model: Model) -> Path:
     InputError
         A model from which no equations of motion follow.
     """
-    from .._jit import stored_source  # imports numba: when a system is made, not with this module
 
     def write() -> str:
         """Derive with sympy."""

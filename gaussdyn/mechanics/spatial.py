@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, vector
 from ..errors import InputError
-from ..linalg.rotations import IDENTITY, unit_quaternion
+from ..linalg.rotations import IDENTITY, cross_matrix, unit_quaternion
 from .contact_law import ContactLaw
 from .joint_equations import Equation
 from .planar_vectors import nearest
@@ -120,6 +120,18 @@ class SpatialSystem:
                 h += force.force(motion, self._free(motion))
         return h if control is None else h + vector("control", control, self.nv)
 
+    def force_gradient(self, t: float, q: Array, v: Array) -> Array:
+        """Return the derivative of the force with respect to v, shape (nv, nv): gyroscopic terms, dampers, drags."""
+        D = np.zeros((self.nv, self.nv))
+        for k, (J, w) in enumerate(zip(self._inertias, v.reshape(-1, 6)[:, 3:], strict=True)):
+            turning = slice(6 * k + 3, 6 * k + 6)
+            D[turning, turning] = cross_matrix(J @ w) - cross_matrix(w) @ J
+        if self.forces:
+            motion = Motions(self.layout, t, q, v)
+            for force in self.forces:
+                D += force.gradient(motion, self._free(motion))
+        return D
+
     def qdot(self, q: Array, v: Array) -> Array:
         """Return dq/dt = (v, 1/2 q (0, w)) of every body."""
         Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
@@ -143,14 +155,14 @@ class SpatialSystem:
             return self
         reach = math.hypot(*self.gravity) * dt * dt
         frozen = copy.copy(self)
-        object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach))
+        object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, self.move(q, v, dt)))
         return frozen
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every joint and every contact at (t, q, v), sorted by id; contacts that touch, unless frozen."""
         motion = Motions(self.layout, t, q, v)
-        contacts = self.contacts if self.contacts.frozen else self.contacts.near(q, v, 0.0, 0.0)
-        rows = (*self._bonds.rows(motion), *contacts.rows(motion))
+        contacts = self.contacts if self.contacts.frozen else self.contacts.near(q, v, 0.0, 0.0, q)
+        rows = (*self._bonds.rows(motion), *contacts.rows(q, v))
         return tuple(sorted(rows, key=lambda row: row.id))
 
     def potential(self, t: float, q: Array) -> float:

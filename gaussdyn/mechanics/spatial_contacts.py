@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..linalg.rotations import matrix_of
 from .collision import Shapes
 from .contact_law import ContactLaw
-from .features import Feature
+from .features import Bodies, Feature, Found
 from .planar_vectors import GROUND, nearest
 from .rows import Row
-from .spatial_motion import Motions, SpatialLayout
+from .spatial_motion import SpatialLayout, bodies_at
 from .spatial_shapes import HalfSpace, Shape
 
 Pair = tuple[str, str]
 Pairs = Mapping[Pair, ContactLaw | None]
 Obstacle = HalfSpace | Shape
+CLOSED = 1e-9  # m; a contact that is open by no more counts as closed, see `contact.snapshot.Activation`
 SLACK = 1e-6  # of a body's size: rounding and what a step's curvature leaves of a closed gap
 
 
@@ -36,15 +36,21 @@ class Contacts:
     default : ContactLaw
     laws : dict
         Laws of sorted pairs of names of bodies, shapes or obstacles.
-    features : tuple of Feature or None
-        None until they are frozen.
+    found : Found or None
+        The contacts; None until they are frozen.
+    blanks : tuple of Row
+        The same as rows without what depends on the state.
+    known : dict
+        Every such row made so far, by its label.
     """
 
     shapes: Shapes
     radii: Array
     default: ContactLaw
     laws: dict[Pair, ContactLaw]
-    features: tuple[Feature, ...] | None = None
+    found: Found | None = None
+    blanks: tuple[Row, ...] = ()
+    known: dict[tuple[int, ...], Row] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -80,19 +86,24 @@ class Contacts:
     @property
     def frozen(self) -> bool:
         """Whether the contacts have been found, or there are no shapes to find any."""
-        return self.features is not None or len(self.shapes.labels) < 2
+        return self.found is not None or len(self.shapes.labels) < 2
 
-    def near(self, q: Array, v: Array, dt: float, reach: float) -> Contacts:
+    def near(self, q: Array, v: Array, dt: float, reach: float, ahead: Array) -> Contacts:
         """Return these with the contacts that may close within dt, or are open by `reach` (m) at most.
 
-        An impact within dt may hand the speed of the fastest body on to any other, and double it.
+        An impact within dt may hand the speed of the fastest body on to any other, and double it. A corner that is
+        beside a face has no contact with it before it is above: so the pose `ahead`, where the bodies come to without
+        forces, is searched too. Of what is found only there, contacts are left out that are closed now: their
+        bodies are beside each other, and meet in other contacts.
         """
-        Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
-        turns = np.stack([matrix_of(turn) for turn in Q[:, 3:]])
+        V, bodies = v.reshape(-1, 6), bodies_at(q, v)
         speed = np.sqrt((V[:, :3] ** 2).sum(axis=1)) + self.radii * np.sqrt((V[:, 3:] ** 2).sum(axis=1))
-        reach += 2.0 * dt * float(speed.max())
-        found = self.shapes.find(np.ascontiguousarray(Q[:, :3]), turns, reach, SLACK * self.radii)
-        return replace(self, features=found)
+        travel, reach = np.maximum(SLACK * self.radii, CLOSED), reach + 2.0 * dt * float(speed.max())
+        found = self.shapes.look(bodies.x, bodies.R, reach, travel)
+        if dt * float(speed.max()) > 0.0:
+            then = bodies_at(ahead, v)
+            found = self._joined(found, self.shapes.look(then.x, then.R, reach, travel), bodies)
+        return replace(self, found=found, blanks=tuple(self._blanks(found)))
 
     def law(self, feature: Feature) -> ContactLaw:
         """Return the law of a contact: of its shapes, else of its bodies, else the default."""
@@ -102,12 +113,29 @@ class Contacts:
                 return found
         return self.default
 
-    def rows(self, motion: Motions) -> list[Row]:
+    def rows(self, q: Array, v: Array) -> list[Row]:
         """Return the rows of all contacts found."""
-        return [
-            feature.row(motion.body(feature.bodies[0]), motion.body(feature.bodies[1]), self.law(feature))
-            for feature in self.features or ()
-        ]
+        return self.found.rows(self.blanks, bodies_at(q, v), len(v)) if self.found and self.blanks else []
+
+    def _joined(self, found: Found, later: Found, bodies: Bodies) -> Found:
+        """Return the contacts found now, and those found later only that are not closed now, in the order of ids."""
+        seen, gaps = set(map(tuple, found.label.tolist())), later.gaps(bodies).tolist()
+        new = [k for k, label in enumerate(later.label.tolist()) if tuple(label) not in seen and gaps[k] >= -CLOSED]
+        if not new:
+            return found
+        both = Found._make(np.concatenate(parts) for parts in zip(found, later.taken(new), strict=True))
+        ids = [blank.id for blank in self._blanks(both)]
+        return both.taken(sorted(range(len(ids)), key=ids.__getitem__))
+
+    def _blanks(self, found: Found) -> list[Row]:
+        """Return contacts without what depends on the state; each is made once."""
+        blanks = []
+        for k, label in enumerate(map(tuple, found.label.tolist())):
+            if label not in self.known:
+                feature = self.shapes.feature(*(part[k] for part in found))
+                self.known[label] = feature.blank(self.law(feature))
+            blanks.append(self.known[label])
+        return blanks
 
 
 def _names(bodies: Mapping[str, Sequence[Shape]], obstacles: Sequence[Obstacle]) -> set[str]:

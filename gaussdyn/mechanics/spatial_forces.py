@@ -65,6 +65,14 @@ class Spring:
             pull += (self.stiffness * self.length - self.damping * float(e @ (a.v - b.v))) * e
         return np.asarray(pull @ (a.J - b.J))
 
+    def gradient(self, motion: Motions, free: Free) -> Array:
+        """Return its derivative with respect to v, shape (nv, nv)."""
+        a, b = motion(self.a), motion(self.b)
+        d = a.x - b.x
+        distance2 = float(d @ d)
+        along = d @ (a.J - b.J)
+        return np.outer(-self.damping / distance2 * along, along) if distance2 > 0.0 else np.outer(0.0 * along, along)
+
     def potential(self, motion: Motions, free: Free) -> float:
         """Return k (|d| - length)^2 / 2, J."""
         d = motion(self.a).x - motion(self.b).x
@@ -113,6 +121,11 @@ class Drag:
         m = motion(self.point)
         return np.asarray(-self.damping * (m.v @ m.J) - self.spin_damping * (m.omega @ m.turn))
 
+    def gradient(self, motion: Motions, free: Free) -> Array:
+        """Return its derivative with respect to v, shape (nv, nv)."""
+        m = motion(self.point)
+        return np.asarray(-self.damping * (m.J.T @ m.J) - self.spin_damping * (m.turn.T @ m.turn))
+
     def potential(self, motion: Motions, free: Free) -> float:
         """Return 0: nothing is stored."""
         return 0.0
@@ -158,6 +171,10 @@ class Load:
         """Return its generalised force, shape (nv,)."""
         m = motion(self.point)
         return np.asarray(np.array(self.force_xyz) @ m.J + np.array(self.moment) @ m.turn)
+
+    def gradient(self, motion: Motions, free: Free) -> Array:
+        """Return its derivative with respect to v, shape (nv, nv)."""
+        return np.zeros((motion.layout.nv, motion.layout.nv))
 
     def potential(self, motion: Motions, free: Free) -> float:
         """Return 0: its work is counted as `power`."""
@@ -215,6 +232,11 @@ class Drive:
         x = free(self.joint, self.target)
         return np.asarray((self._supplied(x) - self.stiffness * (x.value - self.target)) * x.J)
 
+    def gradient(self, motion: Motions, free: Free) -> Array:
+        """Return its derivative with respect to v, shape (nv, nv)."""
+        x = free(self.joint, self.target)
+        return np.outer(-self.damping * x.J, x.J)
+
     def potential(self, motion: Motions, free: Free) -> float:
         """Return stiffness (x - target)^2 / 2, J."""
         return 0.5 * self.stiffness * (free(self.joint, self.target).value - self.target) ** 2
@@ -270,6 +292,10 @@ class Shaking:
         for k, body in enumerate(motion.layout.bodies):
             h[6 * k : 6 * k + 3] = -body.mass * a
         return h
+
+    def gradient(self, motion: Motions, free: Free) -> Array:
+        """Return its derivative with respect to v, shape (nv, nv)."""
+        return np.zeros((motion.layout.nv, motion.layout.nv))
 
     def potential(self, motion: Motions, free: Free) -> float:
         """Return 0: its work is counted as `power`."""

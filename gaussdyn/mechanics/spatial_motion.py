@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..arrays import Array, vector
+from ..arrays import Array, IntArray, vector
 from ..errors import InputError
 from ..linalg.rotations import IDENTITY, cross, cross_matrix, matrix_of, pointing, product, unit_quaternion
+from .features import Bodies
 from .planar_vectors import GROUND, check_name, nearest
 from .spatial_bodies import SpatialBody
 from .spatial_shapes import Quaternion, Triple
@@ -177,6 +179,29 @@ class Motions:
         if marker not in self._markers:
             self._markers[marker] = carried(self.body(marker.body), marker)
         return self._markers[marker]
+
+
+def bodies_at(q: Array, v: Array) -> Bodies:
+    """Return how all bodies move, and last the ground; each with the six velocities that are its own."""
+    from .spatial_kernels import body_motions
+
+    q, v = (np.ascontiguousarray(given, dtype=np.float64) for given in (q, v))
+    n = len(v) // 6
+    J, first = _own_velocities(n)
+    x, velocity, omega, turn = (np.zeros((n + 1, 3, *more)) for more in ((), (), (), (6,)))
+    R = np.empty((n + 1, 3, 3))
+    R[n] = np.eye(3)
+    body_motions(q, v, x, R, velocity, omega, turn)
+    return Bodies(x, R, velocity, omega, np.zeros((n + 1, 3)), J, turn, first)
+
+
+@lru_cache(maxsize=16)
+def _own_velocities(n: int) -> tuple[Array, IntArray]:
+    """Return what is the same at every state: J of n bodies and the ground, and where the velocities of each begin."""
+    J, first = np.zeros((n + 1, 3, 6)), 6 * np.arange(n + 1)
+    J[:n, :, :3] = np.eye(3)
+    first[n] = 0
+    return J, first
 
 
 def carried(body: SpatialMotion, marker: SpatialMarker) -> SpatialMotion:

@@ -8,6 +8,7 @@ from ..arrays import Array
 from ..errors import InputError
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .quadratic import QuadraticProgram
+from .residuals import TOL
 from .solution import Solution
 
 
@@ -27,7 +28,7 @@ class Method(Protocol):
         ...
 
 
-def solve(problem: Any, *, method: Method | None = None, start: Array | None = None) -> Solution:
+def solve(problem: Any, *, method: Method | None = None, start: Array | None = None, tol: float = TOL) -> Solution:
     """Solve a quadratic program, an LCP or a block complementarity problem.
 
     Parameters
@@ -38,11 +39,13 @@ def solve(problem: Any, *, method: Method | None = None, start: Array | None = N
     start : Array, optional
         Reactions to begin with (those of the last step): of several solutions of a block problem, one near them is
         found first. A method that is given, and a quadratic program (whose answer is unique), do without.
+    tol : float
+        Residual E up to which a block problem counts as solved; a method that is given has its own.
 
     Returns
     -------
     Solution
-        SOLVED only if the residual recomputed from the problem is at most max(1e-12, 10 eps |r| / |rho q|).
+        SOLVED only if the residual recomputed from the problem is at most max(tol, 10 eps |r| / |rho q|).
 
     Raises
     ------
@@ -60,6 +63,6 @@ def solve(problem: Any, *, method: Method | None = None, start: Array | None = N
     if isinstance(problem, (ComplementarityProblem, LinearComplementarity)):
         from .solve_blocks import solve_blocks
 
-        return solve_blocks(problem, start=start)
+        return solve_blocks(problem, start=start, tol=tol)
     allowed = "a QuadraticProgram, LinearComplementarity or ComplementarityProblem"
     raise InputError("problem", type(problem).__name__, allowed, "Build one with assemble() or gauss_program().")

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from gaussdyn import _jit
+from gaussdyn import _cache, _jit
 from gaussdyn.mechanics import lagrangian_equations, lagrangian_program
 
 SOURCE = """
@@ -33,7 +33,8 @@ print(system.mass(np.array([3.0]))[0, 0], _jit.build_statistics()["compiled"])
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """A cache directory of its own."""
-    monkeypatch.setattr(_jit._build, "directory", tmp_path)
+    monkeypatch.setattr(_cache, "kernel_directory", lambda: tmp_path)
+    monkeypatch.setattr(_jit, "kernel_directory", lambda: tmp_path)
     return tmp_path
 
 
@@ -44,8 +45,8 @@ def test_a_source_is_written_once(place):
         asked.append(1)
         return SOURCE
 
-    path = _jit.stored_source("example", write)
-    assert _jit.stored_source("example", write) == path
+    path = _cache.stored_source("example", write)
+    assert _cache.stored_source("example", write) == path
     assert path.read_text() == SOURCE
     assert len(asked) == 1
     assert [part.name for part in place.iterdir()] == ["example.py"]
@@ -56,12 +57,12 @@ def test_what_cannot_be_written_leaves_nothing(place):
         raise ValueError("no equations")
 
     with pytest.raises(ValueError, match="no equations"):
-        _jit.stored_source("example", fail)
+        _cache.stored_source("example", fail)
     assert list(place.iterdir()) == []
 
 
 def test_a_source_is_compiled_and_interpreted_alike(place):
-    path = _jit.stored_source("alike", lambda: SOURCE)
+    path = _cache.stored_source("alike", lambda: SOURCE)
     t, q, v, u, p = 0.5, np.array([0.3]), np.array([2.0]), np.zeros(0), np.array([7.0])
     expected = 0.5 + 7.0 * np.sin(0.3) * 2.0
     for evaluate in (_jit.kernel_from(path, "evaluate", lagrangian_program.SIGNATURE),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -52,3 +54,16 @@ def test_slip_speed_and_kind():
 def test_bad_input_is_named(change, name):
     with pytest.raises(InputError, match=f"^{name}"):
         row(**change)
+
+
+def test_but_changes_what_it_is_told_and_nothing_else():
+    one, rate = row(between=("a", "b"), eps_n=0.3), np.ones(3)
+    other = one.but(gap=0.25, rate=rate)
+    assert other.gap == 0.25
+    assert other.rate is rate
+    for field in fields(Row):
+        if field.name not in ("gap", "rate"):
+            assert getattr(other, field.name) is getattr(one, field.name)
+    assert one.gap == 0.0
+    with pytest.raises(KeyError):
+        one.but(speed=1.0)

@@ -12,6 +12,7 @@ from spatial_cases import A, B, Flight, all_joints, random_marker, rotation_of, 
 
 from gaussdyn import check_system
 from gaussdyn.errors import InputError
+from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.joint_parts import Limit
 from gaussdyn.mechanics.spatial import SpatialSystem
@@ -179,6 +180,54 @@ def test_near_freezes_the_contacts_that_may_act():
     far = near.move(state.q, state.v, 5.0)
     assert [row.id for row in near.rows(5.0, far, state.v)] == ids
     assert near.near(5.0, far, state.v, 0.1) is near
+
+
+def test_force_gradient_is_the_derivative_of_the_force():
+    slide = Slider(name="s", a=mark("low", (0, 0, 0.1)), b=mark("ground"))
+    forces = [
+        Spring(a=mark("up", (0.1, 0.2, 0)), b=mark("low", (0, 0, 0.3)), stiffness=3.0, length=0.2, damping=0.7),
+        Drag(point=mark("ball", (0, 0.1, 0)), damping=0.4, spin_damping=0.3),
+        Drive(joint="s", damping=0.6, stiffness=2.0, rate=0.1),
+        Load(point=mark("up"), force_xyz=(1, 2, 3)),
+        Shaking(amplitude=1.0, frequency=2.0),
+    ]
+    bodies = [brick(name, mass=1.0, half=(0.2, 0.4, 0.3)) for name in ("ball", "up", "low")]
+    system = SpatialSystem(bodies=bodies, joints=[slide], forces=forces)
+    rng = np.random.default_rng(1)
+    q, v = rng.normal(size=21), rng.normal(size=18)
+    # h is quadratic in v: central differences are exact but for rounding.
+    D = np.array([0.5 * (system.force(0.3, q, v + e) - system.force(0.3, q, v - e)) for e in np.eye(18)]).T
+    np.testing.assert_allclose(system.force_gradient(0.3, q, v), D, atol=1e-12)
+
+
+@pytest.mark.parametrize("radius", [1e-4, 1e-2, 1.0])
+def test_what_counts_as_closed_is_found_without_a_step(radius):
+    system = SpatialSystem(bodies=[ball("b", mass=1.0, radius=radius)], obstacles=[FLOOR])
+    for gap, known in ((0.99e-9, True), (1e-5 * radius + 1e-8, False)):
+        q = system.state({"b": (0, 0, radius + gap)}).q
+        assert bool(system.near(0.0, q, np.zeros(6), 0.0).rows(0.0, q, np.zeros(6))) is known
+
+
+def test_a_corner_that_comes_over_a_face_within_the_step_is_found():
+    """Corner is nearest to corner while the boxes are apart, which makes no contact; at the end one is in the other."""
+    boxes = [brick(name, mass=1.0, half=(0.5, 0.5, 0.5)) for name in ("a", "b")]
+    system = SpatialSystem(bodies=boxes, gravity=(0, 0, 0))
+    state = system.state({"b": (1.02, 1.03, 1.04)}, {"b": (-1.2, -1.1, -1.0)})
+    assert not system.near(0.0, state.q, 0.0 * state.v, 0.0).rows(0.0, state.q, state.v)
+    rows = system.near(0.0, state.q, state.v, 0.1).rows(0.0, state.q, state.v)
+    assert [row.id for row in rows] == sorted(row.id for row in rows)
+    # At the end it is least deep in the top face.
+    assert min(row.gap + 0.1 * row.rate[0] for row in rows) == pytest.approx(-0.06, abs=1e-12)
+    end = MoreauJean(dt=0.1).advance(system, state, 0.1).state.q.reshape(2, 7)
+    assert separation(end[0], end[1]) > -1e-10
+
+
+def separation(a, b):
+    """Return the largest distance of the projections of two unit cubes on the normals of faces and pairs of edges."""
+    d, R, S = b[:3] - a[:3], rotation_of(a[3:]).as_matrix(), rotation_of(b[3:]).as_matrix()
+    axes = [*R.T, *S.T, *(np.cross(u, v) for u in R.T for v in S.T)]
+    axes = [n / np.linalg.norm(n) for n in axes if np.linalg.norm(n) > 1e-6]
+    return max(abs(d @ n) - 0.5 * (np.abs(R.T @ n).sum() + np.abs(S.T @ n).sum()) for n in axes)
 
 
 def test_permuted_bodies_change_nothing_but_places():

@@ -38,7 +38,8 @@ def toy(tmp_path: Path) -> Path:
     """A package with the same _jit.py, two kernels in two files, and a constant in a third."""
     package = tmp_path / "toy"
     package.mkdir()
-    shutil.copy(ROOT / "gaussdyn" / "_jit.py", package)
+    for name in ("_jit.py", "_cache.py"):
+        shutil.copy(ROOT / "gaussdyn" / name, package)
     (package / "__init__.py").write_text("")
     (package / "toy_inner.py").write_text(INNER)
     (package / "toy_outer.py").write_text(OUTER)
@@ -99,7 +100,7 @@ def test_a_file_without_kernels_changes_nothing(toy: Path) -> None:
 
 def test_an_unfinished_cache_is_completed_and_announced(toy: Path) -> None:
     """A directory left by a killed process is not taken for a finished build."""
-    code = "from toy import _jit; print(_jit.cache_directory().is_dir())"
+    code = "from toy import _cache; print(_cache.cache_directory().is_dir())"
     assert call(toy, code)[0] == ["True"]
     found, said = call(toy)
     assert found == ["30.0", "2"]
@@ -131,9 +132,9 @@ def test_two_processes_at_once(toy: Path) -> None:
 
 def test_every_kernel_file_is_found_by_the_hash() -> None:
     """No file defines kernels without importing the decorator in the way that `kernel_sources` looks for."""
-    from gaussdyn import _jit
+    from gaussdyn import _cache
 
     package = ROOT / "gaussdyn"
     users = {path for path in package.rglob("*.py") if re.search(r"^@kernel\(", path.read_text(), re.MULTILINE)}
-    assert users <= set(_jit.kernel_sources())
+    assert users <= set(_cache.kernel_sources())
     assert users

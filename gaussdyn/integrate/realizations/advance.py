@@ -128,14 +128,13 @@ class Realized:
         """Raise InputError where rounding of the coordinates alone makes forces of the size of 1 N and more."""
         reach = float(np.abs(state.q).max(initial=0.0)) or 1.0
         noise = 4.0 * EPS * reach * self.stiffness
-        if self.law.springs and noise > 1.0 and any(row.level == "position" for row in rows):
+        if noise > 1.0 and any(row.level == "position" for row in rows):
             raise InputError("stiffness", self.stiffness, f"<= {self.stiffness / noise:.2g}", "Rounding limits it.")
 
     def _course(self, motion: ForcedMotion, state: State, rows: tuple[Row, ...], dt: float, t_end: float) -> Course:
         y = np.concatenate([state.q, state.v, *springs_of(self.law, rows, state.memory)])
         flow = Flow(
-            slope=motion.slope, jacobian=motion.jacobian, collect=motion.collect, correct=motion.correct,
-            places=len(state.q),
+            slope=motion.slope, jacobian=motion.jacobian, collect=motion.collect, places=len(state.q)
         )  # fmt: skip
         fastest = motion.fastest(state.t, y)
         a = self.accuracy
@@ -151,7 +150,7 @@ class Realized:
         exponent = 2.0 if self.name == "penalty" else 1.0
         largest = self.stiffness * max(stuck.covered, 1e-6) ** exponent
         given = f"{self.stiffness:g}, whose fastest part turns {fastest * dt:.3g} rad within dt = {dt:g} s"
-        mend = f"At t = {t:g} s: {stuck}. Take a smaller stiffness or dt, more max_steps, or a start from the slow manifold."
+        mend = f"At t = {t:g} s: {stuck}. Take a smaller stiffness or dt, more max_steps, or a slow start."
         return InputError("stiffness", given, f"about {largest:.1g} at the most", mend)
 
     def _step(

@@ -37,12 +37,8 @@ class ForceLaw(Protocol):
         """Return the reaction, N."""
         ...
 
-    def creep(self, row: Row, s: Array, r: Array) -> Array:
+    def creep(self, row: Row, s: Array, r: Array, inertia: float) -> Array:
         """Return how fast the springs stretch, m/s."""
-        ...
-
-    def relaxed(self, row: Row, s: Array, r: Array) -> Array:
-        """Return the springs as they are after a step."""
         ...
 
     def mode(self, row: Row, s: Array, r: Array) -> str | None:
@@ -117,7 +113,7 @@ class ForcedMotion:
             mass = _inertia(L, row) if soft else 1.0
             one = self.law.reaction(row, own, mass) if soft else np.zeros(row.size)
             if n:
-                creep[at : at + n] = self.law.creep(row, own, one)
+                creep[at : at + n] = self.law.creep(row, own, one, mass)
             at += n
             r.append(one)
             inertia.append(mass)
@@ -147,20 +143,6 @@ class ForcedMotion:
         f = self.forces(t, y)
         power = self.system.power(t, q, v, self.control)
         return np.concatenate([*f.r, [float(v @ f.push), power]])
-
-    def correct(self, t: float, y: Array) -> Array:
-        """Return y with the springs of sliding contacts cut back, y itself where there is nothing to do."""
-        _, _, s = self.split(y)
-        if not len(s):
-            return y
-        f, at, found = self.forces(t, y), 0, []
-        for row, r in zip(f.rows, f.r, strict=True):
-            n = self.law.springs(row)
-            if n:
-                found.append(self.law.relaxed(row, s[at : at + n], r))
-            at += n
-        new = np.concatenate(found)
-        return y if np.array_equal(new, s) else np.concatenate([y[: len(y) - len(s)], new])
 
     def jacobian(self, t: float, y: Array) -> Array:
         """Return dy'/dy of the stiff parts: springs, dashpots and dq/dt."""

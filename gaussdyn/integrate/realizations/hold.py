@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,11 @@ RANK = 1e-11
 
 def held(system: System, law: Any, t: float, q: Array, v: Array) -> tuple[Array, Array]:
     """Return (q, v) with the gaps and rates of the rigid rows at zero, up to rounding."""
-    rigid = lambda rows, level: [row for row in rows if law.role(row) == "rigid" and row.level in level]  # noqa: E731
+
+    def rigid(rows: Iterable[Row], levels: tuple[str, ...]) -> list[Row]:
+        """Return the rigid rows on some levels."""
+        return [row for row in rows if law.role(row) == "rigid" and row.level in levels]
+
     if not rigid(system.rows(t, q, v), ("position", "velocity")):
         return q, v
     L = cholesky("mass(q)", np.asarray(system.mass(q)))

@@ -25,8 +25,8 @@ class Penalty:
     nor close. A start on the constraints themselves leaves a vibration of amplitude r / N: its force does not fall with
     N, its velocity falls like N^-1/2 and its energy like 1/N. At an impact the energy goes into the spring and, without
     damping, comes back: only a restitution of 1 is the limit then. Friction is a tangential spring that slips at mu r_N
-    (its length is kept in the state's memory); sticking contacts give way by r_T / k_T. Constraints on the velocity have
-    no potential and hold rigidly.
+    (its length is kept in the state's memory); sticking contacts give way by r_T / k_T. Constraints on the velocity
+    have no potential and hold rigidly.
 
     Parameters
     ----------

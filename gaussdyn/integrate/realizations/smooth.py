@@ -34,7 +34,9 @@ class HoldingLaw:
                 raise Touched(row.id, f"gap {row.gap:.3g}", "open contacts", "Use MoreauJean: smooth knows no impacts.")
             return "watched"
         mend = "Use MoreauJean, or Penalty and Viscous, which have laws for it."
-        raise InputError(row.id, f"a {row.kind} row on the {row.level}", "bilateral rows, contacts that stay open", mend)
+        raise InputError(
+            row.id, f"a {row.kind} row on the {row.level}", "bilateral rows, contacts that stay open", mend
+        )
 
     def springs(self, row: Row) -> int:
         """Return 0."""
@@ -44,11 +46,7 @@ class HoldingLaw:
         """Return zero."""
         return np.zeros(row.size)
 
-    def creep(self, row: Row, s: Array, r: Array) -> Array:
-        """Return nothing."""
-        return np.zeros(0)
-
-    def relaxed(self, row: Row, s: Array, r: Array) -> Array:
+    def creep(self, row: Row, s: Array, r: Array, inertia: float) -> Array:
         """Return nothing."""
         return np.zeros(0)
 

@@ -101,22 +101,19 @@ class SpringLaw:
         """Return the constant of the normal dashpot, N s/m."""
         return 2.0 * self.damping * float(np.sqrt(self.k(row) * inertia)) if self.damping > 0.0 else 0.0
 
-    def creep(self, row: Row, s: Array, r: Array) -> Array:
-        """Return how fast the slipping springs stretch, m/s: with the slip, but not beyond the cap."""
-        cap, slip = self._cap(row, r), _slip(row)
-        length = float(np.sqrt(s @ s))
-        if cap == 0.0:
-            return np.zeros(len(s))
-        if self.slip_stiffness * length < cap:
-            return slip
-        outward = float(s @ slip) / length
-        return slip - max(outward, 0.0) / length * s
+    def creep(self, row: Row, s: Array, r: Array, inertia: float) -> Array:
+        """Return how fast the slipping springs stretch, m/s: with the slip, and back to the cap where they exceed it.
 
-    def relaxed(self, row: Row, s: Array, r: Array) -> Array:
-        """Return the springs cut back to the cap."""
-        longest = self._cap(row, r) / self.slip_stiffness
-        length = float(np.sqrt(s @ s))
-        return s if length <= longest else s * (longest / length)
+        They go back at twice the frequency of the spring itself: so they lag behind by as much as it gives way, O(1/N),
+        and the law stays continuous.
+        """
+        cap, k = self._cap(row, r), self.slip_stiffness
+        back = 2.0 * float(np.sqrt(k / inertia)) if inertia > 0.0 else 0.0
+        if cap == 0.0:
+            return -back * s
+        length = k * float(np.sqrt(s @ s))
+        slip = _slip(row)
+        return slip if length <= cap else slip - back * (1.0 - cap / length) * s
 
     def mode(self, row: Row, s: Array, r: Array) -> str | None:
         """Return open, stick, slip or active; None for a bilateral row without friction."""

@@ -44,7 +44,7 @@ class Stuck(GaussdynError):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Flow:
-    """An initial value problem y' = slope(t, y), with what is collected and corrected on the way.
+    """An initial value problem y' = slope(t, y), with what is collected on the way.
 
     Attributes
     ----------
@@ -54,8 +54,6 @@ class Flow:
         jacobian(t, y) -> (n, n), for the implicit solver; it need only be right in the stiff parts.
     collect : callable
         collect(t, y) -> shape (m,): what is integrated beside the motion (impulses, work).
-    correct : callable
-        correct(t, y) -> y: puts back what left its set after every step (springs of sliding contacts).
     places : int
         The first `places` components are coordinates, watched for an escape.
     """
@@ -63,7 +61,6 @@ class Flow:
     slope: Callable[[float, Array], Array]
     jacobian: Callable[[float, Array], Array]
     collect: Callable[[float, Array], Array]
-    correct: Callable[[float, Array], Array]
     places: int
 
 
@@ -105,7 +102,6 @@ def integrate(flow: Flow, t: float, y: Array, t_end: float, method: str, toleran
             raise Stuck(str(message), (solver.t - t) / (t_end - t))
         steps += 1
         total += _collected(flow, solver)
-        _correct(flow, solver)
         if steps >= tolerance.max_steps and solver.status == "running":
             raise Stuck(f"more than {steps} steps are needed", (solver.t - t) / (t_end - t))
     return Course(y=np.array(solver.y), integrals=total, steps=steps)
@@ -136,13 +132,6 @@ def _collected(flow: Flow, solver: Any) -> Array:
     return total
 
 
-def _correct(flow: Flow, solver: Any) -> None:
-    """Put back what left its set; the solver then goes on from there."""
-    y = flow.correct(solver.t, solver.y)
-    if y is not solver.y:
-        solver.y, solver.f = y, flow.slope(solver.t, y)
-
-
 def _watch(flow: Flow, start: float, solver: Any, first: float, t_end: float) -> None:
     """Raise Escape where the coordinates grow like (t* - t)^-p with t* before the end, from their growth rate g.
 
@@ -150,23 +139,20 @@ def _watch(flow: Flow, start: float, solver: Any, first: float, t_end: float) ->
     """
     x, speed = solver.y[: flow.places], solver.f[: flow.places]
     size = float(np.abs(x).max(initial=0.0))
-    if not size > FAR * first or solver.step_size is None:
+    if not size > FAR * first:
         return
     x = x / size
     g = float(x @ speed) / size / float(x @ x)
-    before = solver.y_old[: flow.places] / size if hasattr(solver, "y_old") and solver.y_old is not None else None
-    rise = _rise(flow, solver, g, x, size) if before is not None else 0.0
-    if g > 0.0 and rise > 0.0 and g / rise < NEAR * max(solver.t - start, EPS):
-        escape = solver.t + g / rise
-        if escape <= t_end:
-            raise Escape(escape, size)
+    rise = _rise(flow, solver, g, x, size) if g > 0.0 else 0.0
+    if rise > 0.0 and g / rise < NEAR * max(solver.t - start, EPS) and solver.t + g / rise <= t_end:
+        raise Escape(solver.t + g / rise, size)
 
 
 def _rise(flow: Flow, solver: Any, g: float, x: Array, size: float) -> float:
     """Return dg/dt: (|v|^2 + x.a) / |x|^2 - 2 g^2, with the acceleration from the slope a little ahead."""
     n = flow.places
-    h = 1e-6 / g if g > 0.0 else 0.0
+    h = 1e-6 / g
     v = solver.f[:n] / size
     ahead = flow.slope(solver.t + h, solver.y + h * solver.f)[:n] / size
-    a = (ahead - v) / h if h > 0.0 else np.zeros(n)
+    a = (ahead - v) / h
     return float((v @ v + x @ a) / (x @ x) - 2.0 * g * g)

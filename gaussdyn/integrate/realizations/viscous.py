@@ -1,4 +1,4 @@
-"""Constraints realized by viscous friction: forces -N (a, v) a in the place of nonholonomic constraints and sticking."""
+"""Viscous friction: forces -N (a, v) a in the place of nonholonomic constraints and of sticking."""
 
 from __future__ import annotations
 

@@ -1,0 +1,364 @@
+"""Constraints realized in several ways, beside the rigid run: how fast they converge to it, and where they part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from ..arrays import Array, scalar
+from ..errors import GaussdynError, InputError
+from ..integrate.moreau_jean import MoreauJean
+from ..integrate.realizations.penalty import Penalty
+from ..integrate.realizations.slow_manifold import fast_energy, slow_start
+from ..integrate.realizations.smooth import Smooth
+from ..integrate.realizations.viscous import Viscous
+from ..integrate.simulate import simulate
+from ..integrate.trajectory import Trajectory
+from ..mechanics.scene import Scene
+from ..mechanics.state import State
+from .boundary_layer import BoundaryLayer, layer_of
+from .slopes import Order, order_of
+
+Soft = Penalty | Viscous
+REALIZATIONS: dict[str, Any] = {"penalty": Penalty, "viscous": Viscous, "smooth": Smooth}
+LADDER = (1e3, 1e4, 1e5, 1e6)
+QUANTITIES = ("position", "velocity", "reaction")
+INSTANTS = 50  # at which the runs are compared
+ABOVE = 10.0  # times the error of the reference: from there on an error is one of the realization
+SKIP = 0.1  # share of the time after which reactions are compared: before, there are layers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """The largest difference of a quantity between two runs: how much, when, and which component."""
+
+    value: float
+    t: float
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A realization at one stiffness, against the rigid run.
+
+    Attributes
+    ----------
+    stiffness : float
+        N; nan for a realization without.
+    gaps : mapping of str to Gap
+        Largest difference of position (SI), velocity (SI) and reaction (N, mean over an interval).
+    fast_start, fast_end : float
+        Energy in vibration across the constraints, J; nan where it is not defined.
+    stop : str
+        Why it did not get to the end, "" if it did.
+    wall_s : float
+    """
+
+    stiffness: float
+    gaps: Mapping[str, Gap]
+    fast_start: float
+    fast_end: float
+    stop: str = ""
+    wall_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Compared:
+    """One realization over a ladder of stiffnesses.
+
+    Attributes
+    ----------
+    name : str
+    levels : tuple of Level
+    orders : mapping of str to Order
+        Of position, velocity and reaction, in 1/N.
+    layer : BoundaryLayer or None
+        At the start, for viscous realizations.
+    reason : str
+        Why it does not apply, "" if it does.
+    words : str
+        What was found, in a sentence.
+    """
+
+    name: str
+    levels: tuple[Level, ...] = ()
+    orders: Mapping[str, Order]
+    layer: BoundaryLayer | None = None
+    reason: str = ""
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CrossCheck:
+    """What the realizations of a scene have in common with its rigid run.
+
+    Attributes
+    ----------
+    scene : str
+    params : mapping
+    t_end : float
+    start : str
+        given, or slow (on the slow manifold).
+    reference : str
+        Stepper of the rigid run that errors are measured against.
+    floor : mapping of str to float
+        Its own error, by step halving.
+    results : tuple of Compared
+    """
+
+    scene: str
+    params: Mapping[str, float]
+    t_end: float
+    start: str
+    reference: str
+    floor: Mapping[str, float]
+    results: tuple[Compared, ...]
+
+    def __getitem__(self, name: str) -> Compared:
+        """Return the result of one realization."""
+        for one in self.results:
+            if one.name == name:
+                return one
+        raise KeyError(name)
+
+    def explain(self) -> str:
+        """Return what was found, one line per realization."""
+        head = f"{self.scene}: against {self.reference} over {self.t_end:g} s, from the {self.start} start"
+        return "\n".join([head, *(f"{one.name}: {one.words or one.reason}" for one in self.results)])
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of the file formats."""
+        from .crosscheck_file import document
+
+        return document(self)
+
+
+def crosscheck(
+    scene: Scene,
+    realizations: Sequence[str | Soft | Smooth] = ("penalty", "viscous", "smooth"),
+    *,
+    stiffness: Sequence[float] = LADDER,
+    start: Literal["given", "slow"] = "given",
+    t_end: float | None = None,
+    dt: float | None = None,
+) -> CrossCheck:
+    """Run realizations of the constraints of a scene beside its rigid run.
+
+    Parameters
+    ----------
+    scene : Scene
+    realizations : sequence of str or stepper
+        penalty, viscous, smooth, or a Penalty or Viscous whose settings are kept (its stiffness is replaced).
+    stiffness : sequence of float
+        N of every run, rising.
+    start : str
+        given: the state of the scene; slow: next to it on the slow manifold of every realization.
+    t_end : float, optional
+        Default that of the scene.
+    dt : float, optional
+        Interval at whose ends the runs are compared, s; the default makes 50 of them.
+
+    Raises
+    ------
+    InputError
+        Unknown names, a ladder that does not rise, a rigid run that does not get to the end.
+    """
+    if not isinstance(scene, Scene):
+        raise InputError("scene", type(scene).__name__, "a Scene", "E.g. gaussdyn.build('pendulum').")
+    chosen = [_chosen(one) for one in realizations]
+    ladder = _checked(stiffness)
+    if start not in ("given", "slow"):
+        raise InputError("start", repr(start), "given, slow")
+    end = scene.t_end if t_end is None else scalar("t_end", t_end, low=scene.state.t, open_low=True)
+    interval = (end - scene.state.t) / INSTANTS if dt is None else scalar("dt", dt, low=0.0, open_low=True)
+    span = _Span(scene=scene, t_end=end, dt=interval, start=start)
+    rigid = _reference(span)
+    results = tuple(_compared(span, one, ladder, rigid) for one in chosen)
+    return CrossCheck(
+        scene=scene.name, params=dict(scene.params), t_end=end, start=start, reference=rigid.name,
+        floor=rigid.floor, results=results,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Span:
+    scene: Scene
+    t_end: float
+    dt: float
+    start: str
+
+    def run(self, stepper: Any, state: State | None = None) -> Trajectory:
+        """Run the scene with a stepper."""
+        return simulate(self.scene, state=state, t_end=self.t_end, stepper=stepper)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Samples:
+    """Columns of a run at common times; reactions are means over the interval before."""
+
+    t: Array
+    values: Mapping[str, dict[str, Array]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rigid:
+    name: str
+    samples: _Samples
+    floor: Mapping[str, float]
+
+
+def _chosen(one: Any) -> Any:
+    if isinstance(one, str):
+        if one not in REALIZATIONS:
+            raise InputError("realization", repr(one), ", ".join(REALIZATIONS))
+        return REALIZATIONS[one]()
+    if not isinstance(one, (Penalty, Viscous, Smooth)):
+        raise InputError("realization", repr(one), f"{', '.join(REALIZATIONS)}, or a stepper of these")
+    return one
+
+
+def _checked(stiffness: Sequence[float]) -> tuple[float, ...]:
+    if isinstance(stiffness, (str, int, float)) or not len(stiffness):
+        raise InputError("stiffness", repr(stiffness), "a list of rising positive numbers")
+    found = tuple(scalar("stiffness", N, low=0.0, open_low=True) for N in stiffness)
+    if any(b <= a for a, b in pairwise(found)):
+        raise InputError("stiffness", found, "a list of rising positive numbers")
+    return found
+
+
+def _reference(span: _Span) -> _Rigid:
+    """Return the rigid run: smooth where all rows are joints, else time stepping; with its own error."""
+    rows = span.scene.system.rows(span.scene.state.t, span.scene.state.q, span.scene.state.v)
+    if all(row.kind == "bilateral" for row in rows):
+        runs = [span.run(Smooth(dt=span.dt, rtol=rtol)) for rtol in (1e-10, 1e-12)]
+        name = "smooth"
+    else:
+        fine = max(1, int(np.ceil(span.dt / span.scene.dt)))
+        runs = [span.run(MoreauJean(dt=span.dt / (n * fine))) for n in (1, 2)]
+        name = f"moreau_jean (dt = {span.dt / (2 * fine):.3g} s)"
+    for run in runs:
+        if run.stop is not None:
+            raise InputError("t_end", span.t_end, f"at most {run.t_reached:g} s: {run.stop.reason}")
+    coarse, best = (_samples(run, span) for run in runs)
+    gaps = _gaps(coarse, best)
+    return _Rigid(name=name, samples=best, floor={key: gap.value for key, gap in gaps.items()})
+
+
+def _samples(run: Trajectory, span: _Span) -> _Samples:
+    """Return the states at the ends of all intervals, and the mean reactions over them."""
+    count = round((run.t_reached - run.t[0]) / span.dt)
+    per = max(1, round((len(run.t) - 1) / max(count, 1)))
+    keep = np.arange(0, len(run.t), per)
+    values: dict[str, dict[str, Array]] = {"position": {}, "velocity": {}, "reaction": {}}
+    values["position"] = {f"q{k}": run.q[keep, k] for k in range(run.q.shape[1])}
+    values["velocity"] = {f"v{k}": run.v[keep, k] for k in range(run.v.shape[1])}
+    for row in run.rows:
+        for name in [name for name in run.columns if name.startswith(f"{row}.r")]:
+            means = run[name][1:][: per * (len(keep) - 1)].reshape(-1, per).mean(axis=1)
+            values["reaction"][name] = np.r_[np.nan, means]
+    return _Samples(t=run.t[keep], values=values)
+
+
+def _gaps(one: _Samples, other: _Samples) -> dict[str, Gap]:
+    """Return the largest difference of every quantity, over the time both have."""
+    n = min(len(one.t), len(other.t))
+    found = {}
+    for quantity in QUANTITIES:
+        best = Gap(value=0.0, t=float(one.t[0]), name="")
+        first = 1 + int(SKIP * n) if quantity == "reaction" else 0
+        for name, x in one.values[quantity].items():
+            far = np.abs(x[first:n] - other.values[quantity][name][first:n])
+            if len(far) and float(np.nanmax(far)) > best.value:
+                k = int(np.nanargmax(far))
+                best = Gap(value=float(far[k]), t=float(one.t[first + k]), name=name)
+        found[quantity] = best
+    return found
+
+
+def _compared(span: _Span, stepper: Any, ladder: tuple[float, ...], rigid: _Rigid) -> Compared:
+    """Return one realization over the ladder."""
+    none = {quantity: Order(value=None) for quantity in QUANTITIES}
+    try:
+        stepper.check(span.scene.system, span.scene.state)
+        steppers = [replace(stepper, dt=span.dt)]
+        if not isinstance(stepper, Smooth):
+            steppers = [replace(stepper, dt=span.dt, stiffness=N) for N in ladder]
+        levels = tuple(_level(span, one, rigid) for one in steppers)
+    except GaussdynError as error:
+        return Compared(name=stepper.name, orders=none, reason=f"does not apply: {error}")
+    stiff = [level.stiffness for level in levels]
+    orders = none
+    if not isinstance(stepper, Smooth):
+        orders = {
+            key: order_of(
+                [N for N, level in zip(stiff, levels, strict=True) if not level.stop],
+                [level.gaps[key].value for level in levels if not level.stop],
+                ABOVE * rigid.floor[key],
+            )
+            for key in QUANTITIES
+        }
+    layer = layer_of(span.scene, steppers[-1]) if isinstance(stepper, Viscous) else None
+    compared = Compared(name=stepper.name, levels=levels, orders=orders, layer=layer)
+    return replace(compared, words=_words(compared, rigid))
+
+
+def _level(span: _Span, stepper: Any, rigid: _Rigid) -> Level:
+    begin, scene = time.perf_counter(), span.scene
+    state, soft = scene.state, isinstance(stepper, (Penalty, Viscous))
+    if soft and span.start == "slow":
+        state = slow_start(scene.system, state, stepper, control=scene.control)
+    run = span.run(stepper, state)
+    fast = [float("nan")] * 2
+    if soft and not isinstance(stepper, Viscous):
+        fast = [fast_energy(scene.system, at, stepper, control=scene.control) for at in (state, run.final)]
+    stop = "" if run.stop is None else run.stop.reason
+    if soft and run.stop is not None and run.t_reached == scene.state.t:
+        raise InputError(f"{stepper.name} at stiffness {stepper.stiffness:g}", run.stop.reason, "a run")
+    return Level(
+        stiffness=stepper.stiffness if soft else float("nan"),
+        gaps=_gaps(_samples(run, span), rigid.samples),
+        fast_start=fast[0],
+        fast_end=fast[1],
+        stop=stop,
+        wall_s=time.perf_counter() - begin,
+    )
+
+
+def _words(compared: Compared, rigid: _Rigid) -> str:
+    """Return what was found in a sentence."""
+    last = compared.levels[-1]
+    parts = []
+    if last.stop:
+        parts.append(f"stopped: {last.stop}")
+    for quantity in QUANTITIES:
+        gap, order = last.gaps[quantity], compared.orders[quantity]
+        at = f" in {gap.name} at t = {gap.t:.4g} s" if gap.name else ""
+        fall = "" if np.isnan(last.stiffness) else f", {order}"
+        parts.append(f"{quantity} differs by {gap.value:.3g}{at}{fall}")
+    if np.isfinite(last.fast_start) and last.fast_start > 0.0:
+        parts.append(f"energy in fast vibration {last.fast_start:.3g} J at the start, {last.fast_end:.3g} J at the end")
+    if compared.layer is not None:
+        parts.append(str(compared.layer))
+    verdict = _verdict(compared, rigid)
+    return "; ".join([*parts, verdict])
+
+
+def _verdict(compared: Compared, rigid: _Rigid) -> str:
+    """Return whether the realization tends to the rigid motion, as far as the ladder shows."""
+    if np.isnan(compared.levels[-1].stiffness):
+        near = compared.levels[-1].gaps["position"].value <= ABOVE * rigid.floor["position"] + 1e-9
+        return "it agrees" if near else "it differs by more than the error of the rigid run"
+    order = compared.orders["position"]
+    if order.value is None:
+        return "it agrees as far as the rigid run is known"
+    if order.value > 0.2:
+        return f"it tends to the rigid motion like N^-{order.value:.2f}"
+    return "it does NOT tend to the rigid motion on this ladder"

@@ -1,0 +1,87 @@
+"""``gaussdyn crosscheck``: constraints realized by springs, by viscous friction and smoothly, beside the rigid run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InputError
+from .app import DONE, Json, app, console, emit, numbers, quiet, writable
+
+if TYPE_CHECKING:
+    from ..analysis.crosscheck import CrossCheck
+
+
+class Start(StrEnum):
+    """Where the realizations begin."""
+
+    given = "given"
+    slow = "slow"
+
+
+@app.command()
+def crosscheck(
+    scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene (see: gaussdyn scenes).", show_default=False)],
+    settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, repeatable.")] = None,
+    *,
+    realizations: Annotated[str, typer.Option("--with", help="Names, with commas.")] = "penalty,viscous,smooth",
+    stiffness: Annotated[str | None, typer.Option(help="N of every run, rising: 1e3,1e4,1e5.")] = None,
+    start: Annotated[Start, typer.Option(help="The scene's start, or the slow manifold next to it.")] = Start.given,
+    t_end: Annotated[float | None, typer.Option(help="Duration, s (default: the scene's).")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a picture of the errors (.png, .svg, .pdf).")] = None,
+    json_wanted: Json = False,
+) -> None:
+    """Run the constraints of a scene as springs, viscous friction and smooth equations, beside the rigid run.
+
+    Example: gaussdyn crosscheck pendulum --with penalty,smooth
+    """
+    if report is not None:
+        writable("--report", report)
+    with quiet(json_wanted):
+        from ..analysis.crosscheck import LADDER
+        from ..analysis.crosscheck import crosscheck as check
+        from ..scenes import catalogue
+
+        found = check(
+            catalogue.build(scene, **numbers(settings)),
+            [name.strip() for name in realizations.split(",") if name.strip()],
+            stiffness=LADDER if stiffness is None else _listed(stiffness),
+            start=start.value,
+            t_end=t_end,
+        )
+        if report is not None:
+            from ..report.crosscheck import draw_crosscheck
+
+            draw_crosscheck(found, report)
+    if json_wanted:
+        emit(found.to_json() | {"report": None if report is None else str(report)})
+    else:
+        show(found)
+    raise typer.Exit(DONE)
+
+
+def _listed(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise InputError("--stiffness", repr(text), "numbers with commas, e.g. 1e3,1e4,1e5") from None
+
+
+def show(found: CrossCheck) -> None:
+    """Print what was found, for people."""
+    from rich.table import Table
+
+    table = Table()
+    for heading in ("realization", "N", "position", "velocity", "reaction", "fast energy (J)"):
+        table.add_column(heading)
+    for one in found.results:
+        for level in one.levels:
+            cells: list[Any] = [one.name, f"{level.stiffness:.3g}"]
+            cells += [f"{level.gaps[key].value:.3g}" for key in ("position", "velocity", "reaction")]
+            table.add_row(*cells, f"{level.fast_end:.3g}")
+    screen = console()
+    screen.print(table)
+    screen.print(found.explain(), soft_wrap=True, markup=False)

@@ -1,0 +1,57 @@
+"""Pictures of a cross-check: errors of every realization over the stiffness, on logarithmic axes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..analysis.crosscheck import QUANTITIES, CrossCheck
+from .charts import PALETTE
+from .pictures import matplotlib_part, save
+
+SIZE = (12.0, 4.0)
+
+
+def draw_crosscheck(check: CrossCheck, path: str | Path | None = None) -> Any:
+    """Draw the errors of position, velocity and reaction over N, with the measured orders.
+
+    Parameters
+    ----------
+    check : CrossCheck
+    path : str or Path, optional
+        Where to write it too; the ending decides the format (.png, .svg, .pdf).
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    BackendMissing
+        If matplotlib is not installed.
+    InputError
+        If `path` has an unknown ending or cannot be written.
+    """
+    sheet = matplotlib_part("figure").Figure(figsize=SIZE, layout="constrained")
+    for axis, quantity in zip(sheet.subplots(1, len(QUANTITIES)), QUANTITIES, strict=True):
+        for k, one in enumerate(check.results):
+            levels = [
+                level for level in one.levels if np.isfinite(level.stiffness) and level.gaps[quantity].value > 0.0
+            ]
+            if levels:
+                N, e = [level.stiffness for level in levels], [level.gaps[quantity].value for level in levels]
+                label = f"{one.name}, {one.orders[quantity]}"
+                axis.loglog(N, e, "o-", color=PALETTE[k % len(PALETTE)], label=label)
+        if check.floor[quantity] > 0.0:
+            axis.axhline(check.floor[quantity], ls=":", color="#5b6b7a", label="error of the rigid run")
+        axis.set_title(quantity, loc="left")
+        axis.set_xlabel("N")
+        handles, _ = axis.get_legend_handles_labels()
+        if handles:
+            axis.legend(fontsize=7)
+    sheet.suptitle(f"{check.scene}: distance to {check.reference}", fontsize=11)
+    if path is not None:
+        save(sheet, Path(path))
+    return sheet

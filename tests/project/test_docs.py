@@ -54,6 +54,7 @@ def test_commands_exist(page: Path) -> None:
     from gaussdyn.cli import app
 
     verbs = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    verbs |= {group.typer_instance.info.name for group in app.registered_groups if group.typer_instance}
     for verb in COMMAND.findall(page.read_text(encoding="utf-8")):
         assert verb in verbs
 

@@ -14,15 +14,18 @@ from ..mechanics.scene import Scene
 from ..programs.residuals import TOL
 from .series import Group, groups, spans, thinned
 
-PALETTE = ("#2463a8", "#c4552d", "#2f8a5b", "#8a4fa3", "#b8860b", "#4a9aa8", "#a33b5c", "#5b6b7a")
+# Okabe and Ito's colours, told apart by people who see no red or no green; dashes tell lines apart without any.
+PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6b7a", "#8c6d1f")
+DASHES = ("solid", "dash", "dot", "dashdot")
 OUTCOME_COLOURS = {
-    "UNIQUE": "#2f8a5b",
-    "MULTIPLE": "#c4552d",
-    "CONTINUUM": "#b8860b",
-    "NONE": "#a3262a",
-    "UNDECIDED": "#8a4fa3",
-    "NOT_EXAMINED": "#c9ced4",
+    "UNIQUE": "#56b4e9",
+    "MULTIPLE": "#e69f00",
+    "CONTINUUM": "#f0e442",
+    "NONE": "#d55e00",
+    "UNDECIDED": "#cc79a7",
+    "NOT_EXAMINED": "#dfe4e9",
 }
+PATTERNS = {"MULTIPLE": "/", "CONTINUUM": "x", "NONE": "\\", "UNDECIDED": "."}
 SHOWN = 8  # series drawn at first; the others are one click away in the legend
 MOST_EVENTS = 2000
 FLOOR = 1e-18  # an exact zero has no logarithm
@@ -73,7 +76,7 @@ def columns(run: Trajectory, group: Group) -> Any:
     for k, name in enumerate(group.names):
         keep = thinned([run[name]])
         visible = True if k < SHOWN else "legendonly"
-        line = {"color": PALETTE[k % len(PALETTE)], "width": 1.6}
+        line = {"color": PALETTE[k % len(PALETTE)], "width": 1.8, "dash": DASHES[k % len(DASHES)]}
         figure.add_scatter(x=_list(t[keep]), y=_list(run[name][keep]), name=name, line=line, visible=visible)
     return figure
 
@@ -115,12 +118,18 @@ def outcomes(run: Trajectory) -> Any:
     for label, start, stop in spans(run.steps.outcome.tolist(), borders):
         figure.add_bar(
             x=[stop - start], base=[start], y=["outcome"], orientation="h", name=label, legendgroup=label,
-            showlegend=label not in seen, marker={"color": OUTCOME_COLOURS.get(label, "#5b6b7a"), "line": {"width": 0}},
+            showlegend=label not in seen, marker=_bar(label),
         )  # fmt: skip
         seen.add(label)
     figure.update_layout(barmode="overlay", height=200)
     figure.update_yaxes(visible=False)
     return figure
+
+
+def _bar(label: str) -> dict[str, Any]:
+    """Return how a bar of an outcome looks: told by its pattern as well as by its colour."""
+    pattern = {"shape": PATTERNS.get(label, ""), "fgcolor": "#1d2733", "size": 6, "solidity": 0.2}
+    return {"color": OUTCOME_COLOURS.get(label, "#5b6b7a"), "line": {"width": 0}, "pattern": pattern}
 
 
 def margin(run: Trajectory, t: Array, margins: Array) -> Any:

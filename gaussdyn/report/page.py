@@ -11,7 +11,8 @@ from ..contact.verdicts import ADVICE
 from ..errors import BackendMissing
 from ..integrate.trajectory import Trajectory
 from ..mechanics.scene import Scene
-from .charts import charts, library
+from .charts import OUTCOME_COLOURS, charts, library
+from .film import embedded, film
 from .outcomes import stretches
 from .pictures import instants
 
@@ -69,6 +70,7 @@ def render(
 ) -> str:
     """Return the page of a run as text; see `write_page`."""
     found, more = stretches(run, scene)
+    moving = None if scene is None else film(scene.system, run)
     return str(
         template("page.html").render(
             title=scene.title if scene is not None else run.scene,
@@ -79,6 +81,11 @@ def render(
             verdict=verdict(run, checks),
             checks=checks,
             pictures=[] if scene is None else instants(scene.system, run),
+            film=None if moving is None else embedded(moving),
+            film_space=moving is not None and moving["space"],
+            film_frames=0 if moving is None else len(moving["t"]),
+            film_outcomes=[label for label in OUTCOME_COLOURS if label in run.outcomes],
+            colours=OUTCOME_COLOURS,
             statistics=[(MEANING.get(key, key), figure(value)) for key, value in run.statistics.items()],
             settings=[(key, setting(value)) for key, value in run.settings.items()],
             charts=charts(run, scene),

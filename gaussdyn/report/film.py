@@ -1,0 +1,170 @@
+"""A run as a film: where every shape is and what acts at the contacts, frame by frame, as data for the player.
+
+The drawing is decimated, never the run: frames are spread evenly over the saved states, and every state in which
+something happens is one of them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, IntArray
+from ..integrate.contact_table import Contact
+from ..integrate.trajectory import Trajectory
+from ..mechanics.system import System
+from .series import spans
+
+Shape = Mapping[str, Any]
+FRAMES = 600
+FEWEST = 60
+NUMBERS = 200_000  # in the whole film: about 1.5 MB
+EVENTS = 200
+PLANES = ("halfplane", "plane")
+PLACES = ("at", "ends", "points")
+DIGITS = 5  # of a place, relative to the size of the scene
+CLOSED = 1e-9  # m
+NEAR = 0.02  # of the size: open contacts further apart are not drawn
+
+
+def film(system: System, run: Trajectory) -> dict[str, Any] | None:
+    """Return the film of a run; None if its system has nothing to draw.
+
+    Returns
+    -------
+    dict or None
+        ``t`` (F,); ``space``; ``shapes``: each with shape, name, ``fixed`` and ``moving`` attributes (one entry per
+        frame, null where it is not there); ``contacts``: per frame a list of (which id, mode, point, normal, force);
+        ``ids``, ``mu``, ``modes``; ``middle`` and ``half``: the box that holds everything; ``force``: the reaction
+        that the longest ordinary arrow stands for, N; ``outcomes``, ``events``.
+    """
+    chosen = frames(run, _cost(system, run))
+    poses = [system.drawables(run.q[k]) for k in chosen]
+    if not any(poses):
+        return None
+    middle, half = box([shape for pose in poses for shape in pose])
+    size = float(half.max())
+    decimals = max(0, DIGITS - int(np.floor(np.log10(size))))
+    found: dict[str, Any] = {
+        "t": [float(f"{run.t[k]:.9g}") for k in chosen],
+        "space": len(middle) == 3,
+        "shapes": tracks(poses, decimals),
+        "middle": middle.round(decimals).tolist(),
+        "half": half.round(decimals).tolist(),
+        "outcomes": _outcomes(run),
+        "events": [[float(f"{e.t:.9g}"), e.kind, e.id] for e in run.events[: 10 * EVENTS]],
+    }
+    return found | acting(run, chosen, size, decimals)
+
+
+def embedded(document: Mapping[str, Any]) -> str:
+    """Return a document as JSON that may stand within a page."""
+    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def frames(run: Trajectory, cost: int) -> IntArray:
+    """Return which saved states are frames; `cost` is how many numbers a frame takes."""
+    most = int(np.clip(NUMBERS // max(cost, 1), FEWEST, FRAMES))
+    even = np.linspace(0, len(run) - 1, min(most, len(run))).round().astype(np.int64)
+    times = np.array([event.t for event in run.events][: min(EVENTS, most)])
+    return np.unique(np.concatenate([even, np.minimum(np.searchsorted(run.t, times), len(run) - 1)]))
+
+
+def tracks(poses: Sequence[Sequence[Shape]], decimals: int) -> list[dict[str, Any]]:
+    """Return every shape of some poses with what stays and what moves."""
+    named: list[dict[tuple[str, str, int], Shape]] = []
+    for pose in poses:
+        keyed: dict[tuple[str, str, int], Shape] = {}
+        for shape in pose:
+            kind, name = str(shape["shape"]), str(shape.get("name", ""))
+            count = sum(key[:2] == (kind, name) for key in keyed)
+            keyed[kind, name, count] = shape
+        named.append(keyed)
+    keys = dict.fromkeys(key for keyed in named for key in keyed)
+    return [_track(key, [keyed.get(key) for keyed in named], decimals) for key in keys]
+
+
+def _track(key: tuple[str, str, int], poses: Sequence[Shape | None], decimals: int) -> dict[str, Any]:
+    names = dict.fromkeys(name for pose in poses if pose for name in pose if name not in ("shape", "name"))
+    values = {name: [None if p is None else _rounded(name, p.get(name), decimals) for p in poses] for name in names}
+    fixed = {name: column[0] for name, column in values.items() if all(one == column[0] for one in column)}
+    moving = {name: column for name, column in values.items() if name not in fixed}
+    return {"shape": key[0], "name": key[1], "fixed": fixed, "moving": moving}
+
+
+def _rounded(name: str, value: Any, decimals: int) -> Any:
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    return np.round(np.asarray(value, dtype=np.float64), decimals if name in PLACES else 4).tolist()
+
+
+def box(shapes: Sequence[Shape]) -> tuple[Array, Array]:
+    """Return middle and half sides of what holds all bodies, shapes (2,) or (3,), m; planes count by their point."""
+    ends = [extent(shape) for shape in shapes if shape["shape"] not in PLANES]
+    ends = ends or [extent(shape) for shape in shapes]
+    d = max(cloud.shape[1] for cloud in ends)
+    cloud = np.vstack([np.pad(points, ((0, 0), (0, d - points.shape[1]))) for points in ends])
+    low, high = cloud.min(axis=0), cloud.max(axis=0)
+    half = (high - low) / 2.0
+    return (low + high) / 2.0, np.maximum(half, 0.05 * max(float(half.max()), 1e-3))
+
+
+def extent(shape: Shape) -> Array:
+    """Return points around a shape, shape (k, d), m."""
+    for key in ("ends", "points"):
+        if key in shape:
+            return np.array(shape[key], dtype=np.float64)
+    at = np.atleast_2d(np.array(shape.get("at", [0.0, 0.0]), dtype=np.float64))
+    reach = float(shape.get("radius", 0.0)) + float(shape.get("half_length", 0.0))
+    reach += float(np.linalg.norm(shape.get("half", 0.0)))
+    return np.vstack([at - reach, at + reach])
+
+
+def acting(run: Trajectory, chosen: IntArray, size: float, decimals: int) -> dict[str, Any]:
+    """Return what acts at the contacts whose bodies and directions are known."""
+    states = [[c for c in run.contacts(int(k)) if _drawn(c, size)] for k in chosen]
+    ids = list(dict.fromkeys(c.id for state in states for c in state))
+    modes = list(dict.fromkeys(_mode(c) for state in states for c in state))
+    mu = {c.id: c.mu for state in states for c in state}
+    forces = np.array([np.linalg.norm(c.force) for state in states for c in state if c.force is not None])
+    forces = forces[forces > 0.0]
+    lines = [[_line(c, ids.index(c.id), modes.index(_mode(c)), decimals) for c in state] for state in states]
+    unit = float(np.percentile(forces, 90)) if len(forces) else 0.0
+    return {"contacts": lines, "ids": ids, "modes": modes, "mu": [_finite(mu[key]) for key in ids], "force": unit}
+
+
+def _drawn(c: Contact, size: float) -> bool:
+    return c.point is not None and (bool(np.any(c.reaction)) or abs(c.gap) <= NEAR * size)
+
+
+def _line(c: Contact, which: int, mode: int, decimals: int) -> list[Any]:
+    point, normal, force = (np.zeros(0) if x is None else x for x in (c.point, c.normal, c.force))
+    return [which, mode, point.round(decimals).tolist(), normal.round(4).tolist(), [float(f"{f:.4g}") for f in force]]
+
+
+def _mode(c: Contact) -> str:
+    """Return the mode in words; a contact that touches without a reaction, as all do at the start, is only closed."""
+    return "closed" if c.mode == "open" and c.gap <= CLOSED else c.mode
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _outcomes(run: Trajectory) -> list[list[Any]]:
+    if not len(run.steps.t):
+        return []
+    borders = np.r_[run.steps.t[0] - run.steps.dt[0], run.steps.t]
+    found = spans(run.steps.outcome.tolist(), borders)[: 10 * EVENTS]
+    return [[label, float(f"{a:.9g}"), float(f"{b:.9g}")] for label, a, b in found]
+
+
+def _cost(system: System, run: Trajectory) -> int:
+    """Return about how many numbers a frame takes."""
+    middle = len(run) // 2
+    shapes = sum(extent(shape).size + 4 for shape in system.drawables(run.q[middle]))
+    return int(shapes) + 12 * len(run.contacts(middle))

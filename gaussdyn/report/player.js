@@ -1,0 +1,361 @@
+// Draws the film of a run on a canvas: scene, friction cones, reactions; plays, pauses, scrubs.
+"use strict";
+(() => {
+  const source = document.getElementById("film");
+  if (!source) return;
+  const film = JSON.parse(source.textContent);
+  const byId = (id) => document.getElementById(id);
+  const stage = byId("stage"), strip = byId("strip"), slider = byId("scrub"), play = byId("play");
+  const frames = film.t.length, first = film.t[0], last = film.t[frames - 1];
+  const duration = Math.max(last - first, 1e-12);
+  const INK = "#1d2733", SOFT = "#5b6b7a", GROUND = "#dfe4e9";
+  const BODY = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d1f", "#5b6b7a"];
+  const MODE = { stick: "#0072b2", slip: "#d55e00" };
+  const OUTCOME = JSON.parse(byId("colours").textContent);
+  const view = { turn: -Math.PI / 3, tilt: Math.PI / 9, zoom: 1 };
+  let frame = 0, playing = false, clock = 0, speed = 1, pen, width = 0, height = 0, scale = 1, centre = [0, 0];
+
+  // --- geometry -----------------------------------------------------------------------------------------------
+  const dot = (a, b) => a.reduce((sum, x, k) => sum + x * b[k], 0);
+  const add = (a, b, s = 1) => a.map((x, k) => x + s * b[k]);
+  const norm = (a) => Math.sqrt(dot(a, a));
+  const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+  const unit = (a) => a.map((x) => x / (norm(a) || 1));
+  const rotate = ([w, x, y, z], p) => {
+    const v = [x, y, z], c = cross(v, p);
+    return add(p, add(c.map((a) => 2 * w * a), cross(v, c), 2));
+  };
+  const axes = () => {
+    const [ct, st, ce, se] = [Math.cos(view.turn), Math.sin(view.turn), Math.cos(view.tilt), Math.sin(view.tilt)];
+    const towards = [ct * ce, st * ce, se], right = [-st, ct, 0];
+    return [right, cross(towards, right), towards];
+  };
+  let camera = axes();
+  const seen = (p) => film.space ? camera.map((axis) => dot(axis, p.length === 3 ? p : [p[0], p[1], 0])) : [p[0], p[1], 0];
+  const screen = (p) => {
+    const s = seen(p);
+    return [width / 2 + scale * (s[0] - centre[0]), height / 2 - scale * (s[1] - centre[1]), s[2]];
+  };
+  const across = (n) => {
+    const u = unit(cross(n, Math.abs(n[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0]));
+    return [u, cross(n, u)];
+  };
+  const ring = (at, u, v, radius, count = 40) => Array.from({ length: count }, (_, k) => {
+    const a = 2 * Math.PI * k / count;
+    return add(add(at, u, radius * Math.cos(a)), v, radius * Math.sin(a));
+  });
+  const size = Math.max(...film.half);
+  const among = (values, pick) => (values || []).filter(Boolean).slice(0, 1).map(pick);
+  const span = Math.max(0, ...film.shapes.filter(({ shape }) => shape !== "plane" && shape !== "halfplane").map(({ fixed, moving }) => {
+    const cloud = (p) => Math.max(...p[0].map((_, k) => Math.max(...p.map((x) => x[k])) - Math.min(...p.map((x) => x[k]))));
+    const spread = ["ends", "points"].flatMap((key) => among(key in fixed ? [fixed[key]] : moving[key], cloud));
+    return Math.max(0, ...spread, 2 * (fixed.radius || 0) + 2 * (fixed.half_length || 0), 2 * Math.max(0, ...(fixed.half || [])));
+  }));
+  const length = Math.min(0.3 * size, span ? 0.9 * span : 0.2 * size);  // of a cone, m
+  if (span && size > 4 * span) view.zoom = size / (2.5 * span);  // small bodies that travel far are followed
+
+  // --- painting -----------------------------------------------------------------------------------------------
+  const path = (points, { fill, stroke, line = 1.5, closed = true, dash = [] }) => {
+    pen.beginPath();
+    points.forEach(([x, y], k) => k ? pen.lineTo(x, y) : pen.moveTo(x, y));
+    if (closed) pen.closePath();
+    if (fill) { pen.fillStyle = fill; pen.fill(); }
+    if (stroke) { pen.setLineDash(dash); pen.strokeStyle = stroke; pen.lineWidth = line; pen.stroke(); pen.setLineDash([]); }
+  };
+  const disc = (x, y, radius, style) => {
+    pen.beginPath();
+    pen.arc(x, y, Math.max(radius, 0.5), 0, 2 * Math.PI);
+    if (style.fill) { pen.fillStyle = style.fill; pen.fill(); }
+    if (style.stroke) { pen.strokeStyle = style.stroke; pen.lineWidth = style.line || 1.5; pen.stroke(); }
+  };
+  const hull = (points) => {
+    const sorted = [...points].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+    const half = (list) => list.reduce((found, p) => {
+      while (found.length > 1) {
+        const [a, b] = found.slice(-2);
+        if ((b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]) > 0) break;
+        found.pop();
+      }
+      return [...found, p];
+    }, []);
+    return [...half(sorted).slice(0, -1), ...half(sorted.reverse()).slice(0, -1)];
+  };
+  const shaded = (colour, light) => {
+    const part = (k) => Math.round(255 - (255 - parseInt(colour.slice(k, k + 2), 16)) * light);
+    return `rgb(${part(1)},${part(3)},${part(5)})`;
+  };
+  const PAINT = {
+    point: (s, colour) => { const [x, y] = screen(s.at); disc(x, y, 6, { fill: colour, stroke: "#fff" }); },
+    segment: (s, colour) => {
+      path(s.ends.map(screen), { stroke: colour, line: 4, closed: false });
+    },
+    polygon: (s, colour) => path(s.points.map(screen), { fill: shaded(colour, 0.4), stroke: colour, line: 2 }),
+    disc: (s, colour) => {
+      const [x, y] = screen(s.at), end = screen([s.at[0] + s.radius * Math.cos(s.angle || 0), s.at[1] + s.radius * Math.sin(s.angle || 0)]);
+      disc(x, y, scale * s.radius, { fill: shaded(colour, 0.4), stroke: colour, line: 2 });
+      path([[x, y], end], { stroke: colour, line: 2, closed: false });
+    },
+    halfplane: (s) => {
+      const n = unit(s.normal), along = [n[1], -n[0]], far = (width + height) / scale + norm(add(s.at, centre, -1));
+      const a = add(s.at, along, -far), b = add(s.at, along, far);
+      path([a, b, add(b, n, -2 * far), add(a, n, -2 * far)].map(screen), { fill: GROUND });
+      path([a, b].map(screen), { stroke: SOFT, line: 2, closed: false });
+    },
+    plane: (s) => {
+      const n = unit(s.normal), [u, v] = across(n);
+      const at = add(film.middle, n, -dot(n, add(film.middle, s.at, -1))), reach = 1.6 * size;
+      path([[1, 1], [1, -1], [-1, -1], [-1, 1]].map(([a, b]) => screen(add(add(at, u, a * reach), v, b * reach))), { fill: "#e9edf1" });
+      const lines = 4 * Math.min(Math.ceil(view.zoom), 12);
+      for (let k = -lines; k <= lines; k += 1) {
+        for (const [one, other] of [[u, v], [v, u]]) {
+          const foot = add(at, one, k * reach / lines);
+          path([screen(add(foot, other, -reach)), screen(add(foot, other, reach))], { stroke: "#cfd6dd", line: 1, closed: false });
+        }
+      }
+    },
+    sphere: (s, colour) => {
+      const [x, y] = screen(s.at), r = scale * s.radius;
+      disc(x, y, r, { fill: shaded(colour, 0.45), stroke: colour, line: 1.5 });
+      for (const pair of [[0, 1], [1, 2]]) {
+        const [u, v] = pair.map((k) => rotate(s.turn, [0, 0, 0].map((_, j) => +(j === k))));
+        const front = ring(s.at, u, v, s.radius, 48).map((p) => (seen(p)[2] >= seen(s.at)[2] ? screen(p) : null));
+        strokes(front, colour);
+      }
+    },
+    capsule: (s, colour) => {
+      const axis = rotate(s.turn, [0, 0, 1]), ends = [1, -1].map((sign) => screen(add(s.at, axis, sign * s.half_length)));
+      const rim = ends.flatMap(([x, y]) => Array.from({ length: 36 }, (_, k) => [x + scale * s.radius * Math.cos(k * Math.PI / 18), y + scale * s.radius * Math.sin(k * Math.PI / 18)]));
+      path(hull(rim), { fill: shaded(colour, 0.45), stroke: colour });
+      const u = rotate(s.turn, [1, 0, 0]), v = rotate(s.turn, [0, 1, 0]);
+      for (const sign of [1, -1]) {
+        const at = add(s.at, axis, sign * s.half_length);
+        strokes(ring(at, u, v, s.radius, 36).map((p) => (seen(p)[2] >= seen(at)[2] ? screen(p) : null)), colour);
+      }
+    },
+    box: (s, colour) => {
+      for (let k = 0; k < 3; k += 1) {
+        const axis = rotate(s.turn, [0, 0, 0].map((_, j) => +(j === k))), side = dot(camera[2], axis) > 0 ? 1 : -1;
+        const corners = [[1, 1], [1, -1], [-1, -1], [-1, 1]].map(([a, b]) => {
+          const p = [a, b];
+          p.splice(k, 0, side);
+          return screen(add(s.at, rotate(s.turn, p.map((x, j) => x * s.half[j]))));
+        });
+        path(corners, { fill: shaded(colour, 0.35 + 0.35 * Math.abs(dot(camera[0], axis))), stroke: colour });
+      }
+    },
+  };
+  const strokes = (points, colour) => {
+    let piece = [];
+    for (const p of [...points, points[0], null]) {
+      if (p) { piece.push(p); continue; }
+      if (piece.length > 1) path(piece, { stroke: colour, line: 1, closed: false });
+      piece = [];
+    }
+  };
+  const cone = ([which, mode, at, normal]) => {
+    const mu = film.mu[which], colour = MODE[film.modes[mode]] || SOFT, tall = length / Math.hypot(1, mu || 0);
+    const tip = add(at, normal, tall);
+    if (!mu) { path([screen(at), screen(tip)], { stroke: SOFT, line: 1, dash: [4, 3], closed: false }); return; }
+    if (at.length === 2) {
+      const side = [normal[1], -normal[0]];
+      path([at, add(tip, side, mu * tall), add(tip, side, -mu * tall)].map(screen), { fill: colour + "2a", stroke: colour + "90", line: 1 });
+      return;
+    }
+    const rim = ring(tip, ...across(normal), mu * tall, 32).map(screen);
+    path(hull([screen(at), ...rim]), { fill: colour + "2a", stroke: colour + "70", line: 1 });
+    path(rim, { stroke: colour + "90", line: 1 });
+  };
+  const arrow = ([, mode, at, , force]) => {
+    const colour = MODE[film.modes[mode]] || INK, big = norm(force);
+    if (!big || !film.force) return;
+    const long = length * Math.min(big / film.force, 1.4), a = screen(at), b = screen(add(at, unit(force), long));
+    const way = unit([b[0] - a[0], b[1] - a[1]]), side = [way[1], -way[0]], head = Math.min(10, Math.hypot(b[0] - a[0], b[1] - a[1]));
+    path([a, add(b.slice(0, 2), way, -head / 2)], { stroke: colour, line: 3, closed: false });
+    path([b.slice(0, 2), add(add(b.slice(0, 2), way, -head), side, head / 2.2), add(add(b.slice(0, 2), way, -head), side, -head / 2.2)], { fill: colour });
+  };
+  const mark = ([, mode, at]) => {
+    const [x, y] = screen(at), name = film.modes[mode], colour = MODE[name] || SOFT;
+    disc(x, y, 4, name === "stick" ? { fill: colour, stroke: "#fff", line: 1 } : { fill: "#fff", stroke: colour, line: 2 });
+  };
+
+  const pose = (track) => {
+    const found = { ...track.fixed };
+    for (const [key, values] of Object.entries(track.moving)) {
+      if (values[frame] === null) return null;
+      found[key] = values[frame];
+    }
+    return found;
+  };
+  const place = (s) => s.at || (s.ends || s.points).reduce((sum, p, _, all) => add(sum, p, 1 / all.length), (s.ends || s.points)[0].map(() => 0));
+  const moves = film.shapes.map((track) => ["at", "ends", "points"].some((key) => key in track.moving));
+  const colours = (() => {
+    const names = [...new Set(film.shapes.map((track) => track.name))];
+    return film.shapes.map((track) => BODY[names.indexOf(track.name) % BODY.length]);
+  })();
+
+  const fit = () => {
+    const ratio = Math.min(window.devicePixelRatio || 1, 2);
+    width = stage.clientWidth; height = stage.clientHeight;
+    stage.width = Math.round(width * ratio); stage.height = Math.round(height * ratio);
+    pen = stage.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  };
+  const aim = (drawn) => {
+    const box = film.half.map((x) => x + 0.16 * size);
+    const reach = film.space ? [norm(box), norm(box)] : box;
+    scale = view.zoom * Math.min(width / (2 * reach[0]), height / (2 * reach[1]));
+    centre = seen(film.middle).slice(0, 2);
+    const moving = drawn.filter(([s, k]) => s && moves[k]).map(([s]) => seen(place(s)));
+    if (view.zoom > 1 && moving.length) centre = [0, 1].map((k) => moving.reduce((sum, p) => sum + p[k], 0) / moving.length);
+  };
+  const draw = () => {
+    camera = axes();
+    const drawn = film.shapes.map((track, k) => [pose(track), k, track.shape]);
+    aim(drawn);
+    pen.clearRect(0, 0, width, height);
+    const rank = ([s, , kind]) => (kind === "plane" || kind === "halfplane" ? -Infinity : seen(place(s))[2]);
+    for (const [s, k, kind] of drawn.filter(([s]) => s).sort((a, b) => rank(a) - rank(b))) (PAINT[kind] || (s.at ? PAINT.point : () => 0))(s, colours[k]);
+    const acting = film.contacts[frame];
+    acting.forEach(cone);
+    acting.forEach(arrow);
+    acting.forEach(mark);
+  };
+
+  // --- time line ----------------------------------------------------------------------------------------------
+  const HATCH = { MULTIPLE: [6], CONTINUUM: [4, -4], NONE: [3], UNDECIDED: [9, -9] };
+  const line = () => {
+    const ratio = Math.min(window.devicePixelRatio || 1, 2), w = strip.clientWidth, h = strip.clientHeight;
+    strip.width = Math.round(w * ratio); strip.height = Math.round(h * ratio);
+    const ink = strip.getContext("2d"), x = (t) => w * (t - first) / duration;
+    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+    for (const [label, from, to] of film.outcomes) {
+      const left = x(from), wide = Math.max(x(to) - left, 1.5);
+      ink.fillStyle = OUTCOME[label] || SOFT;
+      ink.fillRect(left, 0, wide, h - 8);
+      ink.save();
+      ink.beginPath(); ink.rect(left, 0, wide, h - 8); ink.clip();
+      ink.strokeStyle = "#1d273380"; ink.lineWidth = 1;
+      for (const step of HATCH[label] || []) {
+        for (let k = left - h; k < left + wide + h; k += Math.abs(step)) { ink.beginPath(); ink.moveTo(k, step > 0 ? h : 0); ink.lineTo(k + h, step > 0 ? 0 : h); ink.stroke(); }
+      }
+      ink.restore();
+    }
+    ink.fillStyle = INK;
+    for (const [t] of film.events) { ink.beginPath(); ink.moveTo(x(t), h - 7); ink.lineTo(x(t) + 4, h); ink.lineTo(x(t) - 4, h); ink.fill(); }
+    ink.fillRect(Math.min(Math.max(x(film.t[frame]) - 1, 0), w - 2), 0, 2, h);
+  };
+
+  // --- words --------------------------------------------------------------------------------------------------
+  const figure = (x, digits = 4) => Number(x.toPrecision(digits)).toString();
+  const outcome = (t) => (film.outcomes.find(([, from, to]) => t >= from && t < to) || film.outcomes[film.outcomes.length - 1] || [""])[0];
+  const say = () => {
+    const t = film.t[frame], label = outcome(t), before = frame ? film.t[frame - 1] : -Infinity;
+    byId("now").textContent = `t = ${figure(t, 5)} s${label && label !== "NOT_EXAMINED" ? ` · ${label}` : ""}`;
+    const happened = film.events.filter(([at]) => at > before && at <= t).map(([, kind, id]) => `${kind} ${id}`);
+    byId("happens").textContent = happened.slice(0, 3).join(", ") + (happened.length > 3 ? ", …" : "");
+    const body = byId("acting"), lines = film.contacts[frame].slice(0, 8);
+    body.replaceChildren(...lines.map(([which, mode, , normal, force]) => {
+      const row = document.createElement("tr"), push = dot(force, normal), rub = norm(add(force, normal, -push)), mu = film.mu[which];
+      const share = mu && push > 0 ? `${Math.round(100 * rub / (mu * push))} %` : "–";
+      for (const text of [film.ids[which], film.modes[mode], figure(push), figure(rub), share]) {
+        const cell = document.createElement("td");
+        cell.textContent = text;
+        row.append(cell);
+      }
+      return row;
+    }));
+    const more = film.contacts[frame].length - lines.length;
+    byId("more").textContent = more > 0 ? `and ${more} more` : "";
+  };
+  const cursors = () => {
+    for (const chart of document.querySelectorAll(".js-plotly-plot")) {
+      const layout = chart._fullLayout, axis = layout && layout.xaxis;
+      if (!axis || !axis.l2p) continue;
+      let mark = chart.querySelector(".cursor");
+      if (!mark) { mark = document.createElement("div"); mark.className = "cursor"; chart.style.position = "relative"; chart.append(mark); }
+      const x = axis.l2p(film.t[frame]);
+      mark.style.display = x >= 0 && x <= axis._length ? "block" : "none";
+      mark.style.left = `${axis._offset + x}px`;
+      mark.style.top = `${layout._size.t}px`;
+      mark.style.height = `${layout._size.h}px`;
+    }
+  };
+
+  // --- playing ------------------------------------------------------------------------------------------------
+  const show = (k) => {
+    frame = Math.min(Math.max(k, 0), frames - 1);
+    slider.value = String(frame);
+    slider.setAttribute("aria-valuetext", `t = ${figure(film.t[frame], 5)} s`);
+    draw(); line(); say(); cursors();
+  };
+  const at = (t) => {
+    let low = 0, high = frames - 1;
+    while (low < high) { const middle = (low + high + 1) >> 1; if (film.t[middle] <= t) low = middle; else high = middle - 1; }
+    return low;
+  };
+  const label = () => {
+    play.textContent = playing ? "❚❚ Pause" : "▶ Play";
+    play.setAttribute("aria-pressed", String(playing));
+  };
+  const run = (on) => {
+    if (on && frame === frames - 1) show(0);
+    playing = on; clock = film.t[frame];
+    label();
+    if (on) { let before = performance.now(); const tick = (now) => {
+      if (!playing) return;
+      clock += speed * (now - before) / 1000; before = now;
+      const k = at(clock);
+      if (k !== frame) show(k);
+      if (clock >= last) { show(frames - 1); playing = false; label(); return; }
+      requestAnimationFrame(tick);
+    }; requestAnimationFrame(tick); }
+  };
+  const step = (by) => { run(false); show(frame + by); };
+  const zoom = (by) => { view.zoom = Math.min(Math.max(view.zoom * by, 0.5), 64); draw(); };
+
+  const KEYS = {
+    " ": () => run(!playing), ArrowRight: (e) => step(e.shiftKey ? 10 : 1), ArrowLeft: (e) => step(e.shiftKey ? -10 : -1),
+    Home: () => step(-frames), End: () => step(frames), "+": () => zoom(1.5), "-": () => zoom(1 / 1.5),
+  };
+  document.addEventListener("keydown", (event) => {
+    const player = byId("player"), inside = player.contains(event.target);
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
+    if (event.target.tagName === "SELECT" || (event.target.tagName === "BUTTON" && event.key === " ")) return;
+    if (!inside && event.target !== document.body) return;
+    if (!inside && (event.key === "Home" || event.key === "End")) return;
+    event.preventDefault();
+    KEYS[event.key](event);
+  });
+  play.addEventListener("click", () => run(!playing));
+  byId("back").addEventListener("click", () => step(-1));
+  byId("forth").addEventListener("click", () => step(1));
+  byId("nearer").addEventListener("click", () => zoom(1.5));
+  byId("farther").addEventListener("click", () => zoom(1 / 1.5));
+  slider.max = String(frames - 1);
+  slider.addEventListener("input", () => { run(false); show(Number(slider.value)); });
+  strip.addEventListener("pointerdown", (event) => { run(false); show(at(first + duration * event.offsetX / strip.clientWidth)); });
+  const natural = duration / Math.min(Math.max(duration, 4), 12), choice = byId("speed");
+  speed = natural;
+  for (const factor of [...new Set([0.1, 0.3, 1, 3].map((f) => Number((f * natural).toPrecision(2))))]) {
+    const option = document.createElement("option");
+    option.value = String(factor); option.textContent = `${figure(factor, 2)} × real time`;
+    option.selected = factor === Number(natural.toPrecision(2));
+    choice.append(option);
+  }
+  choice.addEventListener("change", () => { speed = Number(choice.value); });
+  if (film.space) {
+    stage.classList.add("turns");
+    stage.addEventListener("pointermove", (event) => {
+      if (!event.buttons) return;
+      view.turn -= event.movementX / 150;
+      view.tilt = Math.min(Math.max(view.tilt + event.movementY / 150, -1.5), 1.5);
+      draw();
+    });
+  }
+  if (film.force) byId("unit").textContent = `${figure(film.force, 3)} N`;
+  new ResizeObserver(() => { fit(); show(frame); }).observe(stage);
+  window.addEventListener("load", () => setTimeout(() => show(frame), 0));
+  window.addEventListener("resize", () => setTimeout(cursors, 100));
+  fit(); label(); show(0);
+  window.gaussdynPlayer = { show, step, run, frame: () => frame, playing: () => playing };
+})();

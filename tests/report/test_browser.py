@@ -1,0 +1,68 @@
+"""The page in a real browser: no message on the console, keys work, nothing wider than a phone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("plotly")
+
+from gaussdyn import MoreauJean, build, simulate
+from gaussdyn.report.page import write_page
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(BROWSER is None, reason="needs Chromium")]
+
+FRAME = """<iframe id="page" src="page.html" style="border:0;width:{width}px;height:900px"></iframe>
+<p id="answer"></p><script>
+page.onload = () => setTimeout(() => {{
+  const inside = page.contentWindow, player = inside.gaussdynPlayer, body = inside.document.body;
+  const press = (key, more) =>
+    body.dispatchEvent(new inside.KeyboardEvent("keydown", {{ key, bubbles: true, ...more }}));
+  const whole = inside.document.documentElement, found = [whole.scrollWidth <= whole.clientWidth];
+  press("ArrowRight"); found.push(player.frame());
+  press("ArrowRight", {{ shiftKey: true }}); found.push(player.frame());
+  press("ArrowLeft"); found.push(player.frame());
+  press(" "); found.push(player.playing());
+  press(" "); found.push(player.playing());
+  const stage = inside.document.getElementById("stage"), pixels = stage.getContext("2d");
+  found.push(new Set(pixels.getImageData(0, 0, stage.width, stage.height).data).size > 20);
+  answer.textContent = found.join(" ");
+}}, 1500);
+</script>"""
+
+
+def browse(folder: Path, page: Path) -> tuple[str, str]:
+    """Return the page as it is after its scripts, and what the console said."""
+    words = [str(BROWSER), "--headless=new", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+             f"--user-data-dir={folder / 'profile'}", "--enable-logging=stderr", "--v=0", "--window-size=1280,1000",
+             "--virtual-time-budget=6000", "--dump-dom", page.as_uri()]  # fmt: skip
+    done = subprocess.run(words, capture_output=True, text=True, timeout=180)
+    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line or "Uncaught" in line]
+    return done.stdout, "\n".join(said)
+
+
+@pytest.mark.parametrize("name", ["sliding_rod", "launched_cube", "painleve_rod"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_plays_and_the_console_is_silent(tmp_path: Path, name: str, width: int) -> None:
+    scene = build(name)
+    run = simulate(scene, t_end=40 * scene.dt, examine="cheap")
+    write_page(tmp_path / "page.html", run, scene=scene)
+    (tmp_path / "frame.html").write_text(FRAME.format(width=width), encoding="utf-8")
+    text, said = browse(tmp_path, tmp_path / "frame.html")
+    assert said == ""
+    answer = re.search(r'<p id="answer">(.*?)</p>', text)
+    assert answer is not None
+    assert answer.group(1).split() == ["true", "1", "11", "10", "true", "false", "true"]
+
+
+def test_the_page_of_10_000_steps_is_small(tmp_path: Path) -> None:
+    scene = build("sliding_rod")
+    long = simulate(scene, stepper=MoreauJean(dt=scene.t_end / 10_000))
+    page = write_page(tmp_path / "page.html", long, scene=scene)
+    assert int(long.statistics["steps"] or 0) >= 10_000
+    assert page.stat().st_size < 8e6

@@ -40,6 +40,11 @@ def largest(column: str) -> Callable[[Any], float]:
     return lambda run: float(np.abs(run[column]).max())
 
 
+def largest_shift(run: Any) -> float:
+    """Return the largest change of any coordinate since the start."""
+    return float(np.abs(run.q - run.q[0]).max())
+
+
 def first_time(run: Any, holds: Any) -> float:
     """Return the time of the first saved state where `holds` (shape (n,)) is true, or of the last one."""
     found = np.flatnonzero(holds)

@@ -14,7 +14,7 @@ from ..mechanics.scene import Parameter, Scene
 from ..mechanics.spatial import SpatialSystem
 from ..mechanics.spatial_bodies import brick
 from ..mechanics.spatial_shapes import HalfSpace
-from .measures import G, check
+from .measures import G, check, largest_shift
 from .spatial_measures import body_columns
 
 PARAMETERS = {
@@ -33,7 +33,7 @@ def build(boxes: float, top: float, mu: float, half: float) -> Scene:
     last = system.bodies[-1].name
     exact = (
         check("largest error of the weight", 0.0, "N", _carried(weight), moreau_jean=1e-10 * weight),
-        check("largest way of a box", 0.0, "m", _way, moreau_jean=1e-11),
+        check("largest way of a box", 0.0, "m", largest_shift, moreau_jean=1e-11),
         check(
             "height of the topmost",
             float(places[last][2]),
@@ -77,7 +77,3 @@ def _carried(weight: float) -> Any:
         return float(np.abs(run.between("box00", "floor").force[1:, 2] - weight).max())
 
     return error
-
-
-def _way(run: Any) -> float:
-    return float(np.abs(run.q - run.q[0]).max())

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .programs.solution import Solution as Solution
     from .programs.solution import Status as Status
     from .programs.solve import solve as solve
+    from .report.animation import animate as animate
     from .report.pictures import plot as plot
     from .scenes.catalogue import build as build
 
@@ -70,6 +71,7 @@ __all__ = [
     "UserSystem",
     "Velocity",
     "admissible_set",
+    "animate",
     "assemble",
     "audit",
     "build",
@@ -109,6 +111,7 @@ _HOME = {
     "programs.quadratic": ("QuadraticProgram",),
     "programs.solution": ("Solution", "Status"),
     "programs.solve": ("solve",),
+    "report.animation": ("animate",),
     "report.pictures": ("plot",),
     "scenes.catalogue": ("build",),
 }

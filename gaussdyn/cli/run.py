@@ -93,7 +93,7 @@ def run(
     stiffness: Annotated[float | None, typer.Option(help="N of penalty and viscous.")] = None,
     t_end: Annotated[float | None, typer.Option(help="Duration, s (default: the scene's).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a page (HTML) of the run.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write .html, .png, .svg, .pdf, .gif or .mp4.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, bit for bit.")] = False,
     chunk: Annotated[int | None, typer.Option(help="Steps between two writes (default: every 5 s).", min=1)] = None,
     examine: Annotated[Examine, typer.Option(help="Is the acceleration unique? Asked at every step.")] = Examine.cheap,
@@ -173,10 +173,10 @@ def _check_places(request: Request) -> None:
         if not request.resume:
             check_replaceable(request.out)
     if request.report is not None:
-        from ..report.page import check_installed
+        from ..report.write import check_report
 
         writable("--report", request.report)
-        check_installed()
+        check_report(request.report)
 
 
 def stepper_of(request: Request, scene: Scene) -> Stepper:
@@ -197,11 +197,11 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
 
 
 def write(request: Request, scene: Scene, trajectory: Trajectory, checks: list[dict[str, Any]]) -> None:
-    """Write the page of the run, if it was asked for; the run itself was written on the way."""
+    """Write the report of the run, if it was asked for; the run itself was written on the way."""
     if request.report is not None:
-        from ..report.page import write_page
+        from ..report.write import write_report
 
-        write_page(request.report, trajectory, scene=scene, checks=checks, command=request.command())
+        write_report(request.report, trajectory, scene, checks=checks, command=request.command())
 
 
 def document_of(

@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import BackendMissing, InputError
 from ..integrate.trajectory import Trajectory
+from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen
 from .charts import FLOOR, PALETTE
@@ -21,12 +22,14 @@ Shape = Mapping[str, Any]
 GROUND = "#d9dee3"
 
 
-def plot(run: Trajectory, *, path: str | Path | None = None) -> Any:
+def plot(run: Trajectory, *, scene: Scene | None = None, path: str | Path | None = None) -> Any:
     """Draw all columns of a run, grouped by kind and unit, and the residual of every step.
 
     Parameters
     ----------
     run : Trajectory
+    scene : Scene, optional
+        What was run: four instants of it stand above the columns.
     path : str or Path, optional
         Where to write it too; the ending decides the format (.png, .svg, .pdf).
 
@@ -43,8 +46,13 @@ def plot(run: Trajectory, *, path: str | Path | None = None) -> Any:
     """
     pyplot = matplotlib_part("pyplot")
     parts = groups(run)
-    figure, axes = pyplot.subplots(len(parts) + 1, 1, figsize=(8, 2.2 * len(parts) + 2.2), layout="constrained")
-    for axis, part in zip(np.atleast_1d(axes), parts, strict=False):
+    shown = [] if scene is None else _poses(scene.system, run)
+    rows = len(parts) + 1 + bool(shown)
+    figure = pyplot.figure(figsize=(8, 2.2 * rows), layout="constrained")
+    grid = figure.add_gridspec(rows, max(len(shown), 1))
+    _instants(figure, grid, shown)
+    axes = [figure.add_subplot(grid[k, :]) for k in range(bool(shown), rows)]
+    for axis, part in zip(axes, parts, strict=False):
         for k, name in enumerate(part.names):
             keep = thinned([run[name]])
             axis.plot(run["t"][keep], run[name][keep], color=PALETTE[k % len(PALETTE)], lw=1.2, label=name)
@@ -52,7 +60,7 @@ def plot(run: Trajectory, *, path: str | Path | None = None) -> Any:
         axis.set_ylabel(part.unit)
         if len(part.names) <= 10:
             axis.legend(fontsize=7, ncols=2)
-    last = np.atleast_1d(axes)[-1]
+    last = axes[-1]
     last.semilogy(run.steps.t, np.maximum(run.steps.E, FLOOR), ".", ms=2, color=PALETTE[0])
     last.set_title("Residual of every step", loc="left", fontsize=10)
     last.set_ylabel("E")
@@ -79,12 +87,31 @@ def save(figure: Any, path: Path) -> Path:
 
 def instants(system: System, run: Trajectory, count: int = 4) -> list[tuple[float, str]]:
     """Return (t, SVG) of the scene at a few saved instants, all in the same frame; [] if it has no shapes."""
+    shown = _poses(system, run, count)
+    if not shown:
+        return []
+    frame = _common_frame(shown)
+    return [(t, _svg(shapes, frame)) for t, shapes in shown]
+
+
+def _poses(system: System, run: Trajectory, count: int = 4) -> list[tuple[float, list[dict[str, Any]]]]:
+    """Return (t, shapes as the camera sees them) at a few saved states; [] if there are no shapes."""
     chosen = np.unique(np.linspace(0, len(run) - 1, count).round().astype(int))
     poses = [seen(system.drawables(run.q[k])) for k in chosen]
-    if not any(poses):
-        return []
-    frame = _frame([points(shape) for shapes in poses for shape in shapes])
-    return [(float(run.t[k]), _svg(shapes, frame)) for k, shapes in zip(chosen, poses, strict=True)]
+    return [(float(run.t[k]), pose) for k, pose in zip(chosen, poses, strict=True)] if any(poses) else []
+
+
+def _common_frame(shown: Sequence[tuple[float, Sequence[Shape]]]) -> tuple[float, float, float, float]:
+    return framed([points(shape) for _, shapes in shown for shape in shapes])
+
+
+def _instants(figure: Any, grid: Any, shown: Sequence[tuple[float, Sequence[Shape]]]) -> None:
+    """Draw the instants beside each other in the first row."""
+    for k, (t, shapes) in enumerate(shown):
+        axis = figure.add_subplot(grid[0, k])
+        draw(axis, shapes, _common_frame(shown))
+        axis.set_title(f"t = {t:.4g} s", fontsize=8)
+        axis.tick_params(labelsize=6)
 
 
 def draw(axis: Any, shapes: Sequence[Shape], frame: tuple[float, float, float, float]) -> None:
@@ -110,7 +137,8 @@ def points(shape: Shape) -> Array:
     return np.atleast_2d(value)[:, :2] if value.size else np.zeros((0, 2))
 
 
-def _frame(sets: Sequence[Array]) -> tuple[float, float, float, float]:
+def framed(sets: Sequence[Array]) -> tuple[float, float, float, float]:
+    """Return (x0, x1, y0, y1) of a picture that holds all points, m."""
     cloud = np.vstack(sets)
     low, high = cloud.min(axis=0), cloud.max(axis=0)
     size = max(float((high - low).max()), 1e-3)

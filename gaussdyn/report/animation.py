@@ -16,7 +16,7 @@ from ..integrate.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen, view
-from .film import acting, box
+from .film import acting, box, cone_length
 from .pictures import draw, framed, matplotlib_part, points
 
 SIZE = (6.4, 4.0)  # inches at 100 dots: 640 x 400
@@ -64,7 +64,7 @@ def animate(
     frame = framed([points(shape) for pose in poses for shape in pose if not shape.get("ground")])
     _, half = box([shape for k in chosen for shape in system.drawables(run.q[k])])
     size = float(half.max())
-    unit = acting(run, chosen, size, 6)["force"]
+    length, unit = cone_length(system.drawables(run.q[0]), size), acting(run, chosen, size, 6)["force"]
     sheet = matplotlib_part("figure").Figure(figsize=SIZE)
     axis = sheet.add_axes((0.08, 0.08, 0.9, 0.84))
     title = scene.title if isinstance(scene, Scene) else run.scene
@@ -72,7 +72,7 @@ def animate(
     def paint(j: int) -> None:
         axis.clear()
         draw(axis, poses[j], frame)
-        push(axis, run.contacts(int(chosen[j])), 0.3 * size, unit)
+        push(axis, run.contacts(int(chosen[j])), length, unit)
         axis.set_title(f"{title}   t = {run.t[chosen[j]]:.3f} s", fontsize=9, loc="left")
         axis.tick_params(labelsize=7)
 

@@ -38,7 +38,8 @@ def film(system: System, run: Trajectory) -> dict[str, Any] | None:
     dict or None
         ``t`` (F,); ``space``; ``shapes``: each with shape, name, ``fixed`` and ``moving`` attributes (one entry per
         frame, null where it is not there); ``contacts``: per frame a list of (which id, mode, point, normal, force);
-        ``ids``, ``mu``, ``modes``; ``middle`` and ``half``: the box that holds everything; ``force``: the reaction
+        ``ids``, ``mu``, ``modes``; ``middle`` and ``half``: the box that holds everything;
+        ``span`` of the largest body and ``length`` of a cone, m; ``force``: the reaction
         that the longest ordinary arrow stands for, N; ``outcomes``, ``events``.
     """
     chosen = frames(run, _cost(system, run))
@@ -54,6 +55,8 @@ def film(system: System, run: Trajectory) -> dict[str, Any] | None:
         "shapes": tracks(poses, decimals),
         "middle": middle.round(decimals).tolist(),
         "half": half.round(decimals).tolist(),
+        "span": span(poses[0]),
+        "length": cone_length(poses[0], size),
         "outcomes": _outcomes(run),
         "events": [[float(f"{e.t:.9g}"), e.kind, e.id] for e in run.events[: 10 * EVENTS]],
     }
@@ -122,6 +125,17 @@ def extent(shape: Shape) -> Array:
     reach = float(shape.get("radius", 0.0)) + float(shape.get("half_length", 0.0))
     reach += float(np.linalg.norm(shape.get("half", 0.0)))
     return np.vstack([at - reach, at + reach])
+
+
+def span(shapes: Sequence[Shape]) -> float:
+    """Return the largest extent of a body in one pose, m; 0 if all are points."""
+    return max((float(np.ptp(extent(s), axis=0).max()) for s in shapes if s["shape"] not in PLANES), default=0.0)
+
+
+def cone_length(shapes: Sequence[Shape], size: float) -> float:
+    """Return how long a friction cone is drawn, m: as the bodies are, where the scene is much larger than they."""
+    body = span(shapes)
+    return min(0.3 * size, 0.9 * body if body > 0.0 else 0.2 * size)
 
 
 def acting(run: Trajectory, chosen: IntArray, size: float, decimals: int) -> dict[str, Any]:

@@ -45,13 +45,7 @@
     return add(add(at, u, radius * Math.cos(a)), v, radius * Math.sin(a));
   });
   const size = Math.max(...film.half);
-  const among = (values, pick) => (values || []).filter(Boolean).slice(0, 1).map(pick);
-  const span = Math.max(0, ...film.shapes.filter(({ shape }) => shape !== "plane" && shape !== "halfplane").map(({ fixed, moving }) => {
-    const cloud = (p) => Math.max(...p[0].map((_, k) => Math.max(...p.map((x) => x[k])) - Math.min(...p.map((x) => x[k]))));
-    const spread = ["ends", "points"].flatMap((key) => among(key in fixed ? [fixed[key]] : moving[key], cloud));
-    return Math.max(0, ...spread, 2 * (fixed.radius || 0) + 2 * (fixed.half_length || 0), 2 * Math.max(0, ...(fixed.half || [])));
-  }));
-  const length = Math.min(0.3 * size, span ? 0.9 * span : 0.2 * size);  // of a cone, m
+  const span = film.span, length = film.length;  // m: of the largest body, of a cone
   if (span && size > 4 * span) view.zoom = size / (2.5 * span);  // small bodies that travel far are followed
 
   // --- painting -----------------------------------------------------------------------------------------------

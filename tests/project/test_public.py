@@ -17,8 +17,8 @@ NAMES = [
     "Acceleration", "Activation", "ComplementarityProblem", "ContactLaw", "Coulomb", "GaussdynError", "InputError",
     "LagrangianSystem", "LinearComplementarity", "MoreauJean", "PlanarSystem", "Position", "QuadraticProgram",
     "Solution", "SpatialSystem", "State", "Status", "Trajectory", "Unilateral", "UserSystem", "Velocity",
-    "admissible_set", "assemble", "audit", "build", "check_system", "gauss_program", "outcome", "plot", "reactions",
-    "resolve", "simulate", "snapshot", "solve",
+    "admissible_set", "animate", "assemble", "audit", "build", "check_system", "gauss_program", "outcome", "plot",
+    "reactions", "resolve", "simulate", "snapshot", "solve",
 ]  # fmt: skip
 HEAVY = (
     "numba",

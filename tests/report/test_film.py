@@ -11,7 +11,7 @@ from made_up_run import make_run
 from gaussdyn import build, simulate
 from gaussdyn.integrate.trajectory import Trajectory
 from gaussdyn.mechanics.scene import Scene
-from gaussdyn.report.film import FRAMES, box, embedded, film, frames, tracks
+from gaussdyn.report.film import FRAMES, box, cone_length, embedded, film, frames, tracks
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,13 @@ def test_the_box_holds_balls_and_forgets_planes() -> None:
     )
     np.testing.assert_allclose(middle, [0.0, 0.0, 2.0])
     np.testing.assert_allclose(half, [1.0, 1.0, 1.0])
+
+
+def test_cones_are_as_long_as_small_bodies_that_travel_far() -> None:
+    rod = [{"shape": "segment", "name": "rod", "ends": [[0.0, 0.0], [0.1, 0.0]]}]
+    assert cone_length(rod, 10.0) == pytest.approx(0.09)
+    assert cone_length(rod, 0.1) == pytest.approx(0.03)
+    assert cone_length([{"shape": "point", "name": "mass", "at": [0.0, 0.0]}], 1.0) == pytest.approx(0.2)
 
 
 def test_names_cannot_leave_the_script() -> None:

@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..mechanics.scene import Parameter, Scene
 from . import (
     associated_slider,
+    belt_oscillator,
     bipod,
     brick_on_slope,
     chaplygin_sleigh,
@@ -24,10 +25,12 @@ from . import (
     ivanov_rod,
     ladder,
     launched_cube,
+    leaving_sphere,
     painleve_klein,
     painleve_rod,
     pendulum,
     pinched_capsule,
+    rocking_block,
     singular_pendulum,
     slack_string,
     sliding_rod,
@@ -43,6 +46,7 @@ from . import (
 
 _HOME: dict[str, ModuleType] = {
     "associated_slider": associated_slider,
+    "belt_oscillator": belt_oscillator,
     "bipod": bipod,
     "brick_on_slope": brick_on_slope,
     "chaplygin_sleigh": chaplygin_sleigh,
@@ -56,10 +60,12 @@ _HOME: dict[str, ModuleType] = {
     "ivanov_rod": ivanov_rod,
     "ladder": ladder,
     "launched_cube": launched_cube,
+    "leaving_sphere": leaving_sphere,
     "painleve_klein": painleve_klein,
     "painleve_rod": painleve_rod,
     "pendulum": pendulum,
     "pinched_capsule": pinched_capsule,
+    "rocking_block": rocking_block,
     "singular_pendulum": singular_pendulum,
     "slack_string": slack_string,
     "sliding_rod": sliding_rod,

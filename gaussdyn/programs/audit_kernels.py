@@ -11,7 +11,7 @@ from .law_kernels import A1, A2, I1, length, natural, rolling_cone
 OPEN, STICK, SLIP, DEGENERATE = range(4)
 
 
-@kernel(f"UniTuple(float64, 2)(int64, int64, {A1}, {A1}, {A1}, float64)")
+@kernel(f"UniTuple(float64, 2)(int64, int64, {A1}, {A1}, {A1}, float64)", borrows=True)
 def room_and_motion(code: int, d: int, p: Array, u: Array, r: Array, rho: float) -> tuple[float, float]:
     """Return how far r_T is inside its disc, and how fast the block slips (as a reaction)."""
     if code == 5:
@@ -24,7 +24,7 @@ def room_and_motion(code: int, d: int, p: Array, u: Array, r: Array, rho: float)
     return (-np.inf, np.inf) if code == 3 else (np.inf, 0.0)
 
 
-@kernel(f"int64(int64, int64, {A1}, {A1}, {A1}, float64, float64)")
+@kernel(f"int64(int64, int64, {A1}, {A1}, {A1}, float64, float64)", borrows=True)
 def block_mode(code: int, d: int, p: Array, u: Array, r: Array, rho: float, tol: float) -> int:
     """Return the mode of one block; degenerate if it lies within tol of the border of two modes."""
     if code not in (2, 4, 5) and r[0] <= tol:
@@ -37,7 +37,7 @@ def block_mode(code: int, d: int, p: Array, u: Array, r: Array, rho: float, tol:
     return 1 if room < -tol and code in (1, 2, 5) else 3  # beyond the sliding limit at rest: mu_s holds it
 
 
-@kernel(f"float64(int64, int64, {A1}, {A1}, {A1}, {A1})")
+@kernel(f"float64(int64, int64, {A1}, {A1}, {A1}, {A1})", borrows=True)
 def dual_excess(code: int, d: int, p: Array, u: Array, x: Array, y: Array) -> float:
     """Return the squared distance of u^ from the dual cone: how far u breaks the law, whatever the reaction."""
     if code == 5:
@@ -60,7 +60,7 @@ def dual_excess(code: int, d: int, p: Array, u: Array, x: Array, y: Array) -> fl
     return float(x[0] * x[0] + t * t if inside else (x[0] + p[0] * t) ** 2 / (1.0 + p[0] * p[0]))
 
 
-@kernel(f"float64(int64, {A1}, {A1})")
+@kernel(f"float64(int64, {A1}, {A1})", borrows=True)
 def slip_angle(d: int, u: Array, r: Array) -> float:
     """Return the angle in rad between -r_T and u_T."""
     if d == 2:
@@ -68,7 +68,7 @@ def slip_angle(d: int, u: Array, r: Array) -> float:
     return float(abs(np.arctan2(-r[1] * u[2] + r[2] * u[1], -r[1] * u[1] - r[2] * u[2])))
 
 
-@kernel(f"void(int64, int64, int64, {A1}, {A1}, {A1}, float64, float64, {A1})")
+@kernel(f"void(int64, int64, int64, {A1}, {A1}, {A1}, float64, float64, {A1})", borrows=True)
 def friction_figures(
     code: int, mode: int, d: int, p: Array, u: Array, r: Array, rho: float, tol: float, out: Array
 ) -> None:
@@ -84,13 +84,32 @@ def friction_figures(
         out[6] = max(out[6], slip_angle(e, u, r))
 
 
-@kernel(f"void({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, float64, {A1}, {I1})")
+@kernel(f"void({I1}, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
+def squares(start: IntArray, q: Array, u: Array, r: Array, rho: Array, out: Array) -> None:
+    """Put |rho q|, |q|, |r|, |u| into out[8:12]."""
+    for k in range(len(rho)):
+        for i in range(start[k], start[k + 1]):
+            out[8] += (rho[k] * q[i]) ** 2
+            out[9] += q[i] ** 2
+            out[10] += r[i] ** 2
+            out[11] += u[i] ** 2
+    for a in range(8, 12):
+        out[a] = np.sqrt(out[a])
+
+
+@kernel(f"void({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})")
 def audit(
-    code: IntArray, start: IntArray, P: Array, u: Array, r: Array, rho: Array, tol: float, out: Array, mode: IntArray
-) -> None:
-    """Fill out with |F_rho|^2, |F_1|^2, |excess|^2, penetration, cone, slip, angle, r.u, and mode block by block."""
+    code: IntArray, start: IntArray, P: Array, q: Array, u: Array, r: Array, rho: Array, border: float, out: Array,
+    mode: IntArray,
+) -> None:  # fmt: skip
+    """Fill out (12) and the mode of every block; a block within border |rho q| of two modes is degenerate.
+
+    out: |F_rho|^2, |F_1|^2, |excess|^2, penetration, cone, slip, angle, r.u, |rho q|, |q|, |r|, |u|.
+    """
     U, R, F, x, Y = np.zeros(5), np.zeros(5), np.zeros(5), np.zeros(5), np.zeros((5, 5))
     out[:] = 0.0
+    squares(start, q, u, r, rho, out)
+    tol = border * (out[8] if out[8] > 0.0 else 1.0)
     for k in range(len(code)):
         first, d, p, c = start[k], start[k + 1] - start[k], P[k], code[k]
         for a in range(d):

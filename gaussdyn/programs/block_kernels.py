@@ -3,7 +3,7 @@
 A block alone is: find r with u = W r + q and (u, r) in the law, W (d, d) of any symmetry. Take-off and stick are
 linear; slip in the plane is one of two linear systems; slip in space is the root of a secular equation, because
 u_T = -a r_T with a scalar a >= 0. Rolling and the convex relaxation in space use Newton's method on the block.
-Every function returns whether it found a solution; W is padded to (5, 5).
+Every function returns whether it found a solution; W is padded to (5, 5), `work` (12, 5) is work space.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .law_kernels import A1, A2, length, natural
 from .newton_kernels import newton_dense, solve_dense
 
 
-@kernel(f"UniTuple(float64, 4)({A2}, {A1}, float64, float64, {A1})")
+@kernel(f"UniTuple(float64, 4)({A2}, {A1}, float64, float64, {A1})", borrows=True)
 def friction_at(W: Array, q: Array, load: float, a: float, r: Array) -> tuple[float, float, float, float]:
     """Put r with u_N = 0 and u_T = -a r_T into r (3); return |r_T|, load |r_N| and their derivatives in a.
 
@@ -37,7 +37,7 @@ def friction_at(W: Array, q: Array, load: float, a: float, r: Array) -> tuple[fl
     return t, sign * load * n, (x * dx + y * dy) / (t if t > 0.0 else 1.0), sign * load * dn
 
 
-@kernel("float64(float64, float64, float64, float64, float64)")
+@kernel("float64(float64, float64, float64, float64, float64)", borrows=True)
 def inverse_newton(a: float, t: float, f: float, dt: float, df: float) -> float:
     """Return the Newton step from a for 1 / t(a) = 1 / f(a), which is nearly linear; -1 if there is none."""
     if not (f > 0.0 and t > 0.0):
@@ -46,7 +46,7 @@ def inverse_newton(a: float, t: float, f: float, dt: float, df: float) -> float:
     return a + (t - f) / (t * f) / slope if slope != 0.0 else -1.0
 
 
-@kernel(f"boolean({A2}, {A1}, float64, float64, {A1})")
+@kernel(f"boolean({A2}, {A1}, float64, float64, {A1})", borrows=True)
 def slip_root(W: Array, q: Array, load: float, cap: float, r: Array) -> bool:
     """Put the slipping reaction of one block in space into r: a root a > 0 of |r_T(a)| = load |r_N(a)| + cap.
 
@@ -75,10 +75,10 @@ def slip_root(W: Array, q: Array, load: float, cap: float, r: Array) -> bool:
     return True
 
 
-@kernel(f"float64(int64, int64, {A2}, {A1}, {A1}, {A1})")
-def misfit(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> float:
+@kernel(f"float64(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
+def misfit(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> float:
     """Return the size of the natural map of one block at r, relative to its data."""
-    u, F, x, Y = np.zeros(5), np.zeros(5), np.zeros(5), np.zeros((5, 5))
+    u, F, x, Y = work[5], work[6], work[7], work[:5]
     top = 0.0
     for i in range(d):
         u[i] = q[i]
@@ -90,11 +90,11 @@ def misfit(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> float:
     return length(F, 0, d) / (rho * length(q, 0, d) + length(r, 0, d) + 1e-300)
 
 
-@kernel(f"boolean(int64, {A2}, {A1}, {A1})")
-def stick(d: int, W: Array, q: Array, r: Array) -> bool:
+@kernel(f"boolean(int64, {A2}, {A1}, {A1}, {A2})", borrows=True)
+def stick(d: int, W: Array, q: Array, r: Array, work: Array) -> bool:
     """Put r = -W^-1 q into r; a singular W is shifted at rounding level."""
     bound = 1e13 * (1e-300 + length(q, 0, d)) / (1e-300 + length(W[0], 0, d))
-    B, x = np.zeros((d, d)), np.zeros(d)
+    B, x = work[:5], work[5, :d]
     for attempt in range(2):
         for i in range(d):
             x[i] = -q[i]
@@ -108,7 +108,7 @@ def stick(d: int, W: Array, q: Array, r: Array) -> bool:
     return False
 
 
-@kernel(f"boolean({A2}, {A1}, {A1})")
+@kernel(f"boolean({A2}, {A1}, {A1})", borrows=True)
 def guided_row(W: Array, q: Array, r: Array) -> bool:
     """Solve a BilateralSliding block, W[0, 0] r + W[0, 1] |r| + q = 0: of two solutions the one nearer to r."""
     plus, minus = W[0, 0] + W[0, 1], W[0, 0] - W[0, 1]
@@ -121,7 +121,7 @@ def guided_row(W: Array, q: Array, r: Array) -> bool:
     return pull < 0.0
 
 
-@kernel(f"boolean(int64, {A2}, {A1}, {A1}, {A1})")
+@kernel(f"boolean(int64, {A2}, {A1}, {A1}, {A1})", borrows=True)
 def one_row(code: int, W: Array, q: Array, p: Array, r: Array) -> bool:
     """Solve a block of one row: Unilateral, Sliding, BilateralSliding, Dry."""
     w, b = W[0, 0], q[0]
@@ -137,10 +137,10 @@ def one_row(code: int, W: Array, q: Array, p: Array, r: Array) -> bool:
     return True
 
 
-@kernel(f"boolean(int64, {A2}, {A1}, {A1}, {A1})")
-def slip_plane(code: int, W: Array, q: Array, p: Array, r: Array) -> bool:
+@kernel(f"boolean(int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
+def slip_plane(code: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve a slipping block in the plane (Coulomb, BilateralCoulomb, Associated): the best of its linear modes."""
-    x, best, n, t = np.zeros(5), np.inf, r[0], r[1]
+    x, best, n, t = work[8], np.inf, r[0], r[1]
     for mode in range(4 if code == 2 else 2):
         s, side = 1.0 - 2.0 * (mode % 2), 1.0 - 2.0 * (mode // 2)
         k = p[0] * s * side
@@ -149,15 +149,15 @@ def slip_plane(code: int, W: Array, q: Array, p: Array, r: Array) -> bool:
             det, rhs = det - k * (W[1, 0] - k * W[1, 1]), rhs - k * q[1]
         x[0] = -rhs / det if det != 0.0 else -side
         x[1] = -k * x[0]
-        e = misfit(code, 2, W, q, p, x) if x[0] * side >= 0.0 else np.inf
+        e = misfit(code, 2, W, q, p, x, work) if x[0] * side >= 0.0 else np.inf
         if e < best:
             best, n, t = e, x[0], x[1]
     r[0], r[1] = n, t
     return bool(best < 1e-9)
 
 
-@kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1})")
-def by_newton(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> bool:
+@kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})")
+def by_newton(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve one block by Newton's method with a shrinking proximal term, in scaled variables."""
     size, top = length(q, 0, d), abs(W[0, 0])
     if not min(top, size) > 0.0:
@@ -184,7 +184,7 @@ def by_newton(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> bool
         alpha = max(alpha * 0.1, 1e-15) if e < 1e-12 else min(alpha * 30.0, 1e3)
         for i in range(d):
             y[i] = x[i] * unit
-        e = misfit(code, d, W, q, p, y)
+        e = misfit(code, d, W, q, p, y, work)
         if e < best:
             best = e
             for i in range(d):
@@ -194,7 +194,7 @@ def by_newton(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> bool
     return bool(best < 1e-9)
 
 
-@kernel(f"boolean(int64, int64, {A1}, {A1})")
+@kernel(f"boolean(int64, int64, {A1}, {A1})", borrows=True)
 def may_stick(code: int, d: int, p: Array, r: Array) -> bool:
     """Whether the reaction r lies in the static set of a block."""
     load = abs(r[0]) if code == 2 else r[0]
@@ -205,20 +205,22 @@ def may_stick(code: int, d: int, p: Array, r: Array) -> bool:
     return bool(length(r, 1, d) <= (p[0] if code == 7 else p[1]) * load)
 
 
-@kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1})")
-def rest(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> bool:
+@kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
+def rest(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve a block that sticks; r is left alone if it does not."""
-    x = np.zeros(5)
-    sticks = stick(d, W, q, x) and may_stick(code, d, p, x)
+    x = work[8]
+    sticks = stick(d, W, q, x, work) and may_stick(code, d, p, x)
     for i in range(d):
         r[i] = x[i] if sticks else r[i]
     return bool(sticks)
 
 
-@kernel(f"boolean({A2}, {A1}, {A1}, {A1})")
-def dry_slip(W: Array, q: Array, p: Array, r: Array) -> bool:
+@kernel(f"boolean({A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
+def dry_slip(W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve a slipping Dry block of two rows."""
-    B, b, x = np.zeros((5, 5)), np.zeros(5), np.zeros(5)
+    B, b, x = work[:5], work[5], work[6]
+    for i in range(3):
+        B[0, i], B[i, 0], b[i] = 0.0, 0.0, 0.0
     B[0, 0] = 1.0
     for i in range(2):
         b[i + 1] = q[i]
@@ -229,23 +231,23 @@ def dry_slip(W: Array, q: Array, p: Array, r: Array) -> bool:
     return found
 
 
-@kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1})")
-def slip(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> bool:
+@kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
+def slip(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve a block that is closed and does not stick."""
     if code == 5:
-        return dry_slip(W, q, p, r)
+        return dry_slip(W, q, p, r, work)
     if W[0, 0] == 0.0:
         return False
     if d == 2:
-        return slip_plane(code, W, q, p, r)
+        return slip_plane(code, W, q, p, r, work)
     if p[0] == 0.0:
         r[0], r[1], r[2] = -q[0] / W[0, 0], 0.0, 0.0
         return True
     return slip_root(W, q, p[0] if code == 1 else -p[0], 0.0, r)
 
 
-@kernel(f"int64(int64, int64, {A2}, {A1}, {A1}, {A1})")
-def simple_block(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> int:
+@kernel(f"int64(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
+def simple_block(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> int:
     """Solve a block unless it needs Newton's method: 1 solved, 0 no solution found, -1 for `by_newton` to do."""
     if d == 1:
         return one_row(code, W, q, p, r)
@@ -256,8 +258,8 @@ def simple_block(code: int, d: int, W: Array, q: Array, p: Array, r: Array) -> i
             return 1
         if W[0, 0] <= 0.0:
             return 0
-    if rest(code, d, W, q, p, r):
+    if rest(code, d, W, q, p, r, work):
         return 1
     if code == 6 or (code == 7 and d == 3):
         return -1
-    return slip(code, d, W, q, p, r)
+    return slip(code, d, W, q, p, r, work)

@@ -89,7 +89,7 @@ def canonical_reaction(solution: Solution) -> Solution:
     r = _least(_columns(blocks, solution.r), _rounded(blocks, solution) - blocks.q, _faces(blocks, solution))
     found = verified(solution.problem, blocks, r, solution.method, solution.iterations)
     kept = found.solved and np.linalg.norm(r) <= np.linalg.norm(solution.r) * (1.0 + 1e-9)
-    return found.but(u_unique=solution.u_unique, r_unique=solution.r_unique) if kept else solution
+    return found.but(unique=solution.unique) if kept else solution
 
 
 def _rounded(blocks: ComplementarityProblem, solution: Solution) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ class Rows:
     spectra: Array  # (n, 3): lowest and highest eigenvalue of the symmetric part of W_kk, and |W_kk|
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ComplementarityProblem:
     """Find r with u = W r + W_abs |r| + q and (u_k, r_k) in law k, for every block k.
 
@@ -146,6 +147,11 @@ class ComplementarityProblem:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    def __repr__(self) -> str:
+        """Return one line: the number of blocks, of rows, and the laws' names."""
+        names = ", ".join(sorted({type(law).__name__ for law in self.laws}))
+        return f"ComplementarityProblem(blocks={len(self.laws)}, rows={len(self.q)}, laws={{{names}}})"
+
     @classmethod
     def condensed(cls, form: GlobalForm, laws: Sequence[Law]) -> ComplementarityProblem:
         """Eliminate M and G from a global problem: W = J S B, q = J x_free + w.
@@ -191,8 +197,6 @@ def _matrix(name: str, value: Matrix, rows: int, cols: int) -> Matrix:
 
 
 def _rows(W: Matrix, table: LawTable) -> Rows:
-    from .law_kernels import block_spectra
-
     if sp.issparse(W):
         data, indices, indptr = W.data, W.indices.astype(np.int64), W.indptr.astype(np.int64)
     else:
@@ -201,8 +205,15 @@ def _rows(W: Matrix, table: LawTable) -> Rows:
         indices = np.arange(m * m) % m if m else np.zeros(0, dtype=np.int64)
     n = len(table.code)
     D, spectra = np.zeros((n, 5, 5)), np.zeros((n, 3))
-    block_spectra(data, indices, indptr, table.start, D, spectra)
+    _kernel()(data, indices, indptr, table.start, D, spectra)
     return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra)
+
+
+@cache
+def _kernel() -> Any:
+    from .law_kernels import block_spectra
+
+    return block_spectra
 
 
 def _check_cone_blocks(spectra: Array, table: LawTable) -> None:

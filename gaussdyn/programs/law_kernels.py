@@ -14,7 +14,7 @@ from ..arrays import Array, IntArray
 A1, A2, A3, I1 = "float64[::1]", "float64[:,::1]", "float64[:,:,::1]", "int64[::1]"
 
 
-@kernel(f"float64({A1}, int64, int64)")
+@kernel(f"float64({A1}, int64, int64)", borrows=True)
 def length(x: Array, i: int, j: int) -> float:
     """Return the norm of x[i:j]."""
     s = 0.0
@@ -23,7 +23,7 @@ def length(x: Array, i: int, j: int) -> float:
     return float(np.sqrt(s))
 
 
-@kernel(f"void({A1}, int64, int64, float64, float64, float64, {A1}, {A2})")
+@kernel(f"void({A1}, int64, int64, float64, float64, float64, {A1}, {A2})", borrows=True)
 def disc(x: Array, i: int, j: int, growth: float, radius: float, limit: float, y: Array, Y: Array) -> None:
     """Put into y[i:j] the point of the disc nearest to x[i:j], and into Y its derivative.
 
@@ -46,7 +46,7 @@ def disc(x: Array, i: int, j: int, growth: float, radius: float, limit: float, y
             Y[a, b] -= f * (x[a] * inverse) * (x[b] * inverse)
 
 
-@kernel(f"void({A1}, int64, float64, {A1}, {A2})")
+@kernel(f"void({A1}, int64, float64, {A1}, {A2})", borrows=True)
 def cone(x: Array, d: int, mu: float, y: Array, Y: Array) -> None:
     """Project x on {|x_T| <= mu x_N}, with the derivative."""
     t = length(x, 1, d)
@@ -71,7 +71,7 @@ def cone(x: Array, d: int, mu: float, y: Array, Y: Array) -> None:
             Y[a, b] += f * (x[a] / t) * (x[b] / t)
 
 
-@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, {A2})")
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def reaction_map(code: int, d: int, p: Array, x: Array, y: Array, Y: Array) -> None:
     """Return the admissible reaction y(x) at x = r - rho u, and a generalised derivative Y (Alart, Curnier 1991).
 
@@ -97,7 +97,7 @@ def reaction_map(code: int, d: int, p: Array, x: Array, y: Array, Y: Array) -> N
             disc(x, 3, 5, p[3], p[3] * load, p[3] * load, y, Y)
 
 
-@kernel(f"void({A1}, float64, float64, {A1})")
+@kernel(f"void({A1}, float64, float64, {A1})", borrows=True)
 def rolling_cone(x: Array, mu: float, mu_r: float, y: Array) -> None:
     """Project x (5) on {|x_T| <= mu x_N, |x_R| <= mu_r x_N}: the best of four quadratic pieces in x_N."""
     s, t, best = length(x, 1, 3), length(x, 3, 5), np.inf
@@ -112,7 +112,7 @@ def rolling_cone(x: Array, mu: float, mu_r: float, y: Array) -> None:
     y[1], y[2], y[3], y[4] = f * x[1], f * x[2], g * x[3], g * x[4]
 
 
-@kernel(f"void(int64, int64, {A1}, {A1}, {A1})")
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1})", borrows=True)
 def static_excess(code: int, d: int, p: Array, r: Array, y: Array) -> None:
     """Put into y the part of r outside the static set (mu_s or c_s in p[1]): zero where the block may stick."""
     for a in range(d):
@@ -128,7 +128,7 @@ def static_excess(code: int, d: int, p: Array, r: Array, y: Array) -> None:
             y[a] = r[a] * (1.0 - radius / t)
 
 
-@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})")
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})", borrows=True)
 def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
     """Put into F the natural map of one block without regard to mu_s; x and Y are work space."""
     for a in range(d):
@@ -150,7 +150,7 @@ def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: 
         F[a] = r[a] - F[a]
 
 
-@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})")
+@kernel(f"void(int64, int64, {A1}, {A1}, {A1}, float64, {A1}, {A1}, {A2})", borrows=True)
 def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
     """Put into F the natural map r - P(r - rho u^) of one block, u^ = u + mu |u_T| n; x and Y are work space.
 
@@ -166,7 +166,7 @@ def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Arra
                 F[a] = x[a]
 
 
-@kernel(f"void({A2}, int64, int64, int64)")
+@kernel(f"void({A2}, int64, int64, int64)", borrows=True)
 def rotate(S: Array, i: int, j: int, d: int) -> None:
     """Annihilate S[i, j] of a symmetric matrix by one Jacobi rotation."""
     z = (S[j, j] - S[i, i]) / (2.0 * S[i, j])
@@ -181,7 +181,7 @@ def rotate(S: Array, i: int, j: int, d: int) -> None:
         S[k, i], S[k, j] = c * a - s * b, s * a + c * b
 
 
-@kernel(f"void({A2}, int64)")
+@kernel(f"void({A2}, int64)", borrows=True)
 def diagonalise(S: Array, d: int) -> None:
     """Turn the symmetric S[:d, :d] into the diagonal matrix of its eigenvalues (cyclic Jacobi)."""
     for _ in range(30):

@@ -48,7 +48,7 @@ def merit(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, t:
     return total
 
 
-@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})")
+@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
 def line_search(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array) -> float:
     """Return the step length in {1, 1/2, ...} that lowers |F|^2 enough, else the best of them."""
     now = merit(table, rho, u, r, du, dr, 0.0)
@@ -63,7 +63,7 @@ def line_search(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Arr
     return best_t
 
 
-@kernel(f"boolean({A2}, {A1})")
+@kernel(f"boolean({A2}, {A1})", borrows=True)
 def solve_dense(A: Array, b: Array) -> bool:
     """Solve A x = b by elimination with row pivots; b becomes x, A is overwritten. False if A is singular."""
     n = len(b)
@@ -91,7 +91,7 @@ def solve_dense(A: Array, b: Array) -> bool:
     return True
 
 
-@kernel(f"void({A2}, {A2}, {A1}, {A1}, {A1}, {A1}, {A1})")
+@kernel(f"void({A2}, {A2}, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
 def proximal_motion(W: Array, W_abs: Array, q: Array, prox: Array, centre: Array, r: Array, u: Array) -> None:
     """Put u = W r + W_abs |r| + q + prox (r - centre); W_abs may have no rows."""
     n = len(q)
@@ -105,7 +105,7 @@ def proximal_motion(W: Array, W_abs: Array, q: Array, prox: Array, centre: Array
         u[i] = s
 
 
-@kernel(f"void({A2}, {A2}, {I1}, {A1}, {A1}, float64, {A3}, {A2})")
+@kernel(f"void({A2}, {A2}, {I1}, {A1}, {A1}, float64, {A3}, {A2})", borrows=True)
 def newton_matrix(
     W: Array, W_abs: Array, start: IntArray, rho: Array, r: Array, alpha: float, Y: Array, A: Array
 ) -> None:

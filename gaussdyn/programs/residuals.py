@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,7 +128,7 @@ def modes(problem: ComplementarityProblem, u: Array, r: Array, rho: Array | None
     Degenerate: the block lies on the border of two modes within 1e-8 of |rho q|.
     """
     rho = problem.rho if rho is None else rho
-    return _names(_audit(problem, u, r, rho, _weighted_norm(problem, rho))[1])
+    return _names(_audit(problem, u, r, rho)[1])
 
 
 def examine(
@@ -136,16 +138,15 @@ def examine(
     rho = problem.rho if rho is None else rho
     if not np.isfinite(r).all():
         return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
-    u, q = problem.motion(r), problem.q
-    scale, nq, nr = _weighted_norm(problem, rho), _norm(q), _norm(r)
-    out, codes = _audit(problem, u, r, rho, scale)
-    weighted, plain, dual, penetration, cone, slip, angle, work = out.tolist()
+    u = problem.motion(r)
+    out, codes = _audit(problem, u, r, rho)
+    weighted, plain, dual, penetration, cone, slip, angle, work, scale, nq, nr, nu = out.tolist()
     figures = Residuals(
-        E=_relative(np.sqrt(weighted), scale),
+        E=_relative(math.sqrt(weighted), scale),
         floor=EPS * nr / scale if scale > EPS else 0.0,
-        rel_q=_relative(np.sqrt(plain), nq),
-        rel_s=_relative(np.sqrt(plain), max(nq, nr, _norm(u))),
-        viol_u=_relative(np.sqrt(dual), nq),
+        rel_q=_relative(math.sqrt(plain), nq),
+        rel_s=_relative(math.sqrt(plain), max(nq, nr, nu)),
+        viol_u=_relative(math.sqrt(dual), nq),
         penetration=_relative(penetration, nq),
         cone=cone / nr if nr > 0 else 0.0,
         slip=_relative(slip, nq),
@@ -163,22 +164,22 @@ def natural_map(problem: ComplementarityProblem, u: Array, r: Array, rho: Array)
     return F
 
 
-def _audit(problem: ComplementarityProblem, u: Array, r: Array, rho: Array, scale: float) -> tuple[Array, IntArray]:
+def _audit(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> tuple[Array, IntArray]:
+    table = problem.table
+    out, codes = np.zeros(12), np.zeros(len(table.code), dtype=np.int64)
+    _kernel()(table.code, table.start, table.P, problem.q, u, r, rho, BORDER, out, codes)
+    return out, codes
+
+
+@cache
+def _kernel() -> Any:
     from .audit_kernels import audit
 
-    table = problem.table
-    out, codes = np.zeros(8), np.zeros(len(table.code), dtype=np.int64)
-    audit(table.code, table.start, table.P, u, r, rho, BORDER * _positive(scale), out, codes)
-    return out, codes
+    return audit
 
 
 def _names(codes: IntArray) -> tuple[str, ...]:
     return tuple([MODES[c] for c in codes.tolist()])
-
-
-def _weighted_norm(problem: ComplementarityProblem, rho: Array) -> float:
-    start = problem.table.start
-    return _norm(np.repeat(rho, start[1:] - start[:-1]) * problem.q)
 
 
 def _relative(value: float, scale: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,10 @@ _ADVICE = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+Unique = Sequence[bool | None]  # whether u, and whether r, is the only one; None: not known
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Solution:
     """The answer to a problem; it audits itself.
 
@@ -65,8 +69,9 @@ class Solution:
         Mode of every block: open, stick, slip, degenerate (contacts); active, inactive (rows).
     residuals : Residuals
         Dimensionless, recomputed from the problem.
-    u_unique, r_unique : bool or None
-        Whether the motion and the reactions are the only ones; None if not known.
+    unique : pair of bool or None
+        Whether the motion, and whether the reactions, are the only ones; None if not known. Of a block problem it is
+        found out when first asked for; `u_unique` and `r_unique` name the two.
     null_space : Array, shape (multipliers, k)
         Directions in which (lam, r) may move without a change of the motion, where known.
     certificate : Certificate or None
@@ -81,13 +86,27 @@ class Solution:
     u: Array = field(default_factory=lambda: np.zeros(0))
     modes: tuple[str, ...] = ()
     residuals: Residuals | None = None
-    u_unique: bool | None = None
-    r_unique: bool | None = None
+    unique: Unique = (None, None)
     null_space: Array | None = None
     method: str = ""
     iterations: int = 0
     certificate: Certificate | None = None
     message: str = ""
+
+    def __repr__(self) -> str:
+        """Return one line: status, residual, sizes, method."""
+        error = "" if self.residuals is None else f", E={self.residuals.E:.1e}"
+        return f"Solution({self.status}{error}, blocks={len(self.modes)}, method={self.method!r})"
+
+    @property
+    def u_unique(self) -> bool | None:
+        """Whether the motion is the only one; None if not known."""
+        return self.unique[0]
+
+    @property
+    def r_unique(self) -> bool | None:
+        """Whether the reactions are the only ones; None if not known."""
+        return self.unique[1]
 
     @property
     def solved(self) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..arrays import Array, vector
+from .backends.block_form import block_form
 from .backends.faceted import facets_are_exact
 from .backends.gauss_seidel import GaussSeidel
 from .backends.interior_point import InteriorPoint, has_cones
@@ -15,6 +16,7 @@ from .backends.lemke import LARGEST, Lemke
 from .backends.newton import ProximalNewton
 from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
+from .few_blocks import few_blocks
 from .laws import CAP, MU, MU_S, Sliding, Unilateral
 from .residuals import TOL
 from .solution import Solution, Status
@@ -49,6 +51,9 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
     if nothing_to_solve(blocks):
         found = verified(problem, blocks, np.zeros(len(blocks.q)), "none", tol=tol)
         return found if found.solved else _infeasible(found, blocks)
+    quick = None if start is not None else few_blocks(problem, blocks, tol)
+    if quick is not None and quick.solved:
+        return quick
     search = _Search(problem, blocks, tol, time.perf_counter() + seconds)
     for stage in (search.quick, search.proofs, search.thorough):
         found = stage(start)
@@ -137,17 +142,22 @@ class _Search:
     def _quick(self, start: Array | None) -> Iterator[Attempt]:
         table, rows, tol = self.blocks.table, len(self.zero), self.tol
         plain = bool(((table.code == Unilateral.code) | (table.code == Sliding.code)).all())
-        sweeps = GaussSeidel(sweeps=5 if self.data.small else 25, seconds=self.left(), tol=tol)
+        sparse = block_form(self.data) is not None
+        few = 3 if sparse else 5 if self.data.small else 25
+        sweeps = GaussSeidel(sweeps=few, seconds=self.left(), tol=tol)
         if start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise
             last = vector("start", start, rows) / self.data.unit
             yield sweeps, last
             yield ProximalNewton(alpha=1e-6, newton_steps=10, tol=tol), last
         yield sweeps, self.zero
+        if sparse:
+            yield ProximalNewton(newton_steps=400, seconds=self.left(), tol=tol), self.zero
         if plain and rows <= SMALL:
             yield Lemke(tol=tol), None
         if not self.data.small and has_cones(table):
             yield InteriorPoint(seconds=self.left(), tol=tol), None
-        yield ProximalNewton(newton_steps=200, seconds=self.left(), tol=tol), self.zero
+        if not sparse:
+            yield ProximalNewton(newton_steps=200, seconds=self.left(), tol=tol), self.zero
         if self.data.small:
             yield ProximalNewton(alpha=0.1, newton_steps=200, tol=tol), self.zero
         if not plain and rows <= SMALL and facets_are_exact(table):

@@ -17,7 +17,7 @@ ROWS = f"Tuple(({A1}, {I1}, {I1}))"
 Rows = tuple[Array, IntArray, IntArray]
 
 
-@kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, int64)")
+@kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, int64)", borrows=True)
 def row_motion(rows: Rows, W_abs: Array, q: Array, r: Array, i: int) -> float:
     """Return row i of u = W r + W_abs |r| + q; W_abs may have no rows."""
     data, indices, indptr = rows
@@ -51,7 +51,7 @@ def gauss_seidel(rows: Rows, W_abs: Array, q: Array, table: Table, D: Array, r: 
     D holds the diagonal blocks, for BilateralSliding with the entry of W_abs in D[k, 0, 1].
     """
     code, start, P = table
-    b, x, failed = np.zeros(5), np.zeros(5), 0
+    b, x, work, failed = np.zeros(5), np.zeros(5), np.zeros((12, 5)), 0
     for visit in range(sweeps * len(code)):
         k = visit % len(code)
         first, d = start[k], start[k + 1] - start[k]
@@ -62,9 +62,9 @@ def gauss_seidel(rows: Rows, W_abs: Array, q: Array, table: Table, D: Array, r: 
                 b[a] -= D[k, a, c] * r[first + c]
         if code[k] == 4:
             b[0] -= D[k, 0, 1] * abs(r[first])
-        done = simple_block(code[k], d, D[k], b, P[k], x)
+        done = simple_block(code[k], d, D[k], b, P[k], x, work)
         if done < 0:
-            done = by_newton(code[k], d, D[k], b, P[k], x)
+            done = by_newton(code[k], d, D[k], b, P[k], x, work)
         failed += done == 0
         for a in range(d):
             r[first + a] = x[a]

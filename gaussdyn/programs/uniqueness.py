@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg.lapack import dgeqp3, dpotrf
@@ -12,6 +15,24 @@ from .complementarity import ComplementarityProblem
 
 LARGEST = 300  # rows; beyond it nothing is said
 ROUNDING = 1e-10  # relative size at which an eigenvalue or a pivot counts as zero
+
+
+class Uniqueness(Sequence[bool | None]):
+    """The pair that `uniqueness` returns, computed when first asked for: it can take longer than the solution."""
+
+    __slots__ = ("_arguments", "_pair")
+
+    def __init__(self, problem: ComplementarityProblem, r: Array, modes: tuple[str, ...]) -> None:
+        self._arguments = (problem, r, modes)
+        self._pair: tuple[bool | None, ...] = ()
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, k: Any) -> Any:
+        if not self._pair:
+            self._pair = uniqueness(*self._arguments)
+        return self._pair[k]
 
 
 def uniqueness(problem: ComplementarityProblem, r: Array, modes: tuple[str, ...]) -> tuple[bool | None, bool | None]:

@@ -7,12 +7,15 @@ from typing import Protocol
 import numpy as np
 
 from ..arrays import Array
+from .backends.block_form import block_form
 from .backends.polish import polish
 from .backends.scaled import Scaled, scaled
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .residuals import TOL, examine
 from .solution import Solution, Status
-from .uniqueness import uniqueness
+from .uniqueness import Uniqueness
+
+POLISHABLE = 1e-6  # residual E of a large problem above which Newton's method from the start is quicker than a polish
 
 Problem = ComplementarityProblem | LinearComplementarity
 
@@ -56,8 +59,10 @@ def nothing_to_solve(blocks: ComplementarityProblem) -> bool:
 
 
 def finished(data: Scaled, x: Array, tol: float) -> Array:
-    """Return the polished reaction in the problem's own units; polishing is left out where nothing is missing."""
-    return (x if data.residual(x) <= 0.1 * tol else polish(data, x, tol)) * data.unit
+    """Return the polished reaction in the problem's own units; not where nothing is missing, nor far too much is."""
+    E = data.residual(x)
+    far = POLISHABLE if block_form(data) is not None else np.inf
+    return (polish(data, x, tol) if far >= E > 0.1 * tol else x) * data.unit
 
 
 def verified(
@@ -70,11 +75,11 @@ def verified(
         figures, modes, u = examine(blocks, r)
     x, lam = blocks.recover(r)
     solved = figures.small(tol) and not contradiction(blocks, x)
-    u_unique, r_unique = uniqueness(blocks, r, modes) if solved else (None, None)
+    unique = Uniqueness(blocks, r, modes) if solved else (None, None)
     return Solution(
         problem=problem, status=Status.SOLVED if solved else Status.MAX_ITERATIONS,
         x=r if isinstance(problem, LinearComplementarity) else x, lam=lam, r=r, u=u, modes=modes,
-        residuals=figures, u_unique=u_unique, r_unique=r_unique, method=method, iterations=iterations,
+        residuals=figures, unique=unique, method=method, iterations=iterations,
     )  # fmt: skip
 
 

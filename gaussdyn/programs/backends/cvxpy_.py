@@ -106,7 +106,7 @@ class Cvxpy:
             problem=half, status=Status.SOLVED if E <= TOL_CONVEX else Status.MAX_ITERATIONS, x=x, lam=y,
             r=np.r_[z, 1.0], u=half.C @ x - half.d, residuals=Residuals(E=E, floor=residuals.floor),
             modes=tuple("active" if zi > 0 else "inactive" for zi in (*z, 1.0)), method=self.name,
-            u_unique=True if E <= TOL_CONVEX else None,
+            unique=(True if E <= TOL_CONVEX else None, None),
             message="added convex constraints: verified to 1e-8, no certificate.",
         )  # fmt: skip
 

@@ -14,8 +14,10 @@ from scipy.sparse.linalg import splu
 from ...arrays import Array
 from ..complementarity import ComplementarityProblem, LinearComplementarity
 from ..solution import Solution
+from .block_form import BlockForm, block_form
 from .scaled import Scaled
 
+CHUNK = 30  # Newton steps between two looks at the clock
 FULL = 0.2  # a Newton matrix with more entries than this is treated as dense
 
 
@@ -56,6 +58,9 @@ class ProximalNewton:
 
     def improve(self, data: Scaled, r: Array) -> tuple[Array, int]:
         """Improve a scaled reaction; return the best one found and the Newton steps taken."""
+        form = block_form(data)
+        if form is not None:
+            return self._by_blocks(data, form, r)
         stop = time.perf_counter() + self.seconds
         best, best_r, steps, fails = data.residual(r), r.copy(), 0, 0
         x, centre, alpha = r.copy(), r.copy(), self.alpha
@@ -77,6 +82,24 @@ class ProximalNewton:
                 best, best_r = E, x.copy()
         return best_r, steps
 
+    def _by_blocks(self, data: Scaled, form: BlockForm, r: Array) -> tuple[Array, int]:
+        """The same iteration in compiled calls of a few Newton steps each, as the time allows."""
+        from ..sparse_kernels import proximal_steps
+
+        stop, steps, laws = time.perf_counter() + self.seconds, 0, (data.code, form.sizes, data.P)
+        points, q = np.array([form.pad(r)] * 3), form.pad(data.q)
+        best = data.residual(r)
+        state = np.array([self.alpha, self.floor, 0.0, best if np.isfinite(best) else 1e300])
+        while steps < self.newton_steps and time.perf_counter() < stop:
+            limit = min(CHUNK, self.newton_steps - steps)
+            _, taken = proximal_steps(
+                form.blocks, form.ordering, q, laws, data.rho, data.weight, state, self.tol, limit, points
+            )
+            steps += taken
+            if taken < limit:
+                break
+        return form.rows(points[0]), steps
+
 
 def inner_newton(data: Scaled, alpha: float, centre: Array, r: Array, goal: float, limit: int) -> tuple[float, int]:
     """Newton steps at fixed alpha and centre, from r, which is overwritten; returns |F| and the steps taken.
@@ -86,12 +109,30 @@ def inner_newton(data: Scaled, alpha: float, centre: Array, r: Array, goal: floa
     """
     from ..newton_kernels import newton_dense
 
+    form = block_form(data)
+    if form is not None:
+        return _inner_blocks(data, form, alpha, centre, r, goal, limit)
     g = 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
     rho = g * data.rho
     if data.small:
         size, steps = newton_dense(data.dense(), data.W_abs, data.q, data.table, rho, g * alpha, centre, r, goal, limit)
         return float(size), int(steps)
     return _inner_large(data, alpha, rho, centre, r, goal, limit)
+
+
+def _inner_blocks(
+    data: Scaled, form: BlockForm, alpha: float, centre: Array, r: Array, goal: float, limit: int
+) -> tuple[float, int]:
+    from ..sparse_kernels import newton_steps
+
+    n, x = len(form.sizes), form.pad(r)
+    B, C, D = (np.zeros((k, 3, 3)) for k in (n + 2 * len(form.ordering[3]), n, n))
+    size, steps = newton_steps(
+        form.blocks, form.ordering, form.pad(data.q), (data.code, form.sizes, data.P), data.rho, alpha,
+        form.pad(centre), x, goal, limit, B, C, D, np.zeros((4, n, 3)), np.zeros(n), np.zeros((9, 5)),
+    )  # fmt: skip
+    r[:] = form.rows(x)
+    return float(size), int(steps)
 
 
 def _inner_large(

@@ -107,8 +107,7 @@ def verified(
         u=program.C @ x - program.d,
         modes=tuple("active" if a else "inactive" for a in active),
         residuals=residuals,
-        u_unique=True if solved else None,
-        r_unique=found.unique if solved else None,
+        unique=(True, found.unique) if solved else (None, None),
         null_space=found.null_space if solved else None,
         method=name,
         iterations=iterations,
@@ -118,7 +117,8 @@ def verified(
 def as_found(program: QuadraticProgram, x: Array, y: Array, z: Array, name: str, iterations: int) -> Solution:
     """Return a library's own point with its residuals, unpolished: SOLVED only if they are small."""
     unknown = Multipliers(y=y, z=z, null_space=np.zeros((len(y) + len(z), 0)))
-    return verified(program, x, unknown, name, iterations).but(r_unique=None, null_space=None)
+    found = verified(program, x, unknown, name, iterations)
+    return found.but(unique=(found.u_unique, None), null_space=None)
 
 
 def unit_rows(program: QuadraticProgram) -> tuple[Array, Array, Array]:

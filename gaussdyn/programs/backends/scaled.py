@@ -5,7 +5,8 @@ Scaling is not a detail: on recorded problems the same code needs 10 iterations 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ class Scaled:
     rho: Array
     weight: float  # |rho q|: what residuals are relative to
     unit: float  # q0 / w0: one unit of reaction
+    kept: dict[str, Any] = field(default_factory=dict)  # what methods derive from W and the laws' sizes alone
 
     @property
     def table(self) -> tuple[IntArray, IntArray, Array]:
@@ -51,15 +53,20 @@ class Scaled:
 
     def residual(self, r: Array) -> float:
         """Return E of the scaled reaction r."""
-        from ..sweep_kernels import residual
-
-        size: float = residual(self.rows, self.W_abs, self.q, r, self.table, self.rho)
+        size: float = _kernel()(self.rows, self.W_abs, self.q, r, self.table, self.rho)
         return size / self.weight
 
     def motion(self, r: Array) -> Array:
         """Return u = W r + W_abs |r| + q in scaled numbers."""
         u: Array = self.W @ r + self.q
         return u + self.W_abs @ np.abs(r) if len(self.W_abs) else u
+
+
+@cache
+def _kernel() -> Any:
+    from ..sweep_kernels import residual
+
+    return residual
 
 
 def scaled(problem: ComplementarityProblem) -> Scaled:

@@ -1,0 +1,197 @@
+"""LU factors of a sparse matrix of 6x6 blocks with a symmetric pattern, in an elimination order fixed once per graph.
+
+`analyse` turns the elimination into flat lists of block products, so that the numeric kernels are plain loops without
+searching or allocation. There is no pivoting: the diagonal is a mass matrix plus something close to positive
+semidefinite, and callers refine their answers against the original equations.
+
+Storage: one array (n + 2 nl, 6, 6) of blocks, diagonal first, then those below it column by column, then those above
+it (the mirror images), all in elimination order. Source: George, Liu (1981), Computer solution of large sparse
+positive definite systems (minimum degree); Duff, Erisman, Reid (2017), Direct methods for sparse matrices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._jit import kernel
+from ..arrays import Array, IntArray
+
+A2, A3, I1, I2 = "float64[:,::1]", "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
+B2 = "boolean[:,::1]"
+ORDERING = f"Tuple(({I1}, {I1}, {I1}, {I1}, {I1}, {I2}))"
+BoolArray = NDArray[np.bool_]
+Ordering = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]
+
+
+@kernel(f"void({B2}, {I1}, {I1}, int64, {I1})", borrows=True)
+def eliminate(near: BoolArray, degree: IntArray, rank: IntArray, k: int, list_: IntArray) -> None:
+    """Join the neighbours of vertex k to one another; rank marks what is eliminated, list_ is work space."""
+    m = 0
+    for i in range(len(rank)):
+        if near[k, i] and rank[i] < 0:
+            list_[m] = i
+            m += 1
+    for s in range(m):
+        i = list_[s]
+        degree[i] -= 1
+        for t in range(m):
+            j = list_[t]
+            if j != i and not near[i, j]:
+                near[i, j] = True
+                degree[i] += 1
+
+
+@kernel(f"Tuple(({I1}, {I1}, {I1}, {I1}))(int64, {I1}, {I1})")
+def minimum_degree(n: int, a: IntArray, b: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+    """Order n vertices joined by edges (a[k], b[k]) by least degree, ties by number; negative ends are no vertices.
+
+    Returns order (n), rank (its inverse), and the fill: the neighbours (as ranks, sorted) that vertex order[k] still
+    has when it is eliminated are rows[start[k]:start[k + 1]].
+    """
+    near, degree, rank = np.zeros((n, n), np.bool_), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    order, start, list_ = np.zeros(n, np.int64), np.zeros(n + 1, np.int64), np.zeros(n, np.int64)
+    for k in range(len(a)):
+        i, j = a[k], b[k]
+        if i >= 0 and j >= 0 and i != j and not near[i, j]:
+            near[i, j] = near[j, i] = True
+            degree[i] += 1
+            degree[j] += 1
+    for i in range(n):
+        rank[i] = -1
+    for step in range(n):
+        best = -1
+        for i in range(n):
+            if rank[i] < 0 and (best < 0 or degree[i] < degree[best]):
+                best = i
+        order[step], rank[best] = best, step
+        start[step + 1] = start[step] + degree[best]
+        eliminate(near, degree, rank, best, list_)
+    rows = np.zeros(start[n], np.int64)
+    for k in range(n):  # near holds the filled graph
+        s = start[k]
+        for j in range(k + 1, n):
+            if near[order[k], order[j]]:
+                rows[s] = j
+                s += 1
+    return order, rank, start, rows
+
+
+@kernel(f"int64(int64, int64, int64, {I1}, {I1})", borrows=True)
+def block_at(n: int, i: int, j: int, start: IntArray, rows: IntArray) -> int:
+    """Return the index of block (i, j), given as ranks; -1 if it is not stored."""
+    if i == j:
+        return i
+    low, high = min(i, j), max(i, j)
+    x, y = start[low], start[low + 1]
+    while x < y:
+        middle = (x + y) >> 1
+        if rows[middle] < high:
+            x = middle + 1
+        else:
+            y = middle
+    if x == start[low + 1] or rows[x] != high:
+        return -1
+    return int(n + x if i > j else n + start[n] + x)
+
+
+@kernel(f"{ORDERING}(int64, {I1}, {I1})")
+def analyse(n: int, a: IntArray, b: IntArray) -> Ordering:
+    """Return order, rank, start, rows as `minimum_degree` does, and the updates of the elimination.
+
+    Step k subtracts block[update[t, 1]] block[update[t, 2]] from block[update[t, 0]] for first[k] <= t < first[k+1].
+    """
+    order, rank, start, rows = minimum_degree(n, a, b)
+    first, total = np.zeros(n + 1, np.int64), 0
+    for k in range(n):
+        total += (start[k + 1] - start[k]) ** 2
+        first[k + 1] = total
+    update, t = np.zeros((total, 3), np.int64), 0
+    for k in range(n):
+        for p in range(start[k], start[k + 1]):
+            for s in range(start[k], start[k + 1]):
+                update[t, 0] = block_at(n, rows[p], rows[s], start, rows)
+                update[t, 1], update[t, 2] = n + p, n + start[n] + s
+                t += 1
+    return order, rank, start, rows, first, update
+
+
+@kernel(f"void({A2})", borrows=True)
+def invert(D: Array) -> None:
+    """Invert a 6x6 matrix in place by Gauss-Jordan, without pivots."""
+    for k in range(6):
+        d = 1.0 / D[k, k]
+        D[k, k] = 1.0
+        for j in range(6):
+            D[k, j] *= d
+        for i in range(6):
+            if i != k:
+                f = D[i, k]
+                D[i, k] = 0.0
+                for j in range(6):
+                    D[i, j] -= f * D[k, j]
+
+
+@kernel(f"void(int64, {ORDERING}, {A3})")
+def factorise(n: int, ordering: Ordering, B: Array) -> None:
+    """Factorise in place: inverse diagonal blocks, L below, U above."""
+    start, first, update = ordering[2], ordering[4], ordering[5]
+    row = np.empty(6)
+    for k in range(n):
+        invert(B[k])
+        for p in range(n + start[k], n + start[k + 1]):
+            for i in range(6):
+                a0, a1, a2, a3, a4, a5 = B[p, i, 0], B[p, i, 1], B[p, i, 2], B[p, i, 3], B[p, i, 4], B[p, i, 5]
+                for j in range(6):
+                    row[j] = (
+                        a0 * B[k, 0, j] + a1 * B[k, 1, j] + a2 * B[k, 2, j]
+                        + a3 * B[k, 3, j] + a4 * B[k, 4, j] + a5 * B[k, 5, j]
+                    )  # fmt: skip
+                for j in range(6):
+                    B[p, i, j] = row[j]
+        for t in range(first[k], first[k + 1]):
+            d, l, u = update[t, 0], update[t, 1], update[t, 2]
+            for i in range(6):
+                a0, a1, a2, a3, a4, a5 = B[l, i, 0], B[l, i, 1], B[l, i, 2], B[l, i, 3], B[l, i, 4], B[l, i, 5]
+                for j in range(6):
+                    B[d, i, j] -= (
+                        a0 * B[u, 0, j] + a1 * B[u, 1, j] + a2 * B[u, 2, j]
+                        + a3 * B[u, 3, j] + a4 * B[u, 4, j] + a5 * B[u, 5, j]
+                    )  # fmt: skip
+
+
+@kernel(f"void(int64, {ORDERING}, {A3}, {A2}, {A2})")
+def solve_factorised(n: int, ordering: Ordering, B: Array, x: Array, y: Array) -> None:
+    """Solve in place of the right side x (n, 6), in the order of the vertices; y (n, 6) is work space."""
+    order, start, rows = ordering[0], ordering[2], ordering[3]
+    above = n + start[n]
+    for k in range(n):
+        for i in range(6):
+            y[k, i] = x[order[k], i]
+    for k in range(n):
+        for p in range(start[k], start[k + 1]):
+            r = rows[p]
+            for i in range(6):
+                s = 0.0
+                for j in range(6):
+                    s += B[n + p, i, j] * y[k, j]
+                y[r, i] -= s
+    t = np.empty(6)
+    for k in range(n - 1, -1, -1):
+        for i in range(6):
+            t[i] = y[k, i]
+        for p in range(start[k], start[k + 1]):
+            r = rows[p]
+            for i in range(6):
+                s = 0.0
+                for j in range(6):
+                    s += B[above + p, i, j] * y[r, j]
+                t[i] -= s
+        for i in range(6):
+            s = 0.0
+            for j in range(6):
+                s += B[k, i, j] * t[j]
+            y[k, i] = s
+    for k in range(n):
+        for i in range(6):
+            x[order[k], i] = y[k, i]

@@ -1,0 +1,161 @@
+"""The proximal semismooth Newton method on W by 3x3 blocks, compiled as a whole (blocks of 1 to 3 rows, padded).
+
+The same equations and rules as `newton_kernels` and `backends.newton`: the law asks r = y(r - rho u), the step solves
+(I - Y + Y rho (W + alpha / rho0)) dr = y - r, here by a block LU whose order is found once per problem.
+`laws` is (code, sizes, P); vectors of the problem are (n, 3); `work` (9, 5) is work space.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+from ..arrays import Array, IntArray
+from ..linalg.block_lu import ORDERING, Ordering
+from ..linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
+from .law_kernels import A1, A2, A3, I1, length, natural, reaction_map
+
+LAWS = f"Tuple(({I1}, {I1}, {A2}))"
+Laws = tuple[IntArray, IntArray, Array]
+
+
+@kernel(f"float64({BLOCKS}, {A2}, {A2}, {LAWS}, {A1}, {A2}, {A2})", borrows=True)
+def misfit_of(blocks: Blocks, q: Array, r: Array, laws: Laws, rho: Array, u: Array, work: Array) -> float:
+    """Return |r - P(r - rho u^)|, and put u = W r + q."""
+    code, sizes, P = laws
+    times(blocks, r, u)
+    total, F, x, Y = 0.0, work[5], work[6], work[:5]
+    for k in range(len(code)):
+        for a in range(3):
+            u[k, a] += q[k, a]
+        natural(code[k], sizes[k], P[k], u[k], r[k], rho[k], F, x, Y)
+        total += length(F, 0, sizes[k]) ** 2
+    return float(np.sqrt(total))
+
+
+@kernel(f"float64({LAWS}, {A1}, float64, {A2}, {A2}, {A2}, {A3}, {A3}, {A2})", borrows=True)
+def linearised(
+    laws: Laws, rho: Array, prox: float, u: Array, r: Array, F: Array, C: Array, D: Array, work: Array
+) -> float:
+    """Put F = y - r and the blocks C = I - Y + Y prox, D = Y rho of the Newton matrix; return |F|."""
+    code, sizes, P = laws
+    total, x, y, Y = 0.0, work[5], work[6], work[:5]
+    for k in range(len(code)):
+        d = sizes[k]
+        for a in range(d):
+            x[a] = r[k, a] - rho[k] * u[k, a]
+        reaction_map(code[k], d, P[k], x, y, Y)
+        for a in range(3):
+            F[k, a] = y[a] - r[k, a] if a < d else 0.0
+            total += F[k, a] ** 2
+            for b in range(3):
+                v = Y[a, b] if a < d and b < d else 0.0
+                C[k, a, b], D[k, a, b] = (1.0 if a == b else 0.0) - (1.0 - prox) * v, rho[k] * v
+    return float(np.sqrt(total))
+
+
+@kernel(f"float64({LAWS}, {A1}, {A2}, {A2}, {A2}, {A2}, float64, {A2})", borrows=True)
+def merit_at(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array, t: float, work: Array) -> float:
+    """Return |F|^2 at (u + t du, r + t dr)."""
+    code, sizes, P = laws
+    total, x, y, Y = 0.0, work[5], work[6], work[:5]
+    for k in range(len(code)):
+        d = sizes[k]
+        for a in range(d):
+            x[a] = r[k, a] + t * dr[k, a] - rho[k] * (u[k, a] + t * du[k, a])
+        reaction_map(code[k], d, P[k], x, y, Y)
+        for a in range(d):
+            total += (r[k, a] + t * dr[k, a] - y[a]) ** 2
+    return total
+
+
+@kernel(f"float64({LAWS}, {A1}, {A2}, {A2}, {A2}, {A2}, float64, {A2})", borrows=True)
+def step_length(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array, now: float, work: Array) -> float:
+    """Return the step length in {1, 1/2, ...} that lowers |F|^2 (now at 0) enough, else the best of them."""
+    t, best, best_t = 1.0, np.inf, 1.0
+    for _ in range(8):
+        value = merit_at(laws, rho, u, r, du, dr, t, work)
+        if value < best:
+            best, best_t = value, t
+        if value <= (1.0 - 0.1 * t) * now:
+            break
+        t *= 0.5
+    return best_t
+
+
+@kernel(
+    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {A2}, {LAWS}, {A1}, float64, {A2}, {A2}, float64, int64, {A3},"
+    f"{A3}, {A3}, {A3}, {A1}, {A2})",
+    borrows=True,
+)
+def newton_steps(
+    blocks: Blocks, ordering: Ordering, q: Array, laws: Laws, rho0: Array, alpha: float, centre: Array, r: Array,
+    tol: float, limit: int, B: Array, C: Array, D: Array, V: Array, rho: Array, work: Array,
+) -> tuple[float, int]:  # fmt: skip
+    """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer; the rest is work space.
+
+    Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
+    """
+    n, u, F, du, y = len(q), V[0], V[1], V[2], V[3]
+    g, last, size = 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0)), np.inf, np.inf
+    for k in range(n):
+        rho[k] = g * rho0[k]
+    for it in range(limit + 1):
+        times(blocks, r, u)
+        for k in range(n):
+            for a in range(3):
+                u[k, a] += q[k, a] + alpha / rho0[k] * (r[k, a] - centre[k, a])
+        size = linearised(laws, rho, g * alpha, u, r, F, C, D, work)
+        if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
+            return size, it
+        last = size
+        fill(blocks, ordering[1], C, D, B)
+        factorise3(ordering, B)
+        solve3(ordering, B, F, y)
+        times(blocks, F, du)
+        for k in range(n):
+            for a in range(3):
+                du[k, a] += alpha / rho0[k] * F[k, a]
+        t = step_length(laws, rho, u, r, du, F, size * size, work)
+        for k in range(n):
+            for a in range(3):
+                r[k, a] += t * F[k, a]
+    return size, limit
+
+
+@kernel(f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})")
+def proximal_steps(
+    blocks: Blocks, ordering: Ordering, q: Array, laws: Laws, rho: Array, weight: float, state: Array, tol: float,
+    limit: int, points: Array,
+) -> tuple[float, int]:  # fmt: skip
+    """Proximal point steps around `newton_steps`, at most `limit` Newton steps; returns the best E and the steps taken.
+
+    points (3, n, 3) are the best point, the current one and the centre; state is (alpha, smallest alpha, successive
+    failures, best E): a later call goes on where this one ended.
+    """
+    n, steps = len(q), 0
+    B, C, D, V = (
+        np.zeros((n + 2 * len(ordering[3]), 3, 3)),
+        np.zeros((n, 3, 3)),
+        np.zeros((n, 3, 3)),
+        np.zeros((4, n, 3)),
+    )
+    work, scaled_rho, r, x, centre = np.zeros((9, 5)), np.zeros(n), points[0], points[1], points[2]
+    while state[3] > 0.1 * tol and steps < limit and state[2] < 8.0:
+        best, alpha = state[3], state[0]
+        goal, most = max(0.03 * tol, min(1e-2 * best, 1e-2)) * weight, min(15, limit - steps)
+        size, taken = newton_steps(
+            blocks, ordering, q, laws, rho, alpha, centre, x, goal, most, B, C, D, V, scaled_rho, work
+        )
+        steps += taken + 1
+        E = misfit_of(blocks, q, x, laws, rho, V[0], work) / weight if np.isfinite(size) else np.inf
+        if size / weight > max(tol, 0.1 * min(best, 1.0)) or not np.isfinite(E):
+            state[0], state[2] = min(alpha * 7.0, 1e3), state[2] + 1.0
+            x[:] = centre
+            continue
+        centre[:] = x
+        state[0], state[2] = max(0.1 * alpha, state[1]), 0.0 if best > E else state[2] + 1.0
+        if best > E:
+            state[3] = E
+            r[:] = x
+    return state[3], steps

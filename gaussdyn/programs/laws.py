@@ -326,6 +326,7 @@ def _check_dim(law: Coulomb | Dry, allowed: tuple[int, ...]) -> None:
 LAWS: tuple[type[Law], ...] = (
     Unilateral, Coulomb, BilateralCoulomb, Sliding, BilateralSliding, Dry, Rolling, Associated,
 )  # fmt: skip
+ONE_SIDED = np.array([law in (Unilateral, Coulomb, Sliding, Rolling) for law in LAWS])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -346,6 +347,8 @@ class LawTable:
         mu on the sliding rows of blocks whose friction follows the normal reaction, mu_r on rolling rows, else 0.
     ambiguous : bool
         Whether some friction is stronger at rest than in slip: then a law is not monotone, whatever W.
+    one_sided : bool
+        Whether every law lets its block open wherever u_N >= 0, whatever the slip.
     """
 
     laws: tuple[Law, ...]
@@ -355,6 +358,7 @@ class LawTable:
     cone: NDArray[np.bool_]
     friction: Array
     ambiguous: bool
+    one_sided: bool
 
     @staticmethod
     def of(laws: Sequence[Law]) -> LawTable:
@@ -366,22 +370,29 @@ class LawTable:
             If an entry is not a law.
         """
         key = tuple(laws)
-        for k, law in enumerate(key):
+        few: dict[int, object] = {id(law): law for law in key}
+        for law in few.values():
             if not isinstance(law, Law):
-                raise InputError(f"laws[{k}]", repr(law), "a law such as Unilateral() or Coulomb(0.3)")
+                given = f"laws[{next(k for k, other in enumerate(key) if other is law)}]"
+                raise InputError(given, repr(law), "a law such as Unilateral() or Coulomb(0.3)")
         return _remembered_table(key) if len(key) <= 64 else LawTable.tabulate(key)
 
     @staticmethod
     def tabulate(laws: tuple[Law, ...]) -> LawTable:
-        """Tabulate laws."""
-        size = np.array([law.size for law in laws], dtype=np.int64)
-        P = np.array([law.parameters() for law in laws], dtype=np.float64).reshape(-1, 4)
-        code = np.array([law.code for law in laws], dtype=np.int64)
-        cone = np.array([law.cone for law in laws], dtype=np.bool_)
+        """Tabulate laws; each that occurs several times is asked once."""
+        few = {id(law): law for law in laws}
+        places = {key: k for k, key in enumerate(few)}
+        which = np.array([places[id(law)] for law in laws], dtype=np.int64)
+        size = np.array([law.size for law in few.values()], dtype=np.int64)[which]
+        P = np.array([law.parameters() for law in few.values()], dtype=np.float64).reshape(-1, 4)[which]
+        code = np.array([law.code for law in few.values()], dtype=np.int64)[which]
+        cone = np.array([law.cone for law in few.values()], dtype=np.bool_)[which]
         start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-        friction = np.concatenate([np.zeros(0), *(law.friction_rows() for law in laws)])
+        rows = [law.friction_rows() for law in few.values()]
+        friction = np.concatenate([np.zeros(0), *(rows[k] for k in which)])
         ambiguous = bool((P[:, MU_S] > np.maximum(P[:, MU], P[:, CAP])).any())
-        return LawTable(laws, code, start, P, cone, friction, ambiguous)
+        one_sided = bool(ONE_SIDED[code].all())
+        return LawTable(laws, code, start, P, cone, friction, ambiguous, one_sided)
 
     def groups(self) -> list[tuple[type[Law], IntArray, IntArray]]:
         """Return (law, blocks (k,), rows (k, dim)) for every law and block size present."""

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..arrays import Array, vector
-from .backends.block_form import block_form
+from ..arrays import EPS, Array, vector
+from .backends.block_form import has_block_form
 from .backends.faceted import facets_are_exact
 from .backends.gauss_seidel import GaussSeidel
 from .backends.interior_point import InteriorPoint, has_cones
 from .backends.lemke import LARGEST, Lemke
 from .backends.newton import ProximalNewton
+from .backends.polish import polish
 from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
 from .few_blocks import few_blocks
@@ -48,11 +49,11 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
         else MAX_ITERATIONS or UNDECIDED with the best point found.
     """
     blocks = as_blocks(problem)
-    if nothing_to_solve(blocks):
+    if nothing_to_solve(blocks) and (start is None or not blocks.q.any()):
         found = verified(problem, blocks, np.zeros(len(blocks.q)), "none", tol=tol)
         return found if found.solved else _infeasible(found, blocks)
     quick = None if start is not None else few_blocks(problem, blocks, tol)
-    if quick is not None and quick.solved:
+    if quick is not None and quick.solved and not loose(quick, tol):
         return quick
     search = _Search(problem, blocks, tol, time.perf_counter() + seconds)
     for stage in (search.quick, search.proofs, search.thorough):
@@ -125,8 +126,17 @@ class _Search:
             x, count = method.improve(self.data, self.best.r / self.data.unit if x is None else x)
             self.iterations += count
             if self.consider(finished(self.data, x, self.tol), method.name).solved:
+                if loose(self.best, self.tol):
+                    self.sharpen()
                 break
         return self.best
+
+    def sharpen(self) -> None:
+        """Polish a solved point whose residuals in other measures than E are not small yet."""
+        x = polish(self.data, self.best.r / self.data.unit, 1e-4 * self.tol)
+        other = verified(self.problem, self.blocks, x * self.data.unit, self.best.method, self.iterations, self.tol)
+        if other.solved and _error(other) < _error(self.best):
+            self.best = other
 
     def consider(self, r: Array, name: str) -> Solution:
         """Verify a reaction and keep it if it is the best so far; return the best."""
@@ -142,16 +152,17 @@ class _Search:
     def _quick(self, start: Array | None) -> Iterator[Attempt]:
         table, rows, tol = self.blocks.table, len(self.zero), self.tol
         plain = bool(((table.code == Unilateral.code) | (table.code == Sliding.code)).all())
-        sparse = block_form(self.data) is not None
-        few = 3 if sparse else 5 if self.data.small else 25
-        sweeps = GaussSeidel(sweeps=few, seconds=self.left(), tol=tol)
+        sparse = has_block_form(self.data)
+        few = 60 if sparse else 5 if self.data.small else 25
+        sweeps = GaussSeidel(sweeps=few, fall=0.25 if sparse else np.inf, seconds=self.left(), tol=tol)
         if start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise
             last = vector("start", start, rows) / self.data.unit
             yield sweeps, last
             yield ProximalNewton(alpha=1e-6, newton_steps=10, tol=tol), last
         yield sweeps, self.zero
         if sparse:
-            yield ProximalNewton(newton_steps=400, seconds=self.left(), tol=tol), self.zero
+            plane = bool(np.diff(table.start).max() <= 2)  # there sweeps show the way, in space often not
+            yield ProximalNewton(newton_steps=1000, seconds=self.left(), tol=tol), None if plane else self.zero
         if plain and rows <= SMALL:
             yield Lemke(tol=tol), None
         if not self.data.small and has_cones(table):
@@ -173,6 +184,18 @@ class _Search:
         yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None
         if SMALL < len(self.zero) <= LARGEST and facets_are_exact(self.blocks.table):
             yield Lemke(tol=self.tol), None
+
+
+def loose(found: Solution, tol: float) -> bool:
+    """Whether rel_q or viol_u is above tol although no rounding of the reactions accounts for it."""
+    figures, blocks = found.residuals, found.problem
+    if figures is None or not max(figures.rel_q or 0.0, figures.viol_u or 0.0) > tol:
+        return False
+    blocks = as_blocks(blocks)
+    rho, size = np.repeat(blocks.rho, np.diff(blocks.table.start)), float(np.linalg.norm(blocks.q))
+    floors = [10.0 * EPS * float(np.linalg.norm(found.r * scale)) / size for scale in (1.0, 1.0 / rho)]
+    values = (figures.rel_q or 0.0, figures.viol_u or 0.0)
+    return any(value > max(tol, floor) for value, floor in zip(values, floors, strict=True))
 
 
 def _error(solution: Solution) -> float:

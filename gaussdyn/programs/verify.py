@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ..arrays import Array
-from .backends.block_form import block_form
+from .backends.block_form import has_block_form
 from .backends.polish import polish
 from .backends.scaled import Scaled, scaled
 from .complementarity import ComplementarityProblem, LinearComplementarity
@@ -54,14 +54,16 @@ def as_blocks(problem: Problem) -> ComplementarityProblem:
 
 
 def nothing_to_solve(blocks: ComplementarityProblem) -> bool:
-    """Whether there are no rows, or q = 0: then r = 0 solves every law."""
-    return not len(blocks.q) or not blocks.q.any()
+    """Whether r = 0 obeys every law at first sight: there are no rows, q = 0, or every contact opens."""
+    if not len(blocks.q) or not blocks.q.any():
+        return True
+    return blocks.table.one_sided and bool(blocks.q[blocks.table.start[:-1]].min() >= 0.0)
 
 
 def finished(data: Scaled, x: Array, tol: float) -> Array:
     """Return the polished reaction in the problem's own units; not where nothing is missing, nor far too much is."""
     E = data.residual(x)
-    far = POLISHABLE if block_form(data) is not None else np.inf
+    far = POLISHABLE if has_block_form(data) else np.inf
     return (polish(data, x, tol) if far >= E > 0.1 * tol else x) * data.unit
 
 

@@ -39,16 +39,23 @@ def block_form(data: Scaled) -> BlockForm | None:
 
     The order is found once and kept with `data`.
     """
-    if len(data.q) < LEAST_ROWS or len(data.W_abs):
+    if not has_block_form(data):
         return None
     if "blocks" not in data.kept:
-        sizes = np.diff(data.start)
-        data.kept["blocks"] = _made(data, sizes) if 1 < sizes.max() <= 3 else None
-    found: BlockForm | None = data.kept["blocks"]
+        data.kept["blocks"] = _made(data)
+    found: BlockForm = data.kept["blocks"]
     return found
 
 
-def _made(data: Scaled, sizes: IntArray) -> BlockForm:
+def has_block_form(data: Scaled) -> bool:
+    """Whether `block_form` has something to return; costs next to nothing."""
+    if len(data.q) < LEAST_ROWS or len(data.W_abs):
+        return False
+    return bool(1 < np.diff(data.start).max() <= 3)
+
+
+def _made(data: Scaled) -> BlockForm:
+    sizes = np.diff(data.start)
     values, indices, indptr = by_blocks(*data.rows, data.start)
     ordering, slot = order_blocks(indices, indptr)
     places = np.arange(data.start[-1]) + np.repeat(3 * np.arange(len(sizes)) - data.start[:-1], sizes)

@@ -22,6 +22,8 @@ class GaussSeidel:
     ----------
     sweeps : int
         Most passes over the blocks.
+    fall : float
+        The sweeps end where five of them do not bring E below this share of what it was.
     seconds : float
         Wall time after which the best point is returned.
     tol : float
@@ -29,6 +31,7 @@ class GaussSeidel:
     """
 
     sweeps: int = 10_000
+    fall: float = np.inf
     seconds: float = 10.0
     tol: float = 1e-12
     name: ClassVar[str] = "gauss_seidel"
@@ -45,14 +48,16 @@ class GaussSeidel:
 
         stop = time.perf_counter() + self.seconds
         x, done, chunk = r.copy(), 0, 1 if len(data.code) == 1 else 5
-        best, best_r = np.inf, r
+        best, best_r, last = np.inf, r, np.inf
         while done < self.sweeps and time.perf_counter() < stop:
             chunk = min(chunk, self.sweeps - done)
             gauss_seidel(data.rows, data.W_abs, data.q, data.table, data.D, x, chunk)
             done += chunk
             E = data.residual(x)
+            slow = not self.fall * last > E
+            last = E
             if best > E:
                 best, best_r = E, x.copy()
-            if not np.isfinite(E) or 0.3 * self.tol >= E or len(data.code) == 1:
+            if not np.isfinite(E) or 0.3 * self.tol >= E or slow or len(data.code) == 1:
                 break
         return best_r, done

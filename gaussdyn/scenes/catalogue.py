@@ -10,6 +10,7 @@ from ..arrays import scalar
 from ..errors import InputError
 from ..mechanics.scene import Parameter, Scene
 from . import (
+    andrews_squeezer,
     associated_slider,
     belt_oscillator,
     bipod,
@@ -23,6 +24,7 @@ from . import (
     free_body,
     incline,
     ivanov_rod,
+    kapitza,
     ladder,
     launched_cube,
     leaving_sphere,
@@ -45,6 +47,7 @@ from . import (
 )
 
 _HOME: dict[str, ModuleType] = {
+    "andrews_squeezer": andrews_squeezer,
     "associated_slider": associated_slider,
     "belt_oscillator": belt_oscillator,
     "bipod": bipod,
@@ -58,6 +61,7 @@ _HOME: dict[str, ModuleType] = {
     "free_body": free_body,
     "incline": incline,
     "ivanov_rod": ivanov_rod,
+    "kapitza": kapitza,
     "ladder": ladder,
     "launched_cube": launched_cube,
     "leaving_sphere": leaving_sphere,

@@ -13,6 +13,7 @@ from ._version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .analysis.audit import audit as audit
+    from .analysis.crosscheck import crosscheck as crosscheck
     from .contact.assemble import assemble as assemble
     from .contact.gauss import gauss_program as gauss_program
     from .contact.omega import admissible_set as admissible_set
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from .errors import GaussdynError as GaussdynError
     from .errors import InputError as InputError
     from .integrate.moreau_jean import MoreauJean as MoreauJean
+    from .integrate.realizations.penalty import Penalty as Penalty
+    from .integrate.realizations.smooth import Smooth as Smooth
+    from .integrate.realizations.viscous import Viscous as Viscous
     from .integrate.simulate import simulate as simulate
     from .integrate.trajectory import Trajectory as Trajectory
     from .mechanics.check import check_system as check_system
@@ -59,9 +63,11 @@ __all__ = [
     "LagrangianSystem",
     "LinearComplementarity",
     "MoreauJean",
+    "Penalty",
     "PlanarSystem",
     "Position",
     "QuadraticProgram",
+    "Smooth",
     "Solution",
     "SpatialSystem",
     "State",
@@ -70,12 +76,14 @@ __all__ = [
     "Unilateral",
     "UserSystem",
     "Velocity",
+    "Viscous",
     "admissible_set",
     "animate",
     "assemble",
     "audit",
     "build",
     "check_system",
+    "crosscheck",
     "gauss_program",
     "outcome",
     "plot",
@@ -88,6 +96,7 @@ __all__ = [
 
 _HOME = {
     "analysis.audit": ("audit",),
+    "analysis.crosscheck": ("crosscheck",),
     "contact.assemble": ("assemble",),
     "contact.gauss": ("gauss_program",),
     "contact.omega": ("admissible_set",),
@@ -97,6 +106,9 @@ _HOME = {
     "contact.snapshot": ("Activation", "snapshot"),
     "errors": ("GaussdynError", "InputError"),
     "integrate.moreau_jean": ("MoreauJean",),
+    "integrate.realizations.penalty": ("Penalty",),
+    "integrate.realizations.smooth": ("Smooth",),
+    "integrate.realizations.viscous": ("Viscous",),
     "integrate.simulate": ("simulate",),
     "integrate.trajectory": ("Trajectory",),
     "mechanics.check": ("check_system",),

@@ -56,6 +56,8 @@ class Level:
         Energy in vibration across the constraints, J; nan where it is not defined.
     stop : str
         Why it did not get to the end, "" if it did.
+    t_reached : float
+        Time up to which it is compared, s.
     wall_s : float
     """
 
@@ -64,6 +66,7 @@ class Level:
     fast_start: float
     fast_end: float
     stop: str = ""
+    t_reached: float
     wall_s: float = 0.0
 
 
@@ -262,9 +265,34 @@ def _samples(run: Trajectory, span: _Span) -> _Samples:
     values["velocity"] = {f"v{k}": run.v[keep, k] for k in range(run.v.shape[1])}
     for row in run.rows:
         for name in [name for name in run.columns if name.startswith(f"{row}.r")]:
-            means = run[name][1:][: per * (len(keep) - 1)].reshape(-1, per).mean(axis=1)
-            values["reaction"][name] = np.r_[np.nan, means]
+            values["reaction"][name] = _means(run[name], per, len(keep))
+    for name, forces in _tabled(run).items():
+        values["reaction"][name] = _means(forces, per, len(keep))
     return _Samples(t=run.t[keep], values=values)
+
+
+def _means(x: Array, per: int, count: int) -> Array:
+    """Return means over intervals of `per` steps, NaN at the start."""
+    means: Array = x[1:][: per * (count - 1)].reshape(-1, per).mean(axis=1)
+    return np.concatenate([[np.nan], means])
+
+
+def _tabled(run: Trajectory) -> dict[str, Array]:
+    """Return the reactions of contacts that come and go, N, at all saved states: zero where they are not there."""
+    found: dict[str, Array] = {}
+    table = run.table
+    if table is None:
+        return found
+    saved = np.repeat(np.arange(len(run.t)), np.diff(table.offsets))
+    for k, id in enumerate(table.ids):
+        if id in run.rows:
+            continue
+        lines = table.index == k
+        for component in range(int(table.size[lines].max(initial=0))):
+            x = np.zeros(len(run.t))
+            x[saved[lines]] = table.reaction[lines, component]
+            found[f"{id}.r{component}"] = x
+    return found
 
 
 def _gaps(one: _Samples, other: _Samples) -> dict[str, Gap]:
@@ -274,8 +302,10 @@ def _gaps(one: _Samples, other: _Samples) -> dict[str, Gap]:
     for quantity in QUANTITIES:
         best = Gap(value=0.0, t=float(one.t[0]), name="")
         first = 1 + int(SKIP * n) if quantity == "reaction" else 0
-        for name, x in one.values[quantity].items():
-            far = np.abs(x[first:n] - other.values[quantity][name][first:n])
+        mine, theirs = one.values[quantity], other.values[quantity]
+        for name in dict.fromkeys([*mine, *theirs]):  # a contact that only one of them has pushes with 0 in the other
+            x, y = mine.get(name, np.zeros(n)), theirs.get(name, np.zeros(n))
+            far = np.abs(x[first:n] - y[first:n])
             if len(far) and float(np.nanmax(far)) > best.value:
                 k = int(np.nanargmax(far))
                 best = Gap(value=float(far[k]), t=float(one.t[first + k]), name=name)
@@ -320,14 +350,15 @@ def _level(span: _Span, stepper: Any, rigid: _Rigid) -> Level:
     if soft and not isinstance(stepper, Viscous):
         fast = [fast_energy(scene.system, at, stepper, control=scene.control) for at in (state, run.final)]
     stop = "" if run.stop is None else run.stop.reason
-    if soft and run.stop is not None and run.t_reached == scene.state.t:
-        raise InputError(f"{stepper.name} at stiffness {stepper.stiffness:g}", run.stop.reason, "a run")
+    if run.stop is not None and run.t_reached == scene.state.t:
+        raise InputError(f"{stepper.name} at stiffness {stepper.stiffness:g}" if soft else stepper.name, stop, "a run")
     return Level(
         stiffness=stepper.stiffness if soft else float("nan"),
         gaps=_gaps(_samples(run, span), rigid.samples),
         fast_start=fast[0],
         fast_end=fast[1],
         stop=stop,
+        t_reached=run.t_reached,
         wall_s=time.perf_counter() - begin,
     )
 
@@ -353,12 +384,16 @@ def _words(compared: Compared, rigid: _Rigid) -> str:
 
 def _verdict(compared: Compared, rigid: _Rigid) -> str:
     """Return whether the realization tends to the rigid motion, as far as the ladder shows."""
-    if np.isnan(compared.levels[-1].stiffness):
-        near = compared.levels[-1].gaps["position"].value <= ABOVE * rigid.floor["position"] + 1e-9
-        return "it agrees" if near else "it differs by more than the error of the rigid run"
+    last = compared.levels[-1]
+    until = f"up to t = {last.t_reached:.4g} s " if last.stop else ""
+    if np.isnan(last.stiffness):
+        near = last.gaps["position"].value <= ABOVE * rigid.floor["position"] + 1e-9
+        return until + ("it agrees" if near else "it differs by more than the error of the rigid run")
     order = compared.orders["position"]
     if order.value is None:
-        return "it agrees as far as the rigid run is known"
-    if order.value > 0.2:
-        return f"it tends to the rigid motion like N^-{order.value:.2f}"
-    return "it does NOT tend to the rigid motion on this ladder"
+        return until + "it agrees as far as the rigid run is known"
+    if order.settled and order.value > 0.0:
+        return until + f"it tends to the rigid motion like N^-{order.value:.2f}"
+    if order.settled:
+        return until + "it does NOT tend to the rigid motion on this ladder"
+    return until + "this ladder does not settle whether it tends to the rigid motion"

@@ -47,6 +47,7 @@ def _level(level: Level) -> dict[str, Any]:
         **{key: {"difference": gap.value, "t": gap.t, "name": gap.name} for key, gap in level.gaps.items()},
         "fast_energy": {"start": _known(level.fast_start), "end": _known(level.fast_end)},
         "stop": level.stop or None,
+        "t_reached": level.t_reached,
         "wall_s": level.wall_s,
     }
 

@@ -29,6 +29,11 @@ class Order:
     high: float | None = None
     used: tuple[float, ...] = ()
 
+    @property
+    def settled(self) -> bool:
+        """Whether its sign is known: the interval does not hold zero."""
+        return self.low is not None and self.high is not None and self.low * self.high > 0.0
+
     def __str__(self) -> str:
         """Return the order in words."""
         if self.value is None:

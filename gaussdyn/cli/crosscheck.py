@@ -14,6 +14,8 @@ from .app import DONE, Json, app, console, emit, numbers, quiet, writable
 if TYPE_CHECKING:
     from ..analysis.crosscheck import CrossCheck
 
+PICTURES = (".png", ".svg", ".pdf")
+
 
 class Start(StrEnum):
     """Where the realizations begin."""
@@ -39,6 +41,8 @@ def crosscheck(
     Example: gaussdyn crosscheck pendulum --with penalty,smooth
     """
     if report is not None:
+        if report.suffix.lower() not in PICTURES:
+            raise InputError("--report", report, f"a file ending in {', '.join(PICTURES)}")
         writable("--report", report)
     with quiet(json_wanted):
         from ..analysis.crosscheck import LADDER

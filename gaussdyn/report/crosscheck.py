@@ -12,6 +12,8 @@ from .charts import PALETTE
 from .pictures import matplotlib_part, save
 
 SIZE = (12.0, 4.0)
+MARKERS, LINES = ("o", "s", "^"), ("-", "--", ":")  # realizations may lie on top of each other
+UNITS = {"position": "SI", "velocity": "SI", "reaction": "N"}
 
 
 def draw_crosscheck(check: CrossCheck, path: str | Path | None = None) -> Any:
@@ -43,11 +45,18 @@ def draw_crosscheck(check: CrossCheck, path: str | Path | None = None) -> Any:
             if levels:
                 N, e = [level.stiffness for level in levels], [level.gaps[quantity].value for level in levels]
                 label = f"{one.name}, {one.orders[quantity]}"
-                axis.loglog(N, e, "o-", color=PALETTE[k % len(PALETTE)], label=label)
-        if check.floor[quantity] > 0.0:
+                style = {"marker": MARKERS[k % len(MARKERS)], "ls": LINES[k % len(LINES)], "fillstyle": "none"}
+                axis.loglog(N, e, color=PALETTE[k % len(PALETTE)], label=label, **style)
+        drawn = bool(axis.lines)
+        if not drawn:
+            axis.text(0.5, 0.5, "nothing to draw over N", ha="center", va="center", transform=axis.transAxes)
+            axis.set_xticks([])
+            axis.set_yticks([])
+        if drawn and check.floor[quantity] > 0.0:
             axis.axhline(check.floor[quantity], ls=":", color="#5b6b7a", label="error of the rigid run")
         axis.set_title(quantity, loc="left")
-        axis.set_xlabel("N")
+        axis.set_xlabel("N (N/m, N s/m)")
+        axis.set_ylabel(f"largest difference, {UNITS[quantity]}")
         handles, _ = axis.get_legend_handles_labels()
         if handles:
             axis.legend(fontsize=7)

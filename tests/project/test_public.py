@@ -15,10 +15,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "gaussdyn"
 NAMES = [
     "Acceleration", "Activation", "ComplementarityProblem", "ContactLaw", "Coulomb", "GaussdynError", "InputError",
-    "LagrangianSystem", "LinearComplementarity", "MoreauJean", "PlanarSystem", "Position", "QuadraticProgram",
-    "Solution", "SpatialSystem", "State", "Status", "Trajectory", "Unilateral", "UserSystem", "Velocity",
-    "admissible_set", "animate", "assemble", "audit", "build", "check_system", "gauss_program", "outcome", "plot",
-    "reactions", "resolve", "simulate", "snapshot", "solve",
+    "LagrangianSystem", "LinearComplementarity", "MoreauJean", "Penalty", "PlanarSystem", "Position",
+    "QuadraticProgram", "Smooth", "Solution", "SpatialSystem", "State", "Status", "Trajectory", "Unilateral",
+    "UserSystem", "Velocity", "Viscous", "admissible_set", "animate", "assemble", "audit", "build", "check_system",
+    "crosscheck", "gauss_program", "outcome", "plot", "reactions", "resolve", "simulate", "snapshot", "solve",
 ]  # fmt: skip
 HEAVY = (
     "numba",

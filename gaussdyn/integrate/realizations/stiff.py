@@ -7,19 +7,21 @@ and damps what is faster than its step. Which one is taken depends on how much t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from ...arrays import EPS, Array
-from ...errors import GaussdynError
+from ...errors import GaussdynError, InputError
 
 Method = Literal["auto", "DOP853", "RK45", "Radau"]
 METHODS = ("auto", "DOP853", "RK45", "Radau")
 NODES = np.array([(4.0 - 6.0**0.5) / 10.0, (4.0 + 6.0**0.5) / 10.0, 1.0])  # of Radau's quadrature, order 5
 WEIGHTS = np.array([(16.0 - 6.0**0.5) / 36.0, (16.0 + 6.0**0.5) / 36.0, 1.0 / 9.0])
 FAR = 1e3  # times its first size: from there on a motion is watched for an escape
+SETTLED = 4000  # steps after which the pace of an integration is judged
+HOPELESS = 10.0
 NEAR = 1e-3  # of the time gone: an escape foreseen so soon is believed
 
 
@@ -87,24 +89,55 @@ def integrate(flow: Flow, t: float, y: Array, t_end: float, method: str, toleran
 
     Raises
     ------
+    InputError
+        The slope is not defined: at the start, or from some time on, whatever the step.
     Escape
         The motion goes to infinity before `t_end`.
     Stuck
         It needs more than `max_steps` steps, or steps too small for the clock.
     """
-    solver = _solver(flow, t, y, t_end, method, tolerance)
-    total = np.zeros(len(flow.collect(t, y)))
+    total = np.zeros(len(flow.collect(t, y)))  # what is wrong at the start itself is raised here
+    tried = _Tried(flow.slope)
+    solver = _solver(replace(flow, slope=tried), t, y, t_end, method, tolerance)
     first, steps = float(np.abs(y[: flow.places]).max(initial=0.0)) + 1.0, 0
     while solver.status == "running":
         message = _advance(solver)
         _watch(flow, t, solver, first, t_end)
         if solver.status == "failed":
+            if tried.error is not None:
+                raise tried.error
             raise Stuck(str(message), (solver.t - t) / (t_end - t))
-        steps += 1
+        steps, tried.error = steps + 1, None
         total += _collected(flow, solver)
-        if steps >= tolerance.max_steps and solver.status == "running":
-            raise Stuck(f"more than {steps} steps are needed", (solver.t - t) / (t_end - t))
+        covered = (solver.t - t) / (t_end - t)
+        if solver.status == "running" and (steps >= tolerance.max_steps or _hopeless(steps, covered, tolerance)):
+            raise Stuck(f"{steps} steps cover only {100.0 * covered:.2g} % of it", covered)
     return Course(y=np.array(solver.y), integrals=total, steps=steps)
+
+
+def _hopeless(steps: int, covered: float, tolerance: Tolerance) -> bool:
+    """Whether many times the steps allowed would be needed at this pace; not judged in a layer at the start."""
+    return steps >= SETTLED and steps > HOPELESS * covered * tolerance.max_steps
+
+
+class _Tried:
+    """A slope that is NaN where it is not defined: a stage of a step too long then shortens the step.
+
+    Where no step is short enough, `error` is what to raise.
+    """
+
+    def __init__(self, slope: Callable[[float, Array], Array]) -> None:
+        self.slope = slope
+        self.error: InputError | None = None
+
+    def __call__(self, t: float, y: Array) -> Array:
+        """Return y', or NaN."""
+        if np.isfinite(y).all():
+            try:
+                return self.slope(t, y)
+            except InputError as error:
+                self.error = error
+        return np.full(len(y), np.nan)
 
 
 def _solver(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance: Tolerance) -> Any:

@@ -81,14 +81,16 @@ class Rocking:
     def errors(self, amplitudes: list[float], dt: float) -> tuple[list[float], list[float]]:
         """Bound the errors of time stepping: of the times of impacts (s), and of the amplitudes before them (rad).
 
-        An impact acts up to a step early or late, and turns the motion round in the middle of that step. Gravity then
-        works over a step and a half too many or too few: the energy after it, over m g R, is off by up to
-        `keeps` omega sin(alpha) 3/2 dt, and so are all swings to come.
+        An impact acts up to a step early or late, and turns the motion round in the middle of that step: gravity works
+        over a step and a half too many or too few, omega sin(alpha) 3/2 dt of the energy over m g R. The block is then
+        tilted by up to omega dt, which the ratio of the rates feels h / b times. All swings to come are off by as much.
         """
         late, off, t = [1.5 * dt], [0.0], 1.5 * dt
         for before, after in pairwise(amplitudes):
             omega = self.p * math.sqrt(2.0 * self.energy(before))
-            worth = 1.5 * omega * math.sin(self.alpha) * dt + math.sin(self.alpha - before) * off[-1]
+            gravity = 1.5 * omega * math.sin(self.alpha) * dt
+            tilted = 2.0 * self.energy(before) * omega * dt / math.tan(self.alpha)
+            worth = gravity + tilted + math.sin(self.alpha - before) * off[-1]
             off.append(self.keeps * worth / math.sin(self.alpha - after))
             ends = (max(after - off[-1], 1e-3 * after), min(after + off[-1], 0.999 * self.alpha))
             t += dt + self.quarter(ends[1]) - self.quarter(ends[0])

@@ -9,7 +9,7 @@ OUT := demo-output
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-fast test-slow bench clean
+.PHONY: help demo test check test-fast test-slow bench docs clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -49,6 +49,14 @@ test-fast: .venv/.dev
 
 test-slow: .venv/.dev  ## The longer tests
 	$(BIN)/pytest -n auto --maxprocesses 8 -m slow
+
+.venv/.docs: pyproject.toml | $(BIN)/python
+	@echo "installing gaussdyn with what builds its pages (a few minutes, once) ..."
+	@$(PIP) -e '.[docs]'
+	@touch $@
+
+docs: .venv/.docs  ## Build the pages into site/, links checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 bench: .venv/.dev  ## Benchmarks: ratios against peers on the same work
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done

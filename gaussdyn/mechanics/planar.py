@@ -51,12 +51,14 @@ class PlanarSystem:
         Laws of pairs by the names of bodies, obstacles or shapes (``body.shape``); None: they do not touch each other.
         Bodies that a joint connects do not, nor a body on a hinge of the ground and obstacles, unless named here.
 
-    Rows come sorted by their ids. Contacts of shapes are found where `rows` or `near` is asked for them.
-
     Raises
     ------
     InputError
         Names used twice, a marker on an unknown body, a contact given twice, NaN.
+
+    Notes
+    -----
+    Rows come sorted by their ids. Contacts of shapes are found where `rows` or `near` is asked for them.
     """
 
     bodies: Sequence[Body]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,26 @@ def test_symbol_table_has_the_field_letters() -> None:
         "rho",
     }
     assert letters - known == set()
+
+
+def test_the_navigation_names_pages_that_exist() -> None:
+    """Pages that the navigation names exist; the home page, the API and the guides are among them."""
+    named = re.findall(r": ([a-z_]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(named) == len(set(named))
+    assert {"index.md", "api.md", "own_system.md", "choosing.md", "not_unique.md", "coming_from.md"} <= set(named)
+    for name in named:
+        assert (ROOT / "docs" / name).exists(), name
+
+
+def test_the_pages_build_with_all_links_right(tmp_path: Path) -> None:
+    """Where the extra docs is installed; `make docs` does the same in an environment of its own."""
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("material")
+    words = [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(tmp_path / "site")]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    import gaussdyn
+
+    api = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
+    for name in gaussdyn.__all__:
+        assert f'.{name}"' in api, name

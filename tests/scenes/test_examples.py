@@ -12,6 +12,8 @@ SHORT = {
     "user_system": ("OK: mass", "COMPLETED", "impacts: [0.40"),
     "scene_with_audit": ("COMPLETED", "angle at the end", "checks hold"),
     "recorded_problem": ("8 contacts, SOLVED", "unique: False"),
+    "heavy_on_light": ("COMPLETED", "9819.81", "friction left: "),
+    "painleve": ("NONE, 0 motions", "MULTIPLE, 2 motions"),
 }
 
 

@@ -1,0 +1,34 @@
+"""The notebooks run, cell by cell, and are committed without outputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("matplotlib")
+import matplotlib
+
+matplotlib.use("Agg")
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+
+
+def test_there_are_two() -> None:
+    assert len(NOTEBOOKS) >= 2
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["nbformat"] == 4
+    names: dict[str, object] = {"__name__": "__main__"}
+    cells = [cell for cell in document["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) >= 3
+    for k, cell in enumerate(cells):
+        exec(compile("".join(cell["source"]), f"{path.name}, cell {k}", "exec"), names)
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None

@@ -59,16 +59,12 @@ class Pendulum:
 
 def impact(W: Array, u: Array, mu: float, e: Array) -> list[Array]:
     """Return all impulses p >= 0 (N, T) for which W p + (1 + e) u obeys Signorini's and Coulomb's laws."""
-    b = (1.0 + e) * u
-    found = []
+    b, found = (1.0 + e) * u, []
     for mode in (0.0, 1.0, -1.0):
-        p = (
-            np.linalg.solve(W, -b)
-            if mode == 0.0
-            else np.array([1.0, -mode * mu]) * -b[0] / (W[0, 0] - mode * mu * W[0, 1])
-        )
+        slides = np.array([1.0, -mode * mu]) * -b[0] / (W[0, 0] - mode * mu * W[0, 1])
+        p: Array = slides if mode else np.asarray(np.linalg.solve(W, -b))
         slip = float(W[1] @ p + b[1])
-        right = abs(p[1]) <= mu * p[0] if mode == 0.0 else mode * slip > 0.0
+        right = mode * slip > 0.0 if mode else abs(p[1]) <= mu * p[0]
         if p[0] >= 0.0 and right:
             found.append(p)
     return found

@@ -157,7 +157,7 @@ def _impact(alpha: float, k: int, what: str) -> Callable[[Any], float]:
     def measure(run: Any) -> float:
         """Read it off the angle, a straight line between two states."""
         turned, goal = run["wheel.turned"], 2.0 * alpha * (k + 1)
-        j = int(min(np.searchsorted(turned, goal - 1e-9), len(turned) - 2))
+        j = min(int(np.searchsorted(turned, goal - 1e-9)), len(turned) - 2)
         if what == "rate":
             return float(run["wheel.rate"][j + 1])
         share = (goal - turned[j - 1]) / (turned[j] - turned[j - 1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import BackendMissing, InputError
-from .app import DONE, REJECTED, UNFINISHED, Json, app, emit, numbers, quiet, writable
+from .app import BAD_INPUT, DONE, REJECTED, UNFINISHED, Json, app, complain, emit, numbers, quiet, writable
 from .progress import Bar
 from .run_screen import show
 
@@ -153,14 +154,16 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
         )  # fmt: skip
     timing = {"compile_s": compile_seconds() - loaded, "wall_s": time.perf_counter() - start}
     checks = compare(scene, trajectory)
-    write(request, scene, trajectory, checks)
+    failed = write(request, scene, trajectory, checks)
     document = document_of(request, scene, trajectory, checks) | timing
+    document["report"] = None if failed else document["report"]
     document["order"] = orders(scene, stepper) if request.order else None
     document["resumed_from"] = resumed_from
+    document["interrupted"] = interrupted(trajectory)
     unfinished = trajectory.stop is not None and not expected(scene, trajectory)
     document["resume"] = request.going_on() if unfinished and request.out is not None else None
-    if unfinished:
-        return document, UNFINISHED
+    if failed or unfinished:
+        return document, failed or UNFINISHED
     return document, REJECTED if any(check["pass"] is False for check in checks) else DONE
 
 
@@ -196,12 +199,30 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
     return named(request.stepper, **{key: value for key, value in settings.items() if value is not None})
 
 
-def write(request: Request, scene: Scene, trajectory: Trajectory, checks: list[dict[str, Any]]) -> None:
-    """Write the report of the run, if it was asked for; the run itself was written on the way."""
-    if request.report is not None:
-        from ..report.write import write_report
+def write(request: Request, scene: Scene, trajectory: Trajectory, checks: list[dict[str, Any]]) -> int:
+    """Write the report, if it was asked for, and return the exit status if that failed: the run is not lost by it."""
+    if request.report is None:
+        return DONE
+    from ..report.write import write_report
 
+    try:
         write_report(request.report, trajectory, scene, checks=checks, command=request.command())
+        return DONE
+    except (OSError, InputError) as error:
+        complain(error)
+        status = BAD_INPUT
+    except KeyboardInterrupt:
+        complain(KeyboardInterrupt(f"the report was not written; {request.report} is as it was before"))
+        status = UNFINISHED
+    if request.out is not None:
+        words = [request.going_on(), shlex.join(["--report", str(request.report)])]
+        sys.stderr.write(f"the run is whole in {request.out}; its report again, without running: {' '.join(words)}\n")
+    return status
+
+
+def interrupted(trajectory: Trajectory) -> bool:
+    """Whether the run was ended from the keyboard."""
+    return trajectory.stop is not None and trajectory.stop.reason.startswith("KeyboardInterrupt")
 
 
 def document_of(

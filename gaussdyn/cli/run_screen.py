@@ -20,6 +20,8 @@ def show(document: dict[str, Any]) -> None:
         screen.print(f"stopped at t = {document['stop']['t']:g} s: {document['stop']['reason']}", markup=False)
     if document["resume"]:
         screen.print(f"go on with: {document['resume']}", soft_wrap=True, markup=False)
+    elif document["interrupted"]:
+        screen.print("not kept: with --out run.h5 an interrupted run can be gone on with", soft_wrap=True, markup=False)
     screen.print(
         f"residual {_figure(document['max_residual'])}, penetration {_figure(document['max_penetration_m'])} m, "
         f"energy error {_figure(document['energy_drift_rel'])}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from ..mechanics.system import System
 from .camera import seen, view
 from .film import acting, box, cone_length
 from .pictures import draw, framed, matplotlib_part, points
+from .place import refused
 
 SIZE = (6.4, 4.0)  # inches at 100 dots: 640 x 400
 RATE = 12  # pictures per second
@@ -77,11 +79,14 @@ def animate(
         axis.tick_params(labelsize=7)
 
     film = matplotlib_part("animation").FuncAnimation(sheet, paint, frames=len(chosen))
+    draft = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
     try:
-        film.save(path, writer=maker(fps=max(1, round(len(chosen) / seconds))), dpi=100)
+        film.save(draft, writer=maker(fps=max(1, round(len(chosen) / seconds))), dpi=100)
+        os.replace(draft, path)
     except OSError as error:
-        path.unlink(missing_ok=True)
-        raise InputError("path", path, "a place that can be written", str(error)) from None
+        raise refused(path, error) from None
+    finally:
+        draft.unlink(missing_ok=True) if draft.parent.is_dir() else None
     return path
 
 

@@ -15,6 +15,7 @@ from ..analysis.atlas import Atlas, Axis, Region
 from ..arrays import Array
 from .page import figure, template
 from .pictures import matplotlib_part, save
+from .place import place
 
 INK = "#1d2733"
 # By number of motions; told apart by people who see no red or no green, and in print by hatches.
@@ -82,9 +83,7 @@ def write_atlas_page(path: str | Path, atlas: Atlas, *, command: str = "") -> Pa
     BackendMissing
         If matplotlib or jinja2 is not installed.
     """
-    path = Path(path)
-    path.write_text(render_atlas(atlas, command=command), encoding="utf-8")
-    return path
+    return place(Path(path), render_atlas(atlas, command=command).encode())
 
 
 def render_atlas(atlas: Atlas, *, command: str = "") -> str:

@@ -15,6 +15,7 @@ from .charts import OUTCOME_COLOURS, charts, library
 from .film import embedded, film
 from .outcomes import stretches
 from .pictures import instants
+from .place import place
 
 HERE = Path(__file__).resolve().parent
 MEANING = {
@@ -58,11 +59,11 @@ def write_page(
     ------
     BackendMissing
         If plotly, jinja2 or matplotlib is not installed.
+    InputError
+        No room, no rights; an older page stays as it is.
     """
     text = render(run, scene=scene, checks=checks, command=command)
-    path = Path(path)
-    path.write_text(text, encoding="utf-8")
-    return path
+    return place(Path(path), text.encode())
 
 
 def render(

@@ -16,6 +16,7 @@ from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen
 from .charts import FLOOR, PALETTE
+from .place import place
 from .series import groups, thinned
 
 Shape = Mapping[str, Any]
@@ -78,10 +79,12 @@ def save(figure: Any, path: Path) -> Path:
     InputError
         Unknown ending, or a place that cannot be written.
     """
+    image = io.BytesIO()
     try:
-        figure.savefig(path, dpi=150)
-    except (ValueError, OSError) as error:
-        raise InputError("path", path, "a file ending in .png, .svg or .pdf that can be written", str(error)) from None
+        figure.savefig(image, dpi=150, format=path.suffix[1:].lower() or None)
+    except ValueError as error:
+        raise InputError("path", path, "a file ending in .png, .svg or .pdf", str(error)) from None
+    place(path, image.getbuffer())
     return path
 
 

@@ -1,0 +1,29 @@
+"""Reports reach the disk whole or not at all: an older one stays until the new one is complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import InputError
+from ..integrate import storage
+
+
+def place(path: Path, data: bytes | memoryview) -> Path:
+    """Write a whole file, or leave what is there.
+
+    Raises
+    ------
+    InputError
+        No room, no rights, no such folder.
+    """
+    try:
+        storage.place(path, memoryview(data))
+    except OSError as error:
+        raise refused(path, error) from None
+    return path
+
+
+def refused(path: Path, error: OSError) -> InputError:
+    """Return what to raise where a report cannot be written."""
+    mend = f"Nothing was written there, and nothing changed. ({storage.reason(error)})"
+    return InputError("path", path, "a place with room that can be written", mend)

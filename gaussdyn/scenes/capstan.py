@@ -22,8 +22,8 @@ from ..mechanics.scene import Exact, Parameter, Scene
 from .measures import Columns, check, largest, last
 
 PARAMETERS = {
-    "corners": Parameter(default=24.0, unit="1", min=2.0, max=48.0, meaning="N (rounded)"),
-    "wrap": Parameter(default=6.0 * math.pi, unit="rad", min=0.5, max=6.0 * math.pi, meaning="phi; 2 pi is one turn"),
+    "corners": Parameter(default=8.0, unit="1", min=2.0, max=48.0, meaning="N (rounded)"),
+    "wrap": Parameter(default=2.0 * math.pi, unit="rad", min=0.5, max=6.0 * math.pi, meaning="phi; 2 pi is one turn"),
     "mu": Parameter(default=0.3, unit="1", min=0.1, max=0.3, meaning="friction of every corner"),
     "share": Parameter(default=0.99, unit="1", min=-1.1, max=1.1, meaning="ln(T1 / T0) over N ln r; it holds up to 1"),
     "pull": Parameter(default=1.0, unit="N", min=0.1, max=10.0, meaning="T0, at the first corner"),

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..contact.resolve import reactions, resolve
 from ..mechanics.contact_law import ContactLaw
 from ..mechanics.scene import Parameter, Scene
 from ..mechanics.spatial import SpatialSystem
@@ -21,7 +20,6 @@ from ..mechanics.spatial_bodies import SpatialBody
 from ..mechanics.spatial_forces import Load
 from ..mechanics.spatial_motion import SpatialMarker
 from ..mechanics.spatial_shapes import Box, HalfSpace, Sphere
-from ..programs.canonical import canonical_reaction
 from .first_state import first
 from .measures import G, check, last
 from .spatial_measures import body_columns
@@ -106,6 +104,9 @@ def smallest(x: float, y: float, push: float, weight: float) -> Array:
 def _upward(system: SpatialSystem, leg: str) -> Any:
     def force(run: Any) -> float:
         """Return the upward force on one leg at the first state, the smallest reactions taken."""
+        from ..contact.resolve import reactions, resolve
+        from ..programs.canonical import canonical_reaction
+
         dynamics = first(system, run)
         found = reactions(dynamics, canonical_reaction(resolve(dynamics)))
         return next(float(r[0]) for id, r in found.items() if leg in id)

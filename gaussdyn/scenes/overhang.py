@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..contact.resolve import resolve
 from ..mechanics.contact_law import ContactLaw
 from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import box
@@ -135,6 +134,8 @@ def _exact(system: PlanarSystem, n: int, excess: float, size: tuple[float, float
 
 def _start(system: PlanarSystem, run: Any) -> Array:
     """Return the accelerations at the first state, shape (n, 3), m/s^2 and rad/s^2."""
+    from ..contact.resolve import resolve
+
     return np.asarray(resolve(first(system, run)).x, dtype=np.float64).reshape(-1, 3)
 
 

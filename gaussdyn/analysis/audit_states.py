@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +104,9 @@ class _SavedStep:
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
         start = replace(start, memory={key: p for key, p in impulses.items() if p.any()})
         said = [event.id for event in run.events if event.kind == UNSETTLED and event.t == state.t]
-        extra = {"unsettled": said[0]} if said else {}
+        extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
+        kept = float(run.steps.restitution[run.saved[k] - 1])
+        extra |= {"restitution": kept} if kept != 1.0 else {}
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
         return cls(start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses)
 

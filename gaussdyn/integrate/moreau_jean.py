@@ -6,32 +6,28 @@ contact dynamics method. The laws hold at the end of the step, see `theta_proble
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..arrays import EPS, Array, scalar
-from ..contact.resolve import reactions, resolve
+from ..contact.resolve import reactions
 from ..contact.snapshot import Activation
 from ..errors import InputError
 from ..mechanics.state import State
 from ..mechanics.system import System
 from ..programs.residuals import TOL
-from ..programs.solution import Solution, Status
-from .energy import energy
+from ..programs.solution import Solution
+from .dissipation import lifted
 from .events import row_modes
+from .passes import solved
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
 from .theta_problem import Guess, ThetaProblem
 
-MAX_PASSES = 25
-SOFTEN_AFTER = 3  # passes of plain iteration before the velocity dependence of the force goes beside the mass
-SETTLED = 1e-14  # relative change of the contact problem's data at which its answer is taken
+NOTHING = 1e-9  # of the largest impulse: one that may be rounding
 GONE = 1e-120  # m/s; what is left of a motion that has stopped would go on shrinking until its square vanishes
-ROUGH = 1e-8  # largest residual E of a contact problem that is not the last one
-FINER = 1e-3  # of the last change: residual E at which such a problem counts as solved
-STALLED = 1e-8  # the same where rounding (or a Jacobian by differences) allows no further gain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,24 +95,27 @@ class MoreauJean:
         dt, t_end = self._span(state.t, t_max)
         held = held_control(control, state)
         problem = self._problem(system, state, dt, t_end, held)
-        guess, solution = _solve(problem)
+        guess, solution = solved(problem)
         return _step(guess, solution, held)
 
     def rebuild(
-        self, system: System, start: State, state: State, dt: float, control: Array | None, *, unsettled: str = ""
+        self, system: System, start: State, state: State, dt: float, control: Array | None, *, unsettled: str = "",
+        restitution: float = 1.0,
     ) -> Rebuilt:  # fmt: skip
         """Return the step from `start` to `state`, from the two states alone.
 
-        A step with the laws at its midpoint needs to be told so, by the row that did not settle.
+        A step with the laws at its midpoint needs to be told so, by the row because of which; and what was kept of
+        the restitution.
         """
-        problem = self._problem(system, start, dt, state.t, control).at_middle(unsettled)
+        problem = self._problem(system, start, dt, state.t, control).at_middle(unsettled).keeping(restitution)
         claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
-        pushing = frozenset(key for key, p in claimed.items() if p[0] > 0.0)
+        least = NOTHING * max((float(np.abs(p).max()) for p in claimed.values()), default=0.0)
+        pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
         guess = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing)
         while guess.late:
-            guess = guess.problem.joined(guess.late).guess(state.v, guess.stopped(state.v))
+            guess = guess.problem.joined(guess.late).guess(state.v, guess.stopped(state.v) | pushing)
         for _ in range(3):
-            guess = guess.problem.guess(state.v, guess.stopped(state.v))
+            guess = guess.problem.guess(state.v, guess.stopped(state.v) | pushing)
         return Rebuilt(dynamics=guess.dynamics, q=guess.end.q)
 
     def _problem(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> ThetaProblem:
@@ -133,83 +132,6 @@ class MoreauJean:
         if t_max > t_end + near:
             return self.dt, t_end
         return (self.dt if abs(t_max - t_end) <= near else t_max - t), t_max
-
-
-def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
-    """Solve the step near the last reactions; where that fails, any solution will do.
-
-    Of several motions the one that the last reactions belong to may be one that no iteration can follow.
-    """
-    guess, solution = _complete(problem, problem.start.memory)
-    if solution.solved or not problem.start.memory:
-        return guess, solution
-    other, free = _complete(problem, {})
-    return (other, free) if free.solved else (guess, solution)
-
-
-def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
-    """Solve the step with the contacts that are closed, and again with those that close within it, until none does."""
-    guess, solution = _refined(problem.first(), near)
-    while solution.solved and solution.x is not None and guess.late:
-        near = reactions(guess.dynamics, solution)
-        guess, solution = _refined(guess.problem.joined(guess.late).guess(solution.x, guess.stopped(solution.x)), near)
-    fault = guess.end.fault
-    return guess, solution.but(status=Status.MAX_ITERATIONS, message=fault) if solution.solved and fault else solution
-
-
-def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
-    """Refine the guess of v+ until the contact problem no longer changes.
-
-    Rates at the end are met with the Jacobian of the midpoint, so that passes contract only where that has no smaller
-    singular value than it changes by. Where they do not, the laws are taken at the midpoint.
-    """
-    problem, changes = guess.problem, [np.inf]
-    for k in range(1, MAX_PASSES + 1):
-        tol = max(problem.tol, min(ROUGH, FINER * changes[-1]))
-        solution = resolve(guess.dynamics, start=near, tol=tol)
-        if solution.x is None or not (solution.solved or _nearly(solution)):
-            return guess, solution
-        near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
-        refined = problem.after(guess, solution.x)
-        change = refined.far_from(guess)
-        settled = change <= SETTLED or (change >= 0.5 * changes[-1] and change <= STALLED)
-        if settled and _reached(solution, problem.tol):
-            return refined, solution
-        if k == SOFTEN_AFTER and change > 0.03 * changes[-1]:
-            problem = problem.soften(solution.x)
-            refined, change = problem.guess(solution.x, guess.stopped(solution.x)), np.inf
-        changes.append(change)
-        if not problem.unsettled and _hopeless(changes):
-            problem = problem.at_middle(refined.moves_most(guess))
-            refined, changes = problem.guess(solution.x, guess.stopped(solution.x)), [np.inf]
-        guess = refined
-    if not solution.solved:
-        return guess, solution
-    message = f"v+ still moved by {changes[-1]:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
-    return guess, solution.but(status=Status.MAX_ITERATIONS, message=message)
-
-
-def _reached(solution: Solution, tol: float) -> bool:
-    """Return whether an answer that may have been found with a larger tolerance is good for the one given."""
-    found = solution.residuals
-    return solution.solved and (found is None or found.small(tol))
-
-
-def _nearly(solution: Solution) -> bool:
-    """Return whether an answer will do to go on with.
-
-    Between passes the rates of contacts that depend on one another need not agree, to the size of the last change.
-    """
-    usual = solution.status in (Status.MAX_ITERATIONS, Status.UNDECIDED)
-    return usual and solution.residuals is not None and solution.residuals.E <= ROUGH
-
-
-def _hopeless(changes: Sequence[float]) -> bool:
-    """Return whether passes will not settle, from the largest factor of the last two."""
-    if len(changes) < 4 or not np.isfinite(changes[-3:]).all():
-        return False
-    factor = max(changes[-1] / changes[-2], changes[-2] / changes[-3])
-    return changes[-1] * min(factor, 1.0) ** (MAX_PASSES - len(changes)) > SETTLED
 
 
 def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
@@ -231,6 +153,7 @@ def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
         reactions=impulses,
         modes=row_modes(dynamics, solution),
         unsettled=problem.unsettled,
+        restitution=problem.kept,
         rows=rows,
         work=_work(guess, solution.x),
         control=control,
@@ -257,16 +180,5 @@ def _work(guess: Guess, v_plus: Array) -> Work:
     return Work(
         reactions=float(v_mid @ impulse),
         forces=problem.dt * scalar("power(t, q, v)", power),
-        projection=_lifted(guess, v_plus),
+        projection=lifted(guess, v_plus),
     )
-
-
-def _lifted(guess: Guess, v_plus: Array) -> float:
-    """Return the energy that the projection added, J."""
-    if guess.end is guess.moved:
-        return 0.0
-    before, after = (
-        energy(guess.problem.system, State(t=guess.problem.t_end, q=place.q, v=v_plus))
-        for place in (guess.moved, guess.end)
-    )  # fmt: skip
-    return sum(after) - sum(before)

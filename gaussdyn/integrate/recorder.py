@@ -30,7 +30,7 @@ LETTERS = {
     ("unilateral", 1): ("r_N",), ("dry", 1): ("r_T",), ("dry", 2): ("r_T1", "r_T2"), ("bilateral", 1): ("r",),
 }  # fmt: skip
 ENERGIES = ("kinetic", "potential", "energy", *WORKS, "energy_error")
-NUMBERS = ("t", "dt", "E", "friction_margin")
+NUMBERS = ("t", "dt", "E", "friction_margin", "restitution")
 
 
 def component_names(row: Row) -> tuple[str, ...]:
@@ -195,7 +195,7 @@ class Recorder:
         """Enter what is kept of every step, saved or not."""
         residuals, tally, piece = step.solution.residuals, self.tally, self.piece
         E = residuals.E if residuals is not None else 0.0
-        for name, value in zip(NUMBERS, (step.state.t, step.dt, E, found.margin), strict=True):
+        for name, value in zip(NUMBERS, (step.state.t, step.dt, E, found.margin, step.restitution), strict=True):
             piece.numbers[name].append(value)
         piece.status.append(str(step.solution.status))
         piece.outcome.append(found.outcome)

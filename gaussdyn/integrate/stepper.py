@@ -63,6 +63,8 @@ class Step:
         The control value held during the step.
     unsettled : str
         The row because of which the laws of this step hold at its midpoint; empty where they hold at its end.
+    restitution : float
+        The fraction of all restitution that was kept; below 1 where an impact would have gained energy otherwise.
     """
 
     start: State
@@ -76,6 +78,7 @@ class Step:
     work: Work = Work()
     control: Array | None = None
     unsettled: str = ""
+    restitution: float = 1.0
 
     def contact_force(self, one: str, other: str) -> Array:
         """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.

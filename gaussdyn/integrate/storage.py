@@ -23,7 +23,7 @@ PARTS = ".parts"  # ending of the folder in which a run waits while it is going 
 LONG = 4096  # entries of a text table from which it is compressed
 STATE = ("t", "q", "v", "saved", "before_t", "before_q", "before_v")
 DOCUMENTS = ("settings", "versions", "statistics", "seed", "rows")
-STEPS = ("t", "dt", "status", "E", "outcome", "friction_margin")
+STEPS = ("t", "dt", "status", "E", "outcome", "friction_margin", "restitution")
 
 
 def save(run: Trajectory, path: Path) -> Path:

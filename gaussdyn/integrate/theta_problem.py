@@ -123,6 +123,8 @@ class ThetaProblem:
     unsettled : str
         The row because of which the laws hold at the midpoint of this step (Moreau's classical rule); empty where
         they hold at the end, as they should.
+    kept : float
+        The fraction of all restitution that is kept, 1 unless an impact would gain energy.
     """
 
     system: System
@@ -137,6 +139,7 @@ class ThetaProblem:
     free: FreeMotion
     softened: Array | None = None
     unsettled: str = ""
+    kept: float = 1.0
 
     @classmethod
     def at(
@@ -177,7 +180,11 @@ class ThetaProblem:
         fit = {row.id: known[row.id] for row in self.middle.rows if row.id in known and len(known[row.id]) == row.size}
         free = self.free.started(self._push(fit))
         pushing = frozenset(key for key, p in fit.items() if p[0] > 0.0)
-        return replace(self, free=free).guess(free.velocity(self._push(fit)), pushing)
+        v_plus = free.velocity(self._push(fit))
+        if not self._plausible(v_plus):  # after an impact, whose impulse will not act again
+            free = self.free.started(self._push({}))
+            v_plus = free.velocity(self._push({}))
+        return replace(self, free=free).guess(v_plus, pushing)
 
     def after(self, last: Guess, v_plus: Array) -> Guess:
         """Return the contact problem for the velocity v+ that solves the last one."""
@@ -218,7 +225,15 @@ class ThetaProblem:
 
         It no longer depends on where the step ends, so that it has no passes to converge.
         """
-        return replace(self, unsettled=id)
+        return replace(self, unsettled=id, softened=None if id else self.softened)
+
+    def keeping(self, share: float) -> ThetaProblem:
+        """Return the problem with a fraction of all restitution."""
+        return replace(self, kept=share)
+
+    def restores(self) -> bool:
+        """Return whether any contact leaves with restitution."""
+        return any(self.rebounds(key) for key in self.bounce)
 
     def rebounds(self, id: str) -> bool:
         """Return whether a contact leaves with restitution."""
@@ -238,7 +253,13 @@ class ThetaProblem:
         if not self.rebounds(row.id):
             return 0.0
         before = row.gap - (1.0 - self.theta) * self.dt * float(row.rate[0])
-        return row.eps_n**2 * max(before, 0.0)
+        return (self.kept * row.eps_n) ** 2 * max(before, 0.0)
+
+    def _plausible(self, v_plus: Array) -> bool:
+        """Return whether a guess of v+ has an energy that can come from the start and the force."""
+        M, v = self.middle.M, self.start.v
+        speed = np.abs(v) + np.abs(self.middle.x_free)
+        return bool(v_plus @ M @ v_plus <= 4.0 * float(speed @ np.abs(M) @ speed))
 
     def _push(self, p: Mapping[str, Array]) -> Array:
         """Return J^T p of all rows, shape (nv,), N s."""
@@ -262,7 +283,7 @@ class ThetaProblem:
                 found.append(row)
                 continue
             rate = self._rate_at_middle(row) if self.unsettled else last.rate - row.J @ (v_plus - v)
-            rate = rate + self.bounce[row.id]
+            rate = rate + self.kept * self.bounce[row.id]
             found.append(row.but(level="position", gap=0.0, rate=rate, eps_n=0.0, eps_t=0.0))
         return tuple(found)
 

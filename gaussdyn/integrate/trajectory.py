@@ -34,8 +34,8 @@ class Event:
 
     Kinds: touchdown and lift_off (a unilateral row begins or ceases to push), stick and slip (a closed contact
     comes to rest or begins to slide), unsettled (the laws of the step hold at its midpoint, not at its end, because
-    its passes would not settle: joints near a singular state, contacts that flicker). With time stepping `t` is the
-    end of the step in which it was seen.
+    its passes would not settle: joints near a singular state, contacts that flicker; or because an impact at the row
+    would gain energy otherwise). With time stepping `t` is the end of the step in which it was seen.
     """
 
     t: float
@@ -68,6 +68,8 @@ class StepTable:
     friction_margin : Array, shape (steps,)
         Factor by which all friction may grow there before the acceleration ceases to be unique; below 1 it is not.
         inf: friction never matters; NaN: not examined, or not known.
+    restitution : Array, shape (steps,)
+        Fraction of all restitution that was kept: below 1 in impacts that would have gained energy with all of it.
     """
 
     t: Array
@@ -76,10 +78,13 @@ class StepTable:
     E: Array
     outcome: Text
     friction_margin: Array = field(default_factory=lambda: np.zeros(0))
+    restitution: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
         if len(self.friction_margin) != len(self.t):
             object.__setattr__(self, "friction_margin", np.full(len(self.t), np.nan))
+        if len(self.restitution) != len(self.t):
+            object.__setattr__(self, "restitution", np.ones(len(self.t)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -1,0 +1,116 @@
+"""From the problem of one guess of v+ to the step: passes until nothing changes, contacts that join, ways out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ..arrays import Array
+from ..contact.resolve import reactions, resolve
+from ..programs.solution import Solution, Status
+from .dissipation import dissipating
+from .theta_problem import Guess, ThetaProblem
+
+MAX_PASSES = 25
+SOFTEN_AFTER = 3  # passes of plain iteration before the velocity dependence of the force goes beside the mass
+SETTLED = 1e-14  # relative change of the contact problem's data at which its answer is taken
+ROUGH = 1e-8  # largest residual E of a contact problem that is not the last one
+FINER = 1e-3  # of the last change: residual E at which such a problem counts as solved
+STALLED = 1e-8  # the same where rounding (or a Jacobian by differences) allows no further gain
+
+
+def solved(problem: ThetaProblem) -> tuple[Guess, Solution]:
+    """Solve the step, so that no impact in it gains energy."""
+    return dissipating(*_solve(problem), _solve)
+
+
+def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
+    """Solve the step near the last reactions; where that fails, any solution will do.
+
+    Of several motions the one that the last reactions belong to may be one that no iteration can follow. Where none
+    is found at all the laws are taken at the midpoint.
+    """
+    failed = None
+    for one, near in _ways(problem):
+        guess, solution = _complete(one, near)
+        if solution.solved:
+            return guess, solution
+        failed = (guess, solution) if failed is None else failed
+    assert failed is not None  # there is at least one way
+    return failed
+
+
+def _ways(problem: ThetaProblem) -> Iterator[tuple[ThetaProblem, Mapping[str, Array]]]:
+    """Yield what to try: the problem, and reactions to begin with."""
+    yield problem, problem.start.memory
+    if problem.start.memory:
+        yield problem, {}
+    if not problem.unsettled and problem.bounce:
+        yield problem.at_middle(next(iter(problem.bounce))), {}
+
+
+def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
+    """Solve the step with the contacts that are closed, and again with those that close within it, until none does."""
+    guess, solution = _refined(problem.first(), near)
+    while solution.solved and solution.x is not None and guess.late:
+        near = reactions(guess.dynamics, solution)
+        guess, solution = _refined(guess.problem.joined(guess.late).guess(solution.x, guess.stopped(solution.x)), near)
+    fault = guess.end.fault
+    return guess, solution.but(status=Status.MAX_ITERATIONS, message=fault) if solution.solved and fault else solution
+
+
+def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
+    """Refine the guess of v+ until the contact problem no longer changes.
+
+    Rates at the end are met with the Jacobian of the midpoint, so that passes contract only where that has no smaller
+    singular value than it changes by. Where they do not, the laws are taken at the midpoint.
+    """
+    problem, changes = guess.problem, [np.inf]
+    for k in range(1, MAX_PASSES + 1):
+        tol = max(problem.tol, min(ROUGH, FINER * changes[-1]))
+        solution = resolve(guess.dynamics, start=near, tol=tol)
+        if solution.x is None or not (solution.solved or _nearly(solution)):
+            return guess, solution
+        near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
+        refined = problem.after(guess, solution.x)
+        change = refined.far_from(guess)
+        settled = change <= SETTLED or (change >= 0.5 * changes[-1] and change <= STALLED)
+        if settled and _reached(solution, problem.tol):
+            return refined, solution
+        if k == SOFTEN_AFTER and change > 0.03 * changes[-1]:
+            problem = problem.soften(solution.x)
+            refined, change = problem.guess(solution.x, guess.stopped(solution.x)), np.inf
+        changes.append(change)
+        if not problem.unsettled and _hopeless(changes):
+            problem = problem.at_middle(refined.moves_most(guess))
+            refined, changes = problem.first(), [np.inf]  # passes that diverge leave no velocity to go on from
+            problem = refined.problem
+        guess = refined
+    if not solution.solved:
+        return guess, solution
+    message = f"v+ still moved by {changes[-1]:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
+    return guess, solution.but(status=Status.MAX_ITERATIONS, message=message)
+
+
+def _reached(solution: Solution, tol: float) -> bool:
+    """Return whether an answer that may have been found with a larger tolerance is good for the one given."""
+    found = solution.residuals
+    return solution.solved and (found is None or found.small(tol))
+
+
+def _nearly(solution: Solution) -> bool:
+    """Return whether an answer will do to go on with.
+
+    Between passes the rates of contacts that depend on one another need not agree, to the size of the last change.
+    """
+    usual = solution.status in (Status.MAX_ITERATIONS, Status.UNDECIDED)
+    return usual and solution.residuals is not None and solution.residuals.E <= ROUGH
+
+
+def _hopeless(changes: Sequence[float]) -> bool:
+    """Return whether passes will not settle, from the largest factor of the last two."""
+    if len(changes) < 4 or not np.isfinite(changes[-3:]).all():
+        return False
+    factor = max(changes[-1] / changes[-2], changes[-2] / changes[-3])
+    return changes[-1] * min(factor, 1.0) ** (MAX_PASSES - len(changes)) > SETTLED

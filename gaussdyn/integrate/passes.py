@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..contact.resolve import reactions, resolve
 from ..programs.solution import Solution, Status
+from .at_rest import brought_to_rest
 from .dissipation import dissipating
 from .theta_problem import Guess, ThetaProblem
 
@@ -69,7 +70,7 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
     problem, changes = guess.problem, [np.inf]
     for k in range(1, MAX_PASSES + 1):
         tol = max(problem.tol, min(ROUGH, FINER * changes[-1]))
-        solution = resolve(guess.dynamics, start=near, tol=tol)
+        solution = brought_to_rest(guess.dynamics, resolve(guess.dynamics, start=near, tol=tol), problem.tol)
         if solution.x is None or not (solution.solved or _nearly(solution)):
             return guess, solution
         near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions

@@ -49,7 +49,8 @@ class Violation:
 def violations(system: System, state: State, *, tol: float = 1e-9) -> tuple[Violation, ...]:
     """Return the joints, rods, limits and strings that a state violates: their gaps, and the rates of those that hold.
 
-    Constraints on the velocity level (motors, gears, rolling) are not counted: they may set in with an impulse.
+    Constraints on the velocity level count where rest obeys them (rolling, skates, gears). Those that drive (motors)
+    do not: they may set in with an impulse.
 
     Parameters
     ----------
@@ -59,16 +60,34 @@ def violations(system: System, state: State, *, tol: float = 1e-9) -> tuple[Viol
         Largest gap (m, rad) that counts as none; for rates relative to the speeds there are.
     """
     tol = scalar("tol", tol, low=0.0, open_low=True)
-    found = []
-    for row in _joints(system, state):
-        gap = float(row.gap)
-        if row.level != "position":
-            continue
+    found, rows = [], _joints(system, state)
+    driving = _driving(system, state) if any(row.level == "velocity" for row in rows) else frozenset()
+    for row in rows:
+        gap = float(row.gap) if row.level == "position" else 0.0
         if gap < -tol or (row.bilateral and gap > tol):
             found.append(Violation(id=row.id, what="gap", value=gap))
-        elif row.bilateral and abs(row.rate[0]) > tol * (1.0 + float(np.abs(row.J[0]) @ np.abs(state.v))):
-            found.append(Violation(id=row.id, what="rate", value=float(row.rate[0])))
+        elif row.bilateral and row.id not in driving and _moves(row, state, tol):
+            found.append(Violation(id=row.id, what="rate", value=_fastest(row)))
     return tuple(found)
+
+
+def _driving(system: System, state: State) -> frozenset[str]:
+    """Return the constraints on the velocity level that rest does not obey."""
+    rest = _joints(system, replace(state, v=np.zeros(system.nv)))
+    return frozenset(row.id for row in rest if row.level == "velocity" and np.any(row.rate))
+
+
+def _moves(row: Row, state: State, tol: float) -> bool:
+    """Return whether a constraint that holds has a rate."""
+    n = 1 if row.kind == "bilateral_contact" else row.size
+    speeds = 1.0 + np.abs(row.J[:n]) @ np.abs(state.v)
+    return bool((np.abs(row.rate[:n]) > tol * speeds).any())
+
+
+def _fastest(row: Row) -> float:
+    """Return the rate of the largest size, with its sign."""
+    rates = row.rate[:1] if row.kind == "bilateral_contact" else row.rate
+    return float(rates[np.argmax(np.abs(rates))])
 
 
 def check_initial(system: System, state: State, *, project: bool = False, tol: float = 1e-9) -> State:

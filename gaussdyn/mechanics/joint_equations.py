@@ -7,39 +7,12 @@ b, the cosine between an axis of a and one of b, the turn of a against b as a qu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
 from ..linalg.rotations import cross, cross_matrix, quaternion_of
-from .rows import Row
+from .equation import Equation
 from .spatial_motion import SpatialMotion
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Equation:
-    """A function of the pose at one state: value, rate = J v, second rate = J a + drift.
-
-    Attributes
-    ----------
-    value, rate, drift : float
-    J : Array, shape (nv,)
-    """
-
-    value: float
-    J: Array
-    rate: float
-    drift: float
-
-
-def bilateral_rows(name: str, parts: Sequence[tuple[str, Equation]]) -> tuple[Row, ...]:
-    """Return one row ``name:part`` for every equation that a joint keeps at zero."""
-    return tuple(
-        Row(id=f"{name}:{part}", kind="bilateral", gap=e.value, J=e.J[None], rate=[e.rate], drift=[e.drift])  # type: ignore[arg-type]
-        for part, e in parts
-    )
 
 
 def offsets(a: SpatialMotion, b: SpatialMotion) -> tuple[Equation, ...]:

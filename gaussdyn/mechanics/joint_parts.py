@@ -13,7 +13,7 @@ import numpy as np
 
 from ..arrays import Array, scalar
 from ..errors import InputError
-from .joint_equations import Equation
+from .equation import Equation
 from .planar_vectors import check_name
 from .rows import Row
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import scalar
 from ..errors import InputError
-from .joint_equations import Equation, bilateral_rows
+from .equation import Equation, bilateral_rows
 from .planar_bodies import Marker
 from .planar_motion import Motion
 from .planar_vectors import Pair, check_name, perp, rotated, unit

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from .joint_equations import Equation
+from .drives import Drive
+from .equation import Equation
 from .joint_parts import Part
 from .planar_joints import Hinge, Joint
 from .planar_motion import Layout, Motion
 from .planar_vectors import GROUND, nearest
 from .rows import Row
-from .spatial_forces import Drive
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import InputError
 from .contact_law import ContactLaw
+from .drives import Drive
 from .forces import Drag, Load, Shaking, Spring
 from .joint_parts import Gear, JointFriction, Limit, Motor
 from .planar_bodies import Marker, PlanarBody, Point
@@ -15,7 +16,6 @@ from .planar_contacts import DryFriction, HalfPlane, PlanarContact, Rod, String
 from .planar_disc_contact import PlanarDiscContact
 from .planar_joints import Hinge, Slider, Weld
 from .planar_outlines import Disc, Polygon, Stadium
-from .spatial_forces import Drive
 
 Constraint = PlanarContact | String | Rod | DryFriction | PlanarDiscContact
 Force = Spring | Drag | Load | Shaking | Drive

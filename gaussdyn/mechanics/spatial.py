@@ -15,7 +15,7 @@ from ..arrays import Array, vector
 from ..errors import InputError
 from ..linalg.rotations import IDENTITY, cross_matrix, unit_quaternion
 from .contact_law import ContactLaw
-from .joint_equations import Equation
+from .equation import Equation
 from .planar_vectors import nearest
 from .rows import Row
 from .spatial_bodies import SpatialBody

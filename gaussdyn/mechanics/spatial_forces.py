@@ -6,18 +6,14 @@ Each adds itself to the generalised force h; what is conservative has a `potenti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..arrays import Array, scalar
-from .joint_equations import Equation
-from .planar_vectors import check_name
+from .drives import Drive, Free, check_sizes
 from .spatial_motion import Motions, SpatialMarker
 from .spatial_shapes import Triple, direction, triple
-
-Free = Callable[..., Equation]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +43,7 @@ class Spring:
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_sizes(self, f"spring {self.a.label}~{self.b.label}", "stiffness", "length", "damping")
+        check_sizes(self, f"spring {self.a.label}~{self.b.label}", "stiffness", "length", "damping")
 
     @property
     def markers(self) -> tuple[SpatialMarker, ...]:
@@ -109,7 +105,7 @@ class Drag:
     spin_damping: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_sizes(self, self.point.label, "damping", "spin_damping")
+        check_sizes(self, self.point.label, "damping", "spin_damping")
 
     @property
     def markers(self) -> tuple[SpatialMarker, ...]:
@@ -187,70 +183,6 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drive:
-    """A force along the coordinate x of a hinge or slider: effort - stiffness (x - target) - damping (x' - rate).
-
-    A torsional spring or damper, a drive with a given moment, or a proportional-derivative one. The angle of a hinge is
-    taken within half a turn of `target`: a spring wound up further than that snaps over.
-
-    Parameters
-    ----------
-    joint : str
-    effort : float
-        N m or N.
-    stiffness, damping : float
-        N m/rad or N/m, N m s or N s/m; >= 0.
-    target, rate : float
-        rad or m, rad/s or m/s.
-
-    Raises
-    ------
-    InputError
-        A negative stiffness or damping, NaN.
-    """
-
-    joint: str
-    effort: float = 0.0
-    stiffness: float = 0.0
-    damping: float = 0.0
-    target: float = 0.0
-    rate: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_name("joint of a drive", self.joint)
-        _check_sizes(self, f"the drive of {self.joint}", "stiffness", "damping")
-        for name in ("effort", "target", "rate"):
-            object.__setattr__(self, name, scalar(f"{name} of the drive of {self.joint}", getattr(self, name)))
-
-    @property
-    def joints(self) -> tuple[str, ...]:
-        """The joints it acts on."""
-        return (self.joint,)
-
-    def force(self, motion: Motions, free: Free) -> Array:
-        """Return its generalised force, shape (nv,)."""
-        x = free(self.joint, self.target)
-        return np.asarray((self._supplied(x) - self.stiffness * (x.value - self.target)) * x.J)
-
-    def gradient(self, motion: Motions, free: Free) -> Array:
-        """Return its derivative with respect to v, shape (nv, nv)."""
-        x = free(self.joint, self.target)
-        return np.outer(-self.damping * x.J, x.J)
-
-    def potential(self, motion: Motions, free: Free) -> float:
-        """Return stiffness (x - target)^2 / 2, J."""
-        return 0.5 * self.stiffness * (free(self.joint, self.target).value - self.target) ** 2
-
-    def power(self, motion: Motions, free: Free) -> float:
-        """Return the power of all but the spring, W."""
-        x = free(self.joint, self.target)
-        return self._supplied(x) * x.rate
-
-    def _supplied(self, x: Equation) -> float:
-        return self.effort - self.damping * (x.rate - self.rate)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Shaking:
     """The frame of reference shakes: inertial force -m a sin(2 pi f t + phase) on every body.
 
@@ -277,7 +209,7 @@ class Shaking:
     phase: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_sizes(self, "the shaking", "amplitude", "frequency")
+        check_sizes(self, "the shaking", "amplitude", "frequency")
         object.__setattr__(self, "direction", direction("direction of the shaking", self.direction))
         object.__setattr__(self, "phase", scalar("phase of the shaking", self.phase))
 
@@ -307,9 +239,3 @@ class Shaking:
 
 
 Force = Spring | Drag | Load | Drive | Shaking
-
-
-def _check_sizes(force: object, where: str, *names: str) -> None:
-    """Store these numbers as floats; raise InputError if one is negative."""
-    for name in names:
-        object.__setattr__(force, name, scalar(f"{name} of {where}", getattr(force, name), low=0.0))

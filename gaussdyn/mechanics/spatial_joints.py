@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..errors import InputError
-from .joint_equations import Equation, angle, bilateral_rows, cosine, offsets, travel, twist
+from .equation import Equation, bilateral_rows
+from .joint_equations import angle, cosine, offsets, travel, twist
 from .planar_vectors import check_name
 from .rows import Row
 from .spatial_motion import Motion, SpatialMarker

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Array, scalar
 from ..errors import InputError
-from .joint_equations import Equation
+from .equation import Equation
 from .rows import Row
 from .spatial_motion import Motion, SpatialMarker
 

@@ -8,11 +8,12 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import InputError
-from .joint_equations import Equation
+from .drives import Drive
+from .equation import Equation
 from .joint_parts import Part
 from .planar_vectors import nearest
 from .rows import Row
-from .spatial_forces import Drive, Force, Shaking
+from .spatial_forces import Force, Shaking
 from .spatial_joints import Joint
 from .spatial_links import Rod, String
 from .spatial_motion import Motions, SpatialLayout

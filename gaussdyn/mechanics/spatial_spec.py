@@ -7,9 +7,10 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from .contact_law import ContactLaw
+from .drives import Drive
 from .joint_parts import Gear, JointFriction, Limit, Motor
 from .spatial_bodies import SpatialBody
-from .spatial_forces import Drag, Drive, Load, Shaking, Spring
+from .spatial_forces import Drag, Load, Shaking, Spring
 from .spatial_joints import BallJoint, Hinge, Slider, Universal, Weld
 from .spatial_links import Rod, String
 from .spatial_motion import SpatialMarker

@@ -7,6 +7,7 @@ import pytest
 
 from gaussdyn import Position, State, UserSystem, Velocity
 from gaussdyn.errors import InputError
+from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.consistent import check_initial, projected, violations
 from gaussdyn.mechanics.joint_parts import Limit, Motor
 from gaussdyn.mechanics.planar import PlanarSystem
@@ -125,6 +126,26 @@ def test_joints_that_contradict_one_another_are_named():
     system = PlanarSystem(bodies=[Point(name="p", mass=1.0)], contacts=[far, near])
     with pytest.raises(InputError, match=r"after projection p~ground\.far: gap"):
         check_initial(system, State(q=[2.0, 0.1], v=[0.0, 0.0]), project=True)
+
+
+def test_a_skate_that_moves_sideways_is_named_and_mended():
+    skate = Velocity(lambda t, q, v: -np.sin(q[2]) * v[0] + np.cos(q[2]) * v[1], kind="bilateral", name="blade")
+    system = UserSystem(3, np.diag([1.0, 1.0, 0.1]), [0.0, 0.0, 0.0], [skate])
+    state = State(q=[0.0, 0.0, 0.3], v=[1.0, 0.5, 2.0])
+    (found,) = violations(system, state)
+    assert (found.id, found.what) == ("blade", "rate")
+    assert found.value == pytest.approx(-np.sin(0.3) + 0.5 * np.cos(0.3), abs=1e-15)
+    with pytest.raises(InputError, match=r"blade: rate 0\.182"):
+        simulate(system, state, 0.1)
+    run = simulate(system, state, 0.1, project=True)
+    along = np.array([np.cos(0.3), np.sin(0.3)])  # equal masses: what is left is the part along the blade
+    np.testing.assert_allclose(run.v[0], [*(along * (along @ [1.0, 0.5])), 2.0], atol=1e-12)
+
+
+def test_a_motor_may_set_in_with_an_impulse():
+    motor = Velocity(lambda t, q, v: v[0] - 3.0, kind="bilateral", name="motor")
+    system = UserSystem(2, np.eye(2), [0.0, 0.0], [motor])
+    assert not violations(system, State(q=[0.0, 0.0], v=[0.0, 0.0]))
 
 
 def test_users_constraints_of_both_levels():

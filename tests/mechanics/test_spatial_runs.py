@@ -12,10 +12,10 @@ from spatial_cases import rotation_of, wxyz
 
 from gaussdyn import MoreauJean, simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.drives import Drive
 from gaussdyn.mechanics.joint_parts import Gear, JointFriction, Limit, Motor
 from gaussdyn.mechanics.spatial import SpatialSystem
 from gaussdyn.mechanics.spatial_bodies import SpatialBody, brick
-from gaussdyn.mechanics.spatial_forces import Drive
 from gaussdyn.mechanics.spatial_joints import BallJoint, Hinge, Slider, Universal, Weld
 from gaussdyn.mechanics.spatial_links import Rod
 from gaussdyn.mechanics.spatial_motion import mark

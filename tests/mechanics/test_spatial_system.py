@@ -14,10 +14,11 @@ from gaussdyn import check_system
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.drives import Drive
 from gaussdyn.mechanics.joint_parts import Limit
 from gaussdyn.mechanics.spatial import SpatialSystem
 from gaussdyn.mechanics.spatial_bodies import ball, brick, pill
-from gaussdyn.mechanics.spatial_forces import Drag, Drive, Load, Shaking, Spring
+from gaussdyn.mechanics.spatial_forces import Drag, Load, Shaking, Spring
 from gaussdyn.mechanics.spatial_joints import Hinge, Slider
 from gaussdyn.mechanics.spatial_motion import mark
 from gaussdyn.mechanics.spatial_shapes import HalfSpace, Sphere

@@ -344,7 +344,9 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path: Path) -> None:
         "--out",
         str(out),
     ]
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs, and what they start, ignore it
     whole = subprocess.Popen([*words, "--chunk", "20"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, before)
     while not (tmp_path / "run.h5.parts" / "000001.h5").exists():
         time.sleep(0.05)
     whole.send_signal(signal.SIGINT)

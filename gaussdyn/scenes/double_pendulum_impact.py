@@ -1,9 +1,9 @@
 """Two rods hang from a hinge, and the tip of the lower one hits a rough floor: an impact with slip that may reverse.
 
 Source: T. R. Kane, D. A. Levinson, Dynamics: Theory and Applications (1985). Newton's law for the normal velocity with
-Coulomb's law for the tangential impulse (e_t = 0) can gain energy at such an impact. Moreau's law (1988) has
-e_t = e_n = e, for which u+ + e u- obeys Coulomb's law; it loses at least (1 - e) / (1 + e) times the kinetic energy
-of the change of velocity.
+Coulomb's law for the tangential impulse (e_t = 0) can gain energy at such an impact: it does at one of seven states of
+the stated ranges. Moreau's law (1988) has e_t = e_n = e, for which u+ + e u- obeys Coulomb's law; it loses at least
+(1 - e) / (1 + e) times the kinetic energy of the change of velocity.
 """
 
 from __future__ import annotations

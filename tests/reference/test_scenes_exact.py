@@ -83,6 +83,8 @@ def test_scene_meets_its_exact_numbers_anywhere_in_its_range(name, seed):
         ("zeno_ball", {"e": 0.55}, {"height of the first rebound", "time of rest"}),
         ("coulomb_oscillator", {"mu": 0.0104}, {"first turning point"}),
         ("sliding_rod", {"mu": 0.51}, {"angle at the end", "velocity of the tip at the end"}),
+        ("wall_press", {"mu": 0.45}, {"drop at the end", "velocity at the end", "friction at the end"}),
+        ("drawer", {"mu": 0.45}, {"way at the end", "speed at the end"}),
         ("slack_string", {"length": 0.99}, {"height where it goes slack", "greatest height"}),
     ],
 )

@@ -11,6 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..arrays import Array, scalar
+from ..contact.resolve import resolve
+from ..contact.snapshot import snapshot
 from ..errors import GaussdynError, InputError
 from ..integrate.moreau_jean import MoreauJean
 from ..integrate.realizations.penalty import Penalty
@@ -30,6 +32,7 @@ LADDER = (1e3, 1e4, 1e5, 1e6)
 QUANTITIES = ("position", "velocity", "reaction")
 INSTANTS = 50  # at which the runs are compared
 ABOVE = 10.0  # times the error of the reference: from there on an error is one of the realization
+ROUNDING = 1e-13  # share of its size up to which a difference is none
 SKIP = 0.1  # share of the time after which reactions are compared: before, there are layers
 
 
@@ -216,6 +219,7 @@ class _Rigid:
     name: str
     samples: _Samples
     floor: Mapping[str, float]
+    shared: bool
 
 
 def _chosen(one: Any) -> Any:
@@ -252,7 +256,21 @@ def _reference(span: _Span) -> _Rigid:
             raise InputError("t_end", span.t_end, f"at most {run.t_reached:g} s: {run.stop.reason}")
     coarse, best = (_samples(run, span) for run in runs)
     gaps = _gaps(coarse, best)
-    return _Rigid(name=name, samples=best, floor={key: gap.value for key, gap in gaps.items()})
+    floor = {key: max(gap.value, ROUNDING * _size(best, key)) for key, gap in gaps.items()}
+    return _Rigid(name=name, samples=best, floor=floor, shared=_shared(span.scene))
+
+
+def _size(samples: _Samples, quantity: str) -> float:
+    """Return the largest value of a quantity, at least 1 (SI)."""
+    return max([1.0, *(float(np.nanmax(np.abs(x[1:]), initial=0.0)) for x in samples.values[quantity].values())])
+
+
+def _shared(scene: Scene) -> bool:
+    """Whether redundant constraints share the reactions at the start in ways that rigid bodies do not decide."""
+    try:
+        return resolve(snapshot(scene.system, scene.state)).r_unique is False
+    except GaussdynError:
+        return False
 
 
 def _samples(run: Trajectory, span: _Span) -> _Samples:
@@ -373,13 +391,18 @@ def _words(compared: Compared, rigid: _Rigid) -> str:
         gap, order = last.gaps[quantity], compared.orders[quantity]
         at = f" in {gap.name} at t = {gap.t:.4g} s" if gap.name else ""
         fall = "" if np.isnan(last.stiffness) else f", {order}"
-        parts.append(f"{quantity} differs by {gap.value:.3g}{at}{fall}")
+        why = " (redundant constraints: stiffness decides how they share it)" if _undecided(quantity, rigid) else ""
+        parts.append(f"{quantity} differs by {gap.value:.3g}{at}{fall}{why}")
     if np.isfinite(last.fast_start) and last.fast_start > 0.0:
         parts.append(f"energy in fast vibration {last.fast_start:.3g} J at the start, {last.fast_end:.3g} J at the end")
     if compared.layer is not None:
         parts.append(str(compared.layer))
     verdict = _verdict(compared, rigid)
     return "; ".join([*parts, verdict])
+
+
+def _undecided(quantity: str, rigid: _Rigid) -> bool:
+    return quantity == "reaction" and rigid.shared
 
 
 def _verdict(compared: Compared, rigid: _Rigid) -> str:

@@ -23,6 +23,7 @@ from .soft_rows import SpringLaw, tangential
 from .viscous import Viscous
 
 AHEAD = 1e-5  # s over which the change of the reactions is taken
+JUMP = 1e-2  # share by which no reaction changes smoothly within that time
 RANK = 1e-10
 
 
@@ -131,7 +132,13 @@ def _later(system: System, state: State, control: Array | None, now: Mapping[str
         found = _rigid_reactions(system, later, control, frozenset(key for key, r in now.items() if r.any()))
     except InputError:
         return dict(now)
-    return {key: found.get(key, r) for key, r in now.items()}
+    return {key: _followed(r, found.get(key, r)) for key, r in now.items()}
+
+
+def _followed(now: Array, later: Array) -> Array:
+    """Return a reaction a little later, that of now where it has jumped: a contact begins or ceases to slip."""
+    smooth = np.abs(later - now).max(initial=0.0) <= JUMP * np.abs(now).max(initial=0.0)
+    return later if smooth else now
 
 
 def _soft(system: System, law: SpringLaw, state: State, now: Mapping[str, Array]) -> _Soft:

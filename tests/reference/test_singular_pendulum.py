@@ -13,6 +13,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from gaussdyn.integrate.realizations.penalty import Penalty
+from gaussdyn.integrate.realizations.slow_manifold import fast_energy, slow_start
 from gaussdyn.integrate.realizations.smooth import Smooth
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.state import State
@@ -141,3 +142,32 @@ def test_near_tangency_is_passed_on_one_side_or_the_other_as_the_stiffness_decid
     passed = np.flatnonzero(u >= 0.0)[0]
     far = (np.arange(len(u)) > passed) & (np.abs(u) > 0.1)
     assert np.sign(theta[far]).mean() == pytest.approx(sign, abs=0.05)
+
+
+def after_the_passage(b, k):
+    """Largest extension after the first passage from B, energy in vibration at 1 s, and theta there; a slow start."""
+    stepper, system = Penalty(stiffness=k, dt=5e-4), system_of(b)
+    found = simulate(system, slow_start(system, start(b, "B"), stepper), 1.0, stepper=stepper)
+    late = found.q[:, 0] > 0.0
+    return np.abs(found["rod.gap"][late]).max(), fast_energy(system, found.final, stepper), found.q[-1, 1]
+
+
+@pytest.mark.slow
+def test_residual_vibration_of_a_crossing_falls_with_fractional_orders():
+    """y'' + k v^2 t^2 y = f t: passage in (k v^2)^-1/4, E / omega constant after it: E ~ k^-3/4, |delta| ~ k^-7/8."""
+    (d1, E1, theta1), (d2, E2, theta2) = (after_the_passage(2.3, k) for k in (1e6, 1e7))
+    assert math.log10(E1 / E2) == pytest.approx(0.75, abs=0.01)
+    assert math.log10(d1 / d2) == pytest.approx(0.875, abs=0.02)
+    assert theta1 < 0.0
+    assert theta2 < 0.0
+
+
+@pytest.mark.slow
+def test_residual_vibration_of_a_tangency_hardly_falls():
+    """No finite force keeps to the tangent branch: hundreds of times the energy of a crossing stays in vibration."""
+    (d1, E1, theta1), (d2, E2, theta2) = (after_the_passage(2.0, k) for k in (1e6, 1e7))
+    assert math.log10(d1 / d2) < 0.7
+    assert math.log10(E1 / E2) < 0.4
+    assert 300.0 * after_the_passage(2.3, 1e7)[1] < E2
+    assert theta1 > 0.0
+    assert theta2 > 0.0

@@ -89,16 +89,13 @@ def test_both_motions_of_the_reentrant_corner_deviate_equally():
 
 
 @pytest.mark.parametrize(
-    ("name", "realization", "params"),
-    [
-        ("knife_edge", "viscous", {"v0": 1.0}),
-        ("rolling_disc", "viscous", {}),
-        ("slider_crank", "penalty", {}),
-    ],
+    ("name", "realization", "softest"),
+    [("knife_edge", "viscous", 1e3), ("rolling_disc", "viscous", 1e3), ("slider_crank", "penalty", 1e5)],
 )
 @pytest.mark.slow
-def test_realizations_tend_to_the_rigid_scene_like_one_over_n(name, realization, params):
-    found = crosscheck(build(name, **params), [realization], stiffness=[1e3, 1e4, 1e5], start="slow", t_end=0.2)
+def test_realizations_tend_to_the_rigid_scene_like_one_over_n(name, realization, softest):
+    ladder = [softest, 10.0 * softest, 100.0 * softest]
+    found = crosscheck(build(name), [realization], stiffness=ladder, start="slow", t_end=0.2)
     order = found[realization].orders["position"]
     assert order.value == pytest.approx(1.0, abs=0.02), str(found)
 

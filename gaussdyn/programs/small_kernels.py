@@ -10,7 +10,8 @@ import numpy as np
 
 from .._jit import kernel
 from ..arrays import Array
-from .law_kernels import A1, A2, A3, length
+from .block_kernels import simple_block
+from .law_kernels import A1, A2, A3, length, natural
 from .newton_kernels import TABLE, Table, newton_dense
 from .sweep_kernels import ROWS, Rows, gauss_seidel, residual
 
@@ -63,6 +64,23 @@ def proximal_dense(problem: Problem, weight: float, tol: float, limit: int, r: A
     return best, steps
 
 
+@kernel(f"float64({A2}, {A1}, {TABLE}, float64, {A1}, {A2})", borrows=True)
+def one_alone(W: Array, q: Array, table: Table, rho: float, r: Array, work: Array) -> float:
+    """Solve the only block there is, exactly; return E. W is padded to (5, 5), `work` (16, 5) is work space."""
+    code, d, p = table[0][0], table[1][1], table[2][0]
+    x, b, u, F = work[12], work[13], work[14], work[15]  # the rest serves `simple_block`
+    for a in range(d):
+        x[a], b[a] = r[a], q[a]
+    if simple_block(code, d, W, b, p, x, work) <= 0:
+        return np.inf
+    for a in range(d):
+        r[a], u[a] = x[a], q[a]
+        for c in range(d):
+            u[a] += W[a, c] * x[c]
+    natural(code, d, p, u, x, rho, F, b, work[:5])
+    return length(F, 0, d) / (rho * length(q, 0, d) + 1e-300)
+
+
 @kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
 def first_attempts(
     rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array
@@ -72,6 +90,11 @@ def first_attempts(
     Returns the residual E and the steps (0 if the sweeps were enough); r becomes the best point. W is dense in `rows`.
     """
     n, start = len(q), table[1]
+    if len(rho) == 1:
+        E = one_alone(D[0], q, table, rho[0], r, np.zeros((16, 5)))
+        if 0.1 * tol >= E:
+            return E, 0
+        r[:] = 0.0
     w0, top = 0.0, 0.0
     for k in range(len(start) - 1):
         for a in range(start[k + 1] - start[k]):
@@ -90,10 +113,11 @@ def first_attempts(
     weight, steps, x, centre, y = np.sqrt(weight), 0, np.zeros(n), np.zeros(n), np.zeros(n)
     gauss_seidel(problem[3], none, b, table, problem[4], r, 5 if len(own) > 1 else 1)
     E = residual(problem[3], none, b, r, table, own) / weight
+    last = np.inf
     for attempt in range(4):
-        if (0.1 if attempt == 0 else 0.3) * tol >= E:
+        if (0.1 if attempt == 0 else 0.3) * tol >= E or 0.9 * last < E:
             break
-        alpha = 1e-8 if attempt < 2 else 1e-5
+        last, alpha = E, 1e-8 if attempt < 2 else 1e-5
         E = newton_from(problem, weight, alpha, r, E, x, centre, 0.01 * tol * weight, 8)
     if limit > 0 and not tol >= E:
         e, steps = proximal_dense(problem, weight, tol, limit, y)
@@ -103,3 +127,16 @@ def first_attempts(
     for i in range(n):
         r[i] *= q0 / w0
     return E, steps
+
+
+@kernel(f"float64({ROWS}, {A2}, {A3}, {TABLE}, {A1}, float64, int64, {A2})")
+def first_attempts_many(
+    rows: Rows, Q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, R: Array
+) -> float:
+    """`first_attempts` for every row of Q in one call; returns the largest E, and the reactions in the rows of R."""
+    worst = 0.0
+    for k in range(len(Q)):
+        R[k] = 0.0
+        E, _ = first_attempts(rows, Q[k], D, table, rho, tol, limit, R[k])
+        worst = max(worst, E)
+    return worst

@@ -21,6 +21,7 @@ Matrix = Any  # Array or scipy.sparse.csr_array
 # dgetrs of OpenBLAS wakes its threads for any size: 2 ms for a 3 x 3 system.
 SMALL_MASS = 60
 LARGEST_BODY = 64
+FEW_ROWS = 30  # bilateral rows up to which their elimination is dense
 
 
 class Elimination:
@@ -38,8 +39,12 @@ class Elimination:
         self.inverse_M = _inverse(M)
         self.G, self.b, self.S, self.inverse_W = G, b, None, None
         if len(b):
-            self.S = _dense(self.inverse_M(_dense(G.T)))
-            self.inverse_W = np.linalg.pinv(np.asarray(G @ self.S), rcond=1e-12)
+            self.S = self.inverse_M(sp.csr_array(G.T) if len(b) > FEW_ROWS else _dense(G.T))
+            if sp.issparse(self.S):
+                self.inverse_W = _by_groups(sp.csr_array(G @ self.S))
+            else:
+                self.S = _dense(self.S)
+                self.inverse_W = np.linalg.pinv(np.asarray(G @ self.S), rcond=1e-12)
 
     def motion(self, load: Array) -> tuple[Array, Array]:
         """Return (x, lam) for a load of shape (n,)."""
@@ -54,8 +59,10 @@ class Elimination:
         free = self.inverse_M(B)
         if self.S is None:
             return free
+        if sp.issparse(self.S) and sp.issparse(free):
+            return free - self.S @ (self.inverse_W @ (self.G @ free))
         free = _dense(free)
-        return free - self.S @ (self.inverse_W @ np.asarray(self.G @ free))
+        return free - np.asarray(self.S @ (self.inverse_W @ np.asarray(self.G @ free)))
 
     def gap(self, x: Array, load: Array) -> float:
         """Return |G x - b| relative to |b| + |G| max(|x| + |M^-1 load|): more than rounding means a contradiction.
@@ -68,6 +75,17 @@ class Elimination:
         reach = (np.abs(x) + np.abs(self.inverse_M(load))).max(initial=0.0)
         size = np.abs(self.b) + abs(self.G) @ np.full(len(x), reach)
         return float(np.max(np.abs(rows) / np.where(size > 0, size, 1.0)))
+
+
+def _by_groups(A: Any) -> Any:
+    """Return the pseudoinverse of a sparse symmetric matrix, group by group of connected rows."""
+    count, label = connected_components(A, directed=False)
+    parts = []
+    for group in np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1]):
+        inverse = np.linalg.pinv(A[group][:, group].toarray(), rcond=1e-12)
+        parts.append((inverse.ravel(), np.repeat(group, len(group)), np.tile(group, len(group))))
+    data, rows, cols = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return sp.csr_array((data, (rows, cols)), shape=A.shape)
 
 
 def _dense(A: Matrix) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import EPS, Array, vector
 from .backends.block_form import has_block_form
+from .backends.body_form import has_body_form
 from .backends.faceted import facets_are_exact
 from .backends.gauss_seidel import GaussSeidel
 from .backends.interior_point import InteriorPoint, has_cones
@@ -152,7 +153,7 @@ class _Search:
     def _quick(self, start: Array | None) -> Iterator[Attempt]:
         table, rows, tol = self.blocks.table, len(self.zero), self.tol
         plain = bool(((table.code == Unilateral.code) | (table.code == Sliding.code)).all())
-        sparse = has_block_form(self.data)
+        sparse = has_block_form(self.data) or has_body_form(self.data)
         few = 60 if sparse else 5 if self.data.small else 25
         sweeps = GaussSeidel(sweeps=few, fall=0.25 if sparse else np.inf, seconds=self.left(), tol=tol)
         if start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise

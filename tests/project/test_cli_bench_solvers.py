@@ -64,3 +64,14 @@ def test_problems_of_a_folder_are_read_and_raced(cli: Cli, tmp_path: Path) -> No
         assert one["solvers"][OWN]["false"] == 0
     assert (tmp_path / "p.png").stat().st_size > 1000
     assert cli("bench", "solvers", str(tmp_path / "nowhere")).code == 2
+
+
+def test_walls_are_solved_at_growing_sizes(cli: Cli) -> None:
+    answer = cli("bench", "walls", "100", "200", "--json")
+    found = answer.document
+    assert (answer.code, found["schema"]) == (0, "gaussdyn/bench-walls/1")
+    assert [one["status"] for one in found["results"]] == ["SOLVED", "SOLVED"]
+    for one in found["results"]:
+        assert one["E"] <= 1e-6
+        assert one["bilateral_rows"] > 0
+    assert cli("bench", "walls", "5").code == 2

@@ -9,6 +9,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...linalg.block_lu import Ordering
 from ...linalg.block_lu3 import Blocks, by_blocks, order_blocks
+from .body_form import has_body_form
 from .scaled import Scaled
 
 LEAST_ROWS = 37  # below, one dense elimination with pivots is as quick
@@ -49,7 +50,7 @@ def block_form(data: Scaled) -> BlockForm | None:
 
 def has_block_form(data: Scaled) -> bool:
     """Whether `block_form` has something to return; costs next to nothing."""
-    if len(data.q) < LEAST_ROWS or len(data.W_abs):
+    if len(data.q) < LEAST_ROWS or len(data.W_abs) or has_body_form(data):
         return False
     return bool(1 < np.diff(data.start).max() <= 3)
 

@@ -15,6 +15,7 @@ from ...arrays import Array
 from ..complementarity import ComplementarityProblem, LinearComplementarity
 from ..solution import Solution
 from .block_form import BlockForm, block_form
+from .body_form import body_step, has_body_form
 from .scaled import Scaled
 
 CHUNK = 30  # Newton steps between two looks at the clock
@@ -161,6 +162,8 @@ def _inner_large(
 
 def _newton_step(data: Scaled, Y: Array, rho: Array, prox: Array, r: Array, F: Array) -> Array | None:
     """Solve (I - Y + Y rho (W + prox)) dr = -F, sparse or dense; None if the matrix is singular."""
+    if has_body_form(data):
+        return body_step(data, Y, rho, prox, F)
     m = len(r)
     blocks = _block_diagonal(data, Y)
     W = data.W

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import Array, IntArray
-from ..complementarity import ComplementarityProblem
+from ..complementarity import ComplementarityProblem, GlobalForm
 from ..laws import CAP, MU_S, BilateralSliding, Dry
 
 DENSE_ROWS = 150  # up to here one compiled call does the whole Newton iteration
@@ -35,6 +35,8 @@ class Scaled:
     rho: Array
     weight: float  # |rho q|: what residuals are relative to
     unit: float  # q0 / w0: one unit of reaction
+    form: GlobalForm | None = None  # the global problem, in its own units
+    mass: float = 1.0  # w0: W / w0 = J (w0 M)^-1 B
     kept: dict[str, Any] = field(default_factory=dict)  # what methods derive from W and the laws' sizes alone
 
     @property
@@ -92,7 +94,7 @@ def scaled(problem: ComplementarityProblem) -> Scaled:
     return Scaled(
         W=problem.W / w0, W_abs=W_abs, q=q, rows=(rows.data / w0, rows.indices, rows.indptr), D=D,
         code=table.code, start=table.start, P=P, rho=rho,
-        weight=float(np.sqrt(weighted @ weighted)), unit=q0 / w0,
+        weight=float(np.sqrt(weighted @ weighted)), unit=q0 / w0, form=problem.form, mass=w0,
     )  # fmt: skip
 
 

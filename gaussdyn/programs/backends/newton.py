@@ -18,7 +18,7 @@ from .block_form import BlockForm, block_form
 from .body_form import body_step, has_body_form
 from .scaled import Scaled
 
-CHUNK = 30  # Newton steps between two looks at the clock
+CHUNK = 400  # Newton steps between two looks at the clock; a chunk that ends within a proximal step spoils it
 FULL = 0.2  # a Newton matrix with more entries than this is treated as dense
 
 

@@ -54,9 +54,9 @@ def solve(words: list[str], tol: float, out: str) -> None:
         problem, setting = sn.frictionContact_new_from_filename(path), options(sn, dimension, name)
         setting.dparam[0] = tol
         r, u = np.zeros(rows), np.zeros(rows)
-        start = time.process_time()
+        start = time.thread_time()  # a limit on CPU time makes the clock of the process tick coarsely
         info = drive(problem, r, u, setting)
-        best = min(best, time.process_time() - start)
+        best = min(best, time.thread_time() - start)
         np.save(out, np.concatenate([[best, float(np.ravel(info)[0])], r]))
         if time.perf_counter() - begin > span:
             break

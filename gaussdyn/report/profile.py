@@ -27,7 +27,7 @@ def profile(times: Mapping[str, Array], path: Path, *, first: str) -> None:
     from matplotlib.figure import Figure
 
     table = np.array(list(times.values()))
-    best = table.min(axis=0)
+    best = np.maximum(table.min(axis=0), 1e-9)
     axes = (figure := Figure(figsize=(7.0, 4.5))).subplots()
     for solver, own in zip(times, table, strict=True):
         done = np.isfinite(own)

@@ -116,3 +116,13 @@ def test_mass_drops_out_of_the_incline():
 def test_a_ball_that_hardly_leaves_the_depth_of_its_impact():
     scene = build("zeno_ball", e=0.06826533819694312, h=39.27943645698405)
     assert misses(scene, simulate(scene)) == []
+
+
+@pytest.mark.slow
+def test_four_bars_pass_the_audit_through_their_flattened_state():
+    scene = build("four_bar", loops=2.0, v0=2.0, length=0.7)
+    run = simulate(scene)
+    assert run["v0.angle"][-1] < 0.0 < run["v0.angle"][0]  # it has been flat
+    assert misses(scene, run) == []
+    verdict = audit(run, scene.system)
+    assert verdict.passed, verdict.explain()

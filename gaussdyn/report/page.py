@@ -84,6 +84,7 @@ def render(
             pictures=[] if scene is None else instants(scene.system, run),
             film=None if moving is None else embedded(moving),
             film_space=moving is not None and moving["space"],
+            film_contacts=moving is not None and bool(moving["ids"]),
             film_frames=0 if moving is None else len(moving["t"]),
             film_outcomes=[label for label in OUTCOME_COLOURS if label in run.outcomes],
             colours=OUTCOME_COLOURS,

@@ -346,7 +346,7 @@
       draw();
     });
   }
-  if (film.force) byId("unit").textContent = `${figure(film.force, 3)} N`;
+  if (film.force && byId("unit")) byId("unit").textContent = `${figure(film.force, 3)} N`;
   new ResizeObserver(() => { fit(); show(frame); }).observe(stage);
   window.addEventListener("load", () => setTimeout(() => show(frame), 0));
   window.addEventListener("resize", () => setTimeout(cursors, 100));

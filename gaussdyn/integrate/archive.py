@@ -126,6 +126,10 @@ class Archive:
         recorder.forget()
         self.number, self.kept, self.due = self.number + 1, recorder.count, time.monotonic() + SECONDS
 
+    def room(self, recorder: Recorder) -> int | None:
+        """Return how many more steps the chunk takes, None if time decides that."""
+        return self.chunk - (recorder.count - self.kept) if self.chunk else None
+
     def finish(self, recorder: Recorder, stop: Stop | None) -> Trajectory:
         """Join all chunks into the run file, remove them, and return the run.
 

@@ -47,15 +47,19 @@ class EnergyBook:
         initial = (kinetic, potential)
         return cls(kinetic=kinetic, potential=potential, initial=initial, scale=kinetic, fastest=_fastest(state))
 
-    def add(self, system: System, state: State, work: Work) -> None:
-        """Enter one step that ended in `state`."""
-        self.kinetic, self.potential = energy(system, state)
+    def add(self, system: System, state: State, work: Work, known: tuple[float, float] | None = None) -> None:
+        """Enter one step that ended in `state`, its energies there where they are known."""
+        self.enter(*(energy(system, state) if known is None else known), work, _fastest(state))
+
+    def enter(self, kinetic: float, potential: float, work: Work, fastest: float) -> None:
+        """Enter one step by its numbers."""
+        self.kinetic, self.potential = kinetic, potential
         self.reactions += work.reactions
         self.forces += work.forces
         self.projection += work.projection
         self.drift = max(self.drift, abs(self.error))
         self.scale = max(self.scale, self.kinetic + abs(self.potential - self.initial[1]))
-        self.fastest = max(self.fastest, _fastest(state))
+        self.fastest = max(self.fastest, fastest)
 
     @property
     def error(self) -> float:

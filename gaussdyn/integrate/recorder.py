@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,14 +16,18 @@ from ..errors import InputError
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
+from ..programs.solution import Status
 from .contact_table import NOBODY, is_contact, table_of
 from .energy import EnergyBook
 from .events import UNSETTLED, contact_states, events
-from .examine import Finding
-from .stepper import Step, check_same_rows, held_control
+from .examine import NOT_EXAMINED, Finding
+from .stepper import Step, Work, check_same_rows, held_control
 from .tally import Tally
 from .task import WORKS, Outputs, Task
 from .trajectory import Column, Event, StepTable, Stop, Trajectory
+
+if TYPE_CHECKING:
+    from .compiled_answer import ManySteps
 
 LETTERS = {
     ("contact", 1): ("r_N",), ("contact", 2): ("r_N", "r_T"), ("contact", 3): ("r_N", "r_T1", "r_T2"),
@@ -152,11 +157,30 @@ class Recorder:
         """Record one step; if a function of the system or an output fails, nothing of it is recorded."""
         self._check(step)
         extra = self._outputs(step.state)
-        self.tally.book.add(self.system, step.state, step.work)
+        self.tally.book.add(self.system, step.state, step.work, step.energy)
         self.extra, self.last, self.final = extra, step, step.state
         self._note(step, found)
         if self.count % self.save == 0:
             self.piece.saved.append(self._saved(step))
+
+    def add_many(self, many: ManySteps) -> None:
+        """Record steps of which none but the last changed a contact; extra columns are asked of the last one only."""
+        if many.last is None:
+            return
+        tally, piece, n = self.tally, self.piece, many.taken - 1
+        lists = (many.E, many.cone, many.gap, many.speed, *many.books)
+        for E, cone, gap, speed, kinetic, potential, *work in zip(*(x[:n].tolist() for x in lists), strict=True):
+            reactions, forces, projection = work
+            done = Work(reactions=reactions, forces=forces, projection=projection)
+            tally.book.enter(kinetic, potential, done, speed)
+            tally.note_step(E, cone, solved=True)
+            tally.note_gap(gap)
+        for name, values in (("t", many.spans[:n, 2]), ("dt", many.spans[:n, 1]), ("E", many.E[:n])):
+            piece.numbers[name].extend(values.tolist())
+        piece.numbers["friction_margin"].extend([math.nan] * n)
+        piece.status.extend([str(Status.SOLVED)] * n)
+        piece.outcome.extend([NOT_EXAMINED] * n)
+        self.add(many.last, Finding())
 
     def trajectory(self, stop: Stop | None) -> Trajectory:
         """Return what was recorded since the last `forget`; the last state is in it, even if it is off the grid."""

@@ -65,6 +65,8 @@ class Step:
         The row because of which the laws of this step hold at its midpoint; empty where they hold at its end.
     restitution : float
         The fraction of all restitution that was kept; below 1 where an impact would have gained energy otherwise.
+    energy : (float, float) or None
+        Kinetic and potential energy at the end, J, where the stepper knows them.
     """
 
     start: State
@@ -79,6 +81,7 @@ class Step:
     control: Array | None = None
     unsettled: str = ""
     restitution: float = 1.0
+    energy: tuple[float, float] | None = None
 
     def contact_force(self, one: str, other: str) -> Array:
         """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.

@@ -80,12 +80,17 @@ class Tally:
             if row.level == "position" and row.kind != "dry":
                 if row.bilateral:
                     self.worst["joint"] = max(self.worst["joint"], abs(row.gap))
-                elif row.gap < 0.0:
-                    self.worst["penetration"] = max(self.worst["penetration"], -row.gap)
+                else:
+                    self.note_gap(row.gap)
             known = self.rows.get(row.id)
             if known is not None:
                 for name in LIMITS:  # they may change with the state
                     known[name] = max(known[name], getattr(row, name))
+
+    def note_gap(self, gap: float) -> None:
+        """Enter a gap at the end of a step, m."""
+        if gap < 0.0:
+            self.worst["penetration"] = max(self.worst["penetration"], -gap)
 
     def note_step(self, E: float, cone: float, solved: bool) -> None:
         """Enter the residual and the verdict of one more step."""

@@ -1,0 +1,269 @@
+"""Many steps of the theta scheme for free bodies in one call: search, solve, project, and on to the next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+from ..arrays import Array, IntArray
+from ..contact.body_kernels import A1, A2, A3, I1, I2
+from ..contact.body_newton import PROBLEM, WORK, Problem, Work
+from ..linalg.block_lu import ORDERING, Ordering
+from ..mechanics.collision_kernels import LABELS, find_features
+from ..mechanics.feature_kernels import feature_geometry
+from .compiled_closing import INDEX, MODE, NOW, OF, POSES, Index, Poses
+from .compiled_kernels import BODIES, Bodies, group_pairs, move_bodies, pose_bodies
+from .compiled_modes import OPEN, note_modes
+from .compiled_projection import ITERATE, STATE, Iterate, StateArrays
+from .compiled_step import (
+    DONE,
+    EVENT,
+    GRAPH,
+    ROOM,
+    begin_step,
+    end_step,
+    solve_step,
+)
+
+LISTS = f"Tuple(({I1}, {I2}, {I2}, {A2}))"
+Lists = tuple[IntArray, IntArray, IntArray, Array]
+"""kind (f,), bodies (f, 2), label (f, 4), data (f, 14) of contacts, as `mechanics.features.Found`."""
+SHAPES = f"Tuple(({I2}, {A2}, {I1}))"
+Shapes = tuple[IntArray, Array, IntArray]
+WORKROOM = f"Tuple(({A2}, {A1}, {I1}, {A2}, {A2}))"
+Workroom = tuple[Array, Array, IntArray, Array, Array]
+SEARCH = f"Tuple(({SHAPES}, {WORKROOM}, {LISTS}, {LISTS}))"
+Search = tuple[Shapes, Workroom, Lists, Lists]
+"""Shapes and work space as `find_features` takes them; contacts, and those where the bodies come to without forces."""
+LOADS = f"Tuple(({A2}, {A2}, {A1}, {A1}))"
+Loads = tuple[Array, Array, Array, Array]
+"""Constant force (n, 6), moments in body axes; shaking (k, 5) as (a (3), 2 pi f, phase); radius (n,); travel (n,)."""
+MEMORY = f"Tuple(({I2}, {I2}, {A2}, {A2}))"
+Memory = tuple[IntArray, IntArray, Array, Array]
+"""mark (f, 4): labels of the impulses; pairs found (f, 2); law by pair of shapes (s s, 3); law (f, 3)."""
+START, BEGUN = 0, 1  # stages at which a step can be taken up again
+SLACK = 1e-6  # of a body's size, as in `mechanics.spatial_contacts`
+CLOSED = 1e-9  # m; as there
+
+
+@kernel(f"int64({SEARCH}, {LISTS}, {A2}, {A3}, float64, {A1})", borrows=True)
+def search_at(search: Search, lists: Lists, x: Array, R: Array, reach: float, travel: Array) -> int:
+    """Find the features at the poses x, R; return how many there are."""
+    (table, forms, off), (world, value, order, room, found), _now, _ahead = search
+    return int(
+        find_features(
+            table, forms, off, x, R, reach, travel, world, value, order, room, found,
+            lists[0], lists[1], lists[2], lists[3],
+        )
+    )  # fmt: skip
+
+
+@kernel(f"int64({I2}, {I2}, int64)", borrows=True)
+def place_of(table: IntArray, label: IntArray, f: int) -> int:
+    """Return a number that grows with the id of a feature."""
+    first = table[label[f, 0], 2] * LABELS + label[f, 1]
+    return int(first * LABELS * len(table) + table[label[f, 2], 3] * LABELS + label[f, 3])
+
+
+@kernel(f"void({LISTS}, int64, {LISTS}, int64)", borrows=True)
+def copy_feature(source: Lists, k: int, target: Lists, f: int) -> None:
+    """Put feature k of one list into place f of another."""
+    target[0][f] = source[0][k]
+    for a in range(2):
+        target[1][f, a] = source[1][k, a]
+    for a in range(4):
+        target[2][f, a] = source[2][k, a]
+    for a in range(14):
+        target[3][f, a] = source[3][k, a]
+
+
+@kernel(f"int64({SEARCH}, int64, int64, {A2}, {A3}, {A1})", borrows=True)
+def join_ahead(search: Search, n: int, m: int, x: Array, R: Array, out: Array) -> int:
+    """Add to the n features found those of the m found ahead that are new and not closed now; return how many are.
+
+    Both lists are in the order of ids, and so is the joint one. x, R: the bodies now; out (7,) is work space.
+    """
+    table, now, ahead, f = search[0][0], search[2], search[3], 0
+    for k in range(m):
+        place = place_of(table, ahead[2], k)
+        while f < n and place_of(table, now[2], f) < place:
+            f += 1
+        if f < n and place_of(table, now[2], f) == place:
+            continue
+        a, b = ahead[1][k, 0], ahead[1][k, 1]
+        feature_geometry(ahead[0][k], ahead[3][k], x[a], R[a], x[b], R[b], out)
+        if out[0] < -CLOSED:
+            continue
+        if n == len(now[0]):
+            return n + m
+        for i in range(n, f, -1):
+            copy_feature(now, i - 1, now, i)
+        copy_feature(ahead, k, now, f)
+        n += 1
+    return n
+
+
+@kernel(f"int64({SEARCH}, {LOADS}, {STATE}, {POSES}, float64, float64)", borrows=True)
+def search(search: Search, loads: Loads, state: StateArrays, poses: Poses, dt: float, gravity: float) -> int:
+    """Find the features that may act within dt, by the rules of `Contacts.near`; return how many there are."""
+    q, v, radius, travel, fastest = state[0], state[1], loads[2], loads[3], 0.0
+    x, R, n = poses[0][0], poses[1][0], len(state[1])
+    pose_bodies(q, x, R)
+    for i in range(n):
+        speed = np.sqrt(v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2])
+        spin = np.sqrt(v[i, 3] * v[i, 3] + v[i, 4] * v[i, 4] + v[i, 5] * v[i, 5])
+        fastest = max(fastest, speed + radius[i] * spin)
+        travel[i] = max(SLACK * radius[i], CLOSED)
+    reach = gravity * dt * dt + 2.0 * dt * fastest
+    found = search_at(search, search[2], x, R, reach, travel)
+    if not dt * fastest > 0.0 or found > len(search[2][0]):
+        return int(found)
+    move_bodies(q, v, dt, state[9])
+    pose_bodies(state[9], poses[0][1], poses[1][1])
+    ahead = search_at(search, search[3], poses[0][1], poses[1][1], reach, travel)
+    if ahead > len(search[3][0]):
+        return int(found + ahead)
+    return int(join_ahead(search, found, ahead, x, R, poses[5][2]))
+
+
+@kernel(f"boolean(int64, int64, {I2}, {MEMORY}, {I2}, {A2}, {A2}, int64)", borrows=True)
+def carry_over(
+    n: int, old: int, label: IntArray, memory: Memory, numbers: IntArray, impulse: Array, work: Array, shapes: int
+) -> bool:
+    """Give the n features found the impulses and modes of those with the same labels, and their laws.
+
+    Both lists are sorted. Returns whether the features are others than before.
+    """
+    mark, _pairs, table, law = memory
+    for f in range(old):
+        numbers[MODE, f] = numbers[NOW, f]
+        for k in range(3):
+            work[f, k] = impulse[f, k]
+    j, changed = 0, n != old
+    for f in range(n):
+        m = j
+        while m < old and not (
+            mark[m, 0] == label[f, 0]
+            and mark[m, 1] == label[f, 1]
+            and mark[m, 2] == label[f, 2]
+            and mark[m, 3] == label[f, 3]
+        ):
+            m += 1
+        changed = changed or m != f
+        numbers[NOW, f] = numbers[MODE, m] if m < old else OPEN
+        for k in range(3):
+            impulse[f, k] = work[m, k] if m < old else 0.0
+            law[f, k] = table[label[f, 0] * shapes + label[f, 2], k]
+        j = m + 1 if m < old else j
+    for f in range(n):
+        for k in range(4):
+            mark[f, k] = label[f, k]
+    return changed
+
+
+@kernel(f"void({BODIES}, {LOADS}, {A2}, float64)", borrows=True)
+def apply_loads(bodies: Bodies, loads: Loads, force: Array, t: float) -> None:
+    """Put the applied forces at time t."""
+    constant, shaking = loads[0], loads[1]
+    for i in range(len(force)):
+        for k in range(6):
+            force[i, k] = constant[i, k]
+    for s in range(len(shaking)):
+        a = np.sin(shaking[s, 3] * t + shaking[s, 4])
+        for i in range(len(force)):
+            for k in range(3):
+                force[i, k] -= bodies[0][i] * a * shaking[s, k]
+
+
+@kernel(f"boolean({A2})", borrows=True)
+def at_rest(v: Array) -> bool:
+    """Return whether nothing moves."""
+    rests = True
+    for i in range(len(v)):
+        for k in range(6):
+            rests = rests and v[i, k] == 0.0
+    return rests
+
+
+@kernel(f"boolean(int64, {I2}, {I2})", borrows=True)
+def same_pairs(n: int, found: IntArray, known: IntArray) -> bool:
+    """Return whether the first n rows of `found` are the pairs known."""
+    same = n == len(known)
+    for k in range(min(n, len(known))):
+        same = same and found[k, 0] == known[k, 0] and found[k, 1] == known[k, 1]
+    return same
+
+
+@kernel(
+    f"int64({A2}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
+    f"{PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, {I1}, {A2}, {A2}, {A2})"
+)
+def advance_bodies(
+    spans: Array, settings: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory, state: StateArrays,
+    poses: Poses, index: Index, aside: Index, problem: Problem, beside: Problem, ordering: Ordering, work: Work,
+    iterate: Iterate, count: IntArray, log: Array, places: Array, speeds: Array,
+) -> int:  # fmt: skip
+    """Take the steps spans[count[0]:], rows (t, dt, t_end); return DONE, or why the caller has to help.
+
+    settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
+    has moved, the step for which the contacts known still stand, whether to stop where contacts change).
+    count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
+    features are others than at the end of the last step).
+    log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end,
+    unused, how far the impulses leave the friction cones (relative), contacts that changed. places, speeds: rows of q
+    and v at the end of every step.
+    """
+    lists, impulse = find[2], state[2]
+    features = (lists[0], lists[1], lists[3], lists[2], memory[3])
+    span = np.empty(7)
+    span[3], span[4], span[5], span[6] = settings[0], settings[1], settings[2], settings[5]
+    tol = settings[3]
+    while count[0] < len(spans):
+        s = count[0]
+        for k in range(3):
+            span[k] = spans[s, k]
+        if count[1] == START:
+            n, still = count[2], int(settings[6] > 0.0 and settings[7] == span[1])
+            if not still:
+                n = search(find, loads, state, poses, span[1], settings[4])
+                if n > len(lists[0]):
+                    count[3] = n
+                    return ROOM
+                if carry_over(n, count[2], lists[2], memory, index[0], impulse, iterate[2], len(find[0][0])):
+                    count[5] = 1
+                count[2] = n
+                count[3] = group_pairs(lists[1], n, memory[1], index[0][OF])
+                if not same_pairs(count[3], memory[1], problem[0][0]):
+                    return GRAPH
+                for f in range(n):
+                    aside[0][OF, f] = index[0][OF, f]
+            apply_loads(bodies, loads, state[3], span[0] + (1.0 - span[3]) * span[1])
+            begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still)
+            count[1] = BEGUN
+        n = count[2]
+        E, goal, factors, passes, slow, code = solve_step(
+            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol,
+            count[4],
+        )  # fmt: skip
+        log[s, 0], log[s, 1] = E, goal
+        log[s, 2] += factors
+        log[s, 3] += passes
+        log[s, 4] += slow
+        if code != DONE:
+            return int(code)
+        for f in range(n):
+            log[s, 5] = min(log[s, 5], poses[2][2, f, 0])
+        cone, changed = note_modes(n, index, problem, iterate, state[5], work)
+        log[s, 7], log[s, 8] = cone, changed + count[5]
+        was = at_rest(state[1])
+        stays = end_step(n, state, poses, index, problem, iterate[0])
+        settings[7] = span[1] if was and stays else 0.0
+        for i in range(len(state[0])):
+            for k in range(7):
+                places[s, 7 * i + k] = state[0][i, k]
+            for k in range(6):
+                speeds[s, 6 * i + k] = state[1][i, k]
+        count[0], count[1], count[4], count[5] = s + 1, START, 0, 0
+        if settings[8] > 0.0 and log[s, 8] > 0.0:
+            return EVENT
+    return DONE

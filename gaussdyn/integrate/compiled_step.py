@@ -1,0 +1,340 @@
+"""One step of the theta scheme for free bodies with contacts, compiled; see `theta_problem` for the scheme.
+
+What the kernels cannot do themselves they hand to their caller by a code: a new graph of contacts to be analysed, too
+little room, a contact problem that Newton's method on the modes does not solve, a projection that does not succeed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._jit import kernel
+from ..arrays import Array
+from ..contact.body_kernels import A1, A2, A3, block_multiply, relative_motion
+from ..contact.body_laws import step_sizes
+from ..contact.body_newton import EPS, PROBLEM, WORK, Problem, Work, modes_newton
+from ..contact.body_proximal import proximal_point
+from ..linalg.block_lu import ORDERING, Ordering
+from .compiled_closing import (
+    ACTS,
+    INDEX,
+    LATE,
+    OF,
+    POSES,
+    WHICH,
+    Index,
+    Poses,
+    find_acting,
+    find_late,
+    rates_at,
+    restitution,
+)
+from .compiled_kernels import (
+    BODIES,
+    FEATURES,
+    Bodies,
+    Features,
+    evaluate,
+    momentum,
+    move_bodies,
+    place_contacts,
+    pose_bodies,
+    sort_by_pair,
+    turn_spins,
+)
+from .compiled_projection import ITERATE, STATE, Iterate, StateArrays, hold_pushing, project_end
+
+DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT = range(6)
+MAX_PASSES = 25
+MOST_FACTORS = 8
+STALLED = 1e-8
+ROUGH, FINER = (
+    1e-8,
+    1e-3,
+)  # residual that is enough before the last pass, and share of the last change; as in `moreau_jean`
+NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
+POLISHED = 1e-6  # residuals from here on are Newton's to finish
+
+
+@kernel(f"void({INDEX}, {PROBLEM}, {A2}, {A2})", borrows=True)
+def recall(index: Index, problem: Problem, impulse: Array, p: Array) -> None:
+    """Put the last impulses of the contacts that act."""
+    for c in range(problem[0][1][-1]):
+        for k in range(3):
+            p[c, k] = impulse[index[0][WHICH, c], k]
+
+
+@kernel(f"void(int64, {FEATURES}, {POSES}, {INDEX}, {PROBLEM}, {A2}, {A2})", borrows=True)
+def place_acting(
+    n: int, features: Features, poses: Poses, index: Index, problem: Problem, impulse: Array, p: Array
+) -> None:
+    """Put the contacts that act at the middle of the step, their laws, scales and first impulses."""
+    numbers, contacts = index[0], problem[0]
+    sort_by_pair(n, numbers[ACTS], numbers[OF], contacts[1], numbers[WHICH])
+    place_contacts(contacts, numbers[WHICH], features[1], poses[2][1], poses[0][1], poses[3], problem[4])
+    for c in range(contacts[1][-1]):
+        f = numbers[WHICH, c]
+        problem[5][c] = features[4][f, 0]
+    step_sizes(contacts, problem[5], problem[2], problem[6])
+    recall(index, problem, impulse, p)
+
+
+@kernel(
+    f"void(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ITERATE}, {A1}, int64)", borrows=True
+)
+def begin_step(
+    n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem,
+    iterate: Iterate, span: Array, still: int,
+) -> None:  # fmt: skip
+    """Put everything at the middle of the step: poses, contacts that act, last impulses, scales.
+
+    span = (t, dt, t_end, theta, gap, speed, whether to project); the poses at the start are known. With `still` nothing
+    has moved since the last step began: what was found then still stands.
+    """
+    x, R, geometry, _frame, moved, _rows = poses
+    q, v, impulse, force, v0, guess, v1, _mean, free, q1, _q2 = state
+    dt, theta = span[1], span[3]
+    rest = (1.0 - theta) * dt
+    if not still:
+        move_bodies(q, v, rest, q1)
+        pose_bodies(q1, x[1], R[1])
+        turn_spins(R[0], v, 0.0, v1)
+        turn_spins(R[1], v, 0.0, v0)
+        for i in range(len(v)):
+            moved[i] = 1
+        evaluate(n, features, moved, x[1], R[1], geometry[0], geometry[1])
+    for i in range(len(v)):
+        for k in range(6):
+            guess[i, k] = v0[i, k]
+    momentum(bodies, R[1], force, v0, guess, dt, theta, problem[1], problem[2], problem[3])
+    block_multiply(problem[2], problem[3], free)
+    turn_spins(R[1], free, 1.0, free)
+    changed = find_acting(n, features, poses, index, impulse, v, free, v1, rest, span)
+    if still and changed == 0:
+        recall(index, problem, impulse, iterate[0])
+    else:
+        place_acting(n, features, poses, index, problem, impulse, iterate[0])
+
+
+@kernel(
+    f"int64(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, {ORDERING}, {WORK}, "
+    f"{ITERATE}, {A1}, float64, int64)",
+    borrows=True,
+)
+def refresh(
+    n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index,
+    problem: Problem, beside: Problem, ordering: Ordering, work: Work, iterate: Iterate, span: Array, tol: float,
+    first: int,
+) -> int:  # fmt: skip
+    """Put h, M and w of the contact problem for the guess of v+: the laws hold for the rates at the end it leads to.
+
+    Returns how many contacts close late, negative if the projection failed. `beside` is
+    the problem of the projection.
+    """
+    x, R, geometry, frame, moved, rows = poses
+    q, v, force, v0, guess, v1, mean, q1 = (
+        state[0],
+        state[1],
+        state[3],
+        state[4],
+        state[5],
+        state[6],
+        state[7],
+        state[9],
+    )
+    numbers, bounce, pair = index[0], index[1], features[1]
+    dt, theta, w, u, rate = span[1], span[3], problem[4], iterate[1], rows[2]
+    rest = (1.0 - theta) * dt
+    if not first:  # else it has just been done
+        momentum(bodies, R[1], force, v0, guess, dt, theta, problem[1], problem[2], problem[3])
+    turn_spins(R[1], guess, 1.0, v1)
+    for i in range(len(v)):
+        moved[i] = 0
+        for k in range(6):
+            moved[i] += v[i, k] != 0.0 or v1[i, k] != 0.0
+            mean[i, k] = (1.0 - theta) * v[i, k] + theta * v1[i, k]
+    move_bodies(q, mean, dt, q1)
+    pose_bodies(q1, x[2], R[2])
+    evaluate(n, features, moved, x[2], R[2], geometry[1], geometry[2])
+    if span[6] > 0.0:
+        hold_pushing(n, features, state, poses, index, aside, problem, iterate[0], u, rest, first)
+        if project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate, tol) < 0:
+            return -1
+    late = find_late(n, features, poses, index, v, rest)
+    turn_spins(R[2], v1, 0.0, v1)
+    relative_motion(problem[0], guess, u)
+    for c in range(problem[0][1][-1]):
+        f = numbers[WHICH, c]
+        for k in range(3):
+            w[c, k] = bounce[f, k]
+        if moved[pair[f, 0]] or moved[pair[f, 1]]:
+            rates_at(geometry[2, f], pair[f], x[2], v1, frame, rate)
+            for k in range(3):
+                w[c, k] += rate[k] - u[c, k]
+    return late
+
+
+@kernel(f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {A2}, {A2}, {A2}, {A1})", borrows=True)
+def join_late(
+    n: int, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem, p: Array, u: Array,
+    impulse: Array, span: Array,
+) -> None:  # fmt: skip
+    """Let the contacts that close late act, with their restitution terms; `impulse` is work space."""
+    numbers, rate, turned = index[0], poses[5][2], state[7]
+    speed = index[2]
+    for f in range(n):
+        impulse[f, 0] = impulse[f, 1] = impulse[f, 2] = 0.0
+        speed[f] = np.inf
+    for c in range(problem[0][1][-1]):
+        for k in range(3):
+            impulse[numbers[WHICH, c], k] = p[c, k]
+        speed[numbers[WHICH, c]] = u[c, 0]
+    turn_spins(poses[1][0], state[1], 0.0, turned)
+    for f in range(n):
+        if numbers[LATE, f]:
+            numbers[ACTS, f] = 1
+            if features[4][f, 1] != 0.0 or features[4][f, 2] != 0.0:
+                restitution(f, features, poses, turned, index, span[5], rate)
+    place_acting(n, features, poses, index, problem, impulse, p)
+    for c in range(problem[0][1][-1]):
+        u[c, 0] = speed[numbers[WHICH, c]]
+
+
+@kernel(f"float64({A3}, {A2}, {A2}, {A2})", borrows=True)
+def largest_change(M: Array, h: Array, v: Array, guess: Array) -> float:
+    """Return the largest change of speed of a body (spins by the radius of gyration), relative to the largest speed."""
+    change = speed = 0.0
+    for i in range(len(v)):
+        if not np.isfinite(v[i, 0] + v[i, 1] + v[i, 2] + v[i, 3] + v[i, 4] + v[i, 5]):
+            return np.inf
+        m = M[i, 3, 0]
+        d = e = 0.0
+        for k in range(3):
+            J = M[i, k, k] / m
+            x, y, z = v[i, k] - guess[i, k], v[i, 3 + k] - guess[i, 3 + k], h[i, k] / m
+            d += x * x + J * y * y
+            e += v[i, k] * v[i, k] + J * v[i, 3 + k] * v[i, 3 + k] + z * z
+        change, speed = max(change, d), max(speed, e)
+    return float(np.sqrt(change / speed)) if change > 0.0 else 0.0
+
+
+@kernel(f"void({PROBLEM}, {A2}, {A2}, {A2})", borrows=True)
+def settle(problem: Problem, p: Array, v: Array, size: Array) -> None:
+    """Put to zero what is left of v below the rounding error of the impulses that stop it; size (n, 6) is work."""
+    contacts, _M, inverse, _h, _w, _mu, _rho = problem
+    pair, first, _slot, _R, ra, rb = contacts
+    for i in range(len(v)):
+        size[i, 0] = size[i, 1] = 0.0
+    for k in range(len(first) - 1):
+        a, b = pair[k, 0], pair[k, 1]
+        for c in range(first[k], first[k + 1]):
+            push = abs(p[c, 0]) + abs(p[c, 1]) + abs(p[c, 2])
+            size[b, 0] += push
+            size[b, 1] += push * (abs(rb[c, 0]) + abs(rb[c, 1]) + abs(rb[c, 2]))
+            if a >= 0:
+                size[a, 0] += push
+                size[a, 1] += push * (abs(ra[c, 0]) + abs(ra[c, 1]) + abs(ra[c, 2]))
+    pairs = len(first) - 1
+    for k in range(2 * pairs):  # errors of the largest impulses reach all that is in touch: down the list, and up
+        m = k if k < pairs else 2 * pairs - 1 - k
+        a, b = pair[m, 0], pair[m, 1]
+        if a >= 0 and first[m + 1] > first[m]:
+            size[a, 0] = size[b, 0] = max(size[a, 0], size[b, 0])
+            size[a, 1] = size[b, 1] = max(size[a, 1], size[b, 1])
+    for i in range(len(v)):
+        if size[i, 0] == 0.0:
+            continue
+        A = inverse[i]
+        low = 32.0 * EPS * size[i, 0] * A[3, 0]
+        turn = 32.0 * EPS * size[i, 1] * max(A[0, 0], max(A[1, 1], A[2, 2]))
+        for k in range(3):
+            if abs(v[i, k]) <= low:
+                v[i, k] = 0.0
+            if abs(v[i, 3 + k]) <= turn:
+                v[i, 3 + k] = 0.0
+
+
+@kernel(
+    f"UniTuple(float64, 6)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
+    f"{ORDERING}, {WORK}, {ITERATE}, {A1}, float64, int64)",
+    borrows=True,
+)
+def solve_step(
+    n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index,
+    problem: Problem, beside: Problem, ordering: Ordering, work: Work, iterate: Iterate, span: Array, tol: float,
+    given: int,
+) -> tuple[float, float, float, float, float, float]:  # fmt: skip
+    """Solve the contact problem, renewed until v+ no longer changes; the answer is in `guess` and p, the end in q1.
+
+    Returns E, what counted as solved, the numbers of factorisations, passes and proximal solves, and
+    DONE, HARD or OVERLAP.
+    """
+    p, u, best, _p2, v = iterate
+    guess, last, E, goal, factors, passes, slow, settled = state[5], np.inf, 0.0, tol, 0, 0, 0, False
+    while passes < MAX_PASSES:
+        late = refresh(
+            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol,
+            int(passes == 0 and not given),
+        )  # fmt: skip
+        if late < 0:
+            return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)
+        if settled and late == 0:
+            return E, goal, float(factors), float(passes), float(slow), float(DONE)
+        if settled:
+            join_late(n, features, state, poses, index, problem, p, u, iterate[3], span)
+            last, settled = np.inf, False
+            continue
+        passes += 1
+        near = max(tol, min(ROUGH, FINER * last))
+        ready = near if given and passes == 1 else 0.01 * tol
+        E, used, floor = modes_newton(problem, ordering, work, p, v, u, best, near, ready, MOST_FACTORS)
+        factors, goal = factors + used, max(near, floor)
+        if not goal >= E:
+            slow += 1
+            E, used, floor = proximal_point(problem, ordering, work, p, v, u, 1e-4, near, 25)
+            factors, goal = factors + used, max(near, floor)
+            if goal < E < POLISHED:
+                E, used, floor = modes_newton(problem, ordering, work, p, v, u, best, near, near, MOST_FACTORS)
+                factors, goal = factors + used, max(near, floor)
+        if not goal >= E and not (E <= ROUGH and last > NEARLY):
+            return E, goal, float(factors), float(passes), float(slow), float(HARD)
+        goal = max(tol, floor)
+        settle(problem, p, v, work[5])
+        change = largest_change(problem[1], problem[3], v, guess)
+        if change == np.inf:
+            return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)
+        for i in range(len(v)):
+            for k in range(6):
+                guess[i, k] = v[i, k]
+        settled = goal >= E and (change <= 1e-14 or (change >= 0.5 * last and change <= STALLED))
+        if goal >= E and change == 0.0 and late == 0:
+            return E, goal, float(factors), float(passes), float(slow), float(DONE)
+        last = change
+    return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)
+
+
+@kernel(f"boolean(int64, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {A2})", borrows=True)
+def end_step(n: int, state: StateArrays, poses: Poses, index: Index, problem: Problem, p: Array) -> bool:
+    """Put the state at the end of the step, and the impulses that the next one must know (not of rebounds).
+
+    Returns whether nothing has moved, bit by bit, and nothing moves.
+    """
+    q, v, impulse, guess, q1 = state[0], state[1], state[2], state[5], state[9]
+    bounce, numbers = index[1], index[0]
+    for f in range(n):
+        for k in range(3):
+            impulse[f, k] = 0.0
+    for c in range(problem[0][1][-1]):
+        f = numbers[WHICH, c]
+        if bounce[f, 0] == 0.0 and bounce[f, 1] == 0.0 and bounce[f, 2] == 0.0:
+            for k in range(3):
+                impulse[f, k] = p[c, k]
+    turn_spins(poses[1][1], guess, 1.0, v)
+    still = True
+    for i in range(len(q)):
+        for k in range(7):
+            still = still and q[i, k] == q1[i, k]
+            q[i, k] = q1[i, k]
+        for k in range(6):
+            still = still and v[i, k] == 0.0
+    return still

@@ -1,0 +1,87 @@
+"""Runs with compiled steps: many at once are the same as one by one, and what they report is what the slow ones do."""
+
+import numpy as np
+import pytest
+
+from gaussdyn.analysis.audit import audit
+from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial import SpatialSystem
+from gaussdyn.mechanics.spatial_bodies import ball, brick
+from gaussdyn.mechanics.spatial_forces import Shaking
+from gaussdyn.mechanics.spatial_shapes import HalfSpace
+
+H, DT = 0.1, 2e-3
+COLUMNS = ("kinetic", "potential", "energy_error", "work_reactions", "work_forces", "work_projection")
+
+
+def falling():
+    """A ball that rolls and a box dropped flat beside it, on a floor that shakes."""
+    bodies = [ball("ball", mass=1.0, radius=H), brick("box", mass=2.0, half=(H, H, H))]
+    floor = HalfSpace(name="floor")
+    contact, forces = ContactLaw(mu=0.5), (Shaking(amplitude=0.5, frequency=3.0),)
+    system = SpatialSystem(bodies=bodies, obstacles=[floor], contact=contact, forces=forces)
+    place = {"ball": (1.0, 0.0, H), "box": (0.0, 0.0, H + 0.004)}
+    return system, system.state(place, {"ball": (0.5, 0.0, 0.0), "box": (0.4, 0.0, 0.0)})
+
+
+def run(save, t_end=0.4, compiled=True, **given):
+    system, state = falling()
+    return simulate(system, state, t_end, stepper=MoreauJean(dt=DT, compiled=compiled), save=save, **given)
+
+
+def happened(run):
+    return [(round(event.t / DT), event.kind, event.id) for event in run.events]
+
+
+def columns(run):
+    return [name for name in COLUMNS if name in run.columns]
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return run(1)
+
+
+@pytest.mark.parametrize("save", [7, 1000])
+def test_many_at_once_are_the_same_bits(whole, save):
+    other = run(save)
+    assert other.state_hash == whole.state_hash
+    assert happened(other) == happened(whole)
+    assert np.array_equal(other.steps.E, whole.steps.E)
+    assert np.array_equal(other.steps.t, whole.steps.t)
+    assert len(columns(whole)) >= 3
+    for name in columns(whole):
+        assert other[name][-1] == whole[name][-1]
+
+
+def test_what_is_reported_is_what_the_interpreted_steps_report(whole):
+    slow = run(1, compiled=False)
+    assert whole.status == "COMPLETED"
+    assert happened(whole) == happened(slow)
+    assert len(whole.events) >= 3
+    assert np.abs(whole.q - slow.q).max() <= 1e-9
+    for name in columns(whole):
+        assert np.abs(whole[name] - slow[name]).max() <= 1e-9
+
+
+def test_a_run_in_pieces_is_the_whole_run(whole, tmp_path):
+    short = run(7, 0.25, out=tmp_path / "run.h5", chunk=10)
+    assert short.status == "COMPLETED"
+    rest = run(7, 0.4, out=tmp_path / "run.h5", chunk=10, resume=True)
+    assert rest.state_hash == whole.state_hash
+    assert np.array_equal(rest.steps.E, whole.steps.E)
+    assert happened(rest) == happened(whole)
+
+
+def test_saved_states_pass_the_audit():
+    assert audit(run(7), falling()[0]).passed
+
+
+def test_a_control_is_held_and_its_work_counted():
+    push = np.array([3.0, 0.0, 0.0, 0.0, 0.0, 0.0, 12.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    one, many = run(1, control=push), run(50, control=push)
+    assert many.state_hash == one.state_hash
+    assert abs(one["energy_error"]).max() <= 1e-10
+    assert run(1, control=lambda t, state: push).state_hash == one.state_hash

@@ -14,6 +14,7 @@ from ..contact.snapshot import rows_of
 from ..mechanics.state import State
 from ..programs.residuals import MODES, Residuals
 from ..programs.solution import Solution, Status
+from ..programs.uniqueness import uniqueness
 from .compiled_energy import Books, books
 from .stepper import Step, Work
 
@@ -124,12 +125,15 @@ class CompiledSolution(Solution):
         """Return the solution of a step."""
         solution = object.__new__(CompiledSolution)
         plain = {"status": status, "x": x, "lam": np.zeros(0), "method": "compiled", "iterations": 0, "message": ""}
-        nothing = dict.fromkeys(("u_unique", "r_unique", "null_space", "certificate"))
+        nothing = dict.fromkeys(("null_space", "certificate"))
         _put(solution, {"_step": step, "residuals": figures, **plain, **nothing})
         return solution
 
     def __getattr__(self, name: str) -> Any:
         """Make what has not been made yet."""
+        if name == "unique":
+            _put(self, {"unique": uniqueness(self.problem, self.r, self.modes)})
+            return self.unique
         if name not in ("problem", "r", "u", "modes"):
             raise AttributeError(name)
         dynamics = self._step.dynamics

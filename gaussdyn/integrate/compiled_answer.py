@@ -160,6 +160,7 @@ class CompiledStep(Step):
         _put(
             step, {**parts, "unsettled": "", "_stepper": stepper, "_kernels": kernels, "_rebuilt": None, "_mode": mode}
         )
+        _put(step, {"restitution": 1.0})
         residuals = Residuals(E=figures[0], cone=figures[1])
         _put(step, {"solution": CompiledSolution.of(step, Status.SOLVED, ends[1].v, residuals)})
         return step

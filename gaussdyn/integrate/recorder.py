@@ -178,6 +178,7 @@ class Recorder:
         for name, values in (("t", many.spans[:n, 2]), ("dt", many.spans[:n, 1]), ("E", many.E[:n])):
             piece.numbers[name].extend(values.tolist())
         piece.numbers["friction_margin"].extend([math.nan] * n)
+        piece.numbers["restitution"].extend([1.0] * n)
         piece.status.extend([str(Status.SOLVED)] * n)
         piece.outcome.extend([NOT_EXAMINED] * n)
         self.add(many.last, Finding())

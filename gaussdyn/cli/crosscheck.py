@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -83,9 +84,9 @@ def show(found: CrossCheck) -> None:
         table.add_column(heading)
     for one in found.results:
         for level in one.levels:
-            cells: list[Any] = [one.name, f"{level.stiffness:.3g}"]
-            cells += [f"{level.gaps[key].value:.3g}" for key in ("position", "velocity", "reaction")]
-            table.add_row(*cells, f"{level.fast_end:.3g}")
+            gaps = [level.gaps[key].value for key in ("position", "velocity", "reaction")]
+            known = [level.stiffness, *gaps, level.fast_end]
+            table.add_row(one.name, *("-" if math.isnan(x) else f"{x:.3g}" for x in known))
     screen = console()
     screen.print(table)
     screen.print(found.explain(), soft_wrap=True, markup=False)

@@ -84,3 +84,21 @@ def test_the_floor_carries_the_weight_and_nothing_moves(masses):
     assert np.abs(run.v).max() <= 1e-12
     verdict = audit(run, system)
     assert verdict.passed, verdict.explain()
+
+
+@pytest.mark.parametrize("heavy", [1.0, 1e3])
+def test_the_order_in_which_bodies_are_given_changes_nothing(heavy):
+    masses, found = {"s0": 1.0, "s1": 1.0, "s2": 1.0, "s3": heavy}, []
+    for names in (["s0", "s1", "s2", "s3"], ["s2", "s0", "s3", "s1"], ["s0", "s1", "s2", "s3"]):
+        bodies = [brick(name, mass=masses[name], half=(0.1, 0.1, 0.1)) for name in names]
+        system = SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.5))
+        state = system.state({name: (0.0, 0.0, 0.1 + 0.2 * int(name[1])) for name in names})
+        run = simulate(system, state, 0.2, stepper=MoreauJean(dt=5e-3))
+        places = {name: run.q[-1, system.index(name, "x") :][:7] for name in names}
+        found.append((run, np.concatenate([places[name] for name in sorted(names)])))
+    (one, q), (other, q_other), (again, _) = found
+    np.testing.assert_allclose(q_other, q, atol=1e-12)
+    force, other_force = (run.between("s0", "floor").force for run in (one, other))
+    np.testing.assert_allclose(other_force, force, atol=1e-12 * G * (3.0 + heavy))
+    assert one.state_hash == again.state_hash
+    assert abs(one["work_projection"][-1]) <= 1e-10 * G * (3.0 + heavy) * 0.2 * 0.2

@@ -105,9 +105,9 @@ def tipping(e: float, mass: float, inertia: float) -> tuple[float, float, float]
 
 
 def _sum(run: Any) -> float:
-    """Return the sum of the forces at the end, from the means over the last two steps."""
+    """Return the sum of the forces at the end: through the means over the last three steps, at their midpoints."""
     r = sum(run[f"{name}.r_N"] for name in SUPPORTS)
-    return float(1.5 * r[-1] - 0.5 * r[-2])
+    return float(15.0 * r[-1] - 10.0 * r[-2] + 3.0 * r[-3]) / 8.0
 
 
 def _moment(run: Any) -> float:

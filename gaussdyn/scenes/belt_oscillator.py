@@ -110,20 +110,26 @@ def _exact(cycle: Cycle, dt: float) -> tuple[Exact, ...]:
     way = cycle.belt * dt + 0.5 * (cycle.w * dt) ** 2 * cycle.amplitude
     early = dt + 2.0 * way / cycle.belt
     return (
-        check("when it breaks loose", cycle.first, "s", lambda run: _changes(run)[0], moreau_jean=1.5 * dt),
-        check("duration of a slip", cycle.slip, "s", lambda run: _changes(run)[1], moreau_jean=early),
-        check("duration of a ride", cycle.ride, "s", lambda run: _changes(run)[2], moreau_jean=2.0 * early),
+        check(
+            "when it breaks loose", cycle.first, "s", lambda run: float(run.t[_changes(run)[0]]), moreau_jean=1.5 * dt
+        ),
+        check("duration of a slip", cycle.slip, "s", lambda run: _between(run, 0), moreau_jean=early),
+        check("duration of a ride", cycle.ride, "s", lambda run: _between(run, 1), moreau_jean=2.0 * early),
         check("farthest place", cycle.x_k + cycle.amplitude, "m", _farthest, moreau_jean=2.0 * way),
         check("nearest place", cycle.x_k - cycle.amplitude, "m", _nearest, moreau_jean=2.0 * way),
     )
 
 
-def _changes(run: Any) -> tuple[float, float, float]:
-    """Return when it first breaks loose, and how long its first slip and the ride after it last, s."""
+def _changes(run: Any) -> list[int]:
+    """Return the last step before each change between riding and sliding; at the end, where there are too few."""
     sliding = np.abs(run["slider.slip"]) > 1e-9
-    k = [int(at) for at in np.flatnonzero(sliding[1:] != sliding[:-1])[:3]]
-    t = [float(run.t[at]) for at in (k + [len(run) - 1] * 3)[:3]]
-    return t[0], t[1] - t[0], t[2] - t[1]
+    return [*np.flatnonzero(sliding[1:] != sliding[:-1]).tolist(), *[len(run) - 1] * 3]
+
+
+def _between(run: Any, change: int) -> float:
+    """Return the time from one change to the next, s."""
+    k = _changes(run)
+    return float(run.t[k[change + 1]] - run.t[k[change]])
 
 
 def _farthest(run: Any) -> float:
@@ -131,4 +137,5 @@ def _farthest(run: Any) -> float:
 
 
 def _nearest(run: Any) -> float:
-    return float(run["slider.x"].min())
+    """Return where it is caught: the start, at x = 0, may lie nearer."""
+    return float(run["slider.x"][_changes(run)[0] :].min())

@@ -1,0 +1,138 @@
+"""An impact: velocities that jump at one instant, by an impact law, and what that does to the energy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array, vector
+from ..contact.snapshot import Activation
+from ..errors import InputError
+from ..mechanics.state import State
+from ..mechanics.system import System
+from ..programs.solution import Solution, Status
+from .impact_laws import ImpactLaw, Moreau
+from .impact_problem import Phase, Struck, approaching, kinetic
+
+ROUNDING = 1e-12  # of the kinetic energy and the work: a gain below it is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Impact:
+    """What an impact law made of a state.
+
+    Attributes
+    ----------
+    law : ImpactLaw
+    state : State
+        Before the impact.
+    v : Array, shape (nv,)
+        Velocity after it; before it where no velocity was found.
+    impulses : mapping of str to Array
+        Impulse of every row that took part, N s (N, T1, T2), by id, all phases together.
+    works : mapping of str to float
+        What each of them added to the kinetic energy, J.
+    energy : float
+        Change of the kinetic energy, J: the sum of the works.
+    phases : tuple of Phase
+    finished : bool
+        Whether no closed contact approaches any more.
+    """
+
+    law: ImpactLaw
+    state: State
+    v: Array
+    impulses: Mapping[str, Array]
+    works: Mapping[str, float]
+    energy: float
+    phases: tuple[Phase, ...]
+    finished: bool
+
+    @property
+    def solution(self) -> Solution:
+        """The velocity problem that failed, or the last one."""
+        failed = [phase.solution for phase in self.phases if not phase.solution.solved]
+        return failed[0] if failed else self.phases[-1].solution
+
+    @property
+    def status(self) -> Status:
+        """SOLVED if every velocity problem is, and nothing approaches any more."""
+        status = self.solution.status
+        return Status.MAX_ITERATIONS if status is Status.SOLVED and not self.finished else status
+
+    @property
+    def solved(self) -> bool:
+        """Whether the status is SOLVED."""
+        return self.status is Status.SOLVED
+
+    @property
+    def residual(self) -> float:
+        """Largest residual E of the velocity problems; NaN where one has none."""
+        found = [phase.solution.residuals for phase in self.phases]
+        return max(float("nan") if one is None else one.E for one in found)
+
+    @property
+    def gains(self) -> bool:
+        """Whether the impact gains energy, beyond rounding."""
+        before = kinetic(self.phases[0].dynamics.M, self.state.v)
+        return self.energy > ROUNDING * (before + sum(map(abs, self.works.values())))
+
+    def explain(self) -> str:
+        """Return the impact in one sentence."""
+        what = "a gain: this law is not passive here" if self.gains else "no gain"
+        return f"{self.law.name}: {self.status}, energy {self.energy:+.9g} J ({what})"
+
+
+def impact(
+    system: System,
+    state: State,
+    *,
+    law: ImpactLaw | None = None,
+    closed: Collection[str] | None = None,
+    activation: Activation | None = None,
+) -> Impact:
+    """Let an impact happen at a state.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Its velocity is the one before the impact. Where nothing approaches, nothing changes (but joints that a
+        velocity violates are made to hold).
+    law : ImpactLaw, optional
+        Newton, Moreau, Poisson or OneByOne; default ``Moreau()`` with the restitution of each row, as time stepping
+        has it.
+    closed : collection of str, optional
+        Ids of the contacts that take part; default: all whose gap is closed.
+    activation : Activation, optional
+
+    Raises
+    ------
+    InputError
+        `law` is none, `closed` names what cannot close, or the system returns NaN or wrong shapes.
+    """
+    law = Moreau() if law is None else law
+    if isinstance(law, type) or not hasattr(law, "strike"):
+        raise InputError("law", repr(law), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
+    struck = Struck.at(system, state, closed, activation)
+    v = vector("v of the state", state.v, system.nv)
+    phases = law.strike(struck, v)
+    impulses: dict[str, Array] = {}
+    works: dict[str, float] = {}
+    for phase in phases:
+        for key, p in phase.impulses.items():
+            impulses[key] = impulses[key] + p if key in impulses else np.array(p)
+            works[key] = works.get(key, 0.0) + phase.works.get(key, 0.0)
+    after, M = phases[-1].v, phases[0].dynamics.M
+    return Impact(
+        law=law,
+        state=state,
+        v=after,
+        impulses=impulses,
+        works=works,
+        energy=kinetic(M, after) - kinetic(M, v),
+        phases=phases,
+        finished=not approaching(struck.dynamics(after)),
+    )

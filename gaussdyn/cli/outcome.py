@@ -55,16 +55,9 @@ def read(target: str, case: str | None, params: dict[str, float], at: float | No
             raise InputError("--set, --at", target, "nothing of the kind for a file", "They belong to scenes.")
         return read_outcome_problem(readable("FILE", Path(target)), case)
     from ..integrate.examine import accelerating
-    from ..scenes import catalogue
+    from .contacts import scene_at
 
-    scene = catalogue.build(target, **params)
-    state = scene.state
-    if at is not None and at != state.t:
-        from ..integrate.simulate import simulate
-
-        if not at > state.t:
-            raise InputError("--at", at, f"a time after the start, {state.t:g} s")
-        state = simulate(scene, t_end=at).final
+    scene, state = scene_at(target, params, at)
     return accelerating(scene.system, state, scene.control)
 
 

@@ -203,7 +203,7 @@ def _local_exactly(
     held = [one for one in rows if one.block is None and one.force is None]
     J, B, G = _all(one.J for one in acting), _all(one.B for one in acting), _all(one.J for one in held)
     g = [-x for one in held for x in _drift(one.w)]
-    free, *columns = _constrained_solve(rounded(dynamics.M), G, [rounded(_load(dynamics, rows)), *B], g)
+    free, *columns = constrained_solve(rounded(dynamics.M), G, [rounded(_load(dynamics, rows)), *B], g)
     w = [x for one in acting for x in _drift(one.w)]
     q = [dot(row, free) + x for row, x in zip(J, w, strict=True)]
     return [[dot(row, x) for x in columns] for row in J], q
@@ -228,7 +228,7 @@ def _drift(w: Array) -> list[Fraction]:
     return [Fraction(0) if abs(x) < 1e-12 else x for x in rounded(w)]
 
 
-def _constrained_solve(M: Rows, G: Rows, loads: Sequence[Sequence[Fraction]], g: list[Fraction]) -> Rows:
+def constrained_solve(M: Rows, G: Rows, loads: Sequence[Sequence[Fraction]], g: list[Fraction]) -> Rows:
     """Return x with M x = load + G^T lam, G x = g for the first load, G x = 0 for the others; redundant G dropped."""
     n, kept = len(M), _independent(G)
     size = n + len(kept)

@@ -53,6 +53,7 @@ from . import (
     slider_crank,
     sliding_rod,
     sphere_slip,
+    spinning_disc,
     stack,
     superball,
     table,
@@ -62,6 +63,7 @@ from . import (
     v_groove,
     wall_press,
     wedge,
+    wedge_lock,
     zeno_ball,
 )
 
@@ -109,6 +111,7 @@ _HOME: dict[str, ModuleType] = {
     "slider_crank": slider_crank,
     "sliding_rod": sliding_rod,
     "sphere_slip": sphere_slip,
+    "spinning_disc": spinning_disc,
     "stack": stack,
     "superball": superball,
     "table": table,
@@ -118,6 +121,7 @@ _HOME: dict[str, ModuleType] = {
     "v_groove": v_groove,
     "wall_press": wall_press,
     "wedge": wedge,
+    "wedge_lock": wedge_lock,
     "zeno_ball": zeno_ball,
 }
 

@@ -17,8 +17,10 @@ from gaussdyn.scenes.ladder import Fall
 from gaussdyn.scenes.leaving_sphere import Descent
 from gaussdyn.scenes.rimless_wheel import Walk
 from gaussdyn.scenes.rocking_block import Rocking
+from gaussdyn.scenes.spinning_disc import course, drag, face, final_ratio
 from gaussdyn.scenes.tip_or_slide import start
 from gaussdyn.scenes.two_ball_drop import Bounce
+from gaussdyn.scenes.wedge_lock import motion
 
 G = 9.81
 TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
@@ -218,3 +220,62 @@ def test_double_pendulum_keeps_its_energy_in_flight():
 
     run = solve_ivp(arms.slope, (0.0, 0.3), y, **TIGHT)
     assert energy(run.y[:, -1]) == pytest.approx(energy(y), abs=1e-9)
+
+
+def test_disc_stops_with_the_ratio_of_the_literature():
+    assert final_ratio(0.0) == pytest.approx(0.653, abs=5e-4)
+    assert final_ratio(0.98) == pytest.approx(1.0, abs=0.01)  # a ring
+
+
+@pytest.mark.parametrize("ratio", [0.2, 0.653, 1.7])
+def test_drag_of_a_disc_by_elliptic_integrals(ratio):
+    """Force and moment are the derivatives of the mean slip |v + w x r| by v and w; rings have it in closed form."""
+    from scipy.integrate import quad
+    from scipy.special import ellipe
+
+    def mean_speed(v, w):
+        """Of |v ex + w x r| over the disc: 2 int r dr (2/pi) (v + w r) E(4 v w r / (v + w r)^2)."""
+        speed = lambda r: 2.0 * r * 2.0 / math.pi * (v + w * r) * ellipe(4.0 * v * w * r / (v + w * r) ** 2)  # noqa: E731
+        return quad(speed, 0.0, 1.0, points=[min(v / w, 1.0)], epsabs=1e-12)[0]
+
+    h = 1e-4
+    force = (mean_speed(ratio + h, 1.0) - mean_speed(ratio - h, 1.0)) / (2.0 * h)
+    moment = (mean_speed(ratio, 1.0 + h) - mean_speed(ratio, 1.0 - h)) / (2.0 * h)
+    np.testing.assert_allclose(drag(ratio, face(0.0, 60, 240)), (force, moment), atol=2e-4)
+
+
+def test_disc_that_only_spins_brakes_with_two_thirds():
+    """Moment 2/3 mu m g R over inertia 1/2 m R^2: it stops after 3/4 R omega / (mu g)."""
+    assert course(1e4, 0.0)[0] == pytest.approx(0.75e4, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_wedge_moves_in_one_way_only(seed):
+    """All modes of the symmetric wedge, one after the other: unknowns a, and N, T of a jaw (T along the slip)."""
+    rng = np.random.default_rng(seed)
+    alpha, mu = rng.uniform(0.1, 0.6), rng.uniform(0.0, 0.9)
+    (F, P), (m, M) = (rng.uniform(1, 50), rng.uniform(-30, 30)), (rng.uniform(0.5, 5), rng.uniform(0.1, 1))
+    s, c = math.sin(alpha), math.cos(alpha)
+    moves = [[m, -2.0 * s, 2.0 * c], [M * s / c, c, s]]  # m a = P + 2 (N s - T c); M a tan = F - N c - T s
+    found = []
+    for mode in ("stick", 1.0, -1.0, "open"):
+        if mode == "open":
+            if P / m * s / c > F / M:
+                found.append((P / m, F / M, 0.0))
+            continue
+        last = [1.0, 0.0, 0.0] if mode == "stick" else [0.0, -mode * mu, 1.0]
+        a, N, T = np.linalg.solve([*moves, last], [P, F, 0.0])
+        if N >= 0.0 and (abs(T) <= mu * N if mode == "stick" else mode * a > 0.0):
+            found.append((a, a * s / c, F - M * a * s / c))
+    assert len(found) == 1
+    claimed = motion(alpha, mu, (F, P), (m, M))
+    np.testing.assert_allclose(
+        (claimed.a, claimed.jaw, claimed.pressed), found[0], atol=1e-12 * (1.0 + abs(found[0][0]))
+    )
+
+
+def test_wedge_locks_itself_below_the_angle_of_friction():
+    for mu in (0.1, 0.5, 0.9):
+        lam = math.atan(mu)
+        assert motion(lam * (1.0 - 1e-9), mu, (10.0, 0.0), (1.0, 0.5)).a == 0.0
+        assert motion(lam * (1.0 + 1e-6), mu, (10.0, 0.0), (1.0, 0.5)).a > 0.0

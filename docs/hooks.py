@@ -1,23 +1,27 @@
-"""Fills in, when the pages are built, what would go stale if it were written: the list of public names."""
+"""Fills in, when the pages are built, what would go stale if it were written: public names, and the scenes."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-MARK = "<!-- public names -->"
+SPECIAL = re.compile(r"([\\`*_{}\[\]#|])")
 
 
 def on_page_markdown(markdown: str, **page: Any) -> str:
-    """Replace the mark by one entry per public name, under its module."""
-    return markdown.replace(MARK, public_names()) if MARK in markdown else markdown
+    """Replace the marks by what they stand for."""
+    sys.path.insert(0, str(ROOT))
+    for mark, fill in (("<!-- public names -->", public_names), ("<!-- scenes -->", scenes)):
+        if mark in markdown:
+            markdown = markdown.replace(mark, fill())
+    return markdown
 
 
 def public_names() -> str:
     """Return the directives of all public names, sorted by the module they live in."""
-    sys.path.insert(0, str(ROOT))
     import gaussdyn
 
     homes: dict[str, list[str]] = {}
@@ -28,3 +32,70 @@ def public_names() -> str:
         lines.append(f"\n## gaussdyn.{module}\n")
         lines += [f"\n::: gaussdyn.{module}.{name}\n" for name in homes[module]]
     return "\n".join(lines)
+
+
+def scenes() -> str:
+    """Return the catalogue: a list of all scenes, then each with its parameters and exact numbers."""
+    from gaussdyn.cli.scenes import entry
+    from gaussdyn.scenes import catalogue
+
+    entries = [entry(catalogue.build(name), catalogue.parameters(name)) for name in catalogue.names()]
+    rows = [(f"[{e['name']}](#{e['name']})", escaped(e["title"]), escaped(", ".join(e["tests"]))) for e in entries]
+    parts = [f"{len(entries)} scenes:", table(("scene", "what happens", "what it tests"), rows)]
+    for e in entries:
+        parts += scene(e, catalogue.description(e["name"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def scene(e: dict[str, Any], description: str) -> list[str]:
+    """Return the parts of the entry of one scene."""
+    steps = f"{e['t_end']:.4g} s at dt = {e['dt']:.4g} s, {'in space' if e['dim'] == 3 else 'in the plane'}."
+    params = [
+        (
+            f"`{key}`",
+            f"{p['default']:.6g}",
+            escaped(p["unit"]),
+            f"{p['min']:.6g} .. {p['max']:.6g}",
+            escaped(p["meaning"]),
+        )
+        for key, p in e["params"].items()
+    ]
+    exact = [
+        (escaped(x["name"]), f"{x['value']:.12g}", escaped(x["unit"]),
+         ", ".join(f"{name} {tol:.2g}" for name, tol in sorted(x["tol"].items())))
+        for x in e["exact"]
+    ]  # fmt: skip
+    return [
+        f"## {e['name']}",
+        f"**{escaped(e['title'])}.** Tests {escaped(', '.join(e['tests']))}. {steps}",
+        prose(description),
+        f"Source: {escaped(e['source'])}",
+        *([f"Expected to stop: {escaped(e['expected_stop'])}"] if e["expected_stop"] else []),
+        table(("parameter", "default", "unit", "range", "meaning"), params),
+        table(("exact at the defaults", "value", "unit", "tolerance"), exact),
+    ]
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return a table in Markdown."""
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def prose(text: str) -> str:
+    """Return plain text as Markdown: indented lines are formulas and stay as they are."""
+    lines, inside = [], False
+    for line in text.splitlines():
+        formula = line.startswith("    ")
+        if formula != inside:
+            lines += ["```text"] if formula else ["```", ""]
+            if formula:
+                lines.insert(-1, "")
+        inside = formula
+        lines.append(line[4:] if formula else escaped(line))
+    return "\n".join([*lines, "```"] if inside else lines)
+
+
+def escaped(text: str) -> str:
+    """Return plain text so that Markdown leaves it as it is."""
+    return SPECIAL.sub(r"\\\1", text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Iterable
 from types import ModuleType
 
@@ -146,6 +147,17 @@ def parameters(name: str) -> dict[str, Parameter]:
         An unknown scene; the nearest names are offered.
     """
     return dict(_scene(name).PARAMETERS)
+
+
+def description(name: str) -> str:
+    """Return what a scene shows and where its exact numbers come from, in words.
+
+    Raises
+    ------
+    InputError
+        An unknown scene; the nearest names are offered.
+    """
+    return inspect.cleandoc(_scene(name).__doc__ or "")
 
 
 def build(name: str, **params: float) -> Scene:

@@ -110,3 +110,26 @@ def test_the_pages_build_with_all_links_right(tmp_path: Path) -> None:
     api = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
     for name in gaussdyn.__all__:
         assert f'.{name}"' in api, name
+    from gaussdyn.scenes.catalogue import names
+
+    catalogue = (tmp_path / "site" / "scenes.html").read_text(encoding="utf-8")
+    for name in names():
+        assert f'id="{name}"' in catalogue, name
+
+
+def test_the_catalogue_page_has_every_scene_with_parameters_and_exact_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    import hooks  # type: ignore[import-not-found]
+
+    from gaussdyn.scenes.catalogue import build
+
+    monkeypatch.setattr("gaussdyn.scenes.catalogue.names", lambda: ("incline", "wall_press"))
+    page = hooks.on_page_markdown((ROOT / "docs" / "scenes.md").read_text(encoding="utf-8"))
+    assert "<!--" not in page
+    for name in ("incline", "wall_press"):
+        scene, part = build(name), page.split(f"## {name}\n")[1].split("\n## ")[0]
+        assert scene.title in part
+        assert all(f"| `{key}` |" in part for key in scene.params)
+        assert all(f"| {one.name} | {one.value:.12g} |" in part for one in scene.exact)
+    assert hooks.escaped("a*b < c|d_e") == r"a\*b &lt; c\|d\_e"
+    assert hooks.prose("so\n    x^2 = y\nholds") == "so\n\n```text\nx^2 = y\n```\n\nholds"

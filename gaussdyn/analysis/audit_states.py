@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..contact.assemble import assemble, blocks
 from ..contact.snapshot import LocalDynamics, rows_of
 from ..integrate.energy import energy
-from ..integrate.events import UNSETTLED
+from ..integrate.events import RESTED, UNSETTLED
 from ..integrate.projection import ALLOWED, ROUNDING
 from ..integrate.recorder import component_names
 from ..integrate.stepper import Stepper
@@ -93,6 +93,7 @@ class _SavedStep:
     dynamics: LocalDynamics
     q: Array
     impulses: dict[str, Array]
+    forces: float | None
 
     @classmethod
     def of(cls, run: Trajectory, system: System, stepper: Stepper, k: int) -> _SavedStep:
@@ -107,8 +108,13 @@ class _SavedStep:
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
         kept = float(run.steps.restitution[run.saved[k] - 1])
         extra |= {"restitution": kept} if kept != 1.0 else {}
+        rested = any(event.kind == RESTED and event.t == state.t for event in run.events)
+        extra |= {"rested": True} if rested else {}
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
-        return cls(start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses)
+        return cls(
+            start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses,
+            forces=rebuilt.laws,
+        )  # fmt: skip
 
     def figures(self) -> tuple[float, float, float, float]:
         """Return the errors of kinematics and momentum, the residual of the laws, and the rate of the joints."""
@@ -128,6 +134,8 @@ class _SavedStep:
 
     def _laws(self) -> float:
         """Return the residual E of the claimed impulses in the contact problem; reactions of rows that do not act."""
+        if self.forces is not None:
+            return self.forces
         acting = {row.id for row in self.dynamics.rows}
         rounding = EXACT * max((float(np.abs(p).max()) for p in self.impulses.values()), default=0.0)
         if any((np.abs(p) > rounding).any() for key, p in self.impulses.items() if key not in acting):

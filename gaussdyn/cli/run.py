@@ -39,7 +39,6 @@ class OnMultiple(StrEnum):
     refuse = "raise"
 
 
-PLANNED = ("event_driven",)
 USUAL = {
     "stepper": "moreau_jean", "dt": None, "theta": None, "t_end": None, "examine": "cheap", "on_multiple": "continue",
     "stiffness": None,
@@ -188,12 +187,10 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
     Raises
     ------
     InputError
-        An unknown name, one that is not available yet, or a setting out of range.
+        An unknown name, or a setting out of range.
     """
-    from ..integrate.steppers import STEPPERS, named
+    from ..integrate.steppers import named
 
-    if request.stepper in PLANNED:
-        raise InputError("--stepper", repr(request.stepper), ", ".join(STEPPERS), "It is not available yet.")
     own = {"theta": request.theta, "stiffness": request.stiffness}
     settings = {"dt": scene.dt if request.dt is None else request.dt, **own}
     return named(request.stepper, **{key: value for key, value in settings.items() if value is not None})

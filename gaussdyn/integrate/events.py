@@ -16,6 +16,7 @@ from .trajectory import Event
 PUSHING = ("stick", "slip", "active")
 FREE = "open"
 UNSETTLED = "unsettled"
+RESTED = "accumulation"
 
 
 def row_modes(dynamics: LocalDynamics, solution: Solution) -> dict[str, str]:

@@ -230,7 +230,8 @@ class Recorder:
         if self.count == 1:  # a contact that is closed at the start has not just touched down
             closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.dynamics.activation.gap}
             tally.contacts = {key: state for key, state in now.items() if key in closed}
-        piece.events += events(step.state.t, tally.contacts, now)
+        located = [Event(t=one.t, kind=one.kind, id=one.id) for one in step.changes or ()]
+        piece.events += located if step.changes is not None else events(step.state.t, tally.contacts, now)
         if step.unsettled:
             piece.events.append(Event(t=step.state.t, kind=UNSETTLED, id=step.unsettled))
         tally.contacts = now

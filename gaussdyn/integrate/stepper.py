@@ -15,6 +15,7 @@ from ..mechanics.system import System
 if TYPE_CHECKING:
     from ..contact.snapshot import LocalDynamics
     from ..programs.solution import Solution
+    from .changes import Change
 
 Control = Callable[[float, State], Array] | Array
 
@@ -67,6 +68,8 @@ class Step:
         The fraction of all restitution that was kept; below 1 where an impact would have gained energy otherwise.
     energy : (float, float) or None
         Kinetic and potential energy at the end, J, where the stepper knows them.
+    changes : tuple of Change or None
+        What was passed on the way, where the stepper locates events; None: what `modes` say at the end.
     """
 
     start: State
@@ -82,6 +85,7 @@ class Step:
     unsettled: str = ""
     restitution: float = 1.0
     energy: tuple[float, float] | None = None
+    changes: tuple[Change, ...] | None = None
 
     def contact_force(self, one: str, other: str) -> Array:
         """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.
@@ -103,10 +107,13 @@ class Rebuilt:
         M v+ = h + J^T p with the rows that act, and u+ = J v+ + w.
     q : Array, shape (nq,)
         Coordinates to which the velocities before and after lead.
+    laws : float or None
+        Residual E of the laws, where they do not hold for the impulses of the step but for the forces at its end.
     """
 
     dynamics: LocalDynamics
     q: Array
+    laws: float | None = None
 
 
 class Stepper(Protocol):

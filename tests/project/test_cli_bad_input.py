@@ -37,7 +37,6 @@ COMMANDS = [
     (["run", "incline", "--t-end=-1"], "t_end"),
     (["run", "incline", "--theta", "0.3"], "theta"),
     (["run", "incline", "--stepper", "moreau"], "moreau_jean"),
-    (["run", "incline", "--stepper", "event_driven"], "not available yet"),
     (["run", "incline", "--examine", "perhaps"], "cheap"),
     (["run", "incline", "--on-multiple", "guess"], "continue"),
     (["run", "incline", "--save-every", "0"], "save-every"),

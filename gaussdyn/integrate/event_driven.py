@@ -1,0 +1,226 @@
+"""Event-driven integration: smooth phases of high order between events, which are located to rounding.
+
+Between events the modes of all constraints are fixed and the Gauss accelerations are integrated by Dormand and Prince's
+method of order 8; an event is the root of a gap, a reaction, the friction left or a slip (`phases`, `event_roots`).
+There impacts are solved and the modes of the next phase chosen (`mode_choice`); infinitely many impacts in finite time
+are passed (`accumulation`).
+
+Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts; Acary, Brogliato (2008), Numerical
+methods for nonsmooth dynamical systems, 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..arrays import Array, scalar
+from ..contact.activation import OmegaStatus, active_set
+from ..contact.assemble import assemble, start_of_blocks
+from ..contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
+from ..errors import InputError
+from ..mechanics.state import State
+from ..mechanics.system import System
+from ..programs.residuals import Residuals, block_residuals
+from ..programs.solution import Solution, Status
+from .leg import Accuracy, Leg, Stuck
+from .mode_memory import CROWD, memory_of
+from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
+from .theta_problem import near_of
+
+SETTLED = 1e-8  # residual E at the end of a leg above which its modes are not those of the laws
+REPEATS = 10.0  # local errors of the integrator within which a place that is found again is the same
+CLOSE = 1e-10  # s, times max(1, t): events nearer to each other than this are a crowd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventDriven:
+    """From event to event, for any `System`.
+
+    Parameters
+    ----------
+    rtol, atol : float
+        Local error per step of the integrator, relative, and absolute in SI units.
+    dt : float, optional
+        A step also ends at every multiple of dt, s, so that states are saved there; a control that is a function is
+        held so long. None: only events end a step.
+    activation : Activation
+        When a gap counts as closed and a rate as zero, where events meet.
+    crowd : int
+        Number of events in a row, hardly apart, after which a run stops: a storm.
+
+    Raises
+    ------
+    InputError
+        Tolerances out of range, dt <= 0, NaN.
+    """
+
+    rtol: float = 1e-12
+    atol: float = 1e-13
+    dt: float | None = None
+    activation: Activation = field(default_factory=Activation)
+    crowd: int = 100
+    name: ClassVar[str] = "event_driven"
+    project: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rtol", scalar("rtol", self.rtol, low=3e-14, high=1e-3))
+        object.__setattr__(self, "atol", scalar("atol", self.atol, low=0.0, high=1.0, open_low=True))
+        if self.dt is not None:
+            object.__setattr__(self, "dt", scalar("dt", self.dt, low=0.0, open_low=True))
+        if not isinstance(self.activation, Activation):
+            raise InputError("activation", repr(self.activation), "an Activation")
+        if isinstance(self.crowd, bool) or not isinstance(self.crowd, int) or self.crowd < 1:
+            raise InputError("crowd", repr(self.crowd), "an integer >= 1")
+
+    def settings(self) -> dict[str, Any]:
+        """Return name and settings, ready for JSON."""
+        closed = {"gap": self.activation.gap, "speed": self.activation.speed}
+        plain = {name: getattr(self, name) for name in ("name", "rtol", "atol", "dt", "crowd")}
+        return {**plain, "activation": closed}
+
+    def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
+        """Return the motion to the next event, or to `t_max` or the next multiple of dt.
+
+        Raises
+        ------
+        InputError
+            `t_max` is not after the state; a control that is a function, without dt; what the system returns.
+        """
+        check_span(state, t_max)
+        if callable(control) and self.dt is None:
+            raise InputError("control", "a function", "a dt for which it is held", "Write EventDriven(dt=1e-3).")
+        leg = self.leg(system, state, held_control(control, state))
+        end = self._end(state.t, t_max)
+        try:
+            leg.begin(end)
+            if leg.phase is None:
+                return _failed(leg, state, leg.failure)
+            leg.run(end, t_max)
+        except (Stuck, np.linalg.LinAlgError) as error:
+            return _failed(leg, state, _stuck(leg.t, error))
+        crowd = _crowd(state, leg)
+        if crowd >= self.crowd:
+            return _failed(leg, state, _storm(leg, crowd))
+        return _step(leg, state, crowd)
+
+    def leg(self, system: System, state: State, control: Array | None = None) -> Leg:
+        """Return the leg that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
+        accuracy = Accuracy(rtol=self.rtol, atol=self.atol, activation=self.activation)
+        return Leg(
+            whole=system, control=control, accuracy=accuracy, t=state.t, q=state.q, v=state.v, memory=state.memory
+        )
+
+    def rebuild(
+        self, system: System, start: State, state: State, dt: float, control: Array | None, *, rested: bool = False
+    ) -> Rebuilt:  # fmt: skip
+        """Return the step from `start` again; what reacts is shown as rows that hold, with the same impulses.
+
+        A step that passed a sequence of impacts needs to be told so (`rested`).
+        """
+        near, rest = CLOSE * max(1.0, abs(state.t)), state.t if rested else None
+        for margin in (near, 1e4 * near):  # an event at the end is seen only from beyond it
+            leg = self._again(system, start, control, state.t + margin, rest)
+            if leg.changes and abs(leg.t - state.t) <= near:
+                break
+        else:
+            leg = self._again(system, start, control, state.t, None)
+        step = _step(leg, start, 0.0)
+        d, rows = step.dynamics, []
+        h = d.M @ step.state.v
+        for row in d.rows:
+            p = step.reactions.get(row.id)
+            if p is not None and p.any():
+                h = h - row.J.T @ p
+                rows.append(row.but(kind="bilateral", level="position", mu=0.0, rate=-row.J @ (step.state.v - start.v)))
+        E = 0.0 if step.solution.residuals is None else step.solution.residuals.E
+        off = np.abs(step.state.q - state.q)
+        same = off <= REPEATS * (self.atol + self.rtol * np.abs(state.q))
+        return Rebuilt(
+            dynamics=replace(d, h=h, rows=tuple(rows)), q=np.where(same, state.q, step.state.q), laws=E
+        )  # fmt: skip
+
+    def _again(self, system: System, start: State, control: Array | None, end: float, rest: float | None) -> Leg:
+        leg = self.leg(system, start, control)
+        leg.again, leg.rest_at = True, rest
+        leg.begin(end)
+        leg.run(end, end)
+        return leg
+
+    def _end(self, t: float, t_max: float) -> float:
+        """Return the end of a leg without events: the next multiple of dt, not a sliver away."""
+        if self.dt is None:
+            return t_max
+        k = int(np.floor(t / self.dt + 1e-9)) + 1
+        end = k * self.dt
+        return t_max if end >= t_max - 1e-9 * self.dt else end
+
+
+def _step(leg: Leg, start: State, crowd: float) -> Step:
+    """Collect what happened."""
+    now, phase = leg.now, leg.phase
+    modes = {} if phase is None else phase.modes
+    forces = (
+        {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
+    )
+    memory = memory_of(modes, forces, leg.bounced, leg.h, crowd)
+    rows = rows_of(near_of(leg.whole, start, leg.t - start.t), leg.t, leg.q, leg.v)
+    dynamics = snapshot(leg.system, leg.state(), activation=leg.accuracy.activation, control=leg.control)
+    return Step(
+        start=start,
+        state=leg.state(memory),
+        dt=leg.t - start.t,
+        solution=_verified(dynamics, leg),
+        dynamics=dynamics,
+        reactions=leg.impulses,
+        modes={row.id: modes[row.id].name(row) for row in rows if row.id in modes and row.kind != "bilateral"},
+        rows=rows,
+        work=Work(reactions=leg.work[0], forces=leg.work[1], projection=leg.work[2]),
+        control=leg.control,
+        changes=tuple(leg.changes),
+    )
+
+
+def _verified(dynamics: LocalDynamics, leg: Leg) -> Solution:
+    """Return the accelerations at the end, with their residual in the complementarity problem of that state."""
+    now = leg.now
+    if leg.phase is None or now is None:  # no phase follows: the next leg will say why
+        return Solution(problem=None, status=Status.SOLVED, method="event_driven")
+    if active_set(dynamics).status is not OmegaStatus.READY:
+        return Solution(problem=None, status=Status(str(active_set(dynamics).status)), method="event_driven")
+    problem = assemble(dynamics)
+    forces = {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
+    r = start_of_blocks(dynamics, forces)
+    found = block_residuals(problem, r) if len(r) else Residuals(E=0.0)
+    status = Status.SOLVED if found.E <= SETTLED else Status.UNDECIDED
+    return Solution(problem=problem, status=status, x=now.a, r=r, residuals=found, method="event_driven")
+
+
+def _failed(leg: Leg, start: State, failure: Solution | None) -> Step:
+    """Return a step that did not get anywhere."""
+    solution = failure or Solution(problem=None, status=Status.UNDECIDED)
+    dynamics = snapshot(leg.system, start, activation=leg.accuracy.activation, control=leg.control)
+    return Step(
+        start=start, state=start, dt=0.0, solution=solution, dynamics=dynamics, reactions={}, rows=dynamics.rows
+    )
+
+
+def _crowd(start: State, leg: Leg) -> float:
+    """Return how many events in a row have hardly been apart."""
+    known: Mapping[str, Array] = start.memory
+    short = leg.t - start.t <= CLOSE * max(1.0, abs(leg.t)) and bool(leg.changes)
+    return float(known[CROWD][0]) + 1.0 if short and CROWD in known else float(short)
+
+
+def _stuck(t: float, error: Exception) -> Solution:
+    words = f"the integrator cannot go on at t = {t:.17g} s: {error}; a reaction may grow without bound."
+    return Solution(problem=None, status=Status.UNDECIDED, message=words)
+
+
+def _storm(leg: Leg, crowd: float) -> Solution:
+    rows = ", ".join(sorted({change.id for change in leg.changes}))
+    words = f"{crowd:.0f} events in a row at t = {leg.t:.17g} s, the last ones at {rows}: an event storm."
+    return Solution(problem=None, status=Status.UNDECIDED, message=words)

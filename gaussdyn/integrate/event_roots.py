@@ -1,0 +1,180 @@
+"""Where in a step of the integrator a condition of the phase first falls below zero.
+
+Conditions are looked at along the dense output. A stretch is cut in half until the condition is seen to be far from
+zero or to be as simple as a cubic (with its rate) or a straight line (without); a gap that comes down and goes up again
+is looked at where its rate vanishes. What is found is then polished on the motion itself, integrated again from the
+beginning of the step to the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..arrays import EPS, Array
+from .dop853 import STAGES, Piece
+from .phases import Instant, Phase, Watch
+
+GRAZE = 1e-12  # m: a lowest gap within this of zero is neither a touch nor a miss
+DEPTH = 12  # halvings of a stretch
+FAR = 4.0  # times the deviation from a simple curve: beyond it a condition is far from zero
+NUDGE = 1e-6  # of the step: a root that is moved by more is polished again
+POLISHES = 6
+BEND = 0.05  # deviation up to which a curve is simple, of its size
+
+Look = Callable[[float], Instant]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Graze:
+    """A gap that came within 1e-12 m of zero and went up again: whether it touched is not decided."""
+
+    t: float
+    id: str
+    gap: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Crossing:
+    """The first condition that falls below zero: when (s), which, and what was too close to decide before."""
+
+    t: float
+    watch: Watch
+    k: int
+
+
+@dataclass(slots=True, eq=False)
+class Search:
+    """The conditions of one phase along one step of the integrator.
+
+    Attributes
+    ----------
+    phase : Phase
+    look : callable
+        look(t) -> Instant on the dense output.
+    offset : Array
+        Added to every condition: positive where it starts at zero.
+    grazes : list of Graze
+    """
+
+    phase: Phase
+    look: Look
+    offset: Array
+    grazes: list[Graze]
+
+    def first(self, before: Instant, after: Instant) -> Crossing | None:
+        """Return the first crossing between two instants, None if no condition falls below zero."""
+        if not self.phase.watches:
+            return None
+        return self._between(self._point(before), self._point(after), DEPTH)
+
+    def _point(self, now: Instant) -> _Point:
+        return _Point(now.t, self.phase.conditions(now) + self.offset, self.phase.rates(now))
+
+    def _between(self, a: _Point, b: _Point, depth: int) -> Crossing | None:
+        """Look at a stretch, cut where it has to be."""
+        middle = self._point(self.look(0.5 * (a.t + b.t)))
+        open_ends = (middle.g <= 0.0) | (b.g <= 0.0)
+        if depth and not _simple(a, middle, b)[~open_ends].all():
+            return self._between(a, middle, depth - 1) or self._between(middle, b, depth - 1)
+        for low, high in ((a, middle), (middle, b)):
+            found = [one for k in range(len(low.g)) if (one := self._root(low, high, k)) is not None]
+            if found:
+                return min(found, key=lambda one: one.t)
+        return None
+
+    def _root(self, a: _Point, b: _Point, k: int) -> Crossing | None:
+        """Return where condition k falls below zero between two points that are close."""
+        watch = self.phase.watches[k]
+        if a.g[k] <= 0.0:
+            return Crossing(t=a.t, watch=watch, k=k)
+        if b.g[k] > 0.0:
+            lowest = self._lowest(a, b, k)
+            if lowest is None:
+                return None
+            t, g = lowest
+            if g > GRAZE if watch.unit == "place" else g > 0.0:
+                return None
+            if watch.unit == "place" and g >= -GRAZE:
+                self.grazes.append(Graze(t=t, id=watch.id, gap=g))
+                return None
+            return self._cut(a.t, t, watch, k)
+        return self._cut(a.t, b.t, watch, k)
+
+    def _lowest(self, a: _Point, b: _Point, k: int) -> tuple[float, float] | None:
+        """Return when a condition is lowest between two points and how low, None if it is at one of them."""
+        if not (a.rate[k] < 0.0 < b.rate[k]):
+            return None
+
+        def rate(t: float) -> float:
+            return float(self.phase.rates(self.look(t))[k])
+
+        t = float(brentq(rate, a.t, b.t, xtol=1e-15, rtol=4.0 * EPS))
+        return t, self._value(t, k)
+
+    def _value(self, t: float, k: int) -> float:
+        return float(self.phase.conditions(self.look(t))[k] + self.offset[k])
+
+    def _cut(self, low: float, high: float, watch: Watch, k: int) -> Crossing:
+        t = brentq(lambda t: self._value(t, k), low, high, xtol=1e-13 * max(1.0, abs(high)), rtol=4.0 * EPS)
+        return Crossing(t=float(t), watch=watch, k=k)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Point:
+    """All conditions and their rates at one time."""
+
+    t: float
+    g: Array
+    rate: Array
+
+
+def _simple(a: _Point, m: _Point, b: _Point) -> Array:
+    """Whether every condition is far from zero, or so simple between a and b that its ends tell."""
+    h = b.t - a.t
+    known = ~np.isnan(a.rate)
+    hermite = 0.5 * (a.g + b.g) + np.where(known, h * (a.rate - b.rate) / 8.0, 0.0)
+    off = np.abs(m.g - hermite)
+    reach = np.where(known, np.abs(h * a.rate) + np.abs(h * b.rate), 0.0) / 8.0
+    least = np.minimum(np.minimum(a.g, m.g), b.g) - reach
+    span = np.maximum(np.maximum(a.g, m.g), b.g) - np.minimum(np.minimum(a.g, m.g), b.g)
+    simple: Array = (least > FAR * off) | (off <= BEND * np.maximum(span, reach))
+    return simple
+
+
+def polished(
+    piece: Piece, redo: Callable[[float], Piece], look: Callable[[float, Array], Instant], phase: Phase, found: Crossing
+) -> tuple[float, Array]:  # fmt: skip
+    """Return the time of a crossing and the state there, integrated again up to it, by Newton's method.
+
+    Parameters
+    ----------
+    redo : callable
+        redo(h) -> the step of length h from the beginning of `piece`.
+    look : callable
+        look(t, y) -> Instant.
+    """
+    t, y = found.t, piece.y
+    for _ in range(POLISHES):
+        h = t - piece.t
+        if h <= EPS * max(abs(piece.t), 1e-3):
+            return piece.t, piece.y
+        again = redo(h)
+        more = _correction(again, look, phase, found.k)
+        if abs(more) <= NUDGE * h:
+            return t + more, again.end + more * again.K[STAGES]
+        t, y = t + max(more, -0.5 * h), again.end
+    return t, y
+
+
+def _correction(piece: Piece, look: Callable[[float, Array], Instant], phase: Phase, k: int) -> float:
+    """Return the time from the end of a step to the root of condition k, by its rate there."""
+    now = look(piece.t_end, piece.end)
+    g, rate = float(phase.conditions(now)[k]), float(phase.rates(now)[k])
+    if not np.isfinite(rate):
+        earlier = piece.t + 0.99 * piece.h
+        rate = (g - float(phase.conditions(look(earlier, piece.at(earlier)))[k])) / (0.01 * piece.h)
+    return -g / rate if rate < 0.0 else 0.0

@@ -1,0 +1,238 @@
+"""Which modes a phase has: a guess that is checked, else the full complementarity problem of `contact`.
+
+A guess whose accelerations and reactions obey every inequality of its modes solves the complementarity problem.
+Contacts at rest stick where they can (stick priority); where no guess holds the engine of the acceleration level is
+asked, at the event and, where reactions vanish there, a little later along the old phase.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import Array
+from ..contact.resolve import reactions, resolve
+from ..contact.snapshot import Activation, snapshot
+from ..mechanics.rows import Row
+from ..mechanics.state import State
+from ..mechanics.system import System
+from ..programs.solution import Solution, Status
+from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase, parts_of, rough
+
+HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chosen:
+    """The phase that begins at a state, or why there is none.
+
+    Attributes
+    ----------
+    phase : Phase or None
+    failure : Solution or None
+        Of the acceleration problem: NO_SOLUTION or INFEASIBLE with a certificate, or UNDECIDED.
+    """
+
+    phase: Phase | None
+    failure: Solution | None = None
+
+
+def first_modes(rows: tuple[Row, ...], known: Modes, activation: Activation) -> dict[str, Mode]:
+    """Return a guess of all modes: closed where nothing separates, sticking where nothing slips.
+
+    Rows in `known` keep their direction of slip where they are too slow to have one of their own.
+    """
+    return {row.id: _guess(row, known.get(row.id), activation) for row in rows}
+
+
+def _guess(row: Row, known: Mode | None, activation: Activation) -> Mode:
+    if not (row.bilateral or row.kind == "dry" or closed(row, known, activation)):
+        return OPEN
+    mode = known if known is not None and known.closed else CLOSED
+    if not rough(row):
+        return CLOSED
+    slip, roll = parts_of(row)
+    new = [_direction(row.rate[slip], mode.slip, activation), _direction(row.rate[roll], mode.roll, activation)]
+    return replace(mode, slip=new[0], roll=new[1])
+
+
+def modes_of_reactions(rows: tuple[Row, ...], memory: Mapping[str, Array], activation: Activation) -> dict[str, Mode]:
+    """Return the modes that the reactions of a step speak for, all of them in the memory of the state before it."""
+    modes = {}
+    for row in rows:
+        mode, r = _guess(row, None, activation), memory.get(row.id)
+        if mode.closed and r is None and row.kind in ("contact", "unilateral"):
+            mode = OPEN
+        if mode.closed and r is not None and rough(row) and not mode.slip:
+            where, _ = parts_of(row)
+            limit = row.mu * abs(float(r[0]))  # the mean friction of a contact that sticks is hardly ever just this
+            if row.kind != "dry" and limit > 0.0 and abs(float(np.sqrt(r[where] @ r[where])) - limit) <= HOLDS * limit:
+                mode = replace(mode, slip=_against(r[where]))
+        modes[row.id] = mode
+    return modes
+
+
+def closed(row: Row, known: Mode | None, activation: Activation) -> bool:
+    """Whether a one-sided row may push: it touches and does not separate."""
+    if row.level == "acceleration":
+        return known is None or known.closed
+    touches = row.gap <= (activation.gap if row.level == "position" else activation.speed)
+    return touches and (row.level == "velocity" or float(row.rate[0]) <= activation.speed)
+
+
+def _direction(u: Array, known: tuple[float, ...], activation: Activation) -> tuple[float, ...]:
+    speed = float(np.sqrt(u @ u))
+    if speed <= activation.speed:
+        return known
+    return tuple((u / speed).tolist())
+
+
+def choose(
+    system: System, state: State, rows: tuple[Row, ...], guesses: list[Modes], control: Array | None,
+    activation: Activation, later: State | None = None,
+) -> Chosen:  # fmt: skip
+    """Return the phase that begins at a state.
+
+    Parameters
+    ----------
+    guesses : list of mappings of str to Mode
+        Tried in this order before the complementarity problem is solved.
+    later : State, optional
+        A state a little later along the old phase, where what ended it is violated.
+    """
+    for modes in guesses:
+        phase = Phase(system=system, control=control, modes=modes, rows=rows)
+        if holds(phase, state, activation):
+            return Chosen(phase=phase)
+    failure = None
+    for at in (later, state) if later is not None else (state,):
+        read, said = modes_of_laws(system, at, control, activation, guesses[0])
+        if read is None:
+            failure = said if at is state else failure
+            continue
+        phase = Phase(system=system, control=control, modes=read, rows=rows)
+        if holds(phase, state, activation):
+            return Chosen(phase=phase)
+    return Chosen(phase=None, failure=failure or _undecided(state))
+
+
+def _undecided(state: State) -> Solution:
+    words = f"no set of modes holds at t = {state.t:.17g} s: the solution of the contact problem lies on a border."
+    return Solution(problem=None, status=Status.UNDECIDED, message=words)
+
+
+def holds(phase: Phase, state: State, activation: Activation) -> bool:
+    """Whether the modes of a phase solve the complementarity problem at a state, up to 1e-8 of its forces."""
+    try:
+        now = phase.instant(state.t, state.q, state.v)
+    except np.linalg.LinAlgError:
+        return False
+    if not np.isfinite(now.a).all():
+        return False
+    allowed = _allowed(now, activation)
+    found = phase.conditions(now)
+    ok = all(g >= -allowed[watch.unit] for g, watch in zip(found, phase.watches, strict=True))
+    return ok and all(_onward(row, phase.modes[row.id], now, activation, allowed["acceleration"]) for row in now.rows)
+
+
+def _allowed(now: Instant, activation: Activation) -> dict[str, float]:
+    force = max((float(np.abs(r).max()) for r in now.r), default=0.0)
+    force = max(force, float(np.abs(now.h).max(initial=0.0)))
+    a = max(float(np.abs(now.a).max(initial=0.0)), float(np.abs(np.linalg.solve(now.M, now.h)).max(initial=0.0)))
+    return {"force": HOLDS * force, "acceleration": HOLDS * a, "place": activation.gap, "speed": activation.speed}
+
+
+def _onward(row: Row, mode: Mode, now: Instant, activation: Activation, allowed: float) -> bool:
+    """Whether what opens goes on opening, and what begins to slip gets faster."""
+    if not mode.closed:
+        still = row.level == "position" and row.gap <= activation.gap and abs(row.rate[0]) <= activation.speed
+        still = still or (row.level == "velocity" and row.gap <= activation.speed)
+        return not still or float(row.J[0] @ now.a + row.drift[0]) >= -allowed
+    for where, e in zip(parts_of(row), (mode.slip, mode.roll), strict=True):
+        slow = bool(e) and float(np.dot(row.rate[where], e)) <= activation.speed
+        if slow and float(np.dot(row.J[where] @ now.a + row.drift[where], e)) < -allowed:
+            return False
+    return True
+
+
+def modes_of_laws(
+    system: System, state: State, control: Array | None, activation: Activation, known: Modes
+) -> tuple[dict[str, Mode] | None, Solution]:  # fmt: skip
+    """Return the modes that the complementarity problem gives, None where it has no solution or none was found."""
+    dynamics = snapshot(system, state, control=control, activation=activation)
+    start = {row.id: state.memory[row.id] for row in dynamics.rows if row.id in state.memory}
+    solution = resolve(dynamics, start=start or None)
+    if not solution.solved or solution.x is None:
+        return None, solution
+    r, a = reactions(dynamics, solution), np.asarray(solution.x)
+    force = max((float(np.abs(one).max(initial=0.0)) for one in r.values()), default=0.0)
+    scale = float(np.abs(a).max(initial=0.0)), float(np.abs(dynamics.x_free).max(initial=0.0))
+    small = HOLDS * force, HOLDS * max(scale)
+    modes = {
+        row.id: _mode(row, r.get(row.id), row.J @ a + row.drift, known.get(row.id, OPEN), activation, small)
+        for row in dynamics.rows
+    }
+    return modes, solution
+
+
+def _mode(row: Row, r: Array | None, u: Array, known: Mode, activation: Activation, small: tuple[float, float]) -> Mode:
+    """Read the mode of one row off its reaction r (None: it does not act) and its acceleration u."""
+    two_sided = row.bilateral or row.kind == "dry"
+    if r is None and not two_sided:
+        return OPEN
+    pushes = r is not None and float(r[0]) > small[0]
+    if not two_sided and not pushes and (float(u[0]) > small[1] or not known.closed):
+        return OPEN
+    if not rough(row):
+        return CLOSED
+    slip, roll = parts_of(row)
+    new = [_slip(row.rate[where], u[where], activation, small[1]) for where in (slip, roll)]
+    sign = 1.0 if r is None or row.kind != "bilateral_contact" else math.copysign(1.0, float(r[0]))
+    return Mode(closed=True, slip=new[0], roll=new[1], sign=sign)
+
+
+def _slip(rate: Array, u: Array, activation: Activation, small: float) -> tuple[float, ...]:
+    for x, least in ((rate, activation.speed), (u, small)):
+        size = float(np.sqrt(x @ x))
+        if size > least:
+            return tuple((x / size).tolist())
+    return ()
+
+
+def after_event(modes: Modes, now: Instant, fired: Mapping[str, set[str]]) -> list[Modes]:
+    """Return guesses of the modes after conditions have become zero: `fired` has their kinds by row id.
+
+    What stops sticks, else turns back; what was held too weakly slips against its friction; what ceases to push opens.
+    """
+    first, second = dict(modes), dict(modes)
+    for row, r in zip(now.rows, now.r, strict=True):
+        for kind in sorted(fired.get(row.id, ())):
+            old = first[row.id]
+            first[row.id], second[row.id] = _next(kind, row, r, old), _next(kind, row, r, old, back=True)
+    return [first] if first == second else [first, second]
+
+
+def _next(kind: str, row: Row, r: Array, old: Mode, *, back: bool = False) -> Mode:
+    slip, roll = parts_of(row)
+    if kind == "touchdown":
+        return CLOSED
+    if kind == "lift_off":
+        return OPEN
+    if kind == "turn":
+        return replace(old, sign=-old.sign)
+    if kind == "stop":
+        return replace(old, slip=tuple(-x for x in old.slip) if back else ())
+    if kind == "stop_roll":
+        return replace(old, roll=tuple(-x for x in old.roll) if back else ())
+    if kind == "slip":
+        sign = math.copysign(1.0, float(r[0])) if row.kind == "bilateral_contact" else 1.0
+        return replace(old, slip=_against(r[slip]), sign=sign) if old.closed else old
+    return replace(old, roll=_against(r[roll])) if old.closed else old
+
+
+def _against(friction: Array) -> tuple[float, ...]:
+    size = float(np.sqrt(friction @ friction))
+    return tuple((-friction / size).tolist()) if size > 0.0 else ()

@@ -1,0 +1,56 @@
+"""What a state remembers of the phase that it is in: modes, rebounds, the length of the integrator's step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from ..arrays import Array
+from .accumulation import Rebound
+from .phases import Mode, Modes
+
+MODE, REBOUND, LENGTH, CROWD = ":mode", ":rebound", "event_driven:h", "event_driven:crowd"
+
+
+def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mode]:
+    """Return the modes that a state remembers of these rows."""
+    return {key: _mode(memory[key + MODE]) for key in ids if key + MODE in memory}
+
+
+def rebounds(memory: Mapping[str, Array]) -> dict[str, Rebound]:
+    """Return the last rebound of every contact that a state remembers."""
+    found = {key[: -len(REBOUND)]: Rebound.of(x) for key, x in memory.items() if key.endswith(REBOUND)}
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def memory_of(
+    modes: Modes, forces: Mapping[str, Array], bounced: Mapping[str, Rebound], h: float, crowd: float
+) -> dict[str, Array]:  # fmt: skip
+    """Return the memory of a state at the end of a leg.
+
+    Parameters
+    ----------
+    modes : mapping of str to Mode
+    forces : mapping of str to Array
+        Reactions there, N.
+    bounced : mapping of str to Rebound
+    h : float
+        Next step of the integrator, s.
+    crowd : float
+        Number of events in a row that are hardly apart.
+    """
+    memory = {key: r for key, r in forces.items() if r.any()}
+    memory |= {key + MODE: _numbers(mode) for key, mode in modes.items()}
+    memory |= {key + REBOUND: one.as_memory() for key, one in bounced.items()}
+    return memory | {LENGTH: np.array([h]), CROWD: np.array([crowd])}
+
+
+def _numbers(mode: Mode) -> Array:
+    return np.array([mode.closed, mode.sign, len(mode.slip), *mode.slip, len(mode.roll), *mode.roll], dtype=np.float64)
+
+
+def _mode(x: Array) -> Mode:
+    n = 3 + int(x[2])
+    slip, roll = x[3:n], x[n + 1 : n + 1 + int(x[n])]
+    return Mode(closed=bool(x[0]), slip=tuple(slip.tolist()), roll=tuple(roll.tolist()), sign=float(x[1]))

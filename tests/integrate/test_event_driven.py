@@ -1,0 +1,157 @@
+"""Event-driven integration against closed forms and against scipy's integrator with its own events."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from gaussdyn.analysis.audit import audit
+from gaussdyn.errors import InputError
+from gaussdyn.integrate.event_driven import EventDriven
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.state import State
+from gaussdyn.mechanics.user_system import UserSystem
+from gaussdyn.scenes.catalogue import build
+
+G = 9.81
+CLOSE = 1e-11
+
+
+def run_of(name, *, dt=None, **params):
+    return simulate(build(name, **params), stepper=EventDriven(dt=dt))
+
+
+def times(run, kind):
+    return [event.t for event in run.events if event.kind == kind]
+
+
+@pytest.mark.parametrize(("e", "h"), [(0.8, 1.0), (0.3, 0.01), (0.5, 20.0)])
+def test_a_ball_rests_when_the_sum_of_its_flights_is_over(e, h):
+    run = run_of("zeno_ball", e=e, h=h)
+    fall = math.sqrt(2.0 * h / G)
+    impacts = times(run, "impact")
+    flights = np.cumsum([fall] + [2.0 * fall * e**k for k in range(1, len(impacts))])
+    np.testing.assert_allclose(impacts, flights, rtol=0, atol=1e-12)
+    (rest,) = times(run, "accumulation")
+    assert rest == pytest.approx(fall * (1.0 + e) / (1.0 - e), abs=1e-12)
+    assert run.q[-1] == pytest.approx([0.0, 0.0], abs=1e-14)
+    assert run.v[-1] == pytest.approx([0.0, 0.0], abs=0.0)
+    assert run.status == "COMPLETED"
+
+
+def test_a_ball_without_restitution_stays_where_it_falls():
+    run = run_of("zeno_ball", e=0.0)
+    assert [event.kind for event in run.events] == ["impact", "touchdown"]
+    assert run.events[0].t == pytest.approx(math.sqrt(2.0 / G), abs=1e-14)
+
+
+def test_the_coulomb_oscillator_turns_every_half_period_and_stops():
+    run = run_of("coulomb_oscillator")
+    np.testing.assert_allclose(times(run, "reversal"), math.pi * np.arange(1, 5), atol=CLOSE)
+    np.testing.assert_allclose(times(run, "stick"), [5.0 * math.pi], atol=CLOSE)
+    assert run.q[-1, 0] == pytest.approx(-0.05, abs=CLOSE)
+    turns = run.q[:6, 0]
+    np.testing.assert_allclose(turns, [1.05, -0.85, 0.65, -0.45, 0.25, -0.05], atol=CLOSE)
+
+
+@pytest.mark.parametrize(("mu", "v0"), [(0.4, 0.0), (0.2, 0.0), (0.2, -2.0), (0.4, 1.0), (0.0, -1.0), (0.4, -3.0)])
+def test_a_block_on_an_incline(mu, v0):
+    scene = build("incline", mu=mu, v0=v0)
+    run = simulate(scene, stepper=EventDriven())
+    for exact in scene.exact:
+        assert exact.measure(run) == pytest.approx(exact.value, abs=1e-12), exact.name
+
+
+def test_stick_and_slip_on_a_belt():
+    run = run_of("belt_oscillator")
+    scene = build("belt_oscillator")
+    first, slip, ride = (next(x.value for x in scene.exact if x.name == name) for name in (
+        "when it breaks loose", "duration of a slip", "duration of a ride"))  # fmt: skip
+    assert times(run, "slip")[:2] == pytest.approx([first, first + slip + ride], abs=CLOSE)
+    assert times(run, "stick")[:2] == pytest.approx([first + slip, first + 2.0 * slip + ride], abs=CLOSE)
+
+
+def test_a_ball_rolls_after_its_slip():
+    run = run_of("sphere_slip", mu=0.2, v0=1.0)
+    assert times(run, "stick") == pytest.approx([2.0 / (7.0 * 0.2 * G)], abs=CLOSE)
+    assert run.v[-1, 0] == pytest.approx(5.0 / 7.0, abs=CLOSE)
+
+
+def test_a_ladder_leaves_its_wall():
+    run = run_of("ladder")
+    scene = build("ladder")
+    leaves = next(x.value for x in scene.exact if x.name == "time at which it leaves the wall")
+    assert times(run, "lift_off") == pytest.approx([leaves], abs=CLOSE)
+
+
+def pendulum_over_a_floor(length, height):
+    """A pendulum whose bob strikes a wall at the angle below, restitution 0.7: one angle, one unilateral row."""
+    from gaussdyn.mechanics.constraints import Position
+
+    wall = Position(
+        phi=lambda t, q: q[0] + height, jacobian=lambda t, q: np.array([1.0]), kind="unilateral", eps_n=0.7, name="wall"
+    )
+    return UserSystem(
+        nq=1, mass=lambda q: np.array([[length**2]]),
+        force=lambda t, q, v, control=None: np.array([-G * length * np.sin(q[0]) - 0.1 * v[0] + 2.0 * np.sin(3.0 * t)]),
+        constraints=[wall],
+    )  # fmt: skip
+
+
+def test_a_driven_pendulum_against_a_wall_agrees_with_scipy():
+    length, wall = 0.7, 0.3
+    run = simulate(pendulum_over_a_floor(length, wall), State(q=[1.0], v=[0.0]), 6.0, stepper=EventDriven())
+
+    def f(t, y):
+        return [y[1], (-G * length * np.sin(y[0]) - 0.1 * y[1] + 2.0 * np.sin(3.0 * t)) / length**2]
+
+    def hits(t, y):
+        return y[0] + wall
+
+    hits.terminal, hits.direction = True, -1.0
+    t, y, found = 0.0, [1.0, 0.0], []
+    while t < 6.0:
+        leg = solve_ivp(f, (t, 6.0), y, events=hits, method="DOP853", rtol=1e-13, atol=1e-14)
+        t, y = float(leg.t[-1]), [float(leg.y[0, -1]), -0.7 * float(leg.y[1, -1])]
+        if leg.status == 1:
+            found.append(t)
+    assert len(found) >= 4
+    np.testing.assert_allclose(times(run, "impact"), found, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["zeno_ball", "coulomb_oscillator", "incline", "ladder", "belt_oscillator"])
+def test_runs_pass_their_audit(name):
+    scene = build(name)
+    run = simulate(scene, stepper=EventDriven(dt=0.25 * scene.t_end))
+    checked = audit(run, scene.system)
+    assert checked.passed, checked.explain()
+
+
+def test_an_audit_sees_a_state_that_was_touched():
+    scene = build("coulomb_oscillator")
+    run = simulate(scene, stepper=EventDriven())
+    run.v[2] += 1e-6
+    assert not audit(run, scene.system).passed
+
+
+def test_a_run_goes_on_bit_for_bit(tmp_path):
+    scene, path = build("belt_oscillator"), tmp_path / "run.h5"
+    whole = simulate(scene, stepper=EventDriven(dt=0.5))
+    simulate(scene, t_end=2.5, stepper=EventDriven(dt=0.5), out=path)
+    again = simulate(scene, stepper=EventDriven(dt=0.5), out=path, resume=True)
+    assert again.state_hash == whole.state_hash
+
+
+@pytest.mark.parametrize("bad", [{"rtol": 0.0}, {"atol": -1.0}, {"dt": 0.0}, {"crowd": 0}, {"activation": 1.0}])
+def test_bad_settings_are_refused(bad):
+    with pytest.raises(InputError, match=next(iter(bad))):
+        EventDriven(**bad)
+
+
+def test_a_control_that_is_a_function_needs_a_step():
+    scene = build("zeno_ball")
+    run = simulate(scene, stepper=EventDriven(), control=lambda t, state: np.zeros(2))
+    assert "EventDriven(dt=" in run.stop.reason

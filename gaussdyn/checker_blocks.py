@@ -1,4 +1,4 @@
-"""Checks certificates of every kind: python checker_blocks.py CERTIFICATE.json ...  (with checker.py beside it)
+"""Checks certificates of more kinds: python checker_blocks.py CERTIFICATE.json ...  (with checker.py beside it)
 
 Adds to `checker` problems of blocks, empty linear systems and strictly feasible motions. Standard library only;
 docs/certificates.md states what is checked.
@@ -98,7 +98,7 @@ def positive(M: Any) -> bool:
 
 
 LAWS = {"unilateral": (1, unilateral), "dry": (1, dry), "contact": (2, contact)}
-KINDS = {**checker.KINDS, "blocks": blocks, "farkas": farkas, "slater": slater}
+KINDS: dict[str, Any] = {**checker.KINDS, "blocks": blocks, "farkas": farkas, "slater": slater}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

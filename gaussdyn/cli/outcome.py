@@ -98,6 +98,6 @@ def verify(
 
     Example: gaussdyn verify proof.json
     """
-    from .. import checker_blocks
+    from .. import checker_spatial
 
-    raise typer.Exit(REJECTED if checker_blocks.main(files) else DONE)
+    raise typer.Exit(REJECTED if checker_spatial.main(files) else DONE)

@@ -83,10 +83,11 @@ def contact_rows(dynamics: LocalDynamics) -> tuple[ContactRows, ...]:
     if active.status is not OmegaStatus.READY:
         given = f"{active.status} at {', '.join(active.at_fault)}"
         raise InputError("dynamics", given, "a state with an acceleration", "Solve the velocity level first.")
-    return tuple(_rows(dynamics, one) for one in active.rows)
+    return tuple(rows_of(dynamics, one) for one in active.rows)
 
 
-def _rows(dynamics: LocalDynamics, active: ActiveRow) -> ContactRows:
+def rows_of(dynamics: LocalDynamics, active: ActiveRow) -> ContactRows:
+    """Return one constraint that acts; NotPlanar where its modes are not linear."""
     row, J, w = active.row, active.row.J, active.w
     slip = dynamics.level == "acceleration" and row.slip_speed > dynamics.activation.speed
     if row.kind == "dry":
@@ -178,7 +179,7 @@ def dynamics_problem(dynamics: LocalDynamics) -> ModalProblem:
     body = _one_body(dynamics, rows, acting)
     if body is not None:
         return planar_body_problem(body)
-    W, q = _local_exactly(dynamics, rows, acting)
+    W, q = local_exactly(dynamics, rows, acting)
     document = {"W": [text(row) for row in W], "q": text(q), "blocks": [one.document for one in acting]}
     blocks = tuple(one.block for one in acting if one.block is not None)
     return ModalProblem(kind="blocks", W=W, q=q, blocks=blocks, primary=list(zip(W, q, strict=True)),
@@ -196,7 +197,7 @@ def _one_body(dynamics: LocalDynamics, rows: Sequence[ContactRows], acting: Sequ
     return recognised(rounded(dynamics.M), J, load, w, [one.document for one in acting], ROUNDED)
 
 
-def _local_exactly(
+def local_exactly(
     dynamics: LocalDynamics, rows: Sequence[ContactRows], acting: Sequence[ContactRows]
 ) -> tuple[Rows, list[Fraction]]:
     """Return W and q of u = W r + q from the rounded data."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..mechanics.planar_body_file import ExactBody
+from ..mechanics.spatial_body_file import ExactSpatialBody
 from ..programs.certificates import Certificate
 from ..programs.complementarity import ComplementarityProblem, LinearComplementarity
 from ..programs.degeneracy import degeneracy
@@ -19,6 +20,7 @@ from ..programs.laws import BilateralSliding, Coulomb, Dry, Sliding
 from ..programs.modal import ModalProblem, modal_problem
 from ..programs.proofs import prove
 from ..programs.slater import slater_certificate
+from ..programs.spatial_contact import SpatialContact
 from ..programs.stick_priority import stick_priority
 from .assemble import assemble
 from .examine import examine
@@ -26,13 +28,19 @@ from .modal import NotPlanar, dynamics_problem
 from .planar_body import planar_body_problem
 from .quick import quick_outcome
 from .snapshot import LocalDynamics
+from .spatial import spatial_contact, spatial_outcome
 from .verdicts import Outcome, Verdict
 
 __all__ = ["Outcome", "Verdict", "examine", "outcome", "planar_body_problem"]
 
+Problem = (
+    LocalDynamics | ComplementarityProblem | LinearComplementarity | ModalProblem | ExactBody
+    | ExactSpatialBody | SpatialContact
+)  # fmt: skip
+
 
 def outcome(
-    problem: LocalDynamics | ComplementarityProblem | LinearComplementarity | ModalProblem | ExactBody,
+    problem: Problem,
     *,
     mu_s_rule: str = "all",
     certify: bool = True,
@@ -42,7 +50,7 @@ def outcome(
 
     Parameters
     ----------
-    problem : LocalDynamics, problem of blocks, LCP, ModalProblem or ExactBody
+    problem : LocalDynamics, problem of blocks, LCP, ModalProblem, ExactBody, ExactSpatialBody or SpatialContact
         Doubles are taken at their exact values; the data of a `LocalDynamics` are first rounded, see `contact.modal`.
     mu_s_rule : str
         all: every solution of the laws. stick: with mu_s > mu, a mode in which such a contact begins to slip is left
@@ -56,7 +64,7 @@ def outcome(
     Raises
     ------
     InputError
-        An unknown rule, or a problem whose modes are not linear (contacts in space at rest).
+        An unknown rule, or another kind of problem.
     """
     if mu_s_rule not in ("all", "stick"):
         raise InputError("mu_s_rule", repr(mu_s_rule), "all or stick")
@@ -65,6 +73,9 @@ def outcome(
         known, doubtful = quick_outcome(problem)
         if known is not None:
             return known
+    alone = spatial_contact(problem)
+    if alone is not None:
+        return spatial_outcome(*alone, stick=stick, certify=certify)
     try:
         modal, level = _modal(problem)
     except NotPlanar:

@@ -1,4 +1,4 @@
-"""Problem files whose outcome can be asked for: planar bodies, LCPs, friction problems in the plane."""
+"""Problem files whose outcome can be asked for: bodies on contacts, LCPs, friction problems."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import Any
 
 from ..errors import InputError, SceneError
 from ..mechanics.planar_body_file import KIND, ExactBody
+from ..mechanics.spatial_body_file import KIND as SPATIAL
+from ..mechanics.spatial_body_file import ExactSpatialBody
 from ..programs.complementarity import ComplementarityProblem
 from ..programs.files import HDF5, choose, head, json_cases, read_problem
 from ..programs.modal import ModalProblem, lcp_problem
 
-Problem = ModalProblem | ExactBody | ComplementarityProblem
+Problem = ModalProblem | ExactBody | ExactSpatialBody | ComplementarityProblem
 
 
 def read_outcome_problem(path: str | os.PathLike[str], case: str | None = None) -> Problem:
-    """Read a planar body, an LCP (both with exact numbers) or an FCLib problem in the plane.
+    """Read a planar or spatial body, an LCP (all with exact numbers) or an FCLib problem.
 
     Raises
     ------
@@ -35,13 +37,15 @@ def read_outcome_problem(path: str | os.PathLike[str], case: str | None = None) 
 
 
 def _read(file: str, case: dict[str, Any]) -> Problem:
-    kind = case.get("kind") or ("lcp" if "M" in case else KIND if "points" in case else None)
+    kind = case.get("kind") or (
+        "lcp" if "M" in case else KIND if "points" in case else SPATIAL if "r" in case else None
+    )
     if kind == KIND:
         return ExactBody.of(case)
-    if kind == "spatial_body":
-        raise SceneError(file, "kind", "a contact in space at rest is not enumerated yet; give a planar_body or an lcp")
+    if kind == SPATIAL:
+        return ExactSpatialBody.of(case)
     if kind != "lcp":
-        raise SceneError(file, "kind", f"kind {kind!r} is not examined; give a {KIND} or an lcp (M and q)")
+        raise SceneError(file, "kind", f"kind {kind!r} is not examined; give a {KIND}, a {SPATIAL} or an lcp (M and q)")
     for key in ("M", "q"):
         if not isinstance(case.get(key), list) or not all(isinstance(row, list) for row in case["M"]):
             raise SceneError(file, key, "an LCP needs M, a list of rows, and q, a list of numbers")

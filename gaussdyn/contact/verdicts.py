@@ -36,7 +36,7 @@ class Outcome:
         acceleration, velocity or lcp.
     exact : bool
         Whether every step was proved in exact arithmetic.
-    components : tuple of Component
+    components : tuple of Component or SpatialComponent
         Solutions, grouped by the primary unknown.
     certificate : Certificate or None
     reason : str
@@ -47,7 +47,7 @@ class Outcome:
     count: int | None = None
     level: str = "acceleration"
     exact: bool = True
-    components: tuple[Component, ...] = ()
+    components: tuple[Component | Any, ...] = ()
     certificate: Certificate | None = None
     reason: str = ""
 
@@ -58,7 +58,10 @@ class Outcome:
 
     def solutions(self) -> list[dict[str, Any]]:
         """Return the solutions as the file formats describe them."""
-        return [_solution(component) for component in self.components]
+        return [
+            _solution(component) if isinstance(component, Component) else component.document()
+            for component in self.components
+        ]
 
 
 ADVICE = {

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checker_blocks
+from .. import checker_spatial
 from .._version import __version__
 from ..arrays import Array, matrix, vector
 from ..linalg.rational import integer_row, rationals, text
 from .exact import AT_LEAST, EQUAL, feasible, prove_empty
 
 FARKAS_CLAIM = "INFEASIBLE: no x satisfies A x = b and C x >= d"
+PROGRAMS = {"lcp": "checker", "planar_body": "checker"}
 SMALL = 60  # rows up to which an exact simplex may replace a rounding that fails
 
 
@@ -62,8 +63,8 @@ class Certificate:
     def verify(self) -> bool:
         """Whether the checker accepts the document."""
         try:
-            return checker_blocks.check(self.document) == self.claim
-        except checker_blocks.Invalid:
+            return checker_spatial.check(self.document) == self.claim
+        except checker_spatial.Invalid:
             return False
 
     def explain(self) -> str:
@@ -71,7 +72,8 @@ class Certificate:
         about = self.document["provenance"].get("about")
         head = f"{self.claim}." + (f" About: {about}." if about else "")
         count = len(self.document["leaves"])
-        program = "checker" if self.document["kind"] in ("lcp", "planar_body") else "checker_blocks"
+        kind = self.document["kind"]
+        program = PROGRAMS.get(kind, "checker_spatial" if kind.startswith("spatial") else "checker_blocks")
         return f"{head} Leaves: {count}. Check with: python {program}.py CERTIFICATE.json"
 
     def to_json(self) -> str:

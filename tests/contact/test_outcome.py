@@ -130,7 +130,9 @@ def spatial(w: list[float], *, opposed: bool = False) -> ComplementarityProblem:
 
 
 def test_contacts_in_space_exist_or_not_or_are_undecided() -> None:
-    exists = outcome(spatial([0.0, 0.0, 0.0]))
+    alone = outcome(spatial([0.0, 0.0, 0.0]))
+    assert (alone.verdict, alone.components[0].modes) == ("UNIQUE", ("S",))
+    exists = outcome(spatial([0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
     assert (exists.verdict, exists.reason) == ("UNDECIDED", "exists")
     assert exists.certificate is not None
     assert exists.certificate.document["kind"] == "slater"

@@ -124,7 +124,7 @@ def test_velocity_level() -> None:
 def spatial(w: list[float], *, opposed: bool = False) -> ComplementarityProblem:
     """One or two contacts of a particle in space; opposed ones squeeze it."""
     J = np.eye(3)[[2, 0, 1]]
-    J = np.vstack([J, -J]) if opposed else J
+    J = np.vstack([J, -J if opposed else J][: len(w) // 3])
     form = GlobalForm(M=np.eye(3), h=np.array([0.1, 0.0, -1.0]), J=J, w=np.array(w))
     return ComplementarityProblem.condensed(form, [Coulomb(0.5)] * (len(w) // 3))
 

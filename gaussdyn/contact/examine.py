@@ -12,6 +12,7 @@ from ..programs.counting import Count, count_solutions
 from ..programs.enumeration import enumerate_modes
 from .modal import ContactRows, NotPlanar, contact_rows, dynamics_problem, local_doubles
 from .snapshot import LocalDynamics
+from .spatial import examine_in_space
 from .verdicts import Outcome, Verdict
 
 CONTACTS = 8  # enumerated up to here
@@ -26,8 +27,8 @@ def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
     dynamics : LocalDynamics
     effort : str
         cheap: states in which every frictional contact slides are enumerated up to 8 contacts, states with planar
-        contacts at rest up to 4; above, a sufficient bound says UNIQUE or nothing. full: 8 in both cases. Contacts in
-        space at rest are NOT_EXAMINED.
+        contacts at rest up to 4; above, a sufficient bound says UNIQUE or nothing. full: 8 in both cases. One contact
+        in space at rest is decided, several are NOT_EXAMINED.
 
     Raises
     ------
@@ -39,7 +40,8 @@ def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
     try:
         rows = contact_rows(dynamics)
     except NotPlanar as error:
-        return _not_examined(str(error))
+        alone = examine_in_space(dynamics)
+        return _not_examined(str(error)) if alone is None else alone
     except InputError as error:  # the state has no acceleration: it needs an impact first
         return _not_examined(str(error.given))
     if not any(one.frictional for one in rows):

@@ -142,9 +142,11 @@ def _block(kind: str, low: float, high: float, state: int) -> Block:
     return make(rational(low), rational(high), state)
 
 
-def local_doubles(dynamics: LocalDynamics, rows: Sequence[ContactRows]) -> tuple[Array, Array]:
-    """Return W and q of u = W r + q for the blocks, in doubles."""
-    acting = [one for one in rows if one.block is not None]
+def local_doubles(
+    dynamics: LocalDynamics, rows: Sequence[ContactRows], acting: Sequence[ContactRows] | None = None
+) -> tuple[Array, Array]:
+    """Return W and q of u = W r + q for the blocks, in doubles; `acting` names them if they are not all in rows."""
+    acting = [one for one in rows if one.block is not None] if acting is None else acting
     J, B = (np.vstack([np.zeros((0, dynamics.nv)), *parts]) for parts in ([a.J for a in acting], [a.B for a in acting]))
     w = np.concatenate([np.zeros(0), *[a.w for a in acting]])
     loads = np.column_stack([_load(dynamics, rows), B.T])

@@ -13,8 +13,9 @@ from ..programs.laws import BilateralCoulomb, Coulomb
 from ..programs.spatial_arcs import Arc
 from ..programs.spatial_contact import SpatialContact
 from ..programs.spatial_modes import SpatialMotion, SpatialMotions, motions
+from ..programs.spatial_quick import count_spatial, surely_unique
 from .activation import ActiveRow, OmegaStatus, active_set
-from .modal import ROUNDED, ContactRows, NotPlanar, local_exactly, rows_of
+from .modal import ROUNDED, ContactRows, NotPlanar, local_doubles, local_exactly, rows_of
 from .snapshot import LocalDynamics
 from .verdicts import Outcome, Verdict
 
@@ -139,6 +140,17 @@ def _block_contact(problem: ComplementarityProblem) -> SpatialContact | None:
 
 def _state_contact(dynamics: LocalDynamics) -> SpatialContact | None:
     """Return the contact of a state in which it alone is unilateral or rough; the other constraints are held."""
+    found = alone_in_space(dynamics)
+    if found is None:
+        return None
+    active, others = found
+    W, q = local_exactly(dynamics, others, [_contact_rows(active)])
+    mu, mu_s = rational(active.row.mu), rational(active.row.mu_s)
+    return SpatialContact(W=tuple(map(tuple, W)), q=tuple(q), mu=mu, mu_s=mu_s, numbers=ROUNDED)
+
+
+def alone_in_space(dynamics: LocalDynamics) -> tuple[ActiveRow, list[ContactRows]] | None:
+    """Return the only unilateral or rough constraint, if it rests in space, and the others, which are held."""
     active = active_set(dynamics)
     rough = [one for one in active.rows if resting_in_space(dynamics, one)]
     if active.status is not OmegaStatus.READY or len(rough) != 1:
@@ -147,13 +159,32 @@ def _state_contact(dynamics: LocalDynamics) -> SpatialContact | None:
         others = [rows_of(dynamics, one) for one in active.rows if one is not rough[0]]
     except NotPlanar:
         return None
-    if any(one.block is not None for one in others):
+    return None if any(one.block is not None for one in others) else (rough[0], others)
+
+
+def _contact_rows(active: ActiveRow) -> ContactRows:
+    return ContactRows(J=active.row.J, B=active.row.J, w=active.w, frictional=True)
+
+
+def examine_in_space(dynamics: LocalDynamics) -> Outcome | None:
+    """Return how many motions a state with one rough contact in space has, mostly in doubles; None: no such state."""
+    found = alone_in_space(dynamics)
+    if found is None:
         return None
-    row = rough[0].row
-    contact = ContactRows(J=row.J, B=row.J, w=rough[0].w, frictional=True)
-    W, q = local_exactly(dynamics, others, [contact])
-    mu, mu_s = rational(row.mu), rational(row.mu_s)
-    return SpatialContact(W=tuple(map(tuple, W)), q=tuple(q), mu=mu, mu_s=mu_s, numbers=ROUNDED)
+    active, others = found
+    W, q = local_doubles(dynamics, others, [_contact_rows(active)])
+    mu, mu_s = active.row.mu, active.row.mu_s
+    if surely_unique(W, mu, mu_s):
+        reason = "friction is below the bound that excludes a second motion"
+        return Outcome(verdict=Verdict.UNIQUE, count=1, level=dynamics.level, exact=False, reason=reason)
+    count = count_spatial(W[None], q[None], mu, mu_s)
+    number = int(count.total[0])
+    if count.near[0] or number == 0:
+        contact = _state_contact(dynamics)
+        assert contact is not None
+        return spatial_outcome(contact, dynamics.level, stick=False, certify=False)
+    verdict, reason = Verdict.UNIQUE if number == 1 else Verdict.MULTIPLE, "counted in floating point"
+    return Outcome(verdict=verdict, count=number, level=dynamics.level, exact=False, reason=reason)
 
 
 def resting_in_space(dynamics: LocalDynamics, active: ActiveRow) -> bool:

@@ -227,3 +227,9 @@ def test_examined_states_ask_for_the_contacts_that_are_near():
     assert run.status == "COMPLETED", run.stop
     assert 0.0 in asked
     assert set(run.outcomes) == {"UNIQUE"}
+
+
+def test_a_single_contact_in_space_is_examined():
+    run = simulate(build("sphere_slip"), t_end=0.6, examine="cheap")  # it slides, then it rolls
+    assert set(run.outcomes) == {"UNIQUE"}
+    assert run.outcomes["UNIQUE"] == len(run.steps.t)

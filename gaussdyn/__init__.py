@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from .contact.snapshot import snapshot as snapshot
     from .errors import GaussdynError as GaussdynError
     from .errors import InputError as InputError
+    from .integrate.explore import explore as explore
+    from .integrate.impact import impact as impact
     from .integrate.moreau_jean import MoreauJean as MoreauJean
     from .integrate.realizations.penalty import Penalty as Penalty
     from .integrate.realizations.smooth import Smooth as Smooth
@@ -84,7 +86,9 @@ __all__ = [
     "build",
     "check_system",
     "crosscheck",
+    "explore",
     "gauss_program",
+    "impact",
     "outcome",
     "plot",
     "reactions",
@@ -105,6 +109,8 @@ _HOME = {
     "contact.resolve": ("resolve",),
     "contact.snapshot": ("Activation", "snapshot"),
     "errors": ("GaussdynError", "InputError"),
+    "integrate.explore": ("explore",),
+    "integrate.impact": ("impact",),
     "integrate.moreau_jean": ("MoreauJean",),
     "integrate.realizations.penalty": ("Penalty",),
     "integrate.realizations.smooth": ("Smooth",),

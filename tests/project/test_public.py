@@ -18,8 +18,8 @@ NAMES = [
     "LagrangianSystem", "LinearComplementarity", "MoreauJean", "Penalty", "PlanarSystem", "Position",
     "QuadraticProgram", "Smooth", "Solution", "SpatialSystem", "State", "Status", "Trajectory", "Unilateral",
     "UserSystem", "Velocity", "Viscous", "admissible_set", "animate", "assemble", "audit", "build", "check_system",
-    "crosscheck", "explore", "gauss_program", "impact", "outcome", "plot", "reactions", "resolve", "simulate", "snapshot",
-    "solve",
+    "crosscheck", "explore", "gauss_program", "impact", "outcome", "plot", "reactions", "resolve", "simulate",
+    "snapshot", "solve",
 ]  # fmt: skip
 HEAVY = (
     "numba",

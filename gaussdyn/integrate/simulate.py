@@ -155,7 +155,7 @@ class Loop:
             try:
                 interrupts.allow()
                 many = self._many(recorder, state, archive)
-                one = self._step(recorder, state) if many is None else None
+                one = self._step(recorder, state, interrupts) if many is None else None
                 interrupts.hold()
                 if many is not None:
                     recorder.add_many(many)
@@ -194,8 +194,8 @@ class Loop:
         many = kernels.advance_many(stepper, state, n, held, t_max=task.t_end, whole=False)
         return many if many.taken else None
 
-    def _step(self, recorder: Recorder, state: State) -> tuple[Step, Finding]:
-        """Examine the state and advance from it.
+    def _step(self, recorder: Recorder, state: State, interrupts: Interrupts) -> tuple[Step, Finding]:
+        """Examine the state and advance from it; libraries that write files may swallow an interrupt.
 
         Raises
         ------
@@ -209,6 +209,7 @@ class Loop:
         start = self.examination.start_of_step(state, found.outcome)
         step = self.stepper.advance(task.system, start, task.t_end, control=task.control)
         if self.files is not None:
+            interrupts.hold()
             self.files.add(recorder.count + 1, step)
         if not (step.solution.solved or (self.on_failure == "record" and step.state is not step.start)):
             raise _Stopped(Stop(t=step.start.t, reason=step.solution.explain()))

@@ -23,7 +23,7 @@ from .measures import Columns, G, check, coordinate
 PARAMETERS = {
     "stones": Parameter(default=7.0, unit="1", min=7.0, max=51.0, meaning="N (rounded)"),
     "thickness": Parameter(default=0.1, unit="1", min=0.08, max=0.2, meaning="over the mean radius"),
-    "mu": Parameter(default=0.7, unit="1", min=0.45, max=1.0, meaning="friction of the joints"),
+    "mu": Parameter(default=0.7, unit="1", min=0.32, max=1.0, meaning="friction of the joints"),
     "radius": Parameter(default=1.0, unit="m", min=0.5, max=5.0, meaning="mean radius"),
 }
 DENSITY, DT, STEPS = 1000.0, 1e-3, 10  # kg/m^2, s

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+
 import numpy as np
 import pytest
 from small_systems import Ball, Block, Contradiction, Failing, G, Oscillator, Plain, Tethered
@@ -12,6 +15,7 @@ from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.scene import Scene
 from gaussdyn.mechanics.state import State
+from gaussdyn.programs import fclib
 
 REST = State(q=[0.0], v=[0.0])
 COARSE = MoreauJean(dt=0.01)
@@ -107,6 +111,27 @@ def test_an_interrupt_keeps_what_was_computed():
     assert run.status == "STOPPED"
     assert "KeyboardInterrupt" in run.stop.reason
     assert run.t_reached == pytest.approx(0.06)
+
+
+def test_an_interrupt_while_a_problem_is_written_comes_after_it(tmp_path, monkeypatch):
+    """A library that writes may swallow an exception raised in it: this one swallows all."""
+
+    def deaf(*args, **options):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        written.append(args[0])
+
+    written: list[object] = []
+    monkeypatch.setattr(fclib, "write", deaf)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have it ignored
+    try:
+        start = State(q=[0.0, 0.0], v=[0.0, 0.0])
+        run = simulate(Block(0.5, 0.2), start, 0.1, stepper=COARSE, record=tmp_path / "problems")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert run.status == "STOPPED"
+    assert "KeyboardInterrupt" in run.stop.reason
+    assert len(written) == len(run) - 1 == 1
 
 
 def test_a_step_without_solution_is_never_silent():

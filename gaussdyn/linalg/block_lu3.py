@@ -75,22 +75,43 @@ def times(blocks: Blocks, x: Array, y: Array) -> None:
         y[c, 0], y[c, 1], y[c, 2] = s0, s1, s2
 
 
-@kernel(f"void({BLOCKS}, {I1}, {A3}, {A3}, {A3})", borrows=True)
-def fill(blocks: Blocks, rank: IntArray, C: Array, D: Array, B: Array) -> None:
-    """Put B = C + D W, unfactorised; C and D (n, 3, 3)."""
-    data, _, indptr, slot = blocks
+@kernel(f"int64({BLOCKS}, {I1}, {A3}, {A3}, {A2}, {A3}, {I1})", borrows=True)
+def fill(blocks: Blocks, rank: IntArray, C: Array, D: Array, x: Array, B: Array, idle: IntArray) -> int:
+    """Put B = C + D W, unfactorised; C and D (n, 3, 3). Rows with D = 0 and C = 1 are idle: their answer is x.
+
+    What idle rows add to the others is taken from the right side x, so that they take no part in the elimination;
+    idle (n, by ranks) marks them. Returns how many there are.
+    """
+    data, indices, indptr, slot = blocks
+    n, still = len(indptr) - 1, 0
     B[:] = 0.0
-    for c in range(len(indptr) - 1):
+    for c in range(n):
+        top = 0.0
+        for i in range(3):
+            for j in range(3):
+                top = max(top, abs(D[c, i, j]), abs(C[c, i, j] - (1.0 if i == j else 0.0)))
+        idle[rank[c]] = 1 if top == 0.0 else 0
+        still += idle[rank[c]]
+    for c in range(n):
+        s, t0, t1, t2 = rank[c], 0.0, 0.0, 0.0
+        if idle[s] == 1:
+            continue
         for p in range(indptr[c], indptr[c + 1]):
-            s = slot[p]
+            k, e = slot[p], indices[p]
+            if still > 0 and idle[rank[e]] == 1:
+                t0 += data[p, 0, 0] * x[e, 0] + data[p, 0, 1] * x[e, 1] + data[p, 0, 2] * x[e, 2]
+                t1 += data[p, 1, 0] * x[e, 0] + data[p, 1, 1] * x[e, 1] + data[p, 1, 2] * x[e, 2]
+                t2 += data[p, 2, 0] * x[e, 0] + data[p, 2, 1] * x[e, 1] + data[p, 2, 2] * x[e, 2]
+                continue
             for i in range(3):
                 a, b, d = D[c, i, 0], D[c, i, 1], D[c, i, 2]
                 for j in range(3):
-                    B[s, i, j] = a * data[p, 0, j] + b * data[p, 1, j] + d * data[p, 2, j]
-        s = rank[c]
+                    B[k, i, j] = a * data[p, 0, j] + b * data[p, 1, j] + d * data[p, 2, j]
         for i in range(3):
+            x[c, i] -= D[c, i, 0] * t0 + D[c, i, 1] * t1 + D[c, i, 2] * t2
             for j in range(3):
                 B[s, i, j] += C[c, i, j]
+    return still
 
 
 @kernel(f"void({A2})", borrows=True)
@@ -104,29 +125,38 @@ def invert3(A: Array) -> None:
     A[2, 0], A[2, 1], A[2, 2] = r * s, (b * g - a * h) * s, (a * e - b * d) * s
 
 
-@kernel(f"void({ORDERING}, {A3})", borrows=True)
-def factorise3(ordering: Ordering, B: Array) -> None:
-    """Factorise in place: inverse diagonal blocks, L below, U above."""
-    start, first, update = ordering[2], ordering[4], ordering[5]
+@kernel(f"void({ORDERING}, {A3}, {I1})", borrows=True)
+def factorise3(ordering: Ordering, B: Array, idle: IntArray) -> None:
+    """Factorise in place, without the idle rows and columns: inverse diagonal blocks, L below, U above."""
+    start, rows, first, update = ordering[2], ordering[3], ordering[4], ordering[5]
     n = len(start) - 1
     for k in range(n):
+        if idle[k] == 1:
+            continue
         invert3(B[k])
-        for p in range(n + start[k], n + start[k + 1]):
+        m = start[k + 1] - start[k]
+        for e in range(m):
+            if idle[rows[start[k] + e]] == 1:
+                continue
+            p = n + start[k] + e
             for i in range(3):
                 a, b, c = B[p, i, 0], B[p, i, 1], B[p, i, 2]
                 for j in range(3):
                     B[p, i, j] = a * B[k, 0, j] + b * B[k, 1, j] + c * B[k, 2, j]
-        for t in range(first[k], first[k + 1]):
-            d, l, u = update[t, 0], update[t, 1], update[t, 2]
-            for i in range(3):
-                a, b, c = B[l, i, 0], B[l, i, 1], B[l, i, 2]
-                for j in range(3):
-                    B[d, i, j] -= a * B[u, 0, j] + b * B[u, 1, j] + c * B[u, 2, j]
+            for f in range(m):
+                if idle[rows[start[k] + f]] == 1:
+                    continue
+                t = first[k] + e * m + f
+                d, u = update[t, 0], update[t, 2]
+                for i in range(3):
+                    a, b, c = B[p, i, 0], B[p, i, 1], B[p, i, 2]
+                    for j in range(3):
+                        B[d, i, j] -= a * B[u, 0, j] + b * B[u, 1, j] + c * B[u, 2, j]
 
 
-@kernel(f"void({ORDERING}, {A3}, {A2}, {A2})", borrows=True)
-def solve3(ordering: Ordering, B: Array, x: Array, y: Array) -> None:
-    """Solve in place of the right side x (n, 3); y (n, 3) is work space."""
+@kernel(f"void({ORDERING}, {A3}, {I1}, {A2}, {A2})", borrows=True)
+def solve3(ordering: Ordering, B: Array, idle: IntArray, x: Array, y: Array) -> None:
+    """Solve in place of the right side x (n, 3), which is the answer of the idle rows; y (n, 3) is work space."""
     order, start, rows = ordering[0], ordering[2], ordering[3]
     n = len(order)
     above = n + start[n]
@@ -134,17 +164,23 @@ def solve3(ordering: Ordering, B: Array, x: Array, y: Array) -> None:
         for i in range(3):
             y[k, i] = x[order[k], i]
     for k in range(n):
+        if idle[k] == 1:
+            continue
         for p in range(start[k], start[k + 1]):
             r = rows[p]
-            for i in range(3):
-                y[r, i] -= B[n + p, i, 0] * y[k, 0] + B[n + p, i, 1] * y[k, 1] + B[n + p, i, 2] * y[k, 2]
+            if idle[r] == 0:
+                for i in range(3):
+                    y[r, i] -= B[n + p, i, 0] * y[k, 0] + B[n + p, i, 1] * y[k, 1] + B[n + p, i, 2] * y[k, 2]
     for k in range(n - 1, -1, -1):
+        if idle[k] == 1:
+            continue
         a, b, c = y[k, 0], y[k, 1], y[k, 2]
         for p in range(start[k], start[k + 1]):
             r, q = rows[p], above + p
-            a -= B[q, 0, 0] * y[r, 0] + B[q, 0, 1] * y[r, 1] + B[q, 0, 2] * y[r, 2]
-            b -= B[q, 1, 0] * y[r, 0] + B[q, 1, 1] * y[r, 1] + B[q, 1, 2] * y[r, 2]
-            c -= B[q, 2, 0] * y[r, 0] + B[q, 2, 1] * y[r, 1] + B[q, 2, 2] * y[r, 2]
+            if idle[r] == 0:
+                a -= B[q, 0, 0] * y[r, 0] + B[q, 0, 1] * y[r, 1] + B[q, 0, 2] * y[r, 2]
+                b -= B[q, 1, 0] * y[r, 0] + B[q, 1, 1] * y[r, 1] + B[q, 1, 2] * y[r, 2]
+                c -= B[q, 2, 0] * y[r, 0] + B[q, 2, 1] * y[r, 1] + B[q, 2, 2] * y[r, 2]
         for i in range(3):
             y[k, i] = B[k, i, 0] * a + B[k, i, 1] * b + B[k, i, 2] * c
     for k in range(n):

@@ -15,6 +15,7 @@ from ..errors import InputError
 from .condense import Elimination
 from .laws import Law, LawTable, Unilateral
 
+SMALL_ROWS = 60  # patterns of full matrices up to here are kept
 Matrix = Any  # Array or scipy.sparse.csr_array: both know @ and .T
 
 
@@ -140,11 +141,10 @@ class ComplementarityProblem:
             mend = "A planar contact is Coulomb(mu, dim=2)."
             raise InputError("laws", f"blocks of {table.start[-1]} rows in all", f"{len(q)} rows, the size of q", mend)
         W = _matrix("W", self.W, len(q), len(q))
-        rows = _rows(W, table)
+        rows, rho = _rows(W, table)
         _check_cone_blocks(rows.spectra, table)
-        values = {"W": W, "q": q, "laws": table.laws, "table": table, "rows": rows, "rho": _step_sizes(rows.spectra)}
-        values["W_abs"] = _matrix("W_abs", self.W_abs, len(q), len(q))
-        for name, value in values.items():
+        W_abs = None if self.W_abs is None else _matrix("W_abs", self.W_abs, len(q), len(q))
+        for name, value in zip(_DERIVED, (W, q, table.laws, table, rows, rho, W_abs), strict=True):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
@@ -167,7 +167,10 @@ class ComplementarityProblem:
 
     def motion(self, r: Array) -> Array:
         """Return u = W r + W_abs |r| + q."""
-        u = np.asarray(self.W @ r).ravel() + self.q
+        u = np.empty(len(self.q))
+        _kernels()[1](
+            (self.rows.data, self.rows.indices, self.rows.indptr), self.q, np.ascontiguousarray(r, np.float64), u
+        )
         return u if self.W_abs is None else u + np.asarray(self.W_abs @ np.abs(r)).ravel()
 
     def recover(self, r: Array) -> tuple[Array, Array]:
@@ -182,6 +185,9 @@ class ComplementarityProblem:
         return elimination.motion(load)
 
 
+_DERIVED = ("W", "q", "laws", "table", "rows", "rho", "W_abs")
+
+
 def _matrix(name: str, value: Matrix, rows: int, cols: int) -> Matrix:
     if value is None:
         return None
@@ -189,48 +195,51 @@ def _matrix(name: str, value: Matrix, rows: int, cols: int) -> Matrix:
         return matrix(name, value, rows, cols) if rows * cols else np.zeros((rows, cols))
     if value.shape != (rows, cols):
         raise InputError(name, f"shape {value.shape}", f"a matrix of shape ({rows}, {cols})")
-    csr = sp.csr_array(value, dtype=np.float64)
+    checked = type(value) is sp.csr_array and value.data.dtype == np.float64
+    csr = value if checked else sp.csr_array(value, dtype=np.float64)
     csr.sum_duplicates()
     if not np.isfinite(csr.data).all():
         raise InputError(name, "NaN or infinity", "finite numbers")
     return csr
 
 
-def _rows(W: Matrix, table: LawTable) -> Rows:
+def _rows(W: Matrix, table: LawTable) -> tuple[Rows, Array]:
+    """Return W by rows, and the step sizes rho of the blocks."""
     if sp.issparse(W):
         data, indices, indptr = W.data, W.indices.astype(np.int64), W.indptr.astype(np.int64)
     else:
         m = len(W)
-        data, indptr = W.ravel(), np.arange(0, m * m + 1, m) if m else np.zeros(1, dtype=np.int64)
-        indices = np.arange(m * m) % m if m else np.zeros(0, dtype=np.int64)
+        data, (indices, indptr) = W.ravel(), _pattern(m) if m <= SMALL_ROWS else _full(m)
     n = len(table.code)
-    D, spectra = np.zeros((n, 5, 5)), np.zeros((n, 3))
-    _kernel()(data, indices, indptr, table.start, D, spectra)
-    return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra)
+    D, spectra, rho = np.zeros((n, 5, 5)), np.zeros((n, 3)), np.empty(n)
+    _kernels()[0](data, indices, indptr, table.start, D, spectra, rho)
+    return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra), rho
+
+
+def _full(m: int) -> tuple[IntArray, IntArray]:
+    """Return the columns and the row pointers of a full matrix of m rows."""
+    if not m:
+        return np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    return np.arange(m * m) % m, np.arange(0, m * m + 1, m)
+
+
+_pattern = cache(_full)  # a time step asks for the same few small ones
 
 
 @cache
-def _kernel() -> Any:
+def _kernels() -> tuple[Any, Any]:
     from .law_kernels import block_spectra
+    from .sweep_kernels import motion
 
-    return block_spectra
+    return block_spectra, motion
 
 
 def _check_cone_blocks(spectra: Array, table: LawTable) -> None:
-    bad = table.cone & (spectra[:, 0] < -1e-9 * spectra[:, 2])
-    if bad.any():
+    bad = spectra[:, 0] < -1e-9 * spectra[:, 2]
+    if bad.any() and (bad & table.cone).any():
+        bad &= table.cone
         k = int(np.argmax(bad))
         name = type(table.laws[k]).__name__
         given = f"block {k} ({name}) with eigenvalue {spectra[k, 0]:.3g} of the symmetric part of W_kk"
         mend = "Check the sign convention u = W r + q; only Unilateral and Sliding blocks may have any sign."
         raise InputError("W", given, "positive semidefinite diagonal blocks for contact laws", mend)
-
-
-def _step_sizes(spectra: Array) -> Array:
-    """Return rho_k = 1 / lambda_max; where not positive 1 / |W_kk|; where W_kk = 0 one over the mean |W_jj|, else 1."""
-    top, size = spectra[:, 1], spectra[:, 2]
-    scale = np.where(top > 0, top, size)
-    if len(scale) and not scale.min() > 0:
-        mean = float(size.mean())
-        scale = np.where(scale > 0, scale, mean if mean > 0 else 1.0)
-    return np.asarray(1.0 / scale)

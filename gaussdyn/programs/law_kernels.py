@@ -198,24 +198,66 @@ def diagonalise(S: Array, d: int) -> None:
                     rotate(S, i, j, d)
 
 
-@kernel(f"void({A1}, {I1}, {I1}, {I1}, {A3}, {A2})")
-def block_spectra(data: Array, indices: IntArray, indptr: IntArray, start: IntArray, D: Array, out: Array) -> None:
-    """Extract the diagonal blocks of a CSR matrix into D (n, 5, 5); out rows: lowest, highest eigenvalue, norm."""
-    S = np.zeros((5, 5))
-    for k in range(len(start) - 1):
-        first, d = start[k], start[k + 1] - start[k]
+@kernel(f"UniTuple(float64, 2)({A2}, int64)", borrows=True)
+def extreme_eigenvalues(S: Array, d: int) -> tuple[float, float]:
+    """Return the lowest and the highest eigenvalue of the symmetric S[:d, :d], which may be overwritten.
+
+    Three rows: the roots of the cubic by cosines (Smith, Comm. ACM 4, 1961), to rounding of |S|.
+    """
+    if d == 3:
+        mean = (S[0, 0] + S[1, 1] + S[2, 2]) / 3.0
+        a, b, c = S[0, 0] - mean, S[1, 1] - mean, S[2, 2] - mean
+        x, y, z = S[0, 1], S[0, 2], S[1, 2]
+        p = np.sqrt((a * a + b * b + c * c + 2.0 * (x * x + y * y + z * z)) / 6.0)
+        if not p > 0.0:
+            return mean, mean
+        a, b, c, x, y, z = a / p, b / p, c / p, x / p, y / p, z / p
+        half = 0.5 * (a * (b * c - z * z) - x * (x * c - z * y) + y * (x * z - b * y))
+        angle = np.arccos(min(1.0, max(-1.0, half))) / 3.0
+        return mean + 2.0 * p * np.cos(angle + 2.0943951023931953), mean + 2.0 * p * np.cos(angle)
+    diagonalise(S, d)
+    low, high = S[0, 0], S[0, 0]
+    for i in range(1, d):
+        low, high = min(low, S[i, i]), max(high, S[i, i])
+    return low, high
+
+
+@kernel(f"void({A1}, {I1}, int64, int64, int64, int64, {A1})", borrows=True)
+def entries_of(data: Array, indices: IntArray, low: int, high: int, first: int, d: int, out: Array) -> None:
+    """Put the entries of columns first, ..., first + d - 1 of a row data[low:high] with sorted columns into out."""
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] < first:
+            low = middle + 1
+        else:
+            high = middle
+    while low < end and indices[low] < first + d:
+        out[indices[low] - first] = data[low]
+        low += 1
+
+
+@kernel(f"void({A1}, {I1}, {I1}, {I1}, {A3}, {A2}, {A1})")
+def block_spectra(
+    data: Array, indices: IntArray, indptr: IntArray, start: IntArray, D: Array, out: Array, rho: Array
+) -> None:
+    """Extract the diagonal blocks of a CSR matrix (columns sorted) into D (n, 5, 5), and what is told by them.
+
+    Rows of out: lowest, highest eigenvalue, norm. rho_k = 1 / highest; where that is not positive 1 / |W_kk|; where
+    W_kk = 0 one over the mean |W_jj|, else 1.
+    """
+    S, n, mean = np.zeros((5, 5)), len(start) - 1, 0.0
+    for k in range(n):
+        first, d, total = start[k], start[k + 1] - start[k], 0.0
         for i in range(d):
-            for a in range(indptr[first + i], indptr[first + i + 1]):
-                j = indices[a] - first
-                if 0 <= j < d:
-                    D[k, i, j] = data[a]
-        out[k, 2] = 0.0
+            entries_of(data, indices, indptr[first + i], indptr[first + i + 1], first, d, D[k, i])
         for i in range(d):
             for j in range(d):
                 S[i, j] = 0.5 * (D[k, i, j] + D[k, j, i])
-                out[k, 2] += D[k, i, j] ** 2
-        out[k, 2] = np.sqrt(out[k, 2])
-        diagonalise(S, d)
-        out[k, 0], out[k, 1] = S[0, 0], S[0, 0]
-        for i in range(1, d):
-            out[k, 0], out[k, 1] = min(out[k, 0], S[i, i]), max(out[k, 1], S[i, i])
+                total += D[k, i, j] ** 2
+        out[k, 2] = np.sqrt(total)
+        out[k, 0], out[k, 1] = extreme_eigenvalues(S, d)
+        mean += out[k, 2] / n
+    for k in range(n):
+        scale = out[k, 1] if out[k, 1] > 0.0 else out[k, 2]
+        rho[k] = 1.0 / (scale if scale > 0.0 else (mean if mean > 0.0 else 1.0))

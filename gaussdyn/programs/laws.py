@@ -369,13 +369,20 @@ class LawTable:
         InputError
             If an entry is not a law.
         """
+        known = _last_tables.get(id(laws))
+        if known is not None and known.laws is laws:  # the very same tuple: the next step of a run, say
+            return known
         key = tuple(laws)
         few: dict[int, object] = {id(law): law for law in key}
         for law in few.values():
             if not isinstance(law, Law):
                 given = f"laws[{next(k for k, other in enumerate(key) if other is law)}]"
                 raise InputError(given, repr(law), "a law such as Unilateral() or Coulomb(0.3)")
-        return _remembered_table(key) if len(key) <= 64 else LawTable.tabulate(key)
+        table = _remembered_table(key) if len(key) <= 64 else LawTable.tabulate(key)
+        if len(_last_tables) >= KEPT:
+            _last_tables.clear()
+        _last_tables[id(table.laws)] = table  # the table keeps the tuple alive, so that its id stays its own
+        return table
 
     @staticmethod
     def tabulate(laws: tuple[Law, ...]) -> LawTable:
@@ -409,6 +416,10 @@ class LawTable:
         for law, blocks, rows in self.groups():
             y[rows] = law.project_many(r[rows], self.P[blocks])
         return y
+
+
+KEPT = 64  # tables of tuples seen lately, by identity
+_last_tables: dict[int, LawTable] = {}
 
 
 @lru_cache(maxsize=512)

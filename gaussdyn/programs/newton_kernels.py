@@ -17,11 +17,10 @@ TABLE = f"Tuple(({I1}, {I1}, {A2}))"
 Table = tuple[IntArray, IntArray, Array]
 
 
-@kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3})")
-def linearize(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Array) -> None:
-    """Put F = r - y(r - rho u) and the derivatives Y (n, 5, 5) of y block by block."""
+@kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3}, {A1}, {A1})", borrows=True)
+def linearize_into(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Array, x: Array, y: Array) -> None:
+    """Put F = r - y(r - rho u) and the derivatives Y (n, 5, 5) of y block by block; x and y (5) are work space."""
     code, start, P = table
-    x, y = np.zeros(5), np.zeros(5)
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
         for a in range(d):
@@ -31,11 +30,17 @@ def linearize(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Array) 
             F[first + a] = r[first + a] - y[a]
 
 
-@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1}, float64)")
-def merit(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, t: float) -> float:
-    """Return |F|^2 at (u + t du, r + t dr)."""
+@kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3})")
+def linearize(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Array) -> None:
+    """Put F = r - y(r - rho u) and the derivatives Y (n, 5, 5) of y block by block."""
+    linearize_into(table, rho, u, r, F, Y, np.zeros(5), np.zeros(5))
+
+
+@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1}, float64, {A2})", borrows=True)
+def merit(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, t: float, work: Array) -> float:
+    """Return |F|^2 at (u + t du, r + t dr); `work` (7, 5) is work space."""
     code, start, P = table
-    total, x, y, Y = 0.0, np.zeros(5), np.zeros(5), np.zeros((5, 5))
+    total, x, y, Y = 0.0, work[5], work[6], work[:5]
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
         for a in range(d):
@@ -48,19 +53,25 @@ def merit(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, t:
     return total
 
 
-@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
-def line_search(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array) -> float:
+@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1}, {A2})", borrows=True)
+def step_into(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, work: Array) -> float:
     """Return the step length in {1, 1/2, ...} that lowers |F|^2 enough, else the best of them."""
-    now = merit(table, rho, u, r, du, dr, 0.0)
+    now = merit(table, rho, u, r, du, dr, 0.0, work)
     t, best, best_t = 1.0, np.inf, 1.0
     for _ in range(8):
-        value = merit(table, rho, u, r, du, dr, t)
+        value = merit(table, rho, u, r, du, dr, t, work)
         if value < best:
             best, best_t = value, t
         if value <= (1.0 - 0.1 * t) * now:
             break
         t *= 0.5
     return best_t
+
+
+@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})")
+def line_search(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array) -> float:
+    """Return the step length in {1, 1/2, ...} that lowers |F|^2 enough, else the best of them."""
+    return step_into(table, rho, u, r, du, dr, np.zeros((7, 5)))
 
 
 @kernel(f"boolean({A2}, {A1})", borrows=True)
@@ -105,29 +116,98 @@ def proximal_motion(W: Array, W_abs: Array, q: Array, prox: Array, centre: Array
         u[i] = s
 
 
-@kernel(f"void({A2}, {A2}, {I1}, {A1}, {A1}, float64, {A3}, {A2})", borrows=True)
+@kernel(f"boolean({A2}, int64)", borrows=True)
+def vanishes(Y: Array, d: int) -> bool:
+    """Whether a derivative (d, d) is zero: the block is open, and its equation says r = 0."""
+    for a in range(d):
+        for b in range(d):
+            if Y[a, b] != 0.0:
+                return False
+    return True
+
+
+@kernel(f"int64({A2}, {A2}, {I1}, {A1}, {A1}, float64, {A3}, {A1}, {I1}, {A1}, {A1}, {A1})", borrows=True)
 def newton_matrix(
-    W: Array, W_abs: Array, start: IntArray, rho: Array, r: Array, alpha: float, Y: Array, A: Array
-) -> None:
-    """Put A = I - Y + Y (rho W + alpha), with the columns of W_abs signed by r."""
-    n = len(r)
+    W: Array, W_abs: Array, start: IntArray, rho: Array, r: Array, alpha: float, Y: Array, F: Array, place: IntArray,
+    dr: Array, A: Array, b: Array,
+) -> int:  # fmt: skip
+    """Put the equations A dr = b of the blocks that are not open, A = I - Y + Y (rho W + alpha), into flat A and b.
+
+    Open blocks step by dr = -F, which is moved to the right side. Returns the number m of equations; place[i] is the
+    equation of row i, -1 if its block is open. The columns of W_abs are signed by r.
+    """
+    n, m = len(r), 0
     for k in range(len(start) - 1):
         first, d = start[k], start[k + 1] - start[k]
+        still = vanishes(Y[k], d)
+        for i in range(first, first + d):
+            place[i], dr[i] = -1 if still else m, -F[i] if still else 0.0
+            m += 0 if still else 1
+    for k in range(len(start) - 1):
+        first, d = start[k], start[k + 1] - start[k]
+        if place[first] < 0:
+            continue
         for a in range(d):
-            i = first + a
-            for j in range(n):
-                A[i, j] = 0.0
-            for b in range(d):
-                y = Y[k, a, b]
+            at, e = place[first + a] * m, 0.0
+            for j in range(m):
+                A[at + j] = 0.0
+            for c in range(d):
+                y = Y[k, a, c]
                 if y == 0.0:
                     continue
-                A[i, first + b] -= (1.0 - alpha) * y
+                A[at + place[first + c]] -= (1.0 - alpha) * y
+                y *= rho[k]
                 for j in range(n):
-                    A[i, j] += rho[k] * y * W[first + b, j]
-                if len(W_abs) > 0:
-                    for j in range(n):
-                        A[i, j] += rho[k] * y * W_abs[first + b, j] * (1.0 if r[j] >= 0.0 else -1.0)
-            A[i, i] += 1.0
+                    w = W[first + c, j]
+                    if len(W_abs) > 0:
+                        w += W_abs[first + c, j] * (1.0 if r[j] >= 0.0 else -1.0)
+                    if place[j] >= 0:
+                        A[at + place[j]] += y * w
+                    else:
+                        e += y * w * dr[j]
+            A[at + place[first + a]] += 1.0
+            b[place[first + a]] = -F[first + a] - e
+    return m
+
+
+SPACE = 7  # vectors of work space that `newton_within` takes
+
+
+@kernel(
+    f"Tuple((float64, int64))({A2}, {A2}, {A1}, {TABLE}, {A1}, float64, {A1}, {A1}, float64, int64, {A2}, {A3}, {A1},"
+    f"{I1}, {A2})"
+)
+def newton_within(
+    W: Array, W_abs: Array, q: Array, table: Table, rho: Array, alpha: float, centre: Array, r: Array, tol: float,
+    limit: int, V: Array, Y: Array, A: Array, place: IntArray, work: Array,
+) -> tuple[float, int]:  # fmt: skip
+    """`newton_dense` in given work space: V (7, n), Y (blocks, 5, 5), A (n n), place (n), work (7, 5)."""
+    n, start = len(q), table[1]
+    u, F, du, dr, prox, step, b = V[0], V[1], V[2], V[3], V[4], V[5], V[6]
+    for k in range(len(rho)):
+        for i in range(start[k], start[k + 1]):
+            prox[i] = alpha / rho[k]
+    last, size = np.inf, np.inf
+    for it in range(limit + 1):
+        proximal_motion(W, W_abs, q, prox, centre, r, u)
+        linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+        size = length(F, 0, n)
+        if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
+            return size, it
+        last = size
+        m = newton_matrix(W, W_abs, start, rho, r, alpha, Y, F, place, dr, A, b)
+        if not solve_dense(A[: m * m].reshape((m, m)), b[:m]):
+            return size, it
+        for i in range(n):
+            dr[i] = b[place[i]] if place[i] >= 0 else dr[i]
+            step[i] = r[i] + dr[i]
+        proximal_motion(W, W_abs, q, prox, centre, step, du)
+        for i in range(n):
+            du[i] -= u[i]
+        t = step_into(table, rho, u, r, du, dr, work)
+        for i in range(n):
+            r[i] += t * dr[i]
+    return size, limit
 
 
 @kernel(f"Tuple((float64, int64))({A2}, {A2}, {A1}, {TABLE}, {A1}, float64, {A1}, {A1}, float64, int64)")
@@ -139,31 +219,7 @@ def newton_dense(
 
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
-    n, start = len(q), table[1]
-    u, F, du, dr, prox, step = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    Y, A = np.zeros((len(rho), 5, 5)), np.zeros((n, n))
-    for k in range(len(rho)):
-        for i in range(start[k], start[k + 1]):
-            prox[i] = alpha / rho[k]
-    last, size = np.inf, np.inf
-    for it in range(limit + 1):
-        proximal_motion(W, W_abs, q, prox, centre, r, u)
-        linearize(table, rho, u, r, F, Y)
-        size = length(F, 0, n)
-        if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
-            return size, it
-        last = size
-        newton_matrix(W, W_abs, start, rho, r, alpha, Y, A)
-        for i in range(n):
-            dr[i] = -F[i]
-        if not solve_dense(A, dr):
-            return size, it
-        for i in range(n):
-            step[i] = r[i] + dr[i]
-        proximal_motion(W, W_abs, q, prox, centre, step, du)
-        for i in range(n):
-            du[i] -= u[i]
-        t = line_search(table, rho, u, r, du, dr)
-        for i in range(n):
-            r[i] += t * dr[i]
-    return size, limit
+    n = len(q)
+    V, Y, A = np.zeros((SPACE, n)), np.zeros((len(rho), 5, 5)), np.zeros(n * n)
+    place, work = np.zeros(n, np.int64), np.zeros((7, 5))
+    return newton_within(W, W_abs, q, table, rho, alpha, centre, r, tol, limit, V, Y, A, place, work)

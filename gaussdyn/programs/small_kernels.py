@@ -1,7 +1,7 @@
-"""A few contacts in one compiled call: scaled, swept, polished, and solved by the proximal Newton method if need be.
+"""A few contacts in one compiled call: scaled, swept, and solved by the proximal Newton method if need be.
 
 The attempts are those with which `solve_blocks` begins; nothing here is a method of its own. Laws with parameters that
-have units (Dry) and columns that act with |r| are left to the general way.
+have units (Dry) and columns that act with |r| are left to the general way. `space` is made once for many problems.
 """
 
 from __future__ import annotations
@@ -9,50 +9,87 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import kernel
-from ..arrays import Array
+from ..arrays import Array, IntArray
 from .block_kernels import simple_block
-from .law_kernels import A1, A2, A3, length, natural
-from .newton_kernels import TABLE, Table, newton_dense
-from .sweep_kernels import ROWS, Rows, gauss_seidel, residual
+from .law_kernels import A1, A2, A3, I1, length, natural
+from .newton_kernels import SPACE, TABLE, Table, newton_within
+from .sweep_kernels import ROWS, Rows, one_sweep, residual_within
 
-PROBLEM = f"Tuple(({A2}, {A2}, {A1}, {ROWS}, {A3}, {TABLE}, {A1}))"
-Problem = tuple[Array, Array, Array, Rows, Array, Table, Array]
-
-
-@kernel(f"float64({PROBLEM}, float64, float64, {A1}, float64, {A1}, {A1}, float64, int64)")
-def newton_from(
-    problem: Problem, weight: float, alpha: float, r: Array, E: float, x: Array, centre: Array, tol: float, limit: int
-) -> float:
-    """Newton steps at fixed alpha from r, which becomes the answer if that is better than E; returns E of r."""
-    W, none, q, rows, _, table, rho = problem
-    scaled_rho = rho / np.sqrt(min(max(alpha, 1e-12), 1.0))
-    for i in range(len(r)):
-        x[i], centre[i] = r[i], r[i]
-    newton_dense(W, none, q, table, scaled_rho, alpha / np.sqrt(min(max(alpha, 1e-12), 1.0)), centre, x, tol, limit)
-    new = residual(rows, none, q, x, table, rho) / weight
-    if new < E:
-        for i in range(len(r)):
-            r[i] = x[i]
-    return min(new, E) if np.isfinite(new) else E
+SPACES = f"Tuple(({A1}, {A2}, {A1}, {A3}, {A2}, {A3}, {A1}, {I1}, {A2}))"
+Space = tuple[Array, Array, Array, Array, Array, Array, Array, IntArray, Array]
+PROBLEM = f"Tuple(({ROWS}, {A1}, {TABLE}, {A1}, float64))"
+Problem = tuple[Rows, Array, Table, Array, float]  # scaled: W by rows, q, laws, rho, |rho q|
+SWEEPS = 3  # before Newton's method: enough to settle most modes
+NEAR = 1e-6  # proximal term of Newton's method from swept reactions
+BOLD = 8  # Newton steps within which it must get there
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, float64, int64, {A1})")
-def proximal_dense(problem: Problem, weight: float, tol: float, limit: int, r: Array) -> tuple[float, int]:
+@kernel(f"{SPACES}(int64, int64)")
+def work_space(n: int, blocks: int) -> Space:
+    """Return work space for problems of n rows in so many blocks."""
+    numbers, W = np.zeros(n * n + n + blocks), np.zeros((n, n))
+    sizes, D, V = np.zeros(blocks), np.zeros((blocks, 5, 5)), np.zeros((SPACE + 4, n))
+    return numbers, W, sizes, D, V, np.zeros((blocks, 5, 5)), np.zeros(n * n), np.zeros(n, np.int64), np.zeros((16, 5))
+
+
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, float64, {A1}, {A1}, float64, int64, {SPACES})")
+def newton_at(
+    problem: Problem, alpha: float, g: float, centre: Array, x: Array, goal: float, limit: int, space: Space
+) -> tuple[float, int]:
+    """Newton steps at fixed alpha and centre from x, with the step g rho; returns |F| / |rho q| and the steps."""
+    _rows, q, table, rho, weight = problem
+    _numbers, W, own, _D, V, Y, A, place, work = space
+    for k in range(len(rho)):
+        own[k] = g * rho[k]
+    size, taken = newton_within(
+        W, W[:0], q, table, own, g * alpha, centre, x, goal * weight, limit, V[:SPACE], Y, A, place, work[:7]
+    )
+    return size / weight, taken
+
+
+@kernel(f"float64({PROBLEM}, {A1}, {SPACES})", borrows=True)
+def error_at(problem: Problem, r: Array, space: Space) -> float:
+    """Return E of r."""
+    rows, q, table, rho, weight = problem
+    return residual_within(rows, space[1][:0], q, r, table, rho, space[8]) / weight
+
+
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
+def bold_steps(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
+    """Proximal Newton steps from r with a small alpha; r becomes the best point. Ends where it is not quick."""
+    x, centre, alpha, steps = space[4][SPACE], space[4][SPACE + 1], NEAR, 0
+    x[:] = r
+    for _ in range(4):
+        centre[:] = x
+        goal = max(0.03 * tol, min(0.1 * E, 1e-2))
+        size, taken = newton_at(problem, alpha, 1.0, centre, x, goal, BOLD, space)
+        steps += taken
+        new = error_at(problem, x, space) if np.isfinite(size) else np.inf
+        quick = new < 0.5 * E
+        if new < E:
+            E = new
+            r[:] = x
+        if 0.1 * tol >= E or not quick:
+            break
+        alpha = 1e-2 * alpha
+    return E, steps
+
+
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, int64, {A1}, {SPACES})")
+def proximal_dense(problem: Problem, tol: float, limit: int, r: Array, space: Space) -> tuple[float, int]:
     """The proximal point iteration of `backends.newton` from r = 0; r becomes the best point. Returns E and steps."""
-    W, none, q, rows, _, table, rho = problem
-    n, steps, fails, alpha = len(q), 0, 0, 1.0
-    x, centre = np.zeros(n), np.zeros(n)
+    x, centre, steps, fails, alpha = space[4][SPACE], space[4][SPACE + 1], 0, 0, 1.0
     r[:] = 0.0
-    best = residual(rows, none, q, r, table, rho) / weight
+    x[:] = 0.0
+    centre[:] = 0.0
+    best = error_at(problem, r, space)
     while best > 0.1 * tol and steps < limit and fails < 8:
         g = 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
         goal = max(0.03 * tol, min(1e-2 * best, 1e-2))
-        size, taken = newton_dense(
-            W, none, q, table, g * rho, g * alpha, centre, x, goal * weight, min(15, limit - steps)
-        )
+        size, taken = newton_at(problem, alpha, g, centre, x, goal, min(15, limit - steps), space)
         steps += taken + 1
-        E = residual(rows, none, q, x, table, rho) / weight if np.isfinite(size) else np.inf
-        if size / weight > max(tol, 0.1 * min(best, 1.0)) or not np.isfinite(E):
+        E = error_at(problem, x, space) if np.isfinite(size) else np.inf
+        if size > max(tol, 0.1 * min(best, 1.0)) or not np.isfinite(E):
             alpha, fails = min(alpha * 7.0, 1e3), fails + 1
             x[:] = centre
             continue
@@ -81,46 +118,62 @@ def one_alone(W: Array, q: Array, table: Table, rho: float, r: Array, work: Arra
     return length(F, 0, d) / (rho * length(q, 0, d) + 1e-300)
 
 
-@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
-def first_attempts(
-    rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array
-) -> tuple[float, int]:
-    """Solve from r = 0: five sweeps and a polish, then at most `limit` proximal Newton steps.
-
-    Returns the residual E and the steps (0 if the sweeps were enough); r becomes the best point. W is dense in `rows`.
-    """
-    n, start = len(q), table[1]
-    if len(rho) == 1:
-        E = one_alone(D[0], q, table, rho[0], r, np.zeros((16, 5)))
-        if 0.1 * tol >= E:
-            return E, 0
-        r[:] = 0.0
-    w0, top = 0.0, 0.0
+@kernel(f"Tuple((float64, float64, float64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, {SPACES})", borrows=True)
+def scale_into(rows: Rows, q: Array, D: Array, table: Table, rho: Array, space: Space) -> tuple[float, float, float]:
+    """Put the problem with mean diagonal of W = 1 and |q| = 1 into the work space; return its |rho q|, w0 and q0."""
+    numbers, W, _own, Ds, _V, _Y, _A, _place, _work = space
+    start, n, w0, top, size, weight = table[1], len(q), 0.0, 0.0, 0.0, 0.0
     for k in range(len(start) - 1):
         for a in range(start[k + 1] - start[k]):
             w0 += abs(D[k, a, a]) / n
             top = max(top, abs(q[start[k] + a]))
     w0 = w0 if w0 > 0.0 else 1.0
-    b = q / top
-    q0 = top * length(b, 0, n)
-    data = rows[0] / w0
-    b, own, none = q / q0, rho * w0, np.zeros((0, 0))
-    problem = (data.reshape(n, n), none, b, (data, rows[1], rows[2]), D / w0, table, own)
-    weight = 0.0
-    for k in range(len(own)):
-        for i in range(start[k], start[k + 1]):
-            weight += (own[k] * b[i]) ** 2
-    weight, steps, x, centre, y = np.sqrt(weight), 0, np.zeros(n), np.zeros(n), np.zeros(n)
-    gauss_seidel(problem[3], none, b, table, problem[4], r, 5 if len(own) > 1 else 1)
-    E = residual(problem[3], none, b, r, table, own) / weight
-    last = np.inf
-    for attempt in range(4):
-        if (0.1 if attempt == 0 else 0.3) * tol >= E or 0.9 * last < E:
+    for i in range(n):
+        size += (q[i] / top) ** 2
+    q0, inverse, at = top * np.sqrt(size), 1.0 / w0, n * n
+    for i in range(n):
+        numbers[at + i] = q[i] / q0
+        for j in range(n):
+            W[i, j] = rows[0][n * i + j] * inverse
+            numbers[n * i + j] = W[i, j]
+    for k in range(len(rho)):
+        d = start[k + 1] - start[k]
+        numbers[at + n + k] = rho[k] * w0
+        for a in range(d):
+            weight += (rho[k] * w0 * numbers[at + start[k] + a]) ** 2
+            for c in range(d):
+                Ds[k, a, c] = D[k, a, c] * inverse
+    return float(np.sqrt(weight)), w0, q0
+
+
+@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1}, {SPACES})")
+def attempts_within(
+    rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array, space: Space
+) -> tuple[float, int]:
+    """`first_attempts` in given work space."""
+    n, work = len(q), space[8]
+    if len(rho) == 1:
+        E = one_alone(D[0], q, table, rho[0], r, work)
+        if 0.1 * tol >= E:
+            return E, 0
+        r[:] = 0.0
+    weight, w0, q0 = scale_into(rows, q, D, table, rho, space)
+    data, b, own = space[0][: n * n], space[0][n * n : n * n + n], space[0][n * n + n : n * n + n + len(rho)]
+    problem = ((data, rows[1], rows[2]), b, table, own, weight)
+    E, steps, change = np.inf, 0, np.inf
+    for sweep in range(5):
+        if sweep >= SWEEPS and change > 1e-3 * weight:
             break
-        last, alpha = E, 1e-8 if attempt < 2 else 1e-5
-        E = newton_from(problem, weight, alpha, r, E, x, centre, 0.01 * tol * weight, 8)
+        change = np.sqrt(one_sweep(problem[0], b, table, space[3], work[13], r, work[:13]))
+        if 0.1 * tol * weight >= change or sweep == SWEEPS - 1 or sweep == 4:
+            E = error_at(problem, r, space)
+            if 0.1 * tol >= E:
+                break
+    if not 0.1 * tol >= E:
+        E, steps = bold_steps(problem, tol, r, E, space)
     if limit > 0 and not tol >= E:
-        e, steps = proximal_dense(problem, weight, tol, limit, y)
+        y = space[4][SPACE + 2]
+        e, steps = proximal_dense(problem, tol, limit, y, space)
         if e < E or not np.isfinite(E):
             E = e
             r[:] = y
@@ -129,14 +182,26 @@ def first_attempts(
     return E, steps
 
 
+@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
+def first_attempts(
+    rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array
+) -> tuple[float, int]:
+    """Solve from r = 0: a few sweeps, Newton's method from there, then at most `limit` proximal Newton steps.
+
+    Returns the residual E and the steps (0 if the sweeps were enough); r becomes the best point. W is dense in `rows`.
+    With limit 0 nothing begins anew from 0.
+    """
+    return attempts_within(rows, q, D, table, rho, tol, limit, r, work_space(len(q), len(rho)))
+
+
 @kernel(f"float64({ROWS}, {A2}, {A3}, {TABLE}, {A1}, float64, int64, {A2})")
 def first_attempts_many(
     rows: Rows, Q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, R: Array
 ) -> float:
     """`first_attempts` for every row of Q in one call; returns the largest E, and the reactions in the rows of R."""
-    worst = 0.0
+    worst, space = 0.0, work_space(Q.shape[1], len(rho))
     for k in range(len(Q)):
         R[k] = 0.0
-        E, _ = first_attempts(rows, Q[k], D, table, rho, tol, limit, R[k])
+        E, _ = attempts_within(rows, Q[k], D, table, rho, tol, limit, R[k], space)
         worst = max(worst, E)
     return worst

@@ -19,6 +19,7 @@ from .backends.polish import polish
 from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
 from .few_blocks import few_blocks
+from .first_sweeps import first_sweeps
 from .laws import CAP, MU, MU_S, Sliding, Unilateral
 from .residuals import TOL
 from .solution import Solution, Status
@@ -56,7 +57,13 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
     quick = None if start is not None else few_blocks(problem, blocks, tol)
     if quick is not None and quick.solved and not loose(quick, tol):
         return quick
-    search = _Search(problem, blocks, tol, time.perf_counter() + seconds)
+    last = None if start is None else vector("start", start, len(blocks.q))
+    swept = first_sweeps(blocks, last, tol)
+    if swept is not None and swept[1] <= 0.3 * tol and last is None:
+        found = verified(problem, blocks, swept[0], GaussSeidel.name, swept[2], tol)
+        if found.solved and not loose(found, tol):
+            return found
+    search = _Search(problem, blocks, tol, time.perf_counter() + seconds, None if swept is None else swept[0])
     for stage in (search.quick, search.proofs, search.thorough):
         found = stage(start)
         if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED):
@@ -67,8 +74,10 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
 class _Search:
     """The best point found so far, and the stages that improve it."""
 
-    def __init__(self, problem: Problem, blocks: ComplementarityProblem, tol: float, stop: float) -> None:
-        self.problem, self.blocks, self.tol, self.stop = problem, blocks, tol, stop
+    def __init__(
+        self, problem: Problem, blocks: ComplementarityProblem, tol: float, stop: float, swept: Array | None
+    ) -> None:
+        self.problem, self.blocks, self.tol, self.stop, self.swept = problem, blocks, tol, stop, swept
         self.data, self.iterations = scaled(blocks), 0
         self.zero = np.zeros(len(blocks.q))
         self.best: Solution = None  # type: ignore[assignment]
@@ -156,11 +165,16 @@ class _Search:
         sparse = has_block_form(self.data) or has_body_form(self.data)
         few = 60 if sparse else 5 if self.data.small else 25
         sweeps = GaussSeidel(sweeps=few, fall=0.25 if sparse else np.inf, seconds=self.left(), tol=tol)
-        if start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise
+        if has_block_form(self.data) and self.swept is not None:
+            yield from self._by_blocks(self.swept / self.data.unit, start is not None)
+            yield GaussSeidel(sweeps=few, fall=0.25, seconds=self.left(), tol=tol), self.zero
+        elif start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise
             last = vector("start", start, rows) / self.data.unit
             yield sweeps, last
             yield ProximalNewton(alpha=1e-6, newton_steps=10, tol=tol), last
-        yield sweeps, self.zero
+            yield sweeps, self.zero
+        else:
+            yield sweeps, self.zero
         if sparse:
             plane = bool(np.diff(table.start).max() <= 2)  # there sweeps show the way, in space often not
             yield ProximalNewton(newton_steps=1000, seconds=self.left(), tol=tol), None if plane else self.zero
@@ -176,6 +190,11 @@ class _Search:
             yield Lemke(tol=tol), None
         if self.data.small and has_cones(table):
             yield InteriorPoint(seconds=self.left(), tol=tol), None
+
+    def _by_blocks(self, x: Array, warm: bool) -> Iterator[Attempt]:
+        """Newton's method from swept reactions; the last step's have nearly the right modes and allow a small alpha."""
+        alpha = 1e-4 if warm else 1e-2
+        yield ProximalNewton(alpha=alpha, bold=True, newton_steps=300, seconds=self.left(), tol=self.tol), x
 
     def _thorough(self) -> Iterator[Attempt]:
         first = 5_000 if self.data.small else 500

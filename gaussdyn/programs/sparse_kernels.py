@@ -17,6 +17,7 @@ from .law_kernels import A1, A2, A3, I1, length, natural, reaction_map
 
 LAWS = f"Tuple(({I1}, {I1}, {A2}))"
 Laws = tuple[IntArray, IntArray, Array]
+BOLD = 6  # Newton steps that a bold proximal step may take
 
 
 @kernel(f"float64({BLOCKS}, {A2}, {A2}, {LAWS}, {A1}, {A2}, {A2})", borrows=True)
@@ -84,20 +85,21 @@ def step_length(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array
 
 
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {A2}, {LAWS}, {A1}, float64, {A2}, {A2}, float64, int64, {A3},"
-    f"{A3}, {A3}, {A3}, {A1}, {A2})",
+    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {A2}, {LAWS}, {A1}, float64, float64, {A2}, {A2}, float64, int64,"
+    f"{A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2})",
     borrows=True,
 )
 def newton_steps(
-    blocks: Blocks, ordering: Ordering, q: Array, laws: Laws, rho0: Array, alpha: float, centre: Array, r: Array,
-    tol: float, limit: int, B: Array, C: Array, D: Array, V: Array, rho: Array, work: Array,
+    blocks: Blocks, ordering: Ordering, q: Array, laws: Laws, rho0: Array, alpha: float, g: float, centre: Array,
+    r: Array, tol: float, limit: int, B: Array, C: Array, D: Array, V: Array, rho: Array, idle: IntArray, work: Array,
 ) -> tuple[float, int]:  # fmt: skip
     """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer; the rest is work space.
 
+    The step of the equations is rho = g rho0; alpha is in units of 1 / rho0.
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
     n, u, F, du, y = len(q), V[0], V[1], V[2], V[3]
-    g, last, size = 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0)), np.inf, np.inf
+    last, size = np.inf, np.inf
     for k in range(n):
         rho[k] = g * rho0[k]
     for it in range(limit + 1):
@@ -109,9 +111,9 @@ def newton_steps(
         if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
             return size, it
         last = size
-        fill(blocks, ordering[1], C, D, B)
-        factorise3(ordering, B)
-        solve3(ordering, B, F, y)
+        fill(blocks, ordering[1], C, D, F, B, idle)
+        factorise3(ordering, B, idle)
+        solve3(ordering, B, idle, F, y)
         times(blocks, F, du)
         for k in range(n):
             for a in range(3):
@@ -131,30 +133,34 @@ def proximal_steps(
     """Proximal point steps around `newton_steps`, at most `limit` Newton steps; returns the best E and the steps taken.
 
     points (3, n, 3) are the best point, the current one and the centre; state is (alpha, smallest alpha, successive
-    failures, best E): a later call goes on where this one ended.
+    failures, best E, bold): a later call goes on where this one ended. While bold, the equations keep rho and alpha
+    falls a hundredfold; the first problem that `BOLD` Newton steps do not solve ends that. Else rho grows as alpha
+    falls tenfold: a tighter problem is closer to its modes.
     """
     n, steps = len(q), 0
-    B, C, D, V = (
-        np.zeros((n + 2 * len(ordering[3]), 3, 3)),
-        np.zeros((n, 3, 3)),
-        np.zeros((n, 3, 3)),
-        np.zeros((4, n, 3)),
-    )
-    work, scaled_rho, r, x, centre = np.zeros((9, 5)), np.zeros(n), points[0], points[1], points[2]
+    B, C, D = np.zeros((n + 2 * len(ordering[3]), 3, 3)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
+    V, idle, work, scaled_rho = np.zeros((4, n, 3)), np.zeros(n, np.int64), np.zeros((9, 5)), np.zeros(n)
+    r, x, centre = points[0], points[1], points[2]
     while state[3] > 0.1 * tol and steps < limit and state[2] < 8.0:
-        best, alpha = state[3], state[0]
-        goal, most = max(0.03 * tol, min(1e-2 * best, 1e-2)) * weight, min(15, limit - steps)
+        best, alpha, bold = state[3], state[0], state[4] > 0.0
+        goal, most = max(0.03 * tol, min(0.1 * best, 1e-2)) * weight, min(BOLD if bold else 15, limit - steps)
+        g = 1.0 if bold else 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
         size, taken = newton_steps(
-            blocks, ordering, q, laws, rho, alpha, centre, x, goal, most, B, C, D, V, scaled_rho, work
+            blocks, ordering, q, laws, rho, alpha, g, centre, x, goal, most, B, C, D, V, scaled_rho, idle, work
         )
         steps += taken + 1
+        if bold and not size <= max(goal, 1e-10 * weight):
+            state[0], state[4] = max(10.0 * alpha, 1e-3), 0.0
+            x[:] = centre
+            continue
         E = misfit_of(blocks, q, x, laws, rho, V[0], work) / weight if np.isfinite(size) else np.inf
         if size / weight > max(tol, 0.1 * min(best, 1.0)) or not np.isfinite(E):
             state[0], state[2] = min(alpha * 7.0, 1e3), state[2] + 1.0
             x[:] = centre
             continue
         centre[:] = x
-        state[0], state[2] = max(0.1 * alpha, state[1]), 0.0 if best > E else state[2] + 1.0
+        state[0] = max((0.01 if bold else 0.1) * alpha, state[1])
+        state[2] = 0.0 if best > E else state[2] + 1.0
         if best > E:
             state[3] = E
             r[:] = x

@@ -30,11 +30,22 @@ def row_motion(rows: Rows, W_abs: Array, q: Array, r: Array, i: int) -> float:
     return float(s)
 
 
-@kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, {TABLE}, {A1})")
-def residual(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, rho: Array) -> float:
-    """Return |r - P(r - rho u^)|."""
+@kernel(f"void({ROWS}, {A1}, {A1}, {A1})", borrows=True)
+def motion(rows: Rows, q: Array, r: Array, u: Array) -> None:
+    """Put u = W r + q."""
+    data, indices, indptr = rows
+    for i in range(len(q)):
+        s = 0.0
+        for c in range(indptr[i], indptr[i + 1]):
+            s += data[c] * r[indices[c]]
+        u[i] = s + q[i]
+
+
+@kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, {TABLE}, {A1}, {A2})", borrows=True)
+def residual_within(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, rho: Array, work: Array) -> float:
+    """Return |r - P(r - rho u^)|; `work` (9, 5) is work space."""
     code, start, P = table
-    total, U, R, F, x, Y = 0.0, np.zeros(5), np.zeros(5), np.zeros(5), np.zeros(5), np.zeros((5, 5))
+    total, U, R, F, x, Y = 0.0, work[5], work[6], work[7], work[8], work[:5]
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
         for a in range(d):
@@ -42,6 +53,12 @@ def residual(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, rho: Ar
         natural(code[k], d, P[k], U, R, rho[k], F, x, Y)
         total += length(F, 0, d) ** 2
     return float(np.sqrt(total))
+
+
+@kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, {TABLE}, {A1})")
+def residual(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, rho: Array) -> float:
+    """Return |r - P(r - rho u^)|."""
+    return residual_within(rows, W_abs, q, r, table, rho, np.zeros((9, 5)))
 
 
 @kernel(f"int64({ROWS}, {A2}, {A1}, {TABLE}, {A3}, {A1}, int64)")
@@ -69,3 +86,57 @@ def gauss_seidel(rows: Rows, W_abs: Array, q: Array, table: Table, D: Array, r: 
         for a in range(d):
             r[first + a] = x[a]
     return failed
+
+
+@kernel(f"float64({ROWS}, {A1}, {TABLE}, {A3}, {A1}, {A1}, {A2})", borrows=True)
+def one_sweep(rows: Rows, q: Array, table: Table, D: Array, b: Array, r: Array, work: Array) -> float:
+    """Solve every block in turn exactly with the others fixed; return |change of r|^2.
+
+    Blocks that ask for Newton's method are left alone; b (5) and work (13, 5) are work space.
+    """
+    code, start, P = table
+    data, indices, indptr = rows
+    x, total = work[12], 0.0
+    for k in range(len(code)):
+        first, d = start[k], start[k + 1] - start[k]
+        for a in range(d):
+            s = q[first + a]
+            for c in range(indptr[first + a], indptr[first + a + 1]):
+                s += data[c] * r[indices[c]]
+            for c in range(d):
+                s -= D[k, a, c] * r[first + c]
+            x[a], b[a] = r[first + a], s
+        if simple_block(code[k], d, D[k], b, P[k], x, work) < 0:
+            continue
+        for a in range(d):
+            total += (x[a] - r[first + a]) ** 2
+            r[first + a] = x[a]
+    return total
+
+
+@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {TABLE}, {A3}, {A1}, float64, float64, int64, {A1})")
+def quick_sweeps(
+    rows: Rows, q: Array, table: Table, D: Array, rho: Array, tol: float, ahead: float, most: int, r: Array
+) -> tuple[float, int]:
+    """Sweeps from r as long as their rate promises E <= tol within `ahead` more; returns E and the sweeps made.
+
+    The change of r in a sweep, in units of |rho q|, is nearly E; its fall over two sweeps is the rate. In any units.
+    """
+    start, none, b, work = table[1], np.zeros((0, 0)), np.zeros(5), np.zeros((13, 5))
+    weight, before, last = 0.0, np.inf, np.inf
+    for k in range(len(rho)):
+        for i in range(start[k], start[k + 1]):
+            weight += (rho[k] * q[i]) ** 2
+    weight = np.sqrt(weight)
+    for done in range(1, most + 1):
+        change = np.sqrt(one_sweep(rows, q, table, D, b, r, work)) / weight
+        if change <= tol or not np.isfinite(change) or done == most:
+            E = residual(rows, none, q, r, table, rho) / weight
+            if 0.3 * tol >= E or not 0.0 < change < np.inf or done == most:
+                return E, done
+        if done >= 3:
+            rate = np.sqrt(change / before)
+            if not rate < 1.0 or np.log(0.1 * tol / change) < ahead * np.log(rate):
+                return residual(rows, none, q, r, table, rho) / weight, done
+        before, last = last, change
+    return np.inf, most

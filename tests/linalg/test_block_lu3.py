@@ -24,8 +24,9 @@ def padded(x, start):
     return out
 
 
+@pytest.mark.parametrize("idle_rows", [(), (0, 5, 6, 11)])
 @pytest.mark.parametrize("seed", range(5))
-def test_factors_solve_the_dense_system(seed):
+def test_factors_solve_the_dense_system(seed, idle_rows):
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 4, size=12)
     W, start = chain(rng, sizes, [(0, 7), (3, 11), (2, 5)])
@@ -45,16 +46,18 @@ def test_factors_solve_the_dense_system(seed):
     for k, size in enumerate(sizes):  # rows that only fill up the block stay apart
         C[k, size:, :], C[k, :, size:], D[k, size:, :], D[k, :, size:] = 0.0, 0.0, 0.0, 0.0
         C[k, range(size, 3), range(size, 3)] = 1.0
+    for k in idle_rows:  # equations dr = x, which need no elimination
+        C[k], D[k] = np.eye(3), 0.0
     dense = np.zeros_like(W)
     for k, size in enumerate(sizes):
         rows = slice(start[k], start[k + 1])
         dense[rows] = D[k, :size, :size] @ W[rows]
         dense[rows, rows] += C[k, :size, :size]
     B = np.zeros((n + 2 * len(ordering[3]), 3, 3))
-    fill(blocks, ordering[1], C, D, B)
-    factorise3(ordering, B)
-    b = padded(x, start)
-    solve3(ordering, B, b, np.zeros((n, 3)))
+    b, idle = padded(x, start), np.zeros(n, dtype=np.int64)
+    fill(blocks, ordering[1], C, D, b, B, idle)
+    factorise3(ordering, B, idle)
+    solve3(ordering, B, idle, b, np.zeros((n, 3)))
     np.testing.assert_allclose(b, padded(np.linalg.solve(dense, x), start), rtol=1e-9, atol=1e-10)
 
 

@@ -42,6 +42,9 @@ class ProximalNewton:
         Wall time after which the best point is returned.
     tol : float
         Residual E to reach.
+    bold : bool
+        Whether to begin with a fixed rho and an alpha that falls a hundredfold, as long as that is quick (from points
+        whose modes are nearly right; problems by 3x3 blocks only).
     """
 
     alpha: float = 1.0
@@ -49,6 +52,7 @@ class ProximalNewton:
     newton_steps: int = 400
     seconds: float = 20.0
     tol: float = 1e-12
+    bold: bool = False
     name: ClassVar[str] = "proximal_newton"
 
     def solve(self, problem: ComplementarityProblem | LinearComplementarity) -> Solution:
@@ -90,7 +94,7 @@ class ProximalNewton:
         stop, steps, laws = time.perf_counter() + self.seconds, 0, (data.code, form.sizes, data.P)
         points, q = np.array([form.pad(r)] * 3), form.pad(data.q)
         best = data.residual(r)
-        state = np.array([self.alpha, self.floor, 0.0, best if np.isfinite(best) else 1e300])
+        state = np.array([self.alpha, self.floor, 0.0, best if np.isfinite(best) else 1e300, float(self.bold)])
         while steps < self.newton_steps and time.perf_counter() < stop:
             limit = min(CHUNK, self.newton_steps - steps)
             _, taken = proximal_steps(
@@ -130,7 +134,8 @@ def _inner_blocks(
     B, C, D = (np.zeros((k, 3, 3)) for k in (n + 2 * len(form.ordering[3]), n, n))
     size, steps = newton_steps(
         form.blocks, form.ordering, form.pad(data.q), (data.code, form.sizes, data.P), data.rho, alpha,
-        form.pad(centre), x, goal, limit, B, C, D, np.zeros((4, n, 3)), np.zeros(n), np.zeros((9, 5)),
+        1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0)), form.pad(centre), x, goal, limit, B, C, D, np.zeros((4, n, 3)),
+        np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros((9, 5)),
     )  # fmt: skip
     r[:] = form.rows(x)
     return float(size), int(steps)

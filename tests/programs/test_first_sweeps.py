@@ -28,7 +28,7 @@ def test_weakly_coupled_contacts_are_solved_by_sweeps():
 
 def test_slow_sweeps_are_given_up_early():
     problem = chain(30, 0.49)
-    r, E, done = first_sweeps(problem, None, 1e-12)
+    _, E, done = first_sweeps(problem, None, 1e-12)
     assert done < MOST / 2
     assert E > 1e-6
     assert solve(problem).solved  # by the methods that follow

@@ -9,12 +9,13 @@ from ..contact.snapshot import Activation
 from ..errors import InputError
 from .event_driven import EventDriven
 from .moreau_jean import MoreauJean
+from .on_branch import OnBranch
 from .realizations.penalty import Penalty
 from .realizations.smooth import Smooth
 from .realizations.viscous import Viscous
 from .stepper import Stepper
 
-STEPPERS: dict[str, Any] = {one.name: one for one in (MoreauJean, EventDriven, Penalty, Viscous, Smooth)}
+STEPPERS: dict[str, Any] = {one.name: one for one in (MoreauJean, EventDriven, Penalty, Viscous, Smooth, OnBranch)}
 
 
 def named(name: str, **settings: Any) -> Stepper:

@@ -113,13 +113,13 @@ def _system() -> LagrangianSystem:
     from sympy.physics.mechanics import dynamicsymbols
 
     u, theta = dynamicsymbols("u theta")
-    l1, l2, a, b, mB, mC, g = sp.symbols("l1 l2 a b mB mC g", positive=True)
-    c = l1 - l2 - a
+    l1, l2, a, b, d0, mB, mC, g = sp.symbols("l1 l2 a b d0 mB mC g", positive=True)
+    c = d0 - a
     k, s = sp.cos(u), sp.sin(u)
     d = b * (c * b * k + a * sp.sqrt(b**2 * k**2 + (a**2 - c**2) * s**2)) / (b**2 * k**2 + a**2 * s**2)
     rod = sp.sqrt(d**2 + l1**2 - 2 * d * l1 * sp.cos(theta)) - l2
     turn = u.diff() + theta.diff()
-    lengths = {l1: (L1, "m"), l2: (L2, "m"), a: (A, "m"), b: (2.3, "m")}
+    lengths = {l1: (L1, "m"), l2: (L2, "m"), a: (A, "m"), b: (2.3, "m"), d0: (L1 - L2, "m")}
     values = {**lengths, mB: (1.0, "kg"), mC: (1.0, "kg"), g: (G, "m/s^2")}
     B = (l1 * sp.cos(u + theta), l1 * sp.sin(u + theta))
     return LagrangianSystem(
@@ -134,9 +134,22 @@ def _system() -> LagrangianSystem:
     )
 
 
-def system_of(b: float, *, mB: float = 1.0, mC: float = 1.0, a: float = A, l1: float = L1, l2: float = L2) -> Any:
-    """Return the mechanism with other lengths and masses: a `LagrangianSystem` in (u, theta)."""
-    return _system().with_params(b=b, a=a, l1=l1, l2=l2, mB=mB, mC=mC)
+def system_of(
+    b: float,
+    *,
+    mB: float = 1.0,
+    mC: float = 1.0,
+    a: float = A,
+    l1: float = L1,
+    l2: float = L2,
+    stretched: bool = False,
+) -> Any:
+    """Return the mechanism with other lengths and masses: a `LagrangianSystem` in (u, theta).
+
+    `stretched` puts the vertex of the ellipse where the rods lie one after the other, |AC| = l1 + l2, instead of
+    folded, |AC| = l1 - l2: there branches cross for curvatures above 1 / |AC|.
+    """
+    return _system().with_params(b=b, a=a, l1=l1, l2=l2, d0=l1 + l2 if stretched else l1 - l2, mB=mB, mC=mC)
 
 
 def build(b: float, u0: float, side: float, mB: float, mC: float, share: float) -> Scene:

@@ -1,0 +1,1 @@
+"""Configurations at which constraints lose rank: which branches of the configuration space meet there."""

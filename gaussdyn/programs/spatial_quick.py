@@ -79,6 +79,7 @@ def _slips(W: Array, q: Array, mu: Array) -> tuple[Array, Array]:
     companion[:, [1, 2, 3], [0, 1, 2]] = 1.0
     companion[flat] = 0.0
     z = np.linalg.eigvals(companion)
+    z[flat], flat[flat] = _two_roots(powers[flat])
     off = np.abs(np.abs(z) - 1.0)
     turned = np.angle(z)
     _, load, speed = _equation(W, q, mu, np.stack([np.cos(turned), np.sin(turned)], axis=1))
@@ -86,6 +87,17 @@ def _slips(W: Array, q: Array, mu: Array) -> tuple[Array, Array]:
     doubt = (on & (np.minimum(np.abs(load), np.abs(speed)) <= SMALL)) | ((off > CIRCLE) & (off <= DOUBT) & possible)
     twice = (np.abs(z[:, :, None] - z[:, None, :]) + 9.0 * np.eye(4)).min(axis=2) <= DOUBT
     return (on & possible).sum(axis=1), flat | (doubt | (on & twice & possible)).any(axis=1)
+
+
+def _two_roots(powers: Array) -> tuple[Array, Array]:
+    """Return the roots of z (p_1 z^2 + p_2 z + p_3), where the highest and the lowest power vanish, and if p_1 = 0."""
+    a, b, c = powers[:, 1], powers[:, 2], powers[:, 3]
+    flat = np.abs(a) <= 1e-12 * np.abs(powers).max(axis=1)
+    a = np.where(flat, 1.0, a)
+    spread = np.sqrt(b * b - 4.0 * a * c)
+    z = np.zeros((len(powers), 4), dtype=complex)
+    z[:, 0], z[:, 1], z[:, 2] = (-b + spread) / (2.0 * a), (-b - spread) / (2.0 * a), 0.5
+    return z, flat
 
 
 def _equation(W: Array, q: Array, mu: Array, e: Array) -> tuple[Array, Array, Array]:

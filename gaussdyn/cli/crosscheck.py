@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +16,7 @@ from .app import DONE, Json, app, console, emit, numbers, quiet, writable
 if TYPE_CHECKING:
     from ..analysis.crosscheck import CrossCheck
 
-PICTURES = (".png", ".svg", ".pdf")
+PICTURES, PAGES = (".png", ".svg", ".pdf"), (".html", ".htm")
 
 
 class Start(StrEnum):
@@ -34,7 +35,7 @@ def crosscheck(
     stiffness: Annotated[str | None, typer.Option(help="N of every run, rising: 1e3,1e4,1e5.")] = None,
     start: Annotated[Start, typer.Option(help="The scene's start, or the slow manifold next to it.")] = Start.given,
     t_end: Annotated[float | None, typer.Option(help="Duration, s (default: the scene's).")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a picture of the errors (.png, .svg, .pdf).")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page (.html) or picture (.png, .svg, .pdf).")] = None,
     json_wanted: Json = False,
 ) -> None:
     """Run the constraints of a scene as springs, viscous friction and smooth equations, beside the rigid run.
@@ -42,8 +43,8 @@ def crosscheck(
     Example: gaussdyn crosscheck pendulum --with penalty,smooth
     """
     if report is not None:
-        if report.suffix.lower() not in PICTURES:
-            raise InputError("--report", report, f"a file ending in {', '.join(PICTURES)}")
+        if report.suffix.lower() not in (*PAGES, *PICTURES):
+            raise InputError("--report", report, f"a file ending in {', '.join((*PAGES, *PICTURES))}")
         writable("--report", report)
     with quiet(json_wanted):
         from ..analysis.crosscheck import LADDER
@@ -58,14 +59,31 @@ def crosscheck(
             t_end=t_end,
         )
         if report is not None:
-            from ..report.crosscheck import draw_crosscheck
-
-            draw_crosscheck(found, report)
+            _draw(found, report, _command(scene, settings, realizations, stiffness, start, t_end))
     if json_wanted:
         emit(found.to_json() | {"report": None if report is None else str(report)})
     else:
         show(found)
     raise typer.Exit(DONE)
+
+
+def _draw(found: CrossCheck, report: Path, command: str) -> None:
+    from ..report.crosscheck import draw_crosscheck, write_crosscheck_page
+
+    if report.suffix.lower() in PAGES:
+        write_crosscheck_page(report, found, command=command)
+    else:
+        draw_crosscheck(found, report)
+
+
+def _command(
+    scene: str, settings: list[str] | None, realizations: str, stiffness: str | None, start: Start, t_end: float | None
+) -> str:
+    """Return the words that make this cross-check again."""
+    words = ["gaussdyn", "crosscheck", scene, *(f"--set={one}" for one in settings or []), f"--with={realizations}"]
+    words += [] if stiffness is None else [f"--stiffness={stiffness}"]
+    words += [] if t_end is None else [f"--t-end={t_end!r}"]
+    return shlex.join([*words, f"--start={start.value}"])
 
 
 def _listed(text: str) -> list[float]:

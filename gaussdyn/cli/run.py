@@ -237,6 +237,7 @@ def document_of(
         "status": trajectory.status,
         "stop": None if stop is None else {"t": stop.t, "reason": stop.reason},
         **{key: found.get(key) for key in ("max_residual", "max_penetration_m", "energy_drift_rel")},
+        "fast_energy_J": trajectory.settings.get("fast_energy_J"),
         "checks": checks,
         "events": trajectory.event_counts,
         "outcomes": trajectory.outcomes,

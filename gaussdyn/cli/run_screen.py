@@ -7,6 +7,7 @@ from typing import Any
 from .app import console
 
 COMPILED = 5.0  # s: kernels that only had to be loaded never take that long
+VIBRATES = 1e-12  # J
 WORDS = {True: "[green]met[/green]", False: "[red]missed[/red]", None: "not compared"}
 
 
@@ -27,6 +28,9 @@ def show(document: dict[str, Any]) -> None:
         f"energy error {_figure(document['energy_drift_rel'])}",
         soft_wrap=True,
     )
+    if (document["fast_energy_J"] or 0.0) > VIBRATES:
+        words = "J of vibration across the constraints from the start on: no slow start"
+        screen.print(f"{_figure(document['fast_energy_J'])} {words}", soft_wrap=True)
     for key in ("events", "outcomes"):
         if document[key]:
             screen.print(f"{key}: " + ", ".join(f"{n} {kind}" for kind, n in document[key].items()), soft_wrap=True)

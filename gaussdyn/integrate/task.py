@@ -146,13 +146,16 @@ def check_stepper(stepper: object) -> None:
 
 
 def describe(task: Task, stepper: Stepper, **options: Any) -> dict[str, Any]:
-    """Return all settings of a run, ready for JSON."""
+    """Return all settings of a run, ready for JSON; for springs also what the start puts into vibration."""
+    vibrates = getattr(stepper, "fast_energy", None)
+    start = {} if vibrates is None else {"fast_energy_J": vibrates(task.system, task.state, control=task.control)}
     return {
         "scene": task.name,
         "params": {key: float(value) for key, value in task.params.items()},
         "system": task.system.spec(),
         "stepper": stepper.settings(),
         "start": task.state.digest(),
+        **start,
         "t_end": task.t_end,
         "control": task.control is not None,
         **options,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._version import __version__
 from ..analysis.crosscheck import QUANTITIES, CrossCheck
 from .charts import PALETTE
+from .page import figure, template
 from .pictures import matplotlib_part, save
+from .place import place
 
 SIZE = (12.0, 4.0)
 MARKERS, LINES = ("o", "s", "^"), ("-", "--", ":")  # realizations may lie on top of each other
@@ -64,3 +69,32 @@ def draw_crosscheck(check: CrossCheck, path: str | Path | None = None) -> Any:
     if path is not None:
         save(sheet, Path(path))
     return sheet
+
+
+def write_crosscheck_page(path: str | Path, check: CrossCheck, *, command: str = "") -> Path:
+    """Write a self-contained page: the picture, what was found, orders with their intervals, all differences.
+
+    Raises
+    ------
+    BackendMissing
+        If matplotlib or jinja2 is not installed.
+    InputError
+        If the place cannot be written.
+    """
+    return place(Path(path), render_crosscheck(check, command=command).encode())
+
+
+def render_crosscheck(check: CrossCheck, *, command: str = "") -> str:
+    """Return the page of a cross-check as text; see `write_crosscheck_page`."""
+    picture = io.BytesIO()
+    draw_crosscheck(check).savefig(picture, format="png", dpi=130)
+    return str(
+        template("crosscheck.html").render(
+            check=check, command=command, figure=_known, version=__version__,
+            picture=base64.b64encode(picture.getvalue()).decode("ascii"),
+        )
+    )  # fmt: skip
+
+
+def _known(x: float) -> str:
+    return figure(None if np.isnan(x) else float(x), 4)

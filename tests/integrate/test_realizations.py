@@ -74,6 +74,7 @@ class TestSpring:
         energy = 0.5 * M * v0**2 + (M * G) ** 2 / 2e4
         assert fast_energy(held(), state, stepper) == pytest.approx(energy, rel=1e-6)
         assert fast_energy(held(), run.final, stepper) == pytest.approx(energy, rel=1e-6)
+        assert run.settings["fast_energy_J"] == pytest.approx(energy, rel=1e-6)  # and it says so
 
     def test_damping_of_half_the_critical(self):
         """y = -(m g / N) (1 - exp(-z w t) (cos wd t + z / sqrt(1 - z^2) sin wd t)), z = 1/2."""

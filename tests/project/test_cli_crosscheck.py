@@ -26,8 +26,10 @@ def test_document_and_picture(cli: Cli, tmp_path: Path) -> None:
     assert "<svg" in text
 
 
-def test_table_for_people(cli: Cli) -> None:
-    answer = cli("crosscheck", "free_body", "--with", "penalty, smooth", "--t-end", "0.1")
+def test_table_for_people_and_a_page(cli: Cli, tmp_path: Path) -> None:
+    page = tmp_path / "check.html"
+    answer = cli("crosscheck", "free_body", "--with", "penalty, smooth", "--t-end", "0.1", "--report", page)
+    assert "gaussdyn crosscheck free_body" in page.read_text()
     assert answer.code == 0
     assert "penalty: does not apply" in answer.out
     assert "it agrees" in answer.out

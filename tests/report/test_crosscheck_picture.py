@@ -6,7 +6,7 @@ import pytest
 
 from gaussdyn.analysis.crosscheck import Compared, CrossCheck, Gap, Level
 from gaussdyn.analysis.slopes import Order, order_of
-from gaussdyn.report.crosscheck import draw_crosscheck
+from gaussdyn.report.crosscheck import draw_crosscheck, render_crosscheck, write_crosscheck_page
 
 pytest.importorskip("matplotlib")
 QUANTITIES = ("position", "velocity", "reaction")
@@ -40,3 +40,15 @@ def test_nothing_over_n_is_said():
     for axis in draw_crosscheck(made_up([])).axes:
         assert [text.get_text() for text in axis.texts] == ["nothing to draw over N"]
         assert not axis.lines
+
+
+def test_page_has_picture_orders_intervals_and_the_command(tmp_path):
+    pytest.importorskip("jinja2")
+    check, command = made_up([1e3, 1e4, 1e5]), "gaussdyn crosscheck made_up"
+    page = render_crosscheck(check, command=command)
+    assert page.count("data:image/png;base64,") == 1
+    assert "http" not in page
+    assert command in page
+    assert "<td>1.000 .. 1.000</td>" in page
+    assert "nan" not in page
+    assert write_crosscheck_page(tmp_path / "check.html", check, command=command).read_text() == page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -23,10 +24,11 @@ class Penalty:
     A spring that holds a force r is out by r / N, so that from a start on the slow manifold positions, velocities and
     reactions differ from the rigid motion by O(1/N) as long as the constraints stay regular and contacts neither open
     nor close. A start on the constraints themselves leaves a vibration of amplitude r / N: its force does not fall with
-    N, its velocity falls like N^-1/2 and its energy like 1/N. At an impact the energy goes into the spring and, without
-    damping, comes back: only a restitution of 1 is the limit then. Friction is a tangential spring that slips at mu r_N
-    (its length is kept in the state's memory); sticking contacts give way by r_T / k_T. Constraints on the velocity
-    have no potential and hold rigidly.
+    N, its velocity falls like N^-1/2 and its energy like 1/N; a velocity across the constraints stays in vibration
+    whatever N. A run says how much at its start (``settings["fast_energy_J"]``). At an impact the energy goes into the
+    spring and, without damping, comes back: only a restitution of 1 is the limit then. Friction is a tangential spring
+    that slips at mu r_N (its length is kept in the state's memory); sticking contacts give way by r_T / k_T.
+    Constraints on the velocity have no potential and hold rigidly.
 
     Parameters
     ----------
@@ -78,6 +80,13 @@ class Penalty:
     def check(self, system: System, state: State) -> None:
         """Raise InputError where springs do not stand for the constraints, or are too stiff for the coordinates."""
         self.realized().check(system, state, WANTED)
+
+    def fast_energy(self, system: System, state: State, *, control: Control | None = None) -> float | None:
+        """Return the energy of the vibration in which a motion from a state stays, J; None where it is not defined."""
+        from .slow_manifold import fast_energy
+
+        found = fast_energy(system, state, self, control=control)
+        return found if math.isfinite(found) else None
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""

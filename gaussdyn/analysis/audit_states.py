@@ -108,8 +108,9 @@ class _SavedStep:
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
         kept = float(run.steps.restitution[run.saved[k] - 1])
         extra |= {"restitution": kept} if kept != 1.0 else {}
-        rested = any(event.kind == RESTED and event.t == state.t for event in run.events)
-        extra |= {"rested": True} if rested else {}
+        if getattr(stepper, "located", False):
+            kinds = [event.kind for event in run.events if event.t == state.t]
+            extra |= {"event": RESTED if RESTED in kinds else kinds[0]} if kinds else {}
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
         return cls(
             start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses,

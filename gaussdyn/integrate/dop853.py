@@ -41,6 +41,8 @@ class Piece:
         Slopes at the stages; K[0] at the beginning, K[12] at the end.
     error : float
         Local error over the tolerance.
+    bend : float
+        h times the fastest rate of the slopes, as the last two stages show it: near 6 the step is bounded by stability.
     """
 
     slope: Slope
@@ -50,6 +52,7 @@ class Piece:
     end: Array
     K: Array
     error: float
+    bend: float
     _dense: Array | None = field(default=None, repr=False)
 
     @property
@@ -93,8 +96,10 @@ def take(slope: Slope, t: float, y: Array, first: Array, h: float, weight: Calla
     """
     K = np.empty((STAGES + 4, len(y)))
     K[0] = first
+    x = y
     for s in range(1, STAGES):
-        K[s] = slope(t + C[s] * h, y + h * (A[s] @ K[:s]))
+        x = y + h * (A[s] @ K[:s])
+        K[s] = slope(t + C[s] * h, x)
     end = y + h * (B @ K[:STAGES])
     K[STAGES] = slope(t + h, end)
     w = weight(y, end)
@@ -102,7 +107,9 @@ def take(slope: Slope, t: float, y: Array, first: Array, h: float, weight: Calla
     total = e5 + 0.01 * e3
     counted = max(int(np.count_nonzero(w)), 1)
     error = abs(h) * e5 / np.sqrt(total * counted) if total > 0.0 else 0.0
-    return Piece(slope, t, h, y, end, K, float(error))
+    apart = float(np.abs((end - x) * w).max(initial=0.0))
+    bend = h * float(np.abs((K[STAGES] - K[STAGES - 1]) * w).max(initial=0.0)) / apart if apart > 0.0 else 0.0
+    return Piece(slope, t, h, y, end, K, float(error), bend)
 
 
 def factor(error: float) -> float:

@@ -19,13 +19,16 @@ import numpy as np
 
 from ..arrays import Array, scalar
 from ..contact.activation import OmegaStatus, active_set
-from ..contact.assemble import assemble, start_of_blocks
+from ..contact.assemble import assemble, blocks, start_of_blocks
 from ..contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ..errors import InputError
 from ..mechanics.state import State
 from ..mechanics.system import System
+from ..programs.complementarity import ComplementarityProblem
 from ..programs.residuals import Residuals, block_residuals
 from ..programs.solution import Solution, Status
+from .events import RESTED
+from .impact_laws import ImpactLaw, Moreau, law_document
 from .leg import Accuracy, Leg, Stuck
 from .mode_memory import CROWD, memory_of
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
@@ -49,6 +52,8 @@ class EventDriven:
         held so long. None: only events end a step.
     activation : Activation
         When a gap counts as closed and a rate as zero, where events meet.
+    impact : ImpactLaw
+        What happens where a contact closes: Moreau (default), Newton, Poisson or OneByOne.
     crowd : int
         Number of events in a row, hardly apart, after which a run stops: a storm.
 
@@ -62,9 +67,11 @@ class EventDriven:
     atol: float = 1e-13
     dt: float | None = None
     activation: Activation = field(default_factory=Activation)
+    impact: ImpactLaw = field(default_factory=Moreau)
     crowd: int = 100
     name: ClassVar[str] = "event_driven"
     project: ClassVar[bool] = True
+    located: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rtol", scalar("rtol", self.rtol, low=3e-14, high=1e-3))
@@ -73,6 +80,8 @@ class EventDriven:
             object.__setattr__(self, "dt", scalar("dt", self.dt, low=0.0, open_low=True))
         if not isinstance(self.activation, Activation):
             raise InputError("activation", repr(self.activation), "an Activation")
+        if isinstance(self.impact, type) or not hasattr(self.impact, "strike"):
+            raise InputError("impact", repr(self.impact), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
         if isinstance(self.crowd, bool) or not isinstance(self.crowd, int) or self.crowd < 1:
             raise InputError("crowd", repr(self.crowd), "an integer >= 1")
 
@@ -80,7 +89,7 @@ class EventDriven:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
         plain = {name: getattr(self, name) for name in ("name", "rtol", "atol", "dt", "crowd")}
-        return {**plain, "activation": closed}
+        return {**plain, "activation": closed, "impact": law_document(self.impact)}
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
         """Return the motion to the next event, or to `t_max` or the next multiple of dt.
@@ -109,20 +118,20 @@ class EventDriven:
 
     def leg(self, system: System, state: State, control: Array | None = None) -> Leg:
         """Return the leg that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
-        accuracy = Accuracy(rtol=self.rtol, atol=self.atol, activation=self.activation)
+        accuracy = Accuracy(rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact)
         return Leg(
             whole=system, control=control, accuracy=accuracy, t=state.t, q=state.q, v=state.v, memory=state.memory
         )
 
     def rebuild(
-        self, system: System, start: State, state: State, dt: float, control: Array | None, *, rested: bool = False
+        self, system: System, start: State, state: State, dt: float, control: Array | None, *, event: str = ""
     ) -> Rebuilt:  # fmt: skip
         """Return the step from `start` again; what reacts is shown as rows that hold, with the same impulses.
 
-        A step that passed a sequence of impacts needs to be told so (`rested`).
+        Whether it ended with an event, and whether with the end of a sequence of impacts, it needs to be told.
         """
-        near, rest = CLOSE * max(1.0, abs(state.t)), state.t if rested else None
-        for margin in (near, 1e4 * near):  # an event at the end is seen only from beyond it
+        near, rest = CLOSE * max(1.0, abs(state.t)), state.t if event == RESTED else None
+        for margin in (near, 1e4 * near) if event else ():  # an event at the end is seen only from beyond it
             leg = self._again(system, start, control, state.t + margin, rest)
             if leg.changes and abs(leg.t - state.t) <= near:
                 break
@@ -147,7 +156,10 @@ class EventDriven:
         leg = self.leg(system, start, control)
         leg.again, leg.rest_at = True, rest
         leg.begin(end)
-        leg.run(end, end)
+        try:
+            leg.run(end, end)
+        except (Stuck, np.linalg.LinAlgError):
+            leg.now = None
         return leg
 
     def _end(self, t: float, t_max: float) -> float:
@@ -194,9 +206,17 @@ def _verified(dynamics: LocalDynamics, leg: Leg) -> Solution:
     problem = assemble(dynamics)
     forces = {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
     r = start_of_blocks(dynamics, forces)
-    found = block_residuals(problem, r) if len(r) else Residuals(E=0.0)
+    found = _relative(block_residuals(problem, r), dynamics, problem) if len(r) else Residuals(E=0.0)
     status = Status.SOLVED if found.E <= SETTLED else Status.UNDECIDED
     return Solution(problem=problem, status=status, x=now.a, r=r, residuals=found, method="event_driven")
+
+
+def _relative(found: Residuals, dynamics: LocalDynamics, problem: ComplementarityProblem) -> Residuals:
+    """Return residuals relative to the terms of q, not to q itself: at an event they may cancel."""
+    laws = [part for part in blocks(dynamics) if part.law is not None]
+    terms = [np.abs(part.J) @ np.abs(dynamics.x_free) + np.abs(part.w) for part in laws]
+    q, size = float(np.linalg.norm(problem.q)), float(np.linalg.norm(np.concatenate(terms)))
+    return replace(found, E=found.E * q / size) if q < size else found
 
 
 def _failed(leg: Leg, start: State, failure: Solution | None) -> Step:

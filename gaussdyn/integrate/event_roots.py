@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from ..arrays import EPS, Array
@@ -26,6 +27,7 @@ POLISHES = 6
 BEND = 0.05  # deviation up to which a curve is simple, of its size
 
 Look = Callable[[float], Instant]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -57,12 +59,15 @@ class Search:
         look(t) -> Instant on the dense output.
     offset : Array
         Added to every condition: positive where it starts at zero.
+    noise : Array
+        What a condition may be wrong by.
     grazes : list of Graze
     """
 
     phase: Phase
     look: Look
     offset: Array
+    noise: Array
     grazes: list[Graze]
 
     def first(self, before: Instant, after: Instant) -> Crossing | None:
@@ -72,13 +77,21 @@ class Search:
         return self._between(self._point(before), self._point(after), DEPTH)
 
     def _point(self, now: Instant) -> _Point:
-        return _Point(now.t, self.phase.conditions(now) + self.offset, self.phase.rates(now))
+        return _Point(now.t, self._conditions(now), self.phase.rates(now))
+
+    def _conditions(self, now: Instant) -> Array:
+        """Return all conditions; where reactions are redundant only the least of them says something."""
+        found = self.phase.conditions(now)
+        if self.phase.redundant:
+            force = np.array([watch.unit == "force" for watch in self.phase.watches])
+            found[force] = found[force].min(initial=np.inf)
+        return found + self.offset
 
     def _between(self, a: _Point, b: _Point, depth: int) -> Crossing | None:
         """Look at a stretch, cut where it has to be."""
         middle = self._point(self.look(0.5 * (a.t + b.t)))
         open_ends = (middle.g <= 0.0) | (b.g <= 0.0)
-        if depth and not _simple(a, middle, b)[~open_ends].all():
+        if depth and not (_simple(a, middle, b, self.noise) | open_ends).all():
             return self._between(a, middle, depth - 1) or self._between(middle, b, depth - 1)
         for low, high in ((a, middle), (middle, b)):
             found = [one for k in range(len(low.g)) if (one := self._root(low, high, k)) is not None]
@@ -116,7 +129,7 @@ class Search:
         return t, self._value(t, k)
 
     def _value(self, t: float, k: int) -> float:
-        return float(self.phase.conditions(self.look(t))[k] + self.offset[k])
+        return float(self._conditions(self.look(t))[k])
 
     def _cut(self, low: float, high: float, watch: Watch, k: int) -> Crossing:
         t = brentq(lambda t: self._value(t, k), low, high, xtol=1e-13 * max(1.0, abs(high)), rtol=4.0 * EPS)
@@ -132,7 +145,7 @@ class _Point:
     rate: Array
 
 
-def _simple(a: _Point, m: _Point, b: _Point) -> Array:
+def _simple(a: _Point, m: _Point, b: _Point, noise: Array) -> Mask:
     """Whether every condition is far from zero, or so simple between a and b that its ends tell."""
     h = b.t - a.t
     known = ~np.isnan(a.rate)
@@ -141,7 +154,7 @@ def _simple(a: _Point, m: _Point, b: _Point) -> Array:
     reach = np.where(known, np.abs(h * a.rate) + np.abs(h * b.rate), 0.0) / 8.0
     least = np.minimum(np.minimum(a.g, m.g), b.g) - reach
     span = np.maximum(np.maximum(a.g, m.g), b.g) - np.minimum(np.minimum(a.g, m.g), b.g)
-    simple: Array = (least > FAR * off) | (off <= BEND * np.maximum(span, reach))
+    simple: Mask = (least > FAR * off) | (off <= np.maximum(BEND * np.maximum(span, reach), noise))
     return simple
 
 

@@ -7,8 +7,8 @@ solves velocity problems of `impact_problem` and no others, so that they differ 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Protocol
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -216,3 +216,25 @@ def _merged(phase: Phase) -> Phase:
                 impulses[own][first : first + len(p)] += p
                 works[own] = works.get(own, 0.0) + works.pop(key)
     return replace(phase, impulses=impulses, works=works)
+
+
+def law_document(law: ImpactLaw) -> dict[str, Any]:
+    """Return an impact law as plain data, ready for JSON."""
+    values = {one.name: getattr(law, one.name) for one in fields(law)}  # type: ignore[arg-type]
+    plain = {key: law_document(value) if hasattr(value, "strike") else value for key, value in values.items()}
+    return {"name": law.name, **plain}
+
+
+def law_of(document: Mapping[str, Any]) -> ImpactLaw:
+    """Return the impact law that `law_document` wrote.
+
+    Raises
+    ------
+    InputError
+        An unknown name.
+    """
+    values = {key: law_of(value) if isinstance(value, Mapping) else value for key, value in document.items()}
+    name = str(values.pop("name", ""))
+    if name not in LAWS:
+        raise InputError("impact", repr(name), ", ".join(LAWS))
+    return LAWS[name](**values)

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..arrays import Array
-from ..contact.resolve import reactions, resolve
-from ..contact.snapshot import Activation, rows_of, snapshot
+from ..contact.snapshot import Activation, rows_of
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
@@ -24,6 +23,8 @@ from .dop853 import Piece, factor, first_length, least_length, take
 from .energy import energy
 from .event_roots import Crossing, Search, polished
 from .holding import held
+from .impact import impact
+from .impact_laws import ImpactLaw
 from .mode_choice import Chosen, after_event, choose, first_modes, holds, modes_of_reactions
 from .mode_memory import LENGTH, rebounds, remembered
 from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase
@@ -32,16 +33,19 @@ AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
+STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; oscillations stay near 0.5
+AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NEARLY = 4.0 * np.finfo(np.float64).eps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:
-    """Local error per step of the integrator, relative and absolute (SI), and when rows count as closed."""
+    """Local error per step of the integrator, relative and absolute (SI); when rows are closed; the impact law."""
 
     rtol: float
     atol: float
     activation: Activation
+    law: ImpactLaw
 
 
 class Stuck(Exception):
@@ -76,6 +80,10 @@ class Leg:
     bounced : dict of str to Rebound
     passing : Rebound or None
         The sequence of impacts that ends with this leg.
+    stiff : int
+        Steps, of the last ones, that stability bounds.
+    at_once : int
+        Events so far.
     again : bool
         Whether a leg of the past is repeated: its memory holds its impulses.
     rest_at : float or None
@@ -99,6 +107,8 @@ class Leg:
     work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     bounced: dict[str, Rebound] = field(default_factory=dict)
     passing: Rebound | None = None
+    stiff: int = 0
+    at_once: int = 0
     again: bool = False
     rest_at: float | None = None
     resting: tuple[str, ...] = ()
@@ -128,6 +138,7 @@ class Leg:
         Stuck
             The integrator cannot go on.
         """
+        begun = self.t
         while self.phase is not None:
             end = t_end if self.passing is None else self.passing.end
             if self.t < end:
@@ -135,13 +146,20 @@ class Leg:
                 found = self._search(self.phase, piece, after)
                 if found is not None:
                     self._pass(self.phase, piece, found, t_stop)
-                    if self.passing is None:
+                    self._count(found)
+                    if self.passing is None and self.t > begun:
                         return
                     continue
                 self._accept(self.phase, piece, after, end)
             if self.t >= end:
                 self._note_rest()
                 return
+
+    def _count(self, found: Crossing) -> None:
+        """Raise Stuck after too many events at one instant."""
+        self.at_once += 1
+        if self.at_once > AT_ONCE:
+            raise Stuck(f"{self.at_once} events at one instant, the last one ({found.watch.kind}) at {found.watch.id}")
 
     def state(self, memory: Mapping[str, Array] | None = None) -> State:
         """Return the state as it is now."""
@@ -186,15 +204,25 @@ class Leg:
             h *= factor(piece.error)
             if h < least_length(self.t):
                 raise Stuck(f"steps of {h:.2g} s are still too long")
+        self._watch_stiffness(piece, end)
         grown = h * factor(piece.error)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
         assert self.now is not None
         return piece, self.now
 
+    def _watch_stiffness(self, piece: Piece, end: float) -> None:
+        """Raise Stuck where stability, not accuracy, makes the steps short, and very many are left."""
+        self.stiff = self.stiff + 1 if piece.bend > STIFF else max(0, self.stiff - 1)
+        left = (end - piece.t_end) / piece.h
+        if self.stiff >= STIFF_STEPS and left > HOPELESS:
+            raise Stuck(f"forces are stiff, {left:.2g} steps of {piece.h:.2g} s are left; take MoreauJean or Smooth")
+
     def _search(self, phase: Phase, piece: Piece, after: Instant) -> Crossing | None:
         before = self._instant(phase, piece.t, piece.y)
         offset = np.array([self.offsets.get((watch.id, watch.kind), 0.0) for watch in phase.watches])
-        search = Search(phase, lambda t: self._instant(phase, t, piece.at(t)), offset, [])
+        coarse = 1e3 * SETTLED if phase.redundant else SETTLED
+        noise = np.array([coarse * self._unit(watch.unit, before) for watch in phase.watches])
+        search = Search(phase, lambda t: self._instant(phase, t, piece.at(t)), offset, noise, [])
         found = search.first(before, after)
         for graze in search.grazes:
             here = self.state()
@@ -211,11 +239,9 @@ class Leg:
         self.t, self.q, self.v = t, y[:nq].copy(), y[nq : nq + nv].copy()
         if nq != nv:
             self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
-        at = nq + nv
-        for row in phase.rows:
+        for row, p in zip(phase.rows, phase.impulses(self.t, self.q, self.v, y[nq + nv : -2]), strict=True):
             if phase.modes[row.id].closed:
-                self._push(row.id, y[at : at + row.size])
-            at += row.size
+                self._push(row.id, p)
         self.work[0] += float(y[-2])
         self.work[1] += float(y[-1])
 
@@ -329,16 +355,14 @@ class Leg:
         closing = tuple(row.id for row in rows if closes(row, activation))
         if not closing:
             return ()
-        dynamics = snapshot(self.system, self.state(), level="velocity", activation=activation, control=self.control)
-        solution = resolve(dynamics)
-        if not solution.solved or solution.x is None:
-            self.failure = solution
+        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation)
+        if not said.solved:
+            self.failure = said.solution.but(status=said.status)
             return closing
-        v, was = np.array(solution.x), self.v
-        for key, p in reactions(dynamics, solution).items():
+        for key, p in said.impulses.items():
             self._push(key, p)
-        self.v = v
-        self.work[0] += 0.5 * float(v @ dynamics.M @ v - was @ dynamics.M @ was)
+        self.v = np.array(said.v)
+        self.work[0] += said.energy
         return closing
 
     def _unit(self, unit: str, now: Instant) -> float:

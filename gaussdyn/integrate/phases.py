@@ -22,6 +22,7 @@ import numpy as np
 from ..arrays import Array
 from ..mechanics.rows import Row
 from ..mechanics.system import System
+from .shared_load import Cones, inside
 
 AT_REST = 1e-12  # m/s: below this a slip has no direction of its own
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
@@ -106,6 +107,8 @@ class Instant:
         Reaction of every row, one component per row of the constraint, N.
     push : Array, shape (nv,)
         Generalised force of all reactions.
+    shared : bool
+        Whether redundant reactions have been put inside their cones.
     """
 
     t: float
@@ -117,6 +120,7 @@ class Instant:
     a: Array
     r: tuple[Array, ...]
     push: Array
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,8 +211,59 @@ class Phase:
         return G, G @ np.linalg.solve(now.M, B.T)
 
     def conditions(self, now: Instant) -> Array:
-        """Return how far every watch is from the end of the phase; >= 0 within it."""
+        """Return how far every watch is from the end of the phase; >= 0 within it.
+
+        Redundant reactions that are outside their cones are replaced in `now` by others that are inside, if any are.
+        """
+        found = self._conditions(now)
+        forces = [k for k, watch in enumerate(self.watches) if watch.unit == "force"]
+        if not self.redundant or not forces or now.shared or found[forces].min() >= 0.0:
+            return found
+        now.r, now.shared = self._shared(now), True
+        return self._conditions(now)
+
+    def impulses(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, ...]:
+        """Return integrated reactions p by rows, inside their cones where they are redundant and can be."""
+        cuts = np.cumsum([row.size for row in self.rows])[:-1]
+        parts = tuple(np.split(p, cuts)) if len(self.rows) else ()
+        if not self.redundant:
+            return parts
+        now = self.instant(t, q, v)
+        now.r = parts
+        self.conditions(now)
+        return now.r
+
+    def _conditions(self, now: Instant) -> Array:
         return np.array([_VALUE[watch.kind](now, watch.k, self.modes[watch.id]) for watch in self.watches])
+
+    def _shared(self, now: Instant) -> tuple[Array, ...]:
+        """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""
+        G, B, _, _ = self.columns(now.rows, len(now.v))
+        r0 = np.concatenate([now.r[part.k][part.held] for part in self._parts])
+        r = inside(G @ np.linalg.solve(now.M, B.T), r0, lambda: self._cones(now.rows))
+        return self._spread(now.rows, r)
+
+    def _cones(self, rows: Sequence[Row]) -> Cones:
+        """Return the cones of all reactions that are held."""
+        cones = Cones()
+        for part in self._parts:
+            row, mode = rows[part.k], self.modes[rows[part.k].id]
+            if row.kind in ("bilateral", "dry"):
+                continue
+            normal = np.zeros(self.size)
+            normal[part.at.start] = part.sign if row.kind == "bilateral_contact" else 1.0
+            if row.kind != "bilateral_contact":
+                cones.planes.append(normal)
+            if not rough(row):
+                continue
+            slip, roll = parts_of(row)
+            at = part.at.start + 1
+            for where, free, limit in ((slip, mode.slip, limit_of(row, mode)), (roll, mode.roll, row.mu_r)):
+                size = 0 if free else where.stop - where.start
+                if size:
+                    cones.add_disc(limit * normal, slice(at, at + size))
+                at += size
+        return cones
 
     def rates(self, now: Instant) -> Array:
         """Return the time derivatives of the conditions where they are known (gaps, slips), NaN elsewhere."""
@@ -336,8 +391,12 @@ def _friction_left(now: Instant, k: int, mode: Mode) -> float:
     row, r = now.rows[k], now.r[k]
     if row.kind == "dry":
         return row.cap_s - _length(r)
-    limit = row.mu if row.mu_r > 0.0 and not mode.roll else row.mu_s
-    return limit * abs(float(r[0])) - _length(r[1:3])
+    return limit_of(row, mode) * abs(float(r[0])) - _length(r[1:3])
+
+
+def limit_of(row: Row, mode: Mode) -> float:
+    """Return the friction coefficient of a contact that sticks."""
+    return row.mu if row.mu_r > 0.0 and not mode.roll else row.mu_s
 
 
 def _rolling_left(now: Instant, k: int, mode: Mode) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 from ..contact.snapshot import Activation
 from ..errors import InputError
 from .event_driven import EventDriven
+from .impact_laws import law_of
 from .moreau_jean import MoreauJean
 from .on_branch import OnBranch
 from .realizations.penalty import Penalty
@@ -42,4 +43,6 @@ def from_settings(document: Mapping[str, Any]) -> Stepper:
     name = str(settings.pop("name", ""))
     if "activation" in settings:
         settings["activation"] = Activation(**settings["activation"])
+    if "impact" in settings:
+        settings["impact"] = law_of(settings["impact"])
     return named(name, **settings)

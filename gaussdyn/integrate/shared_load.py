@@ -1,0 +1,111 @@
+"""Reactions of redundant rows: which of them obey the laws, where any do.
+
+Rows that depend on one another leave the reactions r0 + Z y open. The shortest r0 is taken where it lies in all cones;
+else the one that is farthest inside, a linear program (cones in space by their tangent planes, cut again where it
+helps). The accelerations do not depend on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import linprog
+
+from ..arrays import Array
+
+CUTS = 8  # linear programs solved for cones in space
+FINE = 1e-11  # of the largest reaction: a cone is exact enough
+INSIDE = 1e-3  # of the largest reaction: so far inside nobody asks how far exactly
+SIDES = 8
+
+
+@dataclass(slots=True, eq=False)
+class Cones:
+    """Half-spaces p . r >= slack in the space of reactions held, and the cones from which more are cut.
+
+    Attributes
+    ----------
+    planes : list of Array
+    discs : list of (Array, slice)
+        limit . r - |r[slice]| >= slack.
+    """
+
+    planes: list[Array] = field(default_factory=list)
+    discs: list[tuple[Array, slice]] = field(default_factory=list)
+
+    def add_disc(self, limit: Array, at: slice) -> None:
+        """Add a cone: exact in the plane, by eight tangent planes in space."""
+        size = at.stop - at.start
+        if size == 1:
+            edges: list[tuple[float, ...]] = [(1.0,), (-1.0,)]
+        else:
+            edges = [(float(np.cos(x)), float(np.sin(x))) for x in 2.0 * np.pi * np.arange(SIDES) / SIDES]
+            self.discs.append((limit, at))
+        for e in edges:
+            self.cut(limit, at, np.array(e))
+
+    def slack(self, r: Array) -> float:
+        """Return how far reactions are inside all cones, N."""
+        least = min((float(plane @ r) for plane in self.planes), default=np.inf)
+        return min([least, *(float(limit @ r - np.linalg.norm(r[at])) for limit, at in self.discs)])
+
+    def cut(self, limit: Array, at: slice, e: Array) -> None:
+        """Add the plane that touches a cone in direction e."""
+        plane = limit.copy()
+        plane[at] -= e
+        self.planes.append(plane)
+
+
+def inside(W: Array, r0: Array, cones: Callable[[], Cones]) -> Array:
+    """Return the solution of W r = W r0 that is farthest inside the cones, and r0 where that is not found.
+
+    Parameters
+    ----------
+    W : Array, shape (n, n)
+    r0 : Array, shape (n,)
+    """
+    Z = _null_space(W)
+    size = float(np.abs(r0).max(initial=0.0))
+    if not Z.shape[1] or size == 0.0:
+        return r0
+    found, all_cones = r0, cones()
+    for _ in range(CUTS):
+        planes = np.array(all_cones.planes)
+        y = _farthest(planes @ Z / size, planes @ r0 / size)
+        if y is None:
+            return found
+        found = r0 + Z @ y
+        if all_cones.slack(found) > INSIDE * size:
+            break
+        new = [
+            (limit, at, found[at] / np.linalg.norm(found[at]))
+            for limit, at in all_cones.discs
+            if np.linalg.norm(found[at]) > 0.0 and _missed(planes, found, limit, at) > FINE * size
+        ]
+        if not new:
+            break
+        for limit, at, e in new:
+            all_cones.cut(limit, at, e)
+    return found
+
+
+def _missed(planes: Array, r: Array, limit: Array, at: slice) -> float:
+    """Return by how much a cone is farther away from r than the nearest plane says."""
+    slack = float((planes @ r).min())
+    return slack - float(limit @ r - np.linalg.norm(r[at]))
+
+
+def _farthest(P: Array, c: Array) -> Array | None:
+    """Maximise s <= 1 with P y + c >= s; None without an answer."""
+    k = P.shape[1]
+    A = np.hstack([-P, np.ones((len(P), 1))])
+    cost = np.r_[np.zeros(k), -1.0]
+    answer = linprog(cost, A_ub=A, b_ub=c, bounds=[(None, None)] * k + [(None, 1.0)], method="highs")
+    return np.asarray(answer.x[:k]) if answer.status == 0 else None
+
+
+def _null_space(W: Array) -> Array:
+    singular, rows = np.linalg.svd(W)[1:]
+    return np.ascontiguousarray(rows[singular <= 1e-10 * singular[0]].T)

@@ -18,6 +18,7 @@ from ..mechanics.state import State
 from .compiled_answer import CompiledStep, Impulses, ManySteps
 from .compiled_energy import books
 from .compiled_space import Workspace
+from .dissipation import GAIN, largest_share
 from .stepper import Step
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ class CompiledBodies:
     def __init__(self, system: SpatialSystem) -> None:
         self.system, self.space = system, Workspace(system)
         self._labels: dict[tuple[int, ...], str] = {}
-        self._settings = np.zeros(9)
-        self._settings[4], self._settings[6] = math.hypot(*system.gravity), 1.0
+        self._settings = np.zeros(11)
+        self._settings[4], self._settings[6], self._settings[10] = math.hypot(*system.gravity), 1.0, 1.0
         self._last: State | None = None
 
     @staticmethod
@@ -88,13 +89,12 @@ class CompiledBodies:
     ) -> CompiledStep:
         """Return the step that the kernels have just taken."""
         space, c = self.space, int(self.space.problems[0][0][1][-1])
-        numbers, p = space.indices[0][0], space.iterate[0]
-        order = np.argsort(numbers[1, :c])  # that of ids
-        which = numbers[1, :c][order]
-        size = _sizes(space.memory[3][which])
-        reactions = Impulses(self, space.memory[0][which], p[:c][order], size, {}, everything=True)
-        figures = float(log[0]), float(log[7])
-        return CompiledStep.of(stepper, self, (start, end), dt, control, reactions, numbers[6, which], figures)
+        numbers, label = space.indices[0][0], end.memory.label  # type: ignore[attr-defined]  # it is `Impulses`
+        reactions = Impulses(self, label, space.iterate[0][:c].copy(), {}, numbers[1, :c].copy())
+        unsettled = self.ids(label[int(log[11]) - 1 :][:1])[0] if log[11] > 0.0 else ""
+        figures = float(log[0]), float(log[7]), float(log[10])
+        mode = numbers[6, : len(label)].copy()
+        return CompiledStep.of(stepper, self, (start, end), dt, control, reactions, mode, figures, unsettled)
 
     def _state(self, t: float, before: State) -> State:
         """Return the state in which the arrays stand."""
@@ -104,8 +104,12 @@ class CompiledBodies:
     def _before(self, t: float, q: Array, v: Array, first: State) -> State:
         """Return a state with the impulses in the arrays: before a step they are those of the step itself."""
         space, n = self.space, int(self.space.count[2])
-        label, p, law = space.memory[0][:n].copy(), space.impulse[:n].copy(), space.memory[3][:n]
-        return _state(t, q, v, Impulses(self, label, p, _sizes(law), _others(first)))
+        return _state(t, q, v, Impulses(self, space.memory[0][:n].copy(), space.impulse[:n].copy(), _others(first)))
+
+    def sizes(self, label: IntArray) -> list[int]:
+        """Return how many rows contacts have: 3 with friction or tangential restitution, else 1."""
+        law = self.space.table[label[:, 0] * len(self.space.shapes.labels) + label[:, 2]]
+        return np.where((law[:, 0] > 0.0) | (law[:, 2] != 0.0), 3, 1).tolist()  # type: ignore[no-any-return]
 
     def ids(self, label: IntArray) -> list[str]:
         """Return the ids of contacts by their labels."""
@@ -156,19 +160,14 @@ class CompiledBodies:
 
     def _run(self, stepper: MoreauJean, spans: Array, state: State, control: Array | None, whole: bool = True) -> _Run:
         """Take steps with rows (t, dt, t_end), see `advance_many`."""
-        from .compiled_loop import advance_bodies
-        from .compiled_step import DONE, EVENT, GRAPH, HARD, ROOM
+        from .compiled_step import DONE, EVENT, GAINS, GRAPH, HARD, ROOM
 
         space, run = self.space, _Run.of(len(spans), state)
         log, tol = run.log, stepper.tol
         self._settings[3], self._settings[8] = tol, 0.0 if whole else 1.0
         space.count[0], space.count[1], space.count[4] = 0, 0, 0
         while True:
-            code = advance_bodies(
-                spans, self._settings, space.bodies, space.loads, space.find, space.memory, space.state, space.poses,
-                space.indices[0], space.indices[1], space.problems[0], space.problems[1], space.ordering, space.work,
-                space.iterate, space.count, log, run.q[1:], run.v[1:],
-            )  # fmt: skip
+            code = self._call(spans, run)
             s = int(space.count[0])
             run.other = run.other if s == 0 or log[s - 1, 6] == INTERPRETED else None
             if code in (DONE, EVENT):
@@ -177,7 +176,7 @@ class CompiledBodies:
                 space.join(space.memory[1][: space.count[3]].copy())
             elif code == ROOM:
                 self._more_room(int(space.count[3]))
-            elif code != HARD or not self._solve(log[s]):
+            elif not (code == HARD and self._solve(log[s])) and not (code == GAINS and self._lessen(spans, run)):
                 if not whole:
                     run.beaten = True
                     return run
@@ -186,6 +185,40 @@ class CompiledBodies:
                 if not run.other.solution.solved:
                     space.count[0] = s
                     return run
+
+    def _call(self, spans: Array, run: _Run) -> int:
+        """Let the kernels take steps, and return why they come back."""
+        from .compiled_loop import advance_bodies
+
+        space = self.space
+        return int(advance_bodies(
+            spans, self._settings, space.bodies, space.loads, space.find, space.memory, space.state, space.poses,
+            space.indices[0], space.indices[1], space.problems[0], space.problems[1], space.ordering, space.work,
+            space.iterate, space.count, run.log, run.q[1:], run.v[1:],
+        ))  # fmt: skip
+
+    def _lessen(self, spans: Array, run: _Run) -> bool:
+        """Solve the step at hand, in which an impact gains energy, as `dissipation` does; False if that fails."""
+        from .compiled_closing import ACTS
+        from .compiled_loop import AGAIN
+        from .compiled_step import GAINS
+
+        space, log = self.space, run.log[int(self.space.count[0])]
+        tried = 1.0
+
+        def gain(share: float) -> float:
+            """Return what is gained with the laws at the midpoint and a fraction of the restitution."""
+            nonlocal tried
+            self._settings[9], self._settings[10] = 2.0 if known else 1.0, share
+            space.count[1], space.count[4], tried = AGAIN, 0, share
+            return float(log[9]) if self._call(spans, run) == GAINS else math.nan
+
+        known = False
+        first, known = gain(1.0), True
+        n = int(space.count[2])
+        restores = space.indices[0][1][:n][space.indices[0][0][ACTS, :n] != 0].any()
+        share = largest_share(gain, first) if first > GAIN and restores else 1.0
+        return not math.isnan(first if share == tried else gain(share))
 
     def _note(self, run: _Run, s: int, tol: float) -> None:
         """Enter step s, which was an interpreted one."""
@@ -200,15 +233,14 @@ class CompiledBodies:
         self, stepper: MoreauJean, span: Array, state: State, control: Array | None, first: bool
     ) -> Step:  # fmt: skip
         """Take the step at hand by the interpreted scheme; the first one starts from `state`."""
-        space, n = self.space, int(self.space.count[2])
-        mark, impulse, law = space.memory[0][:n].copy(), space.impulse[:n].copy(), space.memory[3][:n]
-        memory = Impulses(self, mark, impulse, _sizes(law), _others(state))
-        start = state if first else _state(float(span[0]), space.q, space.v, memory)
+        space = self.space
+        start = state if first else self._before(float(span[0]), space.q, space.v, state)
         step = _interpreted(stepper).advance(self.system, start, float(span[2]), control=control)
         if step.solution.solved:
             space.q[:], space.v[:] = step.state.q.reshape(-1, 7), step.state.v.reshape(-1, 6)
             self._give(step.state.memory)
         self._last, self._settings[7], space.count[5] = None, 0.0, 1
+        self._settings[9:] = 0.0, 1.0
         return step
 
     def _more_room(self, features: int) -> None:
@@ -257,7 +289,7 @@ class _Run:
     @staticmethod
     def of(n: int, state: State) -> _Run:
         """Return room for n steps."""
-        run = _Run(log=np.zeros((n, 9)), q=np.empty((n + 1, len(state.q))), v=np.empty((n + 1, len(state.v))))
+        run = _Run(log=np.zeros((n, 12)), q=np.empty((n + 1, len(state.q))), v=np.empty((n + 1, len(state.v))))
         run.q[0], run.v[0] = state.q, state.v
         return run
 
@@ -296,11 +328,6 @@ def serves(system: Any) -> bool:
     if any(law.mu_s != law.mu or law.mu_r > 0.0 for law in laws):
         return False
     return all(type(force) is Shaking for force in system.forces)
-
-
-def _sizes(law: Array) -> IntArray:
-    """Return how many rows the contacts have: 3 with friction or tangential restitution, else 1."""
-    return np.where((law[:, 0] > 0.0) | (law[:, 2] != 0.0), 3, 1)
 
 
 def _others(state: State) -> Mapping[str, Array]:

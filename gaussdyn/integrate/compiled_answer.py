@@ -27,32 +27,36 @@ WORDS = (*MODES, "active", "inactive")  # in the order of `compiled_modes`
 
 
 class Impulses(Mapping[str, Array]):
-    """Impulses by id, made into arrays when they are asked for; what else a state remembers comes first."""
+    """Impulses by id, made into arrays when they are asked for; what else a state remembers comes first.
 
-    __slots__ = ("_compiled", "_everything", "_found", "_others", "_parts")
+    With `which` impulse k belongs to the contact label[which[k]], and all of them are kept; else to label[k], and only
+    those of contacts that push are.
+    """
+
+    __slots__ = ("_compiled", "_found", "_p", "_which", "label", "others")
 
     def __init__(
-        self, compiled: CompiledBodies, label: IntArray, p: Array, size: IntArray, others: Mapping[str, Array],
-        everything: bool = False,
+        self, compiled: CompiledBodies, label: IntArray, p: Array, others: Mapping[str, Array],
+        which: IntArray | None = None,
     ) -> None:  # fmt: skip
-        self._compiled, self._parts, self._others, self._everything = compiled, (label, p, size), others, everything
+        self._compiled, self.label, self._p, self.others, self._which = compiled, label, p, others, which
         self._found: dict[str, Array] | None = None
 
-    @property
-    def others(self) -> Mapping[str, Array]:
-        """What is remembered of other things than contacts."""
-        return self._others
-
     def by_id(self) -> dict[str, Array]:
-        """Return them all; of contacts only those that push, unless all were wanted."""
+        """Return them all, in the order of ids."""
         if self._found is None:
-            label, p, size = self._parts
-            entries = zip(self._compiled.ids(label), p, size.tolist(), strict=True)
-            self._found = {
-                **self._others,
-                **{id: x[:k].copy() for id, x, k in entries if self._everything or x[:k].any()},
-            }
+            label, p, everything = self.label, self._p, self._which is not None
+            if self._which is not None:
+                order = np.argsort(self._which)
+                label, p = label[self._which[order]], p[order]
+            entries = zip(self._compiled.ids(label), p, self._compiled.sizes(label), strict=True)
+            self._found = {**self.others, **{id: x[:k].copy() for id, x, k in entries if everything or x[:k].any()}}
         return self._found
+
+    def of_each(self, numbers: IntArray) -> dict[str, int]:
+        """Return what belongs to each of them, in the order of ids, of numbers that belong to the labels."""
+        which = np.arange(len(self._p)) if self._which is None else np.sort(self._which)
+        return dict(zip(self._compiled.ids(self.label[which]), numbers[which].tolist(), strict=True))
 
     def __getitem__(self, key: str) -> Array:
         return self.by_id()[key]
@@ -145,30 +149,33 @@ class CompiledSolution(Solution):
 
 
 class CompiledStep(Step):
-    """A step that kernels have taken; `dynamics`, `rows`, `modes`, `work` and `energy` are made when asked for."""
+    """A step that kernels have taken; what else there is to say about it is made when it is asked for."""
 
-    __slots__ = ("_kernels", "_mode", "_rebuilt", "_stepper")
+    __slots__ = ("_figures", "_kernels", "_mode", "_rebuilt", "_stepper")
 
     @staticmethod
     def of(
         stepper: MoreauJean, kernels: CompiledBodies, ends: tuple[State, State], dt: float, control: Array | None,
-        reactions: Impulses, mode: IntArray, figures: tuple[float, float],
+        reactions: Impulses, mode: IntArray, figures: tuple[float, float, float], unsettled: str,
     ) -> CompiledStep:  # fmt: skip
-        """Return the step between two states, with the modes of the contacts that react, E and the cone violation."""
+        """Return the step between two states.
+
+        figures: E, how far impulses leave their cones, the fraction of all restitution that was kept; mode: of every
+        contact in reactions.label.
+        """
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
-        _put(
-            step, {**parts, "unsettled": "", "_stepper": stepper, "_kernels": kernels, "_rebuilt": None, "_mode": mode}
-        )
-        _put(step, {"restitution": 1.0})
-        residuals = Residuals(E=figures[0], cone=figures[1])
-        _put(step, {"solution": CompiledSolution.of(step, Status.SOLVED, ends[1].v, residuals)})
+        said = {"unsettled": unsettled, "restitution": figures[2], "_figures": figures, "_mode": mode}
+        _put(step, {**parts, **said, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None})
         return step
 
     def __getattr__(self, name: str) -> Any:
         """Make what has not been made yet."""
-        if name == "modes":
-            value: Any = {id: WORDS[m] for id, m in zip(self.reactions, self._mode.tolist(), strict=True)}
+        if name == "solution":
+            figures = Residuals(E=self._figures[0], cone=self._figures[1])
+            value: Any = CompiledSolution.of(self, Status.SOLVED, self.state.v, figures)
+        elif name == "modes":
+            value = {id: WORDS[m] for id, m in self.reactions.of_each(self._mode).items()}  # type: ignore[attr-defined]
         elif name == "dynamics":
             value = self._guess().dynamics
         elif name == "rows":
@@ -187,6 +194,7 @@ class CompiledStep(Step):
         """Return the step as the interpreted scheme sees it."""
         if self._rebuilt is None:
             problem = self._stepper.problem(self._kernels.system, self.start, self.dt, self.state.t, self.control)
+            problem = problem.at_middle(self.unsettled).keeping(self.restitution)
             problem = problem.joined(self.reactions.keys() - problem.bounce.keys())
             pushing = frozenset(key for key, p in self.reactions.items() if p[0] > 0.0)
             _put(self, {"_rebuilt": problem.guess(self.state.v, pushing)})

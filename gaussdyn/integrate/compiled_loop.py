@@ -12,12 +12,14 @@ from ..linalg.block_lu import ORDERING, Ordering
 from ..mechanics.collision_kernels import LABELS, find_features
 from ..mechanics.feature_kernels import feature_geometry
 from .compiled_closing import INDEX, MODE, NOW, OF, POSES, Index, Poses
+from .compiled_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
 from .compiled_kernels import BODIES, Bodies, group_pairs, move_bodies, pose_bodies
 from .compiled_modes import OPEN, note_modes
 from .compiled_projection import ITERATE, STATE, Iterate, StateArrays
 from .compiled_step import (
     DONE,
     EVENT,
+    GAINS,
     GRAPH,
     ROOM,
     begin_step,
@@ -35,13 +37,14 @@ Workroom = tuple[Array, Array, IntArray, Array, Array]
 SEARCH = f"Tuple(({SHAPES}, {WORKROOM}, {LISTS}, {LISTS}))"
 Search = tuple[Shapes, Workroom, Lists, Lists]
 """Shapes and work space as `find_features` takes them; contacts, and those where the bodies come to without forces."""
-LOADS = f"Tuple(({A2}, {A2}, {A1}, {A1}))"
-Loads = tuple[Array, Array, Array, Array]
-"""Constant force (n, 6), moments in body axes; shaking (k, 5) as (a (3), 2 pi f, phase); radius (n,); travel (n,)."""
+LOADS = f"Tuple(({A2}, {A2}, {A1}, {A1}, {A2}))"
+Loads = tuple[Array, Array, Array, Array, Array]
+"""Constant force (n, 6), moments in body axes; shaking (k, 5) as (a (3), 2 pi f, phase); radius (n,); travel (n,);
+weight (n, 6), the part of the constant force that has a potential."""
 MEMORY = f"Tuple(({I2}, {I2}, {A2}, {A2}))"
 Memory = tuple[IntArray, IntArray, Array, Array]
 """mark (f, 4): labels of the impulses; pairs found (f, 2); law by pair of shapes (s s, 3); law (f, 3)."""
-START, BEGUN = 0, 1  # stages at which a step can be taken up again
+START, BEGUN, AGAIN, SOLVED = range(4)  # stages at which a step can be taken up again
 SLACK = 1e-6  # of a body's size, as in `mechanics.spatial_contacts`
 CLOSED = 1e-9  # m; as there
 
@@ -206,17 +209,21 @@ def advance_bodies(
     """Take the steps spans[count[0]:], rows (t, dt, t_end); return DONE, or why the caller has to help.
 
     settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
-    has moved, the step for which the contacts known still stand, whether to stop where contacts change).
+    has moved, the step for which the contacts known still stand, whether to stop where contacts change, whether the
+    laws hold at the middle (2: with the contacts that acted when they first did), the fraction of all restitution
+    that is kept); a step under other laws than at its end ends with GAINS, and what an impact in it gains.
     count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
-    features are others than at the end of the last step).
+    features are others than at the end of the last step, the feature of the largest impact).
     log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end,
-    unused, how far the impulses leave the friction cones (relative), contacts that changed. places, speeds: rows of q
-    and v at the end of every step.
+    unused, how far the impulses leave the friction cones (relative), contacts that changed, gain of energy
+    (relative), fraction of the restitution kept, feature because of which the laws hold at the middle (+ 1).
+    places, speeds: rows of q and v at the end of every step.
     """
     lists, impulse = find[2], state[2]
     features = (lists[0], lists[1], lists[3], lists[2], memory[3])
-    span = np.empty(7)
+    span = np.empty(9)
     span[3], span[4], span[5], span[6] = settings[0], settings[1], settings[2], settings[5]
+    span[7], span[8] = settings[9], settings[10]
     tol = settings[3]
     while count[0] < len(spans):
         s = count[0]
@@ -241,20 +248,34 @@ def advance_bodies(
             begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still)
             count[1] = BEGUN
         n = count[2]
-        E, goal, factors, passes, slow, code = solve_step(
-            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol,
-            count[4],
-        )  # fmt: skip
-        log[s, 0], log[s, 1] = E, goal
-        log[s, 2] += factors
-        log[s, 3] += passes
-        log[s, 4] += slow
-        if code != DONE:
-            return int(code)
+        if count[1] == AGAIN:
+            begin_again(n, bodies, features, state, poses, index, aside, problem, iterate, span, int(span[7] > 1.0))
+            count[1] = BEGUN
+        if count[1] == BEGUN:
+            E, goal, factors, passes, slow, code = solve_step(
+                n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol,
+                count[4],
+            )  # fmt: skip
+            log[s, 0], log[s, 1] = E, goal
+            log[s, 2] += factors
+            log[s, 3] += passes
+            log[s, 4] += slow
+            if code != DONE:
+                return int(code)
+            count[1] = SOLVED
+            if span[7] == 0.0:
+                count[6] = find_impact(index, problem, impulse, iterate[0])
+            if count[6] >= 0:
+                log[s, 9] = work_gain(bodies, loads[4], state, poses, problem, iterate, span)
+                if span[7] == 1.0:
+                    note_acting(n, index, aside)
+                if log[s, 9] > GAIN or span[7] > 0.0:
+                    return GAINS
         for f in range(n):
             log[s, 5] = min(log[s, 5], poses[2][2, f, 0])
         cone, changed = note_modes(n, index, problem, iterate, state[5], work)
-        log[s, 7], log[s, 8] = cone, changed + count[5]
+        log[s, 7], log[s, 8], log[s, 10] = cone, changed + count[5] + span[7], span[8]
+        log[s, 11] = count[6] + 1 if span[7] > 0.0 else 0
         was = at_rest(state[1])
         stays = end_step(n, state, poses, index, problem, iterate[0])
         settings[7] = span[1] if was and stays else 0.0
@@ -264,6 +285,8 @@ def advance_bodies(
             for k in range(6):
                 speeds[s, 6 * i + k] = state[1][i, k]
         count[0], count[1], count[4], count[5] = s + 1, START, 0, 0
+        settings[9] = span[7] = 0.0
+        settings[10] = span[8] = 1.0
         if settings[8] > 0.0 and log[s, 8] > 0.0:
             return EVENT
     return DONE

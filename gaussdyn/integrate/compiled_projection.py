@@ -109,15 +109,16 @@ def project_end(
 
 
 @kernel(
-    f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {A2}, {A2}, float64, int64)", borrows=True
+    f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {A2}, {A2}, float64, int64, float64)",
+    borrows=True,
 )
 def hold_pushing(
     n: int, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index, problem: Problem,
-    p: Array, u: Array, rest: float, first: int,
+    p: Array, u: Array, rest: float, first: int, kept: float,
 ) -> None:  # fmt: skip
     """Mark the contacts whose law leaves them no speed: they end closed, or at the height of their rebound.
 
-    On the first pass, with no u known, those that pushed in the last step.
+    On the first pass, with no u known, those that pushed in the last step. kept: fraction of all restitution.
     """
     x, R, geometry, _frame, _moved, rows = poses
     bounce, marks, goal, row = index[1], aside[0], aside[2], rows[0]
@@ -136,5 +137,5 @@ def hold_pushing(
                         scale += abs(row[k]) * (abs(state[1][i, k]) + abs(state[8][i, k]))
             marks[HELD, f] = u[c, 0] <= SLOW * scale
         if bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0:
-            at, e = geometry[1, f], features[4][f, 1]
+            at, e = geometry[1, f], kept * features[4][f, 1]
             goal[f] = e * e * max(at[0] - rest * approach(at, features[1][f], x[1], R[1], state[1], row), 0.0)

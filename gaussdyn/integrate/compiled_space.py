@@ -23,7 +23,7 @@ class Workspace:
     shapes : Shapes
     bodies, loads, state, poses, index, problem, ordering, work, iterate, memory, find : tuple
         Arguments of `compiled_loop.advance_bodies`.
-    count : IntArray, shape (6,)
+    count : IntArray, shape (7,)
         See `compiled_loop.advance_bodies`.
     """
 
@@ -45,6 +45,7 @@ class Workspace:
             np.array(shakings, dtype=np.float64).reshape(-1, 5),
             system.contacts.radii.copy(),
             np.zeros(n),
+            self.weight,
         )  # fmt: skip
         self.table = _laws(system)
         self.q, self.v, self.q1, self.q2 = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 7)), np.zeros((n, 7))
@@ -53,7 +54,7 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count = np.zeros(6, dtype=np.int64)
+        self.count = np.zeros(7, dtype=np.int64)
         self.buffers = self.shapes.buffers()
         self.reserve(self.buffers.room)
 

@@ -12,7 +12,7 @@ from .._jit import kernel
 from ..arrays import Array
 from ..contact.body_kernels import A1, A2, A3, block_multiply, relative_motion
 from ..contact.body_laws import step_sizes
-from ..contact.body_newton import EPS, PROBLEM, WORK, Problem, Work, modes_newton
+from ..contact.body_newton import PROBLEM, WORK, Problem, Work, modes_newton
 from ..contact.body_proximal import proximal_point
 from ..linalg.block_lu import ORDERING, Ordering
 from .compiled_closing import (
@@ -43,8 +43,9 @@ from .compiled_kernels import (
     turn_spins,
 )
 from .compiled_projection import ITERATE, STATE, Iterate, StateArrays, hold_pushing, project_end
+from .compiled_rest import settle, take_up
 
-DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT = range(6)
+DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS = range(7)
 MAX_PASSES = 25
 MOST_FACTORS = 8
 STALLED = 1e-8
@@ -88,8 +89,9 @@ def begin_step(
 ) -> None:  # fmt: skip
     """Put everything at the middle of the step: poses, contacts that act, last impulses, scales.
 
-    span = (t, dt, t_end, theta, gap, speed, whether to project); the poses at the start are known. With `still` nothing
-    has moved since the last step began: what was found then still stands.
+    span = (t, dt, t_end, theta, gap, speed, whether to project, whether the laws hold at the middle, the fraction of
+    all restitution that is kept); the poses at the start are known. With `still` nothing has moved since the last
+    step began: what was found then still stands.
     """
     x, R, geometry, _frame, moved, _rows = poses
     q, v, impulse, force, v0, guess, v1, _mean, free, q1, _q2 = state
@@ -128,8 +130,8 @@ def refresh(
 ) -> int:  # fmt: skip
     """Put h, M and w of the contact problem for the guess of v+: the laws hold for the rates at the end it leads to.
 
-    Returns how many contacts close late, negative if the projection failed. `beside` is
-    the problem of the projection.
+    Where the laws hold at the middle w does not depend on the guess. Returns how many contacts close late, negative if
+    the projection failed. `beside` is the problem of the projection.
     """
     x, R, geometry, frame, moved, rows = poses
     q, v, force, v0, guess, v1, mean, q1 = (
@@ -157,7 +159,7 @@ def refresh(
     pose_bodies(q1, x[2], R[2])
     evaluate(n, features, moved, x[2], R[2], geometry[1], geometry[2])
     if span[6] > 0.0:
-        hold_pushing(n, features, state, poses, index, aside, problem, iterate[0], u, rest, first)
+        hold_pushing(n, features, state, poses, index, aside, problem, iterate[0], u, rest, first, span[8])
         if project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate, tol) < 0:
             return -1
     late = find_late(n, features, poses, index, v, rest)
@@ -166,8 +168,8 @@ def refresh(
     for c in range(problem[0][1][-1]):
         f = numbers[WHICH, c]
         for k in range(3):
-            w[c, k] = bounce[f, k]
-        if moved[pair[f, 0]] or moved[pair[f, 1]]:
+            w[c, k] = span[8] * bounce[f, k]
+        if span[7] == 0.0 and (moved[pair[f, 0]] or moved[pair[f, 1]]):
             rates_at(geometry[2, f], pair[f], x[2], v1, frame, rate)
             for k in range(3):
                 w[c, k] += rate[k] - u[c, k]
@@ -218,42 +220,6 @@ def largest_change(M: Array, h: Array, v: Array, guess: Array) -> float:
     return float(np.sqrt(change / speed)) if change > 0.0 else 0.0
 
 
-@kernel(f"void({PROBLEM}, {A2}, {A2}, {A2})", borrows=True)
-def settle(problem: Problem, p: Array, v: Array, size: Array) -> None:
-    """Put to zero what is left of v below the rounding error of the impulses that stop it; size (n, 6) is work."""
-    contacts, _M, inverse, _h, _w, _mu, _rho = problem
-    pair, first, _slot, _R, ra, rb = contacts
-    for i in range(len(v)):
-        size[i, 0] = size[i, 1] = 0.0
-    for k in range(len(first) - 1):
-        a, b = pair[k, 0], pair[k, 1]
-        for c in range(first[k], first[k + 1]):
-            push = abs(p[c, 0]) + abs(p[c, 1]) + abs(p[c, 2])
-            size[b, 0] += push
-            size[b, 1] += push * (abs(rb[c, 0]) + abs(rb[c, 1]) + abs(rb[c, 2]))
-            if a >= 0:
-                size[a, 0] += push
-                size[a, 1] += push * (abs(ra[c, 0]) + abs(ra[c, 1]) + abs(ra[c, 2]))
-    pairs = len(first) - 1
-    for k in range(2 * pairs):  # errors of the largest impulses reach all that is in touch: down the list, and up
-        m = k if k < pairs else 2 * pairs - 1 - k
-        a, b = pair[m, 0], pair[m, 1]
-        if a >= 0 and first[m + 1] > first[m]:
-            size[a, 0] = size[b, 0] = max(size[a, 0], size[b, 0])
-            size[a, 1] = size[b, 1] = max(size[a, 1], size[b, 1])
-    for i in range(len(v)):
-        if size[i, 0] == 0.0:
-            continue
-        A = inverse[i]
-        low = 32.0 * EPS * size[i, 0] * A[3, 0]
-        turn = 32.0 * EPS * size[i, 1] * max(A[0, 0], max(A[1, 1], A[2, 2]))
-        for k in range(3):
-            if abs(v[i, k]) <= low:
-                v[i, k] = 0.0
-            if abs(v[i, 3 + k]) <= turn:
-                v[i, 3 + k] = 0.0
-
-
 @kernel(
     f"UniTuple(float64, 6)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
     f"{ORDERING}, {WORK}, {ITERATE}, {A1}, float64, int64)",
@@ -299,7 +265,11 @@ def solve_step(
         if not goal >= E and not (E <= ROUGH and last > NEARLY):
             return E, goal, float(factors), float(passes), float(slow), float(HARD)
         goal = max(tol, floor)
-        settle(problem, p, v, work[5])
+        if settle(problem, p, v, work[5], work[6], 1) > 0:
+            take_up(problem, ordering, work, p, u, work[6])
+            E, used, floor = modes_newton(problem, ordering, work, p, v, u, best, near, np.inf, 0)
+            factors, goal = factors + 1, max(tol, floor)
+            settle(problem, p, v, work[5], work[6], 0)
         change = largest_change(problem[1], problem[3], v, guess)
         if change == np.inf:
             return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)

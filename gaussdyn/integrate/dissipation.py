@@ -12,6 +12,7 @@ midpoint); Glocker (2001), Set-valued force laws, 12 (conditions for dissipation
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -90,24 +91,40 @@ def lifted(guess: Guess, v_plus: Array) -> float:
 
 
 def _kept(found: Outcome, solve: Callable[[ThetaProblem], Outcome]) -> Outcome:
-    """Return the step with the largest fraction of the restitution that gains no energy (regula falsi, Illinois)."""
-    problem = found[0].problem
-    most, high = 1.0, gain(*found)
-    kept, least = solve(problem.keeping(0.0)), 0.0
-    if not kept[1].solved or gain(*kept) > GAIN:
-        return found
-    low = gain(*kept)
-    side = 0
+    """Return the step with the largest fraction of the restitution that gains no energy."""
+    problem, tried = found[0].problem, {1.0: found}
+
+    def gain_with(share: float) -> float:
+        """Return what the impacts gain with a fraction of the restitution."""
+        tried[share] = solve(problem.keeping(share))
+        return gain(*tried[share]) if tried[share][1].solved else math.nan
+
+    return tried[largest_share(gain_with, gain(*found))]
+
+
+def largest_share(gain_with: Callable[[float], float], high: float) -> float:
+    """Return the largest fraction of the restitution that gains no energy (regula falsi, Illinois).
+
+    Parameters
+    ----------
+    gain_with : callable
+        gain_with(share) is the gain, NaN without a solution.
+    high : float
+        The gain with all of it, above `GAIN`. 1 is returned where even without any restitution there is a gain.
+    """
+    low = gain_with(0.0)
+    if not low <= GAIN:
+        return 1.0
+    most, least, side = 1.0, 0.0, 0
     for _ in range(TRIALS):
         share = (least * high - most * low) / (high - low)
-        trial = solve(problem.keeping(share))
-        if not trial[1].solved:
+        work = gain_with(share)
+        if math.isnan(work):
             break
-        work = gain(*trial)
         if work > GAIN:
             most, high, low, side = share, work, low * (0.5 if side > 0 else 1.0), 1
         else:
-            least, low, kept, high, side = share, work, trial, high * (0.5 if side < 0 else 1.0), -1
+            least, low, high, side = share, work, high * (0.5 if side < 0 else 1.0), -1
             if work >= -CLOSE * max(high, GAIN):
                 break
-    return kept
+    return least

@@ -61,8 +61,7 @@ class MoreauJean:
     compiled : bool
         Whether kernels take the steps where they can, many times faster: of free bodies in space with contacts (no
         joints, no rolling resistance, one coefficient of friction per pair) under gravity, shaking and control. A step
-        that they cannot solve is taken by the interpreted scheme, as everything else is. They do not yet check that
-        impacts gain no energy.
+        that they cannot solve is taken by the interpreted scheme, as everything else is.
 
     Raises
     ------
@@ -75,7 +74,7 @@ class MoreauJean:
     activation: Activation = field(default_factory=Activation)
     project: bool = True
     tol: float = TOL
-    compiled: bool = False
+    compiled: bool = True
     name: ClassVar[str] = "moreau_jean"
 
     def __post_init__(self) -> None:

@@ -45,7 +45,7 @@ FACES = "Tuple((int64, int64, int64, int64, float64, float64, float64, float64, 
 Faces = tuple[int, int, int, int, float, float, float, float, float]  # i, j, axes, signs, limit, border, same
 
 
-@kernel(f"boolean({A2}, int64, int64, {A2})")
+@kernel(f"boolean({A2}, int64, int64, {A2})", borrows=True)
 def relative(world: Array, i: int, j: int, room: Array) -> bool:
     """Fill rows 0-4 of `room`; return whether the axes of the two boxes are parallel, all but a thousandth."""
     d, aligned = along(centre_of(world, j), -1.0, centre_of(world, i)), True
@@ -59,7 +59,7 @@ def relative(world: Array, i: int, j: int, room: Array) -> bool:
     return aligned
 
 
-@kernel(f"Tuple((int64, float64))({A2}, {V3}, {V3}, float64)")
+@kernel(f"Tuple((int64, float64))({A2}, {V3}, {V3}, float64)", borrows=True)
 def best_face(C: Array, ha: Vector, hb: Vector, same: float) -> tuple[int, float]:
     """Return the face axis (0-2 of A, 3-5 of B) of largest separation, and that separation."""
     best, face = -1e300, 0
@@ -74,7 +74,7 @@ def best_face(C: Array, ha: Vector, hb: Vector, same: float) -> tuple[int, float
     return face, best
 
 
-@kernel(f"Tuple((int64, float64))({A2}, {V3}, {V3}, float64)")
+@kernel(f"Tuple((int64, float64))({A2}, {V3}, {V3}, float64)", borrows=True)
 def best_edges(C: Array, ha: Vector, hb: Vector, same: float) -> tuple[int, float]:
     """Return the pair of edge directions (3 a + b) whose cross product has the largest separation, and that."""
     best, pair = -1e300, -1
@@ -93,7 +93,7 @@ def best_edges(C: Array, ha: Vector, hb: Vector, same: float) -> tuple[int, floa
     return pair, best
 
 
-@kernel(f"int64({A2}, int64)")
+@kernel(f"int64({A2}, int64)", borrows=True)
 def face_like(C: Array, pair: int) -> int:
     """Return the face axis to which the axis of a pair of edges is nearly parallel, or -1."""
     a, b = pair // 3, pair % 3
@@ -107,7 +107,7 @@ def face_like(C: Array, pair: int) -> int:
     return -1
 
 
-@kernel(f"boolean({A2}, int64, int64, int64, {A2}, {A2})")
+@kernel(f"boolean({A2}, int64, int64, int64, {A2}, {A2})", borrows=True)
 def edge_edge(world: Array, i: int, j: int, pair: int, C: Array, found: Array) -> bool:
     """Add the contact of the two edges that face each other along a pair of directions; False if they do not meet."""
     a, b, ha, hb = pair // 3, pair % 3, size_of(world, i), size_of(world, j)
@@ -131,7 +131,7 @@ def edge_edge(world: Array, i: int, j: int, pair: int, C: Array, found: Array) -
     return True
 
 
-@kernel(f"void({A2})")
+@kernel(f"void({A2})", borrows=True)
 def swap_roles(C: Array) -> None:
     """Exchange X and Y in rows 0-4."""
     for a in range(3):
@@ -140,7 +140,7 @@ def swap_roles(C: Array) -> None:
         C[3, a], C[4, a] = -C[4, a], -C[3, a]
 
 
-@kernel(f"Tuple((int64, float64))({A2}, int64, float64)")
+@kernel(f"Tuple((int64, float64))({A2}, int64, float64)", borrows=True)
 def incident_face(C: Array, k: int, s: float) -> tuple[int, float]:
     """Return axis and sign of the face of Y that looks most against face (k, s) of X."""
     axis = 0
@@ -150,7 +150,7 @@ def incident_face(C: Array, k: int, s: float) -> tuple[int, float]:
     return axis, (-s if C[k, axis] > 0.0 else s)
 
 
-@kernel(f"int64({A2}, int64, float64, float64, float64)")
+@kernel(f"int64({A2}, int64, float64, float64, float64)", borrows=True)
 def noted(room: Array, last: int, x: float, y: float, same: float) -> int:
     """Note the point (x, y) as row `last` of `room` and return last + 1, or return last if it is there already."""
     for m in range(FIRST, last):
@@ -160,7 +160,7 @@ def noted(room: Array, last: int, x: float, y: float, same: float) -> int:
     return last + 1
 
 
-@kernel(f"int64({A2}, {FACES}, {A2}, {A2})")
+@kernel(f"int64({A2}, {FACES}, {A2}, {A2})", borrows=True)
 def corners_on(world: Array, faces: Faces, room: Array, found: Array) -> int:
     """Add corners of Y's face over that of X; fill rows 5-8 and return the row after the points noted."""
     i, j, k, axis, s, sign, limit, border, _ = faces
@@ -181,7 +181,7 @@ def corners_on(world: Array, faces: Faces, room: Array, found: Array) -> int:
     return last
 
 
-@kernel(f"int64({A2}, {FACES}, {A2}, {A2}, int64)")
+@kernel(f"int64({A2}, {FACES}, {A2}, {A2}, int64)", borrows=True)
 def corners_under(world: Array, faces: Faces, room: Array, found: Array, last: int) -> int:
     """Add corners of X's face under that of Y, unless a corner of Y is there; return the row after the points noted."""
     i, j, k, axis, s, sign, limit, border, same = faces
@@ -205,7 +205,7 @@ def corners_under(world: Array, faces: Faces, room: Array, found: Array, last: i
     return last
 
 
-@kernel(f"int64({A2}, {FACES}, {A2}, {A2}, int64, int64)")
+@kernel(f"int64({A2}, {FACES}, {A2}, {A2}, int64, int64)", borrows=True)
 def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, m: int) -> int:
     """Add the points where edge m of Y's face passes over the border of X's face, as points of Y."""
     i, j, k, axis, s, sign, limit, border, same = faces
@@ -237,7 +237,7 @@ def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, 
     return last
 
 
-@kernel(f"void({A2}, int64, int64, int64, float64, {A2}, {A2})")
+@kernel(f"void({A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
 def face_face(world: Array, i: int, j: int, k: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of box j with the face of box i across axis k: corners of j, corners of i, crossings."""
     size = largest_half(world, i, j)
@@ -252,7 +252,7 @@ def face_face(world: Array, i: int, j: int, k: int, limit: float, room: Array, f
         last = crossings(world, faces, room, found, last, m)
 
 
-@kernel(f"void({A2}, int64, int64, float64, {A2}, {A2})")
+@kernel(f"void({A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
 def box_box(world: Array, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of two boxes."""
     ha, hb = size_of(world, i), size_of(world, j)
@@ -278,7 +278,7 @@ def box_box(world: Array, i: int, j: int, limit: float, room: Array, found: Arra
         face_face(world, j, i, face - 3, limit, room, found)
 
 
-@kernel(f"void({A2}, int64, int64, {V3}, int64, float64, {A2})")
+@kernel(f"void({A2}, int64, int64, {V3}, int64, float64, {A2})", borrows=True)
 def ball_box(world: Array, i: int, feature: int, at: Vector, j: int, limit: float, found: Array) -> None:
     """Add the contact of a ball about `at` (frame of shape i) with what is nearest of box j: face, edge or corner.
 

@@ -28,7 +28,7 @@ from .shape_kernels import (
 LIKE_FACE = 0.995  # cosine: where the shortest way is within 0.1 rad of a face's normal, the face may be touched too
 
 
-@kernel(f"{V3}({V3}, {V3})")
+@kernel(f"{V3}({V3}, {V3})", borrows=True)
 def beyond(p: Vector, h: Vector) -> Vector:
     """Return p less the point of the box with half sides h that is nearest to it."""
     return (
@@ -36,7 +36,7 @@ def beyond(p: Vector, h: Vector) -> Vector:
     )  # fmt: skip
 
 
-@kernel(f"float64({V3}, {V3}, float64, {V3})")
+@kernel(f"float64({V3}, {V3}, float64, {V3})", borrows=True)
 def nearest_on_axis(p: Vector, e: Vector, half_length: float, h: Vector) -> float:
     """Return s in [-half_length, half_length] for which p + s e is nearest to the box with half sides h.
 
@@ -62,7 +62,7 @@ def nearest_on_axis(p: Vector, e: Vector, half_length: float, h: Vector) -> floa
     return low - slope_low * (high - low) / (slope_high - slope_low) if slope_high > slope_low else 0.5 * (low + high)
 
 
-@kernel(f"void({A2}, int64, int64, {V3}, {V3}, int64, float64, float64, {A2}, int64)")
+@kernel(f"void({A2}, int64, int64, {V3}, {V3}, int64, float64, float64, {A2}, int64)", borrows=True)
 def axis_on_face(
     world: Array, i: int, j: int, p: Vector, e: Vector, k: int, s: float, limit: float, found: Array, known: int
 ) -> None:
@@ -96,7 +96,7 @@ def axis_on_face(
             put(found, BALL_PLANE, label, (0.0, 0.0, t), NONE, r, unit(k, s * h[k]), unit(k, s), 0.0)
 
 
-@kernel(f"int64({A2}, int64, int64, {V3}, {V3}, float64, {V3}, {A2})")
+@kernel(f"int64({A2}, int64, int64, {V3}, {V3}, float64, {V3}, {A2})", borrows=True)
 def axis_on_edge(world: Array, i: int, j: int, p: Vector, e: Vector, s: float, d: Vector, found: Array) -> int:
     """Add the contact of the axis of capsule i with the edge or corner of box j that d, at p + s e, comes from.
 
@@ -123,7 +123,7 @@ def axis_on_edge(world: Array, i: int, j: int, p: Vector, e: Vector, s: float, d
     return -1
 
 
-@kernel(f"void({A2}, int64, int64, float64, {A2})")
+@kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def capsule_box(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of capsule i with box j."""
     size, h = size_of(world, i), size_of(world, j)

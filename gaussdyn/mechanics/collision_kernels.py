@@ -19,7 +19,7 @@ LABELS = 32  # more than any shape has features
 FRAME, SIZE, LOW, HIGH = 3, 12, 15, 18  # columns of `world`
 
 
-@kernel(f"void({I2}, {A2}, {A2}, {A3}, float64, {A1}, {A2})")
+@kernel(f"void({I2}, {A2}, {A2}, {A3}, float64, {A1}, {A2})", borrows=True)
 def place(table: IntArray, forms: Array, x: Array, R: Array, reach: float, travel: Array, world: Array) -> None:
     """Put shapes into space, with bounds along the axes of space that allow for reach and travel."""
     for i in range(len(table)):
@@ -47,7 +47,7 @@ def place(table: IntArray, forms: Array, x: Array, R: Array, reach: float, trave
             world[i, LOW + a], world[i, HIGH + a] = world[i, a] - extent - margin, world[i, a] + extent + margin
 
 
-@kernel(f"int64({I2}, {A2})")
+@kernel(f"int64({I2}, {A2})", borrows=True)
 def widest(table: IntArray, world: Array) -> int:
     """Return the axis of space along which the shapes are spread most."""
     best, axis = -1.0, 0
@@ -61,10 +61,14 @@ def widest(table: IntArray, world: Array) -> int:
     return axis
 
 
-@kernel(f"void({A1}, {I1}, int64)")
+@kernel(f"void({A1}, {I1}, int64)", borrows=True)
 def sort_by(value: Array, order: IntArray, n: int) -> None:
     """Sort the first n numbers of `order` by value, those of equal value by number (Shell's method)."""
-    step = 1
+    step, run = 1, 1
+    while run < n and value[order[run - 1]] < value[order[run]]:
+        run += 1
+    if run >= n:
+        return
     while step < n // 3:
         step = 3 * step + 1
     while step > 0:
@@ -80,7 +84,7 @@ def sort_by(value: Array, order: IntArray, n: int) -> None:
         step //= 3
 
 
-@kernel(f"boolean({I1}, int64)")
+@kernel(f"boolean({I1}, int64)", borrows=True)
 def listed(off: IntArray, key: int) -> bool:
     """Return whether a key is in a sorted list."""
     low, high = 0, len(off)
@@ -93,7 +97,7 @@ def listed(off: IntArray, key: int) -> bool:
     return low < len(off) and off[low] == key
 
 
-@kernel(f"void({A2}, int64, int64, int64, int64, float64, {A2}, {A2})")
+@kernel(f"void({A2}, int64, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
 def meet(world: Array, a: int, b: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of shapes i and j of kinds a <= b; where the kinds are equal, i comes first."""
     if b == HALF_SPACE:
@@ -113,7 +117,7 @@ def meet(world: Array, a: int, b: int, i: int, j: int, limit: float, room: Array
         ball_box(world, i, 0, NONE, j, limit, found)
 
 
-@kernel(f"void({I2}, {I1}, {A2}, int64, int64, float64, {A1}, {A2}, {A2})")
+@kernel(f"void({I2}, {I1}, {A2}, int64, int64, float64, {A1}, {A2}, {A2})", borrows=True)
 def consider(
     table: IntArray, off: IntArray, world: Array, p: int, q: int, reach: float, travel: Array, room: Array, found: Array
 ) -> None:
@@ -130,7 +134,7 @@ def consider(
         meet(world, a, b, i, j, limit, room, found)
 
 
-@kernel(f"void({I2}, {I1}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2})")
+@kernel(f"void({I2}, {I1}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2})", borrows=True)
 def sweep(
     table: IntArray, off: IntArray, reach: float, travel: Array,
     world: Array, value: Array, order: IntArray, room: Array, found: Array,
@@ -158,7 +162,7 @@ def sweep(
                 consider(table, off, world, i, j, reach, travel, room, found)
 
 
-@kernel(f"void({I2}, int64, {A2}, {A1}, {I1})")
+@kernel(f"void({I2}, int64, {A2}, {A1}, {I1})", borrows=True)
 def put_in_order(table: IntArray, count: int, found: Array, value: Array, order: IntArray) -> None:
     """Fill `order` with the rows of the contacts in the order of their ids: shape and feature of A, then of B."""
     for c in range(count):
@@ -169,7 +173,7 @@ def put_in_order(table: IntArray, count: int, found: Array, value: Array, order:
     sort_by(value, order, count)
 
 
-@kernel(f"void({A2}, int64, {A2}, int64, int64, float64, {A2}, int64)")
+@kernel(f"void({A2}, int64, {A2}, int64, int64, float64, {A2}, int64)", borrows=True)
 def to_body(forms: Array, i: int, found: Array, k: int, column: int, origin: float, data: Array, c: int) -> None:
     """Turn a point (origin = 1) or direction (0) of shape i's frame into its body's frame."""
     x, y, z = found[k, column], found[k, column + 1], found[k, column + 2]
@@ -178,7 +182,10 @@ def to_body(forms: Array, i: int, found: Array, k: int, column: int, origin: flo
         data[c, column + a] = origin * forms[i, a] + (forms[i, m] * x + forms[i, m + 1] * y + forms[i, m + 2] * z)
 
 
-@kernel(f"int64({I2}, {A2}, {I1}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I1}, {I2}, {I2}, {A2})")
+@kernel(
+    f"int64({I2}, {A2}, {I1}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I1}, {I2}, {I2}, {A2})",
+    borrows=True,
+)
 def find_features(
     table: IntArray, forms: Array, off: IntArray, x: Array, R: Array, reach: float, travel: Array,
     world: Array, value: Array, order: IntArray, room: Array, found: Array,

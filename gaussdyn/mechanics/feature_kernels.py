@@ -26,25 +26,25 @@ V3 = "UniTuple(float64, 3)"
 Vector = tuple[float, float, float]
 
 
-@kernel(f"{V3}({V3}, {V3})")
+@kernel(f"{V3}({V3}, {V3})", borrows=True)
 def cross3(a: Vector, b: Vector) -> Vector:
     """Return a x b."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-@kernel(f"float64({V3}, {V3})")
+@kernel(f"float64({V3}, {V3})", borrows=True)
 def dot3(a: Vector, b: Vector) -> float:
     """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@kernel(f"{V3}({V3}, float64, {V3})")
+@kernel(f"{V3}({V3}, float64, {V3})", borrows=True)
 def along(a: Vector, s: float, b: Vector) -> Vector:
     """Return a + s b."""
     return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2])
 
 
-@kernel(f"{V3}({A2}, {A1}, int64)")
+@kernel(f"{V3}({A2}, {A1}, int64)", borrows=True)
 def turned(R: Array, data: Array, i: int) -> Vector:
     """Return R data[i:i+3]."""
     x, y, z = data[i], data[i + 1], data[i + 2]
@@ -55,13 +55,13 @@ def turned(R: Array, data: Array, i: int) -> Vector:
     )
 
 
-@kernel(f"{V3}({A1})")
+@kernel(f"{V3}({A1})", borrows=True)
 def triple3(x: Array) -> Vector:
     """Return an array of three numbers as a tuple."""
     return (x[0], x[1], x[2])
 
 
-@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1}, {A1})")
+@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1}, {A1})", borrows=True)
 def feature_motion(
     kind: int, data: Array, xA: Array, RA: Array, vA: Array, wA: Array, xB: Array, RB: Array, vB: Array, wB: Array,
     out: Array,
@@ -118,7 +118,7 @@ def feature_motion(
         out[1 + i], out[4 + i], out[7 + i], out[10 + i] = n[i], c[i], dn[i], dc[i]
 
 
-@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A2}, {A1})")
+@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A2}, {A1})", borrows=True)
 def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB: Array, out: Array) -> None:
     """Fill `out`, 7 numbers: gap, normal, contact point, at the poses x, R of the two bodies."""
     ra, rb = data[6], data[13]
@@ -147,7 +147,7 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         out[1 + i], out[4 + i] = n[i], c[i]
 
 
-@kernel(f"void({A1}, {A1}, {A2})")
+@kernel(f"void({A1}, {A1}, {A2})", borrows=True)
 def contact_frame(n: Array, rates: Array, frame: Array) -> None:
     """Fill rows 0-2 of `frame` with N, T1, T2 (right-handed, a function of n alone), rows 3-5 with their rates.
 
@@ -173,7 +173,7 @@ def contact_frame(n: Array, rates: Array, frame: Array) -> None:
     frame[5, 0], frame[5, 1], frame[5, 2] = db, y * (2.0 * dy * a + y * da), -dy
 
 
-@kernel(f"void(float64, {A1}, {A1}, {A2}, {A2}, {A2}, int64, {A2})")
+@kernel(f"void(float64, {A1}, {A1}, {A2}, {A2}, {A2}, int64, {A2})", borrows=True)
 def add_body(
     sign: float, x: Array, point: Array, JX: Array, turn: Array, frame: Array, first: int, J: Array
 ) -> None:  # fmt: skip
@@ -192,7 +192,7 @@ def add_body(
                 J[i, first + j] += sign * dot3(f, v if i < 3 else w)
 
 
-@kernel(f"void({A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1})")
+@kernel(f"void({A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1})", borrows=True)
 def rates_and_drifts(
     xA: Array, vA: Array, wA: Array, driftA: Array, xB: Array, vB: Array, wB: Array, driftB: Array, motion: Array,
     frame: Array, rate: Array, drift: Array,

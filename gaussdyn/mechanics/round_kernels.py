@@ -25,7 +25,7 @@ from .shape_kernels import (
 PARALLEL = 1e-4  # sine of the angle between axes below which the ends of capsules stand for their crossing
 
 
-@kernel(f"void({A2}, int64, int64, int64, float64, {A2})")
+@kernel(f"void({A2}, int64, int64, int64, float64, {A2})", borrows=True)
 def on_half_space(world: Array, kind: int, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of shape i with the half-space j: centre, ends or corners."""
     size = size_of(world, i)
@@ -51,7 +51,7 @@ def on_half_space(world: Array, kind: int, i: int, j: int, limit: float, found: 
         put(found, BALL_PLANE, (i, 0, j, 0), NONE, NONE, size[0], NONE, (0.0, 0.0, 1.0), 0.0)
 
 
-@kernel(f"void({A2}, int64, int64, float64, {A2})")
+@kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def sphere_sphere(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contact of two spheres; two points never touch."""
     ra, rb = world[i, 12], world[j, 12]
@@ -60,7 +60,7 @@ def sphere_sphere(world: Array, i: int, j: int, limit: float, found: Array) -> N
         put(found, BALL_BALL, (i, 0, j, 0), NONE, NONE, ra, NONE, NONE, rb)
 
 
-@kernel(f"int64({A2}, int64, int64, {V3}, int64, float64, {A2}, int64)")
+@kernel(f"int64({A2}, int64, int64, {V3}, int64, float64, {A2}, int64)", borrows=True)
 def ball_capsule(
     world: Array,
     i: int,
@@ -93,7 +93,7 @@ def ball_capsule(
     return bit
 
 
-@kernel(f"void({A2}, int64, int64, float64, {A2})")
+@kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def axis_axis(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contact of two capsules whose axes pass each other between their ends."""
     ea, eb = axis_of(world, i, 2), axis_of(world, j, 2)
@@ -108,7 +108,7 @@ def axis_axis(world: Array, i: int, j: int, limit: float, found: Array) -> None:
         put(found, LINE_LINE, (i, 0, j, 0), NONE, da, world[i, 12], NONE, unit(2, 1.0), world[j, 12])
 
 
-@kernel(f"void({A2}, int64, int64, float64, {A2})")
+@kernel(f"void({A2}, int64, int64, float64, {A2})", borrows=True)
 def capsule_capsule(world: Array, i: int, j: int, limit: float, found: Array) -> None:
     """Add the contacts of two capsules: their ends against each other, and where their axes cross."""
     ends = 0  # bits 1, 2: end 0 of j met end 0, 1 of i; bits 4, 8: the same for end 1 of j

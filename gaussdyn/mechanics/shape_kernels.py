@@ -25,7 +25,7 @@ BORDER = 2e-8  # of the size: points this far beyond the border of a face still 
 SAME = 1e-6  # of the size: points this close are one contact, axes this close to the best are as good
 
 
-@kernel(f"void({A2}, int64, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, float64)")
+@kernel(f"void({A2}, int64, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, float64)", borrows=True)
 def put(
     found: Array, kind: int, label: tuple[int, int, int, int],
     a: Vector, da: Vector, ra: float, b: Vector, db: Vector, rb: float,
@@ -42,32 +42,32 @@ def put(
         found[c, KIND + 1 + k] = label[k]
 
 
-@kernel(f"{V3}({A2}, int64)")
+@kernel(f"{V3}({A2}, int64)", borrows=True)
 def size_of(world: Array, i: int) -> Vector:
     """Return the size of shape i."""
     return (world[i, 12], world[i, 13], world[i, 14])
 
 
-@kernel(f"float64({A2}, int64, int64)")
+@kernel(f"float64({A2}, int64, int64)", borrows=True)
 def largest_half(world: Array, i: int, j: int) -> float:
     """Return the largest half side of two boxes."""
     a, b = size_of(world, i), size_of(world, j)
     return max(max(a[0], a[1], a[2]), max(b[0], b[1], b[2]))
 
 
-@kernel(f"{V3}({A2}, int64)")
+@kernel(f"{V3}({A2}, int64)", borrows=True)
 def centre_of(world: Array, i: int) -> Vector:
     """Return the place of shape i in space."""
     return (world[i, 0], world[i, 1], world[i, 2])
 
 
-@kernel(f"{V3}({A2}, int64, int64)")
+@kernel(f"{V3}({A2}, int64, int64)", borrows=True)
 def axis_of(world: Array, i: int, k: int) -> Vector:
     """Return axis k of shape i in space."""
     return (world[i, 3 + k], world[i, 6 + k], world[i, 9 + k])
 
 
-@kernel(f"{V3}({A2}, int64, {V3})")
+@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
 def to_space(world: Array, i: int, p: Vector) -> Vector:
     """Return a point of shape i's frame in space."""
     return (
@@ -77,20 +77,20 @@ def to_space(world: Array, i: int, p: Vector) -> Vector:
     )
 
 
-@kernel(f"{V3}({A2}, int64, {V3})")
+@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
 def to_shape(world: Array, i: int, p: Vector) -> Vector:
     """Return a point in space in shape i's frame."""
     d = (p[0] - world[i, 0], p[1] - world[i, 1], p[2] - world[i, 2])
     return (dot3(axis_of(world, i, 0), d), dot3(axis_of(world, i, 1), d), dot3(axis_of(world, i, 2), d))
 
 
-@kernel(f"{V3}(int64, float64)")
+@kernel(f"{V3}(int64, float64)", borrows=True)
 def unit(k: int, s: float) -> Vector:
     """Return s times the unit vector k."""
     return (s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0)
 
 
-@kernel(f"{V3}({V3}, int64)")
+@kernel(f"{V3}({V3}, int64)", borrows=True)
 def corner(half: Vector, c: int) -> Vector:
     """Return corner c of a box in its frame."""
     return (
@@ -100,7 +100,7 @@ def corner(half: Vector, c: int) -> Vector:
     )
 
 
-@kernel(f"{V3}({V3}, int64)")
+@kernel(f"{V3}({V3}, int64)", borrows=True)
 def edge_middle(half: Vector, e: int) -> Vector:
     """Return the middle of edge e of a box in its frame; it runs along axis e // 4."""
     k = e // 4
@@ -109,13 +109,13 @@ def edge_middle(half: Vector, e: int) -> Vector:
     return (v, 0.0, u) if k == 1 else ((u, v, 0.0) if k == 2 else (0.0, u, v))
 
 
-@kernel("int64(int64, boolean, boolean)")
+@kernel("int64(int64, boolean, boolean)", borrows=True)
 def edge_number(k: int, first: bool, second: bool) -> int:
     """Return the number of the edge along axis k, on the positive side of axes k + 1 and k + 2 where said."""
     return 4 * k + (1 if first else 0) + (2 if second else 0)
 
 
-@kernel(f"float64({V3})")
+@kernel(f"float64({V3})", borrows=True)
 def square(a: Vector) -> float:
     """Return |a|^2."""
     return dot3(a, a)

@@ -165,7 +165,7 @@ class CompiledStep(Step):
         """
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
-        said = {"unsettled": unsettled, "restitution": figures[2], "_figures": figures, "_mode": mode}
+        said = {"unsettled": unsettled, "restitution": figures[2], "_figures": figures, "_mode": mode, "changes": None}
         _put(step, {**parts, **said, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None})
         return step
 

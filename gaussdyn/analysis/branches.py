@@ -23,6 +23,7 @@ from ..mechanics.branching.space import RANK, ConfigurationSpace
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System, check_is_system
+from .singular_loads import SingularLoads, singular_loads
 
 SLANT = 1e-9  # relative: a velocity this near to the kernel, or to a tangent, is there
 
@@ -158,11 +159,14 @@ class Passage:
     branch : int
         The branch it came on.
     branches : Branches
+    loads : SingularLoads or None
+        Reactions there: limits along the branch beside a solve at the instant. None where the force depends on time.
     """
 
     t: float
     branch: int
     branches: Branches
+    loads: SingularLoads | None
 
 
 def branches(
@@ -245,9 +249,21 @@ def passages(system: System, run: Trajectory) -> list[Passage]:
     for event in run.events:
         if event.kind == PASSED:
             meeting, _, branch = event.id.partition(".")
-            point = curve.meetings[int(meeting)].point
-            found.append(Passage(t=event.t, branch=int(branch), branches=Branches(point=point)))
+            point, j = curve.meetings[int(meeting)].point, int(branch)
+            loads = _loads(system, run, point, j, event.t)
+            found.append(Passage(t=event.t, branch=j, branches=Branches(point=point), loads=loads))
     return found
+
+
+def _loads(system: System, run: Trajectory, point: BranchPoint, branch: int, t: float) -> SingularLoads | None:
+    """Return the reactions at a passage, at the speed of the run there."""
+    k = max(int(np.searchsorted(run.t, t)) - 1, 0)
+    start = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
+    state = OnBranch(dt=1e9).advance(system, start, t).state if t > start.t else start
+    try:
+        return singular_loads(system, point, branch, speed=float(point.branches[branch].tangent @ state.v))
+    except InputError:
+        return None
 
 
 def follow(

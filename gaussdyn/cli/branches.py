@@ -38,8 +38,10 @@ def branches(
         words: list[str] = []
         if along:
             for one in analysis.branches_along(built, t_end):
-                found.append({"t": one.t, "branch": one.branch} | one.branches.to_json())
+                loads = None if one.loads is None else one.loads.to_json()
+                found.append({"t": one.t, "branch": one.branch, "loads": loads} | one.branches.to_json())
                 words.append(f"t = {one.t:.12g} s, on branch {one.branch}: {one.branches.explain()}")
+                words.append(f"    reactions: {one.loads.explain() if one.loads is not None else 'not analysed'}")
         else:
             own = analysis.branches(
                 built, _place(at), rank_tol=rank_tol, max_branches=max_branches, project=project

@@ -56,7 +56,7 @@ def _system() -> LagrangianSystem:
     equations = {
         "KB": rod(K, B, 4 * l**2), "A.x": (xK + xB + 2 * l) / 2, "A.y": (yK + yB) / 2, "BC": rod(B, C, 8 * l**2),
         "CM": rod(C, M, 4 * l**2), "D.x": (xC + xM - 2 * l) / 2, "D.y": (yC + yM) / 2,
-        "KH": rod(K, H, 2 * l**2), "MH": rod(M, H, 2 * l**2),
+        "MH": rod(M, H, 2 * l**2), "KH": rod(K, H, 2 * l**2),
     }  # fmt: skip
     ones = dict.fromkeys((mH, mK, mB), (1.0, "kg"))
     return LagrangianSystem(

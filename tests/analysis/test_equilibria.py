@@ -72,6 +72,7 @@ def test_type_by_the_corrected_theorem(case, kind):
     assert found.families[1].components - found.families[0].components == change
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cap", [1.0, 0.4])
 def test_plane_is_perforated_and_then_comes_apart(cap):
     found = equilibria(build("duffing_plane", C=cap).system, "A", 0.4, 4.0)
@@ -123,6 +124,7 @@ def test_scenarios_of_the_plane(bend, kinds):
         assert one.change == -int(np.sign(one.A) * np.sign(bend[0] * bend[1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_forces_of_the_plane_are_counted_as_on_a_grid(seed):
     rng = np.random.default_rng(seed)

@@ -91,7 +91,8 @@ def fine(t: Array, y: Array, count: int = 12) -> Array:
     a, b = y[:-1, None, :], y[1:, None, :]
     q = (1 + 2 * s) * (1 - s) ** 2 * a[..., :n] + s**2 * (3 - 2 * s) * b[..., :n]
     q = q + h * (s * (1 - s) ** 2 * a[..., n:] + s**2 * (s - 1) * b[..., n:])
-    v = (1 - s) * a[..., n:] + s * b[..., n:]
+    v = 6 * s * (1 - s) * (b[..., :n] - a[..., :n]) / h
+    v = v + (1 - s) * (1 - 3 * s) * a[..., n:] + s * (3 * s - 2) * b[..., n:]
     return np.asarray(np.concatenate([q, v], axis=2).reshape(-1, 2 * n))
 
 

@@ -72,6 +72,7 @@ def document_of(found: Outcome, saved: Path | None) -> dict[str, Any]:
         "solutions": found.solutions(),
         "certificate": None if saved is None else str(saved),
         "reason": found.reason or None,
+        "remains": list(found.remains),
     }
 
 

@@ -6,6 +6,7 @@ reactions that are not unique is UNIQUE. UNDECIDED says what would be needed; no
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ..errors import InputError
@@ -29,6 +30,7 @@ from .planar_body import planar_body_problem
 from .quick import quick_outcome
 from .snapshot import LocalDynamics
 from .spatial import spatial_contact, spatial_outcome
+from .spatial_several import several_contacts, several_outcome
 from .verdicts import Outcome, Verdict
 
 __all__ = ["Outcome", "Verdict", "examine", "outcome", "planar_body_problem"]
@@ -79,7 +81,7 @@ def outcome(
     try:
         modal, level = _modal(problem)
     except NotPlanar:
-        return _in_space(problem)
+        return _in_space(problem, stick)
     found = enumerate_modes(modal, certify=certify or doubtful, limit=limit)
     if not found.complete:
         return Outcome(verdict=Verdict.UNDECIDED, level=level, exact=certify, reason=found.reason)
@@ -116,16 +118,23 @@ def _spatial(law: Any) -> bool:
     return law.size > 2 or (isinstance(law, Dry) and law.size > 1) or (law.size == 2 and not isinstance(law, Coulomb))
 
 
-def _in_space(problem: Any) -> Outcome:
-    """Say what can be said about contacts in space without enumeration: none, or at least one."""
+def _in_space(problem: Any, stick: bool) -> Outcome:
+    """Several contacts in space: all motions of two to four, else none, or at least one."""
     level = problem.level if isinstance(problem, LocalDynamics) else "velocity"
     blocks = assemble(problem) if isinstance(problem, LocalDynamics) else problem
     proof = refutation(blocks)
     if proof is not None:
         return Outcome(verdict=Verdict.NONE, count=0, level=level, certificate=proof)
+    few = several_contacts(problem)
+    found = None if few is None else several_outcome(*few, stick=stick)
+    if found is not None and found.verdict is not Verdict.UNDECIDED:
+        return found
     proof = slater_certificate(blocks)
     if proof is not None:
-        return Outcome(verdict=Verdict.UNDECIDED, level=level, certificate=proof, reason="exists")
+        exists = Outcome(verdict=Verdict.UNDECIDED, level=level, certificate=proof, reason="exists")
+        return exists if found is None else replace(exists, components=found.components, remains=found.remains)
+    if found is not None:
+        return found
     reason = "contacts in space at rest: neither a strictly feasible motion nor a contradiction was found"
     return Outcome(verdict=Verdict.UNDECIDED, level=level, reason=reason)
 

@@ -41,6 +41,8 @@ class Outcome:
     certificate : Certificate or None
     reason : str
         What is special: degenerate data, stick priority, why undecided.
+    remains : tuple of str
+        Combinations of modes that are not decided, and why; `components` holds what was found beside them.
     """
 
     verdict: Verdict
@@ -50,6 +52,7 @@ class Outcome:
     components: tuple[Component | Any, ...] = ()
     certificate: Certificate | None = None
     reason: str = ""
+    remains: tuple[str, ...] = ()
 
     def explain(self) -> str:
         """Return the outcome in words, and what to do about it."""

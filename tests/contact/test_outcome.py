@@ -121,12 +121,12 @@ def test_velocity_level() -> None:
     assert found.certificate.verify()
 
 
-def spatial(w: list[float], *, opposed: bool = False) -> ComplementarityProblem:
-    """One or two contacts of a particle in space; opposed ones squeeze it."""
+def spatial(w: list[float], *, opposed: bool = False, times: int = 1) -> ComplementarityProblem:
+    """One or two contacts of a particle in space, or some times as many; opposed ones squeeze it."""
     J = np.eye(3)[[2, 0, 1]]
     J = np.vstack([J, -J if opposed else J][: len(w) // 3])
-    form = GlobalForm(M=np.eye(3), h=np.array([0.1, 0.0, -1.0]), J=J, w=np.array(w))
-    return ComplementarityProblem.condensed(form, [Coulomb(0.5)] * (len(w) // 3))
+    form = GlobalForm(M=np.eye(3), h=np.array([0.1, 0.0, -1.0]), J=np.vstack([J] * times), w=np.array(w * times))
+    return ComplementarityProblem.condensed(form, [Coulomb(0.5)] * (len(w) // 3 * times))
 
 
 def test_contacts_in_space_exist_or_not_or_are_undecided() -> None:
@@ -141,8 +141,12 @@ def test_contacts_in_space_exist_or_not_or_are_undecided() -> None:
     assert none.certificate is not None
     assert none.certificate.document["kind"] == "farkas"
     open_ = outcome(spatial([0.0] * 6, opposed=True))
-    assert (open_.verdict, open_.certificate) == ("UNDECIDED", None)
-    assert "neither" in open_.reason
+    assert (open_.verdict, open_.certificate) == ("UNDECIDED", None)  # the two contacts balance each other
+    assert open_.remains
+    assert "not decided" in open_.reason
+    many = outcome(spatial([0.0] * 6, opposed=True, times=3))
+    assert (many.verdict, many.certificate) == ("UNDECIDED", None)
+    assert "neither" in many.reason
 
 
 def test_lcp_and_rules() -> None:

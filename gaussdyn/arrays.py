@@ -72,6 +72,18 @@ def scalar(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf,
     return x
 
 
+def all_finite(x: Array) -> bool:
+    """Return whether all numbers of an array are finite: their sum of squares is, or (it may overflow) each of them."""
+    flat = x.ravel()
+    return math.isfinite(square(flat)) or bool(np.isfinite(flat).all())
+
+
+def square(x: Array) -> float:
+    """Return x . x of a vector, without a warning where it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.dot(x, x))
+
+
 def _numbers(name: str, value: ArrayLike) -> Array:
     try:
         given = np.asarray(value)
@@ -93,7 +105,7 @@ def _all_real(given: np.ndarray[Any, Any]) -> bool:
 
 def _finite(name: str, x: Array) -> Array:
     small = x.size <= SMALL  # numpy takes five times as long for a few numbers, and these are checked at every step
-    if not (all(map(math.isfinite, x.ravel().tolist())) if small else np.isfinite(x).all()):
+    if not (all(map(math.isfinite, x.ravel().tolist())) if small else all_finite(x)):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
         raise InputError(name, f"{x[where]} at index {where}", "finite numbers", "Look for a division by zero.")
     return x

@@ -95,17 +95,16 @@ def block_at(n: int, i: int, j: int, start: IntArray, rows: IntArray) -> int:
     return int(n + x if i > j else n + start[n] + x)
 
 
-@kernel(f"{ORDERING}(int64, {I1}, {I1})")
-def analyse(n: int, a: IntArray, b: IntArray) -> Ordering:
-    """Return order, rank, start, rows as `minimum_degree` does, and the updates of the elimination.
-
-    Step k subtracts block[update[t, 1]] block[update[t, 2]] from block[update[t, 0]] for first[k] <= t < first[k+1].
-    """
+@kernel(f"{ORDERING}(int64, {I1}, {I1}, int64)")
+def analyse_within(n: int, a: IntArray, b: IntArray, most: int) -> Ordering:
+    """`analyse`, but without the updates if there would be more than `most` (24 bytes each); first tells how many."""
     order, rank, start, rows = minimum_degree(n, a, b)
     first, total = np.zeros(n + 1, np.int64), 0
     for k in range(n):
         total += (start[k + 1] - start[k]) ** 2
         first[k + 1] = total
+    if total > most:
+        return order, rank, start, rows, first, np.zeros((0, 3), np.int64)
     update, t = np.zeros((total, 3), np.int64), 0
     for k in range(n):
         for p in range(start[k], start[k + 1]):
@@ -114,6 +113,15 @@ def analyse(n: int, a: IntArray, b: IntArray) -> Ordering:
                 update[t, 1], update[t, 2] = n + p, n + start[n] + s
                 t += 1
     return order, rank, start, rows, first, update
+
+
+@kernel(f"{ORDERING}(int64, {I1}, {I1})")
+def analyse(n: int, a: IntArray, b: IntArray) -> Ordering:
+    """Return order, rank, start, rows as `minimum_degree` does, and the updates of the elimination.
+
+    Step k subtracts block[update[t, 1]] block[update[t, 2]] from block[update[t, 0]] for first[k] <= t < first[k+1].
+    """
+    return analyse_within(n, a, b, 1 << 62)
 
 
 @kernel(f"void({A2})", borrows=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._jit import kernel
 from ..arrays import Array, IntArray
-from .block_lu import ORDERING, Ordering, analyse, block_at
+from .block_lu import ORDERING, Ordering, analyse_within, block_at
 
 A2, A3, I1, I2 = "float64[:,::1]", "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 BLOCKS = f"Tuple(({A3}, {I1}, {I1}, {I1}))"  # data, indices, indptr, slot
@@ -46,14 +46,20 @@ def by_blocks(data: Array, indices: IntArray, indptr: IntArray, start: IntArray)
     return out, columns, first
 
 
+MOST_UPDATES = 10_000_000  # block products of an elimination (240 MB of lists); more is left to libraries
+
+
 @kernel(f"Tuple(({ORDERING}, {I1}))({I1}, {I1})")
 def order_blocks(indices: IntArray, indptr: IntArray) -> tuple[Ordering, IntArray]:
-    """Return the elimination order of the blocks, and where each block of W goes in the factors."""
+    """Return the elimination order of the blocks, and where each block of W goes in the factors.
+
+    The list of updates is empty although first[-1] > 0 if it would be longer than MOST_UPDATES.
+    """
     n = len(indptr) - 1
     rows, slot = np.zeros(len(indices), np.int64), np.zeros(len(indices), np.int64)
     for k in range(n):
         rows[indptr[k] : indptr[k + 1]] = k
-    ordering = analyse(n, rows, indices)
+    ordering = analyse_within(n, rows, indices, MOST_UPDATES)
     rank = ordering[1]
     for p in range(len(indices)):
         slot[p] = block_at(n, rank[rows[p]], rank[indices[p]], ordering[2], ordering[3])

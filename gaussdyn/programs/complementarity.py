@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, IntArray, matrix, vector
+from ..arrays import Array, IntArray, all_finite, matrix, vector
 from ..errors import InputError
 from .condense import Elimination
 from .laws import Law, LawTable, Unilateral
@@ -141,8 +141,9 @@ class ComplementarityProblem:
             mend = "A planar contact is Coulomb(mu, dim=2)."
             raise InputError("laws", f"blocks of {table.start[-1]} rows in all", f"{len(q)} rows, the size of q", mend)
         W = _matrix("W", self.W, len(q), len(q))
-        rows, rho = _rows(W, table)
-        _check_cone_blocks(rows.spectra, table)
+        rows, rho, monotone = _rows(W, table)
+        if not monotone:
+            _check_cone_blocks(rows.spectra, table)
         W_abs = None if self.W_abs is None else _matrix("W_abs", self.W_abs, len(q), len(q))
         for name, value in zip(_DERIVED, (W, q, table.laws, table, rows, rho, W_abs), strict=True):
             object.__setattr__(self, name, value)
@@ -198,13 +199,13 @@ def _matrix(name: str, value: Matrix, rows: int, cols: int) -> Matrix:
     checked = type(value) is sp.csr_array and value.data.dtype == np.float64
     csr = value if checked else sp.csr_array(value, dtype=np.float64)
     csr.sum_duplicates()
-    if not np.isfinite(csr.data).all():
+    if not all_finite(csr.data):
         raise InputError(name, "NaN or infinity", "finite numbers")
     return csr
 
 
-def _rows(W: Matrix, table: LawTable) -> tuple[Rows, Array]:
-    """Return W by rows, and the step sizes rho of the blocks."""
+def _rows(W: Matrix, table: LawTable) -> tuple[Rows, Array, bool]:
+    """Return W by rows, the step sizes rho of the blocks, and whether none has a negative eigenvalue."""
     if sp.issparse(W):
         data, indices, indptr = W.data, W.indices.astype(np.int64), W.indptr.astype(np.int64)
     else:
@@ -212,8 +213,8 @@ def _rows(W: Matrix, table: LawTable) -> tuple[Rows, Array]:
         data, (indices, indptr) = W.ravel(), _pattern(m) if m <= SMALL_ROWS else _full(m)
     n = len(table.code)
     D, spectra, rho = np.zeros((n, 5, 5)), np.zeros((n, 3)), np.empty(n)
-    _kernels()[0](data, indices, indptr, table.start, D, spectra, rho)
-    return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra), rho
+    monotone = _kernels()[0](data, indices, indptr, table.start, D, spectra, rho)
+    return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra), rho, bool(monotone)
 
 
 def _full(m: int) -> tuple[IntArray, IntArray]:
@@ -235,9 +236,8 @@ def _kernels() -> tuple[Any, Any]:
 
 
 def _check_cone_blocks(spectra: Array, table: LawTable) -> None:
-    bad = spectra[:, 0] < -1e-9 * spectra[:, 2]
-    if bad.any() and (bad & table.cone).any():
-        bad &= table.cone
+    bad = table.cone & (spectra[:, 0] < -1e-9 * spectra[:, 2])
+    if bad.any():
         k = int(np.argmax(bad))
         name = type(table.laws[k]).__name__
         given = f"block {k} ({name}) with eigenvalue {spectra[k, 0]:.3g} of the symmetric part of W_kk"

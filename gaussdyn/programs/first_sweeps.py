@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, square
 from .complementarity import ComplementarityProblem
 from .few_blocks import ROWS
 
 AHEAD = 10.0  # sweeps still to come beyond which Newton's method is quicker: it takes as long as about fifteen
 MOST = 30
-RANGE = 1e-100, 1e100  # of |q|: outside squares leave the range of doubles, which the scaled problem avoids
+RANGE = 1e-200, 1e200  # of |q|^2: outside squares leave the range of doubles, which the scaled problem avoids
 
 
 def first_sweeps(blocks: ComplementarityProblem, start: Array | None, tol: float) -> tuple[Array, float, int] | None:
     """Return the swept reaction, its E and the sweeps made; None if the problem is small, or acts with |r|."""
     q, rows, table = blocks.q, blocks.rows, blocks.table
-    if len(q) <= ROWS or blocks.W_abs is not None or not RANGE[0] < float(np.abs(q).max()) < RANGE[1]:
+    if len(q) <= ROWS or blocks.W_abs is not None or not RANGE[0] < square(q) < RANGE[1]:
         return None
     r = np.zeros(len(q)) if start is None else start.copy()
     E, done = _kernel()(

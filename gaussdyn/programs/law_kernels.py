@@ -237,16 +237,16 @@ def entries_of(data: Array, indices: IntArray, low: int, high: int, first: int, 
         low += 1
 
 
-@kernel(f"void({A1}, {I1}, {I1}, {I1}, {A3}, {A2}, {A1})")
+@kernel(f"boolean({A1}, {I1}, {I1}, {I1}, {A3}, {A2}, {A1})")
 def block_spectra(
     data: Array, indices: IntArray, indptr: IntArray, start: IntArray, D: Array, out: Array, rho: Array
-) -> None:
+) -> bool:
     """Extract the diagonal blocks of a CSR matrix (columns sorted) into D (n, 5, 5), and what is told by them.
 
     Rows of out: lowest, highest eigenvalue, norm. rho_k = 1 / highest; where that is not positive 1 / |W_kk|; where
-    W_kk = 0 one over the mean |W_jj|, else 1.
+    W_kk = 0 one over the mean |W_jj|, else 1. Returns whether no lowest eigenvalue is below -1e-9 |W_kk|.
     """
-    S, n, mean = np.zeros((5, 5)), len(start) - 1, 0.0
+    S, n, mean, monotone = np.zeros((5, 5)), len(start) - 1, 0.0, True
     for k in range(n):
         first, d, total = start[k], start[k + 1] - start[k], 0.0
         for i in range(d):
@@ -258,6 +258,8 @@ def block_spectra(
         out[k, 2] = np.sqrt(total)
         out[k, 0], out[k, 1] = extreme_eigenvalues(S, d)
         mean += out[k, 2] / n
+        monotone &= not out[k, 0] < -1e-9 * out[k, 2]
     for k in range(n):
         scale = out[k, 1] if out[k, 1] > 0.0 else out[k, 2]
         rho[k] = 1.0 / (scale if scale > 0.0 else (mean if mean > 0.0 else 1.0))
+    return monotone

@@ -53,10 +53,9 @@ def merit(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, t:
     return total
 
 
-@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1}, {A2})", borrows=True)
-def step_into(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, work: Array) -> float:
-    """Return the step length in {1, 1/2, ...} that lowers |F|^2 enough, else the best of them."""
-    now = merit(table, rho, u, r, du, dr, 0.0, work)
+@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1}, float64, {A2})", borrows=True)
+def step_into(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, now: float, work: Array) -> float:
+    """Return the step length in {1, 1/2, ...} that lowers |F|^2 (now at 0) enough, else the best of them."""
     t, best, best_t = 1.0, np.inf, 1.0
     for _ in range(8):
         value = merit(table, rho, u, r, du, dr, t, work)
@@ -71,7 +70,8 @@ def step_into(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array
 @kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})")
 def line_search(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array) -> float:
     """Return the step length in {1, 1/2, ...} that lowers |F|^2 enough, else the best of them."""
-    return step_into(table, rho, u, r, du, dr, np.zeros((7, 5)))
+    work = np.zeros((7, 5))
+    return step_into(table, rho, u, r, du, dr, merit(table, rho, u, r, du, dr, 0.0, work), work)
 
 
 @kernel(f"boolean({A2}, {A1})", borrows=True)
@@ -204,7 +204,7 @@ def newton_within(
         proximal_motion(W, W_abs, q, prox, centre, step, du)
         for i in range(n):
             du[i] -= u[i]
-        t = step_into(table, rho, u, r, du, dr, work)
+        t = step_into(table, rho, u, r, du, dr, size * size, work)
         for i in range(n):
             r[i] += t * dr[i]
     return size, limit

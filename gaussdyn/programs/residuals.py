@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import EPS, Array, IntArray
+from ..arrays import EPS, Array, IntArray, all_finite
 from ..linalg.cones import norms
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .quadratic import QuadraticProgram
@@ -136,7 +136,7 @@ def examine(
 ) -> tuple[Residuals, tuple[str, ...], Array]:
     """Return the residuals, the modes and the motion u of the reaction r, in one pass over the blocks."""
     rho = problem.rho if rho is None else rho
-    if not np.isfinite(r).all():
+    if not all_finite(r):
         return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
     u = problem.motion(r)
     out, codes = _audit(problem, u, r, rho)

@@ -202,6 +202,11 @@ def first_attempts_many(
     worst, space = 0.0, work_space(Q.shape[1], len(rho))
     for k in range(len(Q)):
         R[k] = 0.0
+        E = one_alone(D[0], Q[k], table, rho[0], R[k], space[8]) if len(rho) == 1 else np.inf
+        if 0.1 * tol >= E:
+            worst = max(worst, E)
+            continue
+        R[k] = 0.0
         E, _ = attempts_within(rows, Q[k], D, table, rho, tol, limit, R[k], space)
         worst = max(worst, E)
     return worst

@@ -14,6 +14,7 @@ from ..arrays import Array, IntArray
 from ..linalg.block_lu import ORDERING, Ordering
 from ..linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
 from .law_kernels import A1, A2, A3, I1, length, natural, reaction_map
+from .pair_kernels import PAIRS, Pairs, solve_pairs
 
 LAWS = f"Tuple(({I1}, {I1}, {A2}))"
 Laws = tuple[IntArray, IntArray, Array]
@@ -84,20 +85,35 @@ def step_length(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array
     return best_t
 
 
+SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2}, {A3}, {A3}, {A3}, {A3}))"
+Space = tuple[Array, Array, Array, Array, Array, IntArray, Array, Array, Array, Array, Array]
+
+
+@kernel(f"{SPACES}(int64, {ORDERING}, {PAIRS})")
+def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
+    """Return work space for `newton_steps`: factors, C, D, vectors, rho, idle rows, what blocks and pairs need."""
+    d, count, grouped = 6 if len(pairs[2]) > 0 else 3, len(pairs[5]) - 1, len(pairs[2])
+    B, C, D = np.zeros((len(ordering[0]) + 2 * len(ordering[3]), d, d)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
+    K, inverse = np.zeros((count, 6, 6)), np.zeros((grouped, 3, 3))
+    X, Z = np.zeros((3, grouped, 3)), np.zeros((3, count, 6))
+    return B, C, D, np.zeros((4, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((9, 5)), K, inverse, X, Z
+
+
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {A2}, {LAWS}, {A1}, float64, float64, {A2}, {A2}, float64, int64,"
-    f"{A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2})",
-    borrows=True,
+    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, float64, {A2}, {A2},"
+    f"float64, int64, {SPACES})"
 )
 def newton_steps(
-    blocks: Blocks, ordering: Ordering, q: Array, laws: Laws, rho0: Array, alpha: float, g: float, centre: Array,
-    r: Array, tol: float, limit: int, B: Array, C: Array, D: Array, V: Array, rho: Array, idle: IntArray, work: Array,
+    blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho0: Array, alpha: float, g: float,
+    centre: Array, r: Array, tol: float, limit: int, space: Space,
 ) -> tuple[float, int]:  # fmt: skip
-    """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer; the rest is work space.
+    """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer.
 
-    The step of the equations is rho = g rho0; alpha is in units of 1 / rho0.
+    The step of the equations is rho = g rho0; alpha is in units of 1 / rho0. The order is that of the pairs, if there
+    are any, else that of the blocks.
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
+    B, C, D, V, rho, idle, work, K, inverse, X, Z = space
     n, u, F, du, y = len(q), V[0], V[1], V[2], V[3]
     last, size = np.inf, np.inf
     for k in range(n):
@@ -111,9 +127,12 @@ def newton_steps(
         if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
             return size, it
         last = size
-        fill(blocks, ordering[1], C, D, F, B, idle)
-        factorise3(ordering, B, idle)
-        solve3(ordering, B, idle, F, y)
+        if len(pairs[2]) > 0:
+            solve_pairs(blocks, pairs, ordering, C, D, F, B, K, inverse, X, Z, work)
+        else:
+            fill(blocks, ordering[1], C, D, F, B, idle)
+            factorise3(ordering, B, idle)
+            solve3(ordering, B, idle, F, y)
         times(blocks, F, du)
         for k in range(n):
             for a in range(3):
@@ -125,12 +144,16 @@ def newton_steps(
     return size, limit
 
 
-@kernel(f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})")
+@kernel(
+    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})"
+)
 def proximal_steps(
-    blocks: Blocks, ordering: Ordering, q: Array, laws: Laws, rho: Array, weight: float, state: Array, tol: float,
-    limit: int, points: Array,
+    blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho: Array, weight: float, state: Array,
+    tol: float, limit: int, points: Array,
 ) -> tuple[float, int]:  # fmt: skip
-    """Proximal point steps around `newton_steps`, at most `limit` Newton steps; returns the best E and the steps taken.
+    """Proximal point steps around `newton_steps`, begun while fewer than `limit` Newton steps have been taken.
+
+    Returns the best E and the steps taken.
 
     points (3, n, 3) are the best point, the current one and the centre; state is (alpha, smallest alpha, successive
     failures, best E, bold): a later call goes on where this one ended. While bold, the equations keep rho and alpha
@@ -138,16 +161,14 @@ def proximal_steps(
     falls tenfold: a tighter problem is closer to its modes.
     """
     n, steps = len(q), 0
-    B, C, D = np.zeros((n + 2 * len(ordering[3]), 3, 3)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
-    V, idle, work, scaled_rho = np.zeros((4, n, 3)), np.zeros(n, np.int64), np.zeros((9, 5)), np.zeros(n)
+    space = newton_space(n, ordering, pairs)
+    V, work = space[3], space[6]
     r, x, centre = points[0], points[1], points[2]
     while state[3] > 0.1 * tol and steps < limit and state[2] < 8.0:
         best, alpha, bold = state[3], state[0], state[4] > 0.0
-        goal, most = max(0.03 * tol, min(0.1 * best, 1e-2)) * weight, min(BOLD if bold else 15, limit - steps)
+        goal, most = max(0.03 * tol, min(0.1 * best, 1e-2)) * weight, BOLD if bold else 15
         g = 1.0 if bold else 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
-        size, taken = newton_steps(
-            blocks, ordering, q, laws, rho, alpha, g, centre, x, goal, most, B, C, D, V, scaled_rho, idle, work
-        )
+        size, taken = newton_steps(blocks, ordering, pairs, q, laws, rho, alpha, g, centre, x, goal, most, space)
         steps += taken + 1
         if bold and not size <= max(goal, 1e-10 * weight):
             state[0], state[4] = max(10.0 * alpha, 1e-3), 0.0

@@ -120,7 +120,8 @@ def quick_sweeps(
 ) -> tuple[float, int]:
     """Sweeps from r as long as their rate promises E <= tol within `ahead` more; returns E and the sweeps made.
 
-    The change of r in a sweep, in units of |rho q|, is nearly E; its fall over two sweeps is the rate. In any units.
+    The change of r in a sweep, in units of |rho q|, is nearly E, and stands for it where it is far below tol; its
+    fall over two sweeps is the rate. In any units.
     """
     start, none, b, work = table[1], np.zeros((0, 0)), np.zeros(5), np.zeros((13, 5))
     weight, before, last = 0.0, np.inf, np.inf
@@ -130,9 +131,11 @@ def quick_sweeps(
     weight = np.sqrt(weight)
     for done in range(1, most + 1):
         change = np.sqrt(one_sweep(rows, q, table, D, b, r, work)) / weight
+        if change <= 1e-3 * tol:
+            return change, done
         if change <= tol or not np.isfinite(change) or done == most:
             E = residual(rows, none, q, r, table, rho) / weight
-            if 0.3 * tol >= E or not 0.0 < change < np.inf or done == most:
+            if 0.3 * tol >= E or not np.isfinite(change) or done == most:
                 return E, done
         if done >= 3:
             rate = np.sqrt(change / before)

@@ -12,7 +12,11 @@ from ...linalg.block_lu3 import Blocks, by_blocks, order_blocks
 from .body_form import has_body_form
 from .scaled import Scaled
 
+Pairs = tuple[Array, Array, IntArray, Array, IntArray, IntArray, IntArray]  # see `pair_kernels`
 LEAST_ROWS = 37  # below, one dense elimination with pivots is as quick
+MOST_BLOCKS = 12_000  # the graph of more takes too much memory (144 MB for this many)
+GROUPED = 2.5  # contacts per group that make groups worth their while
+TRUE = 1e-10  # misfit of W made from groups up to which Newton's steps with it are as good
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -20,7 +24,8 @@ class BlockForm:
     """The arrays that `sparse_kernels` take; vectors (n, 3) are padded with zeros where a block has fewer rows."""
 
     blocks: Blocks
-    ordering: Ordering
+    ordering: Ordering  # of the pairs of bodies, if there are any
+    pairs: Pairs  # empty unless contacts come in groups
     sizes: IntArray
     places: IntArray  # of every row of the problem in the padded vector
 
@@ -38,26 +43,61 @@ class BlockForm:
 def block_form(data: Scaled) -> BlockForm | None:
     """Return the problem by blocks, or None where it is small, has blocks of more than 3 rows, or acts with |r|.
 
-    The order is found once and kept with `data`.
+    None as well where the elimination would take too much memory. The order is found once and kept with `data`.
     """
     if not has_block_form(data):
         return None
     if "blocks" not in data.kept:
         data.kept["blocks"] = _made(data)
-    found: BlockForm = data.kept["blocks"]
+    found: BlockForm | None = data.kept["blocks"]
     return found
 
 
 def has_block_form(data: Scaled) -> bool:
     """Whether `block_form` has something to return; costs next to nothing."""
-    if len(data.q) < LEAST_ROWS or len(data.W_abs) or has_body_form(data):
+    if not LEAST_ROWS <= len(data.q) <= 3 * MOST_BLOCKS or len(data.W_abs) or has_body_form(data):
         return False
+    if "blocks" in data.kept:
+        return data.kept["blocks"] is not None
     return bool(1 < np.diff(data.start).max() <= 3)
 
 
-def _made(data: Scaled) -> BlockForm:
+def _made(data: Scaled) -> BlockForm | None:
     sizes = np.diff(data.start)
     values, indices, indptr = by_blocks(*data.rows, data.start)
-    ordering, slot = order_blocks(indices, indptr)
     places = np.arange(data.start[-1]) + np.repeat(3 * np.arange(len(sizes)) - data.start[:-1], sizes)
-    return BlockForm(blocks=(values, indices, indptr, slot), ordering=ordering, sizes=sizes, places=places)
+    blocks = (values, indices, indptr, np.zeros(0, dtype=np.int64))
+    found = _pairs(blocks)
+    if found is None:
+        ordering, slot = order_blocks(indices, indptr)
+        blocks, pairs = (values, indices, indptr, slot), no_pairs()
+        if not len(ordering[5]) and ordering[4][-1] > 0:
+            return None
+    else:
+        pairs, ordering = found
+    return BlockForm(blocks=blocks, ordering=ordering, pairs=pairs, sizes=sizes, places=places)
+
+
+def no_pairs() -> Pairs:
+    """Return what says that there are no groups of contacts."""
+    none = np.zeros(0, dtype=np.int64)
+    return np.zeros((0, 3, 6)), np.zeros((0, 3, 6)), none, np.zeros((0, 6, 6)), none, np.zeros(1, dtype=np.int64), none
+
+
+def _pairs(blocks: Blocks) -> tuple[Pairs, Ordering] | None:
+    """Return the contacts by groups that join the same bodies, with their order; None if that saves little."""
+    from ..pair_kernels import between_groups, group_by_pattern, misfit_of_pairs, span_groups
+
+    n = len(blocks[2]) - 1
+    count, group = group_by_pattern(blocks[1], blocks[2])
+    if GROUPED * count > n:
+        return None
+    R, S = np.zeros((n, 3, 6)), np.zeros((n, 3, 6))
+    row_of, column_of = np.zeros((n, 3), dtype=np.int64), np.zeros((n, 3), dtype=np.int64)
+    if not span_groups(blocks, group, R, S, row_of, column_of):
+        return None
+    values, indices, indptr = between_groups(blocks, count, group, row_of, column_of)
+    ordering, slot = order_blocks(indices, indptr)
+    pairs = (R, S, group, values, indices, indptr, slot)
+    exact = misfit_of_pairs(blocks, pairs) <= TRUE and (len(ordering[5]) or ordering[4][-1] == 0)
+    return (pairs, ordering) if exact else None

@@ -18,7 +18,7 @@ from .block_form import BlockForm, block_form
 from .body_form import body_step, has_body_form
 from .scaled import Scaled
 
-CHUNK = 400  # Newton steps between two looks at the clock; a chunk that ends within a proximal step spoils it
+CHUNK = 25  # Newton steps after which the clock is looked at, at the end of a proximal step
 FULL = 0.2  # a Newton matrix with more entries than this is treated as dense
 
 
@@ -98,7 +98,7 @@ class ProximalNewton:
         while steps < self.newton_steps and time.perf_counter() < stop:
             limit = min(CHUNK, self.newton_steps - steps)
             _, taken = proximal_steps(
-                form.blocks, form.ordering, q, laws, data.rho, data.weight, state, self.tol, limit, points
+                form.blocks, form.ordering, form.pairs, q, laws, data.rho, data.weight, state, self.tol, limit, points
             )
             steps += taken
             if taken < limit:
@@ -128,14 +128,12 @@ def inner_newton(data: Scaled, alpha: float, centre: Array, r: Array, goal: floa
 def _inner_blocks(
     data: Scaled, form: BlockForm, alpha: float, centre: Array, r: Array, goal: float, limit: int
 ) -> tuple[float, int]:
-    from ..sparse_kernels import newton_steps
+    from ..sparse_kernels import newton_space, newton_steps
 
-    n, x = len(form.sizes), form.pad(r)
-    B, C, D = (np.zeros((k, 3, 3)) for k in (n + 2 * len(form.ordering[3]), n, n))
+    x, g = form.pad(r), 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
     size, steps = newton_steps(
-        form.blocks, form.ordering, form.pad(data.q), (data.code, form.sizes, data.P), data.rho, alpha,
-        1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0)), form.pad(centre), x, goal, limit, B, C, D, np.zeros((4, n, 3)),
-        np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros((9, 5)),
+        form.blocks, form.ordering, form.pairs, form.pad(data.q), (data.code, form.sizes, data.P), data.rho, alpha, g,
+        form.pad(centre), x, goal, limit, newton_space(len(form.sizes), form.ordering, form.pairs),
     )  # fmt: skip
     r[:] = form.rows(x)
     return float(size), int(steps)

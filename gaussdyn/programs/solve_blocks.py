@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ..arrays import EPS, Array, vector
-from .backends.block_form import has_block_form
+from .backends.block_form import has_block_form, recall
 from .backends.body_form import has_body_form
 from .backends.faceted import facets_are_exact
 from .backends.gauss_seidel import GaussSeidel
@@ -166,6 +166,8 @@ class _Search:
         few = 60 if sparse else 5 if self.data.small else 25
         sweeps = GaussSeidel(sweeps=few, fall=0.25 if sparse else np.inf, seconds=self.left(), tol=tol)
         if has_block_form(self.data) and self.swept is not None:
+            if start is not None:
+                recall(self.data)
             yield from self._by_blocks(self.swept / self.data.unit, start is not None)
             yield GaussSeidel(sweeps=few, fall=0.25, seconds=self.left(), tol=tol), self.zero
         elif start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise

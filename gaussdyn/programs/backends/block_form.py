@@ -15,6 +15,7 @@ from .scaled import Scaled
 Pairs = tuple[Array, Array, IntArray, Array, IntArray, IntArray, IntArray]  # see `pair_kernels`
 LEAST_ROWS = 37  # below, one dense elimination with pivots is as quick
 MOST_BLOCKS = 12_000  # the graph of more takes too much memory (144 MB for this many)
+MOST_KEPT = 1_000_000  # block products of an elimination order that is kept for the next problem (24 MB)
 GROUPED = 2.5  # contacts per group that make groups worth their while
 TRUE = 1e-10  # misfit of W made from groups up to which Newton's steps with it are as good
 
@@ -40,6 +41,19 @@ class BlockForm:
         return np.asarray(x.ravel()[self.places])
 
 
+_recent: list[tuple[Scaled, BlockForm]] = []  # the last problem's, for the next step of a run
+
+
+def recall(data: Scaled) -> None:
+    """Take over the form of the last problem if W and the laws' sizes are the same to the last bit (only q differs)."""
+    if not _recent or "blocks" in data.kept or not has_block_form(data):
+        return
+    last, form = _recent[0]
+    same = (np.array_equal(a, b) for a, b in zip((data.start, *data.rows), (last.start, *last.rows), strict=True))
+    if len(last.rows[0]) == len(data.rows[0]) and all(same):
+        data.kept["blocks"] = form
+
+
 def block_form(data: Scaled) -> BlockForm | None:
     """Return the problem by blocks, or None where it is small, has blocks of more than 3 rows, or acts with |r|.
 
@@ -48,7 +62,8 @@ def block_form(data: Scaled) -> BlockForm | None:
     if not has_block_form(data):
         return None
     if "blocks" not in data.kept:
-        data.kept["blocks"] = _made(data)
+        made = data.kept["blocks"] = _made(data)
+        _recent[:] = [] if made is None or len(made.ordering[5]) > MOST_KEPT else [(data, made)]
     found: BlockForm | None = data.kept["blocks"]
     return found
 

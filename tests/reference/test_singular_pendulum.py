@@ -121,6 +121,18 @@ def test_accepted_steps_of_rk45(b, case, k, steps):
     assert step.solution.iterations == pytest.approx(steps, rel=0.02)
 
 
+@pytest.mark.parametrize("k", [1e10, 1e12])
+def test_very_stiff_springs_are_passed_over_from_the_slow_manifold(k):
+    """Up to 5600 periods within a step; the distance to the rigid motion is 23.5 / k, or the tolerance of 6 steps."""
+    system, stepper = system_of(2.3), Penalty(stiffness=k, dt=0.02)
+    rigid = simulate(system, start(2.3, "A"), 0.12, stepper=Smooth(dt=0.02))
+    soft = simulate(system, slow_start(system, start(2.3, "A"), stepper), 0.12, stepper=stepper)
+    assert soft.stop is None
+    np.testing.assert_allclose(soft.q, rigid.q, atol=24.0 / k + 2e-9)
+    np.testing.assert_allclose(soft.v, rigid.v, atol=230.0 / k + 2e-8)
+    assert fast_energy(system, soft.final, stepper) < 1e-14
+
+
 def longest(b, case, k, t_end):
     found = run(b, case, t_end, stiffness=k, dt=0.25 / math.sqrt(k))
     return float(np.abs(found["rod.gap"]).max())

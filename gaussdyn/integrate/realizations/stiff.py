@@ -77,10 +77,10 @@ class Course:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """Local error per step: `rtol` relative, `atol` absolute (SI); at most `max_steps` steps."""
+    """Local error per step: `rtol` relative, `atol` absolute (SI, or one per component); at most `max_steps` steps."""
 
     rtol: float
-    atol: float
+    atol: float | Array
     max_steps: int
 
 

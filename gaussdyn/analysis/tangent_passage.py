@@ -55,10 +55,11 @@ class TangentPassage:
     @property
     def invariant(self) -> float:
         """J, energy over frequency per square root of the stiffness, that is left: independent of the stiffness."""
-        return universal_invariant() * self.v**2 * self.m**1.5 * math.sqrt(self.Cu / (2.0 * self.Ct**3))
+        units = self.v**2 * self.m**1.5 * math.sqrt(self.Cu / (2.0 * self.Ct**3))
+        return float(universal_invariant() * units)
 
     def extension(self, k: float, w: float) -> float:
-        """Return the largest extension after the passage where the frequency is w sqrt(k), m: it falls like k^(-1/2)."""
+        """Return the largest extension after the passage, m, where the frequency is w sqrt(k): like k^(-1/2)."""
         return math.sqrt(2.0 * self.invariant * w / k)
 
 

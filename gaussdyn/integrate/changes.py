@@ -20,7 +20,8 @@ class Change:
     kind : str
         impact (the velocity jumps), touchdown, lift_off, stick, slip, reversal (of the slip), roll, stop_roll, turn
         (the normal reaction of a bilateral contact that slips changes its sign), accumulation (infinitely many
-        impacts end here), undecided (a gap came within 1e-12 m of zero: touch or not).
+        impacts end here), none_passed_by_impact and none_passed_by_compliance (no
+        acceleration existed, see `passage`), undecided (a gap came within 1e-12 m of zero: touch or not).
     id : str
         The row.
     before, after : State

@@ -12,14 +12,15 @@ methods for nonsmooth dynamical systems, 8.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ..arrays import Array, scalar
 from ..contact.activation import OmegaStatus, active_set
 from ..contact.assemble import assemble, blocks, start_of_blocks
+from ..contact.resolve import NO_MOTION
 from ..contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ..errors import InputError
 from ..mechanics.state import State
@@ -27,13 +28,16 @@ from ..mechanics.system import System
 from ..programs.complementarity import ComplementarityProblem
 from ..programs.residuals import Residuals, block_residuals
 from ..programs.solution import Solution, Status
+from .changes import Change
 from .events import RESTED
-from .impact_laws import ImpactLaw, Moreau, law_document
+from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
 from .leg import Accuracy, Leg, Stuck
 from .mode_memory import CROWD, memory_of
+from .passages import Compliance, passage
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
 from .theta_problem import near_of
 
+OnNone = Literal["stop", "impact", "compliance"] | Compliance
 SETTLED = 1e-8  # residual E at the end of a leg above which its modes are not those of the laws
 REPEATS = 10.0  # local errors of the integrator within which a place that is found again is the same
 CLOSE = 1e-10  # s, times max(1, t): events nearer to each other than this are a crowd
@@ -56,6 +60,9 @@ class EventDriven:
         What happens where a contact closes: Moreau (default), Newton, Poisson or OneByOne.
     crowd : int
         Number of events in a row, hardly apart, after which a run stops: a storm.
+    on_none : str or Compliance
+        Where no acceleration exists: stop with the certificate; impact (without collision: the velocity problem at the
+        same state); compliance (the limit of a stiff contact), see `passage`. A run notes it as an event.
 
     Raises
     ------
@@ -69,6 +76,7 @@ class EventDriven:
     activation: Activation = field(default_factory=Activation)
     impact: ImpactLaw = field(default_factory=Moreau)
     crowd: int = 100
+    on_none: OnNone = "stop"
     name: ClassVar[str] = "event_driven"
     project: ClassVar[bool] = True
     located: ClassVar[bool] = True
@@ -84,12 +92,15 @@ class EventDriven:
             raise InputError("impact", repr(self.impact), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
         if isinstance(self.crowd, bool) or not isinstance(self.crowd, int) or self.crowd < 1:
             raise InputError("crowd", repr(self.crowd), "an integer >= 1")
+        if self.on_none not in ("stop", "impact", "compliance") and not isinstance(self.on_none, Compliance):
+            raise InputError("on_none", repr(self.on_none), "'stop', 'impact', 'compliance' or a Compliance()")
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
         plain = {name: getattr(self, name) for name in ("name", "rtol", "atol", "dt", "crowd")}
-        return {**plain, "activation": closed, "impact": law_document(self.impact)}
+        on_none = asdict(self.on_none) if isinstance(self.on_none, Compliance) else self.on_none
+        return {**plain, "activation": closed, "impact": law_document(self.impact), "on_none": on_none}
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
         """Return the motion to the next event, or to `t_max` or the next multiple of dt.
@@ -105,7 +116,7 @@ class EventDriven:
         leg = self.leg(system, state, held_control(control, state))
         end = self._end(state.t, t_max)
         try:
-            leg.begin(end)
+            leg = self._begun(leg, state, end)
             if leg.phase is None:
                 return _failed(leg, state, leg.failure)
             leg.run(end, t_max)
@@ -155,12 +166,35 @@ class EventDriven:
     def _again(self, system: System, start: State, control: Array | None, end: float, rest: float | None) -> Leg:
         leg = self.leg(system, start, control)
         leg.again, leg.rest_at = True, rest
-        leg.begin(end)
+        leg = self._begun(leg, start, end)
         try:
             leg.run(end, end)
         except (Stuck, np.linalg.LinAlgError):
             leg.now = None
         return leg
+
+    def _begun(self, leg: Leg, start: State, end: float) -> Leg:
+        """Return the leg with its phase; where no acceleration exists the one after the passage, if that is wanted."""
+        leg.begin(end)
+        failure = leg.failure
+        if leg.phase is not None or failure is None or failure.status not in NO_MOTION or self.on_none == "stop":
+            return leg
+        try:
+            law = self.impact if isinstance(self.impact, Poisson) else None
+            found = passage(leg.system, leg.state(), by=self.on_none, law=law, activation=self.activation)
+        except InputError as error:
+            leg.failure = failure.but(message=f"{failure.message} It cannot be passed: {error}")
+            return leg
+        if not found.solved:
+            leg.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
+            return leg
+        after = self.leg(leg.whole, State(t=leg.t, q=leg.q, v=found.v), leg.control)
+        after.again, after.rest_at, after.impulses = leg.again, leg.rest_at, dict(found.impulses)
+        after.work[0] += found.energy
+        kind, ids = f"none_passed_by_{found.kind}", sorted(found.impulses)
+        after.changes = [Change(t=leg.t, kind=kind, id=key, before=start, after=after.state()) for key in ids]
+        after.begin(end)
+        return after
 
     def _end(self, t: float, t_max: float) -> float:
         """Return the end of a leg without events: the next multiple of dt, not a sliver away."""

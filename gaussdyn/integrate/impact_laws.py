@@ -103,15 +103,15 @@ class Poisson:
 
     def strike(self, struck: Struck, v: Array) -> tuple[Phase, ...]:
         """Return compression and expansion."""
-        compression = struck.phase("compression", struck.dynamics(v, 0.0, 0.0))
-        if not compression.solution.solved:
-            return (compression,)
-        restored = self._restored(struck, compression)
+        return self.expand(struck, struck.phase("compression", struck.dynamics(v, 0.0, 0.0)))
+
+    def expand(self, struck: Struck, compression: Phase) -> tuple[Phase, ...]:
+        """Return a compression and the expansion that follows it, if it gives anything back."""
+        restored = self._restored(struck, compression) if compression.solution.solved else {}
         if not restored:
             return (compression,)
         expansion = self._expansion(struck, compression.v, restored)
-        start = np.asarray(compression.v)
-        return compression, _merged(struck.phase("expansion", expansion, restored, start))
+        return compression, _merged(struck.phase("expansion", expansion, restored, compression.v))
 
     def _restored(self, struck: Struck, compression: Phase) -> dict[str, Array]:
         """Return e times the normal impulses of the compression, as impulses of all components, by id."""

@@ -11,6 +11,7 @@ from .event_driven import EventDriven
 from .impact_laws import law_of
 from .moreau_jean import MoreauJean
 from .on_branch import OnBranch
+from .passages import Compliance
 from .realizations.penalty import Penalty
 from .realizations.smooth import Smooth
 from .realizations.viscous import Viscous
@@ -45,4 +46,6 @@ def from_settings(document: Mapping[str, Any]) -> Stepper:
         settings["activation"] = Activation(**settings["activation"])
     if "impact" in settings:
         settings["impact"] = law_of(settings["impact"])
+    if isinstance(settings.get("on_none"), Mapping):
+        settings["on_none"] = Compliance(**settings["on_none"])
     return named(name, **settings)

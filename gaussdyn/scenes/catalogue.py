@@ -64,6 +64,7 @@ from . import (
     superball,
     table,
     tip_or_slide,
+    tippe_top,
     turntable,
     two_ball_drop,
     v_groove,
@@ -134,6 +135,7 @@ _HOME: dict[str, ModuleType] = {
     "wedge": wedge,
     "wedge_lock": wedge_lock,
     "zeno_ball": zeno_ball,
+    "tippe_top": tippe_top,
 }
 
 

@@ -53,8 +53,8 @@ def test_agrees_with_a_grid_of_directions() -> None:
 
 @pytest.mark.slow
 def test_agrees_with_a_grid_of_directions_many_times() -> None:
-    counts = [agree(*case) for case in cases(1, 900)]
-    assert sum(number > 1 for number in counts if number) > 100
+    counts = [agree(*case) for case in cases(1, 200)]
+    assert sum(number > 1 for number in counts if number) > 20
 
 
 def test_stronger_friction_at_rest_admits_rest_and_slip() -> None:

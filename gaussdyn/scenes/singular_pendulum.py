@@ -22,7 +22,10 @@ from ..mechanics.state import State
 from .measures import Columns, G, check, coordinate, largest, rate
 
 PARAMETERS = {
-    "b": Parameter(default=2.3, unit="m", min=2.05, max=3.0, meaning="half axis across; the branches touch at 2"),
+    "b": Parameter(default=2.3, unit="m", min=2.05, max=3.0, meaning="half axis across; b^2 = a (l1 - l2) touches"),
+    "a": Parameter(default=4.0, unit="m", min=3.0, max=4.0, meaning="half axis of the ellipse along x"),
+    "l1": Parameter(default=2.0, unit="m", min=1.7, max=2.0, meaning="length of the rod AB"),
+    "l2": Parameter(default=1.0, unit="m", min=1.0, max=1.2, meaning="length of the rod BC"),
     "u0": Parameter(default=0.5, unit="rad", min=0.2, max=0.6, meaning="where C is released from rest, theta0 > 0"),
     "side": Parameter(default=1.0, unit="1", min=-1.0, max=1.0, meaning="< 0: it is released at -u0, with theta0 > 0"),
     "mB": Parameter(default=1.0, unit="kg", min=0.5, max=2.0, meaning="mass of B"),
@@ -152,11 +155,13 @@ def system_of(
     return _system().with_params(b=b, a=a, l1=l1, l2=l2, d0=l1 + l2 if stretched else l1 - l2, mB=mB, mC=mC)
 
 
-def build(b: float, u0: float, side: float, mB: float, mC: float, share: float) -> Scene:
+def build(
+    b: float, a: float, l1: float, l2: float, u0: float, side: float, mB: float, mC: float, share: float
+) -> Scene:  # fmt: skip
     """Return the scene: released from rest with theta0 > 0, and over before the first singular passage."""
-    params = {"b": b, "u0": u0, "side": side, "mB": mB, "mC": mC, "share": share}
+    params = {"b": b, "a": a, "l1": l1, "l2": l2, "u0": u0, "side": side, "mB": mB, "mC": mC, "share": share}
     u0 = math.copysign(u0, side)
-    curve = Ellipse(L1, L2, A, b)
+    curve = Ellipse(l1, l2, a, b)
     passage, end = first_passage(curve, u0, mB, mC, share)
     t_end = share * passage
     dt = t_end / STEPS
@@ -177,7 +182,7 @@ def build(b: float, u0: float, side: float, mB: float, mC: float, share: float) 
         name="singular_pendulum",
         title="Pendulum on an ellipse: its branches cross",
         source="Burian (2024), singular pendulum with spring; quadrature on the smooth branch",
-        system=system_of(b, mB=mB, mC=mC),
+        system=system_of(b, mB=mB, mC=mC, a=a, l1=l1, l2=l2),
         state=State(q=np.array([u0, curve.angle(u0)]), v=np.zeros(2)),
         t_end=t_end,
         dt=dt,

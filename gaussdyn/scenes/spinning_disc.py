@@ -112,7 +112,10 @@ def _system() -> LagrangianSystem:
         kinetic=m * (x.diff() ** 2 + y.diff() ** 2) / 2 + m * R**2 * (1 + hole**2) * phi.diff() ** 2 / 4,
         constraints=rubs,
         parameters={m: (1.0, "kg"), R: (0.1, "m"), mu: (0.2, "1"), hole: (0.0, "1"), g: (G, "m/s^2")},
-        drawing={"disc": [(x - R * sp.cos(phi), y - R * sp.sin(phi)), (x + R * sp.cos(phi), y + R * sp.sin(phi))]},
+        drawing={
+            "edge": [(x + R * sp.cos(phi + k * sp.pi / 8), y + R * sp.sin(phi + k * sp.pi / 8)) for k in range(17)],
+            "mark": [(x, y), (x + R * sp.cos(phi), y + R * sp.sin(phi))],
+        },
         compile=False,
         name="spinning disc",
     )

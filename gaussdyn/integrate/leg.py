@@ -19,7 +19,7 @@ from ..mechanics.system import System
 from ..programs.solution import Solution
 from .accumulation import Rebound
 from .changes import Change, kind_of
-from .dop853 import Piece, factor, first_length, least_length, take
+from .dop853 import STAGES, Piece, factor, first_length, least_length, take
 from .energy import energy
 from .event_roots import Crossing, Search, polished
 from .holding import held
@@ -34,6 +34,7 @@ ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10} 
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; oscillations stay near 0.5
+SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NEARLY = 4.0 * np.finfo(np.float64).eps
 
@@ -210,6 +211,21 @@ class Leg:
         assert self.now is not None
         return piece, self.now
 
+    def _again_to(self, piece: Piece, end: float) -> Piece:
+        """Integrate again from the beginning of a step to a time within it, and return the last step.
+
+        A direction of slip is steep where the slip vanishes: there the error asks for shorter steps.
+        """
+        t, y, first, h = piece.t, piece.y, piece.K[0], end - piece.t
+        while True:
+            last = take(self._slope, t, y, first, min(h, end - t), self._weight)
+            if last.error > 1.0 and last.h > SHORTEST * piece.h:
+                h = last.h * factor(last.error)
+                continue
+            if end - last.t_end <= NEARLY * max(1.0, abs(end)):
+                return last
+            t, y, first, h = last.t_end, last.end, last.K[STAGES], last.h * factor(last.error)
+
     def _watch_stiffness(self, piece: Piece, end: float) -> None:
         """Raise Stuck where stability, not accuracy, makes the steps short, and very many are left."""
         self.stiff = self.stiff + 1 if piece.bend > STIFF else max(0, self.stiff - 1)
@@ -279,10 +295,8 @@ class Leg:
     def _pass(self, phase: Phase, piece: Piece, found: Crossing, t_stop: float) -> None:
         """Go to an event and choose what comes after it."""
         t, y = polished(
-            piece,
-            lambda h: take(self._slope, piece.t, piece.y, piece.K[0], h, self._weight),
-            lambda t, y: self._instant(phase, t, y), phase, found,
-        )  # fmt: skip
+            piece, lambda h: self._again_to(piece, piece.t + h), lambda t, y: self._instant(phase, t, y), phase, found
+        )
         beyond = piece.at(t + AHEAD * piece.h)
         nq, nv = len(self.q), len(self.v)
         later = State(t=t + AHEAD * piece.h, q=beyond[:nq], v=beyond[nq : nq + nv], memory=self.memory)

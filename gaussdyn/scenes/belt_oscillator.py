@@ -17,7 +17,7 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, Point, fixed
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
-from .measures import Columns, G, check, coordinate, rate
+from .measures import Columns, G, at_event, check, coordinate, rate
 
 PARAMETERS = {
     "belt": Parameter(default=0.5, unit="m/s", min=0.1, max=2.0, meaning="V, speed of the belt"),
@@ -110,11 +110,11 @@ def _exact(cycle: Cycle, dt: float) -> tuple[Exact, ...]:
     way = cycle.belt * dt + 0.5 * (cycle.w * dt) ** 2 * cycle.amplitude
     early = dt + 2.0 * way / cycle.belt
     return (
+        check("when it breaks loose", cycle.first, "s", lambda run: _time(run, 0), moreau_jean=1.5 * dt, located=True),
+        check("duration of a slip", cycle.slip, "s", lambda run: _between(run, 0), moreau_jean=early, located=True),
         check(
-            "when it breaks loose", cycle.first, "s", lambda run: float(run.t[_changes(run)[0]]), moreau_jean=1.5 * dt
+            "duration of a ride", cycle.ride, "s", lambda run: _between(run, 1), moreau_jean=2.0 * early, located=True
         ),
-        check("duration of a slip", cycle.slip, "s", lambda run: _between(run, 0), moreau_jean=early),
-        check("duration of a ride", cycle.ride, "s", lambda run: _between(run, 1), moreau_jean=2.0 * early),
         check("farthest place", cycle.x_k + cycle.amplitude, "m", _farthest, moreau_jean=2.0 * way),
         check("nearest place", cycle.x_k - cycle.amplitude, "m", _nearest, moreau_jean=2.0 * way),
     )
@@ -126,10 +126,15 @@ def _changes(run: Any) -> list[int]:
     return [*np.flatnonzero(sliding[1:] != sliding[:-1]).tolist(), *[len(run) - 1] * 3]
 
 
+def _time(run: Any, change: int) -> float:
+    """Return the time of a change, s."""
+    located = at_event(lambda run: float(run.t[_changes(run)[change]]), ("slip", "stick")[change % 2], n=change // 2)
+    return located(run)
+
+
 def _between(run: Any, change: int) -> float:
     """Return the time from one change to the next, s."""
-    k = _changes(run)
-    return float(run.t[k[change + 1]] - run.t[k[change]])
+    return _time(run, change + 1) - _time(run, change)
 
 
 def _farthest(run: Any) -> float:

@@ -13,7 +13,7 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, Point, fixed
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Parameter, Scene
-from .measures import Columns, G, check, coordinate, last, rate, settled_time
+from .measures import Columns, G, at_event, check, coordinate, last, rate, settled_time
 
 PARAMETERS = {
     "mass": Parameter(default=1.0, unit="kg", min=0.5, max=2.0, meaning="of the sliding point"),
@@ -73,8 +73,15 @@ def build(mass: float, stiffness: float, mu: float, x0: float) -> Scene:
     turn_error, x_error, t_error = _errors(decay, dt)
     exact = (
         check("first turning point", turn, "m", _first_turn, moreau_jean=turn_error),
-        check("where it stops", stop, "m", last("slider.x"), moreau_jean=x_error),
-        check("when it stops", decay.swings * decay.half, "s", _stop_time, moreau_jean=t_error),
+        check("where it stops", stop, "m", last("slider.x"), moreau_jean=x_error, located=True),
+        check(
+            "when it stops",
+            decay.swings * decay.half,
+            "s",
+            at_event(_stop_time, "stick"),
+            moreau_jean=t_error,
+            located=True,
+        ),
     )
     return Scene(
         name="coulomb_oscillator",

@@ -120,14 +120,28 @@ def exact(motion: Roll, mu: float, spin: float, t_end: float) -> tuple[Exact, ..
     half = 0.5 * motion.t_roll
     half = round(half / DT) * DT
     checks = [
-        check(f"v{axis} at the end", float(motion.v_end[k]), "m/s", last(f"ball.v{axis}"), moreau_jean=turned)
+        check(
+            f"v{axis} at the end",
+            float(motion.v_end[k]),
+            "m/s",
+            last(f"ball.v{axis}"),
+            moreau_jean=turned,
+            located=True,
+        )
         for k, axis in enumerate("xy")
     ]
     checks += [
-        check(f"{axis} at the end", float(motion.place(t_end)[k]), "m", last(f"ball.{axis}"), moreau_jean=late)
+        check(
+            f"{axis} at the end",
+            float(motion.place(t_end)[k]),
+            "m",
+            last(f"ball.{axis}"),
+            moreau_jean=late,
+            located=True,
+        )
         for k, axis in enumerate("xy")
     ]
     if half + DT < motion.t_roll:
         speed = float(motion.velocity(half)[0])
         checks.append(check("vx half way to rolling", speed, "m/s", at("ball.vx", half), moreau_jean=turned))
-    return (*checks, check("largest vertical speed", 0.0, "m/s", largest("ball.vz"), moreau_jean=1e-13))
+    return (*checks, check("largest vertical speed", 0.0, "m/s", largest("ball.vz"), moreau_jean=1e-13, located=True))

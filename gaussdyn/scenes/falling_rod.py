@@ -20,7 +20,7 @@ from ..mechanics.planar_bodies import Marker, PlanarBody
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
 from .corner_motion import Corner
-from .measures import Columns, G, check, coordinate, largest, last, rate
+from .measures import Columns, G, at_event, check, coordinate, largest, last, rate
 
 PARAMETERS = {
     "mu": Parameter(default=0.5, unit="1", min=0.2, max=1.2, meaning="friction; the foot slips backwards below 0.37"),
@@ -134,7 +134,7 @@ def _exact(fall: Fall, mu: float, length: float, unit: float) -> tuple[Exact, ..
     late = 2.0 * (dt / unit) ** 2
     (x, u, theta, omega), v = (float(value) for value in fall.at_end), length / unit
     friction = check("largest F / N", min(mu, fall.peak), "1", _ratio, moreau_jean=1e-9 + late)
-    gap = check("largest gap under the foot", 0.0, "m", largest(f"{FOOT}.gap"), moreau_jean=1e-10)
+    gap = check("largest gap under the foot", 0.0, "m", largest(f"{FOOT}.gap"), moreau_jean=1e-10, located=True)
     if abs(mu - fall.peak) < TIE:
         return (gap, friction)
     slips = math.pi / 2 - float(fall.at_slip[2])
@@ -142,12 +142,19 @@ def _exact(fall: Fall, mu: float, length: float, unit: float) -> tuple[Exact, ..
     return (
         gap,
         friction,
-        check("angle at which the foot begins to slip", slips, "rad", _first_slip("rod.theta"), moreau_jean=seen),
-        check("direction of the slip", math.copysign(1.0, u), "1", _direction, moreau_jean=0.5),
-        check("angle at the end", theta, "rad", last("rod.theta"), moreau_jean=late),
-        check("rate at the end", omega, "rad/s", last("rod.omega"), moreau_jean=4.0 * late / unit),
-        check("place of the foot at the end", x, "m", last("foot.x"), moreau_jean=late * length),
-        check("velocity of the foot at the end", u, "m/s", last("foot.u"), moreau_jean=4.0 * late * v),
+        check(
+            "angle at which the foot begins to slip",
+            slips,
+            "rad",
+            _first_angle,
+            moreau_jean=seen,
+            located=True,
+        ),
+        check("direction of the slip", math.copysign(1.0, u), "1", _direction, moreau_jean=0.5, located=True),
+        check("angle at the end", theta, "rad", last("rod.theta"), moreau_jean=late, located=True),
+        check("rate at the end", omega, "rad/s", last("rod.omega"), moreau_jean=4.0 * late / unit, located=True),
+        check("place of the foot at the end", x, "m", last("foot.x"), moreau_jean=late * length, located=True),
+        check("velocity of the foot at the end", u, "m/s", last("foot.u"), moreau_jean=4.0 * late * v, located=True),
     )
 
 
@@ -169,3 +176,11 @@ def _first_slip(column: str) -> Callable[[Any], float]:
 
 def _direction(run: Any) -> float:
     return math.copysign(1.0, float(run["foot.u"][-1]))
+
+
+def _first_angle(run: Any) -> float:
+    """Return the angle from the vertical at which the foot begins to slip, rad."""
+    upright = math.pi / 2
+    return upright - at_event(lambda run: upright - _first_slip("rod.theta")(run), "slip", FOOT, column="rod.theta")(
+        run
+    )

@@ -60,8 +60,8 @@ def build(omega: float, a: float, length: float, lean: float, mass: float) -> Sc
         dt=dt,
         params={"omega": omega, "a": a, "length": length, "lean": lean, "mass": mass},
         exact=(
-            check("angle at the end", theta, "rad", last("bob.lean"), moreau_jean=angle_error),
-            check("rate at the end", rate, "rad/s", _rate, moreau_jean=rate_error),
+            check("angle at the end", theta, "rad", last("bob.lean"), moreau_jean=angle_error, located=True),
+            check("rate at the end", rate, "rad/s", _rate, moreau_jean=rate_error, located=True),
             check("largest angle", top, "rad", largest("bob.lean"), moreau_jean=angle_error + abs(rate) * dt),
             check("stands to the end", float(top < UP), "1", _stands, moreau_jean=standing),
             check("largest error of the length", 0.0, "m", _stretch(length), moreau_jean=1e-10),

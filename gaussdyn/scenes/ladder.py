@@ -14,7 +14,7 @@ from ..mechanics.planar_bodies import Marker, PlanarBody
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
 from .departure import at_departure, departure_time
-from .measures import Columns, G, check, coordinate, last, rate
+from .measures import Columns, G, at_event, check, coordinate, last, rate
 
 PARAMETERS = {
     "theta0": Parameter(default=math.pi / 3, unit="rad", min=0.3, max=1.5, meaning="angle to the floor at the start"),
@@ -111,9 +111,32 @@ def _exact(fall: Fall, theta0: float, length: float) -> tuple[Exact, ...]:
     left, when = math.asin(2.0 / 3.0 * math.sin(theta0)), fall.leaves * unit
     away = math.sqrt(G * length * math.sin(theta0) ** 3) / 3.0
     return (
-        check("angle at which it leaves the wall", left, "rad", at_departure(WALL, "ladder.theta"), moreau_jean=opens),
-        check("time at which it leaves the wall", when, "s", departure_time(WALL), moreau_jean=opens * unit),
-        check("speed away from the wall at the end", away, "m/s", last("ladder.vx"), moreau_jean=late * length / unit),
-        check("angle at the end", fall.theta, "rad", last("ladder.theta"), moreau_jean=late),
-        check("rate at the end", fall.omega / unit, "rad/s", last("ladder.omega"), moreau_jean=late / unit),
+        check(
+            "angle at which it leaves the wall",
+            left,
+            "rad",
+            at_event(at_departure(WALL, "ladder.theta"), "lift_off", WALL, column="ladder.theta"),
+            moreau_jean=opens,
+            located=True,
+        ),
+        check(
+            "time at which it leaves the wall",
+            when,
+            "s",
+            at_event(departure_time(WALL), "lift_off", WALL),
+            moreau_jean=opens * unit,
+            located=True,
+        ),
+        check(
+            "speed away from the wall at the end",
+            away,
+            "m/s",
+            last("ladder.vx"),
+            moreau_jean=late * length / unit,
+            located=True,
+        ),
+        check("angle at the end", fall.theta, "rad", last("ladder.theta"), moreau_jean=late, located=True),
+        check(
+            "rate at the end", fall.omega / unit, "rad/s", last("ladder.omega"), moreau_jean=late / unit, located=True
+        ),
     )

@@ -19,7 +19,7 @@ from ..mechanics.planar_outlines import Disc
 from ..mechanics.scene import Exact, Parameter, Scene
 from ..mechanics.state import State
 from .departure import at_departure, departure_time
-from .measures import Columns, G, check, coordinate, last
+from .measures import Columns, G, at_event, check, coordinate, last
 
 PARAMETERS = {
     "beta": Parameter(
@@ -130,9 +130,30 @@ def _exact(descent: Descent, leaves: float, y: Array, l: float, t_end: float) ->
     x = math.sin(theta) + omega * math.cos(theta) * FLIGHT
     height = math.cos(theta) - omega * math.sin(theta) * FLIGHT - 0.5 * FLIGHT**2
     return (
-        check("angle at which it leaves", theta, "rad", at_departure(CONTACT, "body.theta"), moreau_jean=omega * opens),
-        check("when it leaves", leaves * unit, "s", departure_time(CONTACT), moreau_jean=opens * unit),
-        check("speed of its rim at the end", rim * v, "m/s", last("body.rim"), moreau_jean=(late + turned) * v),
-        check("x at the end", x * l, "m", last("body.x"), moreau_jean=late * l),
-        check("y at the end", height * l, "m", last("body.y"), moreau_jean=late * l),
+        check(
+            "angle at which it leaves",
+            theta,
+            "rad",
+            at_event(at_departure(CONTACT, "body.theta"), "lift_off", CONTACT, column="body.theta"),
+            moreau_jean=omega * opens,
+            located=True,
+        ),
+        check(
+            "when it leaves",
+            leaves * unit,
+            "s",
+            at_event(departure_time(CONTACT), "lift_off", CONTACT),
+            moreau_jean=opens * unit,
+            located=True,
+        ),
+        check(
+            "speed of its rim at the end",
+            rim * v,
+            "m/s",
+            last("body.rim"),
+            moreau_jean=(late + turned) * v,
+            located=True,
+        ),
+        check("x at the end", x * l, "m", last("body.x"), moreau_jean=late * l, located=True),
+        check("y at the end", height * l, "m", last("body.y"), moreau_jean=late * l, located=True),
     )

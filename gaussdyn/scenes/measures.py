@@ -15,9 +15,39 @@ G = 9.81  # m/s^2
 Columns = dict[str, tuple[str, Callable[[State], float]]]
 
 
-def check(name: str, value: float, unit: str, measure: Callable[[Any], float], *, moreau_jean: float) -> Exact:
-    """Return an exact number with its absolute tolerance per stepper, at the default step of its scene."""
-    return Exact(name=name, value=value, unit=unit, measure=measure, tol={"moreau_jean": moreau_jean})
+LOCATED = 1e-10  # of max(1, |value|): what an event-driven run gives at its default tolerances
+
+
+def check(
+    name: str, value: float, unit: str, measure: Callable[[Any], float], *, moreau_jean: float, located: bool = False
+) -> Exact:  # fmt: skip
+    """Return an exact number with its absolute tolerance per stepper, at the default step of its scene.
+
+    `located`: the measure reads what the end or an event of a run says, which an event-driven one knows to 1e-10.
+    """
+    tol = {"moreau_jean": moreau_jean}
+    if located:
+        tol["event_driven"] = LOCATED * max(1.0, abs(value))
+    return Exact(name=name, value=value, unit=unit, measure=measure, tol=tol)
+
+
+def at_event(
+    measure: Callable[[Any], float], kind: str, row: str = "", *, column: str = "t", n: int = 0
+) -> Callable[[Any], float]:  # fmt: skip
+    """Return the measure: a column at the n-th event of a kind in event-driven runs, `measure` in all others.
+
+    Where there is no such event `measure` is asked too.
+    """
+
+    def found(run: Any) -> float:
+        """Read it off the events."""
+        if run.settings["stepper"]["name"] != "event_driven":
+            return measure(run)
+        times = [event.t for event in run.events if event.kind == kind and row in ("", event.id)]
+        at = np.flatnonzero(run.t == times[n]) if n < len(times) else np.zeros(0, dtype=np.int64)
+        return float(run[column][at[0]]) if len(at) else measure(run)
+
+    return found
 
 
 def coordinate(index: int) -> Callable[[State], float]:

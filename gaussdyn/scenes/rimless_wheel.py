@@ -19,7 +19,7 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, PlanarBody
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
-from .measures import Columns, G, check, coordinate
+from .measures import Columns, G, at_event, check, coordinate
 
 PARAMETERS = {
     "spokes": Parameter(default=8.0, unit="1", min=8.0, max=12.0, meaning="n (rounded)"),
@@ -145,7 +145,14 @@ def _exact(walk: Walk, rates: list[float], times: list[float], unit: float, dt: 
     late, off = walk.errors(rates, dt / unit)
     found = []
     for k, t in enumerate(times):
-        when = check(f"time of impact {k + 1}", t * unit, "s", _impact(walk.alpha, k, "t"), moreau_jean=late[k] * unit)
+        when = check(
+            f"time of impact {k + 1}",
+            t * unit,
+            "s",
+            at_event(_impact(walk.alpha, k, "t"), "impact", n=k),
+            moreau_jean=late[k] * unit,
+            located=True,
+        )
         name, rate = f"rate after impact {k + 1}", rates[k + 1] / unit
         found += [when, check(name, rate, "rad/s", _impact(walk.alpha, k, "rate"), moreau_jean=off[k + 1] / unit)]
     return tuple(found)

@@ -18,7 +18,7 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, box
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Exact, Parameter, Scene
-from .measures import Columns, G, check, coordinate, rate
+from .measures import Columns, G, at_event, check, coordinate, rate
 
 PARAMETERS = {
     "half_width": Parameter(default=0.2, unit="m", min=0.1, max=0.3, meaning="b, half of the base"),
@@ -145,7 +145,15 @@ def _exact(rocking: Rocking, times: list[float], amplitudes: list[float], dt: fl
     late, off = rocking.errors(amplitudes, dt)
     kept = off[1] * math.sin(rocking.alpha - amplitudes[1]) / rocking.energy(amplitudes[0])
     found = [
-        check(f"time of impact {k + 1}", times[k], "s", _impact(k), moreau_jean=late[k]) for k in range(len(times))
+        check(
+            f"time of impact {k + 1}",
+            times[k],
+            "s",
+            at_event(_impact(k), "impact", n=k),
+            moreau_jean=late[k],
+            located=True,
+        )
+        for k in range(len(times))
     ]
     found += [
         check(f"tilt after impact {k}", amplitudes[k], "rad", _swing(k - 1), moreau_jean=off[k])

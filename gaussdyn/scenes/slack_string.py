@@ -17,7 +17,7 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, Point, fixed
 from ..mechanics.planar_contacts import String
 from ..mechanics.scene import Exact, Parameter, Scene
-from .measures import Columns, G, check, coordinate, first_time, largest, rate
+from .measures import Columns, G, at_event, check, coordinate, first_time, largest, rate
 
 PARAMETERS = {
     "ratio": Parameter(default=3.5, unit="1", min=2.3, max=4.7, meaning="v0^2 / (g L) at the bottom, within (2, 5)"),
@@ -123,11 +123,32 @@ def _exact(flight: Flight, length: float, mass: float, dt: float) -> tuple[Exact
 
     slack_at, slack_height = flight.release * second, (1.0 - flight.cos) * length
     return (
-        check("time when it goes slack", slack_at, "s", _slack_time, moreau_jean=small * second),
-        check("height where it goes slack", slack_height, "m", _slack_height, moreau_jean=small * length),
+        check(
+            "time when it goes slack",
+            slack_at,
+            "s",
+            at_event(_slack_time, "lift_off"),
+            moreau_jean=small * second,
+            located=True,
+        ),
+        check(
+            "height where it goes slack",
+            slack_height,
+            "m",
+            at_event(_slack_height, "lift_off", column="ball.height"),
+            moreau_jean=small * length,
+            located=True,
+        ),
         check("greatest height", flight.apex * length, "m", largest("ball.height"), moreau_jean=small * length),
-        check("time when it is taut again", flight.taut * second, "s", _taut_time, moreau_jean=2.0 * dt),
-        check("energy at the end", flight.energy() * joule, "J", energy_at_end, moreau_jean=jerk * joule),
+        check(
+            "time when it is taut again",
+            flight.taut * second,
+            "s",
+            at_event(_taut_time, "impact"),
+            moreau_jean=2.0 * dt,
+            located=True,
+        ),
+        check("energy at the end", flight.energy() * joule, "J", energy_at_end, moreau_jean=jerk * joule, located=True),
     )
 
 

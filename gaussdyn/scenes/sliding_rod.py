@@ -122,10 +122,10 @@ def _exact(reduced: Reduced, motion: Motion) -> tuple[Exact, ...]:
     force = reduced.normal_force(float(motion.y[0, 2]), float(motion.y[0, 3]))
     error, force_error = _errors(reduced, motion)
     return (
-        check("angle at the end", theta, "rad", last("rod.theta"), moreau_jean=error),
-        check("angular velocity at the end", omega, "rad/s", last("rod.omega"), moreau_jean=error),
-        check("place of the tip at the end", x, "m", last("tip.x"), moreau_jean=error),
-        check("velocity of the tip at the end", u, "m/s", last("tip.u"), moreau_jean=error),
+        check("angle at the end", theta, "rad", last("rod.theta"), moreau_jean=error, located=True),
+        check("angular velocity at the end", omega, "rad/s", last("rod.omega"), moreau_jean=error, located=True),
+        check("place of the tip at the end", x, "m", last("tip.x"), moreau_jean=error, located=True),
+        check("velocity of the tip at the end", u, "m/s", last("tip.u"), moreau_jean=error, located=True),
         check(
             "normal force at the start", force, "N", lambda run: float(run[f"{TIP}.r_N"][1]), moreau_jean=force_error
         ),

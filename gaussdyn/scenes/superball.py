@@ -41,10 +41,17 @@ def build(h: float, vx: float, spin: float, radius: float, e_n: float, e_t: floa
     up = e_n * fall - 0.5 * fall * e_n  # time since the bounce at which e_n^2 h is still to come
     height = radius + e_n * G * fall * up - 0.5 * G * up * up
     exact = (
-        check("vx after the bounce", vx + p, "m/s", last("ball.vx"), moreau_jean=1e-11),
-        check("spin after the bounce", spin - 2.5 * p / radius, "rad/s", last("ball.wy"), moreau_jean=1e-11 / radius),
-        check("height at the end", height, "m", last("ball.z"), moreau_jean=5.0 * G * fall * dt),
-        check("vz at the end", e_n * G * fall - G * up, "m/s", last("ball.vz"), moreau_jean=3.0 * G * dt),
+        check("vx after the bounce", vx + p, "m/s", last("ball.vx"), moreau_jean=1e-11, located=True),
+        check(
+            "spin after the bounce",
+            spin - 2.5 * p / radius,
+            "rad/s",
+            last("ball.wy"),
+            moreau_jean=1e-11 / radius,
+            located=True,
+        ),
+        check("height at the end", height, "m", last("ball.z"), moreau_jean=5.0 * G * fall * dt, located=True),
+        check("vz at the end", e_n * G * fall - G * up, "m/s", last("ball.vz"), moreau_jean=3.0 * G * dt, located=True),
     )
     return Scene(
         name="superball",

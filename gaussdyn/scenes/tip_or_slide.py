@@ -133,8 +133,8 @@ def _exact(end: Array, begin: Start, t_end: float) -> tuple[Exact, ...]:
     near = 1e-13 + 1e-11 * begin.a if begin.corner is None else 1e-10 + 2.0 * (omega * t_end / STEPS) ** 2
     fast = near * (1.0 if begin.corner is None else 4.0 / t_end)
     return (
-        check("way at the end", x, "m", last("block.x"), moreau_jean=near),
-        check("angle at the end", angle, "rad", last("block.angle"), moreau_jean=near),
-        check("speed at the end", vx, "m/s", last("block.vx"), moreau_jean=fast),
-        check("rate at the end", omega, "rad/s", last("block.omega"), moreau_jean=fast),
+        check("way at the end", x, "m", last("block.x"), moreau_jean=near, located=True),
+        check("angle at the end", angle, "rad", last("block.angle"), moreau_jean=near, located=True),
+        check("speed at the end", vx, "m/s", last("block.vx"), moreau_jean=fast, located=True),
+        check("rate at the end", omega, "rad/s", last("block.omega"), moreau_jean=fast, located=True),
     )

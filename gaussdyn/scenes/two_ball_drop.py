@@ -132,8 +132,15 @@ def _exact(bounce: Bounce, ratio: float, h: float, gap: float, dt: float) -> tup
     fast, way = 6.0 * G * dt, 3.0 * bounce.speed * dt
     return (
         grows,
-        check("velocity of the small ball at the end", v2, "m/s", last("small.vy"), moreau_jean=fast),
-        check("velocity of the large ball at the end", v1, "m/s", last("large.vy"), moreau_jean=fast),
-        check("height of the small ball at the end", y2 + 2.0 * LARGE + SMALL, "m", last("small.y"), moreau_jean=way),
-        check("height of the large ball at the end", y1 + LARGE, "m", last("large.y"), moreau_jean=way),
+        check("velocity of the small ball at the end", v2, "m/s", last("small.vy"), moreau_jean=fast, located=True),
+        check("velocity of the large ball at the end", v1, "m/s", last("large.vy"), moreau_jean=fast, located=True),
+        check(
+            "height of the small ball at the end",
+            y2 + 2.0 * LARGE + SMALL,
+            "m",
+            last("small.y"),
+            moreau_jean=way,
+            located=True,
+        ),
+        check("height of the large ball at the end", y1 + LARGE, "m", last("large.y"), moreau_jean=way, located=True),
     )

@@ -11,7 +11,7 @@ from ..mechanics.planar import PlanarSystem
 from ..mechanics.planar_bodies import Marker, Point
 from ..mechanics.planar_contacts import HalfPlane, PlanarContact
 from ..mechanics.scene import Parameter, Scene
-from .measures import Columns, G, check, coordinate, first_time, last, rate, settled_time
+from .measures import Columns, G, at_event, check, coordinate, first_time, last, rate, settled_time
 
 PARAMETERS = {
     "e": Parameter(default=0.8, unit="1", min=0.0, max=0.9, meaning="restitution"),
@@ -30,10 +30,19 @@ def build(e: float, h: float) -> Scene:
     rest = fall * (1.0 + e) / (1.0 - e)
     columns: Columns = {"ball.y": ("m", coordinate(1)), "ball.vy": ("m/s", rate(1))}
     exact = (
-        check("time of the first impact", fall, "s", _first_impact, moreau_jean=2.0 * dt),
+        check(
+            "time of the first impact", fall, "s", at_event(_first_impact, "impact"), moreau_jean=2.0 * dt, located=True
+        ),
         check("height of the first rebound", e * e * h, "m", _first_rebound, moreau_jean=_rebound_error(e, h, dt)),
-        check("time of rest", rest, "s", _time_of_rest, moreau_jean=_rest_error(e, h, dt)),
-        check("height at the end", 0.0, "m", last("ball.y"), moreau_jean=1.05 * G * fall * dt),
+        check(
+            "time of rest",
+            rest,
+            "s",
+            at_event(_time_of_rest, "touchdown" if e == 0.0 else "accumulation"),
+            moreau_jean=_rest_error(e, h, dt),
+            located=True,
+        ),
+        check("height at the end", 0.0, "m", last("ball.y"), moreau_jean=1.05 * G * fall * dt, located=True),
     )
     return Scene(
         name="zeno_ball",

@@ -36,8 +36,9 @@ class Event:
     comes to rest or begins to slide), unsettled (the laws of the step hold at its midpoint, not at its end, because
     its passes would not settle: joints near a singular state, contacts that flicker; or because an impact at the row
     would gain energy otherwise), branch_point (branches of the configuration space meet; the id is the
-    number of the point and of the branch on which it was reached). With time stepping `t` is the end of the step in
-    which it was seen.
+    number of the point and of the branch on which it was reached). Runs by events also
+    know those of `changes.Change`: impact, reversal, accumulation and others. With time stepping `t` is the end of the
+    step in which it was seen.
     """
 
     t: float

@@ -138,6 +138,37 @@ def test_one_four_bar_linkage_runs_round_through_both_flattened_states():
     assert drift(run) < 1e-12
 
 
+def test_crank_and_rod_of_one_length_pass_upright():
+    """Kinetic energy I(a) a'^2 / 2 is constant: the time to a = pi / 2 by quadrature."""
+    from scipy.integrate import quad
+
+    from gaussdyn import PlanarSystem
+    from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody, fixed
+    from gaussdyn.mechanics.planar_joints import Hinge, Slider
+
+    bodies = [PlanarBody(name=name, mass=1.0, inertia=1.0 / 12.0) for name in ("crank", "rod", "piston")]
+    joints = [
+        Hinge(name="shaft", a=Marker("crank", (-0.5, 0.0)), b=fixed(0.0, 0.0)),
+        Hinge(name="pin", a=Marker("rod", (-0.5, 0.0)), b=Marker("crank", (0.5, 0.0))),
+        Hinge(name="wrist", a=Marker("piston", (0.0, 0.0)), b=Marker("rod", (0.5, 0.0))),
+        Slider(name="guide", a=Marker("piston", (0.0, 0.0)), b=fixed(0.0, 0.0)),
+    ]
+    system = PlanarSystem(bodies=bodies, joints=joints, gravity=(0.0, 0.0))
+    c, s = math.cos(0.5), math.sin(0.5)
+    place = {"crank": (c / 2, s / 2, 0.5), "rod": (1.5 * c, s / 2, -0.5), "piston": (2 * c, 0.0, 0.0)}
+    speed = {"crank": (-s / 2, c / 2, 1.0), "rod": (-1.5 * s, c / 2, -1.0), "piston": (-2 * s, 0.0, 0.0)}
+    run = simulate(system, system.state(place, speed), 2.0, stepper=OnBranch(dt=0.05))
+
+    def inertia(a):
+        return 1 / 3 + 1 / 12 + 2.25 * math.sin(a) ** 2 + 0.25 * math.cos(a) ** 2 + 4.0 * math.sin(a) ** 2
+
+    upright = quad(lambda a: math.sqrt(inertia(a) / inertia(0.5)), 0.5, math.pi / 2, epsabs=1e-13)[0]
+    assert [event.t for event in run.events] == pytest.approx([upright], abs=1e-10)
+    assert run["q6"][-1] < 0.0  # the piston has gone through
+    assert gaps(run) < 1e-12
+    assert drift(run) < 1e-12
+
+
 @pytest.mark.slow
 def test_three_four_bar_linkages_for_ten_seconds():
     system, state = four_bars(3)

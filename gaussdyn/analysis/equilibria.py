@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,12 +18,12 @@ from ..errors import InputError
 from ..linalg.intervals import Interval
 from ..linalg.isolate import columns
 from ..mechanics.lagrangian import LagrangianSystem
-from .families import Family, family, zeros
+from .families import Family, family, tight, zeros
 from .rest_conditions import RestConditions, Smooth, rest_conditions
 
 SAME = 1e-11  # relative: critical values this close are one event of several points
 DEGENERATE = "degenerate"
-MOST_HEAPS = 12
+MOST_HEAPS = 6
 # (dimension, sign of A, sign of det B, sign of the trace) -> what happens as the parameter grows
 LOCAL = {
     (1, 1, 1, 1): "death", (1, -1, 1, 1): "birth", (1, 1, -1, -1): "splitting", (1, -1, -1, -1): "merging",
@@ -165,7 +164,8 @@ def equilibria(
     return Equilibria(
         parameter=parameter, unit=conditions.unit, low=low, high=high, names=conditions.names, units=conditions.units,
         window=tuple((float(a), float(b)) for a, b in ends), bifurcations=named, families=tuple(families),
-        complete=all(one.certified for one in named), consistent=_consistent(named, families),
+        complete=all(one.certified for one in named) and _consistent(named, families) is not False,
+        consistent=_consistent(named, families),
         conditions=conditions,
     )  # fmt: skip
 
@@ -178,11 +178,21 @@ def _critical(conditions: RestConditions, ends: Array, low: float, high: float) 
     for g, label in zip(conditions.sides or (conditions.phi,), labels, strict=True):
         functions: list[tuple[Smooth, tuple[int, ...]]] = [(g, ()), *((g, (i,)) for i in range(n))]
         box = np.array([*ends, [low, high]]).T
-        points = zeros(functions, tuple(range(n + 1)), {}, box[0], box[1])
+        points = zeros(functions, tuple(range(n + 1)), {}, box[0], box[1], _singular(conditions))
         proved = [_bifurcation(conditions, g, label, lo, hi) for lo, hi in zip(points.lo, points.hi, strict=True)]
         heaps = [_degenerate(g, label, heap) for heap in _heaps(points.left, box)]
         found += [one for one in (*proved, *heaps) if one is not None]
     return sorted(found, key=lambda one: (one.value, one.q))
+
+
+def _singular(conditions: RestConditions) -> Smooth | None:
+    """Return det dF/dq where it vanishes at a critical point of |F|^2 - C^2: for constant C, J^T F = 0, F != 0."""
+    g = conditions.phi
+    if conditions.size == 1 or any(conditions.C.diff(x) != 0 for x in g.x[:2]):
+        return None
+    a, b = conditions.F
+    x, y = g.x[:2]
+    return Smooth(a.diff(x) * b.diff(y) - a.diff(y) * b.diff(x), g.x, g.p, g.values)
 
 
 def _bifurcation(conditions: RestConditions, g: Smooth, label: str, lo: Array, hi: Array) -> Bifurcation | None:
@@ -299,7 +309,7 @@ def _checked(conditions: RestConditions, window: Sequence[tuple[float, float]]) 
 
 def _window(conditions: RestConditions, low: float, high: float) -> Array:
     """Return a window that holds the families with some room; one turn for angles, and at most +-1000."""
-    n, lams = conditions.size, np.linspace(low, high, 13)
+    n, lams = conditions.size, np.linspace(low, high, 33)
     half = np.ones(n)
     for _ in range(11):
         reach = _reach(conditions, 4.0 * half, lams)
@@ -314,21 +324,16 @@ def _window(conditions: RestConditions, low: float, high: float) -> Array:
 
 
 def _reach(conditions: RestConditions, half: Array, lams: Array) -> Array:
-    """Return how far the families go along every coordinate, on a grid, +-half."""
-    count = 801 if conditions.size == 1 else 201
-    axes = [np.linspace(-h, h, count) for h in half]
-    grid = np.meshgrid(*axes, lams, indexing="ij")
-    held = _excess(conditions, grid) <= 0.0
-    return np.array([np.abs(g[held]).max() if held.any() else 0.0 for g in grid[:-1]])
-
-
-def _excess(conditions: RestConditions, grid: Sequence[Any]) -> Any:
-    """Return what must be <= 0 at rest, on arrays."""
+    """Return how far the families may go along every coordinate, within +-half, by intervals: thin ones count too."""
+    count = 400 if conditions.size == 1 else 60
+    ends = [np.linspace(-h, h, count + 1) for h in half] + [lams]
+    lo, hi = (np.stack([g.ravel() for g in np.meshgrid(*parts, indexing="ij")], axis=1)
+              for parts in ([e[:-1] for e in ends], [e[1:] for e in ends]))  # fmt: skip
+    X = columns(lo, hi)
     with np.errstate(all="ignore"):
-        parts = [np.broadcast_to(g.number(grid), grid[0].shape) for g in conditions.sides or (conditions.phi,)]
-        if conditions.pushes is not None:
-            parts.append(-np.broadcast_to(conditions.pushes.number(grid), grid[0].shape))
-    return np.nan_to_num(np.max(parts, axis=0), nan=np.inf)
+        possible = np.all([~(tight(g, X).lo > 0.0) for g in conditions.sides or (conditions.phi,)], axis=0)
+    far = np.maximum(np.abs(lo), np.abs(hi))[possible, :-1]
+    return far.max(axis=0) if len(far) else np.zeros(conditions.size)
 
 
 def _least(conditions: RestConditions, ends: Array, low: float, high: float) -> float:

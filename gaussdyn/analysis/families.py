@@ -18,7 +18,8 @@ from ..linalg.intervals import Interval
 from ..linalg.isolate import Zeros, columns, isolate, mean_value
 from .rest_conditions import RestConditions, Smooth
 
-COARSE, FINEST = 64, 2048  # cells along a side of the window
+COARSE, SPLIT, FINEST = 64, 256, 2048  # cells along a side of the window
+MOST_PIECES = 24  # that are looked at one by one
 TILT = 0.3  # rad: the direction of the height of which the border has extremes; generic
 INSIDE, OUTSIDE, OPEN = 1, 2, 0
 EIGHT = np.ones((3, 3), dtype=int)
@@ -69,8 +70,11 @@ def family(conditions: RestConditions, value: float, low: Array, high: Array) ->
 
 
 def zeros(functions: list[tuple[Smooth, tuple[int, ...]]], free: tuple[int, ...], fixed: dict[int, float], low: Any,
-          high: Any, **settings: Any) -> Zeros:  # fmt: skip
-    """Isolate the common zeros of derivatives of smooth functions in some of their variables; the others are fixed."""
+          high: Any, also: Smooth | None = None) -> Zeros:  # fmt: skip
+    """Isolate the common zeros of derivatives of smooth functions in some of their variables; the others are fixed.
+
+    `also` is a function that vanishes at all of them.
+    """
 
     def full(X: list[Interval]) -> list[Interval]:
         """Return the boxes in all variables."""
@@ -89,7 +93,14 @@ def zeros(functions: list[tuple[Smooth, tuple[int, ...]]], free: tuple[int, ...]
         at = full(X)
         return [[g.at(at, *index, j) for j in free] for g, index in functions]
 
-    return isolate(f, df, low, high, **settings)
+    def further(X: list[Interval]) -> list[Interval]:
+        """Return what else must vanish."""
+        at, m = full(X), [x.mid for x in X]
+        slopes = [also.at(at, j) for j in free] if also is not None else []
+        here = also.at(full([Interval(x) for x in m])) if also is not None else Interval(m[0] * 0.0)
+        return [mean_value(here, slopes, X, m)] if also is not None else [here]
+
+    return isolate(f, df, low, high, also=None if also is None else further)
 
 
 def _intervals(conditions: RestConditions, value: float, low: Array, high: Array) -> Family:
@@ -171,15 +182,15 @@ class Cells:
 
 def signs(conditions: RestConditions, X: list[Interval]) -> tuple[Any, Any]:
     """Return where boxes are surely inside the family, and surely outside."""
-    value = _tight(conditions.phi, X)
+    value = tight(conditions.phi, X)
     inside, outside = value.hi < 0.0, value.lo > 0.0
     if conditions.pushes is not None:
-        push = _tight(conditions.pushes, X)
+        push = tight(conditions.pushes, X)
         inside, outside = inside & (push.lo > 0.0), outside | (push.hi < 0.0)
     return inside, outside
 
 
-def _tight(g: Smooth, X: list[Interval]) -> Interval:
+def tight(g: Smooth, X: list[Interval]) -> Interval:
     """Return values over boxes: plainly and around the middle, whichever is narrower."""
     plain, m = g.at(X), [x.mid for x in X]
     free = range(len(X) - 1)
@@ -199,12 +210,16 @@ def _regions(conditions: RestConditions, value: float, low: Array, high: Array) 
     while True:
         components, sure = _counted(cells.state != OUTSIDE, cells.state == INSIDE)
         outer, sure_outer = _counted(cells.state != INSIDE, cells.state == OUTSIDE, frame=True)
-        if (sure and sure_outer) or cells.size >= FINEST:
+        edge = _at_edge(cells.state != OUTSIDE) == _at_edge(cells.state == INSIDE)
+        if (sure and sure_outer and edge) or cells.size >= FINEST:
             break
+        parts = _apart(cells) if cells.size == SPLIT else []
+        if parts:
+            return _joined([_regions(conditions, value, *part) for part in parts])
         cells.refine()
     inside = cells.state == INSIDE
     possible = cells.state != OUTSIDE
-    cut = bool(possible[0].any() or possible[-1].any() or possible[:, 0].any() or possible[:, -1].any())
+    cut = _at_edge(possible)
     euler, why = _euler(conditions, value, low, high, cut)
     reasons = (
         [] if sure and sure_outer else [f"{int((cells.state == OPEN).sum())} cells undecided at {cells.size} a side"]
@@ -220,6 +235,11 @@ def _regions(conditions: RestConditions, value: float, low: Array, high: Array) 
     )  # fmt: skip
 
 
+def _at_edge(where: Any) -> bool:
+    """Whether any of the outermost cells is marked."""
+    return bool(where[0].any() or where[-1].any() or where[:, 0].any() or where[:, -1].any())
+
+
 def _tightened(cells: Cells) -> tuple[Array, Array, bool]:
     """Return a window around what is possibly inside, where that is smaller."""
     at = np.argwhere(cells.state != OUTSIDE)
@@ -228,6 +248,38 @@ def _tightened(cells: Cells) -> tuple[Array, Array, bool]:
     step = (cells.high - cells.low) / cells.size
     first, last = np.maximum(at.min(axis=0) - 1.37, 0.0), np.minimum(at.max(axis=0) + 2.41, float(cells.size))
     return cells.low + first * step, cells.low + last * step, bool((last - first < 0.8 * cells.size).any())
+
+
+def _apart(cells: Cells) -> list[tuple[Array, Array]]:
+    """Return windows around pieces that lie apart and may be small against what is between them; none if they nest."""
+    from scipy.ndimage import find_objects, label
+
+    wide, count = label(cells.state != OUTSIDE, EIGHT)
+    if not 2 <= count <= MOST_PIECES:
+        return []
+    n = cells.size
+    first = np.array([[max(s.start - 1, 0) for s in piece] for piece in find_objects(wide)])
+    last = np.array([[min(s.stop + 1, n) for s in piece] for piece in find_objects(wide)])
+    for i in range(count):
+        for j in range(i):
+            if (first[i] < last[j]).all() and (first[j] < last[i]).all():
+                return []
+    step = (cells.high - cells.low) / n
+    return [(cells.low + a * step, cells.low + b * step) for a, b in zip(first, last, strict=True)]
+
+
+def _joined(parts: list[Family]) -> Family:
+    """Return what families in separate windows are together."""
+    numbers = [one.euler for one in parts]
+    boxes = [one.intervals for one in parts if one.intervals]
+    around = tuple((min(b[j][0] for b in boxes), max(b[j][1] for b in boxes)) for j in range(2)) if boxes else ()
+    return Family(
+        value=parts[0].value, components=sum(one.components for one in parts), holes=sum(one.holes for one in parts),
+        euler=None if None in numbers else sum(x for x in numbers if x is not None),
+        certified=all(one.certified for one in parts), cut=any(one.cut for one in parts), intervals=around,
+        area=(sum(one.area[0] for one in parts), sum(one.area[1] for one in parts)),
+        reason="; ".join(dict.fromkeys(one.reason for one in parts if one.reason)),
+    )  # fmt: skip
 
 
 def _counted(possible: Any, sure: Any, *, frame: bool = False) -> tuple[int, bool]:

@@ -57,7 +57,10 @@ class Zeros:
         return len(self.left) == 0
 
 
-def isolate(f: Function, df: Derivative, low: Array, high: Array, *, most: int = 200_000, least: float = 1e-8) -> Zeros:
+def isolate(
+    f: Function, df: Derivative, low: Array, high: Array, *, also: Function | None = None, most: int = 200_000,
+    least: float = 1e-8,
+) -> Zeros:  # fmt: skip
     """Find all zeros of f in a box.
 
     Parameters
@@ -65,6 +68,8 @@ def isolate(f: Function, df: Derivative, low: Array, high: Array, *, most: int =
     f, df : callable
         Values and derivatives over boxes.
     low, high : array_like, shape (n,)
+    also : callable, optional
+        Further functions that vanish at every zero: they help to discard boxes.
     most : int
         Boxes looked at before it gives up.
     least : float
@@ -78,6 +83,9 @@ def isolate(f: Function, df: Derivative, low: Array, high: Array, *, most: int =
     while len(lo):
         looked += len(lo)
         keep = _may_vanish(f, df, lo, hi)
+        if also is not None and keep.any():
+            values = also(columns(lo[keep], hi[keep]))
+            keep[keep] = np.all([value.holds() for value in values], axis=0)
         lo, hi = lo[keep], hi[keep]
         if not len(lo):
             break

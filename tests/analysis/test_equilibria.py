@@ -212,3 +212,13 @@ def test_a_degenerate_critical_point_is_not_named():
     tie = found.at(2.0)  # the border touches: F = C at q = 0 alone
     assert not tie.certified
     assert "2" in tie.reason
+
+
+def test_thin_families_far_out_are_not_missed():
+    # C = 0.01: at A = 30 the outer families are about q = +-sqrt(30), 2e-4 wide
+    found = equilibria(build("duffing_friction", C=0.1).system.with_params(C=0.01), "A", -2.0, 60.0)
+    assert [one.components for one in found.families] == [1, 3]
+    assert found.complete
+    plane = equilibria(build("duffing_plane", C=0.1).system, "A", 3.0, 5.0, window=[(-4.1, 4.0), (-1.0, 1.1)])
+    small = plane.at(4.2)
+    assert (small.components, small.holes, small.euler, small.certified, small.cut) == (3, 0, 3, True, False)

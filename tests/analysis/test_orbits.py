@@ -16,7 +16,10 @@ from gaussdyn.analysis.periodic import close_orbit, periodic_orbit, rest_point
 from gaussdyn.analysis.saltation import saltation
 from gaussdyn.analysis.smooth_phases import Phases
 from gaussdyn.errors import InputError
+from gaussdyn.integrate.event_driven import EventDriven
+from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.lagrangian import Contact, Friction, Holonomic, LagrangianSystem
+from gaussdyn.mechanics.state import State
 from gaussdyn.scenes.catalogue import build
 
 MU = 0.3
@@ -308,3 +311,12 @@ def test_rough_friction_in_two_directions_is_refused():
                              constraints=[Friction([x.diff(), y.diff()], cap=1)])  # fmt: skip
     with pytest.raises(InputError, match="one direction"):
         Phases(plane)
+
+
+def test_the_event_driven_integrator_goes_the_same_way():
+    system = build("stribeck_belt", u=0.5).system
+    found = flow(Phases(system), 0.0, [0.1, 0.0], 24.0)
+    run = simulate(system, State(q=np.array([0.1]), v=np.zeros(1)), 24.0, stepper=EventDriven())
+    assert found.signature == ("stop", "release")
+    assert np.allclose([event.t for event in run.events], [one.t for one in found.passages], rtol=0.0, atol=1e-10)
+    assert np.allclose([*run.q[-1], *run.v[-1]], found.y, rtol=0.0, atol=1e-10)

@@ -21,9 +21,12 @@ from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
 from .chatter import chatter
+from .event_driven import EventDriven
 from .examine import accelerating
 from .impact_laws import ImpactLaw, Poisson
+from .mode_memory import memory_of
 from .moreau_jean import MoreauJean
+from .phases import Mode
 from .stepper import Control, Stepper
 from .task import Task, check_applies, check_length, check_stepper, task_of
 from .tree import BRANCHES, COMPLETED, COUNT, DEPTH, SAME, STOPPED, Future, Tree
@@ -241,6 +244,10 @@ class Explorer:
         h = share * dt
         v = state.v + h * branch.x
         q = self.task.system.move(state.q, state.v + 0.5 * h * branch.x, h) if h else state.q
+        if isinstance(self.stepper, EventDriven):
+            modes = _modes(accelerating(self.task.system, state, self.task.control), branch)
+            memory = memory_of(modes, branch.reactions, {}, 0.0, 0.0)
+            return State(t=state.t + h, q=q, v=v, memory=memory)
         memory = {key: dt * r for key, r in branch.reactions.items() if r.any()}
         others = {key: value for key, value in state.memory.items() if key not in branch.modes}
         return State(t=state.t + h, q=q, v=v, memory=others | memory)
@@ -265,6 +272,21 @@ class Explorer:
 def _motion(branch: Branch) -> Motion:
     """Return by what a motion is known again a little later."""
     return frozenset((key, mode.translate(ONWARD)) for key, mode in branch.modes.items() if mode not in "D0")
+
+
+def _modes(dynamics: LocalDynamics, branch: Branch) -> dict[str, Mode]:
+    """Return a motion as the modes that an event-driven run begins with."""
+    found = {}
+    for row in dynamics.rows:
+        letter = branch.modes.get(row.id, "S" if row.id in branch.reactions else "D")
+        slip: tuple[float, ...] = ()
+        if letter.lower() != "s" and letter not in "D01" and row.frictional:
+            tangential = slice(0, 2) if row.kind == "dry" else slice(1, 3)
+            rest = row.slip_speed <= dynamics.activation.speed
+            u = (row.J @ branch.x + row.drift if rest else row.rate)[tangential]
+            slip = tuple((u / (np.linalg.norm(u) or 1.0)).tolist())
+        found[row.id] = Mode(closed=letter not in "D0", slip=slip, sign=-1.0 if letter in "spml" else 1.0)
+    return found
 
 
 def _as(id: int | None) -> str:

@@ -15,6 +15,7 @@ from gaussdyn import InputError, State, build, snapshot
 from gaussdyn.checker_blocks import main as check
 from gaussdyn.cli import app
 from gaussdyn.integrate.chatter import chatter
+from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.explore import explore
 from gaussdyn.integrate.impact_laws import Newton, Poisson
 from gaussdyn.integrate.moreau_jean import MoreauJean
@@ -65,6 +66,19 @@ def test_bipod_from_rest_has_three_futures():
     assert tree.complete
     assert tree.futures[0].outcome.count == 3
     assert speeds(tree) == pytest.approx(sorted(a * 0.05 for a in exact), abs=1e-9)
+
+
+def test_event_driven_futures_are_those_of_time_stepping():
+    """From rest, at slip, and with contacts that pull: every branch is taken of itself, to rounding."""
+    for name, params, exact in (
+        ("bipod", {"v0": 0.0, "mu1": 0.9}, Bipod(a=1.0, h=2.0, weight=1.0, mu1=0.9, mu2=0.4, force=1.0).rests()),
+        ("painleve_klein", {"force": -1.0}, Sliders(mu=1.5, phi=1.0, force=-1.0, mass=1.0).slides(1.0)),
+        ("associated_slider", {}, [0.0, 0.1]),
+    ):
+        scene = build(name, **params)
+        tree = explore(scene, t_end=0.01, stepper=EventDriven(dt=5e-3))
+        assert tree.complete
+        assert speeds(tree) == pytest.approx(sorted(scene.state.v[0] + a * 0.01 for a in exact), abs=1e-9)
 
 
 def test_rod_flies_or_slides():

@@ -160,7 +160,7 @@ class CompiledBodies:
 
     def _run(self, stepper: MoreauJean, spans: Array, state: State, control: Array | None, whole: bool = True) -> _Run:
         """Take steps with rows (t, dt, t_end), see `advance_many`."""
-        from .compiled_step import DONE, EVENT, GAINS, GRAPH, HARD, ROOM
+        from .compiled_step import DONE, EVENT, GRAPH, HARD, ROOM
 
         space, run = self.space, _Run.of(len(spans), state)
         log, tol = run.log, stepper.tol
@@ -176,7 +176,7 @@ class CompiledBodies:
                 space.join(space.memory[1][: space.count[3]].copy())
             elif code == ROOM:
                 self._more_room(int(space.count[3]))
-            elif not (code == HARD and self._solve(log[s])) and not (code == GAINS and self._lessen(spans, run)):
+            elif not (code == HARD and self._solve(log[s])) and not self._at_middle(spans, run, code):
                 if not whole:
                     run.beaten = True
                     return run
@@ -197,26 +197,34 @@ class CompiledBodies:
             space.iterate, space.count, run.log, run.q[1:], run.v[1:],
         ))  # fmt: skip
 
-    def _lessen(self, spans: Array, run: _Run) -> bool:
-        """Solve the step at hand, in which an impact gains energy, as `dissipation` does; False if that fails."""
+    def _at_middle(self, spans: Array, run: _Run, code: int) -> bool:
+        """Solve the step at hand with the laws at its midpoint: an impact in it gains energy, or passes do not settle.
+
+        With the restitution that `dissipation` allows. Returns whether it succeeded.
+        """
         from .compiled_closing import ACTS
         from .compiled_loop import AGAIN
-        from .compiled_step import GAINS
+        from .compiled_step import GAINS, HARD
 
-        space, log = self.space, run.log[int(self.space.count[0])]
-        tried = 1.0
+        space, log, n = self.space, run.log[int(self.space.count[0])], int(self.space.count[2])
+        acts, bounce, known, tried = space.indices[0][0][ACTS], space.indices[0][1], False, 1.0
+        if not acts[:n].any():
+            return False
+        if code != GAINS:
+            space.count[6] = int(np.argmax(acts[:n] != 0))
 
         def gain(share: float) -> float:
-            """Return what is gained with the laws at the midpoint and a fraction of the restitution."""
+            """Return what is gained with a fraction of the restitution, NaN without a solution."""
             nonlocal tried
             self._settings[9], self._settings[10] = 2.0 if known else 1.0, share
             space.count[1], space.count[4], tried = AGAIN, 0, share
-            return float(log[9]) if self._call(spans, run) == GAINS else math.nan
+            code = self._call(spans, run)
+            while code == HARD and self._solve(log):
+                code = self._call(spans, run)
+            return float(log[9]) if code == GAINS else math.nan
 
-        known = False
         first, known = gain(1.0), True
-        n = int(space.count[2])
-        restores = space.indices[0][1][:n][space.indices[0][0][ACTS, :n] != 0].any()
+        restores = bounce[:n][acts[:n] != 0].any()
         share = largest_share(gain, first) if first > GAIN and restores else 1.0
         return not math.isnan(first if share == tried else gain(share))
 

@@ -33,6 +33,7 @@ Iterate = tuple[Array, Array, Array, Array, Array]
 SLOW = 1e-9  # as in `theta_problem`
 ALLOWED = 1e-10  # m; as in `projection`
 PROJECTIONS = 10
+FAR = 1e-4  # of the largest coordinate: gaps beyond this that contradict one another are left to `projection`
 
 
 @kernel(
@@ -54,7 +55,7 @@ def project_end(
     for i in range(len(q1)):
         for k in range(7):
             size = max(size, abs(q1[i, k]))
-    limit, placed = max(CLOSE, 32.0 * EPS * size), False
+    limit, placed, rough = max(CLOSE, 32.0 * EPS * size), False, False
     for it in range(PROJECTIONS + 1):
         far = worst = 0.0
         for f in range(n):
@@ -85,6 +86,7 @@ def project_end(
             E, _used, floor = modes_newton(problem, ordering, work, p, d, iterate[1], iterate[2], tol, 0.0, 12)
             if not max(tol, floor) >= E:
                 E, _used, floor = proximal_point(problem, ordering, work, p, d, iterate[1], 1e-4, 1e-8, 40)
+            rough = not max(tol, floor) >= E
             if held == 0.0:
                 break
             left = 0.0
@@ -95,7 +97,7 @@ def project_end(
                 break
             for f in range(n):
                 numbers[HELD, f] = 0
-        if not E <= 1e-6:
+        if not E <= 1e-6 or (rough and far > FAR * size):
             return -1 - it
         turn_spins(R[2], d, 1.0, d)
         move_bodies(q1, d, 1.0, q2)

@@ -12,6 +12,7 @@ from .complementarity import ComplementarityProblem
 from .few_blocks import ROWS
 
 AHEAD = 10.0  # sweeps still to come beyond which Newton's method is quicker: it takes as long as about fifteen
+NEAR = 3.0  # the same from the last step's reactions, where Newton's method needs a few steps only
 MOST = 30
 RANGE = 1e-200, 1e200  # of |q|^2: outside squares leave the range of doubles, which the scaled problem avoids
 
@@ -24,7 +25,7 @@ def first_sweeps(blocks: ComplementarityProblem, start: Array | None, tol: float
     r = np.zeros(len(q)) if start is None else start.copy()
     E, done = _kernel()(
         (rows.data, rows.indices, rows.indptr), q, (table.code, table.start, table.P), rows.D, blocks.rho, tol,
-        AHEAD, MOST, r,
+        AHEAD if start is None else NEAR, MOST, r,
     )  # fmt: skip
     return (r, E, done) if np.isfinite(E) else None
 

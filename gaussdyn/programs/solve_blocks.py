@@ -143,7 +143,11 @@ class _Search:
 
     def sharpen(self) -> None:
         """Polish a solved point whose residuals in other measures than E are not small yet."""
-        x = polish(self.data, self.best.r / self.data.unit, 1e-4 * self.tol)
+        figures = self.best.residuals
+        assert figures is not None
+        worst = max(figures.rel_q or 0.0, figures.viol_u or 0.0)  # falls with E
+        goal = max(1e-4 * self.tol, min(0.3, self.tol / worst) * figures.E)
+        x = polish(self.data, self.best.r / self.data.unit, goal)
         other = verified(self.problem, self.blocks, x * self.data.unit, self.best.method, self.iterations, self.tol)
         if other.solved and _error(other) < _error(self.best):
             self.best = other

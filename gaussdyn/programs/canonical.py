@@ -6,7 +6,8 @@ inside the dual cone, a ray where it slips, all of K where it rests. The canonic
 them. It does not depend on the order of the contacts, nor on where the solver started.
 
 min 1/2 |r|^2 over r in F, W r = c has the dual max c.y - 1/2 |P_F(W^T y)|^2, smooth and concave, and r = P_F(W^T y):
-semismooth Newton with a line search (Qi, Sun (1993), A nonsmooth version of Newton's method).
+semismooth Newton with a line search (Qi, Sun (1993), A nonsmooth version of Newton's method). The rows of W are first
+replaced by an orthonormal basis of what they span: nearly redundant contacts would else square their condition.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ STEPS = 100
 GOAL = 1e-15  # of |W r - c| relative to |c|; the answer is verified like any other
 LOCAL = 1e-8  # the same below which full steps are taken: the value of the dual no longer tells them apart
 STALLED = 1e-11  # the same where rounding allows no further gain
-SHIFT = 1e-13  # regularisation of Newton's matrix, relative to its trace
+RANK = 1e-13  # singular values of W below it, relative to the largest, are rounding
+SHIFT = 1e-10  # regularisation of Newton's matrix, relative to its trace: as much as its differences are wrong
 
 Projection = Callable[[Array], Array]
 
@@ -56,7 +58,8 @@ class Face:
         """
         n, step = len(x), 1e-6 * max(float(np.linalg.norm(x)), 1e-300)
         columns = [(self.project(x + step * e) - self.project(x - step * e)) / (2.0 * step) for e in np.eye(n)]
-        return np.array(columns).T
+        D = np.array(columns)
+        return 0.5 * (D + D.T)  # of a projection, the gradient of a convex function, it is symmetric
 
 
 def canonical_reaction(solution: Solution) -> Solution:
@@ -86,7 +89,8 @@ def canonical_reaction(solution: Solution) -> Solution:
         raise InputError("solution", type(blocks).__name__, "the solution of a block problem or an LCP")
     if solution.r_unique or not solution.r.any():
         return solution
-    r = _least(_columns(blocks, solution.r), _rounded(blocks, solution) - blocks.q, _faces(blocks, solution))
+    rows = _orthonormal(_columns(blocks, solution.r), _rounded(blocks, solution) - blocks.q)
+    r = _least(*rows, _faces(blocks, solution))
     found = verified(solution.problem, blocks, r, solution.method, solution.iterations)
     kept = found.solved and np.linalg.norm(r) <= np.linalg.norm(solution.r) * (1.0 + 1e-9)
     return found.but(unique=solution.unique) if kept else solution
@@ -115,6 +119,13 @@ def _columns(blocks: ComplementarityProblem, r: Array) -> Array:
         W += (blocks.W_abs.toarray() if sp.issparse(blocks.W_abs) else blocks.W_abs) * np.sign(r)
     columns: Array = W
     return columns
+
+
+def _orthonormal(W: Array, c: Array) -> tuple[Array, Array]:
+    """Return rows Q and d with Q r = d where W r = c."""
+    U, s, Q = np.linalg.svd(W)
+    rank = int((s > RANK * s[0]).sum())
+    return Q[:rank], (U[:, :rank].T @ c) / s[:rank]
 
 
 def _faces(blocks: ComplementarityProblem, solution: Solution) -> list[Face]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gaussdyn import Coulomb, InputError, LinearComplementarity, QuadraticProgram, solve
@@ -41,6 +41,7 @@ def test_square_table_carries_a_quarter_of_the_weight_on_every_leg():
 
 
 @given(seed=st.integers(0, 10_000))
+@example(seed=9137)  # feet nearly in line
 @settings(max_examples=25, deadline=None)
 def test_agrees_with_a_conic_library_where_all_rest(seed):
     rng = np.random.default_rng(seed)
@@ -60,6 +61,7 @@ def test_agrees_with_a_conic_library_where_all_rest(seed):
 
 
 @given(seed=st.integers(0, 10_000), slide=st.booleans())
+@example(seed=5134, slide=True)  # fewer directions of sliding reactions than of forces
 @settings(max_examples=25, deadline=None)
 def test_does_not_depend_on_the_order_of_the_contacts(seed, slide):
     rng = np.random.default_rng(seed)

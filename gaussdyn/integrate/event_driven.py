@@ -31,7 +31,7 @@ from ..programs.solution import Solution, Status
 from .changes import Change
 from .events import RESTED
 from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
-from .leg import Accuracy, Leg, Stuck
+from .leg import Accuracy, Leg, Stuck, Unbounded
 from .mode_memory import CROWD, memory_of
 from .passages import Compliance, passage
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
@@ -121,7 +121,8 @@ class EventDriven:
                 return _failed(leg, state, leg.failure)
             leg.run(end, t_max)
         except (Stuck, np.linalg.LinAlgError) as error:
-            return _failed(leg, state, _stuck(leg.t, error))
+            reached = _up_to(leg, state) if isinstance(error, Unbounded) else None
+            return reached or _failed(leg, state, _stuck(leg.t, error))
         crowd = _crowd(state, leg)
         if crowd >= self.crowd:
             return _failed(leg, state, _storm(leg, crowd))
@@ -269,8 +270,18 @@ def _crowd(start: State, leg: Leg) -> float:
     return float(known[CROWD][0]) + 1.0 if short and CROWD in known else float(short)
 
 
+def _up_to(leg: Leg, start: State) -> Step | None:
+    """Return the motion up to a pole, so that it is saved: the next step begins there and says why it ends."""
+    if leg.phase is None or leg.t <= start.t:
+        return None
+    leg.now = leg.phase.instant(leg.t, leg.q, leg.v)
+    step = _step(leg, start, 0.0)
+    return step if step.solution.solved else None
+
+
 def _stuck(t: float, error: Exception) -> Solution:
-    words = f"the integrator cannot go on at t = {t:.17g} s: {error}; a reaction may grow without bound."
+    guess = "" if isinstance(error, Unbounded) else "; a reaction may grow without bound"
+    words = f"the integrator cannot go on at t = {t:.17g} s: {error}{guess}."
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 
 

@@ -19,7 +19,7 @@ from ..mechanics.system import System
 from ..programs.solution import Solution
 from .accumulation import Rebound
 from .changes import Change, kind_of
-from .dop853 import STAGES, Piece, factor, first_length, least_length, take
+from .dop853 import SHRINK, STAGES, Piece, factor, first_length, least_length, take
 from .energy import energy
 from .event_roots import Crossing, Search, polished
 from .holding import held
@@ -37,6 +37,7 @@ STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; osci
 SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NEARLY = 4.0 * np.finfo(np.float64).eps
+WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,10 @@ class Accuracy:
 
 class Stuck(Exception):
     """The integrator cannot go on."""
+
+
+class Unbounded(Stuck):
+    """A reaction grows without bound: the matrix that gives it becomes singular (dynamic jam)."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -89,6 +94,12 @@ class Leg:
         Whether a leg of the past is repeated: its memory holds its impulses.
     rest_at : float or None
         When the sequence of impacts at the end of this leg ends, where that is known.
+    resting : tuple of str
+        What rests after it.
+    side : float
+        Of the running step, see `Instant`: beyond a pole there is no motion to go on with.
+    offsets : dict
+        Of conditions that began at zero, by row id and kind.
     """
 
     whole: System
@@ -113,6 +124,7 @@ class Leg:
     again: bool = False
     rest_at: float | None = None
     resting: tuple[str, ...] = ()
+    side: float = 0.0
     offsets: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -174,11 +186,15 @@ class Leg:
         return rows_of(self.system, self.t, self.q, self.v)
 
     def _slope(self, t: float, y: Array) -> Array:
-        """Return the rates of (q, v, impulses, work of reactions and of forces)."""
+        """Return the rates of (q, v, impulses, work of reactions and of forces); LinAlgError at and beyond a pole."""
         phase, nq, nv = self.phase, len(self.q), len(self.v)
         assert phase is not None
+        if not float(np.abs(y).max()) < WILD:
+            raise np.linalg.LinAlgError("a trial is out of bounds")
         q, v = y[:nq], y[nq : nq + nv]
         self.now = now = phase.instant(t, q, v)
+        if now.side * self.side < 0.0:
+            raise np.linalg.LinAlgError("a trial is beyond a pole")
         power = phase.system.power(t, q, v, self.control)
         return np.concatenate((phase.system.qdot(q, v), now.a, *now.r, np.array((v @ now.push, power))))
 
@@ -194,22 +210,46 @@ class Leg:
     def _step(self, phase: Phase, end: float) -> tuple[Piece, Instant]:
         """Return one step of the integrator whose error is small enough, and the instant at its end."""
         y, left = self._start(phase), end - self.t
+        self.side = 0.0
         first = self._slope(self.t, y)
+        assert self.now is not None
+        before, self.side = self.now, self.now.side
         if self.h <= 0.0:
-            self.h = first_length(self._slope, self.t, y, first, self._weight(y, y), left)
+            self.h = self._first_length(y, first, left)
         h = left if self.h >= left / 1.1 else min(self.h, 0.5 * left)
         while True:
-            piece = take(self._slope, self.t, y, first, h, self._weight)
-            if piece.error <= 1.0:
+            piece = self._trial(y, first, h)
+            if piece is not None and piece.error <= 1.0:
                 break
-            h *= factor(piece.error)
+            h *= SHRINK if piece is None else factor(piece.error)
             if h < least_length(self.t):
+                if piece is None:
+                    raise Unbounded(self._jam(before))
                 raise Stuck(f"steps of {h:.2g} s are still too long")
         self._watch_stiffness(piece, end)
         grown = h * factor(piece.error)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
         assert self.now is not None
         return piece, self.now
+
+    def _first_length(self, y: Array, first: Array, left: float) -> float:
+        try:
+            return first_length(self._slope, self.t, y, first, self._weight(y, y), left)
+        except np.linalg.LinAlgError:
+            return SHORTEST * left
+
+    def _trial(self, y: Array, first: Array, h: float) -> Piece | None:
+        """Return one step of the integrator, None where it meets a pole."""
+        try:
+            return take(self._slope, self.t, y, first, h, self._weight)
+        except np.linalg.LinAlgError:
+            return None
+
+    def _jam(self, now: Instant) -> str:
+        """Return which reaction has a pole."""
+        sizes = [float(np.abs(r).max(initial=0.0)) for r in now.r]
+        k = int(np.argmax(sizes))
+        return f"the reaction of {now.rows[k].id}, {sizes[k]:.3g} N there, grows without bound (a dynamic jam)"
 
     def _again_to(self, piece: Piece, end: float) -> Piece:
         """Integrate again from the beginning of a step to a time within it, and return the last step.

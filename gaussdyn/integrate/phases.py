@@ -26,6 +26,7 @@ from .shared_load import Cones, inside
 
 AT_REST = 1e-12  # m/s: below this a slip has no direction of its own
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
+FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +110,8 @@ class Instant:
         Generalised force of all reactions.
     shared : bool
         Whether redundant reactions have been put inside their cones.
+    side : float
+        Sign of det G M^-1 B where contacts slide, 0 if unknown: where it changes reactions have a pole (Painleve).
     """
 
     t: float
@@ -121,6 +124,7 @@ class Instant:
     r: tuple[Array, ...]
     push: Array
     shared: bool = False
+    side: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,7 +203,8 @@ class Phase:
         free, W = X[:, n], G @ X[:, :n]
         r = self._reactions(W, -(G @ free + w))
         a = free + X[:, :n] @ r
-        return Instant(t, q, v, rows, M, h, a, self._spread(rows, r), B.T @ r + given)
+        side = side_of(W) if self._sloping and not self.redundant else 0.0
+        return Instant(t, q, v, rows, M, h, a, self._spread(rows, r), B.T @ r + given, side=side)
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
         """Return a, shape (nv,): the right-hand side of v' = a."""
@@ -299,6 +304,8 @@ class Phase:
     def _reactions(self, W: Array, b: Array) -> Array:
         """Solve W r = b; the shortest solution where rows are redundant."""
         if len(b) == 1:
+            if W[0, 0] == 0.0:
+                raise np.linalg.LinAlgError("Singular matrix")
             found: Array = b / W[0, 0]
             return found
         if self.redundant:
@@ -325,6 +332,15 @@ def dependent(held: Sequence[Array]) -> bool:
     length = np.linalg.norm(G, axis=1)
     s = np.linalg.svd(G / np.where(length > 0.0, length, 1.0)[:, None], compute_uv=False)
     return len(s) < len(G) or bool(s[-1] <= RANK * s[0])
+
+
+def side_of(W: Array) -> float:
+    """Return the sign of a determinant, 0 where rounding decides."""
+    if len(W) == 1:
+        return float(np.sign(W[0, 0]))
+    length = np.sqrt((W * W).sum(axis=1))
+    sign, size = np.linalg.slogdet(W / np.where(length > 0.0, length, 1.0)[:, None])
+    return float(sign) if size > math.log(FLAT) else 0.0
 
 
 def direction(u: Array, e: Array) -> Array:

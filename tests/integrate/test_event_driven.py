@@ -183,3 +183,23 @@ def test_redundant_contacts_and_events_at_the_start(name):
     assert run.status == "COMPLETED", run.stop
     checked = audit(run, scene.system)
     assert checked.passed, checked.explain()
+
+
+@pytest.mark.parametrize("dt", [None, 1e-2, 1e-3])
+def test_a_rod_that_jams_stops_where_its_reaction_has_a_pole(dt):
+    scene = build("painleve_rod", mu=1.6, angle=0.6, omega=2.0, slip=-5.0)
+    run = simulate(scene, t_end=0.2, stepper=EventDriven(dt=dt))
+    assert run.status == "STOPPED"
+    assert "without bound" in run.stop.reason
+    assert np.isfinite(run.q).all()
+    assert np.isfinite(run.v).all()
+    # m A = 1 + 3 cos^2 - 3 mu cos sin and b = omega^2 sin - g vanish together: sin(2 angle - phi) = 2.5 / |(2.4, 1.5)|
+    angle = 0.5 * (math.atan2(1.5, 2.4) + math.asin(2.5 / math.hypot(2.4, 1.5)))
+    assert run.q[-1, 2] == pytest.approx(angle, abs=1e-10)
+    assert run.v[-1, 2] == pytest.approx(math.sqrt(G / math.sin(angle)), abs=1e-8)
+
+
+def test_a_jam_has_one_time():
+    scene = build("painleve_rod", mu=1.6, angle=0.6, omega=2.0, slip=-5.0)
+    ends = [simulate(scene, t_end=0.2, stepper=EventDriven(dt=dt)).t_reached for dt in (None, 1e-2, 3e-3)]
+    assert max(ends) - min(ends) <= 1e-12

@@ -39,9 +39,17 @@ class OnMultiple(StrEnum):
     refuse = "raise"
 
 
+class OnNone(StrEnum):
+    """What an event-driven run does where no acceleration exists."""
+
+    stop = "stop"
+    impact = "impact"
+    compliance = "compliance"
+
+
 USUAL = {
     "stepper": "moreau_jean", "dt": None, "theta": None, "t_end": None, "examine": "cheap", "on_multiple": "continue",
-    "stiffness": None,
+    "stiffness": None, "on_none": None,
 }  # fmt: skip
 
 
@@ -66,6 +74,7 @@ class Request:
     resume: bool
     order: bool
     stiffness: float | None = None
+    on_none: str | None = None
 
     def going_on(self) -> str:
         """Return the command line that goes on with the run."""
@@ -91,6 +100,7 @@ def run(
     dt: Annotated[float | None, typer.Option(help="Step, s (default: the scene's).")] = None,
     theta: Annotated[float | None, typer.Option(help="0.5 (exact energy) to 1 (damps), of moreau_jean.")] = None,
     stiffness: Annotated[float | None, typer.Option(help="N of penalty and viscous.")] = None,
+    on_none: Annotated[OnNone | None, typer.Option(help="Without acceleration: of event_driven.")] = None,
     t_end: Annotated[float | None, typer.Option(help="Duration, s (default: the scene's).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write .html, .png, .svg, .pdf, .gif or .mp4.")] = None,
@@ -115,6 +125,7 @@ def run(
         scene=scene, params=numbers(settings), stepper=stepper, dt=dt, theta=theta, t_end=t_end,
         examine=examine.value, on_multiple=on_multiple.value, record=record, record_every=record_every,
         save_every=save_every, out=out, report=report, chunk=chunk, resume=resume, order=order, stiffness=stiffness,
+        on_none=None if on_none is None else on_none.value,
     )  # fmt: skip
     with quiet(json_wanted):
         document, code = perform(request)
@@ -187,11 +198,14 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
     Raises
     ------
     InputError
-        An unknown name, or a setting out of range.
+        An unknown name, a setting out of range, or of another integrator.
     """
     from ..integrate.steppers import named
 
-    own = {"theta": request.theta, "stiffness": request.stiffness}
+    if request.on_none is not None and request.stepper != "event_driven":
+        given = f"{request.on_none} with --stepper {request.stepper}"
+        raise InputError("--on-none", given, "only --stepper event_driven", "Other integrators find velocities there.")
+    own = {"theta": request.theta, "stiffness": request.stiffness, "on_none": request.on_none}
     settings = {"dt": scene.dt if request.dt is None else request.dt, **own}
     return named(request.stepper, **{key: value for key, value in settings.items() if value is not None})
 

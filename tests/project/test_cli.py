@@ -180,6 +180,15 @@ def test_the_observed_order_is_shown(cli: Cli) -> None:
     assert cli("run", "incline", "--t-end", "0.01", "--json").document["order"] is None
 
 
+def test_a_state_without_acceleration_is_passed_as_asked(cli: Cli) -> None:
+    words = ["run", "painleve_rod", "--stepper", "event_driven", "--t-end", "0.01", "--json"]
+    for way in ("stop", "impact", "compliance"):
+        document = cli(*words, "--on-none", way).document
+        assert document["stepper"]["on_none"] == way
+        passed = document["events"].get(f"none_passed_by_{way}", 0)
+        assert (document["status"], passed) == (("STOPPED", 0) if way == "stop" else ("COMPLETED", 1))
+
+
 def test_a_missed_exact_answer_is_exit_status_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The scene is given a wrong expectation: the command must notice."""
     from dataclasses import replace

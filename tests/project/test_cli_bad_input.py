@@ -39,6 +39,8 @@ COMMANDS = [
     (["run", "incline", "--stepper", "moreau"], "moreau_jean"),
     (["run", "incline", "--examine", "perhaps"], "cheap"),
     (["run", "incline", "--on-multiple", "guess"], "continue"),
+    (["run", "incline", "--on-none", "impact"], "--stepper event_driven"),
+    (["run", "incline", "--stepper", "event_driven", "--on-none", "guess"], "compliance"),
     (["run", "incline", "--save-every", "0"], "save-every"),
     (["run", "incline", "--resume"], "--out"),
     (["run", "incline", "--chunk", "5"], "--out"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,8 +58,26 @@ def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, 
     while solution.solved and solution.x is not None and guess.late:
         near = reactions(guess.dynamics, solution)
         guess, solution = _refined(guess.problem.joined(guess.late).guess(solution.x, guess.stopped(solution.x)), near)
+    guess, solution = _without_idle(problem, guess, solution)
     fault = guess.end.fault
     return guess, solution.but(status=Status.MAX_ITERATIONS, message=fault) if solution.solved and fault else solution
+
+
+def _without_idle(problem: ThetaProblem, guess: Guess, solution: Solution) -> tuple[Guess, Solution]:
+    """Solve the step without the contacts that joined and do not push, unless they close then too.
+
+    Others may have stopped what they joined for. Where they stay they would be closed, which pulls the bodies.
+    """
+    joined = guess.problem.bounce.keys() - problem.bounce.keys()
+    if not joined or not solution.solved or solution.x is None:
+        return guess, solution
+    near = reactions(guess.dynamics, solution)
+    idle = {key for key in joined if key not in near or not near[key].any()}
+    if not idle:
+        return guess, solution
+    fewer = replace(guess.problem, bounce={k: at for k, at in guess.problem.bounce.items() if k not in idle})
+    other, found = _refined(fewer.guess(solution.x, guess.stopped(solution.x) - idle), near)
+    return (other, found) if found.solved and not other.late else (guess, solution)
 
 
 def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:

@@ -72,7 +72,7 @@ class Interval:
 
     def __mul__(self, other: Any) -> Interval:
         y = interval(other)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             parts = np.stack(np.broadcast_arrays(self.lo * y.lo, self.lo * y.hi, self.hi * y.lo, self.hi * y.hi))
         parts = np.nan_to_num(parts, nan=0.0, posinf=np.inf, neginf=-np.inf)  # 0 times infinity
         return _outwards(parts.min(axis=0), parts.max(axis=0))

@@ -128,6 +128,7 @@ _HOME: dict[str, ModuleType] = {
     "superball": superball,
     "table": table,
     "tip_or_slide": tip_or_slide,
+    "tippe_top": tippe_top,
     "turntable": turntable,
     "two_ball_drop": two_ball_drop,
     "v_groove": v_groove,
@@ -135,7 +136,6 @@ _HOME: dict[str, ModuleType] = {
     "wedge": wedge,
     "wedge_lock": wedge_lock,
     "zeno_ball": zeno_ball,
-    "tippe_top": tippe_top,
 }
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import platform
-import sys
 import time
-from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from .._version import __version__
 from .app import Json, app, console, emit, quiet
@@ -80,35 +80,28 @@ def installed(name: str) -> str | None:
 
 
 @app.command()
-def warmup(json_wanted: Json = False) -> None:
+def warmup(
+    processes: Annotated[
+        int | None, typer.Option("--processes", min=1, help="How many compile at once (default: the cores, at most 4).")
+    ] = None,
+    json_wanted: Json = False,
+) -> None:
     """Compile all kernels now, once, instead of at the first solve.
 
     Example: gaussdyn warmup
     """
     start = time.perf_counter()
     with quiet(json_wanted):
-        from .. import _cache, _jit
+        from .. import _cache, _warmup
 
-        modules = [module_name(path) for path in _cache.kernel_sources()]
-        for k, name in enumerate(modules, 1):
-            sys.stderr.write(f"[{k}/{len(modules)}] {name}\n")
-            sys.stderr.flush()
-            import_module(name)
-    counts = _jit.build_statistics()
+        found = _warmup.compile_all(processes)
     directory = str(_cache.kernel_directory())
     if json_wanted:
-        emit({"schema": "gaussdyn/warmup/1", "modules": modules, **counts, "directory": directory})
+        emit({"schema": "gaussdyn/warmup/1", **found, "directory": directory})
         return
     took = time.perf_counter() - start
     console().print(
-        f"{len(modules)} modules ready in {took:.1f} s, {counts['compiled']} functions newly compiled; "
+        f"{len(found['modules'])} modules ready in {took:.1f} s, {found['compiled']} functions newly compiled; "
         f"kept in {directory}",
         soft_wrap=True,
     )
-
-
-def module_name(path: Any) -> str:
-    """Return the dotted name of a source file of the package."""
-    from .._cache import PACKAGE
-
-    return ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts))

@@ -38,7 +38,7 @@ def toy(tmp_path: Path) -> Path:
     """A package with the same _jit.py, two kernels in two files, and a constant in a third."""
     package = tmp_path / "toy"
     package.mkdir()
-    for name in ("_jit.py", "_cache.py"):
+    for name in ("_jit.py", "_cache.py", "_warmup.py"):
         shutil.copy(ROOT / "gaussdyn" / name, package)
     (package / "__init__.py").write_text("")
     (package / "toy_inner.py").write_text(INNER)
@@ -128,6 +128,90 @@ def test_two_processes_at_once(toy: Path) -> None:
     answers = [process.communicate(timeout=120)[0].split()[0] for process in both]
     assert answers == ["30.0", "30.0"]
     assert call(toy)[0] == ["30.0", "0"]
+
+
+WARM = (
+    "from toy._warmup import compile_all as warm; d = warm(2); print(d['processes'], d['compiled'], len(d['modules']))"
+)
+WIDE = """
+from __future__ import annotations
+from ._jit import kernel
+from .toy_prose import outer
+
+@kernel("float64(float64)")
+def wide_PLACE(x):
+    return outer(x) + PLACE
+
+@kernel(["float64(float64)", "int64(int64)"])
+def twice_PLACE(x):
+    return x + x
+"""
+
+
+def widen(package: Path) -> None:
+    """Two more modules, which reach the kernels of the others through a file without kernels."""
+    (package / "toy_prose.py").write_text("from .toy_outer import outer\n")
+    for place in "12":
+        (package / f"toy_wide{place}.py").write_text(WIDE.replace("PLACE", place))
+
+
+@pytest.mark.slow
+def test_a_parallel_warmup_compiles_every_kernel_once_and_for_good(toy: Path) -> None:
+    """Six kernels in eight variants, none of them twice; a second process finds all of them."""
+    widen(toy)
+    found, said = call(toy, WARM)
+    assert found == ["2", "8", "4"]
+    assert said.count("compiling its kernels, once") == 1
+    assert [line.split("]")[0] for line in said.splitlines() if line.startswith("[")] == [
+        f"[{k}/4" for k in range(1, 5)
+    ]
+    again, said = call(toy, WARM)
+    assert again == ["1", "0", "4"]
+    assert "compiling" not in said
+    every = "from toy import toy_wide1, toy_wide2, _jit; print(toy_wide2.wide_2(2.0), toy_wide1.twice_1(2)"
+    assert call(toy, f"{every}, _jit.build_statistics()['compiled'])")[0] == ["32.0", "4", "0"]
+
+
+def test_only_what_is_ready_is_given_out(toy: Path) -> None:
+    widen(toy)
+    code = """
+from toy import _cache, _warmup
+sources = {path.stem: path for path in _cache.kernel_sources()}
+needs = _warmup.needs_among(sources, list(sources))
+print(*(f"{name}:{'+'.join(sorted(needs[name]))}" for name in _warmup.by_urgency(needs, dict.fromkeys(sources, 1))))
+"""
+    assert call(toy, code)[0] == [
+        "toy_inner:",
+        "toy_outer:toy_inner",
+        "toy_wide1:toy_inner+toy_outer",
+        "toy_wide2:toy_inner+toy_outer",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("trouble", "word"), [("raise ValueError('spilt')", "ValueError: spilt"), ("os._exit(3)", "exit status 3")]
+)
+def test_what_a_child_cannot_do_is_said_and_done_here(toy: Path, trouble: str, word: str) -> None:
+    """The trouble strikes only in a process that serves another."""
+    widen(toy)
+    strikes = f"import os, sys\nif 'serve()' in str(sys.orig_argv):\n    {trouble}\n"
+    (toy / "toy_wide1.py").write_text(WIDE.replace("PLACE", "1").replace("from ._jit", strikes + "from ._jit"))
+    found, said = call(toy, WARM)
+    assert found[2] == "4"
+    assert "toy.toy_wide1: " in said
+    assert word in said
+    assert call(toy, WARM)[0] == ["1", "0", "4"]
+
+
+@pytest.mark.slow
+def test_a_parallel_warmup_where_the_place_cannot_be_written(toy: Path, tmp_path: Path) -> None:
+    blocker = tmp_path / "a-file"
+    blocker.write_text("not a folder")
+    found, said = call(toy, WARM, GAUSSDYN_CACHE=str(blocker), TMPDIR=str(tmp_path))
+    assert found == ["2", "2", "2"]
+    assert said.count(f"cannot write {blocker}") == 1
+    assert call(toy, WARM, GAUSSDYN_CACHE=str(blocker), TMPDIR=str(tmp_path))[0] == ["1", "0", "2"]
 
 
 def test_every_kernel_file_is_found_by_the_hash() -> None:

@@ -1,0 +1,227 @@
+"""All kernels compiled at once, in as many processes as there are cores (at most four).
+
+A module is given out when every kernel module that it imports is on disk: its own kernels are all that is compiled
+then, none is compiled twice, and no two processes write the same file of the cache. The longest chains go first.
+"""
+
+from __future__ import annotations
+
+import gc
+import io
+import json
+import os
+import queue
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from . import _cache
+from ._cache import say
+
+MOST = 4  # processes: each takes some 300 MB, and chains of callers leave little to do for more
+KERNEL = re.compile(r"^@kernel\(", re.MULTILINE)
+Needs = dict[str, frozenset[str]]  # names of kernel modules -> those that must be compiled before them
+
+
+class _Stopped(Exception):
+    """A compiling process failed or died."""
+
+
+def compile_all(processes: int | None = None) -> dict[str, Any]:
+    """Compile every kernel that is not on disk yet, with a line on standard error for each module.
+
+    What the processes could not do (one was killed, say) is done here.
+
+    Parameters
+    ----------
+    processes : int or None
+        How many may compile at once; None for as many as there are cores, at most `MOST`.
+
+    Returns
+    -------
+    dict
+        ``modules`` (names), ``processes`` (how many were used), ``compiled`` (functions newly compiled),
+        ``compile_s`` (seconds for compiling and loading, all processes together).
+    """
+    sources = {module_name(path): path for path in _cache.kernel_sources()}
+    missing = [name for name, path in sources.items() if not stored(path)]
+    needs = needs_among(sources, missing)
+    team = _Team(needs, by_urgency(needs, {name: kernels_in(sources[name]) for name in missing}), len(sources))
+    wanted = min(processes or min(cores(), MOST), len(missing))
+    if wanted > 1:
+        say(f"gaussdyn: compiling its kernels, once, in {wanted} processes ...")
+        team.work(wanted)
+    return {"modules": list(sources), "processes": max(wanted, 1), **_here(sources, team)}
+
+
+def _here(sources: Iterable[str], team: _Team) -> dict[str, Any]:
+    """Import in this process what the team has not done: compiled if need be."""
+    rest = [name for name in sources if name not in team.done]
+    if not rest:
+        return team.counts()
+    from . import _jit
+
+    for name in rest:
+        team.tell(name)
+        import_module(name)
+    here, there = _jit.build_statistics(), team.counts()
+    return {key: here[key] + there[key] for key in there}
+
+
+class _Team:
+    """Processes that compile modules, each as soon as all that it needs is compiled."""
+
+    def __init__(self, needs: Needs, order: list[str], total: int) -> None:
+        self.needs, self.waiting, self.total = needs, order, total
+        self.told: set[str] = set()
+        self.done: set[str] = set()
+        self.answers: queue.SimpleQueue[tuple[_Worker, dict[str, Any]]] = queue.SimpleQueue()
+        self.workers: list[_Worker] = []
+
+    def work(self, processes: int) -> None:
+        """Compile all of it; where that fails, say why and leave the rest."""
+        try:
+            self.workers = [_Worker(self.answers) for _ in range(processes)]
+            self._share_out()
+        except (_Stopped, OSError) as error:
+            say(f"gaussdyn: a compiling process failed: {error}\ngaussdyn: going on in one process ...")
+        finally:
+            for worker in self.workers:
+                worker.process.kill()
+
+    def _share_out(self) -> None:
+        idle, waiting = list(self.workers), self.waiting
+        while waiting or len(idle) < len(self.workers):
+            ready = [name for name in waiting if self.needs[name] <= self.done][: len(idle)]
+            for name in ready:
+                waiting.remove(name)
+                self.tell(name)
+                idle.pop().begin(name)
+            worker, answer = self.answers.get()
+            if answer.get("error"):
+                raise _Stopped(f"{worker.module}: {answer['error']}")
+            worker.counts = answer
+            self.done.add(worker.module)
+            idle.append(worker)
+
+    def tell(self, name: str) -> None:
+        """Say which module is next, and how many there are."""
+        self.told.add(name)
+        say(f"[{len(self.told)}/{self.total}] {name}")
+
+    def counts(self) -> dict[str, Any]:
+        """Return ``compiled`` and ``compile_s`` of all processes together."""
+        zero = {"compile_s": 0.0, "compiled": 0}
+        return {key: sum((worker.counts[key] for worker in self.workers if worker.counts), zero[key]) for key in zero}
+
+
+class _Worker:
+    """A child process that runs `serve`."""
+
+    def __init__(self, answers: queue.SimpleQueue[tuple[_Worker, dict[str, Any]]]) -> None:
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve()"
+        place = {"GAUSSDYN_CACHE": str(_cache.kernel_directory().parent)}  # the one chosen here, whatever it is
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={**os.environ, **place},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.module, self.counts = "", dict[str, Any]()
+        threading.Thread(target=self._listen, args=(answers,), daemon=True).start()
+
+    def begin(self, module: str) -> None:
+        """Have it compile this module."""
+        self.module = module
+        assert self.process.stdin is not None
+        self.process.stdin.write(module + "\n")
+        self.process.stdin.flush()
+
+    def _listen(self, answers: queue.SimpleQueue[tuple[_Worker, dict[str, Any]]]) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            answers.put((self, json.loads(line)))
+        answers.put((self, {"error": f"the process ended (exit status {self.process.wait()})"}))
+
+
+def serve() -> None:
+    """Import the modules named on standard input, one a line, and answer each with a line of JSON."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    gc.disable()  # the compiler keeps nearly all that it makes: looking for waste took a twentieth of the time
+    from . import _jit
+
+    for line in sys.stdin:
+        said, error = io.StringIO(), ""
+        try:
+            with redirect_stderr(said), redirect_stdout(said):
+                import_module(line.strip())
+        except Exception as failure:  # whatever it is, it is the parent that reports it
+            error = f"{type(failure).__name__}: {failure}"
+        sys.stdout.write(json.dumps({**_jit.build_statistics(), "error": error}) + "\n")
+        sys.stdout.flush()
+
+
+def module_name(path: Path) -> str:
+    """Return the dotted name of a source file of the package."""
+    return ".".join((_cache.PACKAGE.name, *path.relative_to(_cache.PACKAGE).with_suffix("").parts))
+
+
+def stored(path: Path) -> bool:
+    """Tell whether there is machine code on disk for every kernel of a source file, none older than the file.
+
+    It only decides what is worth sharing out: numba itself checks what it loads.
+    """
+    written = path.stat().st_mtime
+    files = _cache.kernel_directory().glob(f"{path.parent.name}_*/{path.stem}.*.nbi")
+    return sum(file.stat().st_mtime >= written for file in files) >= kernels_in(path)
+
+
+def kernels_in(path: Path) -> int:
+    """Return how many kernels a source file defines."""
+    return len(KERNEL.findall(path.read_text(encoding="utf-8")))
+
+
+def needs_among(sources: dict[str, Path], missing: list[str]) -> Needs:
+    """Return for every missing module those of the missing ones that its import would compile."""
+    by_path = {path: name for name, path in sources.items()}
+    needs = {}
+    for name in missing:
+        seen, ahead = {sources[name]}, imported(sources[name])
+        while ahead:
+            path = ahead.pop()
+            if path not in seen:
+                seen.add(path)
+                ahead |= imported(path)
+        needs[name] = frozenset(by_path[path] for path in seen if path in by_path) & set(missing) - {name}
+    return needs
+
+
+def imported(path: Path) -> set[Path]:
+    """Return the files of the package that a source file imports at its top level."""
+    found = set()
+    for dots, module, names in _cache.IMPORT.findall(path.read_text(encoding="utf-8")):
+        base = path.parents[len(dots) - 1].joinpath(*module.split("."))
+        found |= {base.with_suffix(".py"), base / "__init__.py", *(base / f"{n}.py" for n in re.findall(r"\w+", names))}
+    return {path for path in found if path.is_file()}
+
+
+def by_urgency(needs: Needs, kernels: dict[str, int]) -> list[str]:
+    """Return the modules sorted by how many kernels must be compiled one after the other from there on, most first."""
+    urgency: dict[str, int] = {}
+    for name in sorted(needs, key=lambda name: -len(needs[name])):  # callers before what they call
+        following = (urgency[caller] for caller, called in needs.items() if name in called)
+        urgency[name] = kernels[name] + max(following, default=0)
+    return sorted(needs, key=lambda name: (-urgency[name], name))
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

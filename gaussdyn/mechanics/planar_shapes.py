@@ -31,7 +31,9 @@ def drawables(
     shapes = [shape for body in layout.bodies for shape in _body(body, motion)]
     planes = [contact.plane for contact in contacts if isinstance(contact, PlanarContact)]
     planes += [shape for shape in obstacles if isinstance(shape, HalfPlane)]
-    shapes += [_plane(plane, motion) for plane in {(p.body, p.name): p for p in planes}.values()]
+    faced = {body.name for body in layout.bodies if _has_shape(body)}  # its outline shows where its faces are
+    drawn = {(p.body, p.name): p for p in planes if p.body not in faced}
+    shapes += [_plane(plane, motion) for plane in drawn.values()]
     shapes += [outline(o.name, o, (0.0, 0.0), 0.0) for o in obstacles if not isinstance(o, HalfPlane)]
     ties = [part for part in (*contacts, *forces) if isinstance(part, (Link, Spring))]
     shapes += [_segment(f"{tie.a.label}~{tie.b.label}", tie.a, tie.b, motion) for tie in ties]
@@ -46,9 +48,13 @@ def _body(body: Body, motion: Motion) -> list[dict[str, Any]]:
         return [outline(f"{body.name}.{s.name}" if s.name else body.name, s, at, pose.angle) for s in body.shapes]
     if isinstance(body, PlanarBody) and body.radius > 0.0:
         return [outline(body.name, Disc(radius=body.radius), at, pose.angle)]
-    if not isinstance(body, PlanarBody) or len(body.outline) < 2:
+    if not isinstance(body, PlanarBody) or not _has_shape(body):
         return [{"shape": "point", "name": body.name, "at": list(at)}]
     return [_corners(body.name, body.outline, at, pose.angle)]
+
+
+def _has_shape(body: Body) -> bool:
+    return isinstance(body, PlanarBody) and (bool(body.shapes) or body.radius > 0.0 or len(body.outline) > 1)
 
 
 def outline(name: str, shape: Outline, at: Pair, angle: float) -> dict[str, Any]:

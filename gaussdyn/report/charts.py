@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..errors import BackendMissing
 from ..integrate.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..programs.residuals import TOL
-from .series import Group, groups, spans, thinned
+from .series import POINTS, Group, groups, spans, thinned
 
 # Okabe and Ito's colours, told apart by people who see no red or no green; dashes tell lines apart without any.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6b7a", "#8c6d1f")
@@ -27,6 +28,11 @@ OUTCOME_COLOURS = {
 }
 PATTERNS = {"MULTIPLE": "/", "CONTINUUM": "x", "NONE": "\\", "UNDECIDED": "."}
 SHOWN = 8  # series drawn at first; the others are one click away in the legend
+MOST_SERIES = 40  # in one chart; a longer legend is read by nobody
+NUMBERS = 60_000  # points of all charts together: about 1.6 MB
+FEWEST = 100
+TICK = "#dfe4e9"
+PLOT, ROW, WIDE, LETTER, LINE = 260, 19, 420, 6.5, 50  # pixels: of the plot, and of the legend below it
 MOST_EVENTS = 2000
 FLOOR = 1e-18  # an exact zero has no logarithm
 
@@ -56,7 +62,10 @@ def library() -> str:
 
 def charts(run: Trajectory, scene: Scene | None = None) -> list[tuple[str, str]]:
     """Return (title, HTML) of every chart: columns, energy, residual, events, outcomes, friction margin."""
-    found = [(_heading(group), _html(columns(run, group))) for group in groups(run)]
+    parts = groups(run)
+    count = sum(min(len(group.names), MOST_SERIES) for group in parts)
+    points = int(np.clip(NUMBERS // max(count, 1), FEWEST, POINTS))
+    found = [(_heading(group), _html(columns(run, group, points))) for group in parts]
     if len(run.steps.t):
         found.append(("Residual of every step", _html(residual(run))))
     if run.events:
@@ -70,11 +79,12 @@ def charts(run: Trajectory, scene: Scene | None = None) -> list[tuple[str, str]]
     return found
 
 
-def columns(run: Trajectory, group: Group) -> Any:
-    """Return a line chart of the columns of a group over time."""
-    figure, t = _figure(group.unit.replace("SI", "SI units")), run["t"]
-    for k, name in enumerate(group.names):
-        keep = thinned([run[name]])
+def columns(run: Trajectory, group: Group, points: int = POINTS) -> Any:
+    """Return a line chart of the first columns of a group over time, of about so many points each."""
+    names = group.names[:MOST_SERIES]
+    figure, t = _figure(group.unit.replace("SI", "SI units"), names), run["t"]
+    for k, name in enumerate(names):
+        keep = thinned([run[name]], points)
         visible = True if k < SHOWN else "legendonly"
         line = {"color": PALETTE[k % len(PALETTE)], "width": 1.8, "dash": DASHES[k % len(DASHES)]}
         figure.add_scatter(x=_list(t[keep]), y=_list(run[name][keep]), name=name, line=line, visible=visible)
@@ -143,24 +153,29 @@ def margin(run: Trajectory, t: Array, margins: Array) -> Any:
     return figure
 
 
-def _figure(unit: str) -> Any:
+def _figure(unit: str, names: Sequence[str] = ()) -> Any:
+    """Return an empty chart, high enough for a legend of those names below it."""
     figure = graph_objects().Figure()
+    across = max(1, int(WIDE // (LINE + LETTER * max(map(len, names), default=1))))
+    rows = max(2, -(-len(names) // across))
     figure.update_layout(
         template="plotly_white",
-        height=340,
+        height=PLOT + 40 + ROW * rows,
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        legend={"orientation": "h", "y": -0.18, "yanchor": "top"},
+        legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
         showlegend=True,
         font={"size": 12},
         hovermode="closest",
     )
-    figure.update_xaxes(title={"text": "t (s)", "standoff": 4}, automargin=True)
+    figure.update_xaxes(title={"text": "t (s)", "standoff": 4}, automargin=True, ticks="outside", tickcolor=TICK)
     figure.update_yaxes(title={"text": unit, "standoff": 4}, automargin=True, exponentformat="power")
     return figure
 
 
 def _heading(group: Group) -> str:
-    return group.title if group.unit in ("", "SI", "SI/s") else f"{group.title} ({group.unit})"
+    title = group.title if group.unit in ("", "SI", "SI/s") else f"{group.title} ({group.unit})"
+    more = len(group.names) - MOST_SERIES
+    return title if more <= 0 else f"{title}: the first {MOST_SERIES} of {len(group.names)}"
 
 
 def _html(figure: Any) -> str:

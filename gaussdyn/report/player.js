@@ -48,6 +48,15 @@
   const span = film.span, length = film.length;  // m: of the largest body, of a cone
   if (span && size > 4 * span) view.zoom = size / (2.5 * span);  // small bodies that travel far are followed
 
+  const room = film.half.map((x) => x + 0.16 * size);  // half sides of what must be seen: in the plane cones too
+  for (const [which, , at, normal] of film.space ? [] : film.contacts.flat()) {
+    const mu = film.mu[which] || 0, tall = length / Math.hypot(1, mu), side = [normal[1], -normal[0]];
+    for (const sign of [1, -1]) {
+      const corner = add(add(at, normal, tall), side, sign * mu * tall);
+      corner.forEach((x, k) => { room[k] = Math.max(room[k], Math.abs(x - film.middle[k]) + 0.03 * size); });
+    }
+  }
+
   // --- painting -----------------------------------------------------------------------------------------------
   const path = (points, { fill, stroke, line = 1.5, closed = true, dash = [] }) => {
     pen.beginPath();
@@ -195,8 +204,7 @@
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   };
   const aim = (drawn) => {
-    const box = film.half.map((x) => x + 0.16 * size);
-    const reach = film.space ? [norm(box), norm(box)] : box;
+    const reach = film.space ? [norm(room), norm(room)] : room;
     scale = view.zoom * Math.min(width / (2 * reach[0]), height / (2 * reach[1]));
     centre = seen(film.middle).slice(0, 2);
     const moving = drawn.filter(([s, k]) => s && moves[k]).map(([s]) => seen(place(s)));
@@ -251,7 +259,7 @@
     body.replaceChildren(...lines.map(([which, mode, , normal, force]) => {
       const row = document.createElement("tr"), push = dot(force, normal), rub = norm(add(force, normal, -push)), mu = film.mu[which];
       const share = mu && push > 0 ? `${Math.round(100 * rub / (mu * push))} %` : "–";
-      for (const text of [film.ids[which], film.modes[mode], figure(push), figure(rub), share]) {
+      for (const text of [film.ids[which].replaceAll("/", "/\u200b"), film.modes[mode], figure(push), figure(rub), share]) {
         const cell = document.createElement("td");
         cell.textContent = text;
         row.append(cell);

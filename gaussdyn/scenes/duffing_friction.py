@@ -37,7 +37,10 @@ def _system() -> LagrangianSystem:
         potential=q**4 / 4 - A * q**2 / 2,
         constraints=[Friction(q.diff(), cap=C, name=FRICTION)],
         parameters={A: (4.0, "1/s^2"), C: (2.0, "N")},
-        drawing={"slider": [(q, 0)]},
+        drawing={
+            "slider": [(q - 0.1, 0), (q + 0.1, 0), (q + 0.1, 0.15), (q - 0.1, 0.15), (q - 0.1, 0)],
+            "floor": [(-3, 0), (3, 0)],
+        },
         compile=False,
         name="Duffing oscillator with friction",
     )

@@ -45,7 +45,11 @@ def _system() -> LagrangianSystem:
         forces=[mu * (beta * w**3 - alpha * w) + eps * sp.cos(om * t)],
         constraints=[Friction(x.diff() - u, cap=mu, cap_s=mu + excess, name=FRICTION)],
         parameters={name: (p.default, p.unit) for name, p in PARAMETERS.items()},
-        drawing={"slider": [(x, 0)]},
+        drawing={
+            "slider": [(x - 0.1, 0), (x + 0.1, 0), (x + 0.1, 0.15), (x - 0.1, 0.15), (x - 0.1, 0)],
+            "belt": [(-1, 0), (1, 0)],
+            "spring": [(-1, 0.1), (x - 0.1, 0.1)],
+        },
         compile=False,
         name="slider on a belt, Stribeck friction",
     )

@@ -131,6 +131,16 @@ def test_drawables_follow_the_pose(state):
     json.dumps(shapes, allow_nan=False)
 
 
+def test_a_half_plane_is_drawn_unless_the_body_that_carries_it_has_a_shape():
+    bodies = [box("crate", mass=1.0, width=1.0, height=1.0), PlanarBody(name="bare", mass=1.0, inertia=1.0)]
+    planes = [HalfPlane(name=f"on_{body}", body=body) for body in ("crate", "bare")]
+    tip = PlanarBody(name="tip", mass=1.0, inertia=1.0)
+    contacts = [PlanarContact(point=Marker("tip"), plane=plane) for plane in planes]
+    system = PlanarSystem(bodies=[*bodies, tip], contacts=contacts)
+    drawn = [shape["name"] for shape in system.drawables(np.zeros(9)) if shape["shape"] == "halfplane"]
+    assert drawn == ["on_bare"]
+
+
 def test_normals_are_scaled_and_zero_normals_refused():
     assert HalfPlane(name="slope", normal=(3.0, 4.0)).normal == (0.6, 0.8)
     with pytest.raises(InputError, match=r"normal of slope.*not both zero"):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +13,8 @@ pytest.importorskip("plotly")
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
-from gaussdyn.integrate.trajectory import Stop, Trajectory
+from gaussdyn.integrate.trajectory import Column, Stop, Trajectory
+from gaussdyn.report.charts import charts
 from gaussdyn.report.page import render, write_page
 from gaussdyn.report.series import groups, spans, thinned
 from gaussdyn.scenes import catalogue
@@ -122,6 +124,22 @@ def test_every_column_has_its_chart(run: Trajectory) -> None:
     assert sorted(shown) == sorted(set(run.names) - {"t", "E"})
     assert found[0].names == ("height",)
     assert all(run.unit(name) == group.unit for group in found for name in group.names)
+
+
+def test_many_columns_share_the_points_and_name_what_is_left_out() -> None:
+    run = make_run(4000)
+    many = {f"c{k}.gap": Column(unit="m", values=np.sin(k * run.t)) for k in range(100)}
+    found = dict(charts(replace(run, columns=dict(run.columns) | many)))
+    (heading,) = (title for title in found if title.startswith("Gaps"))
+    assert heading == "Gaps (m): the first 40 of 101"
+    assert sum(map(len, found.values())) < 3e6
+
+
+def test_a_long_setting_is_folded_up() -> None:
+    run = make_run(10)
+    text = render(replace(run, settings={"short": "x" * 400, "long": "y" * 401}))
+    assert f"<dd>{'x' * 400}</dd>" in text
+    assert f"<pre>{'y' * 401}</pre></details></dd>" in text
 
 
 def test_spans_join_equal_neighbours() -> None:

@@ -28,7 +28,7 @@ def scenes(name: Name = None, json_wanted: Json = False) -> None:
     if json_wanted:
         emit(entries)
     elif name:
-        _show(entries[0])
+        _show(entries[0], catalogue.description(name))
     else:
         _list(entries)
 
@@ -72,21 +72,21 @@ def _list(entries: list[dict[str, Any]]) -> None:
     from rich.table import Table
 
     table = Table(title=f"{len(entries)} scenes", title_justify="left")
-    for heading in ("name", "title", "parameters", "exact answers"):
+    for heading in ("name", "what happens", "parameters", "exact"):
         table.add_column(heading)
     for e in entries:
-        params = ", ".join(f"{key} = {p['default']:g}" for key, p in e["params"].items())
-        table.add_row(f"[bold]{e['name']}[/bold]", e["title"], params, str(len(e["exact"])))
+        table.add_row(f"[bold]{e['name']}[/bold]", e["title"], ", ".join(e["params"]), str(len(e["exact"])))
     console().print(table)
-    console().print("Run one:  gaussdyn run NAME --report run.html      Details:  gaussdyn scenes NAME")
+    console().print("Run one:  gaussdyn run NAME --report run.html      Values, ranges, answers:  gaussdyn scenes NAME")
 
 
-def _show(e: dict[str, Any]) -> None:
+def _show(e: dict[str, Any], description: str) -> None:
     from rich.table import Table
 
     screen = console()
     screen.print(f"[bold]{e['name']}[/bold]: {e['title']}, {e['t_end']:g} s at dt = {e['dt']:g} s", soft_wrap=True)
     screen.print(f"tests: {', '.join(e['tests'])}\nsource: {e['source']}", soft_wrap=True)
+    screen.print(f"\n{description}\n", soft_wrap=True, markup=False, highlight=False)
     table = Table(title="parameters (--set NAME=NUMBER)", title_justify="left")
     for heading in ("name", "default", "unit", "least", "most", "meaning"):
         table.add_column(heading)

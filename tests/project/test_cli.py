@@ -138,6 +138,7 @@ def test_scenes(cli: Cli) -> None:
 
 def test_one_scene_in_detail(cli: Cli) -> None:
     assert "restitution" in cli("scenes", "zeno_ball").out
+    assert catalogue.description("zeno_ball").splitlines()[0] in cli("scenes", "zeno_ball").out
     assert [scene["name"] for scene in cli("scenes", "incline", "--json").document] == ["incline"]
 
 

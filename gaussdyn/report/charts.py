@@ -173,7 +173,8 @@ def _figure(unit: str, names: Sequence[str] = ()) -> Any:
 
 
 def _heading(group: Group) -> str:
-    title = group.title if group.unit in ("", "SI", "SI/s") else f"{group.title} ({group.unit})"
+    name = "Reactions, mean over a step" if group.title == "Reactions" else group.title  # an impulse over its length
+    title = name if group.unit in ("", "SI", "SI/s") else f"{name} ({group.unit})"
     more = len(group.names) - MOST_SERIES
     return title if more <= 0 else f"{title}: the first {MOST_SERIES} of {len(group.names)}"
 

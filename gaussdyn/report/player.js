@@ -259,7 +259,7 @@
     body.replaceChildren(...lines.map(([which, mode, , normal, force]) => {
       const row = document.createElement("tr"), push = dot(force, normal), rub = norm(add(force, normal, -push)), mu = film.mu[which];
       const share = mu && push > 0 ? `${Math.round(100 * rub / (mu * push))} %` : "–";
-      for (const text of [film.ids[which].replaceAll("/", "/\u200b"), film.modes[mode], figure(push), figure(rub), share]) {
+      for (const text of [film.ids[which].replace(/[./:]/g, "$&\u200b"), film.modes[mode], figure(push), figure(rub), share]) {
         const cell = document.createElement("td");
         cell.textContent = text;
         row.append(cell);

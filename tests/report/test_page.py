@@ -62,7 +62,14 @@ CHECKS = [
 def test_a_page_is_whole_and_loads_nothing_from_elsewhere(run: Trajectory) -> None:
     page = outline(render(run, checks=CHECKS, command="gaussdyn run ball"))
     assert [address for address in page.loads if not address.startswith("data:")] == []
-    for heading in ("Exact answers", "Coordinates", "Gaps (m)", "Reactions (N)", "Energy balance (J)", "Events"):
+    for heading in (
+        "Exact answers",
+        "Coordinates",
+        "Gaps (m)",
+        "Reactions, mean over a step (N)",
+        "Energy balance (J)",
+        "Events",
+    ):
         assert heading in page.headings
 
 

@@ -13,10 +13,11 @@ from gaussdyn.mechanics.spatial_bodies import ball, brick, pill
 from gaussdyn.mechanics.spatial_shapes import HalfSpace
 
 
-def falling(dim, seed, *, mu, eps_n, eps_t=0.0, floor=True):
-    """Two to five bodies with masses 1 to 1000 above a floor, or in free space towards one another."""
+def falling(dim, seed, *, mu, eps_n, eps_t=0.0, floor=True, count=None):
+    """Two to five bodies (or `count`) with masses 1 to 1000 above a floor, or in free space towards one another."""
     rng = np.random.default_rng(seed)
-    count = int(rng.integers(2, 6))
+    drawn = int(rng.integers(2, 6))
+    count = drawn if count is None else count
     law = ContactLaw(mu=mu, eps_n=eps_n, eps_t=eps_t)
     make, places, speeds = (_planar, _on_line, _plane_speed) if dim == 2 else (_spatial, _in_space, _space_speed)
     bodies = [make(f"b{k}", rng, 10.0 ** rng.uniform(0.0, 3.0)) for k in range(count)]

@@ -179,7 +179,7 @@ def polished(
         more = _correction(again, look, phase, found.k)
         if abs(more) <= NUDGE * h:
             return t + more, again.end + more * again.K[STAGES]
-        t, y = t + max(more, -0.5 * h), again.end
+        t, y = min(t + max(more, -0.5 * h), piece.t_end + 0.1 * piece.h), again.end  # it was seen within the step
     return t, y
 
 

@@ -37,6 +37,8 @@ STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; osci
 SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NEARLY = 4.0 * np.finfo(np.float64).eps
+NARROW = 1e-8  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
+PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
@@ -157,6 +159,9 @@ class Leg:
             if self.t < end:
                 piece, after = self._step(self.phase, end)
                 found = self._search(self.phase, piece, after)
+                if self._overlooks(self.phase, piece, found):
+                    self.h = SHRINK * piece.h
+                    continue
                 if found is not None:
                     self._pass(self.phase, piece, found, t_stop)
                     self._count(found)
@@ -167,6 +172,20 @@ class Leg:
             if self.t >= end:
                 self._note_rest()
                 return
+
+    def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
+        """Whether shapes overlap at the end of a step, or at an event in it, with features that it does not know."""
+        if phase.system is self.whole or piece.h <= NARROW * max(1.0, abs(self.t)):
+            return False
+        y = piece.end if found is None else piece.at(found.t)
+        t, q, v = piece.t_end if found is None else found.t, *self._parts(y)
+        known, deep = {row.id for row in phase.rows}, -self.accuracy.activation.gap
+        rows = rows_of(self.whole.near(t, q, v, 0.0), t, q, v)
+        return any(row.id not in known and _one_sided(row) and row.gap < deep for row in rows)
+
+    def _parts(self, y: Array) -> tuple[Array, Array]:
+        nq, nv = len(self.q), len(self.v)
+        return y[:nq], y[nq : nq + nv]
 
     def _count(self, found: Crossing) -> None:
         """Raise Stuck after too many events at one instant."""
@@ -181,9 +200,21 @@ class Leg:
     # integration
 
     def _look_around(self, reach: float) -> tuple[Row, ...]:
-        """Find the contacts that may act within a time, and return the rows."""
-        self.system = self.whole.near(self.t, self.q, self.v, reach)
-        return rows_of(self.system, self.t, self.q, self.v)
+        """Find the contacts that may act within a time, and return the rows.
+
+        Features of shapes that meet later may overlap in the pose of now, where they do not mean a gap: then less far.
+        """
+        while True:
+            self.system = self.whole.near(self.t, self.q, self.v, reach)
+            rows = rows_of(self.system, self.t, self.q, self.v)
+            deep = {row.id for row in rows if _one_sided(row) and row.gap < -self.accuracy.activation.gap}
+            if not deep or self.system is self.whole or reach == 0.0:
+                return rows
+            here = rows_of(self.whole.near(self.t, self.q, self.v, 0.0), self.t, self.q, self.v)
+            if deep <= {row.id for row in here}:
+                return rows
+            reach = 0.25 * reach if reach > NARROW else 0.0
+            self.h = min(self.h, reach) if reach else self.h
 
     def _slope(self, t: float, y: Array) -> Array:
         """Return the rates of (q, v, impulses, work of reactions and of forces); LinAlgError at and beyond a pole."""
@@ -341,15 +372,26 @@ class Leg:
         nq, nv = len(self.q), len(self.v)
         later = State(t=t + AHEAD * piece.h, q=beyond[:nq], v=beyond[nq : nq + nv], memory=self.memory)
         self._move_to(phase, t, y)
+        phase, offsets = self._seen(phase), self.offsets
         now = phase.instant(self.t, self.q, self.v)
         self.now = now
+        if found.watch.id not in phase.modes:  # the features that would touch have parted by now
+            self._enter(phase)
+            return
         fired: dict[str, set[str]] = {found.watch.id: {found.watch.kind}}
         for watch, g in zip(phase.watches, phase.conditions(now), strict=True):
-            starts = (watch.id, watch.kind) in self.offsets
+            starts = (watch.id, watch.kind) in offsets
             if not starts and g <= TOGETHER[watch.unit] * self._scale(watch.unit, now):
                 fired.setdefault(watch.id, set()).add(watch.kind)
         self._settle(now.rows, phase.modes, fired, later)
         self._consider_passing(t_stop)
+
+    def _seen(self, phase: Phase) -> Phase:
+        """Return the phase with the contacts of shapes that are found where it is now."""
+        if phase.system is self.whole:
+            return phase
+        rows = self._look_around(0.0)
+        return Phase(system=self.system, control=self.control, modes=_completed(rows, phase.modes), rows=rows)
 
     def _settle(
         self, rows: tuple[Row, ...], known: Modes, fired: Mapping[str, set[str]], later: State | None
@@ -455,12 +497,16 @@ class Leg:
         M, was = phase.system.mass(self.q), self.v
         X = np.linalg.solve(M, B.T)
         self.v = was - X @ np.linalg.lstsq(G @ X, G @ was + rest.explicit(phase.rows, was), rcond=None)[0]
-        self.work[0] += 0.5 * float(self.v @ M @ self.v - was @ M @ was)
+        before, after = 0.5 * float(was @ M @ was), 0.5 * float(self.v @ M @ self.v)
+        if after > before * (1.0 + PASSIVE):  # friction of this slip would drive: the impacts are not passed
+            self.v = was
+            return
         rows = rows_of(phase.system, self.t, self.q, self.v)
         chosen = choose(phase.system, self.state(), rows, [modes], self.control, self.accuracy.activation)
         if chosen.phase is None:
             self.v = was
             return
+        self.work[0] += after - before
         self.passing, self.resting = ready, ids
         self._enter(chosen.phase)
 
@@ -486,8 +532,12 @@ def closes(row: Row, activation: Activation) -> bool:
     return touches and bool((rate < -activation.speed).any())
 
 
+def _one_sided(row: Row) -> bool:
+    return row.level == "position" and row.kind in ("contact", "unilateral")
+
+
 def _touches(row: Row, activation: Activation) -> bool:
-    return row.level == "position" and row.kind in ("contact", "unilateral") and row.gap <= activation.gap
+    return _one_sided(row) and row.gap <= activation.gap
 
 
 def _without_normal(row: Row) -> Array:

@@ -32,6 +32,9 @@ MOST_SERIES = 40  # in one chart; a longer legend is read by nobody
 NUMBERS = 60_000  # points of all charts together: about 1.6 MB
 FEWEST = 100
 TICK = "#dfe4e9"
+# Placed in the container, ticks level, one side each for their labels: no margin depends on another, none is sought
+# in circles.
+LEGEND = {"orientation": "h", "xref": "container", "x": 0.01, "yref": "container", "y": 0.01, "yanchor": "bottom"}
 PLOT, ROW, WIDE, LETTER, LINE = 260, 19, 420, 6.5, 50  # pixels: of the plot, and of the legend below it
 MOST_EVENTS = 2000
 FLOOR = 1e-18  # an exact zero has no logarithm
@@ -117,7 +120,7 @@ def events(run: Trajectory) -> Any:
         figure.add_scatter(x=x, y=y, name=kind, mode="markers", marker=marker)
     room = 0.02 * float(run.t[-1] - run.t[0])
     figure.update_xaxes(range=[float(run.t[0]) - room, float(run.t[-1]) + room])
-    figure.update_yaxes(type="category", automargin=True)
+    figure.update_yaxes(type="category", automargin="left")
     return figure
 
 
@@ -161,14 +164,16 @@ def _figure(unit: str, names: Sequence[str] = ()) -> Any:
     figure.update_layout(
         template="plotly_white",
         height=PLOT + 40 + ROW * rows,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
+        margin={"l": 8, "r": 14, "t": 10, "b": 8},
+        legend=LEGEND,
         showlegend=True,
         font={"size": 12},
         hovermode="closest",
     )
-    figure.update_xaxes(title={"text": "t (s)", "standoff": 4}, automargin=True, ticks="outside", tickcolor=TICK)
-    figure.update_yaxes(title={"text": unit, "standoff": 4}, automargin=True, exponentformat="power")
+    figure.update_xaxes(
+        title={"text": "t (s)", "standoff": 4}, automargin="bottom", ticks="outside", tickcolor=TICK, tickangle=0
+    )
+    figure.update_yaxes(title={"text": unit, "standoff": 4}, automargin="left", exponentformat="power")
     return figure
 
 

@@ -95,6 +95,7 @@ class _Team:
         finally:
             for worker in self.workers:
                 worker.process.kill()
+                worker.process.wait()
 
     def _share_out(self) -> None:
         idle, waiting = list(self.workers), self.waiting

@@ -31,7 +31,8 @@ from ..programs.solution import Solution, Status
 from .changes import Change
 from .events import RESTED
 from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
-from .leg import Accuracy, Leg, Stuck, Unbounded
+from .integration import Accuracy, Stuck, Unbounded
+from .leg import Leg
 from .mode_memory import CROWD, memory_of
 from .passages import Compliance, passage
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control

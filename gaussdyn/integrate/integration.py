@@ -1,0 +1,160 @@
+"""Integration of the motion of a phase, step by step, with its impulses and its work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..contact.snapshot import Activation
+from .dop853 import SHRINK, STAGES, Piece, factor, first_length, least_length, take
+from .impact_laws import ImpactLaw
+from .phases import Instant, Phase
+
+STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; oscillations stay near 0.5
+SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
+NEARLY = 4.0 * np.finfo(np.float64).eps
+WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """Local error per step of the integrator, relative and absolute (SI); when rows are closed; the impact law."""
+
+    rtol: float
+    atol: float
+    activation: Activation
+    law: ImpactLaw
+
+
+class Stuck(Exception):
+    """The integrator cannot go on."""
+
+
+class Unbounded(Stuck):
+    """A reaction grows without bound: the matrix that gives it becomes singular (dynamic jam)."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Integration:
+    """What the integrator knows while it runs.
+
+    Attributes
+    ----------
+    control : Array or None
+    accuracy : Accuracy
+    t, q, v : float, Array, Array
+        Where it is.
+    h : float
+        Next step of the integrator, s.
+    phase : Phase or None
+    now : Instant or None
+    stiff : int
+        Steps, of the last ones, that stability bounds.
+    side : float
+        Of the running step, see `Instant`: beyond a pole there is no motion to go on with.
+    """
+
+    control: Array | None
+    accuracy: Accuracy
+    t: float
+    q: Array
+    v: Array
+    h: float = 0.0
+    phase: Phase | None = None
+    now: Instant | None = None
+    stiff: int = 0
+    side: float = 0.0
+
+    def _slope(self, t: float, y: Array) -> Array:
+        """Return the rates of (q, v, impulses, work of reactions and of forces); LinAlgError at and beyond a pole."""
+        phase, nq, nv = self.phase, len(self.q), len(self.v)
+        assert phase is not None
+        if not float(np.abs(y).max()) < WILD:
+            raise np.linalg.LinAlgError("a trial is out of bounds")
+        q, v = y[:nq], y[nq : nq + nv]
+        self.now = now = phase.instant(t, q, v)
+        if now.side * self.side < 0.0:
+            raise np.linalg.LinAlgError("a trial is beyond a pole")
+        power = phase.system.power(t, q, v, self.control)
+        return np.concatenate((phase.system.qdot(q, v), now.a, *now.r, np.array((v @ now.push, power))))
+
+    def _weight(self, y: Array, end: Array) -> Array:
+        n = len(self.q) + len(self.v)
+        w = np.zeros(len(y))
+        w[:n] = 1.0 / (self.accuracy.atol + self.accuracy.rtol * np.maximum(np.abs(y[:n]), np.abs(end[:n])))
+        return w
+
+    def _start(self, phase: Phase) -> Array:
+        return np.concatenate((self.q, self.v, np.zeros(sum(row.size for row in phase.rows) + 2)))
+
+    def _step(self, phase: Phase, end: float) -> tuple[Piece, Instant]:
+        """Return one step of the integrator whose error is small enough, and the instant at its end."""
+        y, left = self._start(phase), end - self.t
+        self.side = 0.0
+        first = self._slope(self.t, y)
+        assert self.now is not None
+        before, self.side = self.now, self.now.side
+        if self.h <= 0.0:
+            self.h = self._first_length(y, first, left)
+        h = left if self.h >= left / 1.1 else min(self.h, 0.5 * left)
+        while True:
+            piece = self._trial(y, first, h)
+            if piece is not None and piece.error <= 1.0:
+                break
+            h *= SHRINK if piece is None else factor(piece.error)
+            if h < least_length(self.t):
+                if piece is None:
+                    raise Unbounded(self._jam(before))
+                raise Stuck(f"steps of {h:.2g} s are still too long")
+        self._watch_stiffness(piece, end)
+        grown = h * factor(piece.error)
+        self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
+        assert self.now is not None
+        return piece, self.now
+
+    def _first_length(self, y: Array, first: Array, left: float) -> float:
+        try:
+            return first_length(self._slope, self.t, y, first, self._weight(y, y), left)
+        except np.linalg.LinAlgError:
+            return SHORTEST * left
+
+    def _trial(self, y: Array, first: Array, h: float) -> Piece | None:
+        """Return one step of the integrator, None where it meets a pole."""
+        try:
+            return take(self._slope, self.t, y, first, h, self._weight)
+        except np.linalg.LinAlgError:
+            return None
+
+    def _jam(self, now: Instant) -> str:
+        """Return which reaction has a pole."""
+        sizes = [float(np.abs(r).max(initial=0.0)) for r in now.r]
+        k = int(np.argmax(sizes))
+        return f"the reaction of {now.rows[k].id}, {sizes[k]:.3g} N there, grows without bound (a dynamic jam)"
+
+    def _again_to(self, piece: Piece, end: float) -> Piece:
+        """Integrate again from the beginning of a step to a time within it, and return the last step.
+
+        A direction of slip is steep where the slip vanishes: there the error asks for shorter steps.
+        """
+        t, y, first, h = piece.t, piece.y, piece.K[0], end - piece.t
+        while True:
+            last = take(self._slope, t, y, first, min(h, end - t), self._weight)
+            if last.error > 1.0 and last.h > SHORTEST * piece.h:
+                h = last.h * factor(last.error)
+                continue
+            if end - last.t_end <= NEARLY * max(1.0, abs(end)):
+                return last
+            t, y, first, h = last.t_end, last.end, last.K[STAGES], last.h * factor(last.error)
+
+    def _watch_stiffness(self, piece: Piece, end: float) -> None:
+        """Raise Stuck where stability, not accuracy, makes the steps short, and very many are left."""
+        self.stiff = self.stiff + 1 if piece.bend > STIFF else max(0, self.stiff - 1)
+        left = (end - piece.t_end) / piece.h
+        if self.stiff >= STIFF_STEPS and left > HOPELESS:
+            raise Stuck(f"forces are stiff, {left:.2g} steps of {piece.h:.2g} s are left; take MoreauJean or Smooth")
+
+    def _instant(self, phase: Phase, t: float, y: Array) -> Instant:
+        nq, nv = len(self.q), len(self.v)
+        return phase.instant(t, y[:nq], y[nq : nq + nv])

@@ -145,7 +145,7 @@ def equation(W: Any, q: Any, mu: Any) -> Any:
         return f, times(-q[0], A), times(-q[0], speed), (4, 2, 4)
     side, friction = cross(COSINE, SINE, [q[1]], [q[2]]), cross(COSINE, SINE, *C)  # A = 0, N = -D side / friction
     bad = gcd(A, gcd(side, friction))
-    ends = any(coefficient(p, n) for p, n in ((A, 2), (side, 4), (friction, 4)))
+    ends = any(coefficient(p, n) for p, n in ((A, 2), (side, 2), (friction, 4)))
     demand(A and ends and not count(bad, [], -INFINITY, INFINITY), "has a direction that any normal reaction goes with")
     return A, times(-1, side, friction), times(cross([q[1]], [q[2]], *C), friction), (2, 6, 6)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gaussdyn import checker_spatial
@@ -42,9 +42,14 @@ def bodies(draw: st.DrawFn) -> ExactSpatialBody:
 
 
 PROBLEMS = st.one_of(contacts(), bodies())
+ONE, NONE = Fraction(1), Fraction(0)
+NO_LOAD = SpatialContact(  # the normal motion depends on no reaction against (-1, 0), where nothing slips
+    W=((ONE, -ONE, NONE), (NONE,) * 3, (NONE,) * 3), q=(NONE, NONE, ONE), mu=ONE, mu_s=ONE, slip=None
+)
 
 
 @given(PROBLEMS)
+@example(NO_LOAD)
 @settings(max_examples=25, deadline=None)
 def test_every_certificate_verifies(problem: Any) -> None:
     _verifies(problem)

@@ -52,6 +52,9 @@ class Interval:
         """Return where a number is in the interval."""
         return (self.lo <= value) & (value <= self.hi)
 
+    def __getitem__(self, key: Any) -> Interval:
+        return Interval(self.lo[key], self.hi[key])
+
     def __neg__(self) -> Interval:
         return Interval(-self.hi, -self.lo)
 
@@ -73,9 +76,12 @@ class Interval:
     def __mul__(self, other: Any) -> Interval:
         y = interval(other)
         with np.errstate(invalid="ignore", over="ignore"):
-            parts = np.stack(np.broadcast_arrays(self.lo * y.lo, self.lo * y.hi, self.hi * y.lo, self.hi * y.hi))
-        parts = np.nan_to_num(parts, nan=0.0, posinf=np.inf, neginf=-np.inf)  # 0 times infinity
-        return _outwards(parts.min(axis=0), parts.max(axis=0))
+            parts = [self.lo * y.lo, self.lo * y.hi, self.hi * y.lo, self.hi * y.hi]
+            lo, hi = _least(np.minimum, parts), _least(np.maximum, parts)
+        if np.isnan(lo).any():  # 0 times infinity is 0
+            parts = [np.where(np.isnan(x), 0.0, x) for x in parts]
+            lo, hi = _least(np.minimum, parts), _least(np.maximum, parts)
+        return _outwards(lo, hi)
 
     __rmul__ = __mul__
 
@@ -100,6 +106,10 @@ def interval(x: Any) -> Interval:
 def hull(a: Interval, b: Interval) -> Interval:
     """Return the smallest interval around both."""
     return Interval(np.minimum(a.lo, b.lo), np.maximum(a.hi, b.hi))
+
+
+def _least(of: Callable[[Array, Array], Array], parts: list[Array]) -> Array:
+    return of(of(parts[0], parts[1]), of(parts[2], parts[3]))
 
 
 def _outwards(lo: Array, hi: Array, units: int = 1) -> Interval:

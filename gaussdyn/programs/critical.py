@@ -13,13 +13,14 @@ from fractions import Fraction
 from itertools import pairwise, product
 
 from ..errors import InputError
+from ..linalg.sturm import Polynomial, isolate, refine, squarefree, trimmed, value
 from .enumeration import System, enumerate_modes
 from .exact import EQUAL
 from .modal import ModalProblem
 
-Polynomial = list[Fraction]  # coefficients, lowest first
 LARGEST = 1024  # modes
-WIDTH = Fraction(1, 2**80)  # a root that is not rational is returned within this
+BITS = 80  # a root that is not rational is returned within 2^-BITS
+SIMPLE = (10**3, 10**6, 10**9, 10**12)  # denominators of rational roots that are looked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,17 +98,8 @@ class _Roots:
 
     def all(self) -> list[Root]:
         """Return all roots in (low, high), in order, without repetition."""
-        exact: set[Fraction] = set()
-        polynomials: list[Polynomial] = []
-        for polynomial in self._polynomials():
-            rational, rest = split_rational(squarefree(polynomial))
-            exact |= {x for x in rational if self.low < x < self.high}
-            if len(rest) > 1:
-                polynomials.append(rest)
-        roots = {Root(x, x) for x in exact}
-        for polynomial in _distinct(polynomials):
-            roots |= set(isolate(polynomial, self.low, self.high))
-        return _apart(sorted(roots))
+        distinct = {tuple(squarefree(p)) for p in self._polynomials()}
+        return _apart(sorted({root for p in distinct for root in roots_between(p, self.low, self.high)}))
 
     def _polynomials(self) -> Iterator[Polynomial]:
         """Yield determinant and slack numerators of every mode as polynomials of the parameter."""
@@ -159,7 +151,7 @@ def interpolate(nodes: Sequence[Fraction], values: Sequence[Fraction]) -> Polyno
     for k in range(1, len(nodes)):
         for i in range(len(nodes) - 1, k - 1, -1):
             table[i] = (table[i] - table[i - 1]) / (nodes[i] - nodes[i - k])
-    result: Polynomial = []
+    result: list[Fraction] = []
     for c, x in zip(reversed(table), reversed(nodes), strict=True):
         shifted = [Fraction(0), *result]
         result = [a - x * b for a, b in zip(shifted, [*result, Fraction(0)], strict=True)]
@@ -167,99 +159,21 @@ def interpolate(nodes: Sequence[Fraction], values: Sequence[Fraction]) -> Polyno
     return trimmed(result)
 
 
-def trimmed(p: Polynomial) -> Polynomial:
-    """Return p without leading zeros."""
-    while p and not p[-1]:
-        p = p[:-1]
-    return p
-
-
-def value(p: Polynomial, x: Fraction) -> Fraction:
-    """Return p(x)."""
-    total = Fraction(0)
-    for c in reversed(p):
-        total = total * x + c
-    return total
-
-
-def squarefree(p: Polynomial) -> Polynomial:
-    """Return a polynomial with the same roots, all of them simple, and leading coefficient 1."""
-    a, b = p, derivative(p)
-    while b:
-        a, b = b, divided(a, b)[1]
-    quotient = divided(p, a)[0]
-    return [c / quotient[-1] for c in quotient]
-
-
-def divided(p: Polynomial, d: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """Return quotient and remainder of p / d."""
-    quotient, rest = [Fraction(0)] * max(len(p) - len(d) + 1, 1), list(p)
-    while len(rest) >= len(d):
-        c, shift = rest[-1] / d[-1], len(rest) - len(d)
-        quotient[shift] = c
-        rest = trimmed([x - c * d[i - shift] if i >= shift else x for i, x in enumerate(rest)][:-1])
-    return quotient, rest
-
-
-def split_rational(p: Polynomial) -> tuple[list[Fraction], Polynomial]:
-    """Return the rational roots that are easily found, and what is left of p."""
-    found: list[Fraction] = []
-    for root in isolate(p, *_bounds(p)):
-        middle = (root.low + root.high) / 2
-        for size in (10**3, 10**6, 10**9, 10**12):
-            x = middle.limit_denominator(size)
-            if not value(p, x):
-                found.append(x)
-                p = divided(p, [-x, Fraction(1)])[0]
-                break
-    return found, p
-
-
-def _bounds(p: Polynomial) -> tuple[Fraction, Fraction]:
-    """Return an interval that holds all real roots (Cauchy)."""
-    size = 2 + max((abs(c / p[-1]) for c in p[:-1]), default=Fraction(0))
-    return -size, size
-
-
-def isolate(p: Polynomial, low: Fraction, high: Fraction) -> list[Root]:
-    """Return intervals of width 2^-80 around the roots of a squarefree polynomial in (low, high) (Sturm)."""
-    chain = sturm_chain(p)
-    found, open_ = [], [(low, high, _changes(chain, low), _changes(chain, high))]
-    while open_:
-        a, b, at_a, at_b = open_.pop()
-        if at_a == at_b:
-            continue
-        if at_a - at_b == 1 and b - a < WIDTH:
-            found.append(Root(b, b) if not value(p, b) else Root(a, b))
-            continue
-        middle = (a + b) / 2
-        at_middle = _changes(chain, middle)
-        open_ += [(a, middle, at_a, at_middle), (middle, b, at_middle, at_b)]
-    return sorted(root for root in found if root.high < high)
-
-
-def sturm_chain(p: Polynomial) -> list[Polynomial]:
-    """Return p, p' and the negated remainders of Euclid's algorithm."""
-    chain, rest = [p], derivative(p)
-    while rest:
-        chain.append(rest)
-        rest = [-c for c in divided(chain[-2], chain[-1])[1]]
-    return chain
-
-
-def _changes(chain: Sequence[Polynomial], x: Fraction) -> int:
-    """Return the number of sign changes along the chain at x."""
-    signs = [v > 0 for v in (value(q, x) for q in chain) if v]
-    return sum(a != b for a, b in pairwise(signs))
-
-
-def derivative(p: Polynomial) -> Polynomial:
-    """Return p'."""
-    return trimmed([k * c for k, c in enumerate(p)][1:])
-
-
-def _distinct(polynomials: Sequence[Polynomial]) -> list[Polynomial]:
-    return [list(p) for p in {tuple(p) for p in polynomials}]
+def roots_between(p: Sequence[int | Fraction], low: Fraction, high: Fraction) -> list[Root]:
+    """Return the roots of a squarefree polynomial in (low, high): itself where it is rational and simple."""
+    found = []
+    for a, b in isolate(p):
+        bits = BITS + int(max(abs(a), abs(b))).bit_length()
+        a, b = refine(p, a, b, bits)
+        guesses = [low, high, *(((a + b) / 2).limit_denominator(size) for size in SIMPLE)]
+        exact = next((x for x in guesses if a < x < b and not value(p, x)), None)
+        while exact is None and (a < low < b or a < high < b):  # on which side
+            bits *= 2
+            a, b = refine(p, a, b, bits)
+        root = Root(a, b) if exact is None else Root(exact, exact)
+        if low < root.high and root.low < high and exact not in (low, high):
+            found.append(root)
+    return found
 
 
 def _apart(roots: list[Root]) -> list[Root]:

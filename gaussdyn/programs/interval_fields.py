@@ -1,7 +1,6 @@
-"""Enclosures of functions of a few angles and of their gradients over many boxes at once, rounded outwards.
+"""Enclosures of functions of a few angles and of their gradients over many boxes at once.
 
-A field holds lower and upper bounds of shape (1 + p, m): the value and its p partial derivatives in m boxes. Every
-operation widens its result by one unit in the last place; sines and cosines of the library are trusted to 4e-16.
+A field holds intervals of shape (1 + p, m): the value and its p partial derivatives in m boxes.
 Source: Moore, Kearfott, Cloud, Introduction to Interval Analysis (2009).
 """
 
@@ -9,52 +8,54 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
-
-TRIG = 4e-16
+from ..linalg.intervals import Interval, cos, sin
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
     """Bounds of a function and its gradient."""
 
-    lo: Array
-    hi: Array
+    bounds: Interval
+
+    @property
+    def value(self) -> Interval:
+        """Bounds of the function, shape (m,)."""
+        return self.bounds[0]
+
+    @property
+    def slope(self) -> Interval:
+        """Bounds of the gradient, shape (p, m)."""
+        return self.bounds[1:]
+
+    def __getitem__(self, boxes: Any) -> Field:
+        return Field(self.bounds[:, boxes])
 
     def __add__(self, other: Field) -> Field:
-        return outwards(self.lo + other.lo, self.hi + other.hi)
+        return Field(self.bounds + other.bounds)
 
     def __neg__(self) -> Field:
-        return Field(-self.hi, -self.lo)
+        return Field(-self.bounds)
 
     def __sub__(self, other: Field) -> Field:
-        return self + -other
+        return Field(self.bounds - other.bounds)
 
     def __mul__(self, other: Field) -> Field:
-        value = _product(self.lo[:1], self.hi[:1], other.lo[:1], other.hi[:1])
-        left = _product(self.lo[:1], self.hi[:1], other.lo[1:], other.hi[1:])
-        right = _product(self.lo[1:], self.hi[1:], other.lo[:1], other.hi[:1])
-        slope = left + right
-        return Field(np.concatenate([value.lo, slope.lo]), np.concatenate([value.hi, slope.hi]))
+        found = self.value * other.bounds  # all products with the value in one go
+        return _field(found[0], found[1:] + self.slope * other.value)
 
     def sign(self) -> Array:
         """Return 1 or -1 where the value has that sign in the whole box, else 0."""
-        return np.where(self.lo[0] > 0, 1, 0) - np.where(self.hi[0] < 0, 1, 0)
+        return np.where(self.bounds.lo[0] > 0, 1, 0) - np.where(self.bounds.hi[0] < 0, 1, 0)
 
 
-def outwards(lo: Array, hi: Array) -> Field:
-    """Return the bounds widened by one unit in the last place."""
-    return Field(np.nextafter(lo, -np.inf), np.nextafter(hi, np.inf))
-
-
-def _product(a: Array, b: Array, c: Array, d: Array) -> Field:
-    """Return [a, b] [c, d]."""
-    ac, ad, bc, bd = a * c, a * d, b * c, b * d
-    lo = np.minimum(np.minimum(ac, ad), np.minimum(bc, bd))
-    return outwards(lo, np.maximum(np.maximum(ac, ad), np.maximum(bc, bd)))
+def _field(value: Interval, slope: Interval) -> Field:
+    """Return the field with these bounds, shapes (m,) and (p, m)."""
+    return Field(Interval(np.concatenate([value.lo[None], slope.lo]), np.concatenate([value.hi[None], slope.hi])))
 
 
 def constant(x: Fraction, p: int, m: int) -> Field:
@@ -63,25 +64,16 @@ def constant(x: Fraction, p: int, m: int) -> Field:
     exact = Fraction(near) == x
     lo, hi = np.zeros((1 + p, m)), np.zeros((1 + p, m))
     lo[0], hi[0] = (near, near) if exact else (np.nextafter(near, -np.inf), np.nextafter(near, np.inf))
-    return Field(lo, hi)
+    return Field(Interval(lo, hi))
 
 
 def cosine_and_sine(lo: Array, hi: Array, k: int, p: int) -> tuple[Field, Field]:
-    """Return cos and sin of angle k, which lies between lo and hi (shape (m,), less than pi apart)."""
-    c, s = _cosine(lo, hi), _cosine(lo - np.pi / 2, hi - np.pi / 2)
+    """Return cos and sin of angle k, which lies between lo and hi, shape (m,)."""
+    angle = Interval(lo, hi)
+    c, s = cos(angle), sin(angle)
     found = []
-    for value, slope in ((c, Field(-s.hi, -s.lo)), (s, c)):
+    for value, slope in ((c, -s), (s, c)):
         low, high = np.zeros((1 + p, len(lo))), np.zeros((1 + p, len(lo)))
         low[0], high[0], low[1 + k], high[1 + k] = value.lo, value.hi, slope.lo, slope.hi
-        found.append(Field(low, high))
+        found.append(Field(Interval(low, high)))
     return found[0], found[1]
-
-
-def _cosine(lo: Array, hi: Array) -> Field:
-    ends = np.cos(lo), np.cos(hi)
-    first, last = np.ceil(lo / np.pi), np.floor(hi / np.pi)
-    holds = first <= last  # a multiple of pi lies between
-    even = holds & ((first % 2 == 0) | (last % 2 == 0))
-    odd = holds & ((first % 2 == 1) | (last % 2 == 1))
-    low = np.where(odd, -1.0, np.minimum(*ends)) - TRIG
-    return Field(low, np.where(even, 1.0, np.maximum(*ends)) + TRIG)

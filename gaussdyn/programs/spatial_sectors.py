@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..linalg.intervals import Interval, cos, sin
 from ..linalg.rational import dot, integer_row, null_space
-from .interval_fields import Field, constant, cosine_and_sine, outwards
+from .interval_fields import Field, constant, cosine_and_sine
 
 START = {1: 64, 2: 16, 3: 8, 4: 6}  # sectors per contact at the start
 OVERLAP = 1.25  # boxes reach beyond their neighbours' borders, so that no root lies on a border of all
@@ -120,12 +121,10 @@ class SlipSystem:
     def reactions(self, angle: Array, radius: Array) -> list[Field]:
         """Return enclosures of all reactions at a root, as fields of one box without gradient."""
         at, found = self.fields((angle - radius)[None], (angle + radius)[None]), []
-        d = np.array([at.d.lo[0, 0], at.d.hi[0, 0]])
         for k, n in enumerate(at.n):
-            quotients = np.outer([n.lo[0, 0], n.hi[0, 0]], 1.0 / d) * np.array([[[1 - ROUNDING]], [[1 + ROUNDING]]])
-            N = outwards(quotients.min().reshape(1, 1), quotients.max().reshape(1, 1))
-            turn = cosine_and_sine((angle - radius)[k : k + 1], (angle + radius)[k : k + 1], 0, 1)
-            friction = [constant(-self.mu[k], 0, 1) * Field(e.lo[:1], e.hi[:1]) * N for e in turn]
+            N = Field((n.value / at.d.value)[None])
+            way = Interval(angle - radius, angle + radius)[k : k + 1]
+            friction = [constant(-self.mu[k], 0, 1) * Field(e(way)[None]) * N for e in (cos, sin)]
             found += [N, *friction]
         return found
 
@@ -185,19 +184,18 @@ def _pass(system: SlipSystem, c: Array, r: float) -> tuple[Array, list[Root]]:
 
 
 def _chosen(fields: Fields, keep: Array) -> Fields:
-    def some(f: Field) -> Field:
-        return Field(f.lo[:, keep], f.hi[:, keep])
-
     return Fields(
-        G=[some(f) for f in fields.G], S=[some(f) for f in fields.S], n=[some(f) for f in fields.n],
-        d=some(fields.d), minors=[some(f) for f in fields.minors], couples=[[*map(some, y)] for y in fields.couples],
+        G=[f[keep] for f in fields.G], S=[f[keep] for f in fields.S], n=[f[keep] for f in fields.n], d=fields.d[keep],
+        minors=[f[keep] for f in fields.minors], couples=[[f[keep] for f in y] for y in fields.couples],
     )  # fmt: skip
 
 
 def _mean_value(wide: Field, at: Field, r: float) -> Field:
     """Return the enclosure f(c) + f'(box) (box - c), cut with the plain one."""
-    reach = r * np.maximum(np.abs(wide.lo[1:]), np.abs(wide.hi[1:])).sum(axis=0) * (1 + ROUNDING)
-    return Field(np.maximum(at.lo[:1] - reach, wide.lo[:1]), np.minimum(at.hi[:1] + reach, wide.hi[:1]))
+    slope, value, middle = wide.slope, wide.value, at.value
+    reach = r * np.maximum(np.abs(slope.lo), np.abs(slope.hi)).sum(axis=0) * (1 + ROUNDING)
+    near = Interval(np.maximum(middle.lo - reach, value.lo), np.minimum(middle.hi + reach, value.hi))
+    return Field(near[None])
 
 
 def _excluded(wide: Fields, at: Fields, r: float) -> Array:
@@ -215,10 +213,10 @@ def _excluded(wide: Fields, at: Fields, r: float) -> Array:
 
 def _krawczyk(wide: Fields, at: Fields, c: Array, r: float) -> tuple[Array, Array]:
     """Return centre and radius of Krawczyk's operator K = c - Y G(c) + (1 - Y G'(box)) (box - c)."""
-    lo = np.array([f.lo[1:] for f in wide.G]).transpose(2, 0, 1)
-    hi = np.array([f.hi[1:] for f in wide.G]).transpose(2, 0, 1)
+    lo = np.array([f.slope.lo for f in wide.G]).transpose(2, 0, 1)
+    hi = np.array([f.slope.hi for f in wide.G]).transpose(2, 0, 1)
     J, spread = (lo + hi) / 2, (hi - lo) / 2 * (1 + ROUNDING)
-    low, high = (np.array([getattr(f, end)[0] for f in at.G]).T for end in ("lo", "hi"))
+    low, high = (np.array([getattr(f.value, end) for f in at.G]).T for end in ("lo", "hi"))
     G, error = (low + high) / 2, (high - low) / 2 * (1 + ROUNDING) + 1e-300
     regular = np.abs(np.linalg.det(J)) > 1e-300
     Y = np.linalg.inv(np.where(regular[:, None, None], J, np.eye(J.shape[1])))

@@ -220,7 +220,7 @@ def _margin(r: Sequence[Field], mu: Fraction) -> Field:
 
 
 def _middle(x: Field) -> float:
-    return float(x.lo[0, 0] + x.hi[0, 0]) / 2
+    return float(x.value.mid[0])
 
 
 def _rows(contacts: Sequence[int]) -> list[int]:

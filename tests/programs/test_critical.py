@@ -10,18 +10,9 @@ from contact_cases import problem, random_body, rod
 
 from gaussdyn.contact.friction_margin import critical_friction, friction_margin
 from gaussdyn.errors import InputError
+from gaussdyn.linalg.sturm import value
 from gaussdyn.mechanics.planar_body_file import ExactBody
-from gaussdyn.programs.critical import (
-    WIDTH,
-    critical_values,
-    determinant,
-    divided,
-    interpolate,
-    isolate,
-    split_rational,
-    squarefree,
-    value,
-)
+from gaussdyn.programs.critical import BITS, Root, critical_values, determinant, interpolate, roots_between
 from gaussdyn.programs.enumeration import enumerate_modes
 from gaussdyn.programs.modal import lcp_problem
 
@@ -39,21 +30,23 @@ def test_polynomials() -> None:
     p = polynomial(1, Q(1, 2), -3)
     nodes = [Q(x) for x in range(6)]
     assert interpolate(nodes, [value(p, x) for x in nodes]) == p
-    quotient, rest = divided(p, [Q(-1), Q(1)])
-    assert (quotient, rest) == (polynomial(Q(1, 2), -3), [])
-    assert squarefree(polynomial(2, 2, 2, 5)) == polynomial(2, 5)
     assert determinant([[Q(0), Q(2)], [Q(3), Q(4)]]) == -6
     assert determinant([[Q(1), Q(2)], [Q(2), Q(4)]]) == 0
 
 
 def test_roots_rational_and_not() -> None:
-    rational, rest = split_rational(polynomial(Q(61, 48), 3))
-    assert (sorted(rational), rest) == ([Q(61, 48), Q(3)], [Q(1)])
-    (root,) = isolate([Q(-2), Q(0), Q(1)], Q(0), Q(10))  # sqrt 2
-    assert root.low**2 < 2 < root.high**2
-    assert root.high - root.low <= WIDTH
-    assert isolate([Q(1), Q(0), Q(1)], Q(-10), Q(10)) == []
-    assert split_rational([Q(-2), Q(0), Q(1)]) == ([], [Q(-2), Q(0), Q(1)])
+    exact = [Root(x, x) for x in (Q(61, 48), Q(3))]
+    assert roots_between(polynomial(Q(61, 48), 3), Q(0), Q(10)) == exact
+    assert roots_between(polynomial(Q(61, 48), 3), Q(61, 48), Q(4)) == exact[1:]
+    two = [Q(-2), Q(0), Q(1)]  # sqrt 2
+    for high in (Q(10), Q(17, 12), Q(768398401, 543339720)):
+        (root,) = roots_between(two, Q(0), high)
+        assert root.low**2 < 2 < root.high**2
+        assert root.high - root.low <= Q(1, 2**BITS)
+    assert roots_between(two, Q(0), Q(665857, 470832) - Q(1, 10**11)) == []
+    (large,) = roots_between([Q(-2 * 10**40), Q(0), Q(1)], Q(0), Q(10**30))
+    assert large.high - large.low <= Q(1, 2**BITS)
+    assert roots_between([Q(1), Q(0), Q(1)], Q(-10), Q(10)) == []
 
 
 def test_an_irrational_critical_value() -> None:

@@ -24,6 +24,7 @@ from .rest_conditions import RestConditions, Smooth, rest_conditions
 SAME = 1e-11  # relative: critical values this close are one event of several points
 DEGENERATE = "degenerate"
 MOST_HEAPS = 6
+FARTHEST = 1000.0  # where equilibria are looked for, unless a window is given
 # (dimension, sign of A, sign of det B, sign of the trace) -> what happens as the parameter grows
 LOCAL = {
     (1, 1, 1, 1): "death", (1, -1, 1, 1): "birth", (1, 1, -1, -1): "splitting", (1, -1, -1, -1): "merging",
@@ -308,17 +309,17 @@ def _checked(conditions: RestConditions, window: Sequence[tuple[float, float]]) 
 
 
 def _window(conditions: RestConditions, low: float, high: float) -> Array:
-    """Return a window that holds the families with some room; one turn for angles, and at most +-1000."""
-    n, lams = conditions.size, np.linspace(low, high, 33)
-    half = np.ones(n)
-    for _ in range(11):
-        reach = _reach(conditions, 4.0 * half, lams)
-        grow = reach > 0.8 * half
-        if not grow.any():
+    """Return a window that holds the families with some room; one turn for angles, and at most +-`FARTHEST`.
+
+    It shrinks from there, so that a family far from the others is not left out.
+    """
+    angles, lams = np.array([unit == "rad" for unit in conditions.units]), np.linspace(low, high, 33)
+    half = np.where(angles, np.pi, FARTHEST)
+    for _ in range(40):
+        smaller = np.where(angles, half, np.maximum(1.2 * _reach(conditions, half, lams), 1.0))
+        if (smaller > 0.9 * half).all():
             break
-        half = np.where(grow, 2.0 * half, half)
-    angles = np.array([unit == "rad" for unit in conditions.units])
-    half = np.where(angles, np.pi, np.where(half > 1000.0, 1000.0, half))
+        half = np.minimum(half, smaller)
     # generic ends: borders like to pass through round numbers
     return np.stack([-1.0137 * half, 1.0251 * half], axis=1) if not angles.any() else np.stack([-half, half], axis=1)
 

@@ -170,5 +170,6 @@ def show(document: dict[str, Any]) -> None:
         screen.print(f"{name} = {one['at']:.10g}: pieces {one['components']}, holes {one['holes']}", soft_wrap=True)
     if any(one["cut"] for one in document["results"]):
         screen.print("A family reaches the edge of the window: what lies beyond is not counted.", soft_wrap=True)
-    word = "no others in the window" if document["complete"] else "not complete"
+    window = ", ".join(f"{one['name']} from {one['low']:.4g} to {one['high']:.4g}" for one in document["coordinates"])
+    word = f"no others with {window}" if document["complete"] else "not complete"
     screen.print(f"{len(document['bifurcations'])} bifurcations, {word}; {document['wall_s']:.1f} s", soft_wrap=True)

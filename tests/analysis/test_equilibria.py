@@ -51,6 +51,13 @@ def test_duffing_counts():
     assert found.at(4.5).borders == (("L+", "L-"), ("L-", "L+"), ("L+", "L-"))
 
 
+def test_families_far_from_the_others_are_not_left_out():
+    found = equilibria(build("duffing_friction").system, "A", 50.0, 60.0)
+    assert [one.components for one in found.families] == [3]
+    outer = max(max(pair) for pair in found.at(55.0).intervals)
+    assert abs(outer - np.roots([-1.0, 0.0, 55.0, 2.0]).max()) < 1e-10
+
+
 TYPES = {
     ("L+", 1, 1): "death", ("L+", 1, -1): "splitting", ("L+", -1, 1): "birth", ("L+", -1, -1): "merging",
     ("L-", 1, 1): "merging", ("L-", 1, -1): "birth", ("L-", -1, 1): "splitting", ("L-", -1, -1): "death",

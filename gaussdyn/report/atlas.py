@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._version import __version__
 from ..analysis.atlas import Atlas, Axis, Region
 from ..arrays import Array
-from .page import figure, template
-from .pictures import matplotlib_part, save
+from .page import filled
+from .pictures import matplotlib_part, png_url, save
 from .place import place
 
 INK = "#1d2733"
@@ -88,16 +85,11 @@ def write_atlas_page(path: str | Path, atlas: Atlas, *, command: str = "") -> Pa
 
 def render_atlas(atlas: Atlas, *, command: str = "") -> str:
     """Return the page of an atlas as text; see `write_atlas_page`."""
-    picture = io.BytesIO()
-    draw_atlas(atlas).savefig(picture, format="png", dpi=150)
     regions = atlas.regions()
     rows = zip(_colours(regions), regions, strict=True)
-    return str(
-        template("atlas.html").render(
-            atlas=atlas, rows=list(rows), command=command, figure=figure, version=__version__, value=_value,
-            picture=base64.b64encode(picture.getvalue()).decode("ascii"),
-            points=atlas.codimension_two(), least=atlas.least_critical(),
-        )
+    return filled(
+        "atlas.html", atlas=atlas, rows=list(rows), command=command, value=_value, picture=png_url(draw_atlas(atlas)),
+        points=atlas.codimension_two(), least=atlas.least_critical(),
     )  # fmt: skip
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._version import __version__
 from ..analysis.crosscheck import QUANTITIES, CrossCheck
 from .charts import PALETTE
-from .page import figure, template
-from .pictures import matplotlib_part, save
+from .page import figure, filled
+from .pictures import matplotlib_part, png_url, save
 from .place import place
 
 SIZE = (12.0, 4.0)
@@ -86,14 +83,8 @@ def write_crosscheck_page(path: str | Path, check: CrossCheck, *, command: str =
 
 def render_crosscheck(check: CrossCheck, *, command: str = "") -> str:
     """Return the page of a cross-check as text; see `write_crosscheck_page`."""
-    picture = io.BytesIO()
-    draw_crosscheck(check).savefig(picture, format="png", dpi=130)
-    return str(
-        template("crosscheck.html").render(
-            check=check, command=command, figure=_known, version=__version__,
-            picture=base64.b64encode(picture.getvalue()).decode("ascii"),
-        )
-    )  # fmt: skip
+    picture = png_url(draw_crosscheck(check), dpi=130)
+    return filled("crosscheck.html", check=check, command=command, figure=_known, picture=picture)
 
 
 def _known(x: float) -> str:

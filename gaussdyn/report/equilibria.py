@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._version import __version__
 from ..analysis.equilibria import Equilibria
 from ..analysis.families import Family
-from .page import figure, template
-from .pictures import matplotlib_part, save
+from .page import filled
+from .pictures import matplotlib_part, png_url, save
 from .place import place
 
 INK, FILL, EDGE = "#1d2733", "#a9d3ee", "#0072b2"
@@ -66,15 +63,10 @@ def write_equilibria_page(
 
 def render_equilibria(found: Equilibria, *, title: str = "", command: str = "", extra: Sequence[Family] = ()) -> str:
     """Return the page as text; see `write_equilibria_page`."""
-    picture = io.BytesIO()
-    draw_equilibria(found, title=title).savefig(picture, format="png", dpi=150)
     cuts = [found.low, *found.values(), found.high]
-    return str(
-        template("equilibria.html").render(
-            found=found, pieces=list(zip(cuts, cuts[1:], found.families, strict=False)), extra=extra, title=title,
-            command=command, figure=figure, version=__version__,
-            picture=base64.b64encode(picture.getvalue()).decode("ascii"),
-        )
+    return filled(
+        "equilibria.html", found=found, pieces=list(zip(cuts, cuts[1:], found.families, strict=False)), extra=extra,
+        title=title, command=command, picture=png_url(draw_equilibria(found, title=title)),
     )  # fmt: skip
 
 

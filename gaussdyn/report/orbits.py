@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._version import __version__
 from ..analysis.branch import Branch
 from ..analysis.periodic import Orbit
 from ..arrays import Array
-from .page import figure, template
-from .pictures import matplotlib_part, save
+from .page import filled
+from .pictures import matplotlib_part, png_url, save
 from .place import place
 
 INK = "#1d2733"
@@ -74,12 +71,10 @@ def write_orbits_page(
     BackendMissing
         If matplotlib or jinja2 is not installed.
     """
-    picture = io.BytesIO()
-    draw_orbits(orbit, branch, names=names, title=title).savefig(picture, format="png", dpi=150)
-    text = template("orbits.html").render(
-        orbit=orbit, branch=branch, title=title, command=command, figure=figure, version=__version__, number=_number,
-        picture=base64.b64encode(picture.getvalue()).decode("ascii"),
-    )  # fmt: skip
+    picture = png_url(draw_orbits(orbit, branch, names=names, title=title))
+    text = filled(
+        "orbits.html", orbit=orbit, branch=branch, title=title, command=command, number=_number, picture=picture
+    )
     return place(Path(path), text.encode())
 
 

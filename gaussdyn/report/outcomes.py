@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import shlex
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from ..errors import InputError
 from ..integrate.examine import accelerating
 from ..integrate.trajectory import Trajectory
 from ..mechanics.scene import Scene
+from .place import data_url
 from .series import spans
 
 MOST = 200  # rows of the table
@@ -88,5 +88,5 @@ def _proof(run: Trajectory, scene: Scene, label: str, step: int) -> dict[str, st
     data = found.certificate.to_json().encode()
     if len(data) > LARGEST or str(found.verdict) != label:
         return {}
-    url = "data:application/json;base64," + base64.b64encode(data).decode("ascii")
+    url = data_url("application/json", data)
     return {"name": f"{run.scene}-{label}-{step}.json", "certificate": url, "found": found.explain()}

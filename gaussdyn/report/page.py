@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from .._version import __version__
 from ..contact.verdicts import ADVICE
 from ..errors import BackendMissing
 from ..integrate.trajectory import Trajectory
@@ -72,31 +73,30 @@ def render(
     """Return the page of a run as text; see `write_page`."""
     found, more = stretches(run, scene)
     moving = None if scene is None else film(scene.system, run)
-    return str(
-        template("page.html").render(
-            title=scene.title if scene is not None else run.scene,
-            name=run.scene,
-            source=scene.source if scene is not None else "",
-            run=run,
-            command=command,
-            verdict=verdict(run, checks),
-            checks=checks,
-            pictures=[] if scene is None else instants(scene.system, run),
-            film=None if moving is None else embedded(moving),
-            film_space=moving is not None and moving["space"],
-            film_contacts=moving is not None and bool(moving["ids"]),
-            film_frames=0 if moving is None else len(moving["t"]),
-            film_outcomes=[label for label in OUTCOME_COLOURS if label in run.outcomes],
-            colours=OUTCOME_COLOURS,
-            statistics=[(MEANING.get(key, key), figure(value)) for key, value in run.statistics.items()],
-            settings=[(key, setting(value)) for key, value in run.settings.items()],
-            charts=charts(run, scene),
-            outcomes=found,
-            more_outcomes=more,
-            words=ADVICE,
-            library=library(),
-            figure=figure,
-        )
+    return filled(
+        "page.html",
+        title=scene.title if scene is not None else run.scene,
+        name=run.scene,
+        source=scene.source if scene is not None else "",
+        run=run,
+        command=command,
+        verdict=verdict(run, checks),
+        checks=checks,
+        pictures=[] if scene is None else instants(scene.system, run),
+        film=None if moving is None else embedded(moving),
+        film_space=moving is not None and moving["space"],
+        film_contacts=moving is not None and bool(moving["ids"]),
+        film_frames=0 if moving is None else len(moving["t"]),
+        film_outcomes=[label for label in OUTCOME_COLOURS if label in run.outcomes],
+        colours=OUTCOME_COLOURS,
+        statistics=[(MEANING.get(key, key), figure(value)) for key, value in run.statistics.items()],
+        settings=[(key, setting(value)) for key, value in run.settings.items()],
+        charts=charts(run, scene),
+        outcomes=found,
+        more_outcomes=more,
+        words=ADVICE,
+        library=library(),
+        version=run.versions.get("gaussdyn", "unknown"),
     )
 
 
@@ -127,8 +127,8 @@ def setting(value: Any) -> str:
     return figure(value) if not isinstance(value, (list, tuple)) else json.dumps(value, default=str)
 
 
-def template(name: str) -> Any:
-    """Return a page template.
+def filled(template: str, **values: Any) -> str:
+    """Return a page: a template with its values. All know `version` and, unless it is given, `figure`.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def template(name: str) -> Any:
         raise BackendMissing("jinja2", "report") from None
     loader = jinja2.FileSystemLoader(HERE)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.get_template(name)
+    return str(environment.get_template(template).render({"figure": figure, "version": __version__, **values}))
 
 
 def check_installed() -> None:

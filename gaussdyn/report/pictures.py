@@ -16,7 +16,7 @@ from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen
 from .charts import FLOOR, PALETTE
-from .place import place
+from .place import data_url, place
 from .series import groups, thinned
 
 Shape = Mapping[str, Any]
@@ -86,6 +86,13 @@ def save(figure: Any, path: Path) -> Path:
         raise InputError("path", path, "a file ending in .png, .svg or .pdf", str(error)) from None
     place(path, image.getbuffer())
     return path
+
+
+def png_url(figure: Any, *, dpi: int = 150) -> str:
+    """Return a figure as the URL of a PNG picture, for a page that holds all it shows."""
+    image = io.BytesIO()
+    figure.savefig(image, dpi=dpi, format="png")
+    return data_url("image/png", image.getvalue())
 
 
 def instants(system: System, run: Trajectory, count: int = 4) -> list[tuple[float, str]]:

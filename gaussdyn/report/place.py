@@ -1,7 +1,11 @@
-"""Reports reach the disk whole or not at all: an older one stays until the new one is complete."""
+"""Reports reach the disk whole or not at all: an older one stays until the new one is complete.
+
+What a page shows or offers lies inside it, as data URLs.
+"""
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 from ..errors import InputError
@@ -27,3 +31,8 @@ def refused(path: Path, error: OSError) -> InputError:
     """Return what to raise where a report cannot be written."""
     mend = f"Nothing was written there, and nothing changed. ({storage.reason(error)})"
     return InputError("path", path, "a place with room that can be written", mend)
+
+
+def data_url(kind: str, data: bytes) -> str:
+    """Return data of a media type, e.g. image/png, as a URL that holds them whole."""
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"

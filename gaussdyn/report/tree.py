@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from html import escape
 from pathlib import Path
 
 from ..integrate.tree import BRANCHES, COMPLETED, MEANING, SAME, Future, Tree
-from .page import figure, template
-from .place import place
+from .page import filled
+from .place import data_url, place
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 860, 24, 210, 34, 46  # px
 COLOURS = {COMPLETED: "#1b7837", BRANCHES: "#2166ac", SAME: "#7a7a7a"}
@@ -35,11 +34,11 @@ def write_tree(path: str | Path, tree: Tree, *, title: str = "", source: str = "
     InputError
         No room, no rights; an older page stays as it is.
     """
-    text = template("tree.html").render(
-        title=title or tree.name, source=source, command=command, tree=tree, picture=picture(tree),
-        said=_said(tree), futures=tree.futures, meaning=MEANING, proofs=proofs(tree), figure=figure,
+    text = filled(
+        "tree.html", title=title or tree.name, source=source, command=command, tree=tree, picture=picture(tree),
+        said=_said(tree), futures=tree.futures, meaning=MEANING, proofs=proofs(tree),
     )  # fmt: skip
-    return place(Path(path), str(text).encode())
+    return place(Path(path), text.encode())
 
 
 def picture(tree: Tree) -> str:
@@ -104,8 +103,8 @@ def proofs(tree: Tree) -> dict[int, tuple[str, str]]:
     found = {}
     for one in tree.futures:
         if one.outcome is not None and one.outcome.certificate is not None:
-            data = base64.b64encode(one.outcome.certificate.to_json().encode()).decode("ascii")
-            found[one.id] = (f"{tree.name}-branching-{one.id}.json", f"data:application/json;base64,{data}")
+            url = data_url("application/json", one.outcome.certificate.to_json().encode())
+            found[one.id] = (f"{tree.name}-branching-{one.id}.json", url)
     return found
 
 

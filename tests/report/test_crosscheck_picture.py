@@ -49,6 +49,6 @@ def test_page_has_picture_orders_intervals_and_the_command(tmp_path):
     assert page.count("data:image/png;base64,") == 1
     assert "http" not in page
     assert command in page
-    assert "<td>1.000 .. 1.000</td>" in page
+    assert '<td data-label="95 % interval">1.000 .. 1.000</td>' in page
     assert "nan" not in page
     assert write_crosscheck_page(tmp_path / "check.html", check, command=command).read_text() == page

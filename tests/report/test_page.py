@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib")
 
 from gaussdyn.integrate.trajectory import Column, Stop, Trajectory
 from gaussdyn.report.charts import charts
-from gaussdyn.report.page import render, write_page
+from gaussdyn.report.page import HERE, render, write_page
 from gaussdyn.report.series import groups, spans, thinned
 from gaussdyn.scenes import catalogue
 
@@ -71,6 +71,16 @@ def test_a_page_is_whole_and_loads_nothing_from_elsewhere(run: Trajectory) -> No
         "Events",
     ):
         assert heading in page.headings
+
+
+def test_all_pages_have_one_head_and_one_style() -> None:
+    pages = {path.name: path.read_text(encoding="utf-8") for path in HERE.glob("*.html")}
+    assert "<head>" in pages.pop("base.html")
+    assert {"atlas.html", "crosscheck.html", "equilibria.html", "orbits.html", "page.html", "tree.html"} <= set(pages)
+    for name, text in pages.items():
+        assert text.startswith('{% extends "base.html" %}'), name
+        assert "<head>" not in text, name
+        assert "<style>" not in text, name
 
 
 def test_a_page_says_what_was_missed(run: Trajectory) -> None:

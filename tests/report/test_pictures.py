@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ matplotlib.use("Agg")
 
 from gaussdyn import InputError, plot
 from gaussdyn.integrate.trajectory import Trajectory
-from gaussdyn.report.pictures import draw, points
+from gaussdyn.report.pictures import draw, png_url, points
 
 SHAPES = [
     {"shape": "disc", "name": "wheel", "at": [0.0, 1.0], "radius": 0.5, "angle": 0.3},
@@ -30,6 +31,14 @@ def test_a_run_is_drawn_and_written_as_png(run: Trajectory, tmp_path: Path) -> N
     assert titles[-1] == "Residual of every step"
     assert "Coordinates" in titles
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_becomes_a_url_that_holds_it(run: Trajectory) -> None:
+    kind, data = png_url(plot(run), dpi=20).split(",")
+    assert kind == "data:image/png;base64"
+    picture = base64.b64decode(data, validate=True)
+    assert picture.startswith(b"\x89PNG")
+    assert int.from_bytes(picture[16:20], "big") == 8 * 20  # px: 8 inches at 20 dots
 
 
 @pytest.mark.parametrize("name", ["run.unknown", "missing/run.png"])

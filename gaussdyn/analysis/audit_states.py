@@ -107,10 +107,11 @@ class _SavedStep:
         said = [event.id for event in run.events if event.kind == UNSETTLED and event.t == state.t]
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
         kept = float(run.steps.restitution[run.saved[k] - 1])
-        extra |= {"restitution": kept} if kept != 1.0 else {}
-        if getattr(stepper, "located", False):
+        if getattr(stepper, "located", False):  # it finds by itself what was kept
             kinds = [event.kind for event in run.events if event.t == state.t]
             extra |= {"event": RESTED if RESTED in kinds else kinds[0]} if kinds else {}
+        elif kept != 1.0:
+            extra["restitution"] = kept
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
         return cls(
             start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses,

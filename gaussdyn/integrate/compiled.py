@@ -18,7 +18,7 @@ from ..mechanics.state import State
 from .compiled_answer import CompiledStep, Impulses, ManySteps
 from .compiled_energy import books
 from .compiled_space import Workspace
-from .dissipation import GAIN, largest_share
+from .shared_restitution import GAIN, largest_share
 from .stepper import Step
 
 if TYPE_CHECKING:

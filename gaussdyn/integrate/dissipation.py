@@ -19,17 +19,16 @@ import numpy as np
 
 from ..arrays import Array
 from ..contact.resolve import reactions
+from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..programs.solution import Solution
 from .closing import one_sided
 from .energy import energy
+from .shared_restitution import GAIN, largest_share
 from .theta_problem import Guess, ThetaProblem
 
 Outcome = tuple[Guess, Solution]
-GAIN = 1e-12  # of sum |p . u|: work of the impulses that may be rounding
 SMALL = 1e-10  # of the kinetic energy: gain of one step that is not worth a word
-CLOSE = 1e-3  # of the same: loss with which a fraction of the restitution is not worth being made larger
-TRIALS = 12
 
 
 def dissipating(guess: Guess, solution: Solution, solve: Callable[[ThetaProblem], Outcome]) -> Outcome:
@@ -63,20 +62,26 @@ def impact(guess: Guess, solution: Solution) -> str:
 def gain(guess: Guess, solution: Solution) -> float:
     """Return the work of all impulses and of the projection, relative to the sum of its terms without their signs.
 
-    Work that is small against the kinetic energy counts less.
+    Their work on the relative motion: what a support that moves by itself adds is no gain of the impact. Work that is
+    small against the kinetic energy counts less.
     """
     assert solution.x is not None  # it is solved
     speed = np.abs(guess.problem.start.v) + np.abs(guess.dynamics.x_free)
     kinetic = 0.5 * float(speed @ np.abs(guess.dynamics.M) @ speed)
-    rows = {row.id: row for row in guess.dynamics.rows}
+    rows, middle = {row.id: row for row in guess.dynamics.rows}, {row.id: row for row in guess.problem.middle.rows}
     v_mid = 0.5 * (guess.problem.start.v + solution.x)
     work, size = lifted(guess, solution.x), 0.0
     for key, p in reactions(guess.dynamics, solution).items():
-        J = rows[key].J
-        work += float(p @ (J @ v_mid))
-        size += float(np.abs(p) @ (np.abs(J) @ np.abs(v_mid)))
+        J, own = rows[key].J, _of_support(middle[key], guess.problem.middle.v)
+        work += float(p @ (J @ v_mid + own))
+        size += float(np.abs(p) @ (np.abs(J) @ np.abs(v_mid) + np.abs(own)))
     size = max(size, SMALL / GAIN * kinetic)
     return work / size if size > 0.0 else 0.0
+
+
+def _of_support(row: Row, v: Array) -> Array:
+    """Return the part of the rate of a row that is not J v, m/s: its support moves by itself."""
+    return row.rate - row.J @ v if row.level != "acceleration" else np.zeros(row.size)
 
 
 def lifted(guess: Guess, v_plus: Array) -> float:
@@ -100,31 +105,3 @@ def _kept(found: Outcome, solve: Callable[[ThetaProblem], Outcome]) -> Outcome:
         return gain(*tried[share]) if tried[share][1].solved else math.nan
 
     return tried[largest_share(gain_with, gain(*found))]
-
-
-def largest_share(gain_with: Callable[[float], float], high: float) -> float:
-    """Return the largest fraction of the restitution that gains no energy (regula falsi, Illinois).
-
-    Parameters
-    ----------
-    gain_with : callable
-        gain_with(share) is the gain, NaN without a solution.
-    high : float
-        The gain with all of it, above `GAIN`. 1 is returned where even without any restitution there is a gain.
-    """
-    low = gain_with(0.0)
-    if not low <= GAIN:
-        return 1.0
-    most, least, side = 1.0, 0.0, 0
-    for _ in range(TRIALS):
-        share = (least * high - most * low) / (high - low)
-        work = gain_with(share)
-        if math.isnan(work):
-            break
-        if work > GAIN:
-            most, high, low, side = share, work, low * (0.5 if side > 0 else 1.0), 1
-        else:
-            least, low, high, side = share, work, high * (0.5 if side < 0 else 1.0), -1
-            if work >= -CLOSE * max(high, GAIN):
-                break
-    return least

@@ -228,6 +228,7 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         rows=rows,
         work=Work(reactions=leg.work[0], forces=leg.work[1], projection=leg.work[2]),
         control=leg.control,
+        restitution=leg.kept,
         changes=tuple(leg.changes),
     )
 

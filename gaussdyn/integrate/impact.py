@@ -15,8 +15,7 @@ from ..mechanics.system import System
 from ..programs.solution import Solution, Status
 from .impact_laws import ImpactLaw, Moreau
 from .impact_problem import Phase, Struck, approaching, kinetic
-
-ROUNDING = 1e-12  # of the kinetic energy and the work: a gain below it is none
+from .shared_restitution import GAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,9 +32,10 @@ class Impact:
     impulses : mapping of str to Array
         Impulse of every row that took part, N s (N, T1, T2), by id, all phases together.
     works : mapping of str to float
-        What each of them added to the kinetic energy, J.
+        What each of them added to the kinetic energy, J; of a row whose support moves by itself the work on the
+        relative motion.
     energy : float
-        Change of the kinetic energy, J: the sum of the works.
+        Change of the kinetic energy, J: the sum of the works, and what supports that move by themselves add.
     phases : tuple of Phase
     finished : bool
         Whether no closed contact approaches any more.
@@ -74,14 +74,21 @@ class Impact:
         return max(float("nan") if one is None else one.E for one in found)
 
     @property
+    def kept(self) -> float:
+        """Fraction of all restitution that was kept (the least of the phases), 1 unless it would have gained energy."""
+        return min(phase.kept for phase in self.phases)
+
+    @property
     def gains(self) -> bool:
-        """Whether the impact gains energy, beyond rounding."""
+        """Whether the impact gains energy beyond rounding, other than from supports that move by themselves."""
         before = kinetic(self.phases[0].dynamics.M, self.state.v)
-        return self.energy > ROUNDING * (before + sum(map(abs, self.works.values())))
+        works = self.works.values()
+        return sum(works) > GAIN * (before + sum(map(abs, works)))
 
     def explain(self) -> str:
         """Return the impact in one sentence."""
-        what = "a gain: this law is not passive here" if self.gains else "no gain"
+        kept = "" if self.kept == 1.0 else f" with {self.kept:.6g} of the restitution"
+        what = "a gain: this law is not passive here" if self.gains else f"no gain{kept}"
         return f"{self.law.name}: {self.status}, energy {self.energy:+.9g} J ({what})"
 
 

@@ -6,6 +6,7 @@ solves velocity problems of `impact_problem` and no others, so that they differ 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Protocol
@@ -17,6 +18,9 @@ from ..contact.snapshot import LocalDynamics
 from ..errors import InputError
 from ..mechanics.rows import Row
 from .impact_problem import Phase, Struck, approaching
+from .shared_restitution import GAIN, largest_share
+
+TRIALS = 60  # fractions of the restitution, at most
 
 
 class ImpactLaw(Protocol):
@@ -58,14 +62,15 @@ class Moreau:
     """Moreau's law: u+ + e u- obeys the contact law, normal and tangential, at all closed contacts at once.
 
     With one e for everything the change of energy is p . (u+ + e u-) / (1 + e) - (1 - e) / (1 + e) p . W p / 2 <= 0, if
-    no contact that takes part separates before the impact.
+    no contact that takes part separates before the impact. Otherwise, and with coefficients that differ, it may be a
+    gain; then the largest fraction of all restitution is kept for which it is none, as in time stepping.
     Source: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics.
 
     Parameters
     ----------
     eps : float, optional
         e in [0, 1], normal and tangential, of all contacts; default: eps_n and eps_t of each row, as time stepping
-        takes them. Coefficients that differ may gain energy.
+        takes them.
     """
 
     eps: float | None = None
@@ -75,8 +80,18 @@ class Moreau:
         _coefficient(self, "eps")
 
     def strike(self, struck: Struck, v: Array) -> tuple[Phase, ...]:
-        """Return the one velocity problem solved."""
-        return (struck.phase("impact", struck.dynamics(v, self.eps, self.eps)),)
+        """Return the one velocity problem solved, with the restitution that gains no energy."""
+        tried: dict[float, Phase] = {}
+
+        def gain_with(share: float) -> float:
+            """Return what the impact gains with a fraction of the restitution."""
+            found = struck.phase("impact", struck.dynamics(v, self.eps, self.eps, share))
+            tried[share] = replace(found, kept=share)
+            return found.gain if found.solution.solved else math.nan
+
+        high = gain_with(1.0)
+        share = largest_share(gain_with, high, close=0.0, trials=TRIALS) if high > GAIN else 1.0
+        return (tried[share],)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,9 +39,12 @@ class Phase:
     impulses : mapping of str to Array
         Impulse of every row that took part, N s, by id.
     works : mapping of str to float
-        What each of them added to the kinetic energy, J: p . (u + u+) / 2.
+        What each of them added to the kinetic energy, J: p . (u + u+) / 2. Of a row whose support moves by itself it
+        is the work on the relative motion.
     dynamics : LocalDynamics
     solution : Solution
+    kept : float
+        Fraction of all restitution that was kept, 1 unless it would have gained energy.
     """
 
     name: str
@@ -51,6 +54,13 @@ class Phase:
     works: Mapping[str, float]
     dynamics: LocalDynamics
     solution: Solution
+    kept: float = 1.0
+
+    @property
+    def gain(self) -> float:
+        """Work of all impulses over the kinetic energy before them and their works without signs."""
+        size = kinetic(self.dynamics.M, self.before) + sum(map(abs, self.works.values()))
+        return sum(self.works.values()) / size if size > 0.0 else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,10 +112,15 @@ class Struck:
         """Return the same with fewer closed rows."""
         return replace(self, closed=frozenset(closed))
 
-    def dynamics(self, v: Array, eps_n: float | None = None, eps_t: float | None = None) -> LocalDynamics:
-        """Return the velocity problem from v, without duration; coefficients that are given are those of all rows."""
+    def dynamics(
+        self, v: Array, eps_n: float | None = None, eps_t: float | None = None, share: float = 1.0
+    ) -> LocalDynamics:
+        """Return the velocity problem from v, without duration.
+
+        Coefficients that are given are those of all rows; `share` is the fraction of all of them that counts.
+        """
         dynamics = self._snapshot(v)
-        return replace(dynamics, rows=tuple(self._taken(dynamics.rows, eps_n, eps_t)))
+        return replace(dynamics, rows=tuple(self._taken(dynamics.rows, eps_n, eps_t, share)))
 
     def phase(
         self, name: str, dynamics: LocalDynamics, given: Mapping[str, Array] | None = None, start: Array | None = None
@@ -133,7 +148,7 @@ class Struck:
         state = State(t=self.state.t, q=self.state.q, v=v, memory=self.state.memory)
         return snapshot(near, state, level="velocity", activation=self.activation)
 
-    def _taken(self, rows: tuple[Row, ...], eps_n: float | None, eps_t: float | None) -> list[Row]:
+    def _taken(self, rows: tuple[Row, ...], eps_n: float | None, eps_t: float | None, share: float) -> list[Row]:
         """Return the rows that take part: gaps of the closed ones count as zero, all other one-sided gaps are open."""
         found = []
         for row in rows:
@@ -142,7 +157,7 @@ class Struck:
             normal = row.eps_n if eps_n is None else eps_n
             tangential = row.eps_t if eps_t is None else eps_t
             gap = 0.0 if one_sided(row) else row.gap
-            found.append(row.but(gap=gap, eps_n=normal, eps_t=tangential))
+            found.append(row.but(gap=gap, eps_n=share * normal, eps_t=share * tangential))
         return found
 
 

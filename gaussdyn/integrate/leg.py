@@ -55,6 +55,8 @@ class Leg(Integration):
         N s, by row id.
     work : list of float
         Of reactions, forces and projection, J.
+    kept : float
+        Fraction of all restitution that impacts kept, the least of them.
     bounced : dict of str to Rebound
     passing : Rebound or None
         The sequence of impacts that ends with this leg.
@@ -77,6 +79,7 @@ class Leg(Integration):
     changes: list[Change] = field(default_factory=list)
     impulses: dict[str, Array] = field(default_factory=dict)
     work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    kept: float = 1.0
     bounced: dict[str, Rebound] = field(default_factory=dict)
     passing: Rebound | None = None
     at_once: int = 0
@@ -323,6 +326,7 @@ class Leg(Integration):
             self._push(key, p)
         self.v = np.array(said.v)
         self.work[0] += said.energy
+        self.kept = min(self.kept, said.kept)
         return closing
 
     def _unit(self, unit: str, now: Instant) -> float:

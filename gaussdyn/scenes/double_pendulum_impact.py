@@ -168,13 +168,27 @@ def _exact(arms: Pendulum, hit: Array, params: dict[str, float]) -> tuple[Exact,
         upper, lower = (float(rate) for rate in hit[2:] + np.linalg.solve(M, J.T @ p))
         heavy = off * float(np.abs(M @ hit[2:]).max())
         found = [
-            check("rate of the upper rod after the impact", upper, "rad/s", _after("upper.omega"), moreau_jean=off),
-            check("rate of the lower rod after the impact", lower, "rad/s", _after("lower.omega"), moreau_jean=off),
-            check("change of energy at the impact", loss, "J", _change, moreau_jean=heavy),
+            check(
+                "rate of the upper rod after the impact",
+                upper,
+                "rad/s",
+                _after("upper.omega"),
+                moreau_jean=off,
+                located=True,
+            ),
+            check(
+                "rate of the lower rod after the impact",
+                lower,
+                "rad/s",
+                _after("lower.omega"),
+                moreau_jean=off,
+                located=True,
+            ),
+            check("change of energy at the impact", loss, "J", _change, moreau_jean=heavy, located=True),
         ]
     small = 1e-6 * MASS * G * LENGTH
-    found.append(check("gain of energy", 0.0, "J", lambda run: max(_change(run), 0.0), moreau_jean=small))
-    found.append(check("largest error of a joint", 0.0, "m", _joints, moreau_jean=1e-10))
+    found.append(check("gain of energy", 0.0, "J", lambda run: max(_change(run), 0.0), moreau_jean=small, located=True))
+    found.append(check("largest error of a joint", 0.0, "m", _joints, moreau_jean=1e-10, located=True))
     return tuple(found)
 
 

@@ -7,11 +7,15 @@ import math
 import numpy as np
 import pytest
 from impact_cases import Contacts, newton, poisson, random_contacts
+from scipy.optimize import brentq
 from small_systems import Ball, Plain
 
 from gaussdyn import InputError, State, build
+from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.impact import impact
 from gaussdyn.integrate.impact_laws import Moreau, Newton, OneByOne, Poisson
+from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.programs.solution import Status
 
@@ -71,6 +75,52 @@ def test_bounce_loses_one_minus_e_squared():
         assert found.energy == pytest.approx(-0.5 * 2.0 * 9.0 * (1.0 - 0.64), rel=1e-13)
         assert not found.gains
         assert found.impulses["ball/floor"] == pytest.approx([2.0 * 5.4], rel=1e-14)
+
+
+def test_the_largest_share_of_unequal_restitution_that_gains_nothing():
+    """One planar contact, all solutions by enumeration, the share by bisection; time stepping keeps the same."""
+    hit = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        system, v = random_contacts(rng, 1, 2, spread=2.0)
+        system.e_n, system.e_t = np.array([1.0]), np.array([0.0])
+        u, before = planar(system, v), 0.5 * v @ system.M @ v
+
+        def work(share, W=system.W, u=u, mu=system.mu):
+            (after,) = newton(W, u, mu, share, 0.0)
+            return 0.5 * np.linalg.solve(W, after - u) @ (u + after)
+
+        if work(1.0) <= 1e-6 * before:
+            continue
+        hit += 1
+        share = brentq(work, 0.0, 1.0, xtol=1e-14)
+        found = impact(system, system.start(v))
+        assert found.kept == pytest.approx(share, abs=1e-10)
+        assert planar(system, found.v) == pytest.approx(newton(system.W, u, system.mu, share, 0.0)[0], abs=1e-9)
+        assert found.energy == pytest.approx(0.0, abs=1e-11 * before)
+        assert f"no gain with {share:.6g} of the restitution" in found.explain()
+        stepped = MoreauJean(dt=1e-3).advance(system, system.start(v), 1e-3)
+        assert stepped.restitution == pytest.approx(share, rel=1e-2)
+    assert hit >= 3
+
+
+class Racket(Plain):
+    """A ball that a plate meets which moves at 0.3 m/s."""
+
+    def rows(self, t, q, v):
+        gap, rate = float(q[0] - 0.3 * t), [v[0] - 0.3]
+        return (Row(id="plate", kind="unilateral", gap=gap, J=[[1.0]], rate=rate, drift=[0.0], eps_n=0.9),)
+
+
+@pytest.mark.parametrize("stepper", [EventDriven(), MoreauJean(dt=1e-3)])
+def test_what_a_moving_support_adds_is_no_gain(stepper):
+    run = simulate(Racket(), State(q=[0.1], v=[-1.0]), 0.2, stepper=stepper)
+    assert run.v[-1] == pytest.approx([0.3 + 0.9 * 1.3], abs=1e-12)
+    assert run.steps.restitution.min() == 1.0
+    said = impact(Racket(), State(q=[0.0], v=[-1.0]))
+    assert not said.gains
+    assert said.energy == pytest.approx(0.5 * (1.47**2 - 1.0))
+    assert said.works["plate"] == pytest.approx(0.5 * (1.17**2 - 1.3**2))
 
 
 def kane_levinson():

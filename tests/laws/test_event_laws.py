@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from random_scenes import falling
 
 from gaussdyn.integrate.event_driven import EventDriven
+from gaussdyn.integrate.impact import impact
 from gaussdyn.integrate.impact_laws import Moreau
+from gaussdyn.integrate.phases import Phase as MotionPhase
 from gaussdyn.integrate.simulate import simulate
 
 QUICK = (Phase.explicit, Phase.generate)  # no smaller example: runs take long, and their seed says all
@@ -54,6 +56,59 @@ def obeys(system, run):
 @example(dim_count=(3, 1), seed=17, mu=0.5, eps=1.0)
 def test_random_bodies_by_events(dim_count, seed, mu, eps):
     obeys(*run_of(0.45, dim_count, seed, mu, eps))
+
+
+def power(phase, state):
+    """Return the largest power of friction in a phase, relative to its terms."""
+    now, most = phase.instant(state.t, state.q, state.v), 0.0
+    for row, r in zip(now.rows, now.r, strict=True):
+        if row.frictional:
+            size = float(np.abs(r).max()) * (1.0 + float(np.abs(state.v).max()))
+            most = max(most, float(r[1:3] @ row.rate[1:3]) / size) if size else most
+    return most
+
+
+def check_event(system, change, law):
+    """Friction takes power before and after an event, and an impact gains no energy."""
+    at = system.near(change.t, change.before.q, change.before.v, 0.0)
+    for state, modes in ((change.before, change.modes_before), (change.after, change.modes_after)):
+        rows = at.rows(state.t, state.q, state.v)
+        if modes and {row.id for row in rows} <= modes.keys():
+            modes = {row.id: modes[row.id] for row in rows}
+            assert power(MotionPhase(system=at, control=None, modes=modes, rows=rows), state) <= 1e-9
+    if change.kind == "impact":
+        M, state = system.mass(change.before.q), change.before
+        said = impact(at, state, law=law)
+        before = 0.5 * state.v @ M @ state.v
+        assert not said.gains
+        assert said.energy <= 1e-11 * (before + sum(map(abs, said.works.values())))
+        for row in at.rows(state.t, state.q, state.v):
+            p = said.impulses.get(row.id)
+            if p is not None and row.frictional:  # friction acts against the slip that the law looks at
+                u, size = row.J @ said.v + said.kept * row.eps_t * row.rate, float(np.abs(p).max())
+                assert float(p[1:3] @ u[1:3]) <= 1e-9 * size * (1.0 + float(np.abs(state.v).max()))
+
+
+@settings(max_examples=4, deadline=None, derandomize=True, phases=QUICK)
+@given(
+    dim_count=scenes["dim_count"], seed=scenes["seed"], mu=st.sampled_from([0.2, 0.5, 0.9]),
+    eps=st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])),
+)  # fmt: skip
+@example(dim_count=(2, 1), seed=3, mu=0.9, eps=(1.0, 0.0))
+@example(dim_count=(3, 1), seed=3, mu=0.9, eps=(1.0, 0.0))
+def test_friction_takes_power_at_every_event_whatever_the_restitution(dim_count, seed, mu, eps):
+    dim, count = dim_count
+    system, state = falling(dim, seed, mu=mu, eps_n=eps[0], eps_t=eps[1], count=count)
+    stepper, events = EventDriven(crowd=30), 0
+    while state.t < 0.6 and events < 40:
+        step = stepper.advance(system, state, 0.6)
+        if not step.solution.solved:
+            break
+        for change in step.changes:
+            check_event(system, change, stepper.impact)
+            events += 1
+        assert step.restitution <= 1.0
+        state = step.state
 
 
 def test_the_saved_states_hold_reactions():

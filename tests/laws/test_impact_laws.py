@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from impact_cases import random_contacts
 
 from gaussdyn.integrate.impact import impact
 from gaussdyn.integrate.impact_laws import Moreau, Newton, OneByOne, Poisson
+from gaussdyn.integrate.impact_problem import Struck
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
 
@@ -28,6 +29,26 @@ def test_moreau_with_one_restitution_never_gains(seed, contacts, dim, e):
     change = found.v - found.state.v
     bound = -(1.0 - e) / (1.0 + e) * 0.5 * change @ M @ change
     assert found.energy <= bound + 1e-9 * (before + abs(bound))
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=SEEDS, contacts=st.integers(1, 3), dim=st.sampled_from([2, 3]), separates=st.booleans())
+@example(seed=55, contacts=2, dim=3, separates=False)
+@example(seed=1552, contacts=2, dim=2, separates=True)  # the laws have several solutions: the gain jumps
+def test_moreau_with_any_restitution_never_gains_and_keeps_as_much_of_it_as_it_may(seed, contacts, dim, separates):
+    """Coefficients that differ, and contacts that separate before the impact, could gain with all of it."""
+    rng = np.random.default_rng(seed)
+    system, v = random_contacts(rng, contacts, dim, spread=2.0)
+    system.e_n, system.e_t = 1.0 - rng.uniform(size=contacts) ** 3, rng.uniform(size=contacts) ** 3
+    start = system.start(rng.normal(size=system.nv) if separates else v)
+    found = impact(system, start)
+    assert found.solved
+    assert not found.gains
+    assert 0.0 <= found.kept <= 1.0
+    if found.kept < 1.0 and found.phases[0].gain < -1e-11:  # a little more of it would gain, or not be solved
+        at = Struck.at(system, start, None, None)
+        more = at.phase("impact", at.dynamics(start.v, share=found.kept * (1.0 + 1e-9)))
+        assert more.gain > 0.0 or not more.solution.solved
 
 
 @settings(deadline=None, max_examples=25)

@@ -74,7 +74,7 @@ class MoreauJean:
     activation: Activation = field(default_factory=Activation)
     project: bool = True
     tol: float = TOL
-    compiled: bool = False
+    compiled: bool = True
     name: ClassVar[str] = "moreau_jean"
 
     def __post_init__(self) -> None:

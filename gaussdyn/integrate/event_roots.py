@@ -17,7 +17,7 @@ from scipy.optimize import brentq
 
 from ..arrays import EPS, Array
 from .dop853 import STAGES, Piece
-from .phases import Instant, Phase, Watch
+from .phases import Phase, Watch
 
 GRAZE = 1e-12  # m: a lowest gap within this of zero is neither a touch nor a miss
 DEPTH = 12  # halvings of a stretch
@@ -26,7 +26,7 @@ NUDGE = 1e-6  # of the step: a root that is moved by more is polished again
 POLISHES = 6
 BEND = 0.05  # deviation up to which a curve is simple, of its size
 
-Look = Callable[[float], Instant]
+Look = Callable[[float], "Seen"]
 Mask = NDArray[np.bool_]
 
 
@@ -56,7 +56,7 @@ class Search:
     ----------
     phase : Phase
     look : callable
-        look(t) -> Instant on the dense output.
+        look(t) -> Seen on the dense output.
     offset : Array
         Added to every condition: positive where it starts at zero.
     noise : Array
@@ -70,26 +70,23 @@ class Search:
     noise: Array
     grazes: list[Graze]
 
-    def first(self, before: Instant, after: Instant) -> Crossing | None:
+    def first(self, before: Seen, after: Seen) -> Crossing | None:
         """Return the first crossing between two instants, None if no condition falls below zero."""
         if not self.phase.watches:
             return None
-        return self._between(self._point(before), self._point(after), DEPTH)
+        return self._between(self._lifted(before), self._lifted(after), DEPTH)
 
-    def _point(self, now: Instant) -> _Point:
-        return _Point(now.t, self._conditions(now), self.phase.rates(now))
-
-    def _conditions(self, now: Instant) -> Array:
-        """Return all conditions; where reactions are redundant only the least of them says something."""
-        found = self.phase.conditions(now)
+    def _lifted(self, now: Seen) -> Seen:
+        """Return conditions with their offsets; where reactions are redundant only the least of them says something."""
+        found = now.g + self.offset
         if self.phase.redundant:
             force = np.array([watch.unit == "force" for watch in self.phase.watches])
-            found[force] = found[force].min(initial=np.inf)
-        return found + self.offset
+            found[force] = now.g[force].min(initial=np.inf) + self.offset[force]
+        return Seen(now.t, found, now.rate)
 
-    def _between(self, a: _Point, b: _Point, depth: int) -> Crossing | None:
+    def _between(self, a: Seen, b: Seen, depth: int) -> Crossing | None:
         """Look at a stretch, cut where it has to be."""
-        middle = self._point(self.look(0.5 * (a.t + b.t)))
+        middle = self._lifted(self.look(0.5 * (a.t + b.t)))
         open_ends = (middle.g <= 0.0) | (b.g <= 0.0)
         if depth and not (_simple(a, middle, b, self.noise) | open_ends).all():
             return self._between(a, middle, depth - 1) or self._between(middle, b, depth - 1)
@@ -99,7 +96,7 @@ class Search:
                 return min(found, key=lambda one: one.t)
         return None
 
-    def _root(self, a: _Point, b: _Point, k: int) -> Crossing | None:
+    def _root(self, a: Seen, b: Seen, k: int) -> Crossing | None:
         """Return where condition k falls below zero between two points that are close."""
         watch = self.phase.watches[k]
         if a.g[k] <= 0.0:
@@ -117,19 +114,19 @@ class Search:
             return self._cut(a.t, t, watch, k)
         return self._cut(a.t, b.t, watch, k)
 
-    def _lowest(self, a: _Point, b: _Point, k: int) -> tuple[float, float] | None:
+    def _lowest(self, a: Seen, b: Seen, k: int) -> tuple[float, float] | None:
         """Return when a condition is lowest between two points and how low, None if it is at one of them."""
         if not (a.rate[k] < 0.0 < b.rate[k]):
             return None
 
         def rate(t: float) -> float:
-            return float(self.phase.rates(self.look(t))[k])
+            return float(self.look(t).rate[k])
 
         t = float(brentq(rate, a.t, b.t, xtol=1e-15, rtol=4.0 * EPS))
         return t, self._value(t, k)
 
     def _value(self, t: float, k: int) -> float:
-        return float(self._conditions(self.look(t))[k])
+        return float(self._lifted(self.look(t)).g[k])
 
     def _cut(self, low: float, high: float, watch: Watch, k: int) -> Crossing:
         t = brentq(lambda t: self._value(t, k), low, high, xtol=1e-13 * max(1.0, abs(high)), rtol=4.0 * EPS)
@@ -137,15 +134,15 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Point:
-    """All conditions and their rates at one time."""
+class Seen:
+    """All conditions and their rates (NaN where they are not known) at one time, s."""
 
     t: float
     g: Array
     rate: Array
 
 
-def _simple(a: _Point, m: _Point, b: _Point, noise: Array) -> Mask:
+def _simple(a: Seen, m: Seen, b: Seen, noise: Array) -> Mask:
     """Whether every condition is far from zero, or so simple between a and b that its ends tell."""
     h = b.t - a.t
     known = ~np.isnan(a.rate)
@@ -159,7 +156,7 @@ def _simple(a: _Point, m: _Point, b: _Point, noise: Array) -> Mask:
 
 
 def polished(
-    piece: Piece, redo: Callable[[float], Piece], look: Callable[[float, Array], Instant], phase: Phase, found: Crossing
+    piece: Piece, redo: Callable[[float], Piece], look: Callable[[float, Array], Seen], found: Crossing
 ) -> tuple[float, Array]:  # fmt: skip
     """Return the time of a crossing and the state there, integrated again up to it, by Newton's method.
 
@@ -168,7 +165,7 @@ def polished(
     redo : callable
         redo(h) -> the step of length h from the beginning of `piece`.
     look : callable
-        look(t, y) -> Instant.
+        look(t, y) -> Seen.
     """
     t, y = found.t, piece.y
     for _ in range(POLISHES):
@@ -176,18 +173,18 @@ def polished(
         if h <= EPS * max(abs(piece.t), 1e-3):
             return piece.t, piece.y
         again = redo(h)
-        more = _correction(again, look, phase, found.k)
+        more = _correction(again, look, found.k)
         if abs(more) <= NUDGE * h:
             return t + more, again.end + more * again.K[STAGES]
         t, y = min(t + max(more, -0.5 * h), piece.t_end + 0.1 * piece.h), again.end  # it was seen within the step
     return t, y
 
 
-def _correction(piece: Piece, look: Callable[[float, Array], Instant], phase: Phase, k: int) -> float:
+def _correction(piece: Piece, look: Callable[[float, Array], Seen], k: int) -> float:
     """Return the time from the end of a step to the root of condition k, by its rate there."""
     now = look(piece.t_end, piece.end)
-    g, rate = float(phase.conditions(now)[k]), float(phase.rates(now)[k])
+    g, rate = float(now.g[k]), float(now.rate[k])
     if not np.isfinite(rate):
         earlier = piece.t + 0.99 * piece.h
-        rate = (g - float(phase.conditions(look(earlier, piece.at(earlier)))[k])) / (0.01 * piece.h)
+        rate = (g - float(look(earlier, piece.at(earlier)).g[k])) / (0.01 * piece.h)
     return -g / rate if rate < 0.0 else 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from .phases import Instant, Phase
 STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; oscillations stay near 0.5
 SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
 NEARLY = 4.0 * np.finfo(np.float64).eps
+OneStep = Callable[[float, Array, Array, float], Piece]  # (t, y, slope there, h)
 WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
@@ -123,7 +125,7 @@ class Integration:
     def _trial(self, y: Array, first: Array, h: float) -> Piece | None:
         """Return one step of the integrator, None where it meets a pole."""
         try:
-            return take(self._slope, self.t, y, first, h, self._weight)
+            return self._take(self.t, y, first, h)
         except np.linalg.LinAlgError:
             return None
 
@@ -133,14 +135,18 @@ class Integration:
         k = int(np.argmax(sizes))
         return f"the reaction of {now.rows[k].id}, {sizes[k]:.3g} N there, grows without bound (a dynamic jam)"
 
-    def _again_to(self, piece: Piece, end: float) -> Piece:
+    def _take(self, t: float, y: Array, first: Array, h: float) -> Piece:
+        """Return one step of length h (s), whatever its error."""
+        return take(self._slope, t, y, first, h, self._weight)
+
+    def _again_to(self, piece: Piece, end: float, one_step: OneStep) -> Piece:
         """Integrate again from the beginning of a step to a time within it, and return the last step.
 
         A direction of slip is steep where the slip vanishes: there the error asks for shorter steps.
         """
         t, y, first, h = piece.t, piece.y, piece.K[0], end - piece.t
         while True:
-            last = take(self._slope, t, y, first, min(h, end - t), self._weight)
+            last = one_step(t, y, first, min(h, end - t))
             if last.error > 1.0 and last.h > SHORTEST * piece.h:
                 h = last.h * factor(last.error)
                 continue

@@ -6,7 +6,7 @@ back after every step of the integrator. An event ends the leg: impacts are solv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,12 +19,13 @@ from ..mechanics.system import System
 from ..programs.solution import Solution
 from .accumulation import Rebound
 from .changes import Change, kind_of
+from .compiled_phase import CompiledPhase
 from .dop853 import SHRINK, Piece
 from .energy import energy
-from .event_roots import Crossing, Search, polished
+from .event_roots import Crossing, Search, Seen, polished
 from .holding import held
 from .impact import impact
-from .integration import NEARLY, Integration, Stuck
+from .integration import NEARLY, Integration, OneStep, Stuck
 from .mode_choice import Chosen, after_event, choose, first_modes, holds, modes_of_reactions
 from .mode_memory import LENGTH, rebounds, remembered
 from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase
@@ -36,6 +37,25 @@ TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9} 
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NARROW = 1e-8  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Stretch:
+    """A step of the integrator, and the first event in it; no step where kernels have gone on without events.
+
+    Attributes
+    ----------
+    after : Instant or None
+        At its end, where it is known.
+    look, one_step : callable
+        Conditions at a state (t, y), and one step from it.
+    """
+
+    piece: Piece | None
+    found: Crossing | None = None
+    after: Instant | None = None
+    look: Callable[[float, Array], Seen] | None = None
+    one_step: OneStep | None = None
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -116,18 +136,19 @@ class Leg(Integration):
         while self.phase is not None:
             end = t_end if self.passing is None else self.passing.end
             if self.t < end:
-                piece, after = self._step(self.phase, end)
-                found = self._search(self.phase, piece, after)
-                if self._overlooks(self.phase, piece, found):
+                stretch = self._sail(self.phase, end) or self._stretch(self.phase, end)
+                piece, found = stretch.piece, stretch.found
+                if piece is not None and self._overlooks(self.phase, piece, found):
                     self.h = SHRINK * piece.h
                     continue
                 if found is not None:
-                    self._pass(self.phase, piece, found, t_stop)
+                    self._pass(self.phase, stretch, found, t_stop)
                     self._count(found)
                     if self.passing is None and self.t > begun:
                         return
                     continue
-                self._accept(self.phase, piece, after, end)
+                if piece is not None:
+                    self._accept(self.phase, piece, stretch.after, end)
             if self.t >= end:
                 self._note_rest()
                 return
@@ -175,17 +196,58 @@ class Leg(Integration):
             reach = 0.25 * reach if reach > NARROW else 0.0
             self.h = min(self.h, reach) if reach else self.h
 
-    def _search(self, phase: Phase, piece: Piece, after: Instant) -> Crossing | None:
+    def _stretch(self, phase: Phase, end: float) -> Stretch:
+        """Take one step of the integrator, and look for the first event in it."""
+        piece, after = self._step(phase, end)
         before = self._instant(phase, piece.t, piece.y)
-        offset = np.array([self.offsets.get((watch.id, watch.kind), 0.0) for watch in phase.watches])
+
+        def look(t: float, y: Array) -> Seen:
+            """Return the conditions at a state."""
+            return seen(phase, self._instant(phase, t, y))
+
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
         noise = np.array([coarse * self._unit(watch.unit, before) for watch in phase.watches])
-        search = Search(phase, lambda t: self._instant(phase, t, piece.at(t)), offset, noise, [])
+        search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
+        found = self._found(search, seen(phase, before), seen(phase, after))
+        return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
+
+    def _offsets(self, phase: Phase) -> Array:
+        return np.array([self.offsets.get((watch.id, watch.kind), 0.0) for watch in phase.watches])
+
+    def _found(self, search: Search, before: Seen, after: Seen) -> Crossing | None:
+        """Return the first event of a step, and note what was too close to decide before it."""
         found = search.first(before, after)
         for graze in search.grazes:
             here = self.state()
             self.changes.append(Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here))
         return found
+
+    def _sail(self, phase: Phase, end: float) -> Stretch | None:
+        """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
+        ship = CompiledPhase.of(phase, self.accuracy) if phase.system is self.whole and self.h > 0.0 else None
+        if ship is None:
+            return None
+        ship.offset[:] = self._offsets(phase)
+        done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
+        self.h, self.stiff = done.h, done.stiff
+        for watch, offset in zip(phase.watches, ship.offset.tolist(), strict=True):
+            if offset == 0.0:
+                self.offsets.pop((watch.id, watch.kind), None)
+        if done.piece is not None:
+            piece = done.piece
+            q, v = self._parts(piece.y)
+            self.t, self.q, self.v = piece.t, q.copy(), v.copy()
+            search = Search(phase, lambda t: ship.look(t, piece.at(t)), ship.offset, ship.noise, [])
+            found = self._found(search, *ship.ends(piece))
+            return Stretch(piece=piece, found=found, look=ship.look, one_step=ship.take)
+        if not done.taken:
+            return None
+        self._move_to(phase, done.t, done.y)
+        if done.held_is_off:
+            self._hold(phase, rows_of(phase.system, self.t, self.q, self.v))
+        if self.t >= end:
+            self.now = phase.instant(self.t, self.q, self.v)
+        return Stretch(piece=None)
 
     def _move_to(self, phase: Phase, t: float, y: Array) -> None:
         """Take over a point of the integrator: its place, its impulses, its work."""
@@ -202,10 +264,11 @@ class Leg(Integration):
     def _push(self, key: str, impulse: Array) -> None:
         self.impulses[key] = self.impulses[key] + impulse if key in self.impulses else np.array(impulse)
 
-    def _accept(self, phase: Phase, piece: Piece, after: Instant, end: float) -> None:
+    def _accept(self, phase: Phase, piece: Piece, after: Instant | None, end: float) -> None:
         """Go to the end of a step of the integrator."""
         t = end if abs(piece.t_end - end) <= NEARLY * max(1.0, abs(end)) else piece.t_end
         self._move_to(phase, t, piece.end)
+        after = after or phase.instant(self.t, self.q, self.v)
         if self._hold(phase, after.rows):
             after = phase.instant(self.t, self.q, self.v)
         phase = phase.turned(after)
@@ -230,11 +293,13 @@ class Leg(Integration):
 
     # events
 
-    def _pass(self, phase: Phase, piece: Piece, found: Crossing, t_stop: float) -> None:
+    def _pass(self, phase: Phase, stretch: Stretch, found: Crossing, t_stop: float) -> None:
         """Go to an event and choose what comes after it."""
-        t, y = polished(
-            piece, lambda h: self._again_to(piece, piece.t + h), lambda t, y: self._instant(phase, t, y), phase, found
-        )
+        piece, look, one_step = stretch.piece, stretch.look, stretch.one_step
+        assert piece is not None
+        assert look is not None
+        assert one_step is not None
+        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found)
         beyond = piece.at(t + AHEAD * piece.h)
         nq, nv = len(self.q), len(self.v)
         later = State(t=t + AHEAD * piece.h, q=beyond[:nq], v=beyond[nq : nq + nv], memory=self.memory)
@@ -398,6 +463,11 @@ def closes(row: Row, activation: Activation) -> bool:
         return bool((np.abs(rate) > activation.speed).any())
     touches = row.level == "velocity" or row.gap <= activation.gap
     return touches and bool((rate < -activation.speed).any())
+
+
+def seen(phase: Phase, now: Instant) -> Seen:
+    """Return the conditions at an instant."""
+    return Seen(now.t, phase.conditions(now), phase.rates(now))
 
 
 def _one_sided(row: Row) -> bool:

@@ -14,6 +14,7 @@ Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts, 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -26,6 +27,7 @@ from .shared_load import Cones, inside
 
 AT_REST = 1e-12  # m/s: below this a slip has no direction of its own
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
+_DIAGONALS: deque[tuple[Array, Array | None]] = deque(maxlen=8)  # of masses that do not change, None if not diagonal
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
 
@@ -128,7 +130,7 @@ class Instant:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class Part:
     """A closed row: its number, the components that are held, the directions of those that slip."""
 
     k: int
@@ -158,6 +160,8 @@ class Phase:
         Number of rows that are held.
     redundant : bool
         Whether they depend on one another, so that reactions are not unique.
+    parts : tuple of Part
+        What is closed.
     """
 
     system: System
@@ -167,7 +171,7 @@ class Phase:
     watches: tuple[Watch, ...] = field(init=False)
     size: int = field(init=False)
     redundant: bool = field(init=False)
-    _parts: tuple[_Part, ...] = field(init=False)
+    parts: tuple[Part, ...] = field(init=False)
     _sloping: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -181,7 +185,7 @@ class Phase:
                 n += len(part.held)
         sloping = any(part.slips and not part.dry for part in parts)
         held = [self.rows[part.k].J[part.held] for part in parts]
-        values = {"_parts": tuple(parts), "watches": tuple(watches), "size": n, "_sloping": sloping}
+        values = {"parts": tuple(parts), "watches": tuple(watches), "size": n, "_sloping": sloping}
         for name, value in {**values, "redundant": dependent(held)}.items():
             object.__setattr__(self, name, value)
 
@@ -194,12 +198,14 @@ class Phase:
         system = self.system
         rows, M = system.rows(t, q, v), system.mass(q)
         h = system.force(t, q, v, self.control)
-        if not self._parts:
+        if not self.parts:
             none = tuple(np.zeros(row.size) for row in rows)
-            return Instant(t, q, v, rows, M, h, np.asarray(np.linalg.solve(M, h)), none, np.zeros(len(v)))
+            return Instant(t, q, v, rows, M, h, over_mass(M, h), none, np.zeros(len(v)))
         G, B, w, given = self.columns(rows, len(v))
         n = len(w)
-        X = np.linalg.solve(M, np.column_stack((B.T, h + given)))
+        known = np.empty((len(v), n + 1))
+        known[:, :n], known[:, n] = B.T, h + given
+        X = over_mass(M, known)
         free, W = X[:, n], G @ X[:, :n]
         r = self._reactions(W, -(G @ free + w))
         a = free + X[:, :n] @ r
@@ -213,7 +219,7 @@ class Phase:
     def local(self, now: Instant) -> tuple[Array, Array]:
         """Return G (size, nv) and w = G M^-1 B (size, size) of the rows that are held."""
         G, B, _, _ = self.columns(now.rows, len(now.v))
-        return G, G @ np.linalg.solve(now.M, B.T)
+        return G, G @ over_mass(now.M, B.T)
 
     def conditions(self, now: Instant) -> Array:
         """Return how far every watch is from the end of the phase; >= 0 within it.
@@ -244,14 +250,14 @@ class Phase:
     def _shared(self, now: Instant) -> tuple[Array, ...]:
         """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""
         G, B, _, _ = self.columns(now.rows, len(now.v))
-        r0 = np.concatenate([now.r[part.k][part.held] for part in self._parts])
-        r = inside(G @ np.linalg.solve(now.M, B.T), r0, lambda: self._cones(now.rows))
+        r0 = np.concatenate([now.r[part.k][part.held] for part in self.parts])
+        r = inside(G @ over_mass(now.M, B.T), r0, lambda: self._cones(now.rows))
         return self._spread(now.rows, r)
 
     def _cones(self, rows: Sequence[Row]) -> Cones:
         """Return the cones of all reactions that are held."""
         cones = Cones()
-        for part in self._parts:
+        for part in self.parts:
             row, mode = rows[part.k], self.modes[rows[part.k].id]
             if row.kind in ("bilateral", "dry"):
                 continue
@@ -284,7 +290,7 @@ class Phase:
         n, given = self.size, np.zeros(nv)
         G, w = np.empty((n, nv)), np.empty(n)
         B = np.empty((n, nv)) if self._sloping else G
-        for part in self._parts:
+        for part in self.parts:
             row = rows[part.k]
             J, drift = (row.J, row.drift) if part.whole else (row.J[part.held], row.drift[part.held])
             G[part.at], B[part.at], w[part.at] = J, J, drift
@@ -298,7 +304,7 @@ class Phase:
 
     def explicit(self, rows: Sequence[Row], v: Array) -> Array:
         """Return the part of the rates of what is held that does not come from v: moving supports."""
-        found = [(rows[part.k].rate - rows[part.k].J @ v)[part.held] for part in self._parts]
+        found = [(rows[part.k].rate - rows[part.k].J @ v)[part.held] for part in self.parts]
         return np.concatenate([np.zeros(0), *found])
 
     def _reactions(self, W: Array, b: Array) -> Array:
@@ -315,13 +321,27 @@ class Phase:
     def _spread(self, rows: Sequence[Row], r: Array) -> tuple[Array, ...]:
         """Return the reaction of every row, friction of slip included."""
         found = [np.zeros(row.size) for row in rows]
-        for part in self._parts:
+        for part in self.parts:
             row, full = rows[part.k], found[part.k]
             full[part.held] = r[part.at]
             for where, mu, e in part.slips:
                 d = direction(row.rate[where], e)
                 full[where] = -row.cap * d if part.dry else -part.sign * getattr(row, mu) * full[0] * d
         return tuple(found)
+
+
+def over_mass(M: Array, x: Array) -> Array:
+    """Return M^-1 x for one or several columns; diagonals of masses that do not change (read-only) are kept."""
+    constant = not M.flags.writeable
+    if constant:
+        for known, diagonal in _DIAGONALS:
+            if known is M:
+                return np.asarray(np.linalg.solve(M, x)) if diagonal is None else (x.T / diagonal).T
+        diagonal = np.diagonal(M).copy()
+        alone = not np.count_nonzero(M - np.diag(diagonal)) and diagonal.all()
+        _DIAGONALS.append((M, diagonal if alone else None))
+        return over_mass(M, x)
+    return np.asarray(np.linalg.solve(M, x))
 
 
 def dependent(held: Sequence[Array]) -> bool:
@@ -357,12 +377,12 @@ def direction(u: Array, e: Array) -> Array:
     return d
 
 
-def _part(k: int, row: Row, mode: Mode, n: int) -> _Part:
+def _part(k: int, row: Row, mode: Mode, n: int) -> Part:
     """Return what of a closed row is held and what slips."""
     (slip, roll), held = parts_of(row), held_components(row, mode)
     found = ((slip, "mu", mode.slip), (roll, "mu_r", mode.roll))
     slips = tuple((where, mu, np.array(e)) for where, mu, e in found if e)
-    return _Part(
+    return Part(
         k, slice(n, n + len(held)), np.array(held, dtype=np.int64), slips, mode.sign, row.kind == "dry",
         len(held) == row.size,
     )  # fmt: skip

@@ -56,11 +56,12 @@ class Spring:
         """Return its generalised force, shape (nv,)."""
         a, b = motion(self.a), motion(self.b)
         d = a.x - b.x
-        distance = math.hypot(d[0], d[1])
         pull = -self.stiffness * d
-        if distance > 0.0:
-            e = d / distance
-            pull += (self.stiffness * self.length - self.damping * float(e @ (a.v - b.v))) * e
+        if self.length > 0.0 or self.damping > 0.0:
+            distance = math.hypot(d[0], d[1])
+            if distance > 0.0:
+                e = d / distance
+                pull += (self.stiffness * self.length - self.damping * float(e @ (a.v - b.v))) * e
         return np.asarray(pull @ (a.J - b.J))
 
     def potential(self, motion: Motion) -> float:
@@ -70,6 +71,8 @@ class Spring:
 
     def power(self, motion: Motion) -> float:
         """Return the power of the damper, W, <= 0."""
+        if self.damping == 0.0:
+            return 0.0
         a, b = motion(self.a), motion(self.b)
         d = a.x - b.x
         distance2 = float(d @ d)

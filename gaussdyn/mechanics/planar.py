@@ -73,7 +73,7 @@ class PlanarSystem:
     _linkage: Linkage = field(init=False, repr=False)
     _detector: Detector | None = field(init=False, repr=False)
     _found: tuple[Contact, ...] | None = field(init=False, repr=False)
-    _inertias: Array = field(init=False, repr=False)
+    _mass: Array = field(init=False, repr=False)
     _weight: Array = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -91,10 +91,11 @@ class PlanarSystem:
                 layout.check(marker)
         linkage.check_forces(layout, forces)
         detector = Detector.of(layout, tuple(self.obstacles), self.contact, self.pairs, linkage.joined)
-        inertias = np.array([x for body in layout.bodies for x in body.inertias])
+        mass = np.diag(np.array([x for body in layout.bodies for x in body.inertias]))
+        mass.flags.writeable = False
         weight = gravity[0] * layout.momentum((1.0, 0.0)) + gravity[1] * layout.momentum((0.0, 1.0))
         values = {"layout": layout, "gravity": gravity, "contacts": contacts, "forces": forces}
-        values |= {"bodies": layout.bodies, "_inertias": inertias, "_weight": weight, "joints": tuple(self.joints)}
+        values |= {"bodies": layout.bodies, "_mass": mass, "_weight": weight, "joints": tuple(self.joints)}
         values |= {"obstacles": tuple(self.obstacles), "pairs": dict(self.pairs), "_linkage": linkage}
         values |= {"_detector": detector if detector.laws else None, "_found": None}
         for name, value in values.items():
@@ -111,8 +112,8 @@ class PlanarSystem:
         return self.layout.size
 
     def mass(self, q: Array) -> Array:
-        """Return M, shape (nv, nv), diagonal, kg and kg m^2."""
-        return np.diag(self._inertias)
+        """Return M, shape (nv, nv), diagonal, kg and kg m^2; the same read-only array for all q."""
+        return self._mass
 
     def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
         """Return gravity, the forces and `control`, a generalised force of shape (nv,), N and N m."""

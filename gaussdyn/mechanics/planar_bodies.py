@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..arrays import scalar
 from ..errors import InputError
@@ -146,11 +146,21 @@ class Marker:
     body: str
     at: Pair = (0.0, 0.0)
     name: str = ""
+    _hash: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "at", pair(f"at of marker on {self.body}", self.at))
         if self.name:
             check_name("name of a marker", self.name)
+        object.__setattr__(self, "_hash", hash((self.body, self.at, self.name)))
+
+    def __hash__(self) -> int:
+        """Return the hash that was computed once: markers are looked up at every state."""
+        return self._hash
+
+    def __reduce__(self) -> tuple[type[Marker], tuple[str, Pair, str]]:
+        """Build it again where it is unpickled: hashes of words differ between processes."""
+        return Marker, (self.body, self.at, self.name)
 
     @property
     def label(self) -> str:

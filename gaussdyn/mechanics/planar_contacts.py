@@ -95,6 +95,7 @@ class PlanarContact:
     eps_t: float = 0.0
     bilateral: bool = False
     name: str = ""
+    _row: Row = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         mu = scalar(f"mu of {self.id}", self.mu, low=0.0)
@@ -104,11 +105,17 @@ class PlanarContact:
         values["eps_t"] = scalar(f"eps_t of {self.id}", self.eps_t, low=-1.0, high=1.0)
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_row", self._checked_row())
 
     @property
     def id(self) -> str:
         """Stable name, e.g. ``rod.tip/floor``."""
         return self.name or f"{self.point.label}/{self.plane.name}"
+
+    @property
+    def size(self) -> int:
+        """Number of rows: 2 with friction, else 1."""
+        return 2 if self.mu_s > 0.0 or self.eps_t != 0.0 else 1
 
     @property
     def markers(self) -> tuple[Marker, ...]:
@@ -137,24 +144,29 @@ class PlanarContact:
             J[1] += self.radius * (a.turn - p.turn)
             rate[1] += self.radius * (a.omega - p.omega)
         rate[1] -= self.plane.belt
-        rows = 2 if self.mu_s > 0.0 or self.eps_t != 0.0 else 1
-        kind = ("bilateral_contact" if rows == 2 else "bilateral") if self.bilateral else None
-        row = Row(
+        gap = float(nx * d[0] + ny * d[1]) - self.radius
+        point = a.x - self.radius * frame[0] if self.radius > 0.0 else a.x
+        n = self._row.size
+        if n == 1:
+            J, rate, drift = J[:1], rate[:1], drift[:1]
+        return (self._row.but(gap=gap, J=J, rate=rate, drift=drift, point=point, frame=frame),)
+
+    def _checked_row(self) -> Row:
+        """Return the row with what does not change."""
+        n = self.size
+        kind = ("bilateral_contact" if n == 2 else "bilateral") if self.bilateral else None
+        return Row(
             id=self.id,
-            kind=kind or ("contact" if rows == 2 else "unilateral"),  # type: ignore[arg-type]
-            gap=float(frame[0] @ d) - self.radius,
-            J=J[:rows],
-            rate=rate[:rows],
-            drift=drift[:rows],
+            kind=kind or ("contact" if n == 2 else "unilateral"),  # type: ignore[arg-type]
+            J=np.zeros((n, 1)),
+            rate=np.zeros(n),
+            drift=np.zeros(n),
             mu=self.mu,
             mu_s=self.mu_s,
             eps_n=self.eps_n,
             eps_t=self.eps_t,
             between=pair_of(self.id, (self.point.body, self.plane.body)),
-            point=a.x - self.radius * frame[0],
-            frame=frame,
         )
-        return (row,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

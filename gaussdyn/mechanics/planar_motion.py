@@ -7,7 +7,7 @@ v + omega perp(R s) with perp(a, b) = (-b, a), and its acceleration J a - omega^
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,8 +16,12 @@ from ..errors import InputError
 from .planar_bodies import Body, Marker, Point
 from .planar_vectors import GROUND, Pair, nearest, rotated
 
+MOST_KEPT = 1000  # markers and directions that are remembered
+NOTHING = np.zeros(2)
+NOTHING.flags.writeable = False
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(slots=True, eq=False)  # not frozen: these are made at every state, in a third of the time
 class MarkerMotion:
     """A marker at one state: position x, velocity v, and acceleration J a + drift; angle rate omega = turn . v.
 
@@ -48,6 +52,8 @@ class Layout:
     start: dict[str, int]
     points: frozenset[str]
     size: int
+    _shape: dict[Marker, tuple[int, Array, Array]] = field(default_factory=dict, repr=False)
+    _momentum: dict[Pair, Array] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(bodies: Sequence[Body]) -> Layout:
@@ -74,7 +80,13 @@ class Layout:
 
     def momentum(self, direction: Pair) -> Array:
         """Return the masses spread along a direction, shape (nv,): times v, the linear momentum along it."""
-        return np.concatenate([body.mass * np.array([*direction, 0.0])[: body.size] for body in self.bodies])
+        known = self._momentum.get(direction)
+        if known is None:
+            known = np.concatenate([body.mass * np.array([*direction, 0.0])[: body.size] for body in self.bodies])
+            known.flags.writeable = False
+            if len(self._momentum) < MOST_KEPT:
+                self._momentum[direction] = known
+        return known
 
     def check(self, marker: Marker) -> None:
         """Raise InputError if the marker's body is unknown, or if it stands off a point mass."""
@@ -93,21 +105,38 @@ class Layout:
 
     def motion(self, marker: Marker, q: Array, v: Array) -> MarkerMotion:
         """Return how the marker moves at (q, v)."""
-        J, turn = np.zeros((2, self.size)), np.zeros(self.size)
-        if marker.body == GROUND:
-            return MarkerMotion(np.array(marker.at), np.zeros(2), np.zeros(2), J, turn, 0.0, 0.0)
-        i = self.start[marker.body]
-        J[0, i] = J[1, i + 1] = 1.0
+        i, J, turn = self._constant(marker)
+        if i < 0:
+            return MarkerMotion(np.array(marker.at), NOTHING, NOTHING, J, turn, 0.0, 0.0)
         if marker.body in self.points:
-            return MarkerMotion(q[i : i + 2].copy(), v[i : i + 2].copy(), np.zeros(2), J, turn, 0.0, 0.0)
-        turn[i + 2] = 1.0
+            return MarkerMotion(q[i : i + 2].copy(), v[i : i + 2].copy(), NOTHING, J, turn, 0.0, 0.0)
         angle, omega = float(q[i + 2]), float(v[i + 2])
         arm_x, arm_y = rotated(marker.at, angle)
+        J = J.copy()
         J[0, i + 2], J[1, i + 2] = -arm_y, arm_x
         x = np.array([q[i] + arm_x, q[i + 1] + arm_y])
         rate = np.array([v[i] - omega * arm_y, v[i + 1] + omega * arm_x])
         drift = np.array([-omega * omega * arm_x, -omega * omega * arm_y])
         return MarkerMotion(x, rate, drift, J, turn, angle, omega)
+
+    def _constant(self, marker: Marker) -> tuple[int, Array, Array]:
+        """Return where the coordinates of a marker's body begin (-1: ground), and what does not change of J and turn.
+
+        These arrays are read-only, and kept for as many markers as a system is given; shapes make theirs anew.
+        """
+        known = self._shape.get(marker)
+        if known is not None:
+            return known
+        i = -1 if marker.body == GROUND else self.start[marker.body]
+        J, turn = np.zeros((2, self.size)), np.zeros(self.size)
+        if i >= 0:
+            J[0, i] = J[1, i + 1] = 1.0
+            if marker.body not in self.points:
+                turn[i + 2] = 1.0
+        J.flags.writeable = turn.flags.writeable = False
+        if len(self._shape) < MOST_KEPT:
+            self._shape[marker] = i, J, turn
+        return i, J, turn
 
 
 class Motion:

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+IMPORTED = re.compile(r"from (gaussdyn\.[\w.]+) import (\w[\w, ]*)")
+APART = ("gaussdyn.scenes", "gaussdyn.cli")  # they have pages of their own
 SPECIAL = re.compile(r"([\\`*_{}\[\]#|])")
 
 
 def on_page_markdown(markdown: str, **page: Any) -> str:
     """Replace the marks by what they stand for."""
     sys.path.insert(0, str(ROOT))
-    for mark, fill in (("<!-- public names -->", public_names), ("<!-- scenes -->", scenes)):
+    marks = {"public names": public_names, "further names": further_names, "scenes": scenes}
+    for mark, fill in ((f"<!-- {key} -->", fill) for key, fill in marks.items()):
         if mark in markdown:
             markdown = markdown.replace(mark, fill())
     return markdown
@@ -27,10 +30,31 @@ def public_names() -> str:
     homes: dict[str, list[str]] = {}
     for name in gaussdyn.__all__:
         homes.setdefault(gaussdyn._MODULE[name], []).append(name)
+    return directives({f"gaussdyn.{module}": names for module, names in homes.items()})
+
+
+def further_names() -> str:
+    """Return the directives of what is no public name and yet taken from its module on a page or in an example."""
+    import gaussdyn
+
+    homes: dict[str, set[str]] = {
+        "gaussdyn.errors": {"GaussdynError"},
+        "gaussdyn.programs.solution": {"Solution", "Status"},
+    }
+    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*")):
+        for module, names in IMPORTED.findall(path.read_text(encoding="utf-8")):
+            homes.setdefault(module, set()).update(re.findall(r"\w+", names))
+    public = set(gaussdyn.__all__)
+    kept = {module: sorted(names - public) for module, names in homes.items() if not module.startswith(APART)}
+    return directives({module: names for module, names in kept.items() if names})
+
+
+def directives(homes: dict[str, list[str]]) -> str:
+    """Return headings of modules, and the directives of their names."""
     lines = []
     for module in sorted(homes):
-        lines.append(f"\n## gaussdyn.{module}\n")
-        lines += [f"\n::: gaussdyn.{module}.{name}\n" for name in homes[module]]
+        lines.append(f"\n## {module}\n")
+        lines += [f"\n::: {module}.{name}\n" for name in homes[module]]
     return "\n".join(lines)
 
 

@@ -1,7 +1,8 @@
 """Dynamics with contact, friction and constraints by Gauss's principle: exact, verified, certified.
 
 The public names below are imported when they are first used, so that ``import gaussdyn`` is quick and compiles
-nothing. Everything else is reachable in its module, e.g. ``gaussdyn.programs.laws.Rolling``.
+nothing. Everything else is reachable in its module: laws in ``gaussdyn.programs.laws``, springs in place of constraints
+in ``gaussdyn.integrate.realizations``, exceptions in ``gaussdyn.errors``.
 """
 
 from __future__ import annotations
@@ -18,18 +19,12 @@ if TYPE_CHECKING:
     from .contact.gauss import gauss_program as gauss_program
     from .contact.omega import admissible_set as admissible_set
     from .contact.outcome import outcome as outcome
-    from .contact.reactions import reactions as reactions
     from .contact.resolve import resolve as resolve
-    from .contact.snapshot import Activation as Activation
     from .contact.snapshot import snapshot as snapshot
-    from .errors import GaussdynError as GaussdynError
     from .errors import InputError as InputError
+    from .integrate.event_driven import EventDriven as EventDriven
     from .integrate.explore import explore as explore
-    from .integrate.impact import impact as impact
     from .integrate.moreau_jean import MoreauJean as MoreauJean
-    from .integrate.realizations.penalty import Penalty as Penalty
-    from .integrate.realizations.smooth import Smooth as Smooth
-    from .integrate.realizations.viscous import Viscous as Viscous
     from .integrate.simulate import simulate as simulate
     from .integrate.trajectory import Trajectory as Trajectory
     from .mechanics.check import check_system as check_system
@@ -44,43 +39,29 @@ if TYPE_CHECKING:
     from .mechanics.user_system import Velocity as Velocity
     from .programs.complementarity import ComplementarityProblem as ComplementarityProblem
     from .programs.complementarity import LinearComplementarity as LinearComplementarity
-    from .programs.laws import Coulomb as Coulomb
-    from .programs.laws import Unilateral as Unilateral
     from .programs.quadratic import QuadraticProgram as QuadraticProgram
-    from .programs.solution import Solution as Solution
-    from .programs.solution import Status as Status
     from .programs.solve import solve as solve
-    from .report.animation import animate as animate
     from .report.pictures import plot as plot
     from .scenes.catalogue import build as build
 
 __all__ = [
     "Acceleration",
-    "Activation",
     "ComplementarityProblem",
     "ContactLaw",
-    "Coulomb",
-    "GaussdynError",
+    "EventDriven",
     "InputError",
     "LagrangianSystem",
     "LinearComplementarity",
     "MoreauJean",
-    "Penalty",
     "PlanarSystem",
     "Position",
     "QuadraticProgram",
-    "Smooth",
-    "Solution",
     "SpatialSystem",
     "State",
-    "Status",
     "Trajectory",
-    "Unilateral",
     "UserSystem",
     "Velocity",
-    "Viscous",
     "admissible_set",
-    "animate",
     "assemble",
     "audit",
     "build",
@@ -88,10 +69,8 @@ __all__ = [
     "crosscheck",
     "explore",
     "gauss_program",
-    "impact",
     "outcome",
     "plot",
-    "reactions",
     "resolve",
     "simulate",
     "snapshot",
@@ -105,16 +84,12 @@ _HOME = {
     "contact.gauss": ("gauss_program",),
     "contact.omega": ("admissible_set",),
     "contact.outcome": ("outcome",),
-    "contact.reactions": ("reactions",),
     "contact.resolve": ("resolve",),
-    "contact.snapshot": ("Activation", "snapshot"),
-    "errors": ("GaussdynError", "InputError"),
+    "contact.snapshot": ("snapshot",),
+    "errors": ("InputError",),
+    "integrate.event_driven": ("EventDriven",),
     "integrate.explore": ("explore",),
-    "integrate.impact": ("impact",),
     "integrate.moreau_jean": ("MoreauJean",),
-    "integrate.realizations.penalty": ("Penalty",),
-    "integrate.realizations.smooth": ("Smooth",),
-    "integrate.realizations.viscous": ("Viscous",),
     "integrate.simulate": ("simulate",),
     "integrate.trajectory": ("Trajectory",),
     "mechanics.check": ("check_system",),
@@ -125,11 +100,8 @@ _HOME = {
     "mechanics.state": ("State",),
     "mechanics.user_system": ("Acceleration", "Position", "UserSystem", "Velocity"),
     "programs.complementarity": ("ComplementarityProblem", "LinearComplementarity"),
-    "programs.laws": ("Coulomb", "Unilateral"),
     "programs.quadratic": ("QuadraticProgram",),
-    "programs.solution": ("Solution", "Status"),
     "programs.solve": ("solve",),
-    "report.animation": ("animate",),
     "report.pictures": ("plot",),
     "scenes.catalogue": ("build",),
 }

@@ -185,6 +185,8 @@ def _check_places(request: Request) -> None:
         writable("--out", request.out)
         if not request.resume:
             check_replaceable(request.out)
+            if request.out.exists():
+                sys.stderr.write(f"{request.out} holds an older run; this one takes its place when it ends\n")
     if request.report is not None:
         from ..report.write import check_report
 

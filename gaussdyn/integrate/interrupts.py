@@ -7,6 +7,8 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
+PRESSED = "Ctrl-C was pressed"
+
 
 class Interrupts:
     """Holds a keyboard interrupt back while `held`; the second one in a row comes through all the same.
@@ -36,7 +38,7 @@ class Interrupts:
         self.held = False
         if self.pending:
             self.pending = 0
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(PRESSED)
 
     def hold(self) -> None:
         """Hold interrupts back from here on."""
@@ -46,4 +48,4 @@ class Interrupts:
         self.pending += 1
         if not self.held or self.pending > 1:
             self.pending = 0
-            raise KeyboardInterrupt
+            raise KeyboardInterrupt(PRESSED)

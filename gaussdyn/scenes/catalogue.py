@@ -187,7 +187,9 @@ def build(name: str, **params: float) -> Scene:
 
 def _scene(name: str) -> ModuleType:
     if name not in _HOME:
-        raise InputError("scene", repr(name), ", ".join(_HOME), _suggest(name, _HOME))
+        meant = _suggest(name, _HOME)
+        allowed = "a scene that `gaussdyn scenes` lists" if meant else ", ".join(_HOME)
+        raise InputError("scene", repr(name), allowed, meant)
     return _HOME[name]
 
 

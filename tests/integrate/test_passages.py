@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from gaussdyn import InputError, MoreauJean, Penalty, State, audit, build, simulate, snapshot
+from gaussdyn import InputError, MoreauJean, State, audit, build, simulate, snapshot
 from gaussdyn.checker_blocks import main as check
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.impact_laws import Poisson
 from gaussdyn.integrate.passages import Compliance, passage, separatrix
+from gaussdyn.integrate.realizations.penalty import Penalty
 from gaussdyn.integrate.steppers import from_settings
 
 TIP = "rod.tip/floor"

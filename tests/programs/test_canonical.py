@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gaussdyn import Coulomb, InputError, LinearComplementarity, QuadraticProgram, solve
+from gaussdyn import InputError, LinearComplementarity, QuadraticProgram, solve
 from gaussdyn.programs.canonical import canonical_reaction
 from gaussdyn.programs.complementarity import ComplementarityProblem, GlobalForm
-from gaussdyn.programs.laws import Dry, Rolling
+from gaussdyn.programs.laws import Coulomb, Dry, Rolling
 
 MASS = np.diag([1.0, 1.0, 1.0, 0.3, 0.4, 0.5])
 

@@ -362,7 +362,7 @@ def test_an_interrupted_command_says_how_to_go_on(tmp_path: Path) -> None:
     whole.send_signal(signal.SIGINT)
     answer, errors = whole.communicate(timeout=120)
     assert whole.returncode == 3, errors
-    assert "KeyboardInterrupt" in answer
+    assert "KeyboardInterrupt: Ctrl-C was pressed" in answer
     command = next(line.partition(": ")[2] for line in answer.splitlines() if line.startswith("go on with"))
     assert list(tmp_path.iterdir()) == [out]
     shown = subprocess.run(

@@ -92,6 +92,7 @@ def test_a_second_run_into_the_same_files_replaces_both(cli: Cli, tmp_path: Path
     first = page.read_text(encoding="utf-8")
     found = cli("run", "incline", "--t-end", "0.01", "--out", out, "--report", page, "--json")
     assert found.code == 0
+    assert f"{out} holds an older run" in found.err
     assert Trajectory.load(out).state_hash == found.document["state_hash"]
     second = page.read_text(encoding="utf-8")
     assert found.document["state_hash"] in second

@@ -107,6 +107,13 @@ def test_the_pages_build_with_all_links_right(tmp_path: Path) -> None:
     api = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
     for name in gaussdyn.__all__:
         assert f'.{name}"' in api, name
+    for path in (
+        "programs.laws.Coulomb",
+        "integrate.impact.impact",
+        "analysis.branches.branches",
+        "errors.GaussdynError",
+    ):
+        assert f'id="gaussdyn.{path}"' in api, path
     from gaussdyn.scenes.catalogue import names
 
     catalogue = (tmp_path / "site" / "scenes.html").read_text(encoding="utf-8")

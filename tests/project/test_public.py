@@ -14,12 +14,10 @@ import gaussdyn
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "gaussdyn"
 NAMES = [
-    "Acceleration", "Activation", "ComplementarityProblem", "ContactLaw", "Coulomb", "GaussdynError", "InputError",
-    "LagrangianSystem", "LinearComplementarity", "MoreauJean", "Penalty", "PlanarSystem", "Position",
-    "QuadraticProgram", "Smooth", "Solution", "SpatialSystem", "State", "Status", "Trajectory", "Unilateral",
-    "UserSystem", "Velocity", "Viscous", "admissible_set", "animate", "assemble", "audit", "build", "check_system",
-    "crosscheck", "explore", "gauss_program", "impact", "outcome", "plot", "reactions", "resolve", "simulate",
-    "snapshot", "solve",
+    "Acceleration", "ComplementarityProblem", "ContactLaw", "EventDriven", "InputError", "LagrangianSystem",
+    "LinearComplementarity", "MoreauJean", "PlanarSystem", "Position", "QuadraticProgram", "SpatialSystem", "State",
+    "Trajectory", "UserSystem", "Velocity", "admissible_set", "assemble", "audit", "build", "check_system",
+    "crosscheck", "explore", "gauss_program", "outcome", "plot", "resolve", "simulate", "snapshot", "solve",
 ]  # fmt: skip
 HEAVY = (
     "numba",

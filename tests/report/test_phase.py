@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaussdyn import Position, Smooth, State, UserSystem, simulate
+from gaussdyn import Position, State, UserSystem, simulate
 from gaussdyn.errors import InputError
+from gaussdyn.integrate.realizations.smooth import Smooth
 from gaussdyn.report.phase import draw_phase
 
 pytest.importorskip("matplotlib")

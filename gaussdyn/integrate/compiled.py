@@ -347,11 +347,7 @@ def _others(state: State) -> Mapping[str, Array]:
 
 
 def _state(t: float, q: Array, v: Array, memory: Mapping[str, Array]) -> State:
-    """Return a state of numbers known to be good, without the checks of `State` (which take longer than the step)."""
-    state = object.__new__(State)
-    for name, value in (("t", t), ("q", q.ravel().copy()), ("v", v.ravel().copy()), ("memory", memory)):
-        object.__setattr__(state, name, value)
-    return state
+    return State.trusted(t, q.ravel().copy(), v.ravel().copy(), memory)
 
 
 def _interpreted(stepper: MoreauJean) -> MoreauJean:

@@ -45,6 +45,8 @@ class Sailed:
         There.
     piece : Piece or None
         The step, not taken, in which a condition may fall below zero.
+    crossing : (int, float) or None
+        The number of the watch that does so first, and when, if that is clear.
     """
 
     held_is_off: bool
@@ -54,6 +56,7 @@ class Sailed:
     h: float
     y: Array
     piece: Piece | None
+    crossing: tuple[int, float] | None
 
 
 @dataclass(slots=True, eq=False)
@@ -83,7 +86,7 @@ class CompiledPhase:
     offset: Array
     noise: Array
     seen: Array
-    control: Array = field(default_factory=lambda: np.zeros(11))
+    control: Array = field(default_factory=lambda: np.zeros(13))
 
     @classmethod
     def of(cls, phase: Phase, accuracy: Accuracy) -> CompiledPhase | None:
@@ -100,7 +103,7 @@ class CompiledPhase:
             _enter_watch(watch, row, phase.modes[row.id], watches[k], limits[k])
         return cls(
             accuracy, held, 2 * nv + sum(row.size for row in phase.rows) + 2, watches, limits, _entered(phase, tables),
-            work, np.zeros(w), np.zeros(w), np.zeros((6, w)),
+            work, np.zeros(w), np.zeros(w), np.zeros((8, w)),
         )  # fmt: skip
 
     def sail(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int) -> Sailed:
@@ -110,20 +113,29 @@ class CompiledPhase:
         control, y = self.control, np.zeros(self.size)
         nq, n = len(q), len(q) + len(v)
         y[:nq], y[nq:n] = q, v
-        control[:] = t, h, end, self.accuracy.rtol, self.accuracy.atol, stiff, 0.0, 0.0, 0.0, 0.0, h
+        control[:] = t, h, end, self.accuracy.rtol, self.accuracy.atol, stiff, 0.0, 0.0, 0.0, 0.0, h, -1.0, 0.0
         K, F, last = np.empty((WIDTH + 1, self.size)), np.empty((7, self.size)), np.empty(self.size)
         code = cruise(
             control, y, K, TABLE, last, F, np.empty(self.size), self.offset, self.noise, self.seen, self.watches,
             self.limits, self.held, *self.system, *self.work,
         )  # fmt: skip
-        now, length, _, _, _, bounded, _, error, bend, taken, ahead = control.tolist()
+        now, length, _, _, _, bounded, _, error, bend, taken, ahead, which, when = control.tolist()
         piece = Piece(self.slope, now, length, y, last, K[:WIDTH], error, bend, F) if code == EVENT else None
-        return Sailed(code == HOLD, int(taken), int(bounded), now, ahead, y, piece)
+        crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
+        return Sailed(code == HOLD, int(taken), int(bounded), now, ahead, y, piece, crossing)
 
     def ends(self, piece: Piece) -> tuple[Seen, Seen]:
         """Return the conditions at the beginning and at the end of the step that `sail` returned."""
         g = self.seen.copy()
         return Seen(piece.t, g[0], g[1]), Seen(piece.t_end, g[4], g[5])
+
+    def look_within(self, piece: Piece, t: float) -> Seen:
+        """Return the conditions within the step that `sail` returned."""
+        from .phase_kernels import between
+
+        y = np.empty(self.size)
+        between(piece.y, piece.dense(), piece.t, piece.h, t, y)
+        return self.look(t, y)
 
     def slope(self, t: float, y: Array) -> Array:
         """Return the rates of y.

@@ -62,15 +62,20 @@ class Piece:
 
     def at(self, t: float) -> Array:
         """Return y(t) within the step, by a polynomial of degree 7."""
-        if self._dense is None:
-            self._dense = self._coefficients()
+        F = self.dense()
         x = (t - self.t) / self.h
         y = np.zeros(len(self.y))
-        for k, f in enumerate(self._dense[::-1]):
+        for k, f in enumerate(F[::-1]):
             y += f
             y *= x if k % 2 == 0 else 1.0 - x
         found: Array = y + self.y
         return found
+
+    def dense(self) -> Array:
+        """Return the coefficients of that polynomial, shape (7, n)."""
+        if self._dense is None:
+            self._dense = self._coefficients()
+        return self._dense
 
     def _coefficients(self) -> Array:
         K, h = self.K, self.h

@@ -215,11 +215,12 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
     )
     memory = memory_of(modes, forces, leg.bounced, leg.h, crowd)
-    rows = rows_of(near_of(leg.whole, start, leg.t - start.t), leg.t, leg.q, leg.v)
     dynamics = snapshot(leg.system, leg.state(), activation=leg.accuracy.activation, control=leg.control)
+    near = near_of(leg.whole, start, leg.t - start.t)
+    rows = dynamics.rows if near is leg.system else rows_of(near, leg.t, leg.q, leg.v)
     return Step(
         start=start,
-        state=leg.state(memory),
+        state=leg.end_state(memory),
         dt=leg.t - start.t,
         solution=_verified(dynamics, leg),
         dynamics=dynamics,

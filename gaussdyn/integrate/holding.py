@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..contact.snapshot import rows_of
 from ..mechanics.rows import Row
 from ..mechanics.system import System
-from .phases import RANK, Modes, held_components
+from .phases import RANK, Modes, held_components, over_mass
 
 GAP, RATE = 1e-13, 1e-13  # m, m/s: less is left as it is, times max(1, |q|) and max(1, |v|)
 PASSES = 5
@@ -43,7 +43,7 @@ def stilled(M: Array, v: Array, G: Array, rate: Array, *, limit: float | None = 
     limit = RATE * max(1.0, float(np.abs(v).max(initial=0.0))) if limit is None else limit
     if not len(rate) or float(np.abs(rate).max()) <= limit:
         return v
-    X = np.linalg.solve(M, G.T)
+    X = over_mass(M, G.T)
     changed: Array = v - X @ np.linalg.lstsq(G @ X, rate, rcond=RANK)[0]
     return changed
 

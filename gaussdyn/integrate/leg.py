@@ -6,6 +6,7 @@ back after every step of the integrator. An event ends the leg: impacts are solv
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -15,24 +16,20 @@ from ..arrays import Array
 from ..contact.snapshot import Activation, rows_of
 from ..mechanics.rows import Row
 from ..mechanics.state import State
-from ..mechanics.system import System
 from ..programs.solution import Solution
 from .accumulation import Rebound
 from .changes import Change, kind_of
-from .compiled_phase import CompiledPhase
+from .course import SETTLED, Course, Stretch
 from .dop853 import SHRINK, Piece
-from .energy import energy
-from .event_roots import Crossing, Search, Seen, polished
+from .event_roots import Crossing, polished
 from .holding import held
 from .impact import impact
-from .integration import NEARLY, Integration, OneStep, Stuck
+from .integration import NEARLY, Stuck
 from .mode_choice import Chosen, after_event, choose, first_modes, holds, modes_of_reactions
 from .mode_memory import LENGTH, rebounds, remembered
 from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
-ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
-SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NARROW = 1e-8  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
@@ -40,41 +37,13 @@ PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Stretch:
-    """A step of the integrator, and the first event in it; no step where kernels have gone on without events.
-
-    Attributes
-    ----------
-    after : Instant or None
-        At its end, where it is known.
-    look, one_step : callable
-        Conditions at a state (t, y), and one step from it.
-    """
-
-    piece: Piece | None
-    found: Crossing | None = None
-    after: Instant | None = None
-    look: Callable[[float, Array], Seen] | None = None
-    one_step: OneStep | None = None
-
-
-@dataclass(slots=True, kw_only=True, eq=False)
-class Leg(Integration):
+class Leg(Course):
     """The running leg.
 
     Attributes
     ----------
-    whole, system : System
-        With all contacts, and with those that may act.
-    memory : mapping
-        Of the state that it began with.
     failure : Solution or None
         Why there is no phase.
-    changes : list of Change
-    impulses : dict of str to Array
-        N s, by row id.
-    work : list of float
-        Of reactions, forces and projection, J.
     kept : float
         Fraction of all restitution that impacts kept, the least of them.
     bounced : dict of str to Rebound
@@ -88,17 +57,9 @@ class Leg(Integration):
         When the sequence of impacts at the end of this leg ends, where that is known.
     resting : tuple of str
         What rests after it.
-    offsets : dict
-        Of conditions that began at zero, by row id and kind.
     """
 
-    whole: System
-    memory: Mapping[str, Array]
-    system: System = field(init=False)
     failure: Solution | None = None
-    changes: list[Change] = field(default_factory=list)
-    impulses: dict[str, Array] = field(default_factory=dict)
-    work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     kept: float = 1.0
     bounced: dict[str, Rebound] = field(default_factory=dict)
     passing: Rebound | None = None
@@ -106,7 +67,6 @@ class Leg(Integration):
     again: bool = False
     rest_at: float | None = None
     resting: tuple[str, ...] = ()
-    offsets: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.system = self.whole
@@ -115,14 +75,29 @@ class Leg(Integration):
 
     def begin(self, t_end: float) -> None:
         """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
+        if self._goes_on():
+            return
         rows = self._look_around(min(self.h or t_end - self.t, t_end - self.t))
         known = remembered(self.memory, [row.id for row in rows])
         if known:
             phase = Phase(system=self.system, control=self.control, modes=_completed(rows, known), rows=rows)
-            if holds(phase, self.state(), self.accuracy.activation):
-                self._enter(phase)
+            if now := holds(phase, self.state(), self.accuracy.activation):
+                self._enter(phase, now)
                 return
         self._settle(rows, known, {}, None)
+
+    def _goes_on(self) -> bool:
+        """Take over the phase that a leg has just entered at the very state where this one begins, if there is one."""
+        for memory, last in tuple(_ENTERED):
+            if memory is not self.memory or self.again or last.whole is not self.whole or last.t != self.t:
+                continue
+            if last.accuracy == self.accuracy and all(_same(*pair) for pair in self._given(last)):
+                self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
+                return True
+        return False
+
+    def _given(self, last: Leg) -> tuple[tuple[Array | None, Array | None], ...]:
+        return (last.control, self.control), (last.q, self.q), (last.v, self.v)
 
     def run(self, t_end: float, t_stop: float) -> None:
         """Go on to the next event, or to `t_end`; a sequence of impacts may be passed if it ends before `t_stop`.
@@ -163,19 +138,18 @@ class Leg(Integration):
         rows = rows_of(self.whole.near(t, q, v, 0.0), t, q, v)
         return any(row.id not in known and _one_sided(row) and row.gap < deep for row in rows)
 
-    def _parts(self, y: Array) -> tuple[Array, Array]:
-        nq, nv = len(self.q), len(self.v)
-        return y[:nq], y[nq : nq + nv]
-
     def _count(self, found: Crossing) -> None:
         """Raise Stuck after too many events at one instant."""
         self.at_once += 1
         if self.at_once > AT_ONCE:
             raise Stuck(f"{self.at_once} events at one instant, the last one ({found.watch.kind}) at {found.watch.id}")
 
-    def state(self, memory: Mapping[str, Array] | None = None) -> State:
-        """Return the state as it is now."""
-        return State(t=self.t, q=self.q, v=self.v, memory=self.memory if memory is None else memory)
+    def end_state(self, memory: Mapping[str, Array]) -> State:
+        """Return the state as it is now, checked, with what it shall remember."""
+        state = State(t=self.t, q=self.q, v=self.v, memory=memory)
+        if self.entered and self.phase is not None and self.phase.system is self.whole:
+            _ENTERED.append((state.memory, self))
+        return state
 
     # integration
 
@@ -196,74 +170,6 @@ class Leg(Integration):
             reach = 0.25 * reach if reach > NARROW else 0.0
             self.h = min(self.h, reach) if reach else self.h
 
-    def _stretch(self, phase: Phase, end: float) -> Stretch:
-        """Take one step of the integrator, and look for the first event in it."""
-        piece, after = self._step(phase, end)
-        before = self._instant(phase, piece.t, piece.y)
-
-        def look(t: float, y: Array) -> Seen:
-            """Return the conditions at a state."""
-            return seen(phase, self._instant(phase, t, y))
-
-        coarse = 1e3 * SETTLED if phase.redundant else SETTLED
-        noise = np.array([coarse * self._unit(watch.unit, before) for watch in phase.watches])
-        search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
-        found = self._found(search, seen(phase, before), seen(phase, after))
-        return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
-
-    def _offsets(self, phase: Phase) -> Array:
-        return np.array([self.offsets.get((watch.id, watch.kind), 0.0) for watch in phase.watches])
-
-    def _found(self, search: Search, before: Seen, after: Seen) -> Crossing | None:
-        """Return the first event of a step, and note what was too close to decide before it."""
-        found = search.first(before, after)
-        for graze in search.grazes:
-            here = self.state()
-            self.changes.append(Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here))
-        return found
-
-    def _sail(self, phase: Phase, end: float) -> Stretch | None:
-        """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
-        ship = CompiledPhase.of(phase, self.accuracy) if phase.system is self.whole and self.h > 0.0 else None
-        if ship is None:
-            return None
-        ship.offset[:] = self._offsets(phase)
-        done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
-        self.h, self.stiff = done.h, done.stiff
-        for watch, offset in zip(phase.watches, ship.offset.tolist(), strict=True):
-            if offset == 0.0:
-                self.offsets.pop((watch.id, watch.kind), None)
-        if done.piece is not None:
-            piece = done.piece
-            q, v = self._parts(piece.y)
-            self.t, self.q, self.v = piece.t, q.copy(), v.copy()
-            search = Search(phase, lambda t: ship.look(t, piece.at(t)), ship.offset, ship.noise, [])
-            found = self._found(search, *ship.ends(piece))
-            return Stretch(piece=piece, found=found, look=ship.look, one_step=ship.take)
-        if not done.taken:
-            return None
-        self._move_to(phase, done.t, done.y)
-        if done.held_is_off:
-            self._hold(phase, rows_of(phase.system, self.t, self.q, self.v))
-        if self.t >= end:
-            self.now = phase.instant(self.t, self.q, self.v)
-        return Stretch(piece=None)
-
-    def _move_to(self, phase: Phase, t: float, y: Array) -> None:
-        """Take over a point of the integrator: its place, its impulses, its work."""
-        nq, nv = len(self.q), len(self.v)
-        self.t, self.q, self.v = t, y[:nq].copy(), y[nq : nq + nv].copy()
-        if nq != nv:
-            self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
-        for row, p in zip(phase.rows, phase.impulses(self.t, self.q, self.v, y[nq + nv : -2]), strict=True):
-            if phase.modes[row.id].closed:
-                self._push(row.id, p)
-        self.work[0] += float(y[-2])
-        self.work[1] += float(y[-1])
-
-    def _push(self, key: str, impulse: Array) -> None:
-        self.impulses[key] = self.impulses[key] + impulse if key in self.impulses else np.array(impulse)
-
     def _accept(self, phase: Phase, piece: Piece, after: Instant | None, end: float) -> None:
         """Go to the end of a step of the integrator."""
         t = end if abs(piece.t_end - end) <= NEARLY * max(1.0, abs(end)) else piece.t_end
@@ -281,16 +187,6 @@ class Leg(Integration):
             if g > SETTLED * self._unit(watch.unit, after):
                 self.offsets.pop((watch.id, watch.kind), None)
 
-    def _hold(self, phase: Phase, rows: tuple[Row, ...]) -> bool:
-        """Put back what is held, and whether anything was off."""
-        q, v = held(phase.system, phase.modes, self.t, self.q, self.v, rows)
-        if q is self.q and v is self.v:
-            return False
-        was = sum(energy(phase.system, self.state()))
-        self.q, self.v = q, v
-        self.work[2] += sum(energy(phase.system, self.state())) - was
-        return True
-
     # events
 
     def _pass(self, phase: Phase, stretch: Stretch, found: Crossing, t_stop: float) -> None:
@@ -300,9 +196,12 @@ class Leg(Integration):
         assert look is not None
         assert one_step is not None
         t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found)
-        beyond = piece.at(t + AHEAD * piece.h)
-        nq, nv = len(self.q), len(self.v)
-        later = State(t=t + AHEAD * piece.h, q=beyond[:nq], v=beyond[nq : nq + nv], memory=self.memory)
+
+        def later() -> State:
+            """Return a state a little later along the old phase."""
+            q, v = self._parts(piece.at(t + AHEAD * piece.h))
+            return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.memory)
+
         self._move_to(phase, t, y)
         phase, offsets = self._seen(phase), self.offsets
         now = phase.instant(self.t, self.q, self.v)
@@ -326,7 +225,8 @@ class Leg(Integration):
         return Phase(system=self.system, control=self.control, modes=_completed(rows, phase.modes), rows=rows)
 
     def _settle(
-        self, rows: tuple[Row, ...], known: Modes, fired: Mapping[str, set[str]], later: State | None
+        self, rows: tuple[Row, ...], known: Modes, fired: Mapping[str, set[str]],
+        later: Callable[[], State] | None,
     ) -> None:  # fmt: skip
         """Solve the impact if something closes, and choose the next phase."""
         before, now, activation = self.state(), self.now, self.accuracy.activation
@@ -342,8 +242,10 @@ class Leg(Integration):
                 guesses.insert(0, modes_of_reactions(rows, self.memory, activation))
         else:
             guesses = after_event(known, now, fired)
-        self.q, self.v = held(self.system, guesses[0], self.t, self.q, self.v, rows)
-        rows = rows_of(self.system, self.t, self.q, self.v)
+        q, v = held(self.system, guesses[0], self.t, self.q, self.v, rows)
+        if not (q is self.q and v is self.v):
+            self.q, self.v = q, v
+            rows = rows_of(self.system, self.t, self.q, self.v)
         chosen = choose(
             self.system, self.state(), rows, guesses, self.control, activation, None if struck else later
         )  # fmt: skip
@@ -365,12 +267,12 @@ class Leg(Integration):
         if chosen.phase is None:
             self.phase, self.failure = None, chosen.failure
         else:
-            self._enter(chosen.phase)
+            self._enter(chosen.phase, chosen.now)
 
-    def _enter(self, phase: Phase) -> None:
+    def _enter(self, phase: Phase, now: Instant | None = None) -> None:
         """Begin a phase: conditions that start at zero may not end it at once."""
-        self.phase = phase
-        self.now = now = phase.instant(self.t, self.q, self.v)
+        self.phase, self.entered = phase, True
+        self.now = now = now or phase.instant(self.t, self.q, self.v)
         self.offsets = {}
         for watch, g in zip(phase.watches, phase.conditions(now), strict=True):
             armed = self._unit(watch.unit, now)
@@ -393,15 +295,6 @@ class Leg(Integration):
         self.work[0] += said.energy
         self.kept = min(self.kept, said.kept)
         return closing
-
-    def _unit(self, unit: str, now: Instant) -> float:
-        return ARMED[unit] * self._scale(unit, now)
-
-    def _scale(self, unit: str, now: Instant) -> float:
-        """Return what a condition is measured by: 1 m, 1 m/s, the largest force or acceleration."""
-        if unit == "force":
-            return max(float(np.abs(now.h).max(initial=0.0)), *(float(np.abs(r).max()) for r in now.r))
-        return float(np.abs(now.a).max(initial=0.0)) if unit == "acceleration" else 1.0
 
     # accumulation
 
@@ -441,7 +334,7 @@ class Leg(Integration):
             return
         self.work[0] += after - before
         self.passing, self.resting = ready, ids
-        self._enter(chosen.phase)
+        self._enter(chosen.phase, chosen.now)
 
     def _note_rest(self) -> None:
         """Note the end of a sequence of impacts that was passed."""
@@ -452,6 +345,9 @@ class Leg(Integration):
             self.changes.append(Change(t=self.passing.end, kind="accumulation", id=key, before=after, after=after))
             self.bounced.pop(key, None)
         self.passing = None
+
+
+_ENTERED: deque[tuple[Mapping[str, Array], Leg]] = deque(maxlen=2)  # by the memory of the state at their end
 
 
 def closes(row: Row, activation: Activation) -> bool:
@@ -465,9 +361,8 @@ def closes(row: Row, activation: Activation) -> bool:
     return touches and bool((rate < -activation.speed).any())
 
 
-def seen(phase: Phase, now: Instant) -> Seen:
-    """Return the conditions at an instant."""
-    return Seen(now.t, phase.conditions(now), phase.rates(now))
+def _same(x: Array | None, y: Array | None) -> bool:
+    return x is y or (x is not None and y is not None and np.array_equal(x, y))
 
 
 def _one_sided(row: Row) -> bool:

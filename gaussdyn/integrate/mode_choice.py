@@ -8,7 +8,7 @@ asked, at the event and, where reactions vanish there, a little later along the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
 from ..programs.solution import Solution, Status
-from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase, parts_of, rough
+from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase, over_mass, parts_of, rough
 
 HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
 
@@ -32,11 +32,14 @@ class Chosen:
     Attributes
     ----------
     phase : Phase or None
+    now : Instant or None
+        Its beginning.
     failure : Solution or None
         Of the acceleration problem: NO_SOLUTION or INFEASIBLE with a certificate, or UNDECIDED.
     """
 
     phase: Phase | None
+    now: Instant | None = None
     failure: Solution | None = None
 
 
@@ -92,7 +95,7 @@ def _direction(u: Array, known: tuple[float, ...], activation: Activation) -> tu
 
 def choose(
     system: System, state: State, rows: tuple[Row, ...], guesses: list[Modes], control: Array | None,
-    activation: Activation, later: State | None = None,
+    activation: Activation, later: Callable[[], State] | None = None,
 ) -> Chosen:  # fmt: skip
     """Return the phase that begins at a state.
 
@@ -100,22 +103,22 @@ def choose(
     ----------
     guesses : list of mappings of str to Mode
         Tried in this order before the complementarity problem is solved.
-    later : State, optional
-        A state a little later along the old phase, where what ended it is violated.
+    later : callable, optional
+        Returns a state a little later along the old phase, where what ended it is violated.
     """
     for modes in guesses:
         phase = Phase(system=system, control=control, modes=modes, rows=rows)
-        if holds(phase, state, activation):
-            return Chosen(phase=phase)
+        if now := holds(phase, state, activation):
+            return Chosen(phase=phase, now=now)
     failure = None
-    for at in (later, state) if later is not None else (state,):
+    for at in (later(), state) if later is not None else (state,):
         read, said = modes_of_laws(system, at, control, activation, guesses[0])
         if read is None:
             failure = said if at is state else failure
             continue
         phase = Phase(system=system, control=control, modes=read, rows=rows)
-        if holds(phase, state, activation):
-            return Chosen(phase=phase)
+        if now := holds(phase, state, activation):
+            return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
 
 
@@ -124,24 +127,25 @@ def _undecided(state: State) -> Solution:
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 
 
-def holds(phase: Phase, state: State, activation: Activation) -> bool:
-    """Whether the modes of a phase solve the complementarity problem at a state, up to 1e-8 of its forces."""
+def holds(phase: Phase, state: State, activation: Activation) -> Instant | None:
+    """Return the instant if the modes of a phase solve the complementarity problem there, up to 1e-8 of its forces."""
     try:
         now = phase.instant(state.t, state.q, state.v)
     except np.linalg.LinAlgError:
-        return False
+        return None
     if not np.isfinite(now.a).all():
-        return False
+        return None
     allowed = _allowed(now, activation)
     found = phase.conditions(now)
     ok = all(g >= -allowed[watch.unit] for g, watch in zip(found, phase.watches, strict=True))
-    return ok and all(_onward(row, phase.modes[row.id], now, activation, allowed["acceleration"]) for row in now.rows)
+    ok = ok and all(_onward(row, phase.modes[row.id], now, activation, allowed["acceleration"]) for row in now.rows)
+    return now if ok else None
 
 
 def _allowed(now: Instant, activation: Activation) -> dict[str, float]:
     force = max((float(np.abs(r).max()) for r in now.r), default=0.0)
     force = max(force, float(np.abs(now.h).max(initial=0.0)))
-    a = max(float(np.abs(now.a).max(initial=0.0)), float(np.abs(np.linalg.solve(now.M, now.h)).max(initial=0.0)))
+    a = max(float(np.abs(now.a).max(initial=0.0)), float(np.abs(over_mass(now.M, now.h)).max(initial=0.0)))
     return {"force": HOLDS * force, "acceleration": HOLDS * a, "place": activation.gap, "speed": activation.speed}
 
 

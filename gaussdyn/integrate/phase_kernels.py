@@ -6,8 +6,8 @@ that is not simple, a gap to be put back, a pole) is left to them. `compiled_pha
 * columns of ``numbers`` from `HELD` on: which unknown reaction the two rows of a constraint have (-1: none), whether it
   slips (1: contact, 2: dry), whether its gap is held; of ``data`` `FRICTION`: mu times signs, or cap.
 * ``watches`` (w, 4): kind, constraint, component, unit; ``limits`` (w, 2): sign or direction, friction of rest.
-* ``control`` (11,): t, h, end, rtol, atol, steps that stability bounds, side of the poles, and what comes back: error,
-  bend, steps taken, the next h.
+* ``control`` (13,): t, h, end, rtol, atol, steps that stability bounds, side of the poles, and what comes back: error,
+  bend, steps taken, the next h, which condition crosses zero (-1: that is not clear), and when.
 * ``y`` = (q, v, impulses, work of reactions, work of forces); only q and v are fed back.
 """
 
@@ -28,7 +28,22 @@ PLACE, SPEED, FORCE = 0, 1, 2
 STAGES, EXTRA = 12, 3
 TA, TB, TD, TE5, TE3, TC = 0, 16, 17, 21, 22, 23  # rows of the table of the method
 DONE, EVENT, HOLD, FAIL, STIFF = 0, 1, 2, 3, 4
-T, H, END, RTOL, ATOL, STIFFNESS, SIDE, ERROR, BEND, TAKEN, NEXT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+QUIET, CROSSING, UNCLEAR = 0, 1, 2
+T, H, END, RTOL, ATOL, STIFFNESS, SIDE, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS = (
+    0,
+    1,
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    11,
+    12,
+)
 WILD, LOG_FLAT = 1e60, math.log(1e-14)
 LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
 FAR, SIMPLE = 4.0, 0.05
@@ -259,10 +274,10 @@ def dense_output(
     return 0
 
 
-@kernel(f"void({A1}, {A2}, {A1}, float64, {A1})", borrows=True)
-def between(y: Array, F: Array, control: Array, t: float, out: Array) -> None:
+@kernel(f"void({A1}, {A2}, float64, float64, float64, {A1})", borrows=True)
+def between(y: Array, F: Array, start: float, h: float, t: float, out: Array) -> None:
     """Fill in y(t) within a step."""
-    x = (t - control[T]) / control[H]
+    x = (t - start) / h
     for j in range(len(y)):
         total = 0.0
         for k in range(7):
@@ -283,24 +298,96 @@ def look_at(
 
 
 @kernel(f"int64({A2}, {A1}, {A1}, float64)", borrows=True)
-def plain(seen: Array, noise: Array, offset: Array, h: float) -> int:
-    """Whether no condition falls below zero in a step.
+def judged(seen: Array, noise: Array, offset: Array, h: float) -> int:
+    """Return QUIET if no condition falls below zero in a step, CROSSING if one does and all are simple, else UNCLEAR.
 
     `seen` (6, w) has the conditions and their rates at its beginning, middle and end; `offset` is added to conditions.
     """
+    verdict = QUIET
     for w in range(len(noise)):
         a, m, b = seen[0, w] + offset[w], seen[2, w] + offset[w], seen[4, w] + offset[w]
         u0, u1, u2 = seen[1, w], seen[3, w], seen[5, w]
-        if not (a > 0.0 and m > 0.0 and b > 0.0) or u0 < 0.0 < u1 or u1 < 0.0 < u2:
-            return 0
+        if not a > 0.0 or (m > 0.0 and (u0 < 0.0 < u1 or (b > 0.0 and u1 < 0.0 < u2))):
+            return UNCLEAR
+        if not (m > 0.0 and b > 0.0):
+            verdict = CROSSING
+            continue
         known = not math.isnan(u0)
         bend = h * (u0 - u2) / 8.0 if known else 0.0
         reach = (abs(h * u0) + abs(h * u2)) / 8.0 if known else 0.0
         off = abs(m - (0.5 * (a + b) + bend))
         low, high = min(a, m, b), max(a, m, b)
         if not (low - reach > FAR * off or off <= max(SIMPLE * max(high - low, reach), noise[w])):
-            return 0
-    return 1
+            return UNCLEAR
+    return verdict
+
+
+@kernel(
+    f"float64(float64, float64, float64, float64, int64, {A1}, {A2}, {A1}, {A1}, {A1}, {I2}, {A2}, int64, {SYSTEM},"
+    f" {WORK}, {A1}, {A1}, {A2})",
+    borrows=True,
+)
+def root(
+    low: float, high: float, f1: float, f2: float, k: int, y: Array, F: Array, control: Array, place: Array,
+    offset: Array, watches: IntArray, limits: Array, n: int, numbers: IntArray, data: Array, forces: IntArray,
+    strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array, rates: Array, seen: Array,
+) -> float:  # fmt: skip
+    """Return where condition k falls below zero between two times within a step, NaN where it cannot be computed.
+
+    Inverse quadratic interpolation, else bisection: Chandrupatla (1997), Advances in Engineering Software 28.
+    """
+    x1, x2, share = low, high, f1 / (f1 - f2)
+    for _ in range(100):
+        x = x1 + share * (x2 - x1)
+        between(y, F, control[T], control[H], x, place)
+        if look_at(
+            x, place, watches, limits, n, numbers, data, forces, strength, bodies, J, found, W, info, rates, seen[6],
+            seen[7],
+        ):  # fmt: skip
+            return np.nan
+        f = seen[6, k] + offset[k]
+        if (f > 0.0) == (f1 > 0.0):
+            x3, f3 = x1, f1
+        else:
+            x3, f3, x2, f2 = x2, f2, x1, f1
+        x1, f1 = x, f
+        best, value = (x1, f1) if abs(f1) < abs(f2) else (x2, f2)
+        least = (2.0 * EPS * abs(best) + 0.5e-13 * max(1.0, abs(high))) / abs(x2 - x1)
+        if least > 0.5 or value == 0.0:
+            return best
+        xi, phi = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2)
+        share = 0.5
+        if phi * phi < xi and (1.0 - phi) ** 2 < 1.0 - xi:
+            share = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+        share = min(1.0 - least, max(least, share))
+    return np.nan
+
+
+@kernel(f"int64({A1}, {A2}, {A1}, {A1}, {A1}, {I2}, {A2}, int64, {SYSTEM}, {WORK}, {A1}, {A1}, {A2})", borrows=True)
+def first_crossing(
+    y: Array, F: Array, control: Array, place: Array, offset: Array, watches: IntArray, limits: Array, n: int,
+    numbers: IntArray, data: Array, forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array,
+    info: Array, rates: Array, seen: Array,
+) -> int:  # fmt: skip
+    """Return the condition that falls below zero first in a step, -1 if that is not clear; control[CROSS] is when."""
+    first, t, h = -1, control[T], control[H]
+    for half in range(2):
+        low, high = t + 0.5 * half * h, t + 0.5 * (half + 1) * h
+        for w in range(len(watches)):
+            f1, f2 = seen[2 * half, w] + offset[w], seen[2 * half + 2, w] + offset[w]
+            if not f1 > 0.0 or f2 > 0.0:
+                continue
+            x = root(
+                low, high, f1, f2, w, y, F, control, place, offset, watches, limits, n, numbers, data, forces,
+                strength, bodies, J, found, W, info, rates, seen,
+            )  # fmt: skip
+            if math.isnan(x):
+                return -1
+            if first < 0 or x < control[CROSS]:
+                first, control[CROSS] = w, x
+        if first >= 0:
+            return first
+    return -1
 
 
 @kernel(f"int64({A1}, int64, {I2}, {A2})", borrows=True)
@@ -344,7 +431,8 @@ def cruise(
     """Take steps as long as nothing happens, and return why they end.
 
     DONE: at control[END]. HOLD: something that is held is off. EVENT: a condition may fall below zero in the step that
-    K, `end` and F describe, which is not taken. STIFF, FAIL: the step is not taken.
+    K, `end` and F describe, which is not taken; `seen` (8, w) has the conditions and rates at its beginning, middle and
+    end. STIFF, FAIL: the step is not taken.
     """
     nv, rows = bodies.shape[1], len(numbers)
     a = J[2 * rows + n + 2]
@@ -376,7 +464,7 @@ def cruise(
             control, y, K, table, end, F, n, numbers, data, forces, strength, bodies, J, found, W, info
         ):  # fmt: skip
             return FAIL
-        between(y, F, control, t + 0.5 * h, place)
+        between(y, F, t, h, t + 0.5 * h, place)
         if look_at(
             t + 0.5 * h, place, watches, limits, n, numbers, data, forces, strength, bodies, J, found, W, info,
             K[STAGES + 1 + EXTRA], seen[2], seen[3],
@@ -384,7 +472,14 @@ def cruise(
             return FAIL
         grown = h * growth(control[ERROR])
         control[STIFFNESS], control[NEXT] = stiff, grown if h >= want or grown < want else want
-        if not plain(seen, noise, offset, h):
+        verdict = judged(seen, noise, offset, h)
+        if verdict != QUIET:
+            control[WHICH] = -1.0
+            if verdict == CROSSING:
+                control[WHICH] = first_crossing(
+                    y, F, control, place, offset, watches, limits, n, numbers, data, forces, strength, bodies, J,
+                    found, W, info, K[STAGES + 1 + EXTRA], seen,
+                )  # fmt: skip
             return EVENT
         info[0], info[1], info[2] = side, largest_h, largest_r
         for w in range(len(watches)):

@@ -28,6 +28,7 @@ from .shared_load import Cones, inside
 AT_REST = 1e-12  # m/s: below this a slip has no direction of its own
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 _DIAGONALS: deque[tuple[Array, Array | None]] = deque(maxlen=8)  # of masses that do not change, None if not diagonal
+PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of two rows that are independent
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
 
@@ -346,9 +347,13 @@ def over_mass(M: Array, x: Array) -> Array:
 
 def dependent(held: Sequence[Array]) -> bool:
     """Whether rows depend on one another."""
-    G = np.vstack(held) if held else np.zeros((0, 0))
-    if len(G) < 2:
+    if sum(map(len, held)) < 2:
         return False
+    G = np.vstack(held)
+    if len(G) == 2:
+        a, b, c = float(G[0] @ G[0]), float(G[1] @ G[1]), float(G[0] @ G[1])
+        if a * b - c * c > PLAINLY * a * b:
+            return False
     length = np.linalg.norm(G, axis=1)
     s = np.linalg.svd(G / np.where(length > 0.0, length, 1.0)[:, None], compute_uv=False)
     return len(s) < len(G) or bool(s[-1] <= RANK * s[0])

@@ -1,0 +1,184 @@
+"""The course of a phase: the motion up to the first event, by compiled steps where they serve, else one by one.
+
+What was integrated is entered: place, impulses, work; what is held is put back. Conditions that start at zero are
+raised by an offset until they have left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import Array
+from ..contact.snapshot import rows_of
+from ..mechanics.rows import Row
+from ..mechanics.state import State
+from ..mechanics.system import System
+from .changes import Change
+from .compiled_phase import CompiledPhase
+from .dop853 import Piece
+from .energy import energy
+from .event_roots import Crossing, Search, Seen
+from .holding import held
+from .integration import Integration, OneStep
+from .phases import Instant, Phase
+
+ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
+SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Stretch:
+    """A step of the integrator, and the first event in it; no step where kernels have gone on without events.
+
+    Attributes
+    ----------
+    after : Instant or None
+        At its end, where it is known.
+    look, one_step : callable
+        Conditions at a state (t, y), and one step from it.
+    """
+
+    piece: Piece | None
+    found: Crossing | None = None
+    after: Instant | None = None
+    look: Callable[[float, Array], Seen] | None = None
+    one_step: OneStep | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Course(Integration):
+    """What is known of the motion in a phase.
+
+    Attributes
+    ----------
+    whole, system : System
+        With all contacts, and with those that may act.
+    memory : mapping
+        Of the state that it began with.
+    changes : list of Change
+    impulses : dict of str to Array
+        N s, by row id.
+    work : list of float
+        Of reactions, forces and projection, J.
+    offsets : dict
+        Of conditions that began at zero, by row id and kind.
+    entered : bool
+        Whether the phase has just begun.
+    """
+
+    whole: System
+    memory: Mapping[str, Array]
+    system: System = field(init=False)
+    changes: list[Change] = field(default_factory=list)
+    impulses: dict[str, Array] = field(default_factory=dict)
+    work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    offsets: dict[tuple[str, str], float] = field(default_factory=dict)
+    entered: bool = False
+
+    def state(self) -> State:
+        """Return the state as it is now."""
+        return State.trusted(self.t, self.q, self.v, self.memory)
+
+    def _parts(self, y: Array) -> tuple[Array, Array]:
+        nq, nv = len(self.q), len(self.v)
+        return y[:nq], y[nq : nq + nv]
+
+    def _stretch(self, phase: Phase, end: float) -> Stretch:
+        """Take one step of the integrator, and look for the first event in it."""
+        piece, after = self._step(phase, end)
+        before = self._instant(phase, piece.t, piece.y)
+
+        def look(t: float, y: Array) -> Seen:
+            """Return the conditions at a state."""
+            return seen(phase, self._instant(phase, t, y))
+
+        coarse = 1e3 * SETTLED if phase.redundant else SETTLED
+        noise = np.array([coarse * self._unit(watch.unit, before) for watch in phase.watches])
+        search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
+        found = self._found(search, seen(phase, before), seen(phase, after))
+        return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
+
+    def _offsets(self, phase: Phase) -> Array:
+        return np.array([self.offsets.get((watch.id, watch.kind), 0.0) for watch in phase.watches])
+
+    def _found(self, search: Search, before: Seen, after: Seen) -> Crossing | None:
+        """Return the first event of a step, and note what was too close to decide before it."""
+        found = search.first(before, after)
+        for graze in search.grazes:
+            here = self.state()
+            self.changes.append(Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here))
+        return found
+
+    def _sail(self, phase: Phase, end: float) -> Stretch | None:
+        """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
+        ship = CompiledPhase.of(phase, self.accuracy) if phase.system is self.whole and self.h > 0.0 else None
+        if ship is None:
+            return None
+        ship.offset[:] = self._offsets(phase)
+        done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
+        self.h, self.stiff = done.h, done.stiff
+        for watch, offset in zip(phase.watches, ship.offset.tolist(), strict=True):
+            if offset == 0.0:
+                self.offsets.pop((watch.id, watch.kind), None)
+        if done.piece is not None:
+            piece = done.piece
+            q, v = self._parts(piece.y)
+            self.t, self.q, self.v = piece.t, q.copy(), v.copy()
+            if done.crossing is not None:
+                k, t = done.crossing
+                found: Crossing | None = Crossing(t=t, watch=phase.watches[k], k=k)
+            else:
+                search = Search(phase, lambda t: ship.look_within(piece, t), ship.offset, ship.noise, [])
+                found = self._found(search, *ship.ends(piece))
+            return Stretch(piece=piece, found=found, look=ship.look, one_step=ship.take)
+        if not done.taken:
+            return None
+        self._move_to(phase, done.t, done.y)
+        if done.held_is_off:
+            self._hold(phase, rows_of(phase.system, self.t, self.q, self.v))
+        if self.t >= end:
+            self.now = phase.instant(self.t, self.q, self.v)
+        return Stretch(piece=None)
+
+    def _move_to(self, phase: Phase, t: float, y: Array) -> None:
+        """Take over a point of the integrator: its place, its impulses, its work."""
+        nq, nv = len(self.q), len(self.v)
+        self.entered = False
+        self.t, self.q, self.v = t, y[:nq].copy(), y[nq : nq + nv].copy()
+        if nq != nv:
+            self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
+        for row, p in zip(phase.rows, phase.impulses(self.t, self.q, self.v, y[nq + nv : -2]), strict=True):
+            if phase.modes[row.id].closed:
+                self._push(row.id, p)
+        self.work[0] += float(y[-2])
+        self.work[1] += float(y[-1])
+
+    def _push(self, key: str, impulse: Array) -> None:
+        self.impulses[key] = self.impulses[key] + impulse if key in self.impulses else np.array(impulse)
+
+    def _hold(self, phase: Phase, rows: tuple[Row, ...]) -> bool:
+        """Put back what is held, and whether anything was off."""
+        q, v = held(phase.system, phase.modes, self.t, self.q, self.v, rows)
+        if q is self.q and v is self.v:
+            return False
+        was = sum(energy(phase.system, self.state()))
+        self.q, self.v = q, v
+        self.work[2] += sum(energy(phase.system, self.state())) - was
+        return True
+
+    def _unit(self, unit: str, now: Instant) -> float:
+        return ARMED[unit] * self._scale(unit, now)
+
+    def _scale(self, unit: str, now: Instant) -> float:
+        """Return what a condition is measured by: 1 m, 1 m/s, the largest force or acceleration."""
+        if unit == "force":
+            return max(float(np.abs(now.h).max(initial=0.0)), *(float(np.abs(r).max()) for r in now.r))
+        return float(np.abs(now.a).max(initial=0.0)) if unit == "acceleration" else 1.0
+
+
+def seen(phase: Phase, now: Instant) -> Seen:
+    """Return the conditions at an instant."""
+    return Seen(now.t, phase.conditions(now), phase.rates(now))

@@ -129,6 +129,8 @@ class MoreauJean:
             guess = guess.problem.joined(guess.late).guess(state.v, guess.stopped(state.v) | pushing)
         for _ in range(3):
             guess = guess.problem.guess(state.v, guess.stopped(state.v) | pushing)
+        if guess.contrary:
+            guess = guess.problem.independent().guess(state.v, guess.stopped(state.v) | pushing)
         return Rebuilt(dynamics=guess.dynamics, q=guess.end.q)
 
     def kernels(self, system: System) -> CompiledBodies | None:

@@ -33,6 +33,8 @@ def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
     Of several motions the one that the last reactions belong to may be one that no iteration can follow. Where none
     is found at all the laws are taken at the midpoint.
     """
+    if problem.fault:
+        return problem.first(), Solution(problem=None, status=Status.UNDECIDED, message=problem.fault)
     failed = None
     for one, near in _ways(problem):
         guess, solution = _complete(one, near)
@@ -97,7 +99,11 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
         change = refined.far_from(guess)
         settled = change <= SETTLED or (change >= 0.5 * changes[-1] and change <= STALLED)
         if settled and _reached(solution, problem.tol):
-            return refined, solution
+            if not refined.contrary:
+                return refined, solution
+            problem, changes = problem.independent(), [np.inf]
+            guess = problem.guess(solution.x, guess.stopped(solution.x))
+            continue
         if k == SOFTEN_AFTER and change > 0.03 * changes[-1]:
             problem = problem.soften(solution.x)
             refined, change = problem.guess(solution.x, guess.stopped(solution.x)), np.inf
@@ -129,8 +135,8 @@ def _nearly(solution: Solution) -> bool:
 
 
 def _hopeless(changes: Sequence[float]) -> bool:
-    """Return whether passes will not settle, from the largest factor of the last two."""
+    """Return whether passes will not settle, from the mean factor of the last two: changes may swing as they fall."""
     if len(changes) < 4 or not np.isfinite(changes[-3:]).all():
         return False
-    factor = max(changes[-1] / changes[-2], changes[-2] / changes[-3])
+    factor = float(np.sqrt(changes[-1] / changes[-3]))
     return changes[-1] * min(factor, 1.0) ** (MAX_PASSES - len(changes)) > SETTLED

@@ -11,7 +11,7 @@ equality-constrained least squares, in the metric of the mass.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -53,7 +53,14 @@ class Place:
 
 
 def projected(
-    system: System, t: float, place: Place, v: Array, L: Array, acts: Collection[str], held: Mapping[str, float] = NONE
+    system: System,
+    t: float,
+    place: Place,
+    v: Array,
+    L: Array,
+    acts: Collection[str],
+    held: Mapping[str, float] = NONE,
+    cleared: Callable[[Sequence[Row]], Sequence[Row]] = list,
 ) -> Place:
     """Return the nearest place at which joints hold and no gap is negative.
 
@@ -71,6 +78,8 @@ def projected(
         Rows that are obeyed; others may be violated.
     held : mapping of str to float
         Contacts that shall end with a given gap (m), as far as that is possible for all of them.
+    cleared : callable
+        Takes from rows that depend on one another what they do not share.
 
     Returns
     -------
@@ -82,7 +91,7 @@ def projected(
         obeyed = [row for row in place.rows if row.id in acts and in_place(row)]
         if all(violation(row, held) <= limit for row in obeyed):
             return place
-        d, held = _way_back(obeyed, L, held)
+        d, held = _way_back(cleared(obeyed), L, held)
         if d is None:
             break
         q = vector("move(q, v, dt)", system.move(place.q, d, 1.0), len(place.q))

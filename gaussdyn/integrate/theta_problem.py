@@ -25,6 +25,7 @@ from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
 from .closing import acting, joining, late, one_sided
+from .dependence import Dependence, dependence
 from .free_motion import FreeMotion
 from .projection import Place, projected
 from .stepper import check_same_rows
@@ -49,6 +50,8 @@ class Guess:
         Coordinates and all rows at the end of the step; the same before the projection.
     late : tuple of str
         Rows that do not act and end below zero: they should act.
+    contrary : bool
+        Whether dependent joints contradict one another, as they do before passes settle.
     """
 
     problem: ThetaProblem
@@ -57,6 +60,7 @@ class Guess:
     end: Place
     moved: Place
     late: tuple[str, ...] = ()
+    contrary: bool = False
 
     def stopped(self, v_plus: Array) -> frozenset[str]:
         """Return the rows whose law is met without any speed left: u_N = 0, restitution included.
@@ -117,6 +121,8 @@ class ThetaProblem:
         Restitution term of every row that acts, m/s, by id.
     free : FreeMotion
         The motion under the force alone.
+    dependent : Dependence or None
+        Joints whose rows depend on one another at the midpoint.
     softened : Array or None
         theta dt times minus the symmetric part of dh/dv: stands beside M where forces depend on v so strongly that
         plain iteration would not converge.
@@ -137,6 +143,7 @@ class ThetaProblem:
     middle: LocalDynamics
     bounce: Mapping[str, Array]
     free: FreeMotion
+    dependent: Dependence | None = None
     softened: Array | None = None
     unsettled: str = ""
     kept: float = 1.0
@@ -160,6 +167,7 @@ class ThetaProblem:
         middle = snapshot(
             system, state, level="velocity", dt=dt, ahead=0.0, activation=activation, control=control
         )  # fmt: skip
+        middle, dependent = dependence(system, start, middle)
         return cls(
             system=system,
             start=start,
@@ -171,7 +179,13 @@ class ThetaProblem:
             middle=middle,
             bounce=acting(system, start, middle, rest),
             free=FreeMotion(middle=middle, theta=theta),
+            dependent=dependent,
         )
+
+    @property
+    def fault(self) -> str:
+        """Why joints that depend on one another allow no such step, empty where they do."""
+        return "" if self.dependent is None else self.dependent.fault
 
     def first(self) -> Guess:
         """Return the contact problem for v+ as it would be with the reactions of the last step."""
@@ -207,11 +221,18 @@ class ThetaProblem:
             factor = cholesky("mass(q) - theta dt dh/dv", M)
         seen = self._seen(v_plus, v_theta, end.rows)
         dynamics = replace(middle, M=M, factor=factor, h=h, rows=seen)
-        return Guess(problem=self, dynamics=dynamics, force=force, end=end, moved=moved, late=behind)
+        contrary = self.dependent is not None and self.dependent.contrary(dynamics, seen)
+        if self.dependent is not None:
+            dynamics = replace(dynamics, rows=self.dependent.cleared(seen))
+        return Guess(problem=self, dynamics=dynamics, force=force, end=end, moved=moved, late=behind, contrary=contrary)
 
     def joined(self, ids: Iterable[str]) -> ThetaProblem:
         """Return the problem in which further rows act."""
         return replace(self, bounce={**self.bounce, **joining(self.system, self.start, self.middle, ids)})
+
+    def independent(self) -> ThetaProblem:
+        """Return the problem with all rows as they are: joints that contradict one another show it there."""
+        return replace(self, dependent=None)
 
     def soften(self, v_plus: Array) -> ThetaProblem:
         """Return the problem with the velocity dependence of the force taken beside the mass."""
@@ -242,7 +263,8 @@ class ThetaProblem:
     def _projected(self, moved: Place, v_plus: Array, stopped: frozenset[str]) -> Place:
         """Return the end of the step with its position errors removed; contacts that do not leave are held."""
         held = {row.id: self._ends_at(row) for row in self.middle.rows if row.id in stopped and one_sided(row)}
-        return projected(self.system, self.t_end, moved, v_plus, self.middle.factor, self.bounce, held)
+        cleared = list if self.dependent is None else self.dependent.cleared
+        return projected(self.system, self.t_end, moved, v_plus, self.middle.factor, self.bounce, held, cleared)
 
     def _ends_at(self, row: Row) -> float:
         """Return the gap with which a contact that pushes ends the step, m: closed if it does not rebound.

@@ -21,6 +21,9 @@ from .rows import Row
 from .state import State
 from .system import System, check_is_system
 
+Reader = Callable[[str, float, Array, Array], Row]
+KEPT = 2000  # states whose rows are kept while they are compared
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -204,7 +207,8 @@ def _rows(system: System, state: State, tol: float) -> Report:
         yield "rows", "the system", f"the same id twice: {sorted({n for n in names if names.count(n) > 1})}"
         return
     try:
-        yield from _blame(system, state, [found for row in rows for found in _row(system, state, row, tol)], rows)
+        read = _reader(system)
+        yield from _blame(system, state, [found for row in rows for found in _row(system, state, row, read, tol)], rows)
     except InputError as error:
         yield "rows", "the system", str(error)
 
@@ -218,7 +222,7 @@ def _blame(system: System, state: State, found: Sequence[tuple[str, str, str]], 
     yield from found
 
 
-def _row(system: System, state: State, row: Row, tol: float) -> Report:
+def _row(system: System, state: State, row: Row, read: Reader, tol: float) -> Report:
     """Compare J with the rates, the rate with the gap, the drift with the rates along the motion."""
     if row.J.shape[1] != system.nv:
         yield "jacobian", row.id, f"shape {row.J.shape}, expected ({row.size}, {system.nv})"
@@ -226,7 +230,11 @@ def _row(system: System, state: State, row: Row, tol: float) -> Report:
     if row.level == "acceleration":
         return
     t, q, v = state.t, state.q, state.v
-    again = _reader(system, row.id)
+
+    def again(t: float, q: Array, v: Array) -> Row:
+        """Return the row at another state."""
+        return read(row.id, t, q, v)
+
     if row.level == "position" and row.kind != "dry":
         wrong = list(_against_gap(system, state, row, again, tol))
         if wrong:  # what follows from a wrong Jacobian is not told apart
@@ -273,15 +281,20 @@ def _power(system: System, state: State, tol: float) -> Report:
         yield "power", "the system", f"{said:.6g}, expected {expected:.6g}, which is {text}"
 
 
-def _reader(system: System, id: str) -> Callable[[float, Array, Array], Row]:
-    """Return (t, q, v) -> the row with this id."""
+def _reader(system: System) -> Reader:
+    """Return (id, t, q, v) -> the row with this id; states at which one row is looked at serve the others too."""
+    known: dict[tuple[float, bytes, bytes], dict[str, Row]] = {}
 
-    def read(t: float, q: Array, v: Array) -> Row:
+    def read(id: str, t: float, q: Array, v: Array) -> Row:
         """Return the row of that id."""
-        for row in system.rows(t, q, v):
-            if row.id == id:
-                return row
-        raise InputError("rows(t, q, v)", f"no row {id!r} at a state nearby", "the same ids at every state")
+        key = (t, q.tobytes(), v.tobytes())
+        if key not in known:
+            if len(known) > KEPT:
+                known.clear()
+            known[key] = {row.id: row for row in system.rows(t, q, v)}
+        if id not in known[key]:
+            raise InputError("rows(t, q, v)", f"no row {id!r} at a state nearby", "the same ids at every state")
+        return known[key][id]
 
     return read
 

@@ -19,13 +19,17 @@ LOCATED = 1e-10  # of max(1, |value|): what an event-driven run gives at its def
 
 
 def check(
-    name: str, value: float, unit: str, measure: Callable[[Any], float], *, moreau_jean: float, located: bool = False
+    name: str, value: float, unit: str, measure: Callable[[Any], float], *, moreau_jean: float, located: bool = False,
+    on_branch: float | None = None,
 ) -> Exact:  # fmt: skip
     """Return an exact number with its absolute tolerance per stepper, at the default step of its scene.
 
     `located`: the measure reads what the end or an event of a run says, which an event-driven one knows to 1e-10.
+    `on_branch`: what motion along the curve of configurations itself keeps to.
     """
     tol = {"moreau_jean": moreau_jean}
+    if on_branch is not None:
+        tol["on_branch"] = on_branch
     if located:
         tol["event_driven"] = LOCATED * max(1.0, abs(value))
     return Exact(name=name, value=value, unit=unit, measure=measure, tol=tol)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import bricard
 import numpy as np
 import pytest
 
@@ -12,6 +11,7 @@ from gaussdyn import simulate
 from gaussdyn.integrate.on_branch import OnBranch
 from gaussdyn.mechanics.branching.branch_point import branch_point
 from gaussdyn.mechanics.branching.space import ConfigurationSpace
+from gaussdyn.scenes import bricard
 
 
 @pytest.mark.slow

@@ -13,22 +13,28 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
-from gaussdyn.arrays import Array
-from gaussdyn.linalg.rotations import matrix_of, pointing, quaternion_of
-from gaussdyn.mechanics.scene import Scene
-from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import brick
-from gaussdyn.mechanics.spatial_joints import Hinge
-from gaussdyn.mechanics.spatial_motion import SpatialMarker
-from gaussdyn.mechanics.state import State
-from gaussdyn.scenes.measures import G
-from gaussdyn.scenes.spatial_measures import body_columns
+from ..arrays import Array
+from ..linalg.rotations import matrix_of, pointing, quaternion_of
+from ..mechanics.scene import Exact, Parameter, Scene
+from ..mechanics.spatial import SpatialSystem
+from ..mechanics.spatial_bodies import brick
+from ..mechanics.spatial_joints import Hinge
+from ..mechanics.spatial_motion import SpatialMarker
+from ..mechanics.state import State
+from .measures import G, check, last
+from .spatial_measures import body_columns
 
+PARAMETERS = {
+    "rate": Parameter(default=0.0, unit="rad/s", min=-2.0, max=2.0, meaning="of the first hinge at the start"),
+    "length": Parameter(default=1.0, unit="m", min=0.5, max=2.0, meaning="of every rod"),
+    "mass": Parameter(default=1.0, unit="kg", min=1e-2, max=1e2, meaning="of every rod"),
+}
 RODS, SLIM = 5, 0.025  # half thickness of the rods over their length
-STEPS, T_END = 1000, 10.0  # s
+STEPS, DURATION = 40, 1.0  # in units of sqrt(length / gravity)
 TWISTS = (-1.0, 1.0, -1.0, 1.0, -1.0)  # of the next axis about each rod, over a quarter of a turn
 NODES = 64
 SIGMA0 = math.pi / 4  # theta = phi = pi / 2: edges of a cube
@@ -37,18 +43,33 @@ SIGMA0 = math.pi / 4  # theta = phi = pi / 2: edges of a cube
 def build(rate: float, length: float, mass: float) -> Scene:
     """Return the scene: it starts as edges of a cube."""
     system, state = chain(rate, length, mass)
+    unit = math.sqrt(length / G)
     return Scene(
         name="bricard",
         title="Bricard's mechanism: six hinges that should not move",
         source="IFToMM benchmark A04; reference: DOP853 in the one coordinate of the closed chain",
         system=system,
         state=state,
-        t_end=T_END,
-        dt=T_END / STEPS,
+        t_end=DURATION * unit,
+        dt=DURATION * unit / STEPS,
         params={"rate": rate, "length": length, "mass": mass},
-        tests=("redundant joints in space", "a closed chain", "energy over ten seconds"),
+        exact=_exact(rate * unit, unit, mass * G * length),
+        tests=("joints that depend on one another on their constraints only", "a closed chain in space", "energy"),
         columns={"theta": ("rad", _theta), **body_columns(system, "rod3")},
         dim=3,
+    )
+
+
+def _exact(rate: float, unit: float, weight: float) -> tuple[Exact, ...]:
+    """Return the exact numbers; the rate is over 1 / unit (s), the energies over weight (J)."""
+    theta, speed, _, fastest = motion(rate, DURATION)
+    near = (DURATION / STEPS) ** 2 * (1.0 + fastest**2)  # second order
+    most = weight * (1.0 + fastest**2)
+    return (
+        check("angle at the end", theta, "rad", last("theta"), moreau_jean=near, on_branch=1e-9),
+        check("rate at the end", speed / unit, "rad/s", _rate, moreau_jean=2.0 * near / unit, on_branch=1e-9 / unit),
+        check("largest change of energy", 0.0, "J", _energy, moreau_jean=near * most, on_branch=1e-10 * weight),
+        check("largest error of a joint", 0.0, "m", _joints, moreau_jean=1e-10, on_branch=1e-10),
     )
 
 
@@ -110,7 +131,7 @@ def pose(sigma: Array) -> tuple[Array, Array]:
 
 def _about_z(angle: Array) -> Array:
     c, s, o = np.cos(angle), np.sin(angle), np.zeros_like(angle)
-    return np.stack([c, -s, o, s, c, o, o, o, o + 1.0], axis=1).reshape(-1, 3, 3)
+    return np.asarray(np.stack([c, -s, o, s, c, o, o, o, o + 1.0], axis=1).reshape(-1, 3, 3), dtype=np.float64)
 
 
 def _derivative(values: Array) -> Array:
@@ -133,7 +154,7 @@ def start() -> tuple[Array, Array, Array, Array]:
 
 
 @lru_cache(maxsize=1)
-def inertia() -> tuple[Array, Array]:
+def inertia() -> tuple[Any, Any]:
     """Return Fourier coefficients of M and V, T = M sigma'^2 / 2, over mass, length and gravity, at `NODES` orders.
 
     A brick has the inertia of six points of a sixth of its mass in the middles of its faces.
@@ -186,3 +207,17 @@ def _theta(state: State) -> float:
     """Return the turn at the first hinge, rad: that of the first rod from -z towards x."""
     along = matrix_of(state.q[3:7])[:, 0]
     return math.atan2(float(along[0]), -float(along[2]))
+
+
+def _rate(run: Any) -> float:
+    """Return the rate of the first hinge at the end, rad/s: the spin of the first rod about its axis, -y."""
+    w = matrix_of(run.q[-1, 3:7]) @ run.v[-1, 3:6]
+    return -float(w[1])
+
+
+def _energy(run: Any) -> float:
+    return float(np.abs(run["energy"] - run["energy"][0]).max())
+
+
+def _joints(run: Any) -> float:
+    return float(run.statistics["max_joint_error_m"])

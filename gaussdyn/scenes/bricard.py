@@ -141,7 +141,7 @@ def _derivative(values: Array) -> Array:
 
 
 def _grid() -> Array:
-    return np.arange(NODES) * (2.0 * math.pi / NODES)
+    return np.asarray(np.arange(NODES) * (2.0 * math.pi / NODES), dtype=np.float64)
 
 
 def start() -> tuple[Array, Array, Array, Array]:

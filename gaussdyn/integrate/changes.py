@@ -21,9 +21,10 @@ class Change:
         impact (the velocity jumps), touchdown, lift_off, stick, slip, reversal (of the slip), roll, stop_roll, turn
         (the normal reaction of a bilateral contact that slips changes its sign), accumulation (infinitely many
         impacts end here), none_passed_by_impact and none_passed_by_compliance (no
-        acceleration existed, see `passage`), undecided (a gap came within 1e-12 m of zero: touch or not).
+        acceleration existed, see `passage`), undecided (a gap came within 1e-12 m of zero: touch or not), user (a
+        function of the user is zero).
     id : str
-        The row.
+        The row, or the name that the user gave.
     before, after : State
         Differ where the velocity jumps.
     modes_before, modes_after : mapping of str to Mode

@@ -11,7 +11,7 @@ methods for nonsmooth dynamical systems, 8.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
@@ -35,8 +35,10 @@ from .integration import Accuracy, Stuck, Unbounded
 from .leg import Leg
 from .mode_memory import CROWD, memory_of
 from .passages import Compliance, passage
+from .phases import CLOSED
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
 from .theta_problem import near_of
+from .user_events import NamedEvent, UserEvent, events_of
 
 OnNone = Literal["stop", "impact", "compliance"] | Compliance
 SETTLED = 1e-8  # residual E at the end of a leg above which its modes are not those of the laws
@@ -64,11 +66,13 @@ class EventDriven:
     on_none : str or Compliance
         Where no acceleration exists: stop with the certificate; impact (without collision: the velocity problem at the
         same state); compliance (the limit of a stiff contact), see `passage`. A run notes it as an event.
+    events : mapping of str to callable or UserEvent
+        Zeros of functions g(t, state) are events too, of kind ``user``, located as all others; they may end the run.
 
     Raises
     ------
     InputError
-        Tolerances out of range, dt <= 0, NaN.
+        Tolerances out of range, dt <= 0, NaN, events that are no functions.
     """
 
     rtol: float = 1e-12
@@ -78,6 +82,7 @@ class EventDriven:
     impact: ImpactLaw = field(default_factory=Moreau)
     crowd: int = 100
     on_none: OnNone = "stop"
+    events: Mapping[str, UserEvent | Callable[[float, State], float]] = field(default_factory=dict, hash=False)
     name: ClassVar[str] = "event_driven"
     project: ClassVar[bool] = True
     located: ClassVar[bool] = True
@@ -95,13 +100,24 @@ class EventDriven:
             raise InputError("crowd", repr(self.crowd), "an integer >= 1")
         if self.on_none not in ("stop", "impact", "compliance") and not isinstance(self.on_none, Compliance):
             raise InputError("on_none", repr(self.on_none), "'stop', 'impact', 'compliance' or a Compliance()")
+        object.__setattr__(self, "events", events_of(self.events))
+
+    def check(self, system: System, state: State) -> None:
+        """Raise InputError where a function of an event says no number about the first state."""
+        for one in self._named():
+            one.value(state)
+
+    def _named(self) -> tuple[NamedEvent, ...]:
+        return tuple(NamedEvent(name, one) for name, one in self.events.items() if isinstance(one, UserEvent))
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
         plain = {name: getattr(self, name) for name in ("name", "rtol", "atol", "dt", "crowd")}
         on_none = asdict(self.on_none) if isinstance(self.on_none, Compliance) else self.on_none
-        return {**plain, "activation": closed, "impact": law_document(self.impact), "on_none": on_none}
+        document = {**plain, "activation": closed, "impact": law_document(self.impact), "on_none": on_none}
+        asked = {one.name: {"stop": one.event.stop, "direction": one.event.direction} for one in self._named()}
+        return {**document, "events": asked} if asked else document
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
         """Return the motion to the next event, or to `t_max` or the next multiple of dt.
@@ -115,6 +131,7 @@ class EventDriven:
         if callable(control) and self.dt is None:
             raise InputError("control", "a function", "a dt for which it is held", "Write EventDriven(dt=1e-3).")
         leg = self.leg(system, state, held_control(control, state))
+        leg.events = self._named()
         end = self._end(state.t, t_max)
         try:
             leg = self._begun(leg, state, end)
@@ -192,6 +209,7 @@ class EventDriven:
             return leg
         after = self.leg(leg.whole, State(t=leg.t, q=leg.q, v=found.v), leg.control)
         after.again, after.rest_at, after.impulses = leg.again, leg.rest_at, dict(found.impulses)
+        after.events = leg.events
         after.work[0] += found.energy
         kind, ids = f"none_passed_by_{found.kind}", sorted(found.impulses)
         after.changes = [Change(t=leg.t, kind=kind, id=key, before=start, after=after.state()) for key in ids]
@@ -222,7 +240,7 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         start=start,
         state=leg.end_state(memory),
         dt=leg.t - start.t,
-        solution=_verified(dynamics, leg),
+        solution=_verified(dynamics if leg.entered else _in_flight(dynamics, leg), leg),
         dynamics=dynamics,
         reactions=leg.impulses,
         modes={row.id: modes[row.id].name(row) for row in rows if row.id in modes and row.kind != "bilateral"},
@@ -231,7 +249,21 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         control=leg.control,
         restitution=leg.kept,
         changes=tuple(leg.changes),
+        ends=leg.ends,
     )
+
+
+def _in_flight(dynamics: LocalDynamics, leg: Leg) -> LocalDynamics:
+    """Return the dynamics with gaps that are open in the middle of a phase as open, however small they are."""
+    modes, closed = {} if leg.phase is None else leg.phase.modes, leg.accuracy.activation.gap
+    small = [
+        row.level == "position" and 0.0 < row.gap <= closed and not modes.get(row.id, CLOSED).closed
+        for row in dynamics.rows
+    ]
+    if not any(small):
+        return dynamics
+    rows = tuple(row.but(gap=2.0 * closed) if one else row for row, one in zip(dynamics.rows, small, strict=True))
+    return replace(dynamics, rows=rows)
 
 
 def _verified(dynamics: LocalDynamics, leg: Leg) -> Solution:

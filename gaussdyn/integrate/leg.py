@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,9 +28,11 @@ from .integration import NEARLY, Stuck
 from .mode_choice import Chosen, after_event, choose, first_modes, holds, modes_of_reactions
 from .mode_memory import LENGTH, rebounds, remembered
 from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase
+from .user_events import NamedEvent, first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
+FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NARROW = 1e-8  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
@@ -57,6 +59,10 @@ class Leg(Course):
         When the sequence of impacts at the end of this leg ends, where that is known.
     resting : tuple of str
         What rests after it.
+    events : tuple of NamedEvent
+        Of the user.
+    ends : str
+        Why the run shall end after this leg, if it shall.
     """
 
     failure: Solution | None = None
@@ -67,6 +73,8 @@ class Leg(Course):
     again: bool = False
     rest_at: float | None = None
     resting: tuple[str, ...] = ()
+    events: tuple[NamedEvent, ...] = ()
+    ends: str = ""
 
     def __post_init__(self) -> None:
         self.system = self.whole
@@ -81,7 +89,7 @@ class Leg(Course):
         known = remembered(self.memory, [row.id for row in rows])
         if known:
             phase = Phase(system=self.system, control=self.control, modes=_completed(rows, known), rows=rows)
-            if now := holds(phase, self.state(), self.accuracy.activation):
+            if now := holds(phase, self.state(), self.accuracy.activation, touching=FLIGHT):
                 self._enter(phase, now)
                 return
         self._settle(rows, known, {}, None)
@@ -115,6 +123,10 @@ class Leg(Course):
                 piece, found = stretch.piece, stretch.found
                 if piece is not None and self._overlooks(self.phase, piece, found):
                     self.h = SHRINK * piece.h
+                    continue
+                if piece is not None and self._pass_user(self.phase, stretch, end):
+                    if self.passing is None:
+                        return
                     continue
                 if found is not None:
                     self._pass(self.phase, stretch, found, t_stop)
@@ -188,6 +200,40 @@ class Leg(Course):
                 self.offsets.pop((watch.id, watch.kind), None)
 
     # events
+
+    @property
+    def every_step(self) -> bool:
+        """Whether events of the user have to be looked for in every step of the integrator."""
+        return bool(self.events)
+
+    def _pass_user(self, phase: Phase, stretch: Stretch, end: float) -> bool:
+        """Go to the first event of the user in a step, if there is one before any other event."""
+        piece, one_step = stretch.piece, stretch.one_step
+        assert piece is not None
+        until = piece.t_end if stretch.found is None else stretch.found.t
+        first = first_of(self.events, piece, until, self._read)
+        if first is None:
+            return False
+        assert one_step is not None
+        one, crossing, look = first
+        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, crossing)
+        self._accept(phase, replace(piece, h=t - piece.t, end=y), None, end)
+        here = self.state()
+        modes = {} if self.phase is None else self.phase.modes
+        change = Change(
+            t=t, kind="user", id=one.name, before=here, after=here, modes_before=modes, modes_after=modes
+        )  # fmt: skip
+        self.changes.append(change)
+        if one.event.stop:
+            self.ends = f"the event {one.name!r} ends the run"
+        return True
+
+    def _read(self, t: float, y: Array) -> State:
+        """Return the state at a point of the integrator."""
+        q, v = (x.copy() for x in self._parts(y))
+        if len(q) != len(v):
+            q = self.system.move(q, np.zeros(len(v)), 0.0)
+        return State(t=t, q=q, v=v)
 
     def _pass(self, phase: Phase, stretch: Stretch, found: Crossing, t_stop: float) -> None:
         """Go to an event and choose what comes after it."""

@@ -127,8 +127,14 @@ def _undecided(state: State) -> Solution:
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 
 
-def holds(phase: Phase, state: State, activation: Activation) -> Instant | None:
-    """Return the instant if the modes of a phase solve the complementarity problem there, up to 1e-8 of its forces."""
+def holds(phase: Phase, state: State, activation: Activation, *, touching: float | None = None) -> Instant | None:
+    """Return the instant if the modes of a phase solve the complementarity problem there, up to 1e-8 of its forces.
+
+    Parameters
+    ----------
+    touching : float, optional
+        Open gaps up to this may not close, m; default: what counts as closed.
+    """
     try:
         now = phase.instant(state.t, state.q, state.v)
     except np.linalg.LinAlgError:
@@ -138,6 +144,8 @@ def holds(phase: Phase, state: State, activation: Activation) -> Instant | None:
     allowed = _allowed(now, activation)
     found = phase.conditions(now)
     ok = all(g >= -allowed[watch.unit] for g, watch in zip(found, phase.watches, strict=True))
+    if ok and touching is not None:
+        activation = replace(activation, gap=touching)
     ok = ok and all(_onward(row, phase.modes[row.id], now, activation, allowed["acceleration"]) for row in now.rows)
     return now if ok else None
 

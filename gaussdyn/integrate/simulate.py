@@ -166,6 +166,8 @@ class Loop:
                     archive.keep(recorder)
                 if self.progress is not None:
                     self.progress(state.t, self.task.t_end)
+                if one is not None and one[0].ends:
+                    return Stop(t=state.t, reason=one[0].ends)
             except InvariantBroken:
                 raise
             except _Stopped as stopped:

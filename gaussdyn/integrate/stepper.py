@@ -70,6 +70,8 @@ class Step:
         Kinetic and potential energy at the end, J, where the stepper knows them.
     changes : tuple of Change or None
         What was passed on the way, where the stepper locates events; None: what `modes` say at the end.
+    ends : str
+        Why the run shall end after this step, if it shall.
     """
 
     start: State
@@ -86,6 +88,7 @@ class Step:
     restitution: float = 1.0
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None
+    ends: str = ""
 
     def contact_force(self, one: str, other: str) -> Array:
         """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.

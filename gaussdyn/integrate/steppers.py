@@ -40,7 +40,7 @@ def named(name: str, **settings: Any) -> Stepper:
 
 def from_settings(document: Mapping[str, Any]) -> Stepper:
     """Return the stepper whose ``settings()`` gave this document."""
-    settings = dict(document)
+    settings = {key: value for key, value in document.items() if key != "events"}  # functions are not kept
     name = str(settings.pop("name", ""))
     if "activation" in settings:
         settings["activation"] = Activation(**settings["activation"])

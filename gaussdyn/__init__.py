@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .contact.snapshot import snapshot as snapshot
     from .errors import InputError as InputError
     from .integrate.event_driven import EventDriven as EventDriven
-    from .integrate.event_driven import EventDriven as EventDriven
     from .integrate.explore import explore as explore
     from .integrate.moreau_jean import MoreauJean as MoreauJean
     from .integrate.simulate import simulate as simulate
@@ -88,7 +87,6 @@ _HOME = {
     "contact.resolve": ("resolve",),
     "contact.snapshot": ("snapshot",),
     "errors": ("InputError",),
-    "integrate.event_driven": ("EventDriven",),
     "integrate.event_driven": ("EventDriven",),
     "integrate.explore": ("explore",),
     "integrate.moreau_jean": ("MoreauJean",),

@@ -165,8 +165,9 @@ class CompiledStep(Step):
         """
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
-        said = {"unsettled": unsettled, "restitution": figures[2], "_figures": figures, "_mode": mode, "changes": None}
-        _put(step, {**parts, **said, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None})
+        said = {"unsettled": unsettled, "restitution": figures[2], "changes": None, "ends": ""}
+        hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
+        _put(step, {**parts, **said, **hidden})
         return step
 
     def __getattr__(self, name: str) -> Any:

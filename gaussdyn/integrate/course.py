@@ -119,7 +119,7 @@ class Course(Integration):
 
     def _sail(self, phase: Phase, end: float) -> Stretch | None:
         """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
-        served = phase.system is self.whole and self.h > 0.0 and not self.every_step
+        served = phase.system is self.whole and self.h > 0.0 and not self.every_step and self.accuracy.step is None
         ship = CompiledPhase.of(phase, self.accuracy) if served else None
         if ship is None:
             return None

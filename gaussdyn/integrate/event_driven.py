@@ -54,6 +54,8 @@ class EventDriven:
     ----------
     rtol, atol : float
         Local error per step of the integrator, relative, and absolute in SI units.
+    step : float, optional
+        A fixed step of the integrator, s, whatever its local error: to see the order. None: the error decides.
     dt : float, optional
         A step also ends at every multiple of dt, s, so that states are saved there; a control that is a function is
         held so long. None: only events end a step.
@@ -77,6 +79,7 @@ class EventDriven:
 
     rtol: float = 1e-12
     atol: float = 1e-13
+    step: float | None = None
     dt: float | None = None
     activation: Activation = field(default_factory=Activation)
     impact: ImpactLaw = field(default_factory=Moreau)
@@ -90,8 +93,9 @@ class EventDriven:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rtol", scalar("rtol", self.rtol, low=3e-14, high=1e-3))
         object.__setattr__(self, "atol", scalar("atol", self.atol, low=0.0, high=1.0, open_low=True))
-        if self.dt is not None:
-            object.__setattr__(self, "dt", scalar("dt", self.dt, low=0.0, open_low=True))
+        for name in ("step", "dt"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, scalar(name, getattr(self, name), low=0.0, open_low=True))
         if not isinstance(self.activation, Activation):
             raise InputError("activation", repr(self.activation), "an Activation")
         if isinstance(self.impact, type) or not hasattr(self.impact, "strike"):
@@ -113,7 +117,7 @@ class EventDriven:
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
-        plain = {name: getattr(self, name) for name in ("name", "rtol", "atol", "dt", "crowd")}
+        plain = {name: getattr(self, name) for name in ("name", "rtol", "atol", "step", "dt", "crowd")}
         on_none = asdict(self.on_none) if isinstance(self.on_none, Compliance) else self.on_none
         document = {**plain, "activation": closed, "impact": law_document(self.impact), "on_none": on_none}
         asked = {one.name: {"stop": one.event.stop, "direction": one.event.direction} for one in self._named()}
@@ -148,7 +152,9 @@ class EventDriven:
 
     def leg(self, system: System, state: State, control: Array | None = None) -> Leg:
         """Return the leg that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
-        accuracy = Accuracy(rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact)
+        accuracy = Accuracy(
+            rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact, step=self.step
+        )  # fmt: skip
         return Leg(
             whole=system, control=control, accuracy=accuracy, t=state.t, q=state.q, v=state.v, memory=state.memory
         )

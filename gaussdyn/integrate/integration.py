@@ -22,12 +22,16 @@ WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy:
-    """Local error per step of the integrator, relative and absolute (SI); when rows are closed; the impact law."""
+    """Local error per step of the integrator, relative and absolute (SI); when rows are closed; the impact law.
+
+    With a `step` (s) all steps are so long, whatever their error, but those that end at an event or at a pole.
+    """
 
     rtol: float
     atol: float
     activation: Activation
     law: ImpactLaw
+    step: float | None = None
 
 
 class Stuck(Exception):
@@ -85,7 +89,8 @@ class Integration:
     def _weight(self, y: Array, end: Array) -> Array:
         n = len(self.q) + len(self.v)
         w = np.zeros(len(y))
-        w[:n] = 1.0 / (self.accuracy.atol + self.accuracy.rtol * np.maximum(np.abs(y[:n]), np.abs(end[:n])))
+        if self.accuracy.step is None:
+            w[:n] = 1.0 / (self.accuracy.atol + self.accuracy.rtol * np.maximum(np.abs(y[:n]), np.abs(end[:n])))
         return w
 
     def _start(self, phase: Phase) -> Array:
@@ -99,7 +104,7 @@ class Integration:
         assert self.now is not None
         before, self.side = self.now, self.now.side
         if self.h <= 0.0:
-            self.h = self._first_length(y, first, left)
+            self.h = self.accuracy.step or self._first_length(y, first, left)
         h = left if self.h >= left / 1.1 else min(self.h, 0.5 * left)
         while True:
             piece = self._trial(y, first, h)
@@ -111,7 +116,7 @@ class Integration:
                     raise Unbounded(self._jam(before))
                 raise Stuck(f"steps of {h:.2g} s are still too long")
         self._watch_stiffness(piece, end)
-        grown = h * factor(piece.error)
+        grown = min(h * factor(piece.error), self.accuracy.step or np.inf)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
         assert self.now is not None
         return piece, self.now

@@ -75,3 +75,11 @@ def test_walls_are_solved_at_growing_sizes(cli: Cli) -> None:
         assert one["E"] <= 1e-6
         assert one["bilateral_rows"] > 0
     assert cli("bench", "walls", "5").code == 2
+
+
+def test_orders_are_printed_for_a_scene(cli: Cli) -> None:
+    answer = cli("bench", "orders", "pendulum", "--steps", "8", "--levels", "3", "--json")
+    found = answer.document
+    assert found["schema"] == "gaussdyn/bench-orders/1"
+    assert [one["name"] for one in found["results"][0]["sittings"]] == ["by events", "smooth stepping"]
+    assert cli("bench", "orders", "pendulum", "--levels", "1").code == 2

@@ -84,7 +84,8 @@ class Contact:
     slip : expression, or a sequence of one or two
         Velocity of the body relative to the obstacle along each tangent, m/s: of t, q and v, linear in v.
     mu, mu_s : expression
-        Friction coefficient of slip and of rest (default mu), of parameters, t and q.
+        Friction coefficient of slip and of rest (default mu), of parameters, t, q and v (Stribeck's law, see
+        `slip_law`).
     rolling : sequence of two expressions
         Angular velocity relative to the obstacle along the two tangents, rad/s; needed for `mu_r`.
     mu_r : expression
@@ -135,7 +136,7 @@ class Friction:
     slip : expression, or a sequence of one or two
         Of t, q and v, linear in v, m/s or rad/s.
     cap, cap_s : expression
-        Largest force while slipping and at rest (default cap), N or N m; of parameters, t and q.
+        Largest force while slipping and at rest (default cap), N or N m; of parameters, t, q and v.
     name : str, optional
     """
 

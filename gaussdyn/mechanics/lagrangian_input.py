@@ -17,6 +17,8 @@ from .lagrangian_tree import symbol, to_tree
 TIME = "t"
 MEANING = {"q": "coordinates", "v": "velocities", "u": "controls", "p": "parameters"}
 
+OF_SLIP = ("mu", "mu_s", "cap", "cap_s")  # coefficients that may depend on velocities: Stribeck's law, say
+
 
 def read_model(
     *,
@@ -244,7 +246,10 @@ def _element(reader: Reader, name: str, constraint: SymbolicConstraint) -> Eleme
         kind=kind,
         level=level,
         expressions=tuple(trees),
-        coefficients=tuple((word, reader.tree(f"{word} of {name}", x, "qp")) for word, x in coefficients.items()),
+        coefficients=tuple(
+            (word, reader.tree(f"{word} of {name}", x, "qvp" if word in OF_SLIP else "qp"))
+            for word, x in coefficients.items()
+        ),
     )
 
 

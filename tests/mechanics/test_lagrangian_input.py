@@ -96,13 +96,21 @@ def test_expressions_that_hold_what_they_must_not():
     refused("acceleration", coordinates=[x], velocities=[u], kinetic=u**2, forces=[u.diff()])
     refused("rod", "velocities", "Nonholonomic", constraints=[Holonomic(x + vx, name="rod")])
     refused("potential", "velocities", "`forces`", potential=m * vx)
-    refused("mu of c", "velocities", constraints=[Contact(y, vx, mu=mu * vx, name="c")])
+    refused("eps_n of c", "velocities", constraints=[Contact(y, vx, mu=mu, eps_n=mu * vx, name="c")])
     refused("slip of c", "not linear", constraints=[Contact(y, vx**2, mu=mu, name="c")])
     refused("'m * v'", "Text is not evaluated", kinetic="m * v")
     refused("Integral", potential=sp.Integral(y**L, (y, 0, L)))
     refused("ImaginaryUnit", potential=sp.I * y)
     refused("gamma", potential=sp.gamma(y))
     refused("finite", potential=sp.oo)
+
+
+def test_a_coefficient_of_friction_may_depend_on_the_slip_and_is_refused_where_it_is_negative():
+    system = make(constraints=[Contact(y, vx, mu=mu * (1 - vx), name="c")])
+    (row,) = system.rows(0.0, np.zeros(2), np.array([0.5, 0.0]))
+    assert row.mu == row.mu_s == 0.15
+    with pytest.raises(InputError, match="mu of c"):
+        system.rows(0.0, np.zeros(2), np.array([2.0, 0.0]))
 
 
 def test_derivatives_of_complex_functions_are_told_how_to_become_real():

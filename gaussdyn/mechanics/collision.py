@@ -18,11 +18,12 @@ from ..errors import InputError
 from ..linalg.rotations import matrix_of, pointing
 from .features import Feature, Found
 from .planar_vectors import GROUND, nearest
-from .spatial_shapes import Capsule, HalfSpace, Shape, Sphere
+from .spatial_shapes import Capsule, Ellipsoid, HalfSpace, Shape, Sphere
 
-SPHERE, CAPSULE, BOX, HALF_SPACE = range(4)
+SPHERE, CAPSULE, BOX, ELLIPSOID, HALF_SPACE = range(5)
 SUFFIXES: dict[int, tuple[str, ...]] = {
     SPHERE: ("",),
+    ELLIPSOID: ("",),
     HALF_SPACE: ("",),
     CAPSULE: (":axis", ":end0", ":end1"),
     BOX: (*(f":c{i}" for i in range(8)), *(f":e{i:02d}" for i in range(12)), *(f":f{i}" for i in range(6))),
@@ -35,11 +36,12 @@ class ShapeArrays(NamedTuple):
     Attributes
     ----------
     table : IntArray, shape (s, 4)
-        Kind: SPHERE, CAPSULE, BOX or HALF_SPACE. Number of the body in the order of the system, -1 for the ground.
+        Kind: SPHERE, CAPSULE, BOX, ELLIPSOID or HALF_SPACE. Number of the body in the order of the system, -1 for the
+        ground.
         Place of the shape among the first and among the second halves of ids: contacts come in the order of their ids.
     forms : Array, shape (s, 15)
         Place (3) and frame (9, row by row; its third column is the normal of a half-space) in the frame of the body.
-        Size: (radius, 0, 0), (radius, half_length, 0), half of a box, zeros.
+        Size: (radius, 0, 0), (radius, half_length, 0), half of a box or of an ellipsoid, zeros.
     off : IntArray, shape (k,)
         Sorted keys i s + j, i < j, of pairs that never touch.
     """
@@ -108,7 +110,7 @@ class Shapes:
         ----------
         bodies : mapping of str to sequence of Shape
             The shapes of every body by name, in the order of the system; a body with several must name them.
-        obstacles : sequence of HalfSpace, Sphere, Capsule or Box
+        obstacles : sequence of HalfSpace, Sphere, Capsule, Box or Ellipsoid
             Fixed to the ground (named, in space), half-spaces also to a body.
         off : iterable of pairs of str
             Names of bodies, shapes or obstacles that never touch one another.
@@ -116,7 +118,8 @@ class Shapes:
         Raises
         ------
         InputError
-            Shapes without a name of their own, two of one name, an unknown body or name.
+            Shapes without a name of their own, two of one name, an unknown body or name, an ellipsoid that may meet
+            another shape than a half-space.
         """
         names = tuple(bodies)
         entries = [_entry(names, obstacle) for obstacle in obstacles]
@@ -126,7 +129,9 @@ class Shapes:
         for (left, _, _), (right, _, _) in pairwise(entries):
             if left == right:
                 raise InputError("shapes", f"two called {left!r}", "different names", "Give each shape a name.")
-        return Shapes(names, tuple(label for label, _, _ in entries), _arrays(entries, _keys(names, entries, off)))
+        keys = _keys(names, entries, off)
+        _refuse_ellipsoids(entries, set(keys.tolist()))
+        return Shapes(names, tuple(label for label, _, _ in entries), _arrays(entries, keys))
 
     def buffers(self, room: int = 0) -> Buffers:
         """Return work space for `find_features` with room for some contacts (8 per shape by default)."""
@@ -234,7 +239,20 @@ def _numbers(shape: Shape | HalfSpace) -> tuple[int, Sequence[float], Array, Seq
         return SPHERE, shape.at, np.eye(3), (shape.radius, 0.0, 0.0)
     if isinstance(shape, Capsule):
         return CAPSULE, shape.at, matrix_of(shape.turn), (shape.radius, shape.half_length, 0.0)
+    if isinstance(shape, Ellipsoid):
+        return ELLIPSOID, shape.at, np.eye(3), shape.half
     return BOX, shape.at, matrix_of(shape.turn), shape.half
+
+
+def _refuse_ellipsoids(entries: Sequence[Entry], off: set[int]) -> None:
+    """Raise InputError where an ellipsoid may meet a shape that is no half-space."""
+    for i, (first, body, one) in enumerate(entries):
+        for j, (second, other_body, other) in enumerate(entries[i + 1 :], start=i + 1):
+            kinds = {type(one), type(other)}
+            if Ellipsoid not in kinds or HalfSpace in kinds or body == other_body or i * len(entries) + j in off:
+                continue
+            fix = f'Take the pair out: pairs={{("{first}", "{second}"): None}}.'
+            raise InputError("shapes", f"{first!r} may meet {second!r}", "ellipsoids that meet half-spaces only", fix)
 
 
 def _keys(bodies: Sequence[str], entries: Sequence[Entry], off: Iterable[tuple[str, str]]) -> IntArray:

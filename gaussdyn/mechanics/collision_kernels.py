@@ -13,7 +13,7 @@ from .box_kernels import ball_box, box_box
 from .capsule_box_kernels import capsule_box
 from .feature_kernels import A1, A2
 from .round_kernels import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
-from .shape_kernels import A3, BOX, CAPSULE, HALF_SPACE, I1, I2, KIND, NONE, SPHERE
+from .shape_kernels import A3, BOX, CAPSULE, ELLIPSOID, HALF_SPACE, I1, I2, KIND, NONE, SPHERE
 
 LABELS = 32  # more than any shape has features
 FRAME, SIZE, LOW, HIGH = 3, 12, 15, 18  # columns of `world`
@@ -41,7 +41,7 @@ def place(table: IntArray, forms: Array, x: Array, R: Array, reach: float, trave
             extent, m = forms[i, 12], FRAME + 3 * a
             if table[i, 0] == CAPSULE:
                 extent += abs(world[i, m + 2]) * forms[i, 13]
-            elif table[i, 0] == BOX:
+            elif table[i, 0] == BOX or table[i, 0] == ELLIPSOID:
                 extent = abs(world[i, m]) * forms[i, 12]
                 extent += abs(world[i, m + 1]) * forms[i, 13] + abs(world[i, m + 2]) * forms[i, 14]
             world[i, LOW + a], world[i, HIGH + a] = world[i, a] - extent - margin, world[i, a] + extent + margin
@@ -102,6 +102,8 @@ def meet(world: Array, a: int, b: int, i: int, j: int, limit: float, room: Array
     """Add the contacts of shapes i and j of kinds a <= b; where the kinds are equal, i comes first."""
     if b == HALF_SPACE:
         on_half_space(world, a, i, j, limit, found)
+    elif b == ELLIPSOID:
+        return  # such pairs are refused when shapes are gathered, see `collision.Shapes`
     elif a == BOX:
         box_box(world, i, j, limit, room, found)
     elif a == CAPSULE:

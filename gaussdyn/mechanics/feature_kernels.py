@@ -1,4 +1,4 @@
-"""The four pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
+"""The five pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
 
 Data of a feature: a (3), da (3), ra, b (3), db (3), rb, where a, da stand in the frame of body A and b, db in that of
 body B. The normal points from B into A and the gap is positive while they are apart.
@@ -7,9 +7,11 @@ body B. The normal points from B into A and the gap is positive while they are a
 * BALL_BALL: balls of radii ra, rb about a and b.
 * BALL_LINE: ball of radius ra about a; line through b along db, with radius rb.
 * LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A.
+* ELLIPSOID_PLANE: ellipsoid about a with the half axes da (m) along the axes of the frame of A; plane as above.
 
-The contact point is where a ball touches (BALL_PLANE, BALL_LINE), or half-way between the two surfaces. Both bodies
-are taken as moving with their material at this one point, so that the reactions have no moment in sum.
+The contact point is where a ball or an ellipsoid touches (BALL_PLANE, BALL_LINE, ELLIPSOID_PLANE), or half-way between
+the two surfaces. Both bodies are taken as moving with their material at this one point, so that the reactions have no
+moment in sum.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import math
 from .._jit import kernel
 from ..arrays import Array
 
-BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE = 0, 1, 2, 3
+BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE = 0, 1, 2, 3, 4
 TURNOVER = -0.43  # normals steeper down than this use the other chart of frames: away from axes and common slopes
 A1, A2 = "float64[::1]", "float64[:,::1]"
 V3 = "UniTuple(float64, 3)"
@@ -55,6 +57,49 @@ def turned(R: Array, data: Array, i: int) -> Vector:
     )
 
 
+@kernel(f"{V3}({A2}, {V3})", borrows=True)
+def turned_back(R: Array, x: Vector) -> Vector:
+    """Return R^T x."""
+    return (
+        R[0, 0] * x[0] + R[1, 0] * x[1] + R[2, 0] * x[2],
+        R[0, 1] * x[0] + R[1, 1] * x[1] + R[2, 1] * x[2],
+        R[0, 2] * x[0] + R[1, 2] * x[1] + R[2, 2] * x[2],
+    )
+
+
+@kernel(f"{V3}({A1}, {V3})", borrows=True)
+def squared(data: Array, x: Vector) -> Vector:
+    """Return x with its entries times the squares of the half axes of an ellipsoid."""
+    return (data[3] * data[3] * x[0], data[4] * data[4] * x[1], data[5] * data[5] * x[2])
+
+
+@kernel(f"{V3}({A2}, {A1}, {V3})", borrows=True)
+def support(RA: Array, data: Array, n: Vector) -> Vector:
+    """Return the point of an ellipsoid farthest along n, from its centre: R h^2 R^T n / |h R^T n|."""
+    m = turned_back(RA, n)
+    p = squared(data, m)
+    k = 1.0 / math.sqrt(dot3(m, p))
+    return (
+        k * (RA[0, 0] * p[0] + RA[0, 1] * p[1] + RA[0, 2] * p[2]),
+        k * (RA[1, 0] * p[0] + RA[1, 1] * p[1] + RA[1, 2] * p[2]),
+        k * (RA[2, 0] * p[0] + RA[2, 1] * p[1] + RA[2, 2] * p[2]),
+    )
+
+
+@kernel(f"{V3}({A2}, {A1}, {V3}, {V3}, {V3})", borrows=True)
+def support_rate(RA: Array, data: Array, omega: Vector, n: Vector, dn: Vector) -> Vector:
+    """Return the rate of `support` while the body turns at omega and n changes at dn; it holds the curvature."""
+    p, turning = support(RA, data, n), along(dn, -1.0, cross3(omega, n))
+    k, dk = dot3(n, p), dot3(p, turning)  # |h R^T n| and its rate
+    x = squared(data, turned_back(RA, turning))
+    moved = (
+        RA[0, 0] * x[0] + RA[0, 1] * x[1] + RA[0, 2] * x[2],
+        RA[1, 0] * x[0] + RA[1, 1] * x[1] + RA[1, 2] * x[2],
+        RA[2, 0] * x[0] + RA[2, 1] * x[1] + RA[2, 2] * x[2],
+    )
+    return along(along(cross3(omega, p), 1.0 / k, moved), -dk / k, p)
+
+
 @kernel(f"{V3}({A1})", borrows=True)
 def triple3(x: Array) -> Vector:
     """Return an array of three numbers as a tuple."""
@@ -82,6 +127,11 @@ def feature_motion(
     if kind == BALL_PLANE:
         gap, n, dn = dot3(eb, d) - ra, eb, deb
         c, dc = along(a, -ra, n), along(va, -ra, dn)
+    elif kind == ELLIPSOID_PLANE:
+        n, dn = eb, deb
+        p = support(RA, data, n)
+        gap, c = dot3(n, d) - dot3(n, p), along(a, -1.0, p)
+        dc = along(va, -1.0, support_rate(RA, data, omega_a, n, dn))
     elif kind == LINE_LINE:
         dea = cross3(omega_a, ea)
         m, dm = cross3(ea, eb), along(cross3(dea, eb), 1.0, cross3(ea, deb))
@@ -129,6 +179,10 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         distance, n = dot3(eb, d), eb
         c = along(a, -ra, n)
         rb = 0.0
+    elif kind == ELLIPSOID_PLANE:
+        n, p = eb, support(RA, data, eb)
+        distance, c = dot3(eb, d) - dot3(eb, p), along(a, -1.0, p)
+        ra, rb = 0.0, 0.0
     elif kind == LINE_LINE:
         ea = turned(RA, data, 3)
         m = cross3(ea, eb)

@@ -1,7 +1,8 @@
 """Contacts in space as data: a pair of primitives on two bodies, and the `Row` it makes at one state.
 
-Whatever the shapes, a contact is one of BALL_PLANE, BALL_BALL, BALL_LINE and LINE_LINE; see `feature_kernels`. It holds
-while its nearest points stay where they are (on the face, within the edge); detection finds the ones that do.
+Whatever the shapes, a contact is one of BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE and ELLIPSOID_PLANE; see
+`feature_kernels`. It holds while its nearest points stay where they are (on the face, within the edge); detection finds
+the ones that do.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from ..errors import InputError
 from .contact_law import ContactLaw
 from .rows import Row, pair_of
 
-KINDS = ("ball_plane", "ball_ball", "ball_line", "line_line")
-BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE = range(4)
+KINDS = ("ball_plane", "ball_ball", "ball_line", "line_line", "ellipsoid_plane")
+BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE = range(5)
 FRICTIONLESS = ContactLaw()
 
 
@@ -165,11 +166,12 @@ class Feature:
     id : str
         Stable name, e.g. ``upper:c3/lower:f5``.
     kind : int
-        BALL_PLANE, BALL_BALL, BALL_LINE or LINE_LINE.
+        BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE or ELLIPSOID_PLANE.
     bodies : (str, str)
         Names of A, which the normal points into, and B, ``ground`` for the ground.
     data : array_like, shape (14,)
-        a (3), da (3), ra in the frame of A and b (3), db (3), rb in that of B; directions of length one, lengths in m.
+        a (3), da (3), ra in the frame of A and b (3), db (3), rb in that of B; directions of length one, lengths in m
+        (da of an ellipsoid: its half axes).
     shapes : (str, str)
         Names of the two shapes, e.g. ("upper", "floor"); those of the bodies by default.
 
@@ -188,10 +190,12 @@ class Feature:
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", vector(f"data of {self.id}", self.data, 14))
         object.__setattr__(self, "shapes", (self.shapes[0] or self.bodies[0], self.shapes[1] or self.bodies[1]))
-        if self.kind not in range(4):
-            raise InputError(f"kind of {self.id}", self.kind, f"0 to 3: {', '.join(KINDS)}")
+        if self.kind not in range(5):
+            raise InputError(f"kind of {self.id}", self.kind, f"0 to 4: {', '.join(KINDS)}")
         *numbers, rb = self.data.tolist()
         scalar(f"radius of {self.id}", min(numbers[6], rb), low=0.0)
+        if self.kind == ELLIPSOID_PLANE and min(numbers[3:6]) <= 0.0:
+            raise InputError(f"half axes of {self.id}", numbers[3:6], "three numbers > 0")
         for needed, i in ((self.kind == LINE_LINE, 3), (self.kind != BALL_BALL, 10)):
             length = math.hypot(*numbers[i : i + 3])
             if needed and abs(length - 1.0) > 1e-9:

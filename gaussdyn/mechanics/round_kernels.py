@@ -1,4 +1,4 @@
-"""Contacts of spheres, capsules and half-spaces, compiled; arrays as in `shape_kernels`, limit: the largest gap, m."""
+"""Contacts of round shapes and of half-spaces, compiled; arrays as in `shape_kernels`, limit: the largest gap, m."""
 
 from __future__ import annotations
 
@@ -6,10 +6,23 @@ import math
 
 from .._jit import kernel
 from ..arrays import Array
-from .feature_kernels import A2, BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE, V3, Vector, along, cross3, dot3
+from .feature_kernels import (
+    A2,
+    BALL_BALL,
+    BALL_LINE,
+    BALL_PLANE,
+    ELLIPSOID_PLANE,
+    LINE_LINE,
+    V3,
+    Vector,
+    along,
+    cross3,
+    dot3,
+)
 from .shape_kernels import (
     BOX,
     CAPSULE,
+    ELLIPSOID,
     END,
     NONE,
     axis_of,
@@ -27,7 +40,7 @@ PARALLEL = 1e-4  # sine of the angle between axes below which the ends of capsul
 
 @kernel(f"void({A2}, int64, int64, int64, float64, {A2})", borrows=True)
 def on_half_space(world: Array, kind: int, i: int, j: int, limit: float, found: Array) -> None:
-    """Add the contacts of shape i with the half-space j: centre, ends or corners."""
+    """Add the contacts of shape i with the half-space j: centre, ends, corners or the lowest point."""
     size = size_of(world, i)
     n = axis_of(world, j, 2)
     x = along(centre_of(world, i), -1.0, centre_of(world, j))
@@ -47,6 +60,10 @@ def on_half_space(world: Array, kind: int, i: int, j: int, limit: float, found: 
             if height + s * rise - size[0] <= limit:
                 p = (0.0, 0.0, s * size[1])
                 put(found, BALL_PLANE, (i, END + end, j, 0), p, NONE, size[0], NONE, (0.0, 0.0, 1.0), 0.0)
+    elif kind == ELLIPSOID:
+        a, b, c = dot3(n, axis_of(world, i, 0)), dot3(n, axis_of(world, i, 1)), dot3(n, axis_of(world, i, 2))
+        if height - math.sqrt(square((a * size[0], b * size[1], c * size[2]))) <= limit:
+            put(found, ELLIPSOID_PLANE, (i, 0, j, 0), NONE, size, 0.0, NONE, (0.0, 0.0, 1.0), 0.0)
     elif height - size[0] <= limit:
         put(found, BALL_PLANE, (i, 0, j, 0), NONE, NONE, size[0], NONE, (0.0, 0.0, 1.0), 0.0)
 

@@ -17,7 +17,7 @@ from .feature_kernels import A2, V3, Vector, dot3
 
 A3, I1, I2 = "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 LABEL = "UniTuple(int64, 4)"
-SPHERE, CAPSULE, BOX, HALF_SPACE = 0, 1, 2, 3
+SPHERE, CAPSULE, BOX, ELLIPSOID, HALF_SPACE = 0, 1, 2, 3, 4
 EDGE, FACE, END = 8, 20, 1  # first numbers of the edges and faces of a box and of the ends of a capsule in labels
 KIND = 14  # column of `found`
 NONE = (0.0, 0.0, 0.0)

@@ -33,7 +33,7 @@ class SpatialBody:
         kg, > 0.
     inertia : array_like, shape (3,) or (3, 3)
         About the mass centre in body axes, kg m^2: the moments about x, y and z, or the whole matrix.
-    shapes : sequence of Sphere, Capsule or Box
+    shapes : sequence of Sphere, Capsule, Box or Ellipsoid
         What it touches others with; several need different names. Without shapes it touches nothing.
 
     Raises
@@ -97,7 +97,7 @@ def _check_shapes(name: str, shapes: tuple[Any, ...]) -> None:
     """Raise InputError unless these are shapes with different names."""
     for shape in shapes:
         if not isinstance(shape, Shape):
-            raise InputError(f"shapes of {name}", repr(shape), "Sphere, Capsule or Box")
+            raise InputError(f"shapes of {name}", repr(shape), "Sphere, Capsule, Box or Ellipsoid")
     names = [shape.name for shape in shapes]
     if len(set(names)) < len(names):
         raise InputError(f"shapes of {name}", f"names {names}", "different names", "Give each shape a name.")

@@ -145,7 +145,7 @@ def _names(bodies: Mapping[str, Sequence[Shape]], obstacles: Sequence[Obstacle])
 
 def _label(obstacle: Obstacle) -> str:
     if not isinstance(obstacle, Obstacle):
-        raise InputError("obstacles", repr(obstacle), "HalfSpace, Sphere, Capsule or Box")
+        raise InputError("obstacles", repr(obstacle), "HalfSpace, Sphere, Capsule, Box or Ellipsoid")
     if isinstance(obstacle, HalfSpace) and obstacle.body != GROUND:
         return f"{obstacle.body}.{obstacle.name}"
     return obstacle.name

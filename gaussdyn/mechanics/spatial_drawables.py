@@ -2,7 +2,7 @@
 
 Every dictionary has ``shape`` and ``name``, lengths in m, ``turn`` a unit quaternion (w, x, y, z): ``point`` (at),
 ``segment`` (ends), ``sphere`` (at, turn, radius), ``capsule`` (at, turn, radius, half_length; along z),
-``box`` (at, turn, half), ``plane`` (at, normal).
+``box`` and ``ellipsoid`` (at, turn, half), ``plane`` (at, normal).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .spatial_contacts import Obstacle
 from .spatial_forces import Spring
 from .spatial_links import Link
 from .spatial_motion import Motions, SpatialMarker, SpatialMotion
-from .spatial_shapes import Capsule, HalfSpace, Shape, Sphere
+from .spatial_shapes import Capsule, Ellipsoid, HalfSpace, Shape, Sphere
 
 
 def drawables(
@@ -50,13 +50,15 @@ def _obstacle(obstacle: Obstacle, motion: Motions) -> dict[str, Any]:
 
 
 def _shape(name: str, shape: Shape, pose: SpatialMotion) -> dict[str, Any]:
-    R: Array = pose.R if isinstance(shape, Sphere) else pose.R @ matrix_of(shape.turn)
+    R: Array = pose.R if isinstance(shape, (Sphere, Ellipsoid)) else pose.R @ matrix_of(shape.turn)
     at = pose.x + pose.R @ np.array(shape.at)
     drawn = {"name": name, "at": at.tolist(), "turn": quaternion_of(R).tolist()}
     if isinstance(shape, Sphere):
         return {"shape": "sphere", **drawn, "radius": shape.radius}
     if isinstance(shape, Capsule):
         return {"shape": "capsule", **drawn, "radius": shape.radius, "half_length": shape.half_length}
+    if isinstance(shape, Ellipsoid):
+        return {"shape": "ellipsoid", **drawn, "half": list(shape.half)}
     return {"shape": "box", **drawn, "half": list(shape.half)}
 
 

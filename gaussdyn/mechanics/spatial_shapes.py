@@ -132,7 +132,45 @@ class Box:
         return math.hypot(*self.at) + math.hypot(*self.half)
 
 
-Shape = Sphere | Capsule | Box
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ellipsoid:
+    """An ellipsoid with its axes along those of the body; it touches half-spaces only.
+
+    A body whose principal axes are others has its whole inertia matrix in these axes.
+
+    Parameters
+    ----------
+    half : (a, b, c)
+        Half axes along x, y and z, m, > 0.
+    at : (x, y, z)
+        Its centre in the body's frame, m.
+    name : str
+
+    Raises
+    ------
+    InputError
+        A half axis that is not positive, NaN, an unusable name.
+    """
+
+    half: Triple
+    at: Triple = (0.0, 0.0, 0.0)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        _name("ellipsoid", self.name)
+        half = triple("half of an ellipsoid", self.half)
+        if min(half) <= 0.0:
+            raise InputError("half of an ellipsoid", half, "three numbers > 0", "They are its half axes, in m.")
+        object.__setattr__(self, "half", half)
+        object.__setattr__(self, "at", triple("at of an ellipsoid", self.at))
+
+    @property
+    def reach(self) -> float:
+        """Radius of the ball about the origin of the body's frame that holds the shape, m."""
+        return math.hypot(*self.at) + max(self.half)
+
+
+Shape = Sphere | Capsule | Box | Ellipsoid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

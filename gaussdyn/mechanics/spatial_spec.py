@@ -14,12 +14,12 @@ from .spatial_forces import Drag, Load, Shaking, Spring
 from .spatial_joints import BallJoint, Hinge, Slider, Universal, Weld
 from .spatial_links import Rod, String
 from .spatial_motion import SpatialMarker
-from .spatial_shapes import Box, Capsule, HalfSpace, Sphere
+from .spatial_shapes import Box, Capsule, Ellipsoid, HalfSpace, Sphere
 
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
-        SpatialBody, SpatialMarker, Sphere, Capsule, Box, HalfSpace, ContactLaw,
+        SpatialBody, SpatialMarker, Sphere, Capsule, Box, Ellipsoid, HalfSpace, ContactLaw,
         BallJoint, Hinge, Universal, Slider, Weld, Rod, String, Limit, JointFriction, Motor, Gear,
         Spring, Drag, Load, Drive, Shaking,
     )

@@ -57,6 +57,8 @@ def _flattened(shape: Shape, size: tuple[Array, float]) -> tuple[float, dict[str
         flat = {"shape": "disc", "at": at[:2].tolist(), "radius": shape["radius"], "angle": _mark(shape)}
     elif kind == "capsule":
         flat = {"shape": "polygon", "points": _pill(shape)}
+    elif kind == "ellipsoid":
+        flat = {"shape": "polygon", "points": _outline(shape)}
     else:
         flat = {"shape": "point", "at": at[:2].tolist()}
     return float(at[2]), {"name": name, **flat}
@@ -85,6 +87,15 @@ def _pill(shape: Shape) -> list[list[float]]:
     ends = (np.array([shape["at"] + axis, shape["at"] - axis]) @ view().T)[:, :2]
     rim = shape["radius"] * np.stack([np.cos(CIRCLE), np.sin(CIRCLE)], axis=1)
     return _hull(np.vstack([ends[0] + rim, ends[1] + rim]))
+
+
+def _outline(shape: Shape) -> list[list[float]]:
+    """Return the outline of an ellipsoid: its points farthest along every direction in the picture."""
+    frame = (view() @ matrix_of(shape["turn"])) * shape["half"]
+    e = np.stack([np.cos(CIRCLE), np.sin(CIRCLE)])
+    m = frame[:2].T @ e
+    points: list[list[float]] = ((view() @ shape["at"])[:2] + (frame[:2] @ (m / np.linalg.norm(m, axis=0))).T).tolist()
+    return points
 
 
 def _hull(points: Array) -> list[list[float]]:

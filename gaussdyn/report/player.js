@@ -135,6 +135,18 @@
         strokes(ring(at, u, v, s.radius, 36).map((p) => (seen(p)[2] >= seen(at)[2] ? screen(p) : null)), colour);
       }
     },
+    ellipsoid: (s, colour) => {
+      const axes = [0, 1, 2].map((k) => rotate(s.turn, [0, 0, 0].map((_, j) => +(j === k) * s.half[k])));
+      const far = (e) => {
+        const m = axes.map((axis) => dot(axis, e)), k = Math.hypot(...m);
+        return axes.reduce((p, axis, j) => add(p, axis, m[j] / k), s.at);
+      };
+      const rim = Array.from({ length: 72 }, (_, k) => far(add(camera[0].map((x) => x * Math.cos(k * Math.PI / 36)), camera[1], Math.sin(k * Math.PI / 36))));
+      path(rim.map(screen), { fill: shaded(colour, 0.45), stroke: colour });
+      for (const [u, v] of [[axes[0], axes[1]], [axes[1], axes[2]], [axes[2], axes[0]]]) {
+        strokes(ring(s.at, u, v, 1, 72).map((p) => (seen(p)[2] >= seen(s.at)[2] ? screen(p) : null)), colour);
+      }
+    },
     box: (s, colour) => {
       for (let k = 0; k < 3; k += 1) {
         const axis = rotate(s.turn, [0, 0, 0].map((_, j) => +(j === k))), side = dot(camera[2], axis) > 0 ? 1 : -1;

@@ -1,4 +1,4 @@
-"""Gap, Jacobian, rate and drift of the four pairs of primitives against finite differences along motions."""
+"""Gap, Jacobian, rate and drift of the five pairs of primitives against finite differences along motions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.features import BALL_BALL, BALL_LINE, BALL_PLANE, KINDS, LINE_LINE, Feature
+from gaussdyn.mechanics.features import BALL_BALL, BALL_LINE, BALL_PLANE, ELLIPSOID_PLANE, KINDS, LINE_LINE, Feature
 
 FIVE = ContactLaw(mu=0.4, mu_s=0.5, mu_r=0.01, eps_n=0.2, eps_t=-0.1)
 
@@ -24,6 +24,9 @@ def _unit(x):
 def _feature(kind, seed):
     rng = np.random.default_rng(seed)
     a, b, da, db = rng.normal(size=(4, 3))
+    if kind == ELLIPSOID_PLANE:
+        half, plane = 0.1 + np.abs(da), [*(0.3 * b), *_unit(db), 0.0]
+        return Feature(id="a/b", kind=kind, bodies=("a", "b"), data=np.array([*(0.3 * a), *half, 0.0, *plane]))
     data = np.concatenate([0.3 * a, _unit(da), [0.2], 0.3 * b, _unit(db), [0.1 if kind != BALL_PLANE else 0.0]])
     return Feature(id="a/b", kind=kind, bodies=("a", "b"), data=data)
 
@@ -68,7 +71,7 @@ def _slope(f, h=1e-3):
     return (45 * (f(h) - f(-h)) - 9 * (f(2 * h) - f(-2 * h)) + (f(3 * h) - f(-3 * h))) / (60 * h)
 
 
-CASES = [pytest.param(kind, seed, id=f"{KINDS[kind]}-{seed}") for kind in range(4) for seed in range(25)]
+CASES = [pytest.param(kind, seed, id=f"{KINDS[kind]}-{seed}") for kind in range(5) for seed in range(25)]
 
 
 @pytest.mark.parametrize(("kind", "seed"), CASES)
@@ -204,8 +207,10 @@ def test_ball_on_the_ground_rolls_without_slip():
 
 def test_input_is_checked():
     good = _feature(LINE_LINE, 0).data
-    with pytest.raises(InputError, match="0 to 3"):
-        Feature(id="a/b", kind=4, bodies=("a", "b"), data=good)
+    with pytest.raises(InputError, match="0 to 4"):
+        Feature(id="a/b", kind=5, bodies=("a", "b"), data=good)
+    with pytest.raises(InputError, match="half axes"):
+        Feature(id="a/b", kind=ELLIPSOID_PLANE, bodies=("a", "b"), data=np.array([0.0] * 9 + [0, 0, 0, 1, 0]))
     with pytest.raises(InputError, match="length 1"):
         Feature(id="a/b", kind=LINE_LINE, bodies=("a", "b"), data=2 * good)
     for bad in (np.append(good[:-1], -1.0), np.append(good[:-1], np.nan), good[:-1]):

@@ -49,6 +49,19 @@ def test_a_capsule_is_as_wide_as_its_radius(turn):
     assert min(widths) == pytest.approx(0.4, rel=3e-3)
 
 
+@pytest.mark.parametrize("turn", [[1.0, 0, 0, 0], TURN])
+def test_the_outline_of_an_ellipsoid_is_that_of_its_points(turn):
+    from gaussdyn.linalg.rotations import matrix_of
+
+    at, half = np.array([0.1, -0.2, 0.3]), np.array([0.3, 0.2, 0.1])
+    (flat,) = seen([{"shape": "ellipsoid", "name": "egg", "at": at.tolist(), "turn": turn, "half": half.tolist()}])
+    points = np.random.default_rng(0).normal(size=(200_000, 3))
+    points = at + (points / np.linalg.norm(points, axis=1)[:, None] * half) @ matrix_of(turn).T
+    for angle in np.linspace(0, np.pi, 7):
+        e = [np.cos(angle), np.sin(angle)]
+        assert np.ptp(np.array(flat["points"]) @ e) == pytest.approx(np.ptp((points @ view().T)[:, :2] @ e), rel=5e-3)
+
+
 def test_what_is_near_covers_what_is_far_and_the_ground_lies_below():
     ball = {"shape": "sphere", "turn": [1.0, 0, 0, 0], "radius": 0.1}
     near, far = view()[2] * 3.0, -view()[2] * 3.0

@@ -115,6 +115,9 @@ def audit(
         for a in range(d):
             U[a], R[a] = u[first + a], r[first + a]
             out[7] += U[a] * R[a]
+        if c == 1 and U[0] >= 0.0 and length(R, 0, d) == 0.0:  # open: every figure is zero
+            mode[k] = OPEN if rho[k] * U[0] > tol else DEGENERATE
+            continue
         natural(c, d, p, U, R, rho[k], F, x, Y)
         out[0] += length(F, 0, d) ** 2
         natural(c, d, p, U, R, 1.0, F, x, Y)

@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from .complementarity import ComplementarityProblem
-from .laws import Dry, Sliding, Unilateral
 from .solution import Solution
 from .verify import Problem, verified
 
@@ -20,13 +19,12 @@ STEPS = 60  # proximal Newton steps; what needs more is hard, and left to the wh
 def few_blocks(problem: Problem, blocks: ComplementarityProblem, tol: float) -> Solution | None:
     """Return the verified answer of the first attempts, or None if the problem is not of the kind for it."""
     rows, table = blocks.rows, blocks.table
-    if len(blocks.q) > ROWS or blocks.W_abs is not None or sp.issparse(blocks.W) or Dry.code in table.code:
+    if len(blocks.q) > ROWS or blocks.W_abs is not None or sp.issparse(blocks.W) or table.dry:
         return None
-    frictionless = bool(((table.code == Unilateral.code) | (table.code == Sliding.code)).all())
     r = np.zeros(len(blocks.q))
     E, steps = _kernel()(
         (rows.data, rows.indices, rows.indptr), blocks.q, rows.D, (table.code, table.start, table.P), blocks.rho, tol,
-        0 if frictionless else STEPS, r,
+        0 if table.plain else STEPS, r,
     )  # fmt: skip
     if not np.isfinite(E):
         return None

@@ -154,8 +154,13 @@ def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: 
 def natural(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: Array, x: Array, Y: Array) -> None:
     """Put into F the natural map r - P(r - rho u^) of one block, u^ = u + mu |u_T| n; x and Y are work space.
 
-    Where friction at rest is the stronger one, the smaller of this and the residual of sticking.
+    Where friction at rest is the stronger one, the smaller of this and the residual of sticking. Open contacts, of
+    which there may be many, are seen at first sight.
     """
+    if code == 1 and u[0] >= 0.0 and length(r, 0, d) == 0.0:
+        for a in range(d):
+            F[a] = 0.0
+        return
     sliding_map(code, d, p, u, r, rho, F, x, Y)
     if code in (1, 2, 5) and p[1] > (p[2] if code == 5 else p[0]):
         static_excess(code, d, p, r, x)

@@ -349,6 +349,12 @@ class LawTable:
         Whether some friction is stronger at rest than in slip: then a law is not monotone, whatever W.
     one_sided : bool
         Whether every law lets its block open wherever u_N >= 0, whatever the slip.
+    widest : int
+        Rows of the largest block.
+    plain : bool
+        Whether all laws are Unilateral or Sliding.
+    dry : bool
+        Whether some law is Dry, whose parameters have units.
     """
 
     laws: tuple[Law, ...]
@@ -359,6 +365,9 @@ class LawTable:
     friction: Array
     ambiguous: bool
     one_sided: bool
+    widest: int
+    plain: bool
+    dry: bool
 
     @staticmethod
     def of(laws: Sequence[Law]) -> LawTable:
@@ -399,7 +408,9 @@ class LawTable:
         friction = np.concatenate([np.zeros(0), *(rows[k] for k in which)])
         ambiguous = bool((P[:, MU_S] > np.maximum(P[:, MU], P[:, CAP])).any())
         one_sided = bool(ONE_SIDED[code].all())
-        return LawTable(laws, code, start, P, cone, friction, ambiguous, one_sided)
+        widest, kinds = int(size.max(initial=0)), {law.code for law in few.values()}
+        plain, dry = kinds <= {Unilateral.code, Sliding.code}, Dry.code in kinds
+        return LawTable(laws, code, start, P, cone, friction, ambiguous, one_sided, widest, plain, dry)
 
     def groups(self) -> list[tuple[type[Law], IntArray, IntArray]]:
         """Return (law, blocks (k,), rows (k, dim)) for every law and block size present."""

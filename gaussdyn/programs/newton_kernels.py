@@ -126,6 +126,27 @@ def vanishes(Y: Array, d: int) -> bool:
     return True
 
 
+@kernel(f"void({A2}, {I1}, {A1}, float64, {A3}, {A1}, {A1}, {A1})", borrows=True)
+def full_matrix(W: Array, start: IntArray, rho: Array, alpha: float, Y: Array, F: Array, A: Array, b: Array) -> None:
+    """Put A = I - Y + Y (rho W + alpha) and b = -F where no block is open, so that nothing need be looked up."""
+    n = len(F)
+    for k in range(len(start) - 1):
+        first, d = start[k], start[k + 1] - start[k]
+        for a in range(d):
+            at = (first + a) * n
+            for j in range(n):
+                A[at + j] = 0.0
+            A[at + first + a] = 1.0
+            b[first + a] = -F[first + a]
+            for c in range(d):
+                y = Y[k, a, c]
+                if y != 0.0:
+                    A[at + first + c] -= (1.0 - alpha) * y
+                    y *= rho[k]
+                    for j in range(n):
+                        A[at + j] += y * W[first + c, j]
+
+
 @kernel(f"int64({A2}, {A2}, {I1}, {A1}, {A1}, float64, {A3}, {A1}, {I1}, {A1}, {A1}, {A1})", borrows=True)
 def newton_matrix(
     W: Array, W_abs: Array, start: IntArray, rho: Array, r: Array, alpha: float, Y: Array, F: Array, place: IntArray,
@@ -143,6 +164,9 @@ def newton_matrix(
         for i in range(first, first + d):
             place[i], dr[i] = -1 if still else m, -F[i] if still else 0.0
             m += 0 if still else 1
+    if m == n and len(W_abs) == 0:
+        full_matrix(W, start, rho, alpha, Y, F, A, b)
+        return m
     for k in range(len(start) - 1):
         first, d = start[k], start[k + 1] - start[k]
         if place[first] < 0:
@@ -187,11 +211,10 @@ def newton_within(
     for k in range(len(rho)):
         for i in range(start[k], start[k + 1]):
             prox[i] = alpha / rho[k]
-    last, size = np.inf, np.inf
+    proximal_motion(W, W_abs, q, prox, centre, r, u)
+    linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+    last, size = np.inf, length(F, 0, n)
     for it in range(limit + 1):
-        proximal_motion(W, W_abs, q, prox, centre, r, u)
-        linearize_into(table, rho, u, r, F, Y, work[5], work[6])
-        size = length(F, 0, n)
         if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
             return size, it
         last = size
@@ -202,11 +225,20 @@ def newton_within(
             dr[i] = b[place[i]] if place[i] >= 0 else dr[i]
             step[i] = r[i] + dr[i]
         proximal_motion(W, W_abs, q, prox, centre, step, du)
+        linearize_into(table, rho, du, step, F, Y, work[5], work[6])
+        size = length(F, 0, n)
+        if size * size <= 0.9 * last * last:  # the full step, as nearly always
+            for i in range(n):
+                u[i], r[i] = du[i], step[i]
+            continue
         for i in range(n):
             du[i] -= u[i]
-        t = step_into(table, rho, u, r, du, dr, size * size, work)
+        t = step_into(table, rho, u, r, du, dr, last * last, work)
         for i in range(n):
             r[i] += t * dr[i]
+        proximal_motion(W, W_abs, q, prox, centre, r, u)
+        linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+        size = length(F, 0, n)
     return size, limit
 
 

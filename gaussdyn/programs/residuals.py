@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import EPS, Array, IntArray, all_finite
+from ..arrays import EPS, Array, IntArray
 from ..linalg.cones import norms
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .quadratic import QuadraticProgram
@@ -136,11 +136,11 @@ def examine(
 ) -> tuple[Residuals, tuple[str, ...], Array]:
     """Return the residuals, the modes and the motion u of the reaction r, in one pass over the blocks."""
     rho = problem.rho if rho is None else rho
-    if not all_finite(r):
-        return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
     u = problem.motion(r)
     out, codes = _audit(problem, u, r, rho)
     weighted, plain, dual, penetration, cone, slip, angle, work, scale, nq, nr, nu = out.tolist()
+    if not math.isfinite(nr) and not np.isfinite(r).all():
+        return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
     figures = Residuals(
         E=_relative(math.sqrt(weighted), scale),
         floor=EPS * nr / scale if scale > EPS else 0.0,

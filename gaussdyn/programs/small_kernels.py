@@ -13,6 +13,7 @@ from ..arrays import Array, IntArray
 from .block_kernels import simple_block
 from .law_kernels import A1, A2, A3, I1, length, natural
 from .newton_kernels import SPACE, TABLE, Table, newton_within
+from .rest_kernels import fastest_slip, rest_from
 from .sweep_kernels import ROWS, Rows, one_sweep, residual_within
 
 SPACES = f"Tuple(({A1}, {A2}, {A1}, {A3}, {A2}, {A3}, {A1}, {I1}, {A2}))"
@@ -21,7 +22,8 @@ PROBLEM = f"Tuple(({ROWS}, {A1}, {TABLE}, {A1}, float64))"
 Problem = tuple[Rows, Array, Table, Array, float]  # scaled: W by rows, q, laws, rho, |rho q|
 SWEEPS = 3  # before Newton's method: enough to settle most modes
 NEAR = 1e-6  # proximal term of Newton's method from swept reactions
-BOLD = 8  # Newton steps within which it must get there
+BOLD = 10  # Newton steps within which it must get there
+SLOW = 0.1  # slip (of |q|) after the sweeps up to which contacts may be at rest
 
 
 @kernel(f"{SPACES}(int64, int64)")
@@ -52,6 +54,27 @@ def error_at(problem: Problem, r: Array, space: Space) -> float:
     """Return E of r."""
     rows, q, table, rho, weight = problem
     return residual_within(rows, space[1][:0], q, r, table, rho, space[8]) / weight
+
+
+@kernel(f"float64({PROBLEM}, float64, {A1}, float64, {SPACES})")
+def resting(problem: Problem, tol: float, r: Array, E: float, space: Space) -> float:
+    """Try whether friction holds the contacts that carry load at rest, if little slips; r becomes the best point."""
+    _rows, q, table, _rho, _weight = problem
+    W, V, A, place = space[1], space[4], space[6], space[7]
+    if not fastest_slip(W, q, table, r) < SLOW:
+        return E
+    x = V[SPACE]
+    x[:] = r
+    for _ in range(2):  # r_N, and with it the weights, are right the second time
+        if not rest_from(W, q, table, x, place, V[:2], A, V[2]):
+            break
+        new = error_at(problem, x, space)
+        if new < E:
+            E = new
+            r[:] = x
+        if 0.1 * tol >= E or not new < 2.0 * E:
+            break
+    return E
 
 
 @kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
@@ -170,7 +193,12 @@ def attempts_within(
             if 0.1 * tol >= E:
                 break
     if not 0.1 * tol >= E:
-        E, steps = bold_steps(problem, tol, r, E, space)
+        swept = E
+        E = resting(problem, tol, r, E, space)
+        steps = 1 if swept > E else 0
+    if not 0.1 * tol >= E:
+        E, more = bold_steps(problem, tol, r, E, space)
+        steps += more
     if limit > 0 and not tol >= E:
         y = space[4][SPACE + 2]
         e, steps = proximal_dense(problem, tol, limit, y, space)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ..arrays import EPS, Array, vector
-from .backends.block_form import has_block_form, recall
+from ..arrays import Array, square, vector
+from .backends.block_form import Prepared, comes_by_blocks, has_block_form
 from .backends.body_form import has_body_form
 from .backends.faceted import facets_are_exact
 from .backends.gauss_seidel import GaussSeidel
@@ -20,14 +20,16 @@ from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
 from .few_blocks import few_blocks
 from .first_sweeps import first_sweeps
-from .laws import CAP, MU, MU_S, Sliding, Unilateral
+from .laws import CAP, MU, MU_S
+from .many_blocks import many_blocks
 from .residuals import TOL
 from .solution import Solution, Status
-from .verify import Approach, Problem, as_blocks, contradiction, finished, nothing_to_solve, verified
+from .verify import Approach, Problem, as_blocks, contradiction, finer, finished, loose, nothing_to_solve, verified
 
 FAR = 0.5  # change of the reactions (relative) beyond which there may be another solution nearer to the last ones
 SMALL = 60  # rows up to which Lemke's dense tableau is cheap
 
+Begun = tuple[Solution | None, Prepared]  # what `many_blocks` returns
 Attempt = tuple[Approach, Array | None]  # a method, and where it starts (None: from the best point so far)
 
 
@@ -63,7 +65,13 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
         found = verified(problem, blocks, swept[0], GaussSeidel.name, swept[2], tol)
         if found.solved and not loose(found, tol):
             return found
-    search = _Search(problem, blocks, tol, time.perf_counter() + seconds, None if swept is None else swept[0])
+    stop, many = time.perf_counter() + seconds, None
+    if swept is not None and comes_by_blocks(blocks):
+        many = many_blocks(problem, blocks, swept[0], last is not None, tol, 0.5 * seconds)
+        first = many[0]
+        if first is not None and first.solved and not loose(first, tol) and not is_far(first.r, last):
+            return first
+    search = _Search(problem, blocks, tol, stop, many)
     for stage in (search.quick, search.proofs, search.thorough):
         found = stage(start)
         if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED):
@@ -75,16 +83,29 @@ class _Search:
     """The best point found so far, and the stages that improve it."""
 
     def __init__(
-        self, problem: Problem, blocks: ComplementarityProblem, tol: float, stop: float, swept: Array | None
+        self, problem: Problem, blocks: ComplementarityProblem, tol: float, stop: float, begun: Begun | None
     ) -> None:
-        self.problem, self.blocks, self.tol, self.stop, self.swept = problem, blocks, tol, stop, swept
+        self.problem, self.blocks, self.tol, self.stop = problem, blocks, tol, stop
         self.data, self.iterations = scaled(blocks), 0
         self.zero = np.zeros(len(blocks.q))
         self.best: Solution = None  # type: ignore[assignment]
+        if begun is not None:
+            self.data.kept["blocks"] = begun[1].form
+            self.begin(begun[0])
+
+    def begin(self, found: Solution | None) -> None:
+        """Take over what Newton's method by blocks has found, and polish it if little is missing."""
+        if found is None:
+            return
+        self.best, self.iterations = found, found.iterations
+        if not found.solved:
+            self.consider(finished(self.data, found.r / self.data.unit, self.tol), found.method)
+        if self.best.solved and loose(self.best, self.tol):
+            self.sharpen()
 
     def quick(self, start: Array | None) -> Solution:
         """Try what solves nearly every problem."""
-        found = self.run(self._quick(start))
+        found = self.best if self.best is not None and self.best.solved else self.run(self._quick(start))
         return found if start is None or not found.solved else self.nearest(found, start)
 
     def nearest(self, found: Solution, start: Array) -> Solution:
@@ -93,9 +114,9 @@ class _Search:
         Sweeps run away from solutions that are not stable, e.g. from rest where lift-off obeys the laws as well.
         A block that sticks with friction stronger at rest (mu_s > mu) is not let slip for that: stick has priority.
         """
-        far = float(np.linalg.norm(found.r - start))
-        if far <= FAR * float(np.linalg.norm(start)):
+        if not is_far(found.r, start):
             return found
+        far = float(np.linalg.norm(found.r - start))
         near = ProximalNewton(alpha=0.01, newton_steps=30, tol=self.tol)
         x, count = near.improve(self.data, start / self.data.unit)
         self.iterations += count
@@ -143,11 +164,7 @@ class _Search:
 
     def sharpen(self) -> None:
         """Polish a solved point whose residuals in other measures than E are not small yet."""
-        figures = self.best.residuals
-        assert figures is not None
-        worst = max(figures.rel_q or 0.0, figures.viol_u or 0.0)  # falls with E
-        goal = max(1e-4 * self.tol, min(0.3, self.tol / worst) * figures.E)
-        x = polish(self.data, self.best.r / self.data.unit, goal)
+        x = polish(self.data, self.best.r / self.data.unit, finer(self.best, self.tol))
         other = verified(self.problem, self.blocks, x * self.data.unit, self.best.method, self.iterations, self.tol)
         if other.solved and _error(other) < _error(self.best):
             self.best = other
@@ -165,14 +182,11 @@ class _Search:
 
     def _quick(self, start: Array | None) -> Iterator[Attempt]:
         table, rows, tol = self.blocks.table, len(self.zero), self.tol
-        plain = bool(((table.code == Unilateral.code) | (table.code == Sliding.code)).all())
+        plain = table.plain
         sparse = has_block_form(self.data) or has_body_form(self.data)
         few = 60 if sparse else 5 if self.data.small else 25
         sweeps = GaussSeidel(sweeps=few, fall=0.25 if sparse else np.inf, seconds=self.left(), tol=tol)
-        if has_block_form(self.data) and self.swept is not None:
-            if start is not None:
-                recall(self.data)
-            yield from self._by_blocks(self.swept / self.data.unit, start is not None)
+        if has_block_form(self.data) and self.best is not None:
             yield GaussSeidel(sweeps=few, fall=0.25, seconds=self.left(), tol=tol), self.zero
         elif start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise
             last = vector("start", start, rows) / self.data.unit
@@ -197,11 +211,6 @@ class _Search:
         if self.data.small and has_cones(table):
             yield InteriorPoint(seconds=self.left(), tol=tol), None
 
-    def _by_blocks(self, x: Array, warm: bool) -> Iterator[Attempt]:
-        """Newton's method from swept reactions; the last step's have nearly the right modes and allow a small alpha."""
-        alpha = 1e-4 if warm else 1e-2
-        yield ProximalNewton(alpha=alpha, bold=True, newton_steps=300, seconds=self.left(), tol=self.tol), x
-
     def _thorough(self) -> Iterator[Attempt]:
         first = 5_000 if self.data.small else 500
         yield GaussSeidel(sweeps=first, seconds=0.5 * self.left(), tol=self.tol), self.zero
@@ -212,16 +221,9 @@ class _Search:
             yield Lemke(tol=self.tol), None
 
 
-def loose(found: Solution, tol: float) -> bool:
-    """Whether rel_q or viol_u is above tol although no rounding of the reactions accounts for it."""
-    figures, blocks = found.residuals, found.problem
-    if figures is None or not max(figures.rel_q or 0.0, figures.viol_u or 0.0) > tol:
-        return False
-    blocks = as_blocks(blocks)
-    rho, size = np.repeat(blocks.rho, np.diff(blocks.table.start)), float(np.linalg.norm(blocks.q))
-    floors = [10.0 * EPS * float(np.linalg.norm(found.r * scale)) / size for scale in (1.0, 1.0 / rho)]
-    values = (figures.rel_q or 0.0, figures.viol_u or 0.0)
-    return any(value > max(tol, floor) for value, floor in zip(values, floors, strict=True))
+def is_far(r: Array, start: Array | None) -> bool:
+    """Whether the reactions differ so much from those to begin with that another solution may be nearer to them."""
+    return start is not None and square(r - start) > FAR * FAR * square(start)
 
 
 def _error(solution: Solution) -> float:

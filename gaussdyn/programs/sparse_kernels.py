@@ -96,7 +96,40 @@ def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
     B, C, D = np.zeros((len(ordering[0]) + 2 * len(ordering[3]), d, d)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
     K, inverse = np.zeros((count, 6, 6)), np.zeros((grouped, 3, 3))
     X, Z = np.zeros((3, grouped, 3)), np.zeros((3, count, 6))
-    return B, C, D, np.zeros((4, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((9, 5)), K, inverse, X, Z
+    return B, C, D, np.zeros((8, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((9, 5)), K, inverse, X, Z
+
+
+@kernel(f"void({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {A2}, {SPACES})")
+def newton_direction(blocks: Blocks, ordering: Ordering, pairs: Pairs, F: Array, dr: Array, space: Space) -> None:
+    """Put the solution of (C + D W) dr = F, C and D in `space`, into dr; V[3] and the factors are work space."""
+    B, C, D, V, _rho, idle, work, K, inverse, X, Z = space
+    dr[:] = F
+    if len(pairs[2]) > 0:
+        solve_pairs(blocks, pairs, ordering, C, D, dr, B, K, inverse, X, Z, work)
+    else:
+        fill(blocks, ordering[1], C, D, dr, B, idle)
+        factorise3(ordering, B, idle)
+        solve3(ordering, B, idle, dr, V[3])
+
+
+@kernel(f"float64({LAWS}, float64, float64, {A2}, {SPACES})", borrows=True)
+def stepped(laws: Laws, prox: float, size: float, r: Array, space: Space) -> float:
+    """Step from r and u along dr and du as far as |F| (now `size`) falls enough; return |F| there, with F, C and D.
+
+    The vectors of `space` are u, F, du, work space, dr, and two for the full step, which is nearly always taken.
+    """
+    _B, C, D, V, rho, _idle, work, _K, _inverse, _X, _Z = space
+    u, F, du, dr, U, R = V[0], V[1], V[2], V[4], V[5], V[6]
+    for k in range(len(r)):
+        for a in range(3):
+            U[k, a], R[k, a] = u[k, a] + du[k, a], r[k, a] + dr[k, a]
+    new, t = linearised(laws, rho, prox, U, R, F, C, D, work), 1.0
+    if not new * new <= 0.9 * size * size:
+        t = step_length(laws, rho, u, r, du, dr, size * size, work)
+    for k in range(len(r)):
+        for a in range(3):
+            u[k, a], r[k, a] = u[k, a] + t * du[k, a], r[k, a] + t * dr[k, a]
+    return new if t == 1.0 else linearised(laws, rho, prox, u, r, F, C, D, work)
 
 
 @kernel(
@@ -113,34 +146,24 @@ def newton_steps(
     are any, else that of the blocks.
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
-    B, C, D, V, rho, idle, work, K, inverse, X, Z = space
-    n, u, F, du, y = len(q), V[0], V[1], V[2], V[3]
-    last, size = np.inf, np.inf
+    _B, C, D, V, rho, _idle, work, _K, _inverse, _X, _Z = space
+    n, u, F, du, dr = len(q), V[0], V[1], V[2], V[4]
+    times(blocks, r, u)
     for k in range(n):
         rho[k] = g * rho0[k]
+        for a in range(3):
+            u[k, a] += q[k, a] + alpha / rho0[k] * (r[k, a] - centre[k, a])
+    last, size = np.inf, linearised(laws, rho, g * alpha, u, r, F, C, D, work)
     for it in range(limit + 1):
-        times(blocks, r, u)
-        for k in range(n):
-            for a in range(3):
-                u[k, a] += q[k, a] + alpha / rho0[k] * (r[k, a] - centre[k, a])
-        size = linearised(laws, rho, g * alpha, u, r, F, C, D, work)
         if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
             return size, it
         last = size
-        if len(pairs[2]) > 0:
-            solve_pairs(blocks, pairs, ordering, C, D, F, B, K, inverse, X, Z, work)
-        else:
-            fill(blocks, ordering[1], C, D, F, B, idle)
-            factorise3(ordering, B, idle)
-            solve3(ordering, B, idle, F, y)
-        times(blocks, F, du)
+        newton_direction(blocks, ordering, pairs, F, dr, space)
+        times(blocks, dr, du)
         for k in range(n):
             for a in range(3):
-                du[k, a] += alpha / rho0[k] * F[k, a]
-        t = step_length(laws, rho, u, r, du, F, size * size, work)
-        for k in range(n):
-            for a in range(3):
-                r[k, a] += t * F[k, a]
+                du[k, a] += alpha / rho0[k] * dr[k, a]
+        size = stepped(laws, g * alpha, last, r, space)
     return size, limit
 
 

@@ -114,14 +114,15 @@ def one_sweep(rows: Rows, q: Array, table: Table, D: Array, b: Array, r: Array, 
     return total
 
 
-@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {TABLE}, {A3}, {A1}, float64, float64, int64, {A1})")
+@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {TABLE}, {A3}, {A1}, float64, float64, int64, int64, {A1})")
 def quick_sweeps(
-    rows: Rows, q: Array, table: Table, D: Array, rho: Array, tol: float, ahead: float, most: int, r: Array
+    rows: Rows, q: Array, table: Table, D: Array, rho: Array, tol: float, ahead: float, least: int, most: int, r: Array
 ) -> tuple[float, int]:
     """Sweeps from r as long as their rate promises E <= tol within `ahead` more; returns E and the sweeps made.
 
-    The change of r in a sweep, in units of |rho q|, is nearly E, and stands for it where it is far below tol; its
-    fall over two sweeps is the rate. In any units.
+    The change of r in a sweep, in units of |rho q|, is nearly E, and stands for it where it is far below tol, or
+    above; its fall over the last two sweeps (over one after the second) is the rate, which is looked at from sweep
+    `least` (2 or more) on. In any units.
     """
     start, none, b, work = table[1], np.zeros((0, 0)), np.zeros(5), np.zeros((13, 5))
     weight, before, last = 0.0, np.inf, np.inf
@@ -137,9 +138,9 @@ def quick_sweeps(
             E = residual(rows, none, q, r, table, rho) / weight
             if 0.3 * tol >= E or not np.isfinite(change) or done == most:
                 return E, done
-        if done >= 3:
-            rate = np.sqrt(change / before)
+        if done >= least:
+            rate = np.sqrt(change / before) if done > 2 else change / last
             if not rate < 1.0 or np.log(0.1 * tol / change) < ahead * np.log(rate):
-                return residual(rows, none, q, r, table, rho) / weight, done
+                return change, done
         before, last = last, change
     return np.inf, most

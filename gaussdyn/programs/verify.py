@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import EPS, Array
 from .backends.block_form import has_block_form
 from .backends.polish import polish
 from .backends.scaled import Scaled, scaled
@@ -55,7 +55,7 @@ def as_blocks(problem: Problem) -> ComplementarityProblem:
 
 def nothing_to_solve(blocks: ComplementarityProblem) -> bool:
     """Whether r = 0 obeys every law at first sight: there are no rows, q = 0, or every contact opens."""
-    if not len(blocks.q) or not blocks.q.any():
+    if not len(blocks.q) or not np.count_nonzero(blocks.q):
         return True
     return blocks.table.one_sided and bool(blocks.q[blocks.table.start[:-1]].min() >= 0.0)
 
@@ -89,3 +89,23 @@ def contradiction(blocks: ComplementarityProblem, x: Array) -> bool:
     """Whether the bilateral rows contradict each other: the recovered motion does not satisfy them."""
     form = blocks.form
     return form is not None and blocks.elimination is not None and blocks.elimination.gap(x, form.h) > 1e-9
+
+
+def loose(found: Solution, tol: float) -> bool:
+    """Whether rel_q or viol_u is above tol although no rounding of the reactions accounts for it."""
+    figures, blocks = found.residuals, found.problem
+    if figures is None or not max(figures.rel_q or 0.0, figures.viol_u or 0.0) > tol:
+        return False
+    blocks = as_blocks(blocks)
+    rho, size = np.repeat(blocks.rho, np.diff(blocks.table.start)), float(np.linalg.norm(blocks.q))
+    floors = [10.0 * EPS * float(np.linalg.norm(found.r * scale)) / size for scale in (1.0, 1.0 / rho)]
+    values = (figures.rel_q or 0.0, figures.viol_u or 0.0)
+    return any(value > max(tol, floor) for value, floor in zip(values, floors, strict=True))
+
+
+def finer(found: Solution, tol: float) -> float:
+    """Return the E at which a loose solution should no longer be loose: its other residuals fall with E."""
+    figures = found.residuals
+    assert figures is not None
+    worst = max(figures.rel_q or 0.0, figures.viol_u or 0.0)
+    return max(EPS, min(0.3, tol / worst) * figures.E)

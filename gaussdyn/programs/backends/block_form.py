@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
 from ...linalg.block_lu import Ordering
 from ...linalg.block_lu3 import Blocks, by_blocks, order_blocks
-from .body_form import has_body_form
-from .scaled import Scaled
+from ..complementarity import ComplementarityProblem, GlobalForm
+from .body_form import comes_by_bodies
+from .scaled import Scaled, mean_diagonal
 
 Pairs = tuple[Array, Array, IntArray, Array, IntArray, IntArray, IntArray]  # see `pair_kernels`
 LEAST_ROWS = 37  # below, one dense elimination with pivots is as quick
@@ -41,17 +44,38 @@ class BlockForm:
         return np.asarray(x.ravel()[self.places])
 
 
-_recent: list[tuple[Scaled, BlockForm]] = []  # the last problem's, for the next step of a run
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Prepared:
+    """What Newton's steps need of W and the laws' sizes alone, with W as it was; kept for the next step of a run."""
+
+    start: IntArray
+    rows: tuple[Array, IntArray, IntArray]  # W, as CSR
+    mass: float  # w0, the unit of W in `form`
+    form: BlockForm | None  # None: the elimination would take too much memory
 
 
-def recall(data: Scaled) -> None:
-    """Take over the form of the last problem if W and the laws' sizes are the same to the last bit (only q differs)."""
-    if not _recent or "blocks" in data.kept or not has_block_form(data):
-        return
-    last, form = _recent[0]
-    same = (np.array_equal(a, b) for a, b in zip((data.start, *data.rows), (last.start, *last.rows), strict=True))
-    if len(last.rows[0]) == len(data.rows[0]) and all(same):
-        data.kept["blocks"] = form
+_recent: list[Prepared] = []  # the last problem's
+
+
+def prepared(problem: ComplementarityProblem, again: bool) -> Prepared:
+    """Return the problem's block form; with `again` the last problem's, if W and the sizes of the blocks are the same.
+
+    The same to the last bit: only q and the laws may differ.
+    """
+    rows, start = (problem.rows.data, problem.rows.indices, problem.rows.indptr), problem.table.start
+    if again and _recent and _same(start, _recent[0].start):
+        last = _recent[0]
+        if all(_same(rows[k], last.rows[k]) for k in range(3)):
+            return last
+    mass = mean_diagonal(problem.rows.D, start)
+    form = _made((rows[0] / mass, *rows[1:]), start)
+    made = Prepared(start=start, rows=(rows[0].copy(), *rows[1:]), mass=mass, form=form)
+    _recent[:] = [] if form is None or len(form.ordering[5]) > MOST_KEPT else [made]
+    return made
+
+
+def _same(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    return a is b or (len(a) == len(b) and a.tobytes() == b.tobytes())
 
 
 def block_form(data: Scaled) -> BlockForm | None:
@@ -62,25 +86,32 @@ def block_form(data: Scaled) -> BlockForm | None:
     if not has_block_form(data):
         return None
     if "blocks" not in data.kept:
-        made = data.kept["blocks"] = _made(data)
-        _recent[:] = [] if made is None or len(made.ordering[5]) > MOST_KEPT else [(data, made)]
+        data.kept["blocks"] = _made(data.rows, data.start)
     found: BlockForm | None = data.kept["blocks"]
     return found
 
 
 def has_block_form(data: Scaled) -> bool:
     """Whether `block_form` has something to return; costs next to nothing."""
-    if not LEAST_ROWS <= len(data.q) <= 3 * MOST_BLOCKS or len(data.W_abs) or has_body_form(data):
-        return False
     if "blocks" in data.kept:
         return data.kept["blocks"] is not None
-    return bool(1 < np.diff(data.start).max() <= 3)
+    return not len(data.W_abs) and _fits(data.start, int(np.diff(data.start).max()), data.form)
 
 
-def _made(data: Scaled) -> BlockForm | None:
-    sizes = np.diff(data.start)
-    values, indices, indptr = by_blocks(*data.rows, data.start)
-    places = np.arange(data.start[-1]) + np.repeat(3 * np.arange(len(sizes)) - data.start[:-1], sizes)
+def comes_by_blocks(problem: ComplementarityProblem) -> bool:
+    """Whether `prepared` serves the problem: the same as `has_block_form` before anything is scaled."""
+    return problem.W_abs is None and _fits(problem.table.start, problem.table.widest, problem.form)
+
+
+def _fits(start: IntArray, widest: int, form: GlobalForm | None) -> bool:
+    rows = LEAST_ROWS <= start[-1] <= 3 * MOST_BLOCKS
+    return bool(rows and 1 < widest <= 3 and not comes_by_bodies(form, len(start) - 1, widest))
+
+
+def _made(rows: tuple[Array, IntArray, IntArray], start: IntArray) -> BlockForm | None:
+    sizes = np.diff(start)
+    values, indices, indptr = by_blocks(*rows, start)
+    places = np.arange(start[-1]) + np.repeat(3 * np.arange(len(sizes)) - start[:-1], sizes)
     blocks = (values, indices, indptr, np.zeros(0, dtype=np.int64))
     found = _pairs(blocks)
     if found is None:

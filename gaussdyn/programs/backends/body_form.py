@@ -13,15 +13,20 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from ...arrays import Array
+from ..complementarity import GlobalForm
 from .scaled import Scaled
 
 LEAST_BLOCKS = 1500  # below, elimination by blocks of contacts is quicker
 
 
 def has_body_form(data: Scaled) -> bool:
-    """Whether `body_step` serves the problem: many blocks of at most 3 rows with a sparse global form."""
-    form = data.form
-    if form is None or len(data.code) < LEAST_BLOCKS or form.B_abs is not None or np.diff(data.start).max() > 3:
+    """Whether `body_step` serves the problem."""
+    return comes_by_bodies(data.form, len(data.code), int(np.diff(data.start).max()))
+
+
+def comes_by_bodies(form: GlobalForm | None, blocks: int, widest: int) -> bool:
+    """Whether `body_step` serves a problem that is not scaled yet: many blocks of at most 3 rows, a sparse form."""
+    if form is None or blocks < LEAST_BLOCKS or form.B_abs is not None or widest > 3:
         return False
     return bool(sp.issparse(form.M) and sp.issparse(form.J))
 

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ...arrays import Array, IntArray
 from ..complementarity import ComplementarityProblem, GlobalForm
-from ..laws import CAP, MU_S, BilateralSliding, Dry
+from ..laws import CAP, MU_S, BilateralSliding, Dry, LawTable
 
 DENSE_ROWS = 150  # up to here one compiled call does the whole Newton iteration
 NONE = np.zeros((0, 0))
@@ -74,14 +74,10 @@ def _kernel() -> Any:
 def scaled(problem: ComplementarityProblem) -> Scaled:
     """Return the problem in dimensionless numbers; q must not be zero."""
     rows, table = problem.rows, problem.table
-    w0 = _mean_diagonal(rows.D, table.start)
+    w0 = mean_diagonal(rows.D, table.start)
     top = float(np.abs(problem.q).max())
     q0 = top * float(np.linalg.norm(problem.q / top))  # squares of 1e-200 would underflow
-    P = table.P
-    if any(isinstance(law, Dry) for law in table.laws):
-        P, dry = P.copy(), table.code == Dry.code
-        P[dry, CAP] *= w0 / q0
-        P[dry, MU_S] *= w0 / q0
+    P = scaled_parameters(table, w0 / q0) if table.dry else table.P
     q, rho = problem.q / q0, problem.rho * w0
     weighted = np.repeat(rho, table.start[1:] - table.start[:-1]) * q
     W_abs = NONE
@@ -98,7 +94,15 @@ def scaled(problem: ComplementarityProblem) -> Scaled:
     )  # fmt: skip
 
 
-def _mean_diagonal(D: Array, start: IntArray) -> float:
+def scaled_parameters(table: LawTable, factor: float) -> Array:
+    """Return the laws' parameters with forces times `factor`."""
+    P, dry = table.P.copy(), table.code == Dry.code
+    P[dry, CAP] *= factor
+    P[dry, MU_S] *= factor
+    return P
+
+
+def mean_diagonal(D: Array, start: IntArray) -> float:
     """Return the mean |diagonal entry| of W, or its mean block norm, or 1."""
     mean = float(np.abs(D.diagonal(axis1=1, axis2=2)).sum()) / max(int(start[-1]), 1)
     if mean > 0.0:

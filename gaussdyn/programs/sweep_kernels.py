@@ -99,6 +99,17 @@ def one_sweep(rows: Rows, q: Array, table: Table, D: Array, b: Array, r: Array, 
     x, total = work[12], 0.0
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
+        if code[k] == 1:  # an open contact is told by its normal row alone
+            s = q[first]
+            for c in range(indptr[first], indptr[first + 1]):
+                s += data[c] * r[indices[c]]
+            for c in range(d):
+                s -= D[k, 0, c] * r[first + c]
+            if s >= 0.0:
+                for a in range(d):
+                    total += r[first + a] ** 2
+                    r[first + a] = 0.0
+                continue
         for a in range(d):
             s = q[first + a]
             for c in range(indptr[first + a], indptr[first + a + 1]):

@@ -12,27 +12,26 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from . import checker, checker_blocks
-    from .checker import Invalid, demand, dot, exact
+    from . import checker_blocks
+    from .checker import demand, exact
+    from .checker_blocks import dot
 else:
-    import checker
     import checker_blocks
-    from checker import Invalid, demand, dot, exact
-
-__all__ = ["Invalid", "check", "main"]
+    from checker import demand, exact
+    from checker_blocks import dot
 
 INFINITY = float("inf")
 COSINE, SINE, D = [1, 0, -1], [0, 2], [1, 0, 1]  # e = (COSINE, SINE) / D
 
 
-def check(document: Any) -> str:
-    """Return the claim in words, or raise Invalid("<leaf> <why>")."""
-    return checker.check(document, KINDS)
+def verdict(read: Any) -> str:
+    """Return "VALID: claim" or "INVALID: place why" for the JSON text that `read` returns."""
+    return checker_blocks.verdict(read, KINDS)
 
 
 def main(paths: list[str]) -> int:
     """Print the verdict of every file; return 0 if all are valid."""
-    return checker.main(paths, KINDS)
+    return checker_blocks.main(paths, KINDS)
 
 
 def body(problem: Any, leaves: Any, at: list[str]) -> str:

@@ -138,6 +138,21 @@ def solve(rows: Sequence[Sequence[int]], n: int) -> list[Fraction] | None:
     return [Fraction(row[n], row[j]) for j, row in enumerate(reduced)]
 
 
+def combinations(rows: Sequence[Sequence[int]], targets: Sequence[Sequence[Fraction]]) -> list[list[Fraction]]:
+    """Return for every target, which must lie in the span of the rows, factors with sum factors rows = target."""
+    whole = [integer_row(target) for target in targets]
+    width = len(rows)
+    columns = [[*column] for column in zip(*rows, *(target for target, _ in whole), strict=True)]
+    reduced, pivots = eliminate(columns, width)
+    found = []
+    for k, (_, scale) in enumerate(whole):
+        factors = [Fraction(0)] * width
+        for row, j in zip(reduced, pivots, strict=True):
+            factors[j] = Fraction(row[width + k], row[j]) / scale
+        found.append(factors)
+    return found
+
+
 def null_vector(rows: Sequence[Sequence[int]], n: int, guess: Sequence[Fraction]) -> Row | None:
     """Return coprime integers x near a multiple of `guess` with rows x = 0; None if there is none but zero.
 

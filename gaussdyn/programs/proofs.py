@@ -8,12 +8,13 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from ..linalg.rational import eliminate, integer_row, text
+from ..linalg.rational import Row, combinations, eliminate, integer_row, text
 from .certificates import Certificate
 from .enumeration import UNDECIDED, Enumeration, Leaf, System, letters
 from .exact import ABOVE, AT_LEAST, EQUAL, feasible
 from .modal import ModalProblem
 from .modes import Block, Condition
+from .polyhedra import Face
 
 SPELT_OUT = 256  # up to so many modes every mode gets its own leaf, so that no * is needed
 
@@ -72,7 +73,7 @@ class _Writer:
             ]
             yield {"mode": letters(self.problem, modes), "refutation": self._ordered(modes, moved)}
 
-    def _split(self, modes: tuple[int, ...], lam: Sequence[int]) -> list[tuple[Fraction, ...]]:
+    def _split(self, modes: tuple[int, ...], lam: Sequence[Fraction | int]) -> list[tuple[Fraction, ...]]:
         """Return the multipliers of the block conditions, block by block, for the rows before scaling."""
         parts, at = [], 0
         for b, m in enumerate(modes):
@@ -81,8 +82,13 @@ class _Writer:
             at += len(scales)
         return parts
 
-    def _ordered(self, modes: tuple[int, ...], parts: Sequence[Sequence[Fraction]]) -> list[str]:
-        """Return multipliers as (Newton's rows, equalities, inequalities, strict rows)."""
+    def _ordered(
+        self, modes: tuple[int, ...], parts: Sequence[Sequence[Fraction]], beside: tuple[int, int] | None = None
+    ) -> list[str]:
+        """Return multipliers as (Newton's rows, equalities, inequalities, strict rows).
+
+        With `beside` = (i, sign) a last strict row says that primary unknown i lies on that side of its value.
+        """
         newtons = [Fraction(0)] * len(self.problem.q)
         by_kind: dict[int, list[Fraction]] = {EQUAL: [], AT_LEAST: [], ABOVE: []}
         for b, (m, part) in enumerate(zip(modes, parts, strict=True)):
@@ -91,6 +97,10 @@ class _Writer:
                 by_kind[c.kind].append(-x if c.kind == EQUAL else x)
                 for i, a in enumerate(c.motion):
                     newtons[at_u + i] += a * x
+        if beside is not None:
+            by_kind[ABOVE].append(Fraction(1))
+            if self.problem.kind != "lcp":  # the unknown is a motion, else a force
+                newtons[beside[0]] += beside[1]
         row = newtons + by_kind[EQUAL] + by_kind[AT_LEAST] + by_kind[ABOVE]
         return text(integer_row(row)[0])
 
@@ -98,18 +108,39 @@ class _Writer:
         return self.problem.conditions(block, None if mode == UNDECIDED else mode)
 
     def _solution(self, leaf: Leaf) -> dict[str, Any]:
-        """Return witness, rank, and what proves that the face is a point or that it is not."""
+        """Return witness, rank, and what proves that the primary unknown is a point in the mode or that it is not."""
         face = leaf.face
         assert face is not None
         rows, kinds = self.system.gather(leaf.modes)
         equal = [row for row, kind in zip(rows, kinds, strict=True) if kind == EQUAL]
         rank = len(self.problem.q) + len(eliminate(equal, self.system.n)[1])
         written: dict[str, Any] = {"witness": self._variables(face.forces), "rank": rank}
-        if face.implied is not None:
-            written["implied"] = self._ordered(leaf.modes, self._split(leaf.modes, face.implied))
-        if face.step is not None:
+        if face.step is None:
+            written["single"] = self._single(leaf.modes, face, rows, kinds)
+        else:
             end = self._variables([a + b for a, b in zip(face.forces, face.step, strict=True)])
             written["ray"] = text(Fraction(b) - Fraction(a) for a, b in zip(written["witness"], end, strict=True))
+        return written
+
+    def _single(self, modes: tuple[int, ...], face: Face, rows: Sequence[Row], kinds: Sequence[int]) -> list[list[str]]:
+        """Return for every primary unknown, above and below its value, the multipliers that refute it there.
+
+        The unknown is a combination of the equalities, and of the inequalities that hold with equality in the whole
+        mode; enough of what implies the latter makes their multipliers positive.
+        """
+        implied = face.implied or [0] * len(rows)
+        fixed = [i for i, kind in enumerate(kinds) if kind == EQUAL or (kind == AT_LEAST and implied[i])]
+        unknowns = [row for row, _ in self.problem.primary] if self.problem.kind == "lcp" else self.problem.W
+        found = combinations([rows[i][:-1] for i in fixed], unknowns)
+        written = []
+        for unknown, factors in enumerate(found):
+            for sign in (1, -1):
+                lam = [Fraction(0)] * len(rows)
+                for i, x in zip(fixed, factors, strict=True):
+                    lam[i] = -sign * x
+                enough = max((-lam[i] / implied[i] for i in fixed if kinds[i] == AT_LEAST), default=Fraction(0))
+                lam = [x + max(enough, Fraction(0)) * y for x, y in zip(lam, implied, strict=True)]
+                written.append(self._ordered(modes, self._split(modes, lam), (unknown, sign)))
         return written
 
     def _variables(self, forces: Sequence[Fraction]) -> list[str]:

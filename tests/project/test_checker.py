@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,27 @@ def sealed(doc: dict[str, Any]) -> dict[str, Any]:
     return {**doc, "sha256": digest(doc)}
 
 
+def verdict(doc: Any, program: Any = checker) -> str:
+    said = program.verdict(lambda: json.dumps(doc))
+    assert isinstance(said, str)
+    return said
+
+
 def refused(doc: Any) -> str:
-    with pytest.raises(checker.Invalid) as error:
-        checker.check(doc)
-    return str(error.value)
+    said = verdict(doc)
+    assert said.startswith("INVALID: "), said
+    return said.removeprefix("INVALID: ")
+
+
+def run(folder: Path, *files: str | Path) -> tuple[int, str]:
+    """Run the checker as a script, alone in a folder; return its exit status and what it prints."""
+    script = folder / "checker.py"
+    script.write_text(FILE.read_text())
+    ran = subprocess.run(
+        [sys.executable, "-I", script, *files], capture_output=True, text=True, check=False, cwd=folder
+    )
+    assert ran.stderr == ""
+    return ran.returncode, ran.stdout
 
 
 def test_imports_nothing_but_the_standard_library() -> None:
@@ -62,38 +80,34 @@ def test_imports_nothing_but_the_standard_library() -> None:
 
 
 def test_runs_as_a_script_without_the_package(tmp_path: Path) -> None:
-    script = tmp_path / "checker.py"
-    script.write_text(FILE.read_text())
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
     good.write_text(json.dumps(document()))
     bad.write_text(json.dumps({**document(), "claim": "UNIQUE: exactly one z solves the problem"}))
-    ran = subprocess.run(
-        [sys.executable, "-I", script, good], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout == "VALID: MULTIPLE: exactly 3 values of z solve the problem\n"
-    ran = subprocess.run([sys.executable, "-I", script, bad], capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (ran.returncode, ran.stderr) == (1, "")
-    assert ran.stdout.startswith("INVALID: document has another hash")
+    said = "VALID: MULTIPLE: exactly 3 values of z solve the problem\n"
+    assert run(tmp_path, good) == (0, said)
+    status, text = run(tmp_path, good, bad)
+    assert (status, text[: len(said)]) == (1, said)
+    assert text[len(said) :].startswith("INVALID: document has another hash")
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"{", b"null", b"[]", b"3", b'"x"', b"\xff\xfe", b"{}", b"[" * 100_000, b"NaN", b'{"kind": "lcp"}']
 )
-def test_malformed_files(content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "c.json"
-    path.write_bytes(content)
-    assert checker.main([str(path)]) == 1
-    out = capsys.readouterr().out
-    assert out.startswith("INVALID: ")
-    assert out.count("\n") == 1
+def test_malformed_files(content: bytes) -> None:
+    for program in (checker, checker_blocks):
+        said = program.verdict(lambda: content)
+        assert said.startswith("INVALID: document ")
+        assert "\n" not in said
 
 
 def test_missing_file_and_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert checker.main([str(tmp_path / "none.json")]) == 1
-    assert checker.main([str(tmp_path)]) == 1
-    assert checker.main([]) == 1
-    assert capsys.readouterr().out.count("INVALID: document cannot be read") == 2
+    missing = [str(tmp_path / "none.json"), str(tmp_path)]
+    status, text = run(tmp_path, *missing)
+    assert (status, text.count("INVALID: document ")) == (1, 2)
+    assert run(tmp_path)[0] == 1
+    assert checker_blocks.main(missing) == 1
+    assert checker_blocks.main([]) == 1
+    assert capsys.readouterr().out.count("INVALID: document ") == 2
 
 
 JUNK: list[Any] = [None, True, -1, 1.5, "x", "", "1/0", [], {}, [[]], ["x"], [None], "D" * 50, 10**400, float("inf")]
@@ -117,10 +131,8 @@ def test_junk_in_the_place_of_every_value_is_refused_or_changes_nothing(kind: st
         if node is doc and key in ("sha256", "provenance"):
             continue
         node[key] = JUNK[junk]
-        try:
-            assert checker_blocks.check(sealed(doc)) == claim
-        except (checker.Invalid, ValueError):  # ValueError: infinity cannot be hashed
-            continue
+        said = verdict(sealed(doc), checker_blocks)
+        assert said == f"VALID: {claim}" or said.startswith("INVALID: ")
 
 
 @pytest.mark.parametrize("key", ["kind", "problem", "claim", "leaves", "sha256"])
@@ -134,22 +146,34 @@ def test_messages_name_the_leaf_and_the_reason() -> None:
     doc = document()
     solved = next(leaf for leaf in doc["leaves"] if "witness" in leaf)
     solved["witness"][0] = "17"
-    assert refused(sealed(doc)) == f"leaf {solved['mode']} has a point outside its mode"
+    assert refused(sealed(doc)) == f"leaf {solved['mode']} has a point outside its mode (ValueError)"
     doc = document()
     dead = next(leaf for leaf in doc["leaves"] if "refutation" in leaf)
     dead["refutation"] = ["0"] * len(dead["refutation"])
-    assert refused(sealed(doc)) == f"leaf {dead['mode']} has multipliers without a contradiction"
+    nothing = f"leaf {dead['mode']} has multipliers that show no contradiction (ValueError)"
+    assert refused(sealed(doc)) == nothing
     dead["refutation"][-1] = "-1"
-    assert refused(sealed(doc)) == f"leaf {dead['mode']} has a negative multiplier of an inequality"
+    assert refused(sealed(doc)) == nothing
     dead["refutation"] = dead["refutation"][:-1]
-    assert refused(sealed(doc)).startswith(f"leaf {dead['mode']} is malformed")
+    assert refused(sealed(doc)).startswith(f"leaf {dead['mode']} ")
+    del dead["refutation"]
+    assert refused(sealed(doc)) == f"leaf {dead['mode']} 'witness' (KeyError)"
+
+
+def test_negative_multipliers_of_inequalities_prove_nothing() -> None:
+    """z >= 0 and z - 1 = w, w > 0, z = 0 has no solution; z = 1, w = 0 has one, though -1 times z >= 0 says 0 > 1."""
+    doc = {
+        "kind": "lcp", "problem": {"M": [["1"]], "q": ["-1"]}, "claim": "NONE: no mode has a solution",
+        "leaves": [{"mode": "0", "refutation": ["1", "1", "1"]}, {"mode": "1", "refutation": ["1", "-1", "-1"]}],
+    }  # fmt: skip
+    assert refused(sealed(doc)) == "leaf 1 has multipliers that show no contradiction (ValueError)"
 
 
 def test_leaves_must_partition_the_modes() -> None:
     doc = document()
     assert "partition" in refused(sealed({**doc, "leaves": doc["leaves"][1:]}))
     assert "partition" in refused(sealed({**doc, "leaves": [*doc["leaves"], doc["leaves"][0]]}))
-    assert "leave modes out" in refused(sealed({**doc, "leaves": []}))
+    assert "partition" in refused(sealed({**doc, "leaves": []}))
     star = {"mode": "**", "refutation": doc["leaves"][0].get("refutation", ["0"] * 6)}
     assert "partition" in refused(sealed({**doc, "leaves": [*doc["leaves"], star]}))
 
@@ -161,25 +185,82 @@ def test_another_claim_is_refused() -> None:
         "",
         None,
     ):
-        assert "proves something else" in refused(sealed({**document(), "claim": claim}))
+        assert "proves only: MULTIPLE: exactly 3" in refused(sealed({**document(), "claim": claim}))
 
 
 def test_a_single_point_cannot_pass_as_a_continuum() -> None:
     doc = document()
     leaf = next(leaf for leaf in doc["leaves"] if "witness" in leaf)
+    del leaf["single"]
     leaf["ray"] = ["0"] * len(leaf["witness"])
-    assert "ray" in refused(sealed(doc))
+    assert refused(sealed(doc)).startswith(f"leaf {leaf['mode']} ")
     leaf["ray"] = ["1"] * len(leaf["witness"])
     assert "outside its mode" in refused(sealed(doc))
 
 
-def test_a_face_cannot_pass_as_a_point() -> None:
+def test_an_open_mode_cannot_have_a_witness() -> None:
+    """What holds in all modes holds of z = 1, w = 2 too, but z w = 0 does not: z = 0 is the only solution."""
+    for leaf in ({"witness": ["1", "2"], "ray": ["1", "1"]}, {"witness": ["0", "1"], "single": [["0"] * 3] * 2}):
+        problem_ = {"M": [["1"]], "q": ["1"]}
+        claim = "CONTINUUM: the solutions fill a continuum of z"
+        doc = {"kind": "lcp", "problem": problem_, "claim": claim, "leaves": [{"mode": "*", **leaf}]}
+        assert "outside its mode" in refused(sealed(doc))
+
+
+def continuum() -> dict[str, Any]:
     made = prove(enumerate_modes(lcp_problem([[1, 1], [1, 1]], [-1, -1])))
     assert made is not None
+    return json.loads(made.to_json())
+
+
+@pytest.mark.parametrize("multiplier", ["0", "1", "-1"])
+def test_a_face_cannot_pass_as_a_point(multiplier: str) -> None:
+    doc = continuum()
+    assert verdict(doc).startswith("VALID: CONTINUUM")
+    wide = next(leaf for leaf in doc["leaves"] if "ray" in leaf)
+    del wide["ray"]
+    doc["claim"] = "UNIQUE: exactly one z solves the problem"
+    refused(sealed(doc))
+    wide["single"] = [[multiplier] * 6 + ["1"]] * 4
+    assert refused(sealed(doc)) == f"leaf {wide['mode']} shows no single point (ValueError)"
+
+
+def test_a_missing_mode_is_found() -> None:
+    """[[1, 2], [2, 1]] has three solutions; with the leaf of one left out or refuted falsely, not two."""
+    doc = document()
+    doc["claim"] = "MULTIPLE: exactly 2 values of z solve the problem"
+    solved = next(leaf for leaf in doc["leaves"] if "witness" in leaf)
+    assert "partition" in refused(sealed({**doc, "leaves": [leaf for leaf in doc["leaves"] if leaf is not solved]}))
+    del solved["witness"]
+    for y in ("0", "1", "-1"):
+        solved["refutation"] = [y] * 6
+        assert "show no contradiction" in refused(sealed(doc))
+
+
+def test_a_wrong_proof_of_a_point_is_refused() -> None:
+    for change in (lambda y: ["0"] * len(y), lambda y: [*y[:-1], "0"], lambda y: y[:-1], lambda y: [*y, "0"],
+                   lambda y: ["7", *y[1:]]):  # fmt: skip
+        doc = document()
+        leaf = next(leaf for leaf in doc["leaves"] if "witness" in leaf)
+        leaf["single"][1] = change(leaf["single"][1])
+        assert refused(sealed(doc)).startswith(f"leaf {leaf['mode']} ")
+    for change in (lambda proofs: proofs[1:], lambda proofs: [*proofs, proofs[0]], lambda proofs: proofs[::-1]):
+        doc = document()
+        leaf = next(leaf for leaf in doc["leaves"] if "witness" in leaf)
+        leaf["single"] = change(leaf["single"])
+        assert refused(sealed(doc)).startswith(f"leaf {leaf['mode']} ")
+
+
+def test_a_point_that_only_inequalities_fix() -> None:
+    """z1 + z2 = 0 and z >= 0 leave z = 0 only, in a mode whose equalities leave a line."""
+    made = prove(enumerate_modes(lcp_problem([[1, 1], [1, 1]], [0, 0])))
+    assert made is not None
+    assert made.claim == "UNIQUE: exactly one z solves the problem"
     doc = json.loads(made.to_json())
-    for leaf in doc["leaves"]:
-        leaf.pop("ray", None)
-    assert "shows no single point" in refused(sealed(doc))
+    leaf = next(leaf for leaf in doc["leaves"] if leaf["mode"] == "11")
+    assert leaf["rank"] == 3
+    assert all(Fraction(y) >= 0 for proof in leaf["single"] for y in proof[4:])
+    assert verdict(doc) == f"VALID: {made.claim}"
 
 
 def test_the_body_itself_is_checked() -> None:
@@ -212,7 +293,7 @@ def test_a_state_given_as_a_double_does_not_round_the_data() -> None:
     assert made is not None
     doc = json.loads(made.to_json())
     doc["problem"]["state"] = [1.0]
-    assert checker.check(sealed(doc)) == made.claim
+    assert verdict(sealed(doc)) == f"VALID: {made.claim}"
 
 
 def test_witnesses_of_another_length_are_refused() -> None:
@@ -220,15 +301,15 @@ def test_witnesses_of_another_length_are_refused() -> None:
         doc = document()
         leaf = next(leaf for leaf in doc["leaves"] if "witness" in leaf)
         leaf["witness"] = change(leaf["witness"])
-        assert refused(sealed(doc)).startswith(f"leaf {leaf['mode']} is malformed")
+        assert refused(sealed(doc)).startswith(f"leaf {leaf['mode']} ")
 
 
 def test_other_kinds_are_checked_beside_the_first_two() -> None:
     doc = document("farkas")
-    assert "another kind" in refused(doc)
-    assert checker_blocks.check(doc) == doc["claim"]
+    assert refused(doc) == "document 'farkas' (KeyError)"
+    assert verdict(doc, checker_blocks) == f"VALID: {doc['claim']}"
     for key in ("lcp", "planar_body"):
-        assert checker_blocks.check(document(key)) == checker.check(document(key))
+        assert verdict(document(key), checker_blocks) == verdict(document(key))
 
 
 def test_both_checkers_run_as_scripts_without_the_package(tmp_path: Path) -> None:
@@ -253,4 +334,4 @@ def code_lines(source: str) -> int:
 
 
 def test_the_checker_stays_small_enough_to_be_read() -> None:
-    assert code_lines(FILE.read_text()) < 118
+    assert code_lines(FILE.read_text()) < 80

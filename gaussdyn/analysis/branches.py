@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import Array, scalar, vector
 from ..errors import InputError
-from ..integrate.on_branch import PASSED, OnBranch, Track
+from ..integrate.on_branch import CHART, MADE, PASSED, START, OnBranch, Track
 from ..integrate.simulate import simulate
 from ..integrate.trajectory import Trajectory
 from ..mechanics.branching.branch_point import MOST, RADIUS, BranchPoint, branch_point
@@ -244,7 +244,7 @@ def branches_along(scene: Scene, t_end: float | None = None, *, dt: float | None
 
 def passages(system: System, run: Trajectory) -> list[Passage]:
     """Return the points where branches meet that a run of `OnBranch` on this very system has passed."""
-    curve = Track.of(system, run.q[0]).curve
+    curve = Track.of(system, run.final).curve
     found = []
     for event in run.events:
         if event.kind == PASSED:
@@ -258,7 +258,8 @@ def passages(system: System, run: Trajectory) -> list[Passage]:
 def _loads(system: System, run: Trajectory, point: BranchPoint, branch: int, t: float) -> SingularLoads | None:
     """Return the reactions at a passage, at the speed of the run there."""
     k = max(int(np.searchsorted(run.t, t)) - 1, 0)
-    start = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
+    known = {key: value for key, value in run.final.memory.items() if key in (START, MADE)}
+    start = State(t=float(run.t[k]), q=run.q[k], v=run.v[k], memory=known | {CHART: np.array([-1.0])})
     state = OnBranch(dt=1e9).advance(system, start, t).state if t > start.t else start
     try:
         return singular_loads(system, point, branch, speed=float(point.branches[branch].tangent @ state.v))

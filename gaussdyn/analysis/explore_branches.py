@@ -85,7 +85,7 @@ def explore_branches(
         if not meets or run.final.t >= t_end:
             return BranchRun(choices=choices, run=run, branches=None, following=())
         number = int(meets[-1].id.partition(".")[0])
-        found = Branches(point=Track.of(system, run.final.q).curve.meetings[number].point)
+        found = Branches(point=Track.of(system, run.final).curve.meetings[number].point)
         following = []
         for j, branch in enumerate(found.point.branches):
             if branch.whole:

@@ -23,6 +23,8 @@ from .realizations.advance import span
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
 
 CHART = "branch:chart"  # memory: number of the chart, and 1 where a choice of branch is due
+START = "branch:start"  # memory: where the curve was begun
+MADE = "branch:made"  # memory: what was made of it since
 WORDS = ("smooth", "penalty", "raise")
 PASSED = "branch_point"
 LEAST = 1e-9  # of dt: the shortest internal step
@@ -39,17 +41,34 @@ class Track:
     """The curve of a system and the equations of motion on its charts, made when they are needed."""
 
     curve: Curve
+    start: Array
+    origin: tuple[int, float]
     motions: dict[int, ChartMotion] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, system: System, q: Array) -> Track:
-        """Return the track of a system: the same one as last time."""
+    def of(cls, system: System, state: State, branch: int | None = None) -> Track:
+        """Return the track of a motion: the same one as last time, or what its memory says that had been made.
+
+        Pieces of the curve depend on where it was begun and in which order they were made. Both are in the memory, so
+        that a run that goes on elsewhere goes on with the same pieces.
+        """
+        number = -1.0 if branch is None else float(branch)
+        start = state.memory.get(START, np.concatenate([[number], state.q, state.v]))
+        made = [(int(a), int(b), int(c)) for a, b, c in state.memory.get(MADE, np.zeros(0)).reshape(-1, 3)]
         for known, track in _KEPT:
-            if known is system:
+            if known is system and np.array_equal(track.start, start) and track.curve.made[: len(made)] == made:
                 return track
-        track = cls(curve=Curve(space=ConfigurationSpace.of(system, q)))
+        q, v = start[1 : 1 + system.nq], start[1 + system.nq :]
+        curve = Curve(space=ConfigurationSpace.of(system, q))
+        origin = curve.start(q, v, None if start[0] < 0.0 else int(start[0]))
+        curve.again(made)
+        track = cls(curve=curve, start=start, origin=origin)
         _KEPT.append((system, track))
         return track
+
+    def memory(self) -> dict[str, Array]:
+        """Return what makes the same track once more."""
+        return {START: self.start, MADE: np.array(self.curve.made, dtype=np.float64).ravel()}
 
     def motion(self, system: System, index: int, control: Array | None) -> ChartMotion:
         """Return the motion on a chart; without a control it is tabled once."""
@@ -117,7 +136,7 @@ class OnBranch:
 
     def check(self, system: System, state: State) -> None:
         """Raise InputError unless there is one degree of freedom, and the velocity lies along a branch."""
-        self._begin(Track.of(system, state.q), system, state)
+        self._begin(system, state)
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
         """Return one step of length dt; shorter if it would pass `t_max`, or a point where a branch is to be chosen.
@@ -130,8 +149,7 @@ class OnBranch:
         check_span(state, t_max)
         dt, t_end = span(self.dt, state.t, t_max)
         value = held_control(control, state)
-        track = Track.of(system, state.q)
-        at = self._begin(track, system, state)
+        track, at = self._begin(system, state)
         if at.due:
             self._choose(track, system, at)
         while at.t < t_end and not at.due:
@@ -152,13 +170,16 @@ class OnBranch:
         """Return name and settings, ready for JSON."""
         return {"name": self.name, "dt": self.dt, "on_branch": self.on_branch, "stiffness": self.stiffness}
 
-    def _begin(self, track: Track, system: System, state: State) -> _Along:
-        """Return where a state is on the track."""
+    def _begin(self, system: System, state: State) -> tuple[Track, _Along]:
+        """Return the track of a state, and where on it the state is."""
+        branch = self.on_branch if isinstance(self.on_branch, int) else None
         memory = state.memory.get(CHART)
-        found = None if memory is None else track.curve.where(state.q, int(memory[0]))
-        if found is None:
-            branch = self.on_branch if isinstance(self.on_branch, int) else None
-            found = track.curve.start(state.q, state.v, branch)
+        track = Track.of(system, state, branch)
+        found = track.origin if memory is None else track.curve.where(state.q, int(memory[0]))
+        if found is None:  # somebody has moved it
+            state = State(t=state.t, q=state.q, v=state.v)
+            track, memory = Track.of(system, state, branch), None
+            found = track.origin
         index, p = found
         _, T, _ = track.curve.charts[index].at(p)
         due = memory is not None and len(memory) > 1 and memory[1] > 0.0
@@ -166,7 +187,7 @@ class OnBranch:
         off = float(np.linalg.norm(state.v - u * T))
         if off > 1e-7 * (1.0 + float(np.linalg.norm(state.v))):
             raise InputError("velocity", f"{off:.3g} of it lies off the branch", "a velocity along the branch")
-        return _Along(t=state.t, index=index, p=p, u=u, due=due, impulses=np.zeros(len(track.curve.space.ids)))
+        return track, _Along(t=state.t, index=index, p=p, u=u, due=due, impulses=np.zeros(len(track.curve.space.ids)))
 
     def _further(
         self, track: Track, system: System, at: _Along, t_end: float, dt: float, control: Array | None
@@ -220,8 +241,11 @@ class OnBranch:
             return
         meeting = track.curve.meetings[found[0]]
         if self.on_branch == "raise":
-            count = len(meeting.point.branches)
+            count = "many" if meeting.point.kind == "many" else len(meeting.point.branches)
             raise BranchReached(f"{count} branches meet at t = {at.t:.12g} s; on_branch says which to take: 0, 1, ..")
+        if meeting.point.kind == "many":
+            given, allowed = repr(self.on_branch), '"smooth" or "raise" where so many branches meet'
+            raise InputError("on_branch", given, allowed, "Only the one along which the motion comes is known.")
         if self.on_branch == "penalty":
             from .spring_arbiter import branch_of_springs
 
@@ -236,7 +260,7 @@ class OnBranch:
         q, T, _ = chart.at(at.p)
         v = at.u * T
         memory = {key: x for key, x in start.memory.items() if ":" not in key and key not in chart.space.ids}
-        memory[CHART] = np.array([float(at.index), float(at.due)])
+        memory |= {CHART: np.array([float(at.index), float(at.due)]), **track.memory()}
         rows = tuple(system.near(at.t, q, v, 0.0).rows(at.t, q, v))
         _check_open(rows)
         impulses = {row.id: np.zeros(row.size) for row in rows}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 
 import numpy as np
 import pytest
@@ -176,6 +177,54 @@ def test_three_four_bar_linkages_for_ten_seconds():
     assert run.status == "COMPLETED"
     assert drift(run) < 1e-10
     assert run["q2"][-1] == pytest.approx(math.pi / 2 - reference(3, 1.0, 9.81, 10.0)[0], abs=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("loops", [7, 20])
+def test_many_four_bar_linkages_pass_flat_without_a_look_at_all_their_branches(loops):
+    """2^20 branches may meet; a motion that comes along one of them needs no other."""
+    system, _ = four_bars(loops)
+    angle, speed, bars = 0.3, 5.0, np.zeros((2 * loops + 1, 3))
+    c, s, k = math.cos(angle), math.sin(angle), np.arange(loops + 1)
+    bars[: loops + 1] = np.c_[k + c / 2, 0.0 * k + s / 2, 0.0 * k + angle]
+    bars[loops + 1 :] = np.c_[k[:-1] + 0.5 + c, 0.0 * k[:-1] + s, 0.0 * k[:-1]]
+    v = np.tile([s, -c, 0.0], (2 * loops + 1, 1)) * speed
+    v[: loops + 1] = np.array([s / 2, -c / 2, -1.0]) * speed
+    run = simulate(system, State(q=bars.ravel(), v=v.ravel()), 0.1, stepper=OnBranch(dt=0.01))
+    rate = 9.81 * (0.5 * (loops + 1) + loops) / ((loops + 1) / 3.0 + loops)
+    exact = solve_ivp(lambda t, y: [y[1], -rate * math.cos(y[0])], (0.0, 0.1), [angle, -speed], "DOP853",
+                      rtol=1e-13, atol=1e-13)  # fmt: skip
+    assert [event.kind for event in run.events] == ["branch_point"]
+    assert run.q[-1, 2 : 3 * (loops + 1) : 3] == pytest.approx(exact.y[0, -1], abs=1e-11)
+    assert gaps(run) < 1e-12
+    assert drift(run) < 1e-10
+
+
+class Killed(BaseException):
+    """Raised by a progress callback, as a kill in mid-run would be."""
+
+
+@pytest.mark.parametrize("steps", [6, 17])
+def test_a_run_that_was_killed_goes_on_to_the_bit(tmp_path, monkeypatch, steps):
+    """Before and after the passage at t = 0.7, in a process that knows nothing of the pieces made before."""
+    system, start = pendulum(2.3, "A")
+    options = {"stepper": OnBranch(dt=0.05), "out": tmp_path / "run.h5", "chunk": 2}
+    whole = simulate(system, start, 1.0, stepper=options["stepper"])
+    done = []
+
+    def count(t, t_end):
+        done.append(t)
+        if len(done) == steps:
+            raise Killed
+
+    with pytest.raises(Killed):
+        simulate(system, start, 1.0, progress=count, **options)
+    monkeypatch.setattr("gaussdyn.integrate.on_branch._KEPT", deque(maxlen=8))
+    run = simulate(system, start, 1.0, resume=True, **options)
+    np.testing.assert_array_equal(run.q, whole.q)
+    np.testing.assert_array_equal(run.v, whole.v)
+    assert [(e.kind, e.id, e.t) for e in run.events] == [(e.kind, e.id, e.t) for e in whole.events]
+    assert len(run.events) == 1
 
 
 def test_a_control_and_a_force_that_depends_on_the_time():

@@ -63,7 +63,8 @@ class BranchPoint:
     kind : str
         regular (a smooth manifold), redundant (the same, though rows depend on each other), isolated (no motion),
         crossing, tangency, cusp, several (of more than one kind), double (an equation that vanishes without changing
-        sign), or surface (of dimension two and more, not analysed further).
+        sign), many (more may meet than `max_branches`, and only the one asked for was looked for), or surface (of
+        dimension two and more, not analysed further).
     dimension : int
         Of the manifold, where it is one; of the branches else.
     order : int
@@ -117,6 +118,7 @@ def branch_point(
     radius : float
         Largest distance at which branches are looked for, rad or m; halved as needed.
     max_branches : int
+        Where so many independent equations lose rank that there may be more, only the branch `along` is looked for.
     project : bool
         Move q to the nearest configuration that obeys the constraints first.
     tol : float
@@ -173,7 +175,8 @@ def _picture(red: Reduction, forms: Array, radius: float, most: int, along: Arra
     if c < k - 1:
         return _found(red, "surface", dimension=k - c, complete=False, **about)
     known = np.zeros((0, k)) if along is None else (along @ red.K / np.linalg.norm(along @ red.K))[None]
-    lines = cone_lines(forms, own) if k == 2 else quadric_lines(np.tensordot(own.T, forms, axes=1), known)
+    many = k > 2 and len(known) > 0 and 2**c > most
+    lines = known if many else _lines(own, forms, known)
     halves = _halves(red, own, lines, radius)
     if not len(halves.d):
         return _found(red, "isolated", complete=k == 2, **about)
@@ -182,9 +185,14 @@ def _picture(red: Reduction, forms: Array, radius: float, most: int, along: Arra
         raise InputError("max_branches", most, f"at least {(len(halves.d) + 1) // 2} here: {given}")
     pairs, tangents = joined(halves, lines)
     branches = _sorted([_branch(red, halves, ends, t) for ends, t in zip(pairs, tangents, strict=True)])
-    kind, order = _kind(red, forms, own, branches)
+    kind, order = ("many", 0) if many else _kind(red, forms, own, branches)
     complete = k == 2 or len(branches) == 2**c
     return _found(red, kind, dimension=1, order=order, branches=branches, complete=complete, **about)
+
+
+def _lines(own: Array, forms: Array, known: Array) -> Array:
+    """Return unit vectors along the lines of the tangent cone, shape (n, k)."""
+    return cone_lines(forms, own) if forms.shape[1] == 2 else quadric_lines(np.tensordot(own.T, forms, axes=1), known)
 
 
 def _equations(red: Reduction, radius: float) -> Array:

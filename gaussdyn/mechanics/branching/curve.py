@@ -6,6 +6,7 @@ regular chart that meets a singular point hands over to charts centred there, on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,7 +23,7 @@ HANDOVER = 0.3  # of the half width of a singular chart: where it takes over
 REACH = 0.5  # half width of a chart at the most, m or rad
 CLEAR = 0.8  # how far a regular chart goes towards a singular point
 BEYOND = 1.4  # of its half width: how far a chart looks for singular points
-MOST = 64  # branches at a point
+MOST = 16  # branches at a point; where there may be more only the one along which a curve comes is looked for
 SLANT = 1e-7  # relative: how far a velocity may be from a tangent
 
 
@@ -52,6 +53,9 @@ class Curve:
     meetings : list of Meeting
     links : dict
         (chart, side) -> the chart beyond that end.
+    made : list of (int, int, int)
+        What was asked for and had to be made: (0, chart, side) or (1, meeting, branch). Charts depend on those made
+        before them, so that `again` alone gives the same curve to the last bit.
     """
 
     space: ConfigurationSpace
@@ -59,6 +63,7 @@ class Curve:
     charts: list[Chart] = field(default_factory=list)
     meetings: list[Meeting] = field(default_factory=list)
     links: dict[tuple[int, int], int] = field(default_factory=dict)
+    made: list[tuple[int, int, int]] = field(default_factory=list)
 
     def start(self, q: Array, v: Array, branch: int | None = None) -> tuple[int, float]:
         """Return the chart in which a motion from (q, v) begins, and where in it.
@@ -77,16 +82,16 @@ class Curve:
         if point is None:
             return self._contained(q) or self._regular(q, v)
         number = self._meeting(point)
-        return self.branch_chart(number, self._branch_of(self.meetings[number], v, branch)), 0.0
+        return self._branch_chart(number, self._branch_of(self.meetings[number], v, branch)), 0.0
 
     def where(self, q: Array, hint: int) -> tuple[int, float] | None:
-        """Return where a configuration lies: in the chart of a hint if it can be there."""
+        """Return where a configuration lies: in the chart of a hint if it can be there, else in any that there is."""
         if 0 <= hint < len(self.charts):
             chart = self.charts[hint]
             p, off = chart.parameter(q)
             if chart.low <= p <= chart.high and off < ON:
                 return hint, p
-        return None
+        return self._contained(q)
 
     def beyond(self, index: int, side: int) -> int:
         """Return the chart that goes on where a chart is left at its low (-1) or high (+1) end."""
@@ -95,6 +100,7 @@ class Curve:
             q, T, _ = chart.at(chart.high if side > 0 else chart.low)
             found = self._contained(q, but=index) or self._regular(q, T)
             self.links[(index, side)] = found[0]
+            self.made.append((0, index, side))
         return self.links[(index, side)]
 
     def meeting_at(self, index: int) -> tuple[int, int] | None:
@@ -195,6 +201,19 @@ class Curve:
         InputError
             There is no such branch, or it ends there (half of a cusp).
         """
+        new = j not in self.meetings[number].charts
+        index = self._branch_chart(number, j)
+        if new:
+            self.made.append((1, number, j))
+        return index
+
+    def again(self, made: Sequence[tuple[int, int, int]]) -> None:
+        """Make once more what was made after the same start."""
+        for kind, a, b in made:
+            _ = self.branch_chart(a, b) if kind else self.beyond(a, b)
+
+    def _branch_chart(self, number: int, j: int) -> int:
+        """Return the number of the chart of a branch, made if it has not been."""
         meeting = self.meetings[number]
         known = meeting.point.branches
         if not 0 <= j < len(known):
@@ -221,7 +240,7 @@ class Curve:
         fits = [j for j, x in enumerate(aligned) if x > max(aligned) - 1e-3]
         ends = [x for x in (p - 0.2 * chart.half, p + 0.2 * chart.half) if abs(x) <= 0.999 * chart.half]
         places = [chart.at(x)[0] for x in ends]
-        charts = [self.branch_chart(number, j) for j in fits]
+        charts = [self._branch_chart(number, j) for j in fits]
         return min(charts, key=lambda j: max(self.charts[j].parameter(q)[1] for q in places))
 
     def _branch_of(self, meeting: Meeting, v: Array, branch: int | None) -> int:

@@ -92,7 +92,7 @@ def test_contacts_of_shapes_have_no_table():
 
 @pytest.mark.parametrize("name", ["belt_oscillator", "rocking_block"])
 def test_a_run_from_copied_states_is_the_same_to_the_bit(name):
-    """A leg may take over the phase that the one before has entered; from the numbers of the state it finds the same."""
+    """A leg may take over the phase that the last one has entered; from the numbers of the state it finds the same."""
     scene, stepper = build(name), EventDriven()
     known = copied = scene.state
     while known.t < scene.t_end:

@@ -74,6 +74,7 @@ from . import (
     wall_press,
     wedge,
     wedge_lock,
+    woodpecker,
     zeno_ball,
 )
 
@@ -141,6 +142,7 @@ _HOME: dict[str, ModuleType] = {
     "wall_press": wall_press,
     "wedge": wedge,
     "wedge_lock": wedge_lock,
+    "woodpecker": woodpecker,
     "zeno_ball": zeno_ball,
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -77,7 +76,7 @@ def _without_idle(problem: ThetaProblem, guess: Guess, solution: Solution) -> tu
     idle = {key for key in joined if key not in near or not near[key].any()}
     if not idle:
         return guess, solution
-    fewer = replace(guess.problem, bounce={k: at for k, at in guess.problem.bounce.items() if k not in idle})
+    fewer = guess.problem.without(idle)
     other, found = _refined(fewer.guess(solution.x, guess.stopped(solution.x) - idle), near)
     return (other, found) if found.solved and not other.late else (guess, solution)
 

@@ -234,6 +234,11 @@ class ThetaProblem:
         """Return the problem with all rows as they are: joints that contradict one another show it there."""
         return replace(self, dependent=None)
 
+    def without(self, ids: Iterable[str]) -> ThetaProblem:
+        """Return the problem in which some rows no longer act."""
+        gone = frozenset(ids)
+        return replace(self, bounce={key: rate for key, rate in self.bounce.items() if key not in gone})
+
     def soften(self, v_plus: Array) -> ThetaProblem:
         """Return the problem with the velocity dependence of the force taken beside the mass."""
         D = self.free.slope_at((1.0 - self.theta) * self.start.v + self.theta * v_plus)

@@ -13,7 +13,7 @@ from gaussdyn.scenes.catalogue import build
 from gaussdyn.scenes.coulomb_oscillator import Decay
 from gaussdyn.scenes.incline import slide
 from gaussdyn.scenes.slack_string import Flight
-from gaussdyn.scenes.sliding_rod import Reduced
+from gaussdyn.scenes.sliding_rod import Reduced, sensitivity
 
 G = 9.81
 TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-12}
@@ -152,6 +152,20 @@ def test_frictionless_rod_conserves_momentum_and_energy():
     np.testing.assert_allclose(centre, centre[0], atol=1e-11)
     energy = omega**2 * (0.25 / 3 + (0.5 * np.cos(theta)) ** 2) / 2 + G * 0.5 * np.sin(theta)
     np.testing.assert_allclose(energy, energy[0], atol=1e-11)
+
+
+@pytest.mark.parametrize("theta0", [0.5, 0.78, 1.3])
+def test_sensitivity_of_the_rod_is_what_neighbouring_motions_show(theta0):
+    reduced = Reduced(mu=0.9, l=0.3, mass=2.0)
+    motion = reduced.motion(theta0, 5.0, 0.4)
+    found = sensitivity(reduced, motion)
+    for k in (0, 100):
+        span, kept = (float(motion.t[k]), float(motion.t[-1])), []
+        for change in (1e-5, -1e-5):
+            starts = [motion.y[k] + change * e for e in np.eye(4)]
+            kept.append([solve_ivp(reduced.slope, span, y, rtol=1e-11, atol=1e-11).y[:, -1] for y in starts])
+        moved = (np.array(kept[0]) - np.array(kept[1])).T / 2e-5
+        np.testing.assert_allclose(found[k], moved, rtol=2e-3, atol=2e-3 * np.abs(moved).max())
 
 
 def test_rod_is_followed_only_while_it_slides_under_pressure():

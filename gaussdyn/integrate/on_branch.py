@@ -158,7 +158,7 @@ class OnBranch:
 
     def rebuild(self, system: System, start: State, state: State, dt: float, control: Array | None) -> Rebuilt:
         """Return the step as it comes out again, with the same impulses on rows that hold."""
-        step = self.advance(system, start, state.t, control=control)
+        step = self.advance(system, _remembered(system, start), state.t, control=control)
         v, h, shown = step.state.v, step.dynamics.M @ step.state.v, []
         for row in step.rows:
             p = step.reactions[row.id]
@@ -279,6 +279,15 @@ class OnBranch:
             control=control,
             changes=tuple(at.passed),
         )
+
+
+def _remembered(system: System, state: State) -> State:
+    """Return a saved state with the memory of the system's last track, if there is one: its pieces serve again."""
+    for known, track in reversed(_KEPT):
+        if known is system and CHART not in state.memory:
+            memory = {**state.memory, **track.memory(), CHART: np.array([-1.0])}
+            return State(t=state.t, q=state.q, v=state.v, memory=memory)
+    return state
 
 
 def turned(curve: Curve, system: System, was: tuple[int, float], index: int) -> tuple[int, float]:

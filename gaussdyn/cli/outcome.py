@@ -99,6 +99,6 @@ def verify(
 
     Example: gaussdyn verify proof.json
     """
-    from .. import checker_spatial
+    from .. import checker_spatial_several
 
-    raise typer.Exit(REJECTED if checker_spatial.main(files) else DONE)
+    raise typer.Exit(REJECTED if checker_spatial_several.main(files) else DONE)

@@ -81,7 +81,7 @@ def outcome(
     try:
         modal, level = _modal(problem)
     except NotPlanar:
-        return _in_space(problem, stick)
+        return _in_space(problem, stick, certify)
     found = enumerate_modes(modal, certify=certify or doubtful, limit=limit)
     if not found.complete:
         return Outcome(verdict=Verdict.UNDECIDED, level=level, exact=certify, reason=found.reason)
@@ -118,7 +118,7 @@ def _spatial(law: Any) -> bool:
     return law.size > 2 or (isinstance(law, Dry) and law.size > 1) or (law.size == 2 and not isinstance(law, Coulomb))
 
 
-def _in_space(problem: Any, stick: bool) -> Outcome:
+def _in_space(problem: Any, stick: bool, certify: bool) -> Outcome:
     """Several contacts in space: all motions of two to four, else none, or at least one."""
     level = problem.level if isinstance(problem, LocalDynamics) else "velocity"
     blocks = assemble(problem) if isinstance(problem, LocalDynamics) else problem
@@ -126,7 +126,7 @@ def _in_space(problem: Any, stick: bool) -> Outcome:
     if proof is not None:
         return Outcome(verdict=Verdict.NONE, count=0, level=level, certificate=proof)
     few = several_contacts(problem)
-    found = None if few is None else several_outcome(*few, stick=stick)
+    found = None if few is None else several_outcome(*few, stick=stick, certify=certify)
     if found is not None and found.verdict is not Verdict.UNDECIDED:
         return found
     proof = slater_certificate(blocks)

@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from ..linalg.rational import rational, rationals
+from ..programs.certificates import Certificate
 from ..programs.complementarity import ComplementarityProblem
 from ..programs.laws import BilateralCoulomb, Coulomb
+from ..programs.spatial_proof import spatial_certificate
 from ..programs.spatial_several import MOST, SeveralMotion, SpatialContacts, several_motions
 from .activation import OmegaStatus, active_set
 from .modal import ContactRows, NotPlanar, local_exactly, rows_of
@@ -54,7 +56,7 @@ class SeveralComponent:
         }  # fmt: skip
 
 
-def several_outcome(contacts: SpatialContacts, level: str, *, stick: bool) -> Outcome:
+def several_outcome(contacts: SpatialContacts, level: str, *, stick: bool, certify: bool) -> Outcome:
     """Return all motions of two to four contacts; UNDECIDED with what remains where the list is not proved complete."""
     found = several_motions(contacts)
     known = {one.modes for one in found.motions}
@@ -64,8 +66,19 @@ def several_outcome(contacts: SpatialContacts, level: str, *, stick: bool) -> Ou
         remains = tuple(f"{modes}: {why}" for modes, why in found.left)
         reason = f"{len(found.motions)} found, not decided in {'; '.join(remains[:4])}"
         return Outcome(verdict=Verdict.UNDECIDED, level=level, components=components, reason=reason, remains=remains)
-    verdict = ("NONE", "UNIQUE", "MULTIPLE")[min(len(kept), 2)]
-    return Outcome(verdict=Verdict(verdict), count=len(kept), level=level, components=components, reason=PROVED)
+    verdict = Verdict(("NONE", "UNIQUE", "MULTIPLE")[min(len(kept), 2)])
+    proof = _proof(contacts, level, len(found.motions)) if certify else None
+    reason = PROVED if proof is None else ""
+    return Outcome(
+        verdict=verdict, count=len(kept), level=level, components=components, certificate=proof, reason=reason
+    )
+
+
+def _proof(contacts: SpatialContacts, level: str, count: int) -> Certificate | None:
+    """Return a certificate of so many motions of two contacts, if there is one."""
+    proof = spatial_certificate(contacts, {"level": level}) if len(contacts.mu) == 2 else None
+    words = ("NONE:", "UNIQUE:", f"MULTIPLE: exactly {count} ")[min(count, 2)]
+    return proof if proof is not None and proof.claim.startswith(words) else None
 
 
 def _could_stick(contacts: SpatialContacts, modes: str, known: set[str]) -> bool:

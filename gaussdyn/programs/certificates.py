@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checker_spatial
+from .. import checker_spatial_several
 from .._version import __version__
 from ..arrays import Array, matrix, vector
 from ..linalg.rational import integer_row, rationals, text
 from .exact import AT_LEAST, EQUAL, feasible, prove_empty
 
 FARKAS_CLAIM = "INFEASIBLE: no x satisfies A x = b and C x >= d"
-PROGRAMS = {"lcp": "checker", "planar_body": "checker"}
+PROGRAMS = {"lcp": "checker", "planar_body": "checker", "spatial_contacts": "checker_spatial_several"}
 SMALL = 60  # rows up to which an exact simplex may replace a rounding that fails
 
 
@@ -62,7 +62,7 @@ class Certificate:
 
     def verify(self) -> bool:
         """Whether the checker accepts the document."""
-        return checker_spatial.verdict(self.to_json) == f"VALID: {self.claim}"
+        return checker_spatial_several.verdict(self.to_json) == f"VALID: {self.claim}"
 
     def explain(self) -> str:
         """Return the claim, what it is about, and how to check it without this package."""

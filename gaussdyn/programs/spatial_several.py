@@ -85,14 +85,14 @@ def several_motions(contacts: SpatialContacts, *, boxes: int = BOXES) -> Several
     left: list[tuple[str, str]] = []
     looked = 0
     for modes in map("".join, product("DS+", repeat=len(contacts.mu))):
-        answer = _Mode(contacts, modes).solve(boxes)
+        answer = Mode(contacts, modes).solve(boxes)
         found += answer.motions
         left += answer.left
         looked += answer.boxes
     return SeveralMotions(motions=tuple(found), left=tuple(left), boxes=looked)
 
 
-class _Mode:
+class Mode:
     """One combination of letters."""
 
     def __init__(self, contacts: SpatialContacts, modes: str) -> None:
@@ -165,11 +165,11 @@ class _Mode:
     def _redundant(self) -> SeveralMotions:
         """Sticking contacts whose reactions are not unique: polygons around the cones refute, inside them prove."""
         for sides in SIDES:
-            if feasible(*self._program(sides, outside=True)).point is None:
+            if feasible(*self._integers(sides, outside=True)).point is None:
                 return _none()
             if self.slipping:
                 return _left(self.modes, "slip beside contacts whose reactions are not unique")
-            r = feasible(*self._program(sides, outside=False)).point
+            r = feasible(*self._integers(sides, outside=False)).point
             if r is not None and self.detached:
                 return _left(self.modes, "detachment beside contacts whose reactions are not unique")
             if r is not None:
@@ -177,8 +177,15 @@ class _Mode:
                 return SeveralMotions(motions=(_motion(self.modes, u, r, unique=False),), left=(), boxes=0)
         return _left(self.modes, "rest near the limit of friction")
 
-    def _program(self, sides: int, outside: bool) -> tuple[list[list[int]], list[int], int]:
-        """Return the linear rows of this combination over r, with a polygon around or inside every friction cone."""
+    def _integers(self, sides: int, outside: bool) -> tuple[list[list[int]], list[int], int]:
+        rows, kinds, n = self.program(sides, outside)
+        return [row for row, _ in rows], kinds, n
+
+    def program(self, sides: int, outside: bool) -> tuple[list[tuple[list[int], Fraction]], list[int], int]:
+        """Return linear rows (integers, their factor) of this combination over r, kinds and width.
+
+        Polygons lie around the friction cones or inside them.
+        """
         c, rows, kinds = self.contacts, [], []
         n = len(c.q)
         for k, letter in enumerate(self.modes):
@@ -197,7 +204,7 @@ class _Mode:
                 for row in polygon(c.mu_s[k] if letter == "S" else c.mu[k], sides, outside):
                     rows.append([Fraction(0)] * (3 * k) + list(row) + [Fraction(0)] * (n - 3 * k - 2))
                     kinds.append(AT_LEAST)
-        return [integer_row(row)[0] for row in rows], kinds, n
+        return [integer_row(row) for row in rows], kinds, n
 
 
 def polygon(mu: Fraction, sides: int, outside: bool) -> Iterator[Vector]:

@@ -11,6 +11,7 @@ import pytest
 from gaussdyn import outcome
 from gaussdyn.programs.complementarity import ComplementarityProblem
 from gaussdyn.programs.laws import Coulomb
+from gaussdyn.programs.spatial_proof import spatial_certificate
 from gaussdyn.programs.spatial_several import SpatialContacts, polygon, several_motions
 
 Q = Fraction
@@ -107,7 +108,8 @@ def compare(seed: int, number: int) -> list[int]:
     rng, counts = np.random.default_rng(seed), []
     for _ in range(number):
         (W, q), mu = body(rng), float(rng.choice([0.3, 0.6, 1.0, 2.0]))
-        found = several_motions(SpatialContacts(W=W, q=q, mu=(Q(mu),) * 2, mu_s=(Q(mu),) * 2))
+        contacts = SpatialContacts(W=W, q=q, mu=(Q(mu),) * 2, mu_s=(Q(mu),) * 2)
+        found = several_motions(contacts)
         assert found.left == ()
         expected = brute_force(np.array(W, dtype=float), np.array(q, dtype=float), mu)
         assert sorted(one.modes for one in found.motions) == sorted(modes for modes, _ in expected)
@@ -116,6 +118,10 @@ def compare(seed: int, number: int) -> list[int]:
             u = np.array(W, dtype=float) @ one.reaction + np.array(q, dtype=float)
             assert np.allclose(u, one.motion, atol=1e-8)
         counts.append(len(found.motions))
+        proof = spatial_certificate(contacts, {})
+        assert proof is not None
+        assert proof.verify()
+        assert proof.claim.startswith(("NONE", "UNIQUE", f"MULTIPLE: exactly {len(expected)} ")[min(len(expected), 2)])
     return counts
 
 

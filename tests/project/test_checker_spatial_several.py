@@ -1,0 +1,89 @@
+"""The checker of two contacts in space: it stands alone, and refuses proofs that leave boxes or modes out."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gaussdyn import checker_spatial_several as checker
+from gaussdyn import outcome
+from gaussdyn.programs.certificates import digest
+from gaussdyn.programs.complementarity import ComplementarityProblem
+from gaussdyn.programs.laws import Coulomb
+
+FILE = Path(checker.__file__)
+BESIDE = ("checker.py", "checker_blocks.py", "checker_spatial.py", "checker_spatial_several.py")
+
+
+@lru_cache
+def made() -> str:
+    """Two bodies that both slip: one motion, which needs boxes of directions."""
+    W, q = np.eye(6), np.array([-1.0, 0.4, 0.1, -1.0, 0.2, 0.5])
+    W[0, 4] = W[4, 0] = 0.2
+    found = outcome(ComplementarityProblem(W=W, q=q, laws=[Coulomb(0.3)] * 2))
+    assert (found.verdict, found.components[0].modes) == ("UNIQUE", ("++",))
+    assert found.certificate is not None
+    return found.certificate.to_json()
+
+
+def said(doc: dict[str, Any]) -> str:
+    return checker.verdict(lambda: json.dumps({**doc, "sha256": digest(doc)}))
+
+
+def test_without_anything_but_the_standard_library() -> None:
+    tree = ast.parse(FILE.read_text())
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert names <= set(sys.stdlib_module_names) | {"checker", "checker_blocks", "checker_spatial", "None"}
+
+
+def test_runs_as_a_script_without_the_package(tmp_path: Path) -> None:
+    for name in BESIDE:
+        (tmp_path / name).write_text((FILE.parent / name).read_text())
+    (tmp_path / "good.json").write_text(made())
+    command = [sys.executable, str(tmp_path / FILE.name), str(tmp_path / "good.json")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout == "VALID: UNIQUE: exactly one motion solves the problem\n"
+
+
+def test_every_changed_symbol_of_a_tree_is_refused_or_changes_nothing() -> None:
+    doc = json.loads(made())
+    trees = doc["leaves"][1]["boxes"]
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(12):
+        k = int(rng.integers(4))
+        at = int(rng.integers(len(trees[k])))
+        symbol = str(rng.choice(list("xya0123ckm")))
+        changed = json.loads(made())
+        changed["leaves"][1]["boxes"][k] = trees[k][:at] + symbol + trees[k][at + 1 :]
+        if said(changed).startswith("VALID"):  # another proof of the same
+            held += 1
+            assert said(changed) == f"VALID: {doc['claim']}"
+    assert held < 12
+
+
+def test_what_proves_nothing_is_refused() -> None:
+    for change, why in (
+        (lambda d: d["leaves"].pop(), "other leaves"),
+        (lambda d: d["leaves"][1]["boxes"].pop(), "four charts"),
+        (lambda d: d["leaves"][1]["boxes"].__setitem__(0, d["leaves"][1]["boxes"][0] + "a"), "more boxes"),
+        (lambda d: d["leaves"][1]["boxes"].__setitem__(0, ""), "not decided"),
+        (lambda d: d["leaves"][1].update(coupling=["0", "1", "0", "0", "0", "0"]), "coupling"),
+        (lambda d: d["leaves"][0].update(refutation=["0"] * 6), "without a contradiction"),
+        (lambda d: d["leaves"][0].update(witness=["1"] * 6), "either a witness or a refutation"),
+        (lambda d: d["problem"].update(mu=["0", "1"]), "no friction"),
+        (lambda d: d["problem"]["q"].__setitem__(0, "0"), ""),
+        (lambda d: d.update(claim="NONE: no mode has a solution"), "proves only"),
+    ):
+        doc = json.loads(made())
+        change(doc)
+        assert said(doc).startswith("INVALID: ")
+        assert why in said(doc)

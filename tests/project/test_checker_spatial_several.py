@@ -58,7 +58,7 @@ def test_every_changed_symbol_of_a_tree_is_refused_or_changes_nothing() -> None:
     doc = json.loads(made())
     trees = doc["leaves"][1]["boxes"]
     rng, held = np.random.default_rng(0), 0
-    for _ in range(12):
+    for _ in range(6):
         k = int(rng.integers(4))
         at = int(rng.integers(len(trees[k])))
         symbol = str(rng.choice(list("xya0123ckm")))
@@ -67,7 +67,7 @@ def test_every_changed_symbol_of_a_tree_is_refused_or_changes_nothing() -> None:
         if said(changed).startswith("VALID"):  # another proof of the same
             held += 1
             assert said(changed) == f"VALID: {doc['claim']}"
-    assert held < 12
+    assert held < 6
 
 
 def test_what_proves_nothing_is_refused() -> None:

@@ -13,7 +13,7 @@ from ..contact.assemble import assemble, blocks
 from ..contact.snapshot import LocalDynamics, rows_of
 from ..integrate.energy import energy
 from ..integrate.events import RESTED, UNSETTLED
-from ..integrate.projection import ALLOWED, ROUNDING
+from ..integrate.projection import ALLOWED, CLOSE, RANK, ROUNDING, in_place
 from ..integrate.recorder import component_names
 from ..integrate.stepper import Stepper
 from ..integrate.steppers import from_settings
@@ -94,6 +94,7 @@ class _SavedStep:
     q: Array
     impulses: dict[str, Array]
     forces: float | None
+    slack: Array
 
     @classmethod
     def of(cls, run: Trajectory, system: System, stepper: Stepper, k: int) -> _SavedStep:
@@ -115,7 +116,7 @@ class _SavedStep:
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
         return cls(
             start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses,
-            forces=rebuilt.laws,
+            forces=rebuilt.laws, slack=_slack(system, rebuilt.q, state.q, rebuilt.dynamics),
         )  # fmt: skip
 
     def figures(self) -> tuple[float, float, float, float]:
@@ -123,7 +124,8 @@ class _SavedStep:
         return self._kinematics(), self._momentum(), self._laws(), self._joint_rate()
 
     def _kinematics(self) -> float:
-        return _relative(np.abs(self.state.q - self.q), np.abs(self.start.q) + np.abs(self.q))
+        off = np.maximum(np.abs(self.state.q - self.q) - self.slack, 0.0)
+        return _relative(off, np.abs(self.start.q) + np.abs(self.q))
 
     def _momentum(self) -> float:
         """Return the largest |M v+ - h - J^T p| of a coordinate, relative to its terms."""
@@ -162,6 +164,21 @@ class _SavedStep:
                 rate = (rate + (self.dt * row.drift if row.level == "acceleration" else row.rate))[:n]
                 worst = max(worst, _relative(np.abs(rate), np.abs(row.J[:n]) @ reach))
         return worst
+
+
+def _slack(system: System, q: Array, other: Array, dynamics: LocalDynamics) -> Array:
+    """Return how far apart two ends of a step may be since gaps may be off by `CLOSE`, for each coordinate.
+
+    The position projection leaves such gaps as they are; d = M^-1 J^T (J M^-1 J^T)^+ gap says what they mean for q.
+    """
+    rows = [row.J[0] for row in dynamics.rows if in_place(row)]
+    if not rows or np.abs(q - other).max(initial=0.0) <= EXACT * np.abs(q).max(initial=0.0):
+        return np.zeros(len(q))
+    J = np.array(rows)
+    back = np.linalg.solve(dynamics.M, J.T)
+    moved = np.abs(back @ np.linalg.pinv(J @ back, rcond=RANK, hermitian=True)).sum(axis=1) * CLOSE
+    ahead = [np.abs(system.move(q, d, 1.0) - q) for d in np.diag(moved)]
+    return np.asarray(np.sum(ahead, axis=0))
 
 
 def _local(run: Trajectory, system: System, k: int) -> System:

@@ -202,16 +202,17 @@ class CompiledBodies:
 
         With the restitution that `dissipation` allows. Returns whether it succeeded.
         """
-        from .compiled_closing import ACTS
+        from .compiled_closing import ACTS, JOINED
         from .compiled_loop import AGAIN
         from .compiled_step import GAINS, HARD
 
         space, log, n = self.space, run.log[int(self.space.count[0])], int(self.space.count[2])
         acts, bounce, known, tried = space.indices[0][0][ACTS], space.indices[0][1], False, 1.0
-        if not acts[:n].any():
-            return False
         if code != GAINS:
-            space.count[6] = int(np.argmax(acts[:n] != 0))
+            first_of_all = (acts[:n] != 0) & (space.indices[0][0][JOINED, :n] == 0)
+            if not first_of_all.any():
+                return False
+            space.count[6] = int(np.argmax(first_of_all))
 
         def gain(share: float) -> float:
             """Return what is gained with a fraction of the restitution, NaN without a solution."""

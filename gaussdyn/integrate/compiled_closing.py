@@ -15,8 +15,8 @@ Poses = tuple[Array, Array, Array, Array, IntArray, Array]
 moved (n + 1,); rows (3, 6)."""
 INDEX = f"Tuple(({I2}, {A2}, {A1}))"
 Index = tuple[IntArray, Array, Array]
-"""Rows OF .. NOW of numbers by feature (8, f); bounce (f, 3); gap with which a contact that is held ends (f,)."""
-OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW = range(8)
+"""Rows OF .. JOINED of numbers by feature (9, f); bounce (f, 3); gap with which a contact that is held ends (f,)."""
+OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED = range(9)
 CLOSE = 1e-11  # m; as in `projection`
 TOGETHER = 1e-6  # of a step; as in `closing`
 

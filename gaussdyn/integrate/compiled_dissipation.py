@@ -6,7 +6,7 @@ from .._jit import kernel
 from ..arrays import Array
 from ..contact.body_kernels import A1, A2
 from ..contact.body_newton import PROBLEM, Problem
-from .compiled_closing import ACTS, INDEX, POSES, WHICH, Index, Poses
+from .compiled_closing import ACTS, INDEX, JOINED, POSES, WHICH, Index, Poses
 from .compiled_kernels import BODIES, FEATURES, Bodies, Features, momentum
 from .compiled_projection import ITERATE, STATE, Iterate, StateArrays
 from .compiled_step import place_acting
@@ -103,13 +103,15 @@ def begin_again(
     n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index,
     problem: Problem, iterate: Iterate, span: Array, known: int,
 ) -> None:  # fmt: skip
-    """Put back the first guess of a step that is to be solved under other laws, with the contacts that act now.
+    """Put back the first guess of a step that is to be solved under other laws, without the contacts that joined.
 
-    With `known` it is those that acted when `note_acting` was called.
+    With `known` the contacts are those that acted when `note_acting` was called.
     """
-    if known:
-        for f in range(n):
+    for f in range(n):
+        if known:
             index[0][ACTS, f] = aside[0][ACTS, f]
+        elif index[0][JOINED, f]:
+            index[0][ACTS, f] = 0
     for i in range(len(state[1])):
         for k in range(6):
             state[5][i, k] = state[4][i, k]

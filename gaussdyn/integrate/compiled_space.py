@@ -76,7 +76,7 @@ class Workspace:
             np.zeros((3, 6)),
         )  # fmt: skip
         self.indices: Any = [
-            (np.zeros((8, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room)) for _ in range(2)
+            (np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room)) for _ in range(2)
         ]  # fmt: skip
         self.memory: Any = (
             np.zeros((room, 4), dtype=np.int64), np.zeros((room, 2), dtype=np.int64), self.table, np.zeros((room, 3))

@@ -18,6 +18,7 @@ from ..linalg.block_lu import ORDERING, Ordering
 from .compiled_closing import (
     ACTS,
     INDEX,
+    JOINED,
     LATE,
     OF,
     POSES,
@@ -49,10 +50,8 @@ DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS = range(7)
 MAX_PASSES = 25
 MOST_FACTORS = 8
 STALLED = 1e-8
-ROUGH, FINER = (
-    1e-8,
-    1e-3,
-)  # residual that is enough before the last pass, and share of the last change; as in `moreau_jean`
+ROUGH = 1e-8  # residual that is enough before the last pass, as in `passes`
+FINER = 1e-3  # the same as a share of the last change
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
 POLISHED = 1e-6  # residuals from here on are Newton's to finish
 
@@ -176,30 +175,68 @@ def refresh(
     return late
 
 
-@kernel(f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {A2}, {A2}, {A2}, {A1})", borrows=True)
-def join_late(
-    n: int, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem, p: Array, u: Array,
-    impulse: Array, span: Array,
-) -> None:  # fmt: skip
-    """Let the contacts that close late act, with their restitution terms; `impulse` is work space."""
-    numbers, rate, turned = index[0], poses[5][2], state[7]
-    speed = index[2]
+@kernel(f"void(int64, {INDEX}, {PROBLEM}, {ITERATE})", borrows=True)
+def lay_aside(n: int, index: Index, problem: Problem, iterate: Iterate) -> None:
+    """Keep impulses and normal speeds by feature, for `take_again`."""
+    p, u, _best, impulse, _v = iterate
     for f in range(n):
         impulse[f, 0] = impulse[f, 1] = impulse[f, 2] = 0.0
-        speed[f] = np.inf
+        index[2][f] = np.inf
     for c in range(problem[0][1][-1]):
+        f = index[0][WHICH, c]
         for k in range(3):
-            impulse[numbers[WHICH, c], k] = p[c, k]
-        speed[numbers[WHICH, c]] = u[c, 0]
+            impulse[f, k] = p[c, k]
+        index[2][f] = u[c, 0]
+
+
+@kernel(f"void(int64, {FEATURES}, {POSES}, {INDEX}, {PROBLEM}, {ITERATE})", borrows=True)
+def take_again(n: int, features: Features, poses: Poses, index: Index, problem: Problem, iterate: Iterate) -> None:
+    """Put the contacts that act now, with the impulses and normal speeds laid aside."""
+    place_acting(n, features, poses, index, problem, iterate[3], iterate[0])
+    for c in range(problem[0][1][-1]):
+        iterate[1][c, 0] = index[2][index[0][WHICH, c]]
+
+
+@kernel(f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ITERATE}, {A1})", borrows=True)
+def join_late(
+    n: int, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem, iterate: Iterate,
+    span: Array,
+) -> None:  # fmt: skip
+    """Let the contacts that close late act, with their restitution terms."""
+    numbers, rate, turned = index[0], poses[5][2], state[7]
+    lay_aside(n, index, problem, iterate)
     turn_spins(poses[1][0], state[1], 0.0, turned)
     for f in range(n):
         if numbers[LATE, f]:
-            numbers[ACTS, f] = 1
+            numbers[ACTS, f] = numbers[JOINED, f] = 1
             if features[4][f, 1] != 0.0 or features[4][f, 2] != 0.0:
                 restitution(f, features, poses, turned, index, span[5], rate)
-    place_acting(n, features, poses, index, problem, impulse, p)
+    take_again(n, features, poses, index, problem, iterate)
+
+
+@kernel(f"boolean({INDEX}, {PROBLEM}, {A2}, int64)", borrows=True)
+def idle(index: Index, problem: Problem, p: Array, c: int) -> bool:
+    """Return whether contact c joined and does not push."""
+    return bool(index[0][JOINED, index[0][WHICH, c]] and p[c, 0] == 0.0 and p[c, 1] == 0.0 and p[c, 2] == 0.0)
+
+
+@kernel(f"boolean(int64, {FEATURES}, {POSES}, {INDEX}, {PROBLEM}, {ITERATE})", borrows=True)
+def leave_idle(n: int, features: Features, poses: Poses, index: Index, problem: Problem, iterate: Iterate) -> bool:
+    """Let the contacts that joined and do not push act no longer; return whether there were any.
+
+    Others may have stopped what they joined for. Where they stay they would be closed, which pulls the bodies.
+    """
+    numbers, some = index[0], False
     for c in range(problem[0][1][-1]):
-        u[c, 0] = speed[numbers[WHICH, c]]
+        some = some or idle(index, problem, iterate[0], c)
+    if not some:
+        return False
+    lay_aside(n, index, problem, iterate)
+    for c in range(problem[0][1][-1]):
+        if idle(index, problem, iterate[0], c):
+            numbers[ACTS, numbers[WHICH, c]] = 0
+    take_again(n, features, poses, index, problem, iterate)
+    return True
 
 
 @kernel(f"float64({A3}, {A2}, {A2}, {A2})", borrows=True)
@@ -237,6 +274,11 @@ def solve_step(
     """
     p, u, best, _p2, v = iterate
     guess, last, E, goal, factors, passes, slow, settled = state[5], np.inf, 0.0, tol, 0, 0, 0, False
+    joined = given > 0  # whether contacts may have joined
+    left = False  # whether idle ones have left again: where they close once more they stay
+    if not given:
+        for f in range(n):
+            index[0][JOINED, f] = 0
     while passes < MAX_PASSES:
         late = refresh(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol,
@@ -244,11 +286,14 @@ def solve_step(
         )  # fmt: skip
         if late < 0:
             return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)
-        if settled and late == 0:
+        if settled and late > 0:
+            join_late(n, features, state, poses, index, problem, iterate, span)
+            last, settled, joined = np.inf, False, True
+            continue
+        if settled and (left or not leave_idle(n, features, poses, index, problem, iterate)):
             return E, goal, float(factors), float(passes), float(slow), float(DONE)
         if settled:
-            join_late(n, features, state, poses, index, problem, p, u, iterate[3], span)
-            last, settled = np.inf, False
+            last, settled, left = np.inf, False, True
             continue
         passes += 1
         near = max(tol, min(ROUGH, FINER * last))
@@ -277,7 +322,7 @@ def solve_step(
             for k in range(6):
                 guess[i, k] = v[i, k]
         settled = goal >= E and (change <= 1e-14 or (change >= 0.5 * last and change <= STALLED))
-        if goal >= E and change == 0.0 and late == 0:
+        if goal >= E and change == 0.0 and late == 0 and not joined:
             return E, goal, float(factors), float(passes), float(slow), float(DONE)
         last = change
     return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)

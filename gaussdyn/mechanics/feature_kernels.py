@@ -6,7 +6,8 @@ body B. The normal points from B into A and the gap is positive while they are a
 * BALL_PLANE: ball of radius ra about a; plane through b with the outward normal db.
 * BALL_BALL: balls of radii ra, rb about a and b.
 * BALL_LINE: ball of radius ra about a; line through b along db, with radius rb.
-* LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A.
+* LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A. Parallel ones
+  are for that instant what BALL_LINE is.
 * ELLIPSOID_PLANE: ellipsoid about a with the half axes da (m) along the axes of the frame of A; plane as above.
 
 The contact point is where a ball or an ellipsoid touches (BALL_PLANE, BALL_LINE, ELLIPSOID_PLANE), or half-way between
@@ -38,6 +39,13 @@ def cross3(a: Vector, b: Vector) -> Vector:
 def dot3(a: Vector, b: Vector) -> float:
     """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel(f"boolean({V3}, {V3})", borrows=True)
+def parallel(a: Vector, b: Vector) -> bool:
+    """Return whether lines along a and b are exactly parallel: across them there are many directions, none signed."""
+    m = cross3(a, b)
+    return dot3(m, m) == 0.0
 
 
 @kernel(f"{V3}({V3}, float64, {V3})", borrows=True)
@@ -124,6 +132,8 @@ def feature_motion(
     vb = along(triple3(vB), 1.0, cross3(omega_b, arm_b))
     d, w = along(a, -1.0, b), along(va, -1.0, vb)
     deb = cross3(omega_b, eb)
+    if kind == LINE_LINE and parallel(ea, eb):
+        kind = BALL_LINE
     if kind == BALL_PLANE:
         gap, n, dn = dot3(eb, d) - ra, eb, deb
         c, dc = along(a, -ra, n), along(va, -ra, dn)
@@ -174,7 +184,9 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
     ra, rb = data[6], data[13]
     eb = turned(RB, data, 10)
     a, b = along(triple3(xA), 1.0, turned(RA, data, 0)), along(triple3(xB), 1.0, turned(RB, data, 7))
-    d = along(a, -1.0, b)
+    d, ea = along(a, -1.0, b), turned(RA, data, 3)
+    if kind == LINE_LINE and parallel(ea, eb):
+        kind = BALL_LINE
     if kind == BALL_PLANE:
         distance, n = dot3(eb, d), eb
         c = along(a, -ra, n)
@@ -184,7 +196,6 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         distance, c = dot3(eb, d) - dot3(eb, p), along(a, -1.0, p)
         ra, rb = 0.0, 0.0
     elif kind == LINE_LINE:
-        ea = turned(RA, data, 3)
         m = cross3(ea, eb)
         k = 1.0 / math.sqrt(dot3(m, m))
         n = along((0.0, 0.0, 0.0), k, m)

@@ -48,6 +48,7 @@ def test_no_energy_comes_from_contacts(dim, seed, mu, eps_n):
 @settings(max_examples=4, deadline=None, phases=QUICK)
 @given(**scenes)
 @example(dim=2, seed=323, mu=0.0, eps_n=0.0)
+@example(dim=3, seed=920488, mu=0.5, eps_n=0.0)  # contacts that join, and no longer push when others have joined too
 def test_saved_steps_pass_the_audit(dim, seed, mu, eps_n):
     system, run = run_of(0.5, dim=dim, seed=seed, mu=mu, eps_n=eps_n)
     verdict = audit(run, system)

@@ -140,6 +140,16 @@ def test_gaps_are_distances_by_brute_force():
             assert gap + 0.3 == pytest.approx(np.linalg.norm(d, axis=1).min(), abs=2e-4)
 
 
+def test_parallel_lines_are_apart_by_their_distance():
+    turned, still = np.diag([1.0, 1.0, 1.0]), np.zeros(3)
+    data = np.array([0.3, 0.0, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+    feature = Feature(id="a/b", kind=LINE_LINE, bodies=("a", "b"), data=data)
+    gap, n, c = feature.geometry(still, turned, np.array([0.0, 0.4, 0.0]), turned)
+    assert gap == pytest.approx(0.5)
+    assert n == pytest.approx([0.6, -0.8, 0.0])
+    assert np.isfinite(c).all()
+
+
 @given(st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda n: np.linalg.norm(n) > 0.1))
 @settings(max_examples=200, deadline=None)
 def test_frames_are_right_handed_and_depend_on_the_normal_alone(n):

@@ -25,6 +25,7 @@ EXACT = 1e-11  # how well a law quadratic in p' must fit the force, relative
 DEPENDENT = 1e-9
 GROWTH = (0, 1, 2, 3)  # powers of p by which multipliers may grow towards a singular point
 FLAT = 1e-8
+SHARP = 1e-12  # the same on regular charts, where points can be solved one by one
 
 
 def _collocation() -> tuple[Array, Array, Array, Array]:
@@ -186,14 +187,18 @@ def _tabled(system: System, chart: Chart, control: Array | None) -> tuple[Array 
     return table, parts
 
 
-def _multipliers(system: System, chart: Chart, parts: Array) -> tuple[Array, int]:
-    """Return the multipliers at the nodes times a power of x that makes them smooth, and the power."""
+def _multipliers(system: System, chart: Chart, parts: Array) -> tuple[Array | None, int]:
+    """Return the multipliers at the nodes times a power of x that makes them smooth, and the power.
+
+    None on regular charts where they are not smooth, since a singular point is not far: points are solved one by one.
+    """
     lam = np.array([
         np.linalg.lstsq(chart.space.jacobian(q).T, part.T, rcond=DEPENDENT)[0].T
         for q, part in zip(chart.Q, parts, strict=True)
     ])  # fmt: skip
     if not chart.centre:
-        return lam, 0
+        tail = np.abs(np.tensordot(COEFFICIENTS, lam, axes=1)[-3:]).max()
+        return (lam if tail <= SHARP * np.abs(lam).max() else None), 0
     for growth in GROWTH:
         scaled = lam * (X**growth)[:, None, None]
         tail = np.abs(np.tensordot(COEFFICIENTS, scaled, axes=1)[-3:]).max()

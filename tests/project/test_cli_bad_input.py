@@ -56,7 +56,7 @@ COMMANDS = [
     (["solve", "."], "folder"),
     (["solve"], "FILE"),
     (["audit", "missing.h5"], "missing.h5"),
-    (["audit", "no_such_scene"], "incline"),
+    (["audit", "no_such_scene"], "gaussdyn scenes"),
     (["audit", "."], "folder"),
     (["frobnicate"], "frobnicate"),
 ]

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..arrays import Array
 from ..contact.resolve import reactions, resolve
-from ..errors import InputError
 from ..programs.solution import Solution, Status
 from .at_rest import brought_to_rest
 from .dissipation import dissipating
@@ -35,19 +34,13 @@ def _solve(problem: ThetaProblem) -> tuple[Guess, Solution]:
     """
     if problem.fault:
         return problem.first(), Solution(problem=None, status=Status.UNDECIDED, message=problem.fault)
-    failed, fault = None, None
+    failed = None
     for one, near in _ways(problem):
-        try:
-            guess, solution = _complete(one, near)
-        except InputError as error:  # passes that diverge lead to where the system has no values
-            fault = fault or error
-            continue
+        guess, solution = _complete(one, near)
         if solution.solved:
             return guess, solution
         failed = (guess, solution) if failed is None else failed
-    if failed is None:
-        assert fault is not None  # there is at least one way
-        raise fault
+    assert failed is not None  # there is at least one way
     return failed
 
 

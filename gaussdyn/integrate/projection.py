@@ -30,7 +30,6 @@ Mask = NDArray[np.bool_]
 CLOSE = 1e-11  # m; violations up to this are left as they are
 ALLOWED = 1e-10  # m; a step that ends with more than this has failed
 PASSES = 10
-FARTHEST = 1e6  # times the violation: a way back along which a point moves more leads nowhere
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
 NONE: Mapping[str, float] = MappingProxyType({})
@@ -93,7 +92,7 @@ def projected(
         if all(violation(row, held) <= limit for row in obeyed):
             return place
         d, held = _way_back(cleared(obeyed), L, held)
-        if d is None or _runs_away(obeyed, d):
+        if d is None:
             break
         q = vector("move(q, v, dt)", system.move(place.q, d, 1.0), len(place.q))
         place = Place(q=q, rows=rows_of(system, t, q, v))
@@ -112,12 +111,6 @@ def violation(row: Row, held: Mapping[str, float] = NONE) -> float:
 def in_place(row: Row) -> bool:
     """Return whether a row restricts the coordinates."""
     return row.level == "position" and row.kind != "dry"
-
-
-def _runs_away(rows: Sequence[Row], d: Array) -> bool:
-    """Return whether rows that hardly differ answer a small violation by a large motion."""
-    moved = max(float(np.abs(row.J[0]) @ np.abs(d)) for row in rows)
-    return not moved <= FARTHEST * max(abs(row.gap) for row in rows)
 
 
 def _limit(least: float, q: Array) -> float:

@@ -58,7 +58,7 @@ def test_parameters_have_a_range_a_unit_and_a_meaning(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_scene_is_valid_over_its_whole_range(name):
-    for params in draws(name, 20):
+    for params in draws(name, 6):
         scene = build(name, **params)
         system, state = scene.system, scene.state
         for row in system.rows(state.t, state.q, state.v):

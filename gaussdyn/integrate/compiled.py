@@ -68,9 +68,11 @@ class CompiledBodies:
         self._load(state, stepper, stepper.dt, control)
         run = self._run(stepper, spans, state, control, whole=whole)
         k = int(self.space.count[0])
-        if not whole and run.beaten and k:
-            self._last = None  # the search for the next step has touched what the last state remembers
-            return self.advance_many(stepper, state, k, control, t_max=t_max, whole=False)
+        if not whole and run.beaten:
+            self._last = None  # the step that failed has touched what the last state remembers, and the settings
+            self._settings[9:] = 0.0, 1.0
+            if k:
+                return self.advance_many(stepper, state, k, control, t_max=t_max, whole=False)
         spans, log, q, v = spans[:k], run.log[:k], run.q[: k + 1], run.v[: k + 1]
         failed = run.other if run.other is not None and not run.other.solution.solved else None
         last = None if run.other is failed else run.other

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ def books(space: Workspace, spans: Array, theta: float, control: Array | None, q
 
 def _sums(x: Array) -> Array:
     """Return the sum of every entry of the first axis."""
-    found: Array = np.ascontiguousarray(x).reshape(len(x), -1).sum(axis=1)
+    found: Array = np.ascontiguousarray(x).reshape(len(x), math.prod(x.shape[1:])).sum(axis=1)
     return found
 
 

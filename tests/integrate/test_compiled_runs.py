@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from gaussdyn.analysis.audit import audit
+from gaussdyn.integrate.compiled import CompiledBodies
+from gaussdyn.integrate.compiled_step import DONE, HARD
 from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
@@ -54,6 +56,27 @@ def test_many_at_once_are_the_same_bits(whole, save):
     assert len(columns(whole)) >= 3
     for name in columns(whole):
         assert other[name][-1] == whole[name][-1]
+
+
+def test_steps_that_kernels_hand_back_are_taken_between_many_at_once(monkeypatch):
+    call, refused = CompiledBodies._call, (15, 41, 42, 90)
+
+    def handing_back(self, spans, run):
+        ahead = [k for k, t in enumerate(spans[:, 0]) if round(t / DT) in refused and k >= self.space.count[0]]
+        stop = ahead[0] if ahead else len(spans)
+        if self.space.count[0] < stop:
+            code = call(self, spans[:stop], run)
+            if code != DONE or stop == len(spans):
+                return code
+        return HARD if ahead else DONE
+
+    monkeypatch.setattr(CompiledBodies, "_call", handing_back)
+    monkeypatch.setattr(CompiledBodies, "_solve", lambda self, log: False)
+    one, many = run(1, 0.2), run(13, 0.2)
+    assert many.status == one.status == "COMPLETED", many.stop
+    assert many.state_hash == one.state_hash
+    assert happened(many) == happened(one)
+    assert np.array_equal(many.steps.E, one.steps.E)
 
 
 def test_what_is_reported_is_what_the_interpreted_steps_report(whole):

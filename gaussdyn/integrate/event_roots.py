@@ -1,9 +1,9 @@
 """Where in a step of the integrator a condition of the phase first falls below zero.
 
-Conditions are looked at along the dense output. A stretch is cut in half until the condition is seen to be far from
-zero or to be as simple as a cubic (with its rate) or a straight line (without); a gap that comes down and goes up again
-is looked at where its rate vanishes. What is found is then polished on the motion itself, integrated again from the
-beginning of the step to the root.
+Conditions are looked at along the dense output. A stretch is cut in half until every condition is seen to be far from
+zero or to be as simple as a cubic (with its rate) or a straight line (without), also where it ends below zero: the root
+that is found has to be the first one. A gap that comes down and goes up again is looked at where its rate vanishes.
+What is found is then polished on the motion itself, integrated again from the beginning of the step to the root.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ FAR = 4.0  # times the deviation from a simple curve: beyond it a condition is f
 NUDGE = 1e-6  # of the step: a root that is moved by more is polished again
 POLISHES = 6
 BEND = 0.05  # deviation up to which a curve is simple, of its size
+DIP = 4.0 / 27.0  # of a cubic below its ends, times h |rate| at each
+ENVELOPE = 32.0  # of (x (1 - x))^2, how a curve is off its cubic: twice what is off in the middle
+SAMPLES = np.array([1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 0.75])
+QUINTIC = 1.0 / 7.0  # deviation of a curve of degree 5 from its cubic, over h times that of the rates in the middle
 
 Look = Callable[[float], "Seen"]
 Mask = NDArray[np.bool_]
@@ -87,8 +91,7 @@ class Search:
     def _between(self, a: Seen, b: Seen, depth: int) -> Crossing | None:
         """Look at a stretch, cut where it has to be."""
         middle = self._lifted(self.look(0.5 * (a.t + b.t)))
-        open_ends = (middle.g <= 0.0) | (b.g <= 0.0)
-        if depth and not (_simple(a, middle, b, self.noise) | open_ends).all():
+        if depth and not _simple(a, middle, b, self.noise).all():
             return self._between(a, middle, depth - 1) or self._between(middle, b, depth - 1)
         for low, high in ((a, middle), (middle, b)):
             found = [one for k in range(len(low.g)) if (one := self._root(low, high, k)) is not None]
@@ -147,12 +150,23 @@ def _simple(a: Seen, m: Seen, b: Seen, noise: Array) -> Mask:
     h = b.t - a.t
     known = ~np.isnan(a.rate)
     hermite = 0.5 * (a.g + b.g) + np.where(known, h * (a.rate - b.rate) / 8.0, 0.0)
-    off = np.abs(m.g - hermite)
-    reach = np.where(known, np.abs(h * a.rate) + np.abs(h * b.rate), 0.0) / 8.0
+    bent = np.where(known, np.abs(m.rate - 1.5 * (b.g - a.g) / h + 0.25 * (a.rate + b.rate)), 0.0)
+    off = np.abs(m.g - hermite) + QUINTIC * h * bent
+    reach = np.where(known, np.abs(h * a.rate) + np.abs(h * b.rate), 0.0) * DIP
     least = np.minimum(np.minimum(a.g, m.g), b.g) - reach
     span = np.maximum(np.maximum(a.g, m.g), b.g) - np.minimum(np.minimum(a.g, m.g), b.g)
-    simple: Mask = (least > FAR * off) | (off <= np.maximum(BEND * np.maximum(span, reach), noise))
+    rough = (off > BEND * np.maximum(span, reach)) | (known & _murky(a, b, off))
+    simple: Mask = (least > FAR * off) | (off <= noise) | ~rough
     return simple
+
+
+def _murky(a: Seen, b: Seen, off: Array) -> Mask:
+    """Whether a cubic that rises may still have been below zero, by what it may be off."""
+    h, x = b.t - a.t, SAMPLES[:, None]
+    c1, up, turn = h * a.rate, b.g - a.g, h * (a.rate + b.rate)
+    c2, c3 = 3.0 * up - turn - c1, turn - 2.0 * up
+    least = a.g + x * (c1 + x * (c2 + x * c3)) - off * (ENVELOPE * (x * (1.0 - x)) ** 2)
+    return np.asarray(np.any((least <= 0.0) & (c1 + x * (2.0 * c2 + 3.0 * x * c3) > 0.0), axis=0))
 
 
 def polished(

@@ -6,8 +6,9 @@ back after every step of the integrator. An event ends the leg: impacts are solv
 
 from __future__ import annotations
 
+import math
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -35,6 +36,7 @@ TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9} 
 FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NARROW = 1e-8  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
+PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
@@ -141,14 +143,29 @@ class Leg(Course):
                 return
 
     def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
-        """Whether shapes overlap at the end of a step, or at an event in it, with features that it does not know."""
+        """Whether shapes overlap in a step, or before an event in it, with features that it does not know."""
         if phase.system is self.whole or piece.h <= NARROW * max(1.0, abs(self.t)):
             return False
-        y = piece.end if found is None else piece.at(found.t)
-        t, q, v = piece.t_end if found is None else found.t, *self._parts(y)
-        known, deep = {row.id for row in phase.rows}, -self.accuracy.activation.gap
+        known, end = {row.id for row in phase.rows}, piece.t_end if found is None else found.t
+        if self._overlaps(known, end, piece.end if found is None else piece.at(end)):
+            return True
+        looks = self._looks(phase, piece, end)
+        return any(self._overlaps(known, t, piece.at(t)) for t in np.linspace(piece.t, end, looks + 1)[1:-1].tolist())
+
+    def _overlaps(self, known: Container[str], t: float, y: Array) -> bool:
+        """Whether shapes overlap with features that are not known."""
+        q, v = self._parts(y)
         rows = rows_of(self.whole.near(t, q, v, 0.0), t, q, v)
+        deep = -self.accuracy.activation.gap
         return any(row.id not in known and _one_sided(row) and row.gap < deep for row in rows)
+
+    def _looks(self, phase: Phase, piece: Piece, end: float) -> int:
+        """Return into how many parts a step is cut so that shapes cannot pass through each other in one of them."""
+        transit = getattr(self.whole, "transit", None)
+        if transit is None or not any(watch.kind == "touchdown" for watch in phase.watches):
+            return 1
+        quickest = float(min(transit(self._parts(y)[1]) for y in (piece.y, piece.end)))
+        return math.ceil((end - piece.t) / (PASSING * quickest))
 
     def _count(self, found: Crossing) -> None:
         """Raise Stuck after too many events at one instant."""

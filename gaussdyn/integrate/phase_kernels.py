@@ -46,7 +46,7 @@ T, H, END, RTOL, ATOL, STIFFNESS, SIDE, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS =
 )
 WILD, LOG_FLAT = 1e60, math.log(1e-14)
 LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
-FAR, SIMPLE = 4.0, 0.05
+FAR, SIMPLE, DIP, QUINTIC, ENVELOPE = 4.0, 0.05, 4.0 / 27.0, 1.0 / 7.0, 32.0  # as in `event_roots`
 MOST_BENT, STIFF_STEPS, HOPELESS = 1.0, 50.0, 3e3
 HELD_TO = 1e-13  # m and m/s, times max(1, |q|) and max(1, |v|)
 SYSTEM = f"{I2}, {A2}, {I2}, {A2}, {A2}"
@@ -297,6 +297,17 @@ def look_at(
     return 0
 
 
+@kernel("boolean(float64, float64, float64, float64, float64)", inline=True)
+def murky(a: float, b: float, start: float, end: float, off: float) -> bool:
+    """Whether a cubic that rises may still have been below zero, by what it may be off; False for unknown rates."""
+    c2, c3 = 3.0 * (b - a) - 2.0 * start - end, start + end - 2.0 * (b - a)
+    for x in (1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 0.75):
+        least = a + x * (start + x * (c2 + x * c3)) - ENVELOPE * off * (x * (1.0 - x)) ** 2
+        if least <= 0.0 < start + x * (2.0 * c2 + 3.0 * x * c3):
+            return True
+    return False
+
+
 @kernel(f"int64({A2}, {A1}, {A1}, float64)", borrows=True)
 def judged(seen: Array, noise: Array, offset: Array, h: float) -> int:
     """Return QUIET if no condition falls below zero in a step, CROSSING if one does and all are simple, else UNCLEAR.
@@ -307,18 +318,22 @@ def judged(seen: Array, noise: Array, offset: Array, h: float) -> int:
     for w in range(len(noise)):
         a, m, b = seen[0, w] + offset[w], seen[2, w] + offset[w], seen[4, w] + offset[w]
         u0, u1, u2 = seen[1, w], seen[3, w], seen[5, w]
-        if not a > 0.0 or (m > 0.0 and (u0 < 0.0 < u1 or (b > 0.0 and u1 < 0.0 < u2))):
+        if not a > 0.0:
+            return UNCLEAR
+        off, reach = abs(m - 0.5 * (a + b)), 0.0
+        if not math.isnan(u0):
+            off = abs(m - 0.5 * (a + b) - h * (u0 - u2) / 8.0)
+            off += QUINTIC * abs(h * u1 - 1.5 * (b - a) + 0.25 * h * (u0 + u2))
+            reach = DIP * (abs(h * u0) + abs(h * u2))
+        low, high = min(a, m, b), max(a, m, b)
+        if low - reach > FAR * off:
+            continue
+        if off > noise[w] and (off > SIMPLE * max(high - low, reach) or murky(a, b, h * u0, h * u2, off)):
+            return UNCLEAR
+        if m > 0.0 and (u0 < 0.0 < u1 or (b > 0.0 and u1 < 0.0 < u2)):
             return UNCLEAR
         if not (m > 0.0 and b > 0.0):
             verdict = CROSSING
-            continue
-        known = not math.isnan(u0)
-        bend = h * (u0 - u2) / 8.0 if known else 0.0
-        reach = (abs(h * u0) + abs(h * u2)) / 8.0 if known else 0.0
-        off = abs(m - (0.5 * (a + b) + bend))
-        low, high = min(a, m, b), max(a, m, b)
-        if not (low - reach > FAR * off or off <= max(SIMPLE * max(high - low, reach), noise[w])):
-            return UNCLEAR
     return verdict
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -140,6 +141,10 @@ class PlanarSystem:
         frozen = copy.copy(self)
         object.__setattr__(frozen, "_found", self._detected(q, v, dt))
         return frozen
+
+    def transit(self, v: Array) -> float:
+        """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
+        return math.inf if self._detector is None else self._detector.transit(v)
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every constraint at (t, q, v), sorted by id; of the contacts of shapes those that are closed."""

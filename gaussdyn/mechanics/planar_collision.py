@@ -232,6 +232,16 @@ class Detector:
             found += [self._contact(int(k), touch) for touch in touching]
         return sorted(found, key=lambda contact: contact.id)
 
+    def transit(self, v: Array) -> float:
+        """Return the least time in which two shapes pass by the smaller of them, s; half-planes see every corner."""
+        rates = [_pose(self.layout, solid.body, v) for solid in self.solids]
+        sizes = np.array([solid.size for solid in self.solids])
+        speeds = np.array([_speed(rate, solid) for rate, solid in zip(rates, self.solids, strict=True)])
+        i, j = self.first, self.second
+        sharp = np.isfinite(sizes[i] + sizes[j])
+        quickest = float(((speeds[i] + speeds[j]) / np.minimum(sizes[i], sizes[j]))[sharp].max(initial=0.0))
+        return 1.0 / quickest if quickest > 0.0 else math.inf
+
     def _contact(self, k: int, touch: Touch) -> Contact:
         """Return the contact of two features; each is made once."""
         key = (k, touch.side, touch.i, touch.j)

@@ -24,7 +24,7 @@ from .spatial_drawables import drawables
 from .spatial_forces import Force
 from .spatial_motion import Motions, SpatialLayout
 from .spatial_parts import Bond, Joints
-from .spatial_shapes import Triple, triple
+from .spatial_shapes import HalfSpace, Triple, triple
 from .spatial_spec import decoded, encoded
 from .state import State
 
@@ -157,6 +157,14 @@ class SpatialSystem:
         frozen = copy.copy(self)
         object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, self.move(q, v, dt)))
         return frozen
+
+    def transit(self, v: Array) -> float:
+        """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
+        if len(self.bodies) == 1 and all(isinstance(one, HalfSpace) for one in self.obstacles):
+            return math.inf  # a half-space sees every corner
+        radii, speeds = self.contacts.radii, self.contacts.speeds(v)
+        quickest = float((speeds[radii > 0.0] / radii[radii > 0.0]).max(initial=0.0))
+        return 0.5 / quickest if quickest > 0.0 else math.inf
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every joint and every contact at (t, q, v), sorted by id; contacts that touch, unless frozen."""

@@ -96,14 +96,19 @@ class Contacts:
         forces, is searched too. Of what is found only there, contacts are left out that are closed now: their
         bodies are beside each other, and meet in other contacts.
         """
-        V, bodies = v.reshape(-1, 6), bodies_at(q, v)
-        speed = np.sqrt((V[:, :3] ** 2).sum(axis=1)) + self.radii * np.sqrt((V[:, 3:] ** 2).sum(axis=1))
+        bodies, speed = bodies_at(q, v), self.speeds(v)
         travel, reach = np.maximum(SLACK * self.radii, CLOSED), reach + 2.0 * dt * float(speed.max())
         found = self.shapes.look(bodies.x, bodies.R, reach, travel)
         if dt * float(speed.max()) > 0.0:
             then = bodies_at(ahead, v)
             found = self._joined(found, self.shapes.look(then.x, then.R, reach, travel), bodies)
         return replace(self, found=found, blanks=tuple(self._blanks(found)))
+
+    def speeds(self, v: Array) -> Array:
+        """Return the largest speed of a point of every body, shape (n,), m/s."""
+        V = v.reshape(-1, 6)
+        found: Array = np.sqrt((V[:, :3] ** 2).sum(axis=1)) + self.radii * np.sqrt((V[:, 3:] ** 2).sum(axis=1))
+        return found
 
     def law(self, feature: Feature) -> ContactLaw:
         """Return the law of a contact: of its shapes, else of its bodies, else the default."""

@@ -14,7 +14,7 @@ from .backends.newton import CHUNK, ProximalNewton
 from .backends.scaled import scaled_parameters
 from .complementarity import ComplementarityProblem
 from .solution import Solution
-from .verify import Problem, finer, loose, verified
+from .verify import Problem, finer, loose, trimmed, verified
 
 COLD, WARM = 1e-2, 1e-4  # first proximal term; the last step's reactions have nearly the right modes
 FLOOR = 1e-9  # smallest proximal term
@@ -51,6 +51,8 @@ def many_blocks(
     if not (warm and steps.fall(tol, True)):
         steps.go(tol, STEPS, stop)
     found = verified(problem, blocks, steps.r, ProximalNewton.name, steps.taken, tol)
+    if found.solved and loose(found, tol):
+        found = trimmed(found, tol)
     if found.solved and loose(found, tol):
         goal = 10.0 * finer(found, tol)
         if not steps.fall(goal, False):

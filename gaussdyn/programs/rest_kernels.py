@@ -15,7 +15,8 @@ from .newton_kernels import TABLE, Table
 
 SHIFT = 3e-3  # weight of the reactions beside W (mean diagonal 1): small for u = 0 soon, large for digits in r
 ROUNDS = 12  # most corrections of u
-STILL = 1e-15  # change of r that ends them
+STILL = 1e-14  # change of r that ends them: the next one would be thirty times smaller
+NEAR = 0.03  # normal speed (of |q|) up to which a contact that carries nothing yet may carry load at rest
 EVEN = 100.0  # largest weight of a tangential reaction
 
 
@@ -42,11 +43,13 @@ def solve_lower_upper(A: Array, n: int, x: Array) -> None:
         x[i] /= A[n * i + i]
 
 
-@kernel(f"int64({TABLE}, {A1}, {I1}, {A1}, {A1})", borrows=True)
-def closed_rows(table: Table, r: Array, place: IntArray, shift: Array, centre: Array) -> int:
-    """List the rows of Coulomb contacts that carry load, with weights and centres; return how many, 0 if none.
+@kernel(f"int64({A2}, {A1}, {TABLE}, {A1}, float64, {I1}, {A1}, {A1})", borrows=True)
+def closed_rows(
+    W: Array, q: Array, table: Table, r: Array, near: float, place: IntArray, shift: Array, centre: Array
+) -> int:
+    """List the rows of Coulomb contacts that carry load or have u_N < near, with weights and centres; return how many.
 
-    0 as well where there is another law, to which nothing here applies.
+    0 if none carries load, or where there is another law, to which nothing here applies.
     """
     code, start, _P = table
     m, blocks, load = 0, 0, 0.0
@@ -56,26 +59,30 @@ def closed_rows(table: Table, r: Array, place: IntArray, shift: Array, centre: A
         if r[start[k]] > 0.0:
             blocks += 1
             load += r[start[k]]
-    for k in range(len(code)):
-        n = r[start[k]]
-        if n > 0.0:
+    for k in range(len(code) if blocks > 0 else 0):
+        n, u = r[start[k]], q[start[k]]
+        for j in range(len(q) if n <= 0.0 else 0):
+            u += W[start[k], j] * r[j]
+        if n > 0.0 or u < near:
             for i in range(start[k], start[k + 1]):
                 normal = i == start[k]
                 place[m], centre[m] = i, n if normal else 0.0
-                shift[m] = SHIFT * (1.0 if normal else min(load / (blocks * n), EVEN))
+                shift[m] = SHIFT * (1.0 if normal or n <= 0.0 else min(load / (blocks * n), EVEN))
                 m += 1
     return m
 
 
-@kernel(f"boolean({A2}, {A1}, {TABLE}, {A1}, {I1}, {A2}, {A1}, {A1})", borrows=True)
-def rest_from(W: Array, q: Array, table: Table, r: Array, place: IntArray, V: Array, A: Array, x: Array) -> bool:
-    """Put into r a reaction that keeps the contacts that carry load at rest; false if there are none or it fails.
+@kernel(f"boolean({A2}, {A1}, {TABLE}, {A1}, float64, {I1}, {A2}, {A1}, {A1})", borrows=True)
+def rest_from(
+    W: Array, q: Array, table: Table, r: Array, near: float, place: IntArray, V: Array, A: Array, x: Array
+) -> bool:
+    """Put into r a reaction that keeps the closed contacts (`closed_rows`) at rest; false if none or it fails.
 
     Least in sum |r_T|^2 / r_N with the given r_N, and nearest to it. The shifted equations are solved again from their
     last answer until u = 0. V (2, n), A (n n) and x (n) are work space.
     """
     shift, old = V[0], V[1]
-    m = closed_rows(table, r, place, shift, old)
+    m = closed_rows(W, q, table, r, near, place, shift, old)
     for a in range(m):
         for b in range(m):
             A[m * a + b] = W[place[a], place[b]]

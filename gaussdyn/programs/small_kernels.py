@@ -11,19 +11,21 @@ import numpy as np
 from .._jit import kernel
 from ..arrays import Array, IntArray
 from .block_kernels import simple_block
+from .falling_kernels import FALLS, falling_within
 from .law_kernels import A1, A2, A3, I1, length, natural
 from .newton_kernels import SPACE, TABLE, Table, newton_within
-from .rest_kernels import fastest_slip, rest_from
+from .rest_kernels import NEAR, fastest_slip, rest_from
 from .sweep_kernels import ROWS, Rows, one_sweep, residual_within
 
 SPACES = f"Tuple(({A1}, {A2}, {A1}, {A3}, {A2}, {A3}, {A1}, {I1}, {A2}))"
 Space = tuple[Array, Array, Array, Array, Array, Array, Array, IntArray, Array]
 PROBLEM = f"Tuple(({ROWS}, {A1}, {TABLE}, {A1}, float64))"
 Problem = tuple[Rows, Array, Table, Array, float]  # scaled: W by rows, q, laws, rho, |rho q|
-SWEEPS = 3  # before Newton's method: enough to settle most modes
-NEAR = 1e-6  # proximal term of Newton's method from swept reactions
-BOLD = 10  # Newton steps within which it must get there
+SWEEPS = 2  # before Newton's method: they settle most modes
 SLOW = 0.1  # slip (of |q|) after the sweeps up to which contacts may be at rest
+RESTS = 3  # most tries to hold them
+FIRM = 1e-4  # first fixed proximal term where these do not get there
+BOLD = 10  # Newton steps within which a problem with a fixed one must be solved
 
 
 @kernel(f"{SPACES}(int64, int64)")
@@ -32,6 +34,21 @@ def work_space(n: int, blocks: int) -> Space:
     numbers, W = np.zeros(n * n + n + blocks), np.zeros((n, n))
     sizes, D, V = np.zeros(blocks), np.zeros((blocks, 5, 5)), np.zeros((SPACE + 4, n))
     return numbers, W, sizes, D, V, np.zeros((blocks, 5, 5)), np.zeros(n * n), np.zeros(n, np.int64), np.zeros((16, 5))
+
+
+@kernel(f"{ROWS}({A1}, {I1}, {I1})")
+def filled(data: Array, indices: IntArray, indptr: IntArray) -> Rows:
+    """Return a sparse W by rows with its zeros, as the kernels for a few contacts take it."""
+    n = len(indptr) - 1
+    full, columns, rows = np.zeros(n * n), np.empty(n * n, np.int64), np.empty(n + 1, np.int64)
+    rows[0] = 0
+    for i in range(n):
+        rows[i + 1] = n * (i + 1)
+        for j in range(n):
+            columns[n * i + j] = j
+        for c in range(indptr[i], indptr[i + 1]):
+            full[n * i + indices[c]] += data[c]
+    return full, columns, rows
 
 
 @kernel(f"Tuple((float64, int64))({PROBLEM}, float64, float64, {A1}, {A1}, float64, int64, {SPACES})")
@@ -56,31 +73,59 @@ def error_at(problem: Problem, r: Array, space: Space) -> float:
     return residual_within(rows, space[1][:0], q, r, table, rho, space[8]) / weight
 
 
-@kernel(f"float64({PROBLEM}, float64, {A1}, float64, {SPACES})")
-def resting(problem: Problem, tol: float, r: Array, E: float, space: Space) -> float:
-    """Try whether friction holds the contacts that carry load at rest, if little slips; r becomes the best point."""
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
+def resting(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
+    """Try whether friction holds the contacts at rest, if little slips; r becomes the best point. Returns E and tries.
+
+    The reactions found have the right directions where friction is just too weak, too.
+    """
     _rows, q, table, _rho, _weight = problem
     W, V, A, place = space[1], space[4], space[6], space[7]
     if not fastest_slip(W, q, table, r) < SLOW:
-        return E
-    x = V[SPACE]
+        return E, 0
+    x, last = V[FALLS], np.inf
     x[:] = r
-    for _ in range(2):  # r_N, and with it the weights, are right the second time
-        if not rest_from(W, q, table, x, place, V[:2], A, V[2]):
-            break
+    for k in range(RESTS):  # r_N, and with it the weights, are mostly right the second time
+        if not rest_from(W, q, table, x, NEAR if k == 0 else -NEAR, place, V[:2], A, V[2]):
+            return E, k
         new = error_at(problem, x, space)
         if new < E:
             E = new
             r[:] = x
-        if 0.1 * tol >= E or not new < 2.0 * E:
+        if 0.1 * tol >= E or not (k == 0 or new < 0.5 * last):
+            return E, k + 1
+        last = new
+    return E, RESTS
+
+
+@kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
+def falling(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
+    """Newton's method with a falling proximal term, twice; r becomes the best point. Returns E and the steps.
+
+    Where the equations for one step size stall, those for another do not.
+    """
+    _rows, q, table, rho, weight = problem
+    _numbers, W, own, _D, V, Y, A, place, work = space
+    x, steps = V[FALLS], 0
+    for g, patience in ((3.0, 3), (30.0, 5)):
+        x[:] = r
+        for k in range(len(rho)):
+            own[k] = g * rho[k]
+        size, more = falling_within(W, q, table, own, g, weight, x, tol, patience, V[:FALLS], Y, A, place, work[:7])
+        steps += more
+        new = error_at(problem, x, space) if np.isfinite(size) else np.inf
+        if new < E:
+            E = new
+            r[:] = x
+        if 0.1 * tol >= E:
             break
-    return E
+    return E, steps
 
 
 @kernel(f"Tuple((float64, int64))({PROBLEM}, float64, {A1}, float64, {SPACES})")
 def bold_steps(problem: Problem, tol: float, r: Array, E: float, space: Space) -> tuple[float, int]:
     """Proximal Newton steps from r with a small alpha; r becomes the best point. Ends where it is not quick."""
-    x, centre, alpha, steps = space[4][SPACE], space[4][SPACE + 1], NEAR, 0
+    x, centre, alpha, steps = space[4][SPACE], space[4][SPACE + 1], FIRM, 0
     x[:] = r
     for _ in range(4):
         centre[:] = x
@@ -193,9 +238,10 @@ def attempts_within(
             if 0.1 * tol >= E:
                 break
     if not 0.1 * tol >= E:
-        swept = E
-        E = resting(problem, tol, r, E, space)
-        steps = 1 if swept > E else 0
+        E, steps = resting(problem, tol, r, E, space)
+    if not 0.1 * tol >= E:
+        E, more = falling(problem, tol, r, E, space)
+        steps += more
     if not 0.1 * tol >= E:
         E, more = bold_steps(problem, tol, r, E, space)
         steps += more

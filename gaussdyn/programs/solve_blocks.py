@@ -24,7 +24,18 @@ from .laws import CAP, MU, MU_S
 from .many_blocks import many_blocks
 from .residuals import TOL
 from .solution import Solution, Status
-from .verify import Approach, Problem, as_blocks, contradiction, finer, finished, loose, nothing_to_solve, verified
+from .verify import (
+    Approach,
+    Problem,
+    as_blocks,
+    contradiction,
+    finer,
+    finished,
+    loose,
+    nothing_to_solve,
+    trimmed,
+    verified,
+)
 
 FAR = 0.5  # change of the reactions (relative) beyond which there may be another solution nearer to the last ones
 SMALL = 60  # rows up to which Lemke's dense tableau is cheap
@@ -168,6 +179,8 @@ class _Search:
         other = verified(self.problem, self.blocks, x * self.data.unit, self.best.method, self.iterations, self.tol)
         if other.solved and _error(other) < _error(self.best):
             self.best = other
+        if loose(self.best, self.tol):
+            self.best = trimmed(self.best, self.tol)
 
     def consider(self, r: Array, name: str) -> Solution:
         """Verify a reaction and keep it if it is the best so far; return the best."""

@@ -11,6 +11,7 @@ from .backends.block_form import has_block_form
 from .backends.polish import polish
 from .backends.scaled import Scaled, scaled
 from .complementarity import ComplementarityProblem, LinearComplementarity
+from .laws import MU, MU_S
 from .residuals import TOL, examine
 from .solution import Solution, Status
 from .uniqueness import Uniqueness
@@ -103,9 +104,25 @@ def loose(found: Solution, tol: float) -> bool:
     return any(value > max(tol, floor) for value, floor in zip(values, floors, strict=True))
 
 
+def trimmed(found: Solution, tol: float) -> Solution:
+    """Return a loose solution with its reactions on their cones, if that is not loose; else the solution unchanged.
+
+    A reaction outside its cone by its own rounding is outside by much where reactions are large against the data.
+    """
+    blocks = as_blocks(found.problem)
+    P, r = blocks.table.P.copy(), found.r.copy()
+    P[:, MU] = np.maximum(P[:, MU], P[:, MU_S])
+    for law, members, rows in blocks.table.groups():
+        r[rows] = law.project_many(r[rows], P[members])
+    other = verified(found.problem, blocks, r, found.method, found.iterations, tol)
+    return other if other.solved and not loose(other, tol) else found
+
+
 def finer(found: Solution, tol: float) -> float:
     """Return the E at which a loose solution should no longer be loose: its other residuals fall with E."""
-    figures = found.residuals
+    figures, blocks = found.residuals, as_blocks(found.problem)
     assert figures is not None
     worst = max(figures.rel_q or 0.0, figures.viol_u or 0.0)
-    return max(EPS, min(0.3, tol / worst) * figures.E)
+    size = float(np.linalg.norm(np.repeat(blocks.rho, np.diff(blocks.table.start)) * blocks.q))
+    E = figures.E / size if 0.0 < size <= EPS else figures.E  # beside data at rounding level E is absolute
+    return max(EPS, min(0.3, tol / worst) * E)

@@ -28,7 +28,7 @@ from .measures import Columns, G, at_event, check, coordinate, last, rate
 
 PARAMETERS = {
     "omega0": Parameter(default=150.0, unit="rad/s", min=100.0, max=200.0, meaning="of the crank at the start"),
-    "clearance": Parameter(default=1e-3, unit="m", min=5e-4, max=2e-3, meaning="between slider and each wall"),
+    "clearance": Parameter(default=1e-3, unit="m", min=1e-3, max=2e-3, meaning="between slider and each wall"),
     "eps": Parameter(default=0.4, unit="1", min=0.2, max=0.6, meaning="restitution of the corners"),
     "mu": Parameter(default=0.01, unit="1", min=0.005, max=0.05, meaning="friction of the corners"),
 }
@@ -36,7 +36,7 @@ L1, L2, HALF_LENGTH, HALF_HEIGHT = 0.153, 0.306, 0.05, 0.025  # crank, rod; slid
 M1, M2, M3 = 0.038, 0.038, 0.076  # kg
 J1, J2, J3 = 7.4e-5, 5.9e-4, 2.7e-6  # kg m^2
 CORNERS = (("right_top", 1.0, 1.0), ("left_top", -1.0, 1.0), ("right_bottom", 1.0, -1.0), ("left_bottom", -1.0, -1.0))
-DT, LATE = 2e-5, 3.0
+DT, LATE = 5e-5, 3.0
 JUMP = 0.1  # of a speed at an impact, of that of the crank
 REST = 0.4  # of the flight that restitution lets expect: how long the run goes on after the second impact
 

@@ -53,6 +53,14 @@ def refute(A: Array, b: Array, C: Array, d: Array, *, guess: Array | None = None
     return None
 
 
+def approximate(N: Array, rhs: Array, m: int) -> Array | None:
+    """Return w with N^T w = 0 and rhs.w > 0 up to rounding, w >= 0 beyond the first m rows; None if none is found."""
+    length = norms(N)
+    weight = 1.0 / np.where(length > 0.0, length, 1.0)
+    found = _few_rows(N * weight[:, None], rhs * weight, m)
+    return None if found is None else found * weight
+
+
 def _guesses(N: Array, rhs: Array, m: int, given: Array | None) -> Iterator[Array]:
     """Yield approximate Farkas vectors, the cheapest first."""
     if given is not None and given.any():

@@ -10,10 +10,11 @@ import scipy.sparse as sp
 from ..arrays import Array
 from .certificates import Certificate, farkas_certificate
 from .complementarity import ComplementarityProblem
-from .farkas import refute
+from .farkas import approximate, refute
 from .laws import BilateralCoulomb, BilateralSliding, Dry, Sliding, Unilateral
 
 LARGEST = 1500  # rows or unknowns; beyond it no proof is tried
+BOUND = 1e9  # reactions (of |rho q|) up to which rows that contradict each other but for rounding are refuted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -43,6 +44,30 @@ def refutation(problem: ComplementarityProblem) -> Certificate | None:
     used = [name for name, x in zip(rows.names, [*y, *z], strict=False) if x != 0.0]
     claim = f"no motion obeys these rows together: {', '.join(used[:12])}" + (", ..." if len(used) > 12 else "")
     return farkas_certificate(rows.A, rows.b, C, d, y, z, claim=claim)
+
+
+def bounded_refutation(problem: ComplementarityProblem) -> Certificate | None:
+    """Return an exact proof that no reaction up to BOUND |rho q| gives an admissible motion, or None.
+
+    For rows that contradict each other but for their rounding: as doubles they leave room for a motion beyond all
+    bounds, and no reaction beyond 4.5e7 |rho q| is ever called a solution.
+    """
+    if len(problem.q) > LARGEST:
+        return None
+    rows = _of_reactions(problem)
+    N, rhs, n = np.vstack([rows.A, rows.C]), np.r_[rows.b, rows.d], rows.C.shape[1]
+    w = approximate(N, rhs, len(rows.b)) if len(rhs) else None
+    if w is None:
+        return None
+    left = N.T @ w
+    top = BOUND * float(np.linalg.norm(np.repeat(problem.rho, np.diff(problem.table.start)) * problem.q))
+    if not rhs @ w > 2.0 * top * float(np.abs(left).sum()):
+        return None
+    C, d = np.vstack([rows.C, np.eye(n), -np.eye(n)]), np.r_[rows.d, np.full(2 * n, -top)]
+    guess = np.r_[w, np.maximum(-left, 0.0), np.maximum(left, 0.0)]
+    used = [name for name, x in zip(rows.names, w, strict=True) if x != 0.0]
+    claim = f"no motion by reactions up to {BOUND:.0e} |rho q| obeys these rows together: {', '.join(used[:12])}"
+    return farkas_certificate(rows.A, rows.b, C, d, guess[: len(rows.b)], guess[len(rows.b) :], claim=claim)
 
 
 def relaxation(problem: ComplementarityProblem) -> Relaxation:

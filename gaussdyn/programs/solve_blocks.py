@@ -38,6 +38,7 @@ from .verify import (
 )
 
 FAR = 0.5  # change of the reactions (relative) beyond which there may be another solution nearer to the last ones
+UNSETTLED = 1e-8  # E above which a proof that allows for rounding of the rows is tried, too
 SMALL = 60  # rows up to which Lemke's dense tableau is cheap
 
 Begun = tuple[Solution | None, Prepared]  # what `many_blocks` returns
@@ -245,9 +246,11 @@ def _error(solution: Solution) -> float:
 
 def _infeasible(best: Solution, blocks: ComplementarityProblem) -> Solution:
     """Return the solution as INFEASIBLE, with the proof, if no admissible motion exists; else unchanged."""
-    from .infeasible import refutation
+    from .infeasible import bounded_refutation, refutation
 
     certificate = refutation(blocks)
+    if certificate is None and best.residuals is not None and best.residuals.E > UNSETTLED:
+        certificate = bounded_refutation(blocks)
     if certificate is None:
         return best
     about = str(certificate.document["provenance"].get("about", ""))

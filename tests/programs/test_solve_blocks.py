@@ -230,3 +230,29 @@ def test_stick_has_priority_over_the_nearest_solution(last):
     problem = ComplementarityProblem(W=5.0 * np.eye(2), q=[-0.05, 0.02], laws=[Coulomb(0.01, 0.5, 2)])
     answer = solve_blocks(problem, start=np.array([0.01, last]))
     assert answer.modes == ("stick",)
+
+
+def wedge(slack, turn, scale=1.0):
+    """A point among three walls whose normals add up to zero but for rounding; the walls move in unless slack >= 0."""
+    angles = turn + np.array([0.0, 2.0, 4.0]) * np.pi / 3.0
+    normals = np.stack([np.cos(angles), np.sin(angles), 0.0 * angles], axis=1)
+    J = np.vstack([np.array([n, [-n[1], n[0], 0.0], [0.0, 0.0, 1.0]]) for n in normals])
+    w = np.zeros(9)
+    w[::3] = scale * slack
+    return GlobalForm(M=np.diag([1.0, 1.3, 0.7]), h=scale * np.array([0.3, -0.2, 0.1]), J=J, w=w)
+
+
+@pytest.mark.parametrize("turn", [0.1, 0.7, 1.3, 2.9])
+@pytest.mark.parametrize("scale", [1.0, 1e-6])
+def test_a_squeeze_that_only_rounding_leaves_open_is_refuted(turn, scale):
+    """The normals add up to 1e-16: as doubles they allow a motion of 1e13, but none by reactions of any use."""
+    for slack in (-1.0, -1e-3):
+        form = wedge(slack, turn, scale)
+        whole = ComplementarityProblem.condensed(form, [Coulomb(0.4)] * 3)
+        local = ComplementarityProblem(W=whole.W, q=whole.q, laws=whole.laws)
+        for problem in (whole, local):
+            answer = solve_blocks(problem)
+            assert answer.status is Status.INFEASIBLE
+            assert answer.certificate.verify()
+    for slack in (0.0, 1e-9, 1e-3):
+        assert solve_blocks(ComplementarityProblem.condensed(wedge(slack, turn, scale), [Coulomb(0.4)] * 3)).solved

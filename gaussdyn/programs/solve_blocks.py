@@ -13,6 +13,7 @@ from .backends.body_form import has_body_form
 from .backends.faceted import facets_are_exact
 from .backends.gauss_seidel import GaussSeidel
 from .backends.interior_point import InteriorPoint, has_cones
+from .backends.last_digits import LastDigits
 from .backends.lemke import LARGEST, Lemke
 from .backends.newton import ProximalNewton
 from .backends.polish import polish
@@ -226,11 +227,13 @@ class _Search:
             yield InteriorPoint(seconds=self.left(), tol=tol), None
 
     def _thorough(self) -> Iterator[Attempt]:
+        yield LastDigits(seconds=self.left(), tol=self.tol), None
         first = 5_000 if self.data.small else 500
         yield GaussSeidel(sweeps=first, seconds=0.5 * self.left(), tol=self.tol), self.zero
         yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None
         yield GaussSeidel(sweeps=10_000, seconds=self.left(), tol=self.tol), None
         yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None
+        yield LastDigits(seconds=self.left(), tol=self.tol), None
         if SMALL < len(self.zero) <= LARGEST and facets_are_exact(self.blocks.table):
             yield Lemke(tol=self.tol), None
 

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from block_cases import coulomb_residual, problem_folder
 
+from gaussdyn.programs.complementarity import ComplementarityProblem
 from gaussdyn.programs.files import read_problem
 from gaussdyn.programs.laws import Coulomb
 from gaussdyn.programs.solution import Status
@@ -65,3 +66,17 @@ def check_saved(file, answer, source, target):
 def test_isolated_solution():
     (path,) = (p for p in FILES if p.stem == "lcp_Pang_isolated_sol")
     np.testing.assert_allclose(solve_blocks(read_problem(path).problem).require().x, [1.0, 0.0, 0.0], atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 4, 8, 9])
+def test_recorded_stack_under_other_loads_and_friction(seed):
+    """Rows of the corners of a face depend on each other up to 1e-11: loads must be exchanged for the last digits."""
+    found = [path for path in FILES if path.stem.startswith("BoxesStack1")]
+    if not found:
+        pytest.skip("not recorded here")
+    g, W = np.random.default_rng(seed), read_problem(found[0]).problem.W
+    q, mu = W @ g.normal(size=W.shape[0]), g.uniform(0.05, 1.5, W.shape[0] // 3)
+    answer = solve_blocks(ComplementarityProblem(W=W, q=q, laws=[Coulomb(x) for x in mu]))
+    assert answer.solved
+    assert coulomb_residual(W.toarray() if sp.issparse(W) else W, q, mu, answer.r, 3) <= 1e-12

@@ -106,18 +106,20 @@ class ProximalNewton:
         return form.rows(points[0]), steps
 
 
-def inner_newton(data: Scaled, alpha: float, centre: Array, r: Array, goal: float, limit: int) -> tuple[float, int]:
+def inner_newton(
+    data: Scaled, alpha: float, centre: Array, r: Array, goal: float, limit: int, g: float | None = None
+) -> tuple[float, int]:
     """Newton steps at fixed alpha and centre, from r, which is overwritten; returns |F| and the steps taken.
 
-    The step of the equations is larger for a smaller alpha (rho / sqrt(alpha)): a tighter problem is closer to its
-    modes.
+    The step of the equations is g rho; by default larger for a smaller alpha (rho / sqrt(alpha)): a tighter problem is
+    closer to its modes.
     """
     from ..newton_kernels import newton_dense
 
     form = block_form(data)
+    g = 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0)) if g is None else g
     if form is not None:
-        return _inner_blocks(data, form, alpha, centre, r, goal, limit)
-    g = 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
+        return _inner_blocks(data, form, alpha, g, centre, r, goal, limit)
     rho = g * data.rho
     if data.small:
         size, steps = newton_dense(data.dense(), data.W_abs, data.q, data.table, rho, g * alpha, centre, r, goal, limit)
@@ -126,11 +128,11 @@ def inner_newton(data: Scaled, alpha: float, centre: Array, r: Array, goal: floa
 
 
 def _inner_blocks(
-    data: Scaled, form: BlockForm, alpha: float, centre: Array, r: Array, goal: float, limit: int
+    data: Scaled, form: BlockForm, alpha: float, g: float, centre: Array, r: Array, goal: float, limit: int
 ) -> tuple[float, int]:
     from ..sparse_kernels import newton_space, newton_steps
 
-    x, g = form.pad(r), 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
+    x = form.pad(r)
     size, steps = newton_steps(
         form.blocks, form.ordering, form.pairs, form.pad(data.q), (data.code, form.sizes, data.P), data.rho, alpha, g,
         form.pad(centre), x, goal, limit, newton_space(len(form.sizes), form.ordering, form.pairs),

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from gaussdyn.mechanics import forces, spatial_forces
 from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.drives import Drive
 from gaussdyn.mechanics.planar import PlanarSystem
-from gaussdyn.mechanics.planar_bodies import box, disc
+from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody, box, disc, fixed
 from gaussdyn.mechanics.planar_contacts import HalfPlane
+from gaussdyn.mechanics.planar_joints import Hinge
+from gaussdyn.mechanics.planar_outlines import Polygon
 from gaussdyn.mechanics.spatial import SpatialSystem
 from gaussdyn.mechanics.spatial_bodies import ball, brick, pill
+from gaussdyn.mechanics.spatial_motion import SpatialMarker
 from gaussdyn.mechanics.spatial_shapes import HalfSpace
 
 
@@ -28,6 +33,69 @@ def falling(dim, seed, *, mu, eps_n, eps_t=0.0, floor=True, count=None):
     )
     place = {body.name: places(k, rng) for k, body in enumerate(bodies)}
     return system, system.state(place, {body.name: speeds(k, rng) for k, body in enumerate(bodies)})
+
+
+def mixed(dim, seed):
+    """One to three bodies between a floor and a tilted wall, each pair with its own law, pulled, shaken and driven.
+
+    In the plane the floor may be a belt, bodies may be polygons, and one may hang on a driven hinge.
+    """
+    rng = np.random.default_rng(seed)
+    bodies = [(_planar if dim == 2 else _spatial)(f"b{k}", rng, 10.0 ** rng.uniform(0.0, 1.5))
+              for k in range(rng.integers(1, 4))]  # fmt: skip
+    if dim == 2 and rng.random() < 0.4:
+        bodies[0] = _polygon("b0", rng)
+    names = [body.name for body in bodies]
+    pairs = {(a, b): _law(rng) for k, a in enumerate(names) for b in (*names[:k], "floor", "wall")}
+    tilt = rng.uniform(0.3, 1.3)
+    if dim == 2:
+        walls = [HalfPlane(name="floor", belt=rng.choice([0.0, 0.5, -2.0])),
+                 HalfPlane(name="wall", point=(-1.0, 0.0), normal=(np.cos(tilt), np.sin(tilt)))]  # fmt: skip
+    else:
+        walls = [HalfSpace(name="floor"), HalfSpace(name="wall", point=(-1.0, 0.0, 0.0),
+                                                    normal=(np.cos(tilt), 0.0, np.sin(tilt)))]  # fmt: skip
+    place = {name: (_on_line if dim == 2 else _in_space)(k, rng) for k, name in enumerate(names)}
+    speed = {name: (_plane_speed if dim == 2 else _space_speed)(k, rng) for k, name in enumerate(names)}
+    joints, drives = [], []
+    if dim == 2 and rng.random() < 0.3:
+        x, y, _ = place[names[-1]]
+        joints = [Hinge(name="pin", a=Marker(names[-1]), b=fixed(x, y, "peg"))]
+        speed[names[-1]] = (0.0, 0.0, speed[names[-1]][2])
+        drives = [Drive(joint="pin", damping=rng.uniform(0.0, 5.0), rate=rng.normal() * 5.0)]
+    system = (PlanarSystem if dim == 2 else SpatialSystem)(
+        bodies=bodies, obstacles=walls, pairs=pairs, joints=joints, forces=[*_pulled(dim, names, rng), *drives]
+    )
+    return system, system.state(place, speed)
+
+
+def _law(rng):
+    mu = rng.choice([0.0, 0.1, 0.5, 1.5])
+    mu_s = mu * rng.choice([1.0, 1.0, 1.3])
+    return ContactLaw(mu=mu, mu_s=mu_s, eps_n=rng.choice([0.0, 0.0, 0.4, 1.0]), eps_t=rng.choice([0.0, 0.0, 0.5]))
+
+
+def _polygon(name, rng):
+    angle = np.sort(rng.uniform(0.0, 2.0 * np.pi, 3)) + np.array([0.0, 0.3, 0.6])
+    corners = np.column_stack((np.cos(angle), np.sin(angle))) * rng.uniform(0.1, 0.25)
+    corners -= corners.mean(axis=0)
+    mass = 10.0 ** rng.uniform(0.0, 1.5)
+    return PlanarBody(name=name, mass=mass, inertia=mass * 0.02, shapes=(Polygon(points=corners),))
+
+
+def _pulled(dim, names, rng):
+    """Return a spring with a damper, a load and the shaking of the frame, each or not."""
+    kinds, marker = (forces, Marker) if dim == 2 else (spatial_forces, SpatialMarker)
+    a, found = marker(names[0]), []
+    ground = fixed(0.0, 1.0, "hook") if dim == 2 else SpatialMarker("ground", (0.0, 0.0, 1.0), name="hook")
+    if rng.random() < 0.5:
+        b = marker(names[-1]) if len(names) > 1 else ground
+        found.append(kinds.Spring(a=a, b=b, stiffness=10.0 ** rng.uniform(0.0, 3.0), length=0.5, damping=rng.uniform()))
+    if rng.random() < 0.3:
+        load = {"force_xy" if dim == 2 else "force_xyz": tuple(rng.normal(size=dim) * 20.0)}
+        found.append(kinds.Load(point=a, **load))
+    if rng.random() < 0.3:
+        found.append(kinds.Shaking(amplitude=rng.uniform(0.0, 8.0), frequency=rng.uniform(0.5, 5.0)))
+    return found
 
 
 def _planar(name, rng, mass):

@@ -32,7 +32,8 @@ FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate
 def state_series(run: Trajectory, system: System) -> list[Series]:
     """Return all checks that rebuild the saved states and steps."""
     stepper = from_settings(run.settings["stepper"])
-    at_states = np.array([_state_figures(run, system, k) for k in range(len(run))])
+    located = bool(getattr(stepper, "located", False))
+    at_states = np.array([_state_figures(run, system, k, located) for k in range(len(run))])
     allowed = _depth_allowed(run, at_states[:, 3], bool(getattr(stepper, "project", False)))
     series = [
         Series(name="gap_column", t=run.t, values=at_states[:, 0], tol=EXACT, unit="m"),
@@ -46,10 +47,10 @@ def state_series(run: Trajectory, system: System) -> list[Series]:
     return series
 
 
-def _state_figures(run: Trajectory, system: System, k: int) -> tuple[float, float, float, float]:
+def _state_figures(run: Trajectory, system: System, k: int, located: bool) -> tuple[float, float, float, float]:
     """Return errors of the gap and energy columns, the deepest penetration, and the fastest normal rate."""
     state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
-    rows = rows_of(_local(run, system, k), state.t, state.q, state.v)
+    rows = rows_of(_local(run, system, k, located), state.t, state.q, state.v)
     said = _said(run, k, rows)
     column = max((abs(row.gap - said[row.id][0]) for row in rows), default=0.0)
     kinetic, potential = energy(system, state)
@@ -102,13 +103,14 @@ class _SavedStep:
         dt = float(run.steps.dt[run.saved[k] - 1])
         state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
         start = State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k])
-        rows = rows_of(near_of(system, start, dt), state.t, state.q, state.v)
+        located = bool(getattr(stepper, "located", False))  # it finds by itself what was kept
+        rows = rows_of(_local(run, system, k, located), state.t, state.q, state.v)
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
         start = replace(start, memory={key: p for key, p in impulses.items() if p.any()})
         said = [event.id for event in run.events if event.kind == UNSETTLED and event.t == state.t]
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
         kept = float(run.steps.restitution[run.saved[k] - 1])
-        if getattr(stepper, "located", False):  # it finds by itself what was kept
+        if located:
             kinds = [event.kind for event in run.events if event.t == state.t]
             extra |= {"event": RESTED if RESTED in kinds else kinds[0]} if kinds else {}
         elif kept != 1.0:
@@ -132,7 +134,7 @@ class _SavedStep:
         d = self.dynamics
         gain, size = d.M @ self.state.v - d.h, np.abs(d.M) @ (np.abs(self.state.v) + np.abs(self.start.v)) + np.abs(d.h)
         for row in d.rows:
-            p = self.impulses[row.id]
+            p = self.impulses.get(row.id, np.zeros(row.size))
             gain, size = gain - row.J.T @ p, size + np.abs(row.J.T) @ np.abs(p)
         return float(np.abs(gain).max(initial=0.0)) / float(size.max(initial=0.0) or 1.0)
 
@@ -181,25 +183,23 @@ def _slack(system: System, q: Array, other: Array, dynamics: LocalDynamics) -> A
     return np.asarray(np.sum(ahead, axis=0))
 
 
-def _local(run: Trajectory, system: System, k: int) -> System:
-    """Return the system with the contacts of the step that ended in saved state k."""
-    dt = float(run.steps.dt[run.saved[k] - 1]) if run.saved[k] else 0.0
+def _local(run: Trajectory, system: System, k: int, located: bool) -> System:
+    """Return the system with the contacts of the step that ended in saved state k; at its end if that was located."""
+    if located or not run.saved[k]:
+        return near_of(system, State(t=float(run.t[k]), q=run.q[k], v=run.v[k]), 0.0)
+    dt = float(run.steps.dt[run.saved[k] - 1])
     return near_of(system, State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k]), dt)
 
 
 def _said(run: Trajectory, k: int, rows: Sequence[Row]) -> dict[str, tuple[float, Array]]:
     """Return the gap and the mean reaction of every row that the run claims; an infinite gap where it says nothing."""
-    listed = {contact.id: contact for contact in run.contacts(k)}
-    found = {}
+    found = {row.id: (np.inf, np.zeros(row.size)) for row in rows}
+    found |= {contact.id: (contact.gap, contact.reaction) for contact in run.contacts(k)}
     for row in rows:
         name = f"{row.id}.gap"
         if name in run:
             r = np.array([float(run[f"{row.id}.{part}"][k]) for part in component_names(row)])
             found[row.id] = float(run[name][k]), r
-        elif row.id in listed:
-            found[row.id] = listed[row.id].gap, listed[row.id].reaction
-        else:
-            found[row.id] = np.inf, np.zeros(row.size)
     return found
 
 

@@ -104,6 +104,7 @@ def snapshot(
     ahead: float | None = None,
     activation: Activation | None = None,
     control: Array | None = None,
+    known: tuple[tuple[Row, ...], Array] | None = None,
 ) -> LocalDynamics:
     """Evaluate a system at a state.
 
@@ -121,6 +122,8 @@ def snapshot(
         Default ``Activation()``.
     control : array_like, optional
         Passed on to ``system.force``.
+    known : pair of tuple of Row and Array, optional
+        The rows and the force at this very state, where the system has just been asked for them.
 
     Raises
     ------
@@ -137,7 +140,8 @@ def snapshot(
     q, v = vector("q of the state", state.q, system.nq), vector("v of the state", state.v, system.nv)
     control = None if control is None else vector("control", control)
     M, factor = _factored(system, q)
-    force = vector("force(t, q, v)", system.force(state.t, q, v, control), system.nv)
+    rows, h = known or (rows_of(system, state.t, q, v), system.force(state.t, q, v, control))
+    force = vector("force(t, q, v)", h, system.nv)
     return LocalDynamics(
         system=system,
         level=level,
@@ -149,7 +153,7 @@ def snapshot(
         M=M,
         factor=factor,
         h=force if level == "acceleration" else M @ v + dt * force,
-        rows=rows_of(system, state.t, q, v),
+        rows=rows,
         activation=Activation() if activation is None else activation,
         control=control,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..mechanics.state import State
-from .phases import Mode
+from .modes import Mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -13,7 +13,9 @@ from ..mechanics.rows import Row
 from .dop853 import A_EXTRA, C_EXTRA, ERRORS, STAGES, A, B, C, D, Piece
 from .event_roots import Seen
 from .integration import Accuracy
-from .phases import Mode, Phase, Watch, parts_of, rough
+from .modes import Mode, parts_of, rough
+from .phases import Phase
+from .watches import Watch
 
 WIDTH = STAGES + 4
 TABLE = np.zeros((24, WIDTH))

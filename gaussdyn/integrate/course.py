@@ -22,8 +22,9 @@ from .dop853 import Piece
 from .energy import energy
 from .event_roots import Crossing, Search, Seen
 from .holding import held
+from .instants import Instant
 from .integration import Integration, OneStep
-from .phases import Instant, Phase
+from .phases import Phase
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
@@ -61,6 +62,8 @@ class Course(Integration):
     changes : list of Change
     impulses : dict of str to Array
         N s, by row id.
+    acted : dict of str to System
+        With the contact that had an impulse last, by its id.
     work : list of float
         Of reactions, forces and projection, J.
     offsets : dict
@@ -74,6 +77,7 @@ class Course(Integration):
     system: System = field(init=False)
     changes: list[Change] = field(default_factory=list)
     impulses: dict[str, Array] = field(default_factory=dict)
+    acted: dict[str, System] = field(default_factory=dict)
     work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     offsets: dict[tuple[str, str], float] = field(default_factory=dict)
     entered: bool = False
@@ -164,6 +168,7 @@ class Course(Integration):
 
     def _push(self, key: str, impulse: Array) -> None:
         self.impulses[key] = self.impulses[key] + impulse if key in self.impulses else np.array(impulse)
+        self.acted[key] = self.system
 
     def _hold(self, phase: Phase, rows: tuple[Row, ...]) -> bool:
         """Put back what is held, and whether anything was off."""

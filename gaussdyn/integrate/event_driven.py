@@ -23,6 +23,7 @@ from ..contact.assemble import assemble, blocks, start_of_blocks
 from ..contact.resolve import NO_MOTION
 from ..contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ..errors import InputError
+from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
 from ..programs.complementarity import ComplementarityProblem
@@ -31,11 +32,11 @@ from ..programs.solution import Solution, Status
 from .changes import Change
 from .events import RESTED
 from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
-from .integration import Accuracy, Stuck, Unbounded
+from .integration import Accuracy, Stiff, Stuck, Unbounded
 from .leg import Leg
 from .mode_memory import CROWD, memory_of
+from .modes import CLOSED
 from .passages import Compliance, passage
-from .phases import CLOSED
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
 from .theta_problem import near_of
 from .user_events import NamedEvent, UserEvent, events_of
@@ -43,7 +44,9 @@ from .user_events import NamedEvent, UserEvent, events_of
 OnNone = Literal["stop", "impact", "compliance"] | Compliance
 SETTLED = 1e-8  # residual E at the end of a leg above which its modes are not those of the laws
 REPEATS = 10.0  # local errors of the integrator within which a place that is found again is the same
-CLOSE = 1e-10  # s, times max(1, t): events nearer to each other than this are a crowd
+LOCATED = 1e-12  # s, times max(1, t): up to this the time of an event is known
+CLOSE = 1e-10  # s, times max(1, t): events nearer to each other than this are one, where they are repeated
+HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,8 +185,9 @@ class EventDriven:
                 h = h - row.J.T @ p
                 rows.append(row.but(kind="bilateral", level="position", mu=0.0, rate=-row.J @ (step.state.v - start.v)))
         E = 0.0 if step.solution.residuals is None else step.solution.residuals.E
-        off = np.abs(step.state.q - state.q)
-        same = off <= REPEATS * (self.atol + self.rtol * np.abs(state.q))
+        off, speed = np.abs(step.state.q - state.q), max(np.abs(x.v).max(initial=0.0) for x in (start, state))
+        located = LOCATED * max(1.0, abs(state.t)) * speed if event else 0.0
+        same = off <= REPEATS * (self.atol + self.rtol * np.abs(state.q)) + located
         return Rebuilt(
             dynamics=replace(d, h=h, rows=tuple(rows)), q=np.where(same, state.q, step.state.q), laws=E
         )  # fmt: skip
@@ -239,9 +243,12 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
     )
     memory = memory_of(modes, forces, leg.bounced, leg.h, crowd)
-    dynamics = snapshot(leg.system, leg.state(), activation=leg.accuracy.activation, control=leg.control)
-    near = near_of(leg.whole, start, leg.t - start.t)
-    rows = dynamics.rows if near is leg.system else rows_of(near, leg.t, leg.q, leg.v)
+    here = now is not None and (now.t, id(now.q), id(now.v)) == (leg.t, id(leg.q), id(leg.v))
+    known = (now.rows, now.h) if now is not None and here else None
+    dynamics = snapshot(
+        leg.system, leg.state(), activation=leg.accuracy.activation, control=leg.control, known=known
+    )  # fmt: skip
+    rows = dynamics.rows if leg.system is leg.whole else _rows_at_end(leg)
     return Step(
         start=start,
         state=leg.end_state(memory),
@@ -257,6 +264,18 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         changes=tuple(leg.changes),
         ends=leg.ends,
     )
+
+
+def _rows_at_end(leg: Leg) -> tuple[Row, ...]:
+    """Return the rows of shapes that may touch at the end of a leg, and of those that have pushed on the way.
+
+    Features that have parted since, as a corner beside an edge, may overlap where that is no gap: these are open.
+    """
+    rows = {row.id: row for row in rows_of(near_of(leg.whole, leg.state(), 0.0), leg.t, leg.q, leg.v)}
+    for system in {id(system): system for key, system in leg.acted.items() if key not in rows}.values():
+        acted = [row for row in rows_of(system, leg.t, leg.q, leg.v) if row.id in leg.acted]
+        rows = {row.id: row.but(gap=max(row.gap, 0.0)) for row in acted} | rows
+    return tuple(rows[key] for key in sorted(rows))
 
 
 def _in_flight(dynamics: LocalDynamics, leg: Leg) -> LocalDynamics:
@@ -307,7 +326,7 @@ def _failed(leg: Leg, start: State, failure: Solution | None) -> Step:
 def _crowd(start: State, leg: Leg) -> float:
     """Return how many events in a row have hardly been apart."""
     known: Mapping[str, Array] = start.memory
-    short = leg.t - start.t <= CLOSE * max(1.0, abs(leg.t)) and bool(leg.changes)
+    short = leg.t - start.t <= HARDLY * max(1.0, abs(leg.t)) and bool(leg.changes)
     return float(known[CROWD][0]) + 1.0 if short and CROWD in known else float(short)
 
 
@@ -321,7 +340,7 @@ def _up_to(leg: Leg, start: State) -> Step | None:
 
 
 def _stuck(t: float, error: Exception) -> Solution:
-    guess = "" if isinstance(error, Unbounded) else "; a reaction may grow without bound"
+    guess = "" if isinstance(error, (Stiff, Unbounded)) else "; a reaction may grow without bound"
     words = f"the integrator cannot go on at t = {t:.17g} s: {error}{guess}."
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 

@@ -17,7 +17,8 @@ from scipy.optimize import brentq
 
 from ..arrays import EPS, Array
 from .dop853 import STAGES, Piece
-from .phases import Phase, Watch
+from .phases import Phase
+from .watches import Watch
 
 GRAZE = 1e-12  # m: a lowest gap within this of zero is neither a touch nor a miss
 DEPTH = 12  # halvings of a stretch

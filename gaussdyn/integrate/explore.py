@@ -25,8 +25,8 @@ from .event_driven import EventDriven
 from .examine import accelerating
 from .impact_laws import ImpactLaw, Poisson
 from .mode_memory import memory_of
+from .modes import Mode
 from .moreau_jean import MoreauJean
-from .phases import Mode
 from .stepper import Control, Stepper
 from .task import Task, check_applies, check_length, check_stepper, task_of
 from .tree import BRANCHES, COMPLETED, COUNT, DEPTH, SAME, STOPPED, Future, Tree

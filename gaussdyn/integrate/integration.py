@@ -11,7 +11,8 @@ from ..arrays import Array
 from ..contact.snapshot import Activation
 from .dop853 import SHRINK, STAGES, Piece, factor, first_length, least_length, take
 from .impact_laws import ImpactLaw
-from .phases import Instant, Phase
+from .instants import Instant
+from .phases import Phase
 
 STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; oscillations stay near 0.5
 SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
@@ -36,6 +37,10 @@ class Accuracy:
 
 class Stuck(Exception):
     """The integrator cannot go on."""
+
+
+class Stiff(Stuck):
+    """Stability, not accuracy, makes the steps of the integrator short."""
 
 
 class Unbounded(Stuck):
@@ -160,11 +165,11 @@ class Integration:
             t, y, first, h = last.t_end, last.end, last.K[STAGES], last.h * factor(last.error)
 
     def _watch_stiffness(self, piece: Piece, end: float) -> None:
-        """Raise Stuck where stability, not accuracy, makes the steps short, and very many are left."""
+        """Raise Stiff where stability, not accuracy, makes the steps short, and very many are left."""
         self.stiff = self.stiff + 1 if piece.bend > STIFF else max(0, self.stiff - 1)
         left = (end - piece.t_end) / piece.h
         if self.stiff >= STIFF_STEPS and left > HOPELESS:
-            raise Stuck(f"forces are stiff, {left:.2g} steps of {piece.h:.2g} s are left; take MoreauJean or Smooth")
+            raise Stiff(f"forces are stiff, {left:.2g} steps of {piece.h:.2g} s are left; take MoreauJean or Smooth")
 
     def _instant(self, phase: Phase, t: float, y: Array) -> Instant:
         nq, nv = len(self.q), len(self.v)

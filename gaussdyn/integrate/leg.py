@@ -8,27 +8,27 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from ..arrays import Array
-from ..contact.snapshot import Activation, rows_of
+from ..contact.snapshot import rows_of
 from ..mechanics.rows import Row
 from ..mechanics.state import State
-from ..programs.solution import Solution
-from .accumulation import Rebound
-from .changes import Change, kind_of
-from .course import SETTLED, Course, Stretch
+from .changes import Change
+from .course import SETTLED, Stretch
 from .dop853 import SHRINK, Piece
 from .event_roots import Crossing, polished
-from .holding import held
-from .impact import impact
+from .instants import Instant
 from .integration import NEARLY, Stuck
-from .mode_choice import Chosen, after_event, choose, first_modes, holds, modes_of_reactions
+from .mode_choice import holds
 from .mode_memory import LENGTH, rebounds, remembered
-from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase
+from .modes import CLOSED, OPEN, Mode, Modes
+from .phases import Phase
+from .settling import Settling, one_sided
 from .user_events import NamedEvent, first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
@@ -37,44 +37,23 @@ FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open,
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NARROW = 1e-8  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
 PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
-PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Leg(Course):
+class Leg(Settling):
     """The running leg.
 
     Attributes
     ----------
-    failure : Solution or None
-        Why there is no phase.
-    kept : float
-        Fraction of all restitution that impacts kept, the least of them.
-    bounced : dict of str to Rebound
-    passing : Rebound or None
-        The sequence of impacts that ends with this leg.
     at_once : int
         Events so far.
-    again : bool
-        Whether a leg of the past is repeated: its memory holds its impulses.
-    rest_at : float or None
-        When the sequence of impacts at the end of this leg ends, where that is known.
-    resting : tuple of str
-        What rests after it.
     events : tuple of NamedEvent
         Of the user.
     ends : str
         Why the run shall end after this leg, if it shall.
     """
 
-    failure: Solution | None = None
-    kept: float = 1.0
-    bounced: dict[str, Rebound] = field(default_factory=dict)
-    passing: Rebound | None = None
     at_once: int = 0
-    again: bool = False
-    rest_at: float | None = None
-    resting: tuple[str, ...] = ()
     events: tuple[NamedEvent, ...] = ()
     ends: str = ""
 
@@ -91,10 +70,10 @@ class Leg(Course):
         known = remembered(self.memory, [row.id for row in rows])
         if known:
             phase = Phase(system=self.system, control=self.control, modes=_completed(rows, known), rows=rows)
-            if now := holds(phase, self.state(), self.accuracy.activation, touching=FLIGHT):
+            if now := holds(phase, self._place(rows), self.accuracy.activation, touching=FLIGHT):
                 self._enter(phase, now)
                 return
-        self._settle(rows, known, {}, None)
+        self._settle(self._place(rows), known, {}, None)
 
     def _goes_on(self) -> bool:
         """Take over the phase that a leg has just entered at the very state where this one begins, if there is one."""
@@ -157,7 +136,7 @@ class Leg(Course):
         q, v = self._parts(y)
         rows = rows_of(self.whole.near(t, q, v, 0.0), t, q, v)
         deep = -self.accuracy.activation.gap
-        return any(row.id not in known and _one_sided(row) and row.gap < deep for row in rows)
+        return any(row.id not in known and one_sided(row) and row.gap < deep for row in rows)
 
     def _looks(self, phase: Phase, piece: Piece, end: float) -> int:
         """Return into how many parts a step is cut so that shapes cannot pass through each other in one of them."""
@@ -174,8 +153,8 @@ class Leg(Course):
             raise Stuck(f"{self.at_once} events at one instant, the last one ({found.watch.kind}) at {found.watch.id}")
 
     def end_state(self, memory: Mapping[str, Array]) -> State:
-        """Return the state as it is now, checked, with what it shall remember."""
-        state = State(t=self.t, q=self.q, v=self.v, memory=memory)
+        """Return the state as it is now, with what it shall remember."""
+        state = State.trusted(self.t, self.q, self.v, MappingProxyType(memory))
         if self.entered and self.phase is not None and self.phase.system is self.whole:
             _ENTERED.append((state.memory, self))
         return state
@@ -190,7 +169,7 @@ class Leg(Course):
         while True:
             self.system = self.whole.near(self.t, self.q, self.v, reach)
             rows = rows_of(self.system, self.t, self.q, self.v)
-            deep = {row.id for row in rows if _one_sided(row) and row.gap < -self.accuracy.activation.gap}
+            deep = {row.id for row in rows if one_sided(row) and row.gap < -self.accuracy.activation.gap}
             if not deep or self.system is self.whole or reach == 0.0:
                 return rows
             here = rows_of(self.whole.near(self.t, self.q, self.v, 0.0), self.t, self.q, self.v)
@@ -277,7 +256,7 @@ class Leg(Course):
             starts = (watch.id, watch.kind) in offsets
             if not starts and g <= TOGETHER[watch.unit] * self._scale(watch.unit, now):
                 fired.setdefault(watch.id, set()).add(watch.kind)
-        self._settle(now.rows, phase.modes, fired, later)
+        self._settle(now, phase.modes, fired, later)
         self._consider_passing(t_stop)
 
     def _seen(self, phase: Phase) -> Phase:
@@ -287,159 +266,12 @@ class Leg(Course):
         rows = self._look_around(0.0)
         return Phase(system=self.system, control=self.control, modes=_completed(rows, phase.modes), rows=rows)
 
-    def _settle(
-        self, rows: tuple[Row, ...], known: Modes, fired: Mapping[str, set[str]],
-        later: Callable[[], State] | None,
-    ) -> None:  # fmt: skip
-        """Solve the impact if something closes, and choose the next phase."""
-        before, now, activation = self.state(), self.now, self.accuracy.activation
-        struck = self._impact(rows)
-        if self.failure is not None:
-            self.phase = None
-            return
-        if struck:
-            rows = rows_of(self.system, self.t, self.q, self.v)
-        if struck or not fired or now is None:
-            guesses: list[Modes] = [first_modes(rows, known, activation)]
-            if self.again and not known and not struck:
-                guesses.insert(0, modes_of_reactions(rows, self.memory, activation))
-        else:
-            guesses = after_event(known, now, fired)
-        q, v = held(self.system, guesses[0], self.t, self.q, self.v, rows)
-        if not (q is self.q and v is self.v):
-            self.q, self.v = q, v
-            rows = rows_of(self.system, self.t, self.q, self.v)
-        chosen = choose(
-            self.system, self.state(), rows, guesses, self.control, activation, None if struck else later
-        )  # fmt: skip
-        self._take_over(chosen, known, before, struck)
-
-    def _take_over(self, chosen: Chosen, known: Modes, before: State, struck: tuple[str, ...]) -> None:
-        """Enter the chosen phase and note what has changed."""
-        after = self.state()
-        modes = {} if chosen.phase is None else chosen.phase.modes
-        kinds = [("impact", key) for key in struck]
-        kinds += [
-            (kind, key) for key, mode in modes.items()
-            if key in known and (kind := kind_of(known[key], mode)) is not None
-        ]  # fmt: skip
-        self.changes += [
-            Change(t=self.t, kind=kind, id=key, before=before, after=after, modes_before=known, modes_after=modes)
-            for kind, key in kinds
-        ]
-        if chosen.phase is None:
-            self.phase, self.failure = None, chosen.failure
-        else:
-            self._enter(chosen.phase, chosen.now)
-
-    def _enter(self, phase: Phase, now: Instant | None = None) -> None:
-        """Begin a phase: conditions that start at zero may not end it at once."""
-        self.phase, self.entered = phase, True
-        self.now = now = now or phase.instant(self.t, self.q, self.v)
-        self.offsets = {}
-        for watch, g in zip(phase.watches, phase.conditions(now), strict=True):
-            armed = self._unit(watch.unit, now)
-            if g <= SETTLED * armed:
-                self.offsets[(watch.id, watch.kind)] = armed + max(0.0, -float(g))
-
-    def _impact(self, rows: tuple[Row, ...]) -> tuple[str, ...]:
-        """Solve the impact problem if a closed row closes further, and return the rows that do."""
-        activation = self.accuracy.activation
-        closing = tuple(row.id for row in rows if closes(row, activation))
-        if not closing:
-            return ()
-        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation)
-        if not said.solved:
-            self.failure = said.solution.but(status=said.status)
-            return closing
-        for key, p in said.impulses.items():
-            self._push(key, p)
-        self.v = np.array(said.v)
-        self.work[0] += said.energy
-        self.kept = min(self.kept, said.kept)
-        return closing
-
-    # accumulation
-
-    def _consider_passing(self, t_stop: float) -> None:
-        """Note what has rebounded, and put it to rest if infinitely many impacts follow that end soon."""
-        if not any(change.kind == "impact" and change.t == self.t for change in self.changes) or self.phase is None:
-            return
-        activation = self.accuracy.activation
-        rows = [row for row in self.phase.rows if _touches(row, activation) and row.rate[0] > activation.speed]
-        ready = None if self.rest_at is None else Rebound(t=self.t, speed=1.0, end=self.rest_at)
-        for row in rows:
-            last, speed = self.bounced.get(row.id), float(row.rate[0])
-            new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed)
-            if last is not None and last.passes(new) and new.end <= t_stop:
-                ready = new
-            self.bounced[row.id] = new
-        if ready is not None:
-            self._come_to_rest(self.phase, ready, tuple(row.id for row in rows))
-
-    def _come_to_rest(self, phase: Phase, ready: Rebound, ids: tuple[str, ...]) -> None:
-        """Put touching rows to rest, with the friction that goes with it; the leg ends when the sequence would."""
-        flat = tuple(row.but(rate=_without_normal(row)) if row.id in ids else row for row in phase.rows)
-        modes = first_modes(flat, phase.modes, self.accuracy.activation)
-        rest = phase.but(modes)
-        G, B, _, _ = rest.columns(phase.rows, len(self.v))
-        M, was = phase.system.mass(self.q), self.v
-        X = np.linalg.solve(M, B.T)
-        self.v = was - X @ np.linalg.lstsq(G @ X, G @ was + rest.explicit(phase.rows, was), rcond=None)[0]
-        before, after = 0.5 * float(was @ M @ was), 0.5 * float(self.v @ M @ self.v)
-        if after > before * (1.0 + PASSIVE):  # friction of this slip would drive: the impacts are not passed
-            self.v = was
-            return
-        rows = rows_of(phase.system, self.t, self.q, self.v)
-        chosen = choose(phase.system, self.state(), rows, [modes], self.control, self.accuracy.activation)
-        if chosen.phase is None:
-            self.v = was
-            return
-        self.work[0] += after - before
-        self.passing, self.resting = ready, ids
-        self._enter(chosen.phase, chosen.now)
-
-    def _note_rest(self) -> None:
-        """Note the end of a sequence of impacts that was passed."""
-        if self.passing is None:
-            return
-        after = self.state()
-        for key in self.resting:
-            self.changes.append(Change(t=self.passing.end, kind="accumulation", id=key, before=after, after=after))
-            self.bounced.pop(key, None)
-        self.passing = None
-
 
 _ENTERED: deque[tuple[Mapping[str, Array], Leg]] = deque(maxlen=2)  # by the memory of the state at their end
 
 
-def closes(row: Row, activation: Activation) -> bool:
-    """Whether a row that is closed has a rate that its constraint does not allow, so that the velocity must jump."""
-    if row.kind == "dry" or row.level == "acceleration":
-        return False
-    rate = row.rate[:1] if row.frictional else row.rate
-    if row.bilateral:
-        return bool((np.abs(rate) > activation.speed).any())
-    touches = row.level == "velocity" or row.gap <= activation.gap
-    return touches and bool((rate < -activation.speed).any())
-
-
 def _same(x: Array | None, y: Array | None) -> bool:
     return x is y or (x is not None and y is not None and np.array_equal(x, y))
-
-
-def _one_sided(row: Row) -> bool:
-    return row.level == "position" and row.kind in ("contact", "unilateral")
-
-
-def _touches(row: Row, activation: Activation) -> bool:
-    return _one_sided(row) and row.gap <= activation.gap
-
-
-def _without_normal(row: Row) -> Array:
-    rate = row.rate.copy()
-    rate[0] = 0.0
-    return rate
 
 
 def _completed(rows: tuple[Row, ...], known: Modes) -> dict[str, Mode]:

@@ -20,7 +20,9 @@ from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
 from ..programs.solution import Solution, Status
-from .phases import CLOSED, OPEN, Instant, Mode, Modes, Phase, over_mass, parts_of, rough
+from .instants import Instant, Place, over_mass
+from .modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
+from .phases import Phase
 
 HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
 
@@ -94,21 +96,23 @@ def _direction(u: Array, known: tuple[float, ...], activation: Activation) -> tu
 
 
 def choose(
-    system: System, state: State, rows: tuple[Row, ...], guesses: list[Modes], control: Array | None,
+    system: System, state: State, place: Place, guesses: list[Modes], control: Array | None,
     activation: Activation, later: Callable[[], State] | None = None,
 ) -> Chosen:  # fmt: skip
     """Return the phase that begins at a state.
 
     Parameters
     ----------
+    place : Place
+        What the system says there.
     guesses : list of mappings of str to Mode
         Tried in this order before the complementarity problem is solved.
     later : callable, optional
         Returns a state a little later along the old phase, where what ended it is violated.
     """
     for modes in guesses:
-        phase = Phase(system=system, control=control, modes=modes, rows=rows)
-        if now := holds(phase, state, activation):
+        phase = Phase(system=system, control=control, modes=modes, rows=place.rows)
+        if now := holds(phase, place, activation):
             return Chosen(phase=phase, now=now)
     failure = None
     for at in (later(), state) if later is not None else (state,):
@@ -116,8 +120,8 @@ def choose(
         if read is None:
             failure = said if at is state else failure
             continue
-        phase = Phase(system=system, control=control, modes=read, rows=rows)
-        if now := holds(phase, state, activation):
+        phase = Phase(system=system, control=control, modes=read, rows=place.rows)
+        if now := holds(phase, place, activation):
             return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
 
@@ -127,7 +131,7 @@ def _undecided(state: State) -> Solution:
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 
 
-def holds(phase: Phase, state: State, activation: Activation, *, touching: float | None = None) -> Instant | None:
+def holds(phase: Phase, place: Place, activation: Activation, *, touching: float | None = None) -> Instant | None:
     """Return the instant if the modes of a phase solve the complementarity problem there, up to 1e-8 of its forces.
 
     Parameters
@@ -136,7 +140,7 @@ def holds(phase: Phase, state: State, activation: Activation, *, touching: float
         Open gaps up to this may not close, m; default: what counts as closed.
     """
     try:
-        now = phase.instant(state.t, state.q, state.v)
+        now = phase.at(place)
     except np.linalg.LinAlgError:
         return None
     if not np.isfinite(now.a).all():

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Array
 from .accumulation import Rebound
-from .phases import Mode, Modes
+from .modes import Mode, Modes
 
 MODE, REBOUND, LENGTH, CROWD = ":mode", ":rebound", "event_driven:h", "event_driven:crowd"
 

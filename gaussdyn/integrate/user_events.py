@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..mechanics.state import State
 from .dop853 import Piece
 from .event_roots import Crossing, Seen
-from .phases import Watch
+from .watches import Watch
 
 LOOKS = 8  # looks at a function per step of the integrator
 STARTS = 1e-9  # of the largest value in a step: what begins below this begins at zero

@@ -12,7 +12,8 @@ from gaussdyn.integrate.compiled_phase import CompiledPhase
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.impact_laws import Moreau
 from gaussdyn.integrate.integration import Accuracy
-from gaussdyn.integrate.phases import CLOSED, OPEN, Mode, Phase
+from gaussdyn.integrate.modes import CLOSED, OPEN, Mode
+from gaussdyn.integrate.phases import Phase
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.forces import Drag, Load, Shaking, Spring
 from gaussdyn.mechanics.planar import PlanarSystem

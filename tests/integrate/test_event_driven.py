@@ -163,7 +163,8 @@ def test_stiff_forces_are_said_to_be_stiff():
     )
     run = simulate(drag, State(q=[0.0], v=[1.0]), 10.0, stepper=EventDriven())
     assert run.status == "STOPPED"
-    assert "stiff" in run.stop.reason
+    assert "forces are stiff" in run.stop.reason
+    assert "take MoreauJean or Smooth." in run.stop.reason
 
 
 @pytest.mark.parametrize("name", ["ivanov_rod", "painleve_klein"])

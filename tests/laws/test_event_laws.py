@@ -6,10 +6,12 @@ Such a run completes, or stops with a reason.
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
-from random_scenes import falling
+from random_scenes import falling, mixed
 
+from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.impact import impact
 from gaussdyn.integrate.impact_laws import Moreau
@@ -116,3 +118,23 @@ def test_the_saved_states_hold_reactions():
     found = [run.state(k).memory.get(row.id) for k in range(len(run.t))
              for row in system.near(0.0, run.q[k], run.v[k], 0.0).rows(0.0, run.q[k], run.v[k])]  # fmt: skip
     assert any(r is not None and r.any() for r in found)
+
+
+def first_events(run, n):
+    return np.array([event.t for event in run.events if event.kind == "impact"][:n])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [2, 5, 26, 52])  # 2: rests where restitution turns the slip; shapes met on the way
+def test_runs_of_mixed_scenes_end_and_pass_the_audit(seed):
+    system, state = mixed(2, seed)
+    run = simulate(system, state, 0.45, stepper=EventDriven())
+    assert run.status == "COMPLETED" or run.stop.reason
+    scale = float(run["kinetic"].max() + np.abs(run["potential"]).max())
+    assert np.abs(run["energy_error"]).max() <= 1e-9 * scale
+    assert run.statistics["max_penetration_m"] <= 1e-10
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+    coarse = simulate(system, state, 0.45, stepper=EventDriven(rtol=1e-10, atol=1e-11))
+    fine, rough = first_events(run, 4), first_events(coarse, 4)
+    np.testing.assert_allclose(rough, fine, rtol=0, atol=1e-7)

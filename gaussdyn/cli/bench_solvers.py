@@ -63,12 +63,14 @@ def _folder(given: Path | None) -> Path:
 
 
 def race(folder: Path, least: int, most: int, match: str, cap: float, alone: bool) -> list[Row]:
-    """Return all runs on all problems, the two sides in alternating order; the first problem is solved twice."""
+    """Return all runs on all problems, the two sides in alternating order; the first ones are solved twice."""
     from ..analysis.race import Row, own_runs, recorded, siconos_python, siconos_runs
+    from ..programs.few_blocks import ROWS
 
     problems = recorded(folder, least, most, match)
     python = None if alone else siconos_python()
-    for _, problem in problems[:1]:
+    larger = [item for item in problems if len(item[1].q) > ROWS]
+    for _, problem in problems[:1] + larger[:1]:
         own_runs(Row("first", 0, 3), problem, cap)  # loads the kernels
     rows = []
     with Bar("problems") as bar:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from .._version import __version__
 from ..arrays import scalar, vector
 from ..errors import InputError
@@ -22,6 +24,7 @@ from .stepper import Control, Stepper
 Outputs = Mapping[str, tuple[str, Callable[[State], float]]]
 MAX_STEPS = 1e9  # days of computing, and far fewer than the steps that still change t
 WORKS = ("work_reactions", "work_forces", "work_projection")
+OFF = 1e-6  # that coordinates may be off what they should be, relative; as in `unit_quaternion`
 RESERVED = ("t", "kinetic", "potential", "energy", *WORKS, "energy_error", "E")
 
 
@@ -55,6 +58,7 @@ class Task:
     def __post_init__(self) -> None:
         vector("q of the state", self.state.q, self.system.nq)
         vector("v of the state", self.state.v, self.system.nv)
+        _check_place(self.system, self.state)
         t_end = scalar("t_end", self.t_end)
         if t_end < self.state.t:
             raise InputError("t_end", t_end, f"a time >= the state's t = {self.state.t:g} s")
@@ -62,6 +66,19 @@ class Task:
         taken = sorted(set(self.outputs) & set(RESERVED))
         if taken:
             raise InputError("columns", ", ".join(taken), "names that the trajectory does not use itself")
+
+
+def _check_place(system: System, state: State) -> None:
+    """Raise InputError for coordinates that change where nothing moves: quaternions whose length is not one."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        stays = np.asarray(system.move(state.q, np.zeros(system.nv), 0.0))
+    if stays.shape != state.q.shape:
+        return  # `vector` says so when the first step asks for it
+    wrong = np.flatnonzero(~(np.abs(stays - state.q) <= OFF * np.maximum(np.abs(state.q), 1.0)))
+    if len(wrong):
+        k = int(wrong[0])
+        mend = "Build the state with system.state(...), or with quaternions of length one (no turn: 1, 0, 0, 0)."
+        raise InputError("q of the state", f"{state.q[k]:g} at index ({k},)", f"{stays[k]:g} there, by `move`", mend)
 
 
 def task_of(

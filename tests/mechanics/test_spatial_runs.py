@@ -10,12 +10,12 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 from spatial_cases import rotation_of, wxyz
 
-from gaussdyn import MoreauJean, simulate
+from gaussdyn import InputError, MoreauJean, State, simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.drives import Drive
 from gaussdyn.mechanics.joint_parts import Gear, JointFriction, Limit, Motor
 from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import SpatialBody, brick
+from gaussdyn.mechanics.spatial_bodies import SpatialBody, ball, brick
 from gaussdyn.mechanics.spatial_joints import BallJoint, Hinge, Slider, Universal, Weld
 from gaussdyn.mechanics.spatial_links import Rod
 from gaussdyn.mechanics.spatial_motion import mark
@@ -206,3 +206,11 @@ def test_the_same_run_twice_is_bitwise_the_same():
     system = SpatialSystem(bodies=[TOP], joints=[BallJoint(name="pivot", a=mark("top", ARM), b=mark("ground"))])
     runs = [run(system, system.state({"top": -ARM}), 0.1, 0.01) for _ in range(2)]
     assert runs[0].state_hash == runs[1].state_hash
+
+
+@pytest.mark.parametrize("length", [0.0, 0.9])
+def test_a_state_whose_quaternion_has_another_length_is_refused(length):
+    system = SpatialSystem(bodies=[ball("ball", mass=1.0, radius=0.1)])
+    q = np.array([0.0, 0.0, 1.0, length, 0.0, 0.0, 0.0])
+    with pytest.raises(InputError, match="quaternions of length one"):
+        simulate(system, State(q=q, v=np.zeros(6)), 0.1)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .compiled import CompiledBodies
 
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding
-GONE = 1e-120  # m/s; what is left of a motion that has stopped would go on shrinking until its square vanishes
+GONE = 1e-120  # m/s, N s; what is left of a motion that has stopped would go on shrinking until its square vanishes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,7 +191,9 @@ def _memory(guess: Guess, impulses: Mapping[str, Array]) -> dict[str, Array]:
     """
     rows = {row.id for row in guess.end.rows}
     kept = {key: value for key, value in guess.problem.start.memory.items() if key not in rows and "/" not in key}
-    return kept | {key: p for key, p in impulses.items() if p.any() and not guess.problem.rebounds(key)}
+    return kept | {
+        key: p for key, p in impulses.items() if (np.abs(p) >= GONE).any() and not guess.problem.rebounds(key)
+    }
 
 
 def work_of(guess: Guess, v_plus: Array, projection: float = 0.0) -> Work:

@@ -136,6 +136,19 @@ def test_dry_friction_stops_a_wheel_and_holds_it():
     assert abs(columns(result, "v", 12)[-1, 5]) < 1e-15
 
 
+def test_a_wheel_on_a_tilted_axle_comes_to_rest_and_what_rounding_leaves_of_its_motion_is_gone():
+    axis = np.random.default_rng(0).normal(size=3)
+    axis /= np.linalg.norm(axis)
+    axle = Hinge(name="axle", a=mark("wheel", axis=axis), b=mark("ground", axis=axis))
+    wheel = SpatialBody(name="wheel", mass=1.0, inertia=[0.1, 0.1, 0.1])
+    system = SpatialSystem(bodies=[wheel], joints=[axle, JointFriction(joint="axle", cap=0.3)])
+    result = run(system, system.state({"wheel": (0, 0, 0)}, {"wheel": (0, 0, 0, *(2.0 * axis))}), 1.2, 0.01)
+    moving = result["t"] < 0.66
+    np.testing.assert_allclose(result.v[moving, 3:] @ axis, 2.0 - 3.0 * result["t"][moving], atol=1e-13)
+    assert not result.v[-1].any()
+    assert not np.any(result["axle:dry.r_T"][-1])
+
+
 def test_a_slider_bounces_on_its_limit():
     """Falls 1 m, bounces with e = 0.5 to 0.25 m, and comes to rest on the stop."""
     slider = Slider(name="rail", a=mark("block"), b=mark("ground"))

@@ -133,7 +133,7 @@ class CompiledPhase:
 
     def look_within(self, piece: Piece, t: float) -> Seen:
         """Return the conditions within the step that `sail` returned."""
-        from .phase_kernels import between
+        from .phase_steps import between
 
         y = np.empty(self.size)
         between(piece.y, piece.dense(), piece.t, piece.h, t, y)
@@ -147,7 +147,7 @@ class CompiledPhase:
         LinAlgError
             At a pole of the reactions.
         """
-        from .phase_kernels import slope
+        from .phase_slope import slope
 
         out = np.empty(self.size)
         if slope(t, y, self.held, *self.system, *self.work, out):
@@ -156,7 +156,7 @@ class CompiledPhase:
 
     def look(self, t: float, y: Array) -> Seen:
         """Return the conditions at a state."""
-        from .phase_kernels import look_at
+        from .phase_slope import look_at
 
         g, rate = np.empty(len(self.watches)), np.empty(len(self.watches))
         if look_at(
@@ -167,7 +167,7 @@ class CompiledPhase:
 
     def take(self, t: float, y: Array, first: Array, h: float) -> Piece:
         """Return one step of length h (s), whatever its error."""
-        from .phase_kernels import BEND, ERROR, H, T, take_step
+        from .phase_steps import BEND, ERROR, H, T, take_step
 
         K, end, control = np.empty((WIDTH, self.size)), np.empty(self.size), self.control
         K[0], control[T], control[H] = first, t, h
@@ -179,7 +179,7 @@ class CompiledPhase:
 def _entered(phase: Phase, tables: PlanarTables) -> tuple[IntArray, Array, IntArray, Array, Array]:
     """Return the tables of a system with the modes of a phase and its control."""
     from ..mechanics.planar_kernels import HELD
-    from .phase_kernels import CLOSED, FRICTION, SLIPS
+    from .phase_slope import CLOSED, FRICTION, SLIPS
 
     numbers, data, bodies = tables.numbers.copy(), tables.data.copy(), tables.bodies
     numbers[:, HELD : HELD + 2] = -1

@@ -148,7 +148,7 @@ class EventDriven:
         except (Stuck, np.linalg.LinAlgError) as error:
             reached = _up_to(leg, state) if isinstance(error, Unbounded) else None
             return reached or _failed(leg, state, _stuck(leg.t, error))
-        crowd = _crowd(state, leg)
+        crowd = _crowd(state, leg, end)
         if crowd >= self.crowd:
             return _failed(leg, state, _storm(leg, crowd))
         return _step(leg, state, crowd)
@@ -323,10 +323,10 @@ def _failed(leg: Leg, start: State, failure: Solution | None) -> Step:
     )
 
 
-def _crowd(start: State, leg: Leg) -> float:
-    """Return how many events in a row have hardly been apart."""
+def _crowd(start: State, leg: Leg, end: float) -> float:
+    """Return how many legs in a row have hardly gone on, though nothing asked them to end."""
     known: Mapping[str, Array] = start.memory
-    short = leg.t - start.t <= HARDLY * max(1.0, abs(leg.t)) and bool(leg.changes)
+    short = leg.t - start.t <= HARDLY * max(1.0, abs(leg.t)) and (bool(leg.changes) or leg.t < end)
     return float(known[CROWD][0]) + 1.0 if short and CROWD in known else float(short)
 
 
@@ -346,6 +346,6 @@ def _stuck(t: float, error: Exception) -> Solution:
 
 
 def _storm(leg: Leg, crowd: float) -> Solution:
-    rows = ", ".join(sorted({change.id for change in leg.changes}))
+    rows = ", ".join(sorted({change.id for change in leg.changes})) or "features that part before they touch"
     words = f"{crowd:.0f} events in a row at t = {leg.t:.17g} s, the last ones at {rows}: an event storm."
     return Solution(problem=None, status=Status.UNDECIDED, message=words)

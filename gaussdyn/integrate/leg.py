@@ -165,11 +165,12 @@ class Leg(Settling):
         """Find the contacts that may act within a time, and return the rows.
 
         Features of shapes that meet later may overlap in the pose of now, where they do not mean a gap: then less far.
+        The same where they have just crossed so: a leg that began with them would end at once, again and again.
         """
         while True:
             self.system = self.whole.near(self.t, self.q, self.v, reach)
             rows = rows_of(self.system, self.t, self.q, self.v)
-            deep = {row.id for row in rows if one_sided(row) and row.gap < -self.accuracy.activation.gap}
+            deep = {row.id for row in rows if one_sided(row) and self._touches_now(row)}
             if not deep or self.system is self.whole or reach == 0.0:
                 return rows
             here = rows_of(self.whole.near(self.t, self.q, self.v, 0.0), self.t, self.q, self.v)
@@ -177,6 +178,11 @@ class Leg(Settling):
                 return rows
             reach = 0.25 * reach if reach > NARROW else 0.0
             self.h = min(self.h, reach) if reach else self.h
+
+    def _touches_now(self, row: Row) -> bool:
+        """Whether a gap is below zero, or closed and closing: then its features have to be those that touch now."""
+        closed = self.accuracy.activation
+        return row.gap < -closed.gap or (row.gap <= closed.gap and float(row.rate[0]) < -closed.speed)
 
     def _accept(self, phase: Phase, piece: Piece, after: Instant | None, end: float) -> None:
         """Go to the end of a step of the integrator."""

@@ -125,10 +125,16 @@ def first_events(run, n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [2, 5, 26, 52])  # 2: rests where restitution turns the slip; shapes met on the way
-def test_runs_of_mixed_scenes_end_and_pass_the_audit(seed):
-    system, state = mixed(2, seed)
-    run = simulate(system, state, 0.45, stepper=EventDriven())
+@pytest.mark.parametrize(("dim", "seed"), [
+    (2, 2),  # rests where restitution turns the slip; shapes met on the way
+    (2, 5), (2, 26), (2, 52),
+    (3, 0),  # the lines of two edges cross beyond the ends of the edges
+])  # fmt: skip
+def test_runs_of_mixed_scenes_end_and_pass_the_audit(dim, seed):
+    system, state = mixed(dim, seed)
+    legs = iter(range(300))
+    run = simulate(system, state, 0.45, stepper=EventDriven(), progress=lambda t, t_end: next(legs))
+    assert "StopIteration" not in str(run.stop), "more legs than events can explain"
     assert run.status == "COMPLETED" or run.stop.reason
     scale = float(run["kinetic"].max() + np.abs(run["potential"]).max())
     assert np.abs(run["energy_error"]).max() <= 1e-9 * scale

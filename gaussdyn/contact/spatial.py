@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..linalg.rational import DOUBLES, rational, rationals, text
+from ..linalg.rational import rational, text
 from ..mechanics.spatial_body_file import KIND, ExactSpatialBody
 from ..programs.complementarity import ComplementarityProblem
-from ..programs.laws import BilateralCoulomb, Coulomb
 from ..programs.spatial_arcs import Arc
-from ..programs.spatial_contact import SpatialContact
+from ..programs.spatial_contact import SpatialContact, block_contact
 from ..programs.spatial_modes import SpatialMotion, SpatialMotions, motions
 from ..programs.spatial_quick import count_spatial, surely_unique
 from .activation import ActiveRow, OmegaStatus, active_set
@@ -113,7 +112,7 @@ def spatial_contact(problem: Any) -> tuple[SpatialContact, str] | None:
     if isinstance(problem, ExactSpatialBody):
         return body_contact(problem), "acceleration"
     if isinstance(problem, ComplementarityProblem):
-        contact = _block_contact(problem)
+        contact = block_contact(problem)
         return None if contact is None else (contact, "velocity")
     if isinstance(problem, LocalDynamics):
         contact = _state_contact(problem)
@@ -126,16 +125,6 @@ def body_contact(body: ExactSpatialBody) -> SpatialContact:
     W, q = body.local()
     return SpatialContact(W=W, q=q, mu=body.mu, mu_s=body.mu_s, slip=body.slip, kind=KIND, document=body.document(),
                           numbers=body.numbers)  # fmt: skip
-
-
-def _block_contact(problem: ComplementarityProblem) -> SpatialContact | None:
-    """Return a problem of one block in space, its doubles taken at their exact values."""
-    (law, *others) = problem.laws or (None,)
-    if others or not isinstance(law, Coulomb) or isinstance(law, BilateralCoulomb) or law.dim != 3:
-        return None
-    dense = problem.W if hasattr(problem.W, "tolist") else problem.W.toarray()
-    W, q = tuple(tuple(rationals(row)) for row in dense.tolist()), tuple(rationals(problem.q))
-    return SpatialContact(W=W, q=q, mu=rational(law.mu), mu_s=rational(law.mu_s), numbers=DOUBLES)
 
 
 def _state_contact(dynamics: LocalDynamics) -> SpatialContact | None:

@@ -22,6 +22,7 @@ from ..mechanics.system import System
 from ..programs.solution import Solution, Status
 from .instants import Instant, Place, over_mass
 from .modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
+from .onset import speeds_up
 from .phases import Phase
 
 HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
@@ -112,7 +113,8 @@ def choose(
     """
     for modes in guesses:
         phase = Phase(system=system, control=control, modes=modes, rows=place.rows)
-        if now := holds(phase, place, activation):
+        now = holds(phase, place, activation)
+        if now and (later is None or _speeds_up(phase, now, later, activation)):
             return Chosen(phase=phase, now=now)
     failure = None
     for at in (later(), state) if later is not None else (state,):
@@ -120,10 +122,32 @@ def choose(
         if read is None:
             failure = said if at is state else failure
             continue
+        if at is not state:
+            read = _as_here(system, state, place.rows, read, at, said, control, activation)
         phase = Phase(system=system, control=control, modes=read, rows=place.rows)
         if now := holds(phase, place, activation):
             return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
+
+
+def _as_here(
+    system: System, state: State, rows: tuple[Row, ...], read: dict[str, Mode], at: State, said: Solution,
+    control: Array | None, activation: Activation,
+) -> dict[str, Mode]:  # fmt: skip
+    """Return modes that were read a little later, with the directions that slips in space have at the state itself."""
+    slow = [row for row in rows if len(read[row.id].slip) == 2 and row.slip_speed <= activation.speed]
+    if not slow:
+        return read
+    r = reactions(snapshot(system, at, control=control, activation=activation), said)
+    memory = {**state.memory, **r}
+    here, _ = modes_of_laws(system, State(t=state.t, q=state.q, v=state.v, memory=memory), control, activation, read)
+    if here is None or any(here[row.id].name(row) != read[row.id].name(row) for row in rows):
+        return read
+    return here
+
+
+def _speeds_up(phase: Phase, now: Instant, later: Callable[[], State], activation: Activation) -> bool:
+    return speeds_up(phase, now, later, activation.speed, _allowed(now, activation)["acceleration"])
 
 
 def _undecided(state: State) -> Solution:

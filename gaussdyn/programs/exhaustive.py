@@ -11,17 +11,25 @@ from .enumeration import Enumeration, enumerate_modes
 from .laws import Coulomb
 from .modal import ModalProblem, modal_problem
 from .proofs import prove
+from .spatial_contact import SpatialContact, block_contact
+from .spatial_modes import motions
 from .verify import Problem
 
 LARGEST = 14  # rows
 LIMIT = 5_000  # leaves of the tree of modes
 
 
-def all_modes(problem: Problem, blocks: ComplementarityProblem) -> tuple[Array | None, Certificate | None]:
+def all_modes(
+    problem: Problem, blocks: ComplementarityProblem, start: Array | None = None
+) -> tuple[Array | None, Certificate | None]:
     """Return (reaction of a solution, None), (None, proof that there is none) or (None, None).
 
-    Only blocks with linear modes are examined (one row, or planar), and only small problems.
+    Only blocks with linear modes are examined (one row, or planar), and only small problems; and one block in space,
+    of whose solutions the one nearest to `start` is returned.
     """
+    contact = block_contact(blocks)
+    if contact is not None:
+        return _in_space(contact, np.zeros(3) if start is None else start)
     if len(blocks.q) > LARGEST or not linear_modes(blocks):
         return None, None
     modal = modal_problem(problem)
@@ -30,6 +38,15 @@ def all_modes(problem: Problem, blocks: ComplementarityProblem) -> tuple[Array |
         return None, None
     r = _reaction(found, modal, blocks)
     return (r, None) if r is not None else (None, prove(found))
+
+
+def _in_space(contact: SpatialContact, start: Array) -> tuple[Array | None, Certificate | None]:
+    """Return the nearest reaction of a contact in space, or the proof that it has none."""
+    found = motions(contact)
+    r = [np.array([float(x) for x in one.reaction]) for one in found.motions]
+    if r:
+        return min(r, key=lambda one: float(np.linalg.norm(one - start))), None
+    return None, None if found.undecided or found.continuum else found.certificate(contact, {})
 
 
 def linear_modes(blocks: ComplementarityProblem) -> bool:

@@ -153,7 +153,7 @@ class _Search:
             message = "the bilateral rows contradict each other by more than 1e-9"
             self.best = found.but(status=Status.UNDECIDED, message=message)
             return self.best
-        r, certificate = all_modes(self.problem, self.blocks)
+        r, certificate = all_modes(self.problem, self.blocks, start)
         if certificate is not None:
             return found.but(status=Status.NO_SOLUTION, certificate=certificate, message=certificate.claim)
         return self.best if r is None else self.consider(r, "enumerate")

@@ -14,8 +14,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from ..linalg.rational import dot, text
+from ..linalg.rational import DOUBLES, dot, rational, rationals, text
 from ..linalg.sturm import Polynomial, derivative, plus, times, value
+from .complementarity import ComplementarityProblem
+from .laws import BilateralCoulomb, Coulomb
 
 Vector = Sequence[Fraction]
 COSINE: Polynomial = [1, 0, -1]
@@ -66,6 +68,16 @@ class SpatialContact:
     def equation(self) -> SlipEquation:
         """Return the polynomials whose roots are the directions of a beginning slip."""
         return slip_equation(self.W, self.q, self.mu)
+
+
+def block_contact(problem: ComplementarityProblem) -> SpatialContact | None:
+    """Return a problem of one block in space, its doubles taken at their exact values; None if it is another one."""
+    (law, *others) = problem.laws or (None,)
+    if others or not isinstance(law, Coulomb) or isinstance(law, BilateralCoulomb) or law.dim != 3:
+        return None
+    dense = problem.W if hasattr(problem.W, "tolist") else problem.W.toarray()
+    W, q = tuple(tuple(rationals(row)) for row in dense.tolist()), tuple(rationals(problem.q))
+    return SpatialContact(W=W, q=q, mu=rational(law.mu), mu_s=rational(law.mu_s), numbers=DOUBLES)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

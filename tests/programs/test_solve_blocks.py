@@ -9,6 +9,7 @@ from block_cases import bodies, box, guided, lcp_solutions, squeeze
 
 from gaussdyn.errors import InputError, SolveFailed
 from gaussdyn.programs.complementarity import ComplementarityProblem, GlobalForm, LinearComplementarity
+from gaussdyn.programs.exhaustive import all_modes
 from gaussdyn.programs.laws import BilateralCoulomb, Coulomb, Dry, Rolling, Unilateral
 from gaussdyn.programs.solution import Status
 from gaussdyn.programs.solve import solve
@@ -256,3 +257,22 @@ def test_a_squeeze_that_only_rounding_leaves_open_is_refuted(turn, scale):
             assert answer.certificate.verify()
     for slack in (0.0, 1e-9, 1e-3):
         assert solve_blocks(ComplementarityProblem.condensed(wedge(slack, turn, scale), [Coulomb(0.4)] * 3)).solved
+
+
+def test_of_the_motions_of_one_contact_in_space_the_nearest_is_found_exactly():
+    """Rest, lift-off and a slip of a steep body (mu W_NT > W_NN), as laws: written out here."""
+    a = np.array([0.45, 0.0, np.sqrt(1.0 - 0.45**2)])
+    W = (np.eye(3) + 4.5 * (np.eye(3) - np.outer(a, a)))[np.ix_([2, 0, 1], [2, 0, 1])]
+    rest = np.array([1.0, 1.85, -0.7])
+    problem = ComplementarityProblem(W=W, q=-W @ rest, laws=[Coulomb(2.0)])
+    assert problem.q[0] > 0.0
+    r, proof = all_modes(problem, problem, rest)
+    assert proof is None
+    np.testing.assert_allclose(r, rest, rtol=1e-12)
+    r, _ = all_modes(problem, problem)
+    assert not r.any()
+    r, _ = all_modes(problem, problem, rest - np.array([0.03, 0.05, -0.05]))
+    slip = (W @ (r - rest))[1:]
+    assert 0.0 < np.linalg.norm(slip) < 5.0
+    np.testing.assert_allclose((W @ (r - rest))[0], 0.0, atol=1e-12)
+    np.testing.assert_allclose(r[1:], -2.0 * r[0] * slip / np.linalg.norm(slip), rtol=1e-9)

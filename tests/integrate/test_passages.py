@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from gaussdyn import InputError, MoreauJean, State, audit, build, simulate, snapshot
+from gaussdyn import InputError, MoreauJean, State, audit, build, outcome, simulate, snapshot
 from gaussdyn.checker_blocks import main as check
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.impact_laws import Poisson
@@ -214,6 +214,57 @@ def test_chalk_in_its_four_regions(name, params, motions):
         for state in (events, steps):
             assert min(float(np.abs(state.v - v).max()) for v in ends.values()) <= 2e-3
         assert springs.v == pytest.approx(ends["D"], abs=2e-3)  # the spring decides for lift-off
+
+
+def chalk(rng, steep, fast):
+    """Random rod with mu > 4/3: parameters, A, b and the accelerations while its tip leaves and slides."""
+    angle = rng.choice([rng.uniform(0.6, 0.95), rng.uniform(1.25, 1.35)])  # tan = 2 has A = 0 at mu = 4/3
+    l, m = rng.uniform(1.4, 2.0), rng.uniform(0.1, 10.0)
+    s, c, side = math.sin(angle), math.cos(angle), rng.choice([-1.0, 1.0])
+    critical = (1.0 + 3.0 * c * c) / (3.0 * s * c)
+    mu = critical * rng.uniform(1.05, 1.5) if steep else 4.0 / 3.0 + rng.uniform(0.0, 0.8) * (critical - 4.0 / 3.0)
+    share = rng.uniform(1.2, 2.0) if fast else rng.uniform(0.0, 0.8)
+    omega = rng.choice([-1.0, 1.0]) * math.sqrt(share * G / (l * s))
+    A, b = (1.0 + 3.0 * c * c - 3.0 * mu * s * c) / m, l * omega**2 * s - G
+    N = -b / A
+    slides = np.array([side * mu * N / m, N / m - G, side * 3.0 * N * (mu * s - c) / (m * l)])
+    shape = {"angle": angle if side > 0.0 else math.pi - angle, "half_length": l, "mass": m, "mu": mu}
+    motion = {"omega": omega, "slip": -side * rng.uniform(0.5, 3.0)}
+    return {**shape, **motion}, A, b, {"D": np.array([0.0, -G, 0.0]), "L": slides}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("steep", "fast", "motions"), [(0, 0, "L"), (0, 1, "D"), (1, 0, ""), (1, 1, "DL")])
+def test_chalk_at_random_parameters(steep, fast, motions, tmp_path):
+    """Outcome, its certificate by the checker, every acceleration, and the run, beside A, b and W by hand."""
+    from gaussdyn.contact.branches import branches
+    from gaussdyn.integrate.examine import accelerating
+
+    rng, t = np.random.default_rng(8), 1e-6  # A, and so the motion, changes fast where it is small
+    for _ in range(12):
+        params, A, b, known = chalk(rng, steep, fast)
+        assert (A < 0.0, b > 0.0) == (steep, fast)
+        scene = build("painleve_rod", **params)
+        problem = accelerating(scene.system, scene.state, None)
+        said, found = outcome(problem), branches(problem)
+        assert said.verdict == ("NONE", "UNIQUE", "MULTIPLE")[len(motions)]
+        assert check([str(said.certificate.save(tmp_path / "chalk.json"))]) == 0
+        assert sorted(one.label for one in found) == list(motions)
+        for one in found:
+            np.testing.assert_allclose(one.x, known[one.label], rtol=1e-9, atol=1e-9)
+        run = simulate(scene, t_end=t, stepper=EventDriven(on_none="impact"))
+        assert run.status == "COMPLETED"
+        if motions:
+            assert not run.events
+            ends = [scene.state.v + t * known[letter] for letter in motions]
+            assert min(float(np.abs(run.final.v - v).max()) for v in ends) <= 1e-2 * t * G
+            continue
+        assert (run.events[0].t, run.events[0].kind) == (0.0, "none_passed_by_impact")
+        lost = params["mass"] * params["slip"] ** 2 * (1.0 + 3.0 * math.cos(params["angle"]) ** 2) / 8.0
+        passed = passage(scene.system, scene.state)
+        assert passed.energy == pytest.approx(-lost, rel=1e-9)  # W_NN u^2 / (2 det W), det W = 4/m^2
+        assert local(scene)[2].J @ passed.v == pytest.approx([0.0, 0.0], abs=1e-11)
+        assert np.abs(run.final.v - passed.v).max() <= 1e3 * t
 
 
 @pytest.mark.parametrize(

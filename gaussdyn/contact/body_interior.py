@@ -12,7 +12,7 @@ import numpy as np
 from .._jit import kernel
 from ..arrays import Array
 from ..linalg.block_lu import ORDERING, Ordering
-from .body_kernels import A1, A2, A3, block_multiply, relative_motion
+from .body_kernels import A1, A2, A3, block_multiply, copy_rows, relative_motion
 from .body_newton import (
     PROBLEM,
     WORK,
@@ -24,7 +24,6 @@ from .body_newton import (
     residual,
     scale_and_floor,
 )
-from .body_proximal import copy_rows
 
 LEAST_MU = 1e-3  # the cones of smoother contacts are taken this wide: what follows corrects it
 

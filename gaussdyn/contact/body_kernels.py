@@ -21,6 +21,14 @@ Contacts = tuple[IntArray, IntArray, IntArray, Array, Array, Array]
 """pair (k, 2) as (a, b); first (k + 1,); slot (k, 4); R (c, 3, 3); ra, rb (c, 3)."""
 
 
+@kernel(f"void(int64, {A2}, {A2})", borrows=True)
+def copy_rows(n: int, x: Array, y: Array) -> None:
+    """Put y = x for the first n rows of three."""
+    for c in range(n):
+        for k in range(3):
+            y[c, k] = x[c, k]
+
+
 @kernel(f"void({CONTACTS}, {A2}, {A2})", borrows=True)
 def relative_motion(contacts: Contacts, v: Array, u: Array) -> None:
     """Put u = J v, shape (contacts, 3)."""

@@ -24,6 +24,7 @@ from .body_kernels import (
     add_wrench,
     assemble,
     block_multiply,
+    copy_rows,
     relative_motion,
 )
 from .body_laws import SLIP, linearise_modes, natural_length, weighted_length
@@ -35,7 +36,9 @@ WORK = f"Tuple(({A3}, {A3}, {A2}, {A2}, {A2}, {A2}, {A2}, {A2}, {I1}))"
 Work = tuple[Array, Array, Array, Array, Array, Array, Array, Array, IntArray]
 """B (blocks, 6, 6); E (c, 3, 3); e, dp, du (c, 3); dv, F, y (bodies, 6); mode (c,)."""
 EPS = 2.0**-52
-ALPHA = 1e-10  # proximal term, relative to the local compliance
+FINE = 1e-10  # proximal term, relative to the local compliance, that gives long chains in one step ...
+COARSE = 1e-7  # ... and one that bears dependent contacts whose rates disagree by rounding
+SLOW = 0.2  # of the last residual: a finer term gains more
 
 
 @kernel(f"void({PROBLEM}, {A2}, {A2}, {A2}, {A2})", borrows=True)
@@ -95,60 +98,93 @@ def factorise_modes(problem: Problem, ordering: Ordering, work: Work) -> None:
     factorise(n, ordering, work[0])
 
 
+@kernel(f"UniTuple(float64, 2)({PROBLEM}, {WORK}, {A2}, {A2}, {A2}, {A2})", inline=True, borrows=True)
+def without_impulses(
+    problem: Problem, work: Work, p: Array, v: Array, u: Array, nothing: Array
+) -> tuple[float, float]:  # fmt: skip
+    """Forget all modes, and return `scale_and_floor` from the motion without impulses; `nothing` is work space."""
+    n, mode = problem[0][1][-1], work[8]
+    for c in range(n):
+        nothing[c, 0] = nothing[c, 1] = nothing[c, 2] = 0.0
+        mode[c] = -1
+    motion(problem, nothing, work[6], v, u)
+    return scale_and_floor(problem, p, u)
+
+
+@kernel(f"boolean(int64, {I1})", inline=True, borrows=True)
+def slips(n: int, mode: IntArray) -> bool:
+    """Return whether any of n contacts slips."""
+    found = False
+    for c in range(n):
+        found = found or mode[c] == SLIP
+    return found
+
+
+@kernel(f"void({PROBLEM}, {ORDERING}, {WORK}, {A2}, boolean)", inline=True, borrows=True)
+def newton_step(problem: Problem, ordering: Ordering, work: Work, p: Array, again: bool) -> None:
+    """Take a Newton step with the linearisation at hand; the factors are kept unless `again`."""
+    zero = work[6]
+    for i in range(len(zero)):
+        for k in range(6):
+            zero[i, k] = 0.0
+    if again:
+        factorise_modes(problem, ordering, work)
+    newton_direction(problem, ordering, work, zero)
+    for c in range(problem[0][1][-1]):
+        for k in range(3):
+            p[c, k] += work[3][c, k]
+
+
+@kernel("float64(float64, boolean, boolean, float64)", inline=True, borrows=True)
+def next_term(alpha: float, grew: bool, same: bool, share: float) -> float:
+    """Return the proximal term to go on with: where E grew a coarser one, where it hardly shrinks a finer one."""
+    if grew:
+        return COARSE
+    return FINE if same and share > SLOW else alpha
+
+
 @kernel(
-    f"Tuple((float64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, float64, float64, int64)"
+    f"Tuple((float64, int64, float64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, float64, "
+    "float64, float64, int64)",
+    borrows=True,
 )
 def modes_newton(
-    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, best: Array, tol: float,
-    ready: float, limit: int,
-) -> tuple[float, int, float]:  # fmt: skip
+    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, best: Array, alpha: float,
+    tol: float, ready: float, limit: int,
+) -> tuple[float, int, float, float]:  # fmt: skip
     """Improve p until E <= tol; the given p is taken as it is where its E <= ready.
 
     Once below tol, refinement goes on as long as it gains a factor of two, so that bodies at rest stand still
-    to rounding. The factors are kept while no mode changes and nothing slips. Returns E, the number of factorisations,
-    and the least residual to ask for; p is the best point met (`best` is work space), v and u belong to it.
+    to rounding. The factors are kept while no mode changes and nothing slips; the proximal term alpha changes once at
+    most. Returns E, the number of factorisations, the least residual to ask for, and alpha; p is the best point met
+    (`best` is work space), v and u belong to it.
     """
-    n, mode = problem[0][1][-1], work[8]
-    F, dv = work[6], work[5]
-    for i in range(len(dv)):
-        for k in range(6):
-            dv[i, k] = 0.0
-    for c in range(n):
-        for k in range(3):
-            best[c, k] = 0.0
-        mode[c] = -1
-    motion(problem, best, F, v, u)
-    scale, floor = scale_and_floor(problem, p, u)
-    goal = max(tol, floor)
-    E, last, factors, fresh = np.inf, np.inf, 0, False
-    zero = np.zeros_like(v)
+    n, mode, F = problem[0][1][-1], work[8], work[6]
+    scale, floor = without_impulses(problem, work, p, v, u, best)
+    goal, E, last, factors, changed, switched = max(tol, floor), np.inf, np.inf, 0, n, False
     for it in range(limit + 1):
         motion(problem, p, F, v, u)
         now = residual(problem, scale, p, u)
-        if not now < E and it > 0 and (goal >= E or not np.isfinite(now)):
+        grew = it > 0 and not now < E
+        if grew and (goal >= E or (switched and not np.isfinite(now))):
             break
         if now < E:
             last, E = E, now
-            for c in range(n):
-                for k in range(3):
-                    best[c, k] = p[c, k]
+            copy_rows(n, p, best)
         if (it == 0 and ready >= E) or it == limit or (goal >= E and (it > 0 and 0.5 * last < E)) or E == 0.0:
             break
-        changed = linearise_modes(n, problem[5], problem[6], ALPHA, p, u, work[1], work[2], mode)
+        other = alpha if switched or it == 0 else next_term(alpha, grew, changed == 0, E / last)
+        if other != alpha:
+            alpha, switched = other, True
+            copy_rows(n, best, p)
+            motion(problem, p, F, v, u)
+            mode[0] = -1  # so that it is factorised anew
+        changed = linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode)
         if goal >= E and changed > 0 and it > 0:
             break
-        slips = False
-        for c in range(n):
-            slips = slips or mode[c] == SLIP
-        if changed > 0 or slips or not fresh:
-            factorise_modes(problem, ordering, work)
-            factors, fresh = factors + 1, True
-        newton_direction(problem, ordering, work, zero)
-        for c in range(n):
-            for k in range(3):
-                p[c, k] += work[3][c, k]
-    for c in range(n):
-        for k in range(3):
-            p[c, k] = best[c, k]
+        again = changed > 0 or factors == 0 or slips(n, mode)
+        newton_step(problem, ordering, work, p, again)
+        factors += again
+    copy_rows(n, best, p)
     motion(problem, p, F, v, u)
-    return E, factors, floor
+    return E, factors, floor, alpha

@@ -11,10 +11,10 @@ import numpy as np
 from .._jit import kernel
 from ..arrays import Array
 from ..linalg.block_lu import ORDERING, Ordering
-from .body_kernels import A1, A2, add_wrench, block_multiply, relative_motion
+from .body_kernels import A1, A2, add_wrench, block_multiply, copy_rows, relative_motion
 from .body_laws import linearise_modes
 from .body_newton import (
-    ALPHA,
+    COARSE,
     PROBLEM,
     WORK,
     Problem,
@@ -61,14 +61,6 @@ def step_length(n: int, mu: Array, s: Array, x: Array, u: Array, dx: Array, du: 
             break
         t *= 0.5
     return best_t
-
-
-@kernel(f"void(int64, {A2}, {A2})", borrows=True)
-def copy_rows(n: int, x: Array, y: Array) -> None:
-    """Put y = x for the first n rows of three."""
-    for c in range(n):
-        for k in range(3):
-            y[c, k] = x[c, k]
 
 
 @kernel(f"void({PROBLEM}, {A2}, {A2}, float64, {A2}, {A2}, {A2}, {A2})", borrows=True)
@@ -147,7 +139,7 @@ def proximal_point(
             if now < best:
                 copy_rows(n, x, p)
                 best = now
-            alpha = max(alpha * 0.1, ALPHA)
+            alpha = max(alpha * 0.1, COARSE)
         else:
             alpha, fails = min(alpha * 7.0, 1e3), fails + 1
             copy_rows(n, centre, x)

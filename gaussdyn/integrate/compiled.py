@@ -265,7 +265,7 @@ class CompiledBodies:
     def _solve(self, log: Array) -> bool:
         """Solve the contact problem at hand by an interior point method and what polishes it; whether it succeeded."""
         from ..contact.body_interior import interior_point
-        from ..contact.body_newton import modes_newton
+        from ..contact.body_newton import COARSE, modes_newton
         from ..contact.body_proximal import proximal_point
 
         space, tol = self.space, float(log[1])
@@ -276,8 +276,8 @@ class CompiledBodies:
             _, used = interior_point(problem, space.ordering, space.work, p, v, u, begin, limit)
             E, more, floor = proximal_point(problem, space.ordering, space.work, p, v, u, alpha, tol, most)
             if max(tol, floor) < E:
-                E, last, floor = modes_newton(
-                    problem, space.ordering, space.work, p, v, u, space.iterate[2], tol, tol, 20
+                E, last, floor, _ = modes_newton(
+                    problem, space.ordering, space.work, p, v, u, space.iterate[2], COARSE, tol, tol, 20
                 )
                 more += last
             log[2], log[4], log[6] = log[2] + used + more, log[4] + 1, PATHS.index("interior")

@@ -13,7 +13,7 @@ from ..mechanics.collision_kernels import LABELS, find_features
 from ..mechanics.feature_kernels import feature_geometry
 from .compiled_closing import INDEX, MODE, NOW, OF, POSES, Index, Poses
 from .compiled_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
-from .compiled_kernels import BODIES, Bodies, group_pairs, move_bodies, pose_bodies
+from .compiled_kernels import BODIES, FEATURES, Bodies, Features, group_pairs, move_bodies, pose_bodies
 from .compiled_modes import OPEN, note_modes
 from .compiled_projection import ITERATE, STATE, Iterate, StateArrays
 from .compiled_step import (
@@ -198,6 +198,100 @@ def same_pairs(n: int, found: IntArray, known: IntArray) -> bool:
 
 
 @kernel(
+    f"int64({A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
+    f"{ITERATE}, {I1})",
+    inline=True,
+    borrows=True,
+)
+def find_contacts(
+    span: Array, settings: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory, state: StateArrays,
+    poses: Poses, index: Index, aside: Index, problem: Problem, iterate: Iterate, count: IntArray,
+) -> int:  # fmt: skip
+    """Find the contacts of the next step and put everything at its middle; return DONE, or ROOM or GRAPH.
+
+    Where nothing has moved since the last step the contacts known still stand.
+    """
+    lists, n, still = find[2], count[2], int(settings[6] > 0.0 and settings[7] == span[1])
+    if not still:
+        n = search(find, loads, state, poses, span[1], settings[4])
+        if n > len(lists[0]):
+            count[3] = n
+            return ROOM
+        if carry_over(n, count[2], lists[2], memory, index[0], state[2], iterate[2], len(find[0][0])):
+            count[5] = 1
+        count[2] = n
+        count[3] = group_pairs(lists[1], n, memory[1], index[0][OF])
+        if not same_pairs(count[3], memory[1], problem[0][0]):
+            return GRAPH
+        for f in range(n):
+            aside[0][OF, f] = index[0][OF, f]
+    apply_loads(bodies, loads, state[3], span[0] + (1.0 - span[3]) * span[1])
+    features = (lists[0], lists[1], lists[3], lists[2], memory[3])
+    begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still)
+    return DONE
+
+
+@kernel(
+    f"int64({BODIES}, {FEATURES}, {LOADS}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, {ORDERING}, "
+    f"{WORK}, {ITERATE}, {A1}, float64, {I1}, {A1})",
+    inline=True,
+    borrows=True,
+)
+def solve_and_judge(
+    bodies: Bodies, features: Features, loads: Loads, state: StateArrays, poses: Poses, index: Index, aside: Index,
+    problem: Problem, beside: Problem, ordering: Ordering, work: Work, iterate: Iterate, span: Array, tol: float,
+    count: IntArray, log: Array,
+) -> int:  # fmt: skip
+    """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
+    n = count[2]
+    E, goal, factors, passes, slow, code = solve_step(
+        n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol, count[4]
+    )
+    log[0], log[1] = E, goal
+    log[2] += factors
+    log[3] += passes
+    log[4] += slow
+    if code != DONE:
+        return int(code)
+    count[1] = SOLVED
+    if span[7] == 0.0:
+        count[6] = find_impact(index, problem, state[2], iterate[0])
+    if count[6] >= 0:
+        log[9] = work_gain(bodies, loads[4], state, poses, problem, iterate, span)
+        if span[7] == 1.0:
+            note_acting(n, index, aside)
+        if log[9] > GAIN or span[7] > 0.0:
+            return GAINS
+    return DONE
+
+
+@kernel(
+    f"boolean({STATE}, {POSES}, {INDEX}, {PROBLEM}, {WORK}, {ITERATE}, {A1}, {I1}, {A1}, {A1}, {A1})",
+    inline=True,
+    borrows=True,
+)
+def leave_step(
+    state: StateArrays, poses: Poses, index: Index, problem: Problem, work: Work, iterate: Iterate, span: Array,
+    count: IntArray, log: Array, place: Array, speed: Array,
+) -> bool:  # fmt: skip
+    """Put the state at the end of the step, and its rows of the records; return whether nothing moved or moves."""
+    n = count[2]
+    for f in range(n):
+        log[5] = min(log[5], poses[2][2, f, 0])
+    cone, changed = note_modes(n, index, problem, iterate, state[5], work)
+    log[7], log[8], log[10] = cone, changed + count[5] + span[7], span[8]
+    log[11] = count[6] + 1 if span[7] > 0.0 else 0
+    was = at_rest(state[1])
+    stays = end_step(n, state, poses, index, problem, iterate[0])
+    for i in range(len(state[0])):
+        for k in range(7):
+            place[7 * i + k] = state[0][i, k]
+        for k in range(6):
+            speed[6 * i + k] = state[1][i, k]
+    return was and stays
+
+
+@kernel(
     f"int64({A2}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
     f"{PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, {I1}, {A2}, {A2}, {A2})"
 )
@@ -219,71 +313,35 @@ def advance_bodies(
     (relative), fraction of the restitution kept, feature because of which the laws hold at the middle (+ 1).
     places, speeds: rows of q and v at the end of every step.
     """
-    lists, impulse = find[2], state[2]
+    lists = find[2]
     features = (lists[0], lists[1], lists[3], lists[2], memory[3])
     span = np.empty(9)
     span[3], span[4], span[5], span[6] = settings[0], settings[1], settings[2], settings[5]
     span[7], span[8] = settings[9], settings[10]
-    tol = settings[3]
     while count[0] < len(spans):
         s = count[0]
         for k in range(3):
             span[k] = spans[s, k]
         if count[1] == START:
-            n, still = count[2], int(settings[6] > 0.0 and settings[7] == span[1])
-            if not still:
-                n = search(find, loads, state, poses, span[1], settings[4])
-                if n > len(lists[0]):
-                    count[3] = n
-                    return ROOM
-                if carry_over(n, count[2], lists[2], memory, index[0], impulse, iterate[2], len(find[0][0])):
-                    count[5] = 1
-                count[2] = n
-                count[3] = group_pairs(lists[1], n, memory[1], index[0][OF])
-                if not same_pairs(count[3], memory[1], problem[0][0]):
-                    return GRAPH
-                for f in range(n):
-                    aside[0][OF, f] = index[0][OF, f]
-            apply_loads(bodies, loads, state[3], span[0] + (1.0 - span[3]) * span[1])
-            begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still)
+            code = find_contacts(
+                span, settings, bodies, loads, find, memory, state, poses, index, aside, problem, iterate, count
+            )
+            if code != DONE:
+                return code
             count[1] = BEGUN
-        n = count[2]
         if count[1] == AGAIN:
-            begin_again(n, bodies, features, state, poses, index, aside, problem, iterate, span, int(span[7] > 1.0))
+            known = int(span[7] > 1.0)
+            begin_again(count[2], bodies, features, state, poses, index, aside, problem, iterate, span, known)
             count[1] = BEGUN
         if count[1] == BEGUN:
-            E, goal, factors, passes, slow, code = solve_step(
-                n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol,
-                count[4],
+            code = solve_and_judge(
+                bodies, features, loads, state, poses, index, aside, problem, beside, ordering, work, iterate, span,
+                settings[3], count, log[s],
             )  # fmt: skip
-            log[s, 0], log[s, 1] = E, goal
-            log[s, 2] += factors
-            log[s, 3] += passes
-            log[s, 4] += slow
             if code != DONE:
-                return int(code)
-            count[1] = SOLVED
-            if span[7] == 0.0:
-                count[6] = find_impact(index, problem, impulse, iterate[0])
-            if count[6] >= 0:
-                log[s, 9] = work_gain(bodies, loads[4], state, poses, problem, iterate, span)
-                if span[7] == 1.0:
-                    note_acting(n, index, aside)
-                if log[s, 9] > GAIN or span[7] > 0.0:
-                    return GAINS
-        for f in range(n):
-            log[s, 5] = min(log[s, 5], poses[2][2, f, 0])
-        cone, changed = note_modes(n, index, problem, iterate, state[5], work)
-        log[s, 7], log[s, 8], log[s, 10] = cone, changed + count[5] + span[7], span[8]
-        log[s, 11] = count[6] + 1 if span[7] > 0.0 else 0
-        was = at_rest(state[1])
-        stays = end_step(n, state, poses, index, problem, iterate[0])
-        settings[7] = span[1] if was and stays else 0.0
-        for i in range(len(state[0])):
-            for k in range(7):
-                places[s, 7 * i + k] = state[0][i, k]
-            for k in range(6):
-                speeds[s, 6 * i + k] = state[1][i, k]
+                return code
+        stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], places[s], speeds[s])
+        settings[7] = span[1] if stays else 0.0
         count[0], count[1], count[4], count[5] = s + 1, START, 0, 0
         settings[9] = span[7] = 0.0
         settings[10] = span[8] = 1.0

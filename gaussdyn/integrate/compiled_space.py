@@ -48,7 +48,7 @@ class Workspace:
             self.weight,
         )  # fmt: skip
         self.table = _laws(system)
-        self.q, self.v, self.q1, self.q2 = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 7)), np.zeros((n, 7))
+        self.q, self.v, self.q1 = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 7))
         self.vectors = [np.zeros((n, 6)) for _ in range(6)]
         self.solid = [(np.zeros((n, 4, 3)), np.zeros((n, 4, 3)), np.zeros((n, 6))) for _ in range(2)]
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
@@ -65,7 +65,7 @@ class Workspace:
         ahead = Found._make(np.zeros_like(part) for part in b.answer)
         self.find: Any = (tuple(self.shapes.arrays), b.space[:5], tuple(b.answer), tuple(ahead))
         self.impulse = np.zeros((room, 3))
-        self.state: Any = (self.q, self.v, self.impulse, *self.vectors, self.q1, self.q2)
+        self.state: Any = (self.q, self.v, self.impulse, *self.vectors, self.q1)
         self.iterate: Any = (*(np.zeros((room, 3)) for _ in range(4)), np.zeros((n, 6)))
         self.poses: Any = (
             self.places,

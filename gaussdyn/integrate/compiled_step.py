@@ -12,7 +12,7 @@ from .._jit import kernel
 from ..arrays import Array
 from ..contact.body_kernels import A1, A2, A3, block_multiply, relative_motion
 from ..contact.body_laws import step_sizes
-from ..contact.body_newton import PROBLEM, WORK, Problem, Work, modes_newton
+from ..contact.body_newton import FINE, PROBLEM, WORK, Problem, Work, modes_newton
 from ..contact.body_proximal import proximal_point
 from ..linalg.block_lu import ORDERING, Ordering
 from .compiled_closing import (
@@ -48,7 +48,7 @@ from .compiled_rest import settle, take_up
 
 DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS = range(7)
 MAX_PASSES = 25
-MOST_FACTORS = 8
+MOST_FACTORS = 12
 STALLED = 1e-8
 ROUGH = 1e-8  # residual that is enough before the last pass, as in `passes`
 FINER = 1e-3  # the same as a share of the last change
@@ -93,7 +93,7 @@ def begin_step(
     step began: what was found then still stands.
     """
     x, R, geometry, _frame, moved, _rows = poses
-    q, v, impulse, force, v0, guess, v1, _mean, free, q1, _q2 = state
+    q, v, impulse, force, v0, guess, v1, _mean, free, q1 = state
     dt, theta = span[1], span[3]
     rest = (1.0 - theta) * dt
     if not still:
@@ -118,19 +118,18 @@ def begin_step(
 
 
 @kernel(
-    f"int64(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, {ORDERING}, {WORK}, "
-    f"{ITERATE}, {A1}, float64, int64)",
+    f"UniTuple(int64, 2)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
+    f"{ORDERING}, {WORK}, {ITERATE}, {A1}, int64)",
     borrows=True,
 )
 def refresh(
     n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index,
-    problem: Problem, beside: Problem, ordering: Ordering, work: Work, iterate: Iterate, span: Array, tol: float,
-    first: int,
-) -> int:  # fmt: skip
+    problem: Problem, beside: Problem, ordering: Ordering, work: Work, iterate: Iterate, span: Array, first: int,
+) -> tuple[int, int]:  # fmt: skip
     """Put h, M and w of the contact problem for the guess of v+: the laws hold for the rates at the end it leads to.
 
-    Where the laws hold at the middle w does not depend on the guess. Returns how many contacts close late, negative if
-    the projection failed. `beside` is the problem of the projection.
+    Where the laws hold at the middle w does not depend on the guess. Returns how many contacts close late (negative if
+    the projection failed) and the factorisations of the projection. `beside` is the problem of the projection.
     """
     x, R, geometry, frame, moved, rows = poses
     q, v, force, v0, guess, v1, mean, q1 = (
@@ -145,7 +144,7 @@ def refresh(
     )
     numbers, bounce, pair = index[0], index[1], features[1]
     dt, theta, w, u, rate = span[1], span[3], problem[4], iterate[1], rows[2]
-    rest = (1.0 - theta) * dt
+    rest, factors = (1.0 - theta) * dt, 0
     if not first:  # else it has just been done
         momentum(bodies, R[1], force, v0, guess, dt, theta, problem[1], problem[2], problem[3])
     turn_spins(R[1], guess, 1.0, v1)
@@ -159,8 +158,9 @@ def refresh(
     evaluate(n, features, moved, x[2], R[2], geometry[1], geometry[2])
     if span[6] > 0.0:
         hold_pushing(n, features, state, poses, index, aside, problem, iterate[0], u, rest, first, span[8])
-        if project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate, tol) < 0:
-            return -1
+        shifts, factors = project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate)
+        if shifts < 0:
+            return -1, factors
     late = find_late(n, features, poses, index, v, rest)
     turn_spins(R[2], v1, 0.0, v1)
     relative_motion(problem[0], guess, u)
@@ -172,7 +172,7 @@ def refresh(
             rates_at(geometry[2, f], pair[f], x[2], v1, frame, rate)
             for k in range(3):
                 w[c, k] += rate[k] - u[c, k]
-    return late
+    return late, factors
 
 
 @kernel(f"void(int64, {INDEX}, {PROBLEM}, {ITERATE})", borrows=True)
@@ -258,6 +258,50 @@ def largest_change(M: Array, h: Array, v: Array, guess: Array) -> float:
 
 
 @kernel(
+    f"Tuple((float64, float64, int64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64, "
+    "float64)",
+    inline=True,
+    borrows=True,
+)
+def solve_contacts(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, alpha: float, near: float, ready: float
+) -> tuple[float, float, int, int, float]:  # fmt: skip
+    """Solve the contact problem to E <= near; return E, its floor, factorisations, proximal solves, alpha."""
+    p, u, best, _p2, v = iterate
+    slow = 0
+    E, factors, floor, alpha = modes_newton(problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS)
+    if not max(near, floor) >= E:
+        slow = 1
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, 1e-4, near, 25)
+        factors += used
+        if max(near, floor) < E < POLISHED:
+            E, used, floor, alpha = modes_newton(
+                problem, ordering, work, p, v, u, best, alpha, near, near, MOST_FACTORS
+            )
+            factors += used
+    return E, floor, factors, slow, alpha
+
+
+@kernel(
+    f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64, float64)",
+    inline=True,
+    borrows=True,
+)
+def rest_bodies(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, near: float, E: float, floor: float
+) -> tuple[float, float, int]:  # fmt: skip
+    """Remove what rounding leaves of the speed of bodies at rest; return E, its floor and factorisations."""
+    p, u, best, _p2, v = iterate
+    factors = 0
+    if settle(problem, p, v, work[5], work[6], 1) > 0:
+        take_up(problem, ordering, work, p, u, work[6])
+        E, _used, floor, _alpha = modes_newton(problem, ordering, work, p, v, u, best, FINE, near, np.inf, 0)
+        factors = 1
+        settle(problem, p, v, work[5], work[6], 0)
+    return E, floor, factors
+
+
+@kernel(
     f"UniTuple(float64, 6)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
     f"{ORDERING}, {WORK}, {ITERATE}, {A1}, float64, int64)",
     borrows=True,
@@ -272,60 +316,53 @@ def solve_step(
     Returns E, what counted as solved, the numbers of factorisations, passes and proximal solves, and
     DONE, HARD or OVERLAP.
     """
-    p, u, best, _p2, v = iterate
-    guess, last, E, goal, factors, passes, slow, settled = state[5], np.inf, 0.0, tol, 0, 0, 0, False
+    guess, v = state[5], iterate[4]
+    last, E, goal, alpha, factors, passes, slow, settled, code = np.inf, 0.0, tol, FINE, 0, 0, 0, False, OVERLAP
     joined = given > 0  # whether contacts may have joined
     left = False  # whether idle ones have left again: where they close once more they stay
     if not given:
         for f in range(n):
             index[0][JOINED, f] = 0
     while passes < MAX_PASSES:
-        late = refresh(
-            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol,
+        late, used = refresh(
+            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span,
             int(passes == 0 and not given),
         )  # fmt: skip
+        factors += used
         if late < 0:
-            return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)
+            break
         if settled and late > 0:
             join_late(n, features, state, poses, index, problem, iterate, span)
             last, settled, joined = np.inf, False, True
             continue
         if settled and (left or not leave_idle(n, features, poses, index, problem, iterate)):
-            return E, goal, float(factors), float(passes), float(slow), float(DONE)
+            code = DONE
+            break
         if settled:
             last, settled, left = np.inf, False, True
             continue
         passes += 1
         near = max(tol, min(ROUGH, FINER * last))
         ready = near if given and passes == 1 else 0.01 * tol
-        E, used, floor = modes_newton(problem, ordering, work, p, v, u, best, near, ready, MOST_FACTORS)
-        factors, goal = factors + used, max(near, floor)
-        if not goal >= E:
-            slow += 1
-            E, used, floor = proximal_point(problem, ordering, work, p, v, u, 1e-4, near, 25)
-            factors, goal = factors + used, max(near, floor)
-            if goal < E < POLISHED:
-                E, used, floor = modes_newton(problem, ordering, work, p, v, u, best, near, near, MOST_FACTORS)
-                factors, goal = factors + used, max(near, floor)
+        E, floor, used, more, alpha = solve_contacts(problem, ordering, work, iterate, alpha, near, ready)
+        goal, factors, slow = max(near, floor), factors + used, slow + more
         if not goal >= E and not (E <= ROUGH and last > NEARLY):
-            return E, goal, float(factors), float(passes), float(slow), float(HARD)
-        goal = max(tol, floor)
-        if settle(problem, p, v, work[5], work[6], 1) > 0:
-            take_up(problem, ordering, work, p, u, work[6])
-            E, used, floor = modes_newton(problem, ordering, work, p, v, u, best, near, np.inf, 0)
-            factors, goal = factors + 1, max(tol, floor)
-            settle(problem, p, v, work[5], work[6], 0)
+            code = HARD
+            break
+        E, floor, used = rest_bodies(problem, ordering, work, iterate, near, E, floor)
+        goal, factors = max(tol, floor), factors + used
         change = largest_change(problem[1], problem[3], v, guess)
         if change == np.inf:
-            return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)
+            break
         for i in range(len(v)):
             for k in range(6):
                 guess[i, k] = v[i, k]
         settled = goal >= E and (change <= 1e-14 or (change >= 0.5 * last and change <= STALLED))
         if goal >= E and change == 0.0 and late == 0 and not joined:
-            return E, goal, float(factors), float(passes), float(slow), float(DONE)
+            code = DONE
+            break
         last = change
-    return E, goal, float(factors), float(passes), float(slow), float(OVERLAP)
+    return E, goal, float(factors), float(passes), float(slow), float(code)
 
 
 @kernel(f"boolean(int64, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {A2})", borrows=True)

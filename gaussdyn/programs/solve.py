@@ -28,7 +28,9 @@ class Method(Protocol):
         ...
 
 
-def solve(problem: Any, *, method: Method | None = None, start: Array | None = None, tol: float = TOL) -> Solution:
+def solve(
+    problem: Any, *, method: Method | None = None, start: Array | None = None, tol: float = TOL, seconds: float = 30.0
+) -> Solution:
     """Solve a quadratic program, an LCP or a block complementarity problem.
 
     Parameters
@@ -41,6 +43,9 @@ def solve(problem: Any, *, method: Method | None = None, start: Array | None = N
         found first. A method that is given, and a quadratic program (whose answer is unique), do without.
     tol : float
         Residual E up to which a block problem counts as solved; a method that is given has its own.
+    seconds : float
+        Wall time after which no further attempt at a block problem is begun. Nearly all take milliseconds; the hardest
+        are solved by central paths (`CentralPath`; not with `start`), one after another: the longer, the likelier.
 
     Returns
     -------
@@ -63,6 +68,6 @@ def solve(problem: Any, *, method: Method | None = None, start: Array | None = N
     if isinstance(problem, (ComplementarityProblem, LinearComplementarity)):
         from .solve_blocks import solve_blocks
 
-        return solve_blocks(problem, start=start, tol=tol)
+        return solve_blocks(problem, start=start, tol=tol, seconds=seconds)
     allowed = "a QuadraticProgram, LinearComplementarity or ComplementarityProblem"
     raise InputError("problem", type(problem).__name__, allowed, "Build one with assemble() or gauss_program().")

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array, square, vector
 from .backends.block_form import Prepared, comes_by_blocks, has_block_form
 from .backends.body_form import has_body_form
+from .backends.central_path import CentralPath
 from .backends.faceted import facets_are_exact
 from .backends.gauss_seidel import GaussSeidel
 from .backends.interior_point import InteriorPoint, has_cones
@@ -57,7 +58,7 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
     tol : float
         Residual E that counts as solved.
     seconds : float
-        Wall time after which no further attempt is begun.
+        Wall time after which no further attempt is begun. Without `start` central paths use all of it, near a solution.
 
     Returns
     -------
@@ -86,7 +87,7 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
             return first
     search = _Search(problem, blocks, tol, stop, many)
     for stage in (search.quick, search.proofs, search.thorough):
-        found = stage(start)
+        found = stage(last)
         if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED):
             return found
     return search.best
@@ -117,8 +118,10 @@ class _Search:
             self.sharpen()
 
     def quick(self, start: Array | None) -> Solution:
-        """Try what solves nearly every problem."""
+        """Try what solves nearly every problem; then `start` itself, for sweeps may have run away from a solution."""
         found = self.best if self.best is not None and self.best.solved else self.run(self._quick(start))
+        if start is not None and not found.solved:
+            found = self.consider(start, "start")
         return found if start is None or not found.solved else self.nearest(found, start)
 
     def nearest(self, found: Solution, start: Array) -> Solution:
@@ -160,7 +163,7 @@ class _Search:
 
     def thorough(self, start: Array | None) -> Solution:
         """Spend the time that is left."""
-        return self.run(self._thorough())
+        return self.run(self._thorough(start))
 
     def run(self, attempts: Iterable[Attempt]) -> Solution:
         """Make attempts until one solves the problem or time is up; return the best point."""
@@ -204,7 +207,7 @@ class _Search:
         if has_block_form(self.data) and self.best is not None:
             yield GaussSeidel(sweeps=few, fall=0.25, seconds=self.left(), tol=tol), self.zero
         elif start is not None:  # sweeps first: what sticks then sticks to the last bit, which Newton does not promise
-            last = vector("start", start, rows) / self.data.unit
+            last = start / self.data.unit
             yield sweeps, last
             yield ProximalNewton(alpha=1e-6, newton_steps=10, tol=tol), last
             yield sweeps, self.zero
@@ -226,7 +229,10 @@ class _Search:
         if self.data.small and has_cones(table):
             yield InteriorPoint(seconds=self.left(), tol=tol), None
 
-    def _thorough(self) -> Iterator[Attempt]:
+    def _thorough(self, start: Array | None) -> Iterator[Attempt]:
+        if start is not None:
+            near = ProximalNewton(alpha=0.01, newton_steps=200, seconds=self.left(), tol=self.tol)
+            yield near, start / self.data.unit
         yield LastDigits(seconds=self.left(), tol=self.tol), None
         first = 5_000 if self.data.small else 500
         yield GaussSeidel(sweeps=first, seconds=0.5 * self.left(), tol=self.tol), self.zero
@@ -236,6 +242,8 @@ class _Search:
         yield LastDigits(seconds=self.left(), tol=self.tol), None
         if SMALL < len(self.zero) <= LARGEST and facets_are_exact(self.blocks.table):
             yield Lemke(tol=self.tol), None
+        if start is None:  # a step of a run is not held up for so long
+            yield CentralPath(seconds=2.0 * self.left(), tol=self.tol), None
 
 
 def is_far(r: Array, start: Array | None) -> bool:

@@ -13,7 +13,7 @@ from gaussdyn.programs.exhaustive import all_modes
 from gaussdyn.programs.laws import BilateralCoulomb, Coulomb, Dry, Rolling, Unilateral
 from gaussdyn.programs.solution import Status
 from gaussdyn.programs.solve import solve
-from gaussdyn.programs.solve_blocks import solve_blocks
+from gaussdyn.programs.solve_blocks import _Search, solve_blocks
 
 
 def test_nothing_to_solve():
@@ -190,6 +190,35 @@ def test_warm_start_finds_the_solution_nearby():
         np.testing.assert_allclose(solve_blocks(problem, start=np.array(z)).require().r, z, atol=1e-10)
     with pytest.raises(InputError, match="start"):
         solve_blocks(problem, start=np.zeros(3))
+
+
+class _Astray:
+    """An attempt that is lost, wherever it starts."""
+
+    name, tol = "astray", 1e-12
+
+    def improve(self, data, r):
+        return np.full(len(r), np.nan), 1
+
+
+def test_start_is_returned_if_it_is_a_solution_that_the_attempts_leave(monkeypatch):
+    problem = bodies([Coulomb(0.4)] * 12, seed=6)
+    exact = solve_blocks(problem).require().r
+    monkeypatch.setattr(_Search, "_quick", lambda self, start: iter([(_Astray(), self.zero)]))
+    monkeypatch.setattr(_Search, "_thorough", lambda self, start: iter([(_Astray(), self.zero)]))
+    answer = solve_blocks(problem, start=exact)
+    assert answer.solved
+    np.testing.assert_array_equal(answer.r, exact)
+    assert not solve_blocks(problem, start=1.001 * exact).solved
+
+
+def test_newton_s_method_finishes_what_begins_near_a_solution(monkeypatch):
+    problem = bodies([Coulomb(0.4)] * 12, seed=6)
+    exact = solve_blocks(problem).require().r
+    monkeypatch.setattr(_Search, "_quick", lambda self, start: iter([(_Astray(), self.zero)]))
+    answer = solve_blocks(problem, start=1.001 * exact)
+    assert answer.solved
+    assert answer.method == "proximal_newton"
 
 
 def test_best_point_and_honest_status_when_time_is_short():

@@ -169,3 +169,5 @@ def test_balls_in_a_row_are_hit(rng, compiled):
     run = simulate(system, start, T, stepper=MoreauJean(dt=T / 21.3, compiled=compiled), project=True)
     after = np.full(n, (1.0 + e) * v0 / n) - np.eye(n)[0] * e * v0
     np.testing.assert_allclose(run.v[-1].reshape(n, 6)[:, :3], np.outer(after, d), atol=1e-11 * v0)
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()

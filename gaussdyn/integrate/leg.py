@@ -35,7 +35,7 @@ AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which 
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
-NARROW = 1e-8  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
+NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
 PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
 
 
@@ -122,10 +122,14 @@ class Leg(Settling):
                 return
 
     def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
-        """Whether shapes overlap in a step, or before an event in it, with features that it does not know."""
+        """Whether shapes overlap in a step, or before an event in it, where its own features are open or not there.
+
+        A crossing of edges is a point of one of them, found at the beginning of a step; by its end it has moved.
+        """
         if phase.system is self.whole or piece.h <= NARROW * max(1.0, abs(self.t)):
             return False
-        known, end = {row.id for row in phase.rows}, piece.t_end if found is None else found.t
+        known = {row.id for row in phase.rows if phase.modes[row.id].closed}
+        end = piece.t_end if found is None else found.t
         if self._overlaps(known, end, piece.end if found is None else piece.at(end)):
             return True
         looks = self._looks(phase, piece, end)
@@ -135,8 +139,7 @@ class Leg(Settling):
         """Whether shapes overlap with features that are not known."""
         q, v = self._parts(y)
         rows = rows_of(self.whole.near(t, q, v, 0.0), t, q, v)
-        deep = -self.accuracy.activation.gap
-        return any(row.id not in known and one_sided(row) and row.gap < deep for row in rows)
+        return any(row.id not in known and one_sided(row) and row.gap < -FLIGHT for row in rows)
 
     def _looks(self, phase: Phase, piece: Piece, end: float) -> int:
         """Return into how many parts a step is cut so that shapes cannot pass through each other in one of them."""

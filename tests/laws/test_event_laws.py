@@ -129,6 +129,7 @@ def first_events(run, n):
     (2, 2),  # rests where restitution turns the slip; shapes met on the way
     (2, 5), (2, 26), (2, 52),
     (3, 0),  # the lines of two edges cross beyond the ends of the edges
+    (3, 4),  # an edge slides along the border of a face that it comes down on
 ])  # fmt: skip
 def test_runs_of_mixed_scenes_end_and_pass_the_audit(dim, seed):
     system, state = mixed(dim, seed)

@@ -221,7 +221,7 @@ def _full(m: int) -> tuple[IntArray, IntArray]:
     """Return the columns and the row pointers of a full matrix of m rows."""
     if not m:
         return np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    return np.arange(m * m) % m, np.arange(0, m * m + 1, m)
+    return np.tile(np.arange(m), m), np.arange(0, m * m + 1, m)
 
 
 _pattern = cache(_full)  # a time step asks for the same few small ones

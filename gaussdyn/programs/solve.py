@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, Protocol
 
-from ..arrays import Array
+from ..arrays import Array, scalar
 from ..errors import InputError
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .quadratic import QuadraticProgram
@@ -55,8 +56,11 @@ def solve(
     Raises
     ------
     InputError
-        If `problem` is none of the above, or `method` does not apply to it.
+        If `problem` is none of the above, `method` does not apply to it, or `tol` or `seconds` is not a number >= 0.
     """
+    for name, limit in (("tol", tol), ("seconds", seconds)):
+        if type(limit) is not float or not 0.0 <= limit < math.inf:  # quick, for this runs often
+            scalar(name, limit, low=0.0)
     if method is not None:
         if isinstance(method, type) or not hasattr(method, "solve"):
             raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")

@@ -192,6 +192,14 @@ def test_warm_start_finds_the_solution_nearby():
         solve_blocks(problem, start=np.zeros(3))
 
 
+@pytest.mark.parametrize("name", ["tol", "seconds"])
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "1", True])
+def test_limits_that_are_no_numbers_are_refused(name, value):
+    problem = ComplementarityProblem(W=[[1.0]], q=[-1.0], laws=[Unilateral()])
+    with pytest.raises(InputError, match=f"^{name}: given"):
+        solve(problem, **{name: value})
+
+
 class _Astray:
     """An attempt that is lost, wherever it starts."""
 

@@ -95,7 +95,9 @@ def branch_of_orbits(
 
     for direction in (-1.0, 1.0):
         walk = Walk(phases, parameter, low, high, orbit.autonomous, period, t=orbit.t, scale=high - low)
-        parts.append((*_followed(walk, orbit, p0, direction, step or 1.0 / 60.0, most, tell), walk.changes))
+        side = _Side(walk, orbit, p0, direction, step or 1.0 / 60.0)
+        end = side.follow(most, tell)
+        parts.append((side.found, end, walk.changes))
     (left, end_left, before), (right, end_right, after) = parts
     orbits = [*(one for _, one in reversed(left[1:])), *(one for _, one in right)]
     found = [*(_reversed(one) for one in reversed(before)), *after]
@@ -110,49 +112,82 @@ def _reversed(one: Change) -> Change:
     return replace(one, before=one.after, after=one.before)
 
 
-def _followed(
-    walk: Walk, orbit: Orbit, p0: float, direction: float, ds: float, most: int, tell: Callable[[float], None]
-) -> tuple[list[tuple[float, Orbit]], str]:
-    """Follow the branch one way until the range, the orbit or the patience ends."""
-    found = [(p0, orbit)]
-    X = walk.pack(orbit, p0)
-    along = np.zeros(len(X))
-    along[-1] = direction
-    largest, longest = size_of(orbit), 6.0 * ds
-    while len(found) < most:
-        tangent = walk.tangent(X, along)
-        if found[1:] == [] and tangent[-1] * direction < 0.0:
+class _Side:
+    """A branch on one side of the orbit that it begins with.
+
+    Parameters
+    ----------
+    direction : float
+        Sign in which the parameter goes first.
+    ds : float
+        First step.
+    """
+
+    def __init__(self, walk: Walk, orbit: Orbit, p0: float, direction: float, ds: float) -> None:
+        self.walk, self.direction = walk, direction
+        self.found = [(p0, orbit)]
+        self.X = walk.pack(orbit, p0)
+        self.along = self._outward(direction)
+        self.ds, self.longest, self.largest = ds, 6.0 * ds, size_of(orbit)
+
+    def follow(self, most: int, tell: Callable[[float], None]) -> str:
+        """Go on until the range, the orbit or the patience ends; return which."""
+        while len(self.found) < most:
+            end = self._go_on()
+            if end:
+                return end
+            tell(self.found[-1][0])
+        return f"{most} orbits"
+
+    def _go_on(self) -> str:
+        """Find one more orbit; return why there is none, or why it is the last."""
+        walk, last = self.walk, self.found[-1]
+        tangent = walk.tangent(self.X, self.along)
+        if len(self.found) == 1 and tangent[-1] * self.direction < 0.0:
             tangent = -tangent
-        one = _step(walk, X, tangent, ds, longest, size_of(found[-1][1])) or _over_a_kink(
-            walk, found[-1], tangent, longest
-        )
+        one = _step(walk, self.X, tangent, self.ds, self.longest, size_of(last[1]))
+        one = one or _over_a_kink(walk, last, tangent, self.longest)
         if one is None:
-            if walk.autonomous and len(found) > 1 and size_of(found[-1][1]) < 5.0 * COLLAPSED * largest:
-                return found, _hopf_end(walk, found)
-            return found, f"no step along the branch at {walk.parameter} = {found[-1][0]:.9g}"
-        after, ds, easy = one
+            if len(self.found) > 1 and self._collapsed(5.0 * COLLAPSED):
+                return _hopf_end(walk, self.found)
+            return f"no step along the branch at {walk.parameter} = {last[0]:.9g}"
+        after, self.ds, easy = one
         p = float(after[-1]) * walk.scale
         if not walk.low <= p <= walk.high:
-            edge = walk.low if p < walk.low else walk.high
-            last = _on_edge(walk, X, tangent, ds, edge)
-            if last is not None:
-                between(walk, found[-1], (edge, last), X, tangent)
-                found.append((edge, last))
-            return found, f"end of the range, {walk.parameter} = {edge:.9g}"
+            return self._end(tangent, walk.low if p < walk.low else walk.high)
         here = walk.orbit(after)
-        between(walk, found[-1], (p, here), X, tangent)
-        found.append((p, here))
-        tell(p)
-        largest = max(largest, size_of(here))
-        if walk.autonomous and size_of(here) < COLLAPSED * largest:
-            return found, _hopf_end(walk, found)
-        along, X = after - X, after
-        X = _anchored(walk, here, p, X)
-        if len(X) != len(along) or X is not after:
-            along = np.zeros(len(X))
-            along[-1] = np.sign(after[-1] - found[-2][0] / walk.scale) or direction
-        ds = min(longest, ds * 1.4) if easy else ds
-    return found, f"{most} orbits"
+        between(walk, last, (p, here), self.X, tangent)
+        self.found.append((p, here))
+        self.largest = max(self.largest, size_of(here))
+        if self._collapsed(COLLAPSED):
+            return _hopf_end(walk, self.found)
+        self._move(after)
+        self.ds = min(self.longest, self.ds * 1.4) if easy else self.ds
+        return ""
+
+    def _collapsed(self, share: float) -> bool:
+        """Whether the last orbit is so small that a Hopf bifurcation is near."""
+        return self.walk.autonomous and size_of(self.found[-1][1]) < share * self.largest
+
+    def _end(self, tangent: Array, edge: float) -> str:
+        """Take the orbit at the end of the range, if it is found."""
+        last = _on_edge(self.walk, self.X, tangent, self.ds, edge)
+        if last is not None:
+            between(self.walk, self.found[-1], (edge, last), self.X, tangent)
+            self.found.append((edge, last))
+        return f"end of the range, {self.walk.parameter} = {edge:.9g}"
+
+    def _move(self, after: Array) -> None:
+        """Go on from `after`; where the first point of the orbit is chosen anew, only the sign of the way is known."""
+        (before, _), (p, here) = self.found[-2:]
+        self.along, self.X = after - self.X, _anchored(self.walk, here, p, after)
+        if self.X is not after:
+            self.along = self._outward(float(np.sign(after[-1] - before / self.walk.scale)) or self.direction)
+
+    def _outward(self, sign: float) -> Array:
+        along = np.zeros(len(self.X))
+        along[-1] = sign
+        return along
 
 
 def _step(
@@ -162,7 +197,6 @@ def _step(
     while ds > LEAST * longest:
         one = walk.corrected(X + ds * tangent, X, tangent, ds)
         if one is not None:
-            orbit = None
             try:
                 orbit = walk.orbit(one[0])
             except InputError:

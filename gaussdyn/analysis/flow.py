@@ -210,26 +210,30 @@ def _search(
                 best = (t0, guard)
             continue
         armed[j] = True
-        g, at = g[begin:], times[begin:]
-        if g[0] <= 0.0:
-            at, g = _risen(value, at, g, j)
-        below = np.flatnonzero(g <= 0.0)
-        if len(below) and below[0] == 0:
-            t = float(at[0])
-        elif len(below):
-            k = int(below[0])
-            t = float(brentq(value, at[k - 1], at[k], args=(j,), xtol=1e-15, rtol=1e-15)) if g[k] < 0 else float(at[k])
-        else:
+        at, g = _risen(value, times[begin:], g[begin:], j)
+        t = _fall(value, at, g, j)
+        if t is None:
             t, low = _dip(value, rate, at, g, j, guard, low)
-            if not np.isfinite(t):
-                continue
-        if best is None or t < best[0]:
+        if np.isfinite(t) and (best is None or t < best[0]):
             best = (t, guard)
     return best, low
 
 
+def _fall(value: Any, at: Array, g: Array, j: int) -> float | None:
+    """Return where the samples of a guard first come down to zero, if they do."""
+    below = np.flatnonzero(g <= 0.0)
+    if not len(below):
+        return None
+    k = int(below[0])
+    if k == 0 or g[k] == 0.0:
+        return float(at[k])
+    return float(brentq(value, at[k - 1], at[k], args=(j,), xtol=1e-15, rtol=1e-15))
+
+
 def _risen(value: Any, at: Array, g: Array, j: int) -> tuple[Array, Array]:
     """Put the first sample of a guard that rises from zero to where it is positive."""
+    if g[0] > 0.0:
+        return at, g
     for k in range(1, 40):
         t = float(at[0] + (at[1] - at[0]) * 0.5**k)
         first = value(t, j)

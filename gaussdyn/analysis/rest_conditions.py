@@ -151,35 +151,51 @@ def rest_conditions(system: object, parameter: str) -> RestConditions:
         Another kind of system; forces or slip that depend on the time; a slip that does not vanish at rest; functions
         with kinks.
     """
-    if not isinstance(system, LagrangianSystem):
-        mend = "Its derivatives prove what is found: write it as a LagrangianSystem."
-        raise InputError("system", type(system).__name__, "a LagrangianSystem with Friction or Contact", mend)
-    if parameter not in system.params:
-        raise InputError("parameter", repr(parameter), ", ".join(system.params) or "none")
-    model = system.model
+    system, model = _checked(system, parameter)
     element, rows, h = _derived(model)
     n, moved = model.size, list(system.params).index(parameter)
     q = symbols("q", n)
     r = -(rows.J.T).LUsolve(h)
     keep, closed = _closed(element, rows, q)
-    coefficients = dict(zip((name for name, _ in element.coefficients), rows.coefficients, strict=True))
-    N = sp.S.One if element.kind == "dry" else r[0]
-    largest = coefficients.get("cap_s", coefficients.get("cap")) if element.kind == "dry" else (
-        coefficients.get("mu_s", coefficients["mu"]) * N)  # fmt: skip
-    F = tuple(_smooth(name_of(element), (-part).subs(closed)) for part in (r if element.kind == "dry" else r[1:, :]))
-    C = _smooth(name_of(element), sp.sympify(largest).subs(closed))
+    dry = element.kind == "dry"
+    F = tuple(_smooth(name_of(element), (-part).subs(closed)) for part in (r if dry else r[1:, :]))
+    C = _smooth(name_of(element), sp.sympify(_largest(element, rows, r[0])).subs(closed))
     p = symbols("p", len(model.parameters))
     x, others = [*(q[k] for k in keep), p[moved]], [s for k, s in enumerate(p) if k != moved]
     values = np.array([value for k, value in enumerate(system.params.values()) if k != moved])
     phi = sum((part**2 for part in F), sp.S.Zero) - C**2
-    one_sided = element.kind != "bilateral_contact"
-    sides = [F[0] - C, -F[0] - C] if len(F) == 1 and one_sided else [phi] if len(F) == 1 else []
     return RestConditions(
         names=tuple(model.coordinates[k].name for k in keep), units=tuple(model.coordinates[k].unit for k in keep),
         parameter=parameter, unit=model.parameters[moved].unit, F=F, C=C,
-        sides=tuple(Smooth(g, x, others, values) for g in sides), phi=Smooth(phi, x, others, values),
-        pushes=Smooth(N.subs(closed), x, others, values) if element.kind == "contact" and len(F) == 2 else None,
+        sides=tuple(Smooth(g, x, others, values) for g in _sides(element, F, C, phi)),
+        phi=Smooth(phi, x, others, values),
+        pushes=Smooth(r[0].subs(closed), x, others, values) if element.kind == "contact" and len(F) == 2 else None,
     )  # fmt: skip
+
+
+def _checked(system: object, parameter: str) -> tuple[LagrangianSystem, Model]:
+    """Return the system and its model, which has this parameter."""
+    if not isinstance(system, LagrangianSystem):
+        mend = "Its derivatives prove what is found: write it as a LagrangianSystem."
+        raise InputError("system", type(system).__name__, "a LagrangianSystem with Friction or Contact", mend)
+    if parameter not in system.params:
+        raise InputError("parameter", repr(parameter), ", ".join(system.params) or "none")
+    return system, system.model
+
+
+def _largest(element: Element, rows: Rows, N: sp.Expr) -> Any:
+    """Return the largest friction at rest: a cap, or mu_s times the normal reaction."""
+    coefficients = dict(zip((name for name, _ in element.coefficients), rows.coefficients, strict=True))
+    if element.kind == "dry":
+        return coefficients.get("cap_s", coefficients.get("cap"))
+    return coefficients.get("mu_s", coefficients["mu"]) * N
+
+
+def _sides(element: Element, F: tuple[sp.Expr, ...], C: sp.Expr, phi: sp.Expr) -> list[sp.Expr]:
+    """Return what must be <= 0 at rest with one coordinate; a contact that can pull has C of both signs: phi."""
+    if len(F) > 1:
+        return []
+    return [phi] if element.kind == "bilateral_contact" else [F[0] - C, -F[0] - C]
 
 
 def name_of(element: Element) -> str:

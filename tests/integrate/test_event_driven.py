@@ -48,6 +48,16 @@ def test_a_ball_without_restitution_stays_where_it_falls():
     assert run.events[0].t == pytest.approx(math.sqrt(2.0 / G), abs=1e-14)
 
 
+def test_many_impacts_that_are_hardly_apart_come_to_their_end():
+    e, h, late = 0.9, 1e-8, 1000.0  # so late 1e-4 s is hardly anything
+    start = State(t=late, q=[0.0, h], v=[0.0, 0.0])
+    run = simulate(build("zeno_ball", e=e).system, start, late + 0.01, stepper=EventDriven(crowd=20))
+    (rest,) = times(run, "accumulation")
+    assert rest == pytest.approx(late + math.sqrt(2.0 * h / G) * (1.0 + e) / (1.0 - e), abs=1e-9)
+    assert len(times(run, "impact")) > 40
+    assert run.status == "COMPLETED"
+
+
 def test_the_coulomb_oscillator_turns_every_half_period_and_stops():
     run = run_of("coulomb_oscillator")
     np.testing.assert_allclose(times(run, "reversal"), math.pi * np.arange(1, 5), atol=CLOSE)

@@ -18,7 +18,8 @@ class Change:
     t : float
         s.
     kind : str
-        impact (the velocity jumps), touchdown, lift_off, stick, slip, reversal (of the slip), roll, stop_roll, turn
+        impact (the velocity jumps), touchdown, lift_off (also of a feature that ends where another one goes on: an edge
+        at its corner), stick, slip, reversal (of the slip), roll, stop_roll, turn
         (the normal reaction of a bilateral contact that slips changes its sign), accumulation (infinitely many
         impacts end here), none_passed_by_impact and none_passed_by_compliance (no
         acceleration existed, see `passage`), undecided (a gap came within 1e-12 m of zero: touch or not), user (a

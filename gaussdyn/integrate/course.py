@@ -21,12 +21,14 @@ from .compiled_phase import CompiledPhase
 from .dop853 import Piece
 from .energy import energy
 from .event_roots import Crossing, Search, Seen
+from .feature_ends import room_of
 from .holding import held
 from .instants import Instant
 from .integration import Integration, OneStep
 from .phases import Phase
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
+BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 
 
@@ -107,16 +109,22 @@ class Course(Integration):
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
         noise = np.array([coarse * self._unit(watch.unit, before) for watch in phase.watches])
         search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
-        found = self._found(search, seen(phase, before), seen(phase, after))
+        found = self._found(search, piece, seen(phase, before), seen(phase, after))
         return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
 
     def _offsets(self, phase: Phase) -> Array:
         return np.array([self.offsets.get((watch.id, watch.kind), 0.0) for watch in phase.watches])
 
-    def _found(self, search: Search, before: Seen, after: Seen) -> Crossing | None:
-        """Return the first event of a step, and note what was too close to decide before it."""
+    def _found(self, search: Search, piece: Piece, before: Seen, after: Seen) -> Crossing | None:
+        """Return the first event of a step, and note what was too close to decide before it.
+
+        A feature that begins where the one that touches ends, as an edge beside a face, grazes there: that is no touch.
+        """
         found = search.first(before, after)
         for graze in search.grazes:
+            room = room_of(search.phase.system, graze.id, self._parts(piece.at(graze.t))[0])
+            if room is not None and room <= BESIDE:
+                continue
             here = self.state()
             self.changes.append(Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here))
         return found
@@ -142,7 +150,7 @@ class Course(Integration):
                 found: Crossing | None = Crossing(t=t, watch=phase.watches[k], k=k)
             else:
                 search = Search(phase, lambda t: ship.look_within(piece, t), ship.offset, ship.noise, [])
-                found = self._found(search, *ship.ends(piece))
+                found = self._found(search, piece, *ship.ends(piece))
             return Stretch(piece=piece, found=found, look=ship.look, one_step=ship.take)
         if not done.taken:
             return None

@@ -41,6 +41,8 @@ class Piece:
         Slopes at the stages; K[0] at the beginning, K[12] at the end.
     error : float
         Local error over the tolerance.
+    local : Array or None
+        Local error of every component, whatever its tolerance; None where it is not known.
     bend : float
         h times the fastest rate of the slopes, as the last two stages show it: near 6 the step is bounded by stability.
     """
@@ -54,6 +56,7 @@ class Piece:
     error: float
     bend: float
     _dense: Array | None = field(default=None, repr=False)
+    local: Array | None = field(default=None, repr=False)
 
     @property
     def t_end(self) -> float:
@@ -108,13 +111,20 @@ def take(slope: Slope, t: float, y: Array, first: Array, h: float, weight: Calla
     end = y + h * (B @ K[:STAGES])
     K[STAGES] = slope(t + h, end)
     w = weight(y, end)
-    e5, e3 = ((ERRORS @ K[: STAGES + 1]) * w) ** 2 @ np.ones(len(y))
+    errors = (ERRORS @ K[: STAGES + 1]) ** 2
+    e5, e3 = (errors * w**2) @ np.ones(len(y))
     total = e5 + 0.01 * e3
     counted = max(int(np.count_nonzero(w)), 1)
     error = abs(h) * e5 / np.sqrt(total * counted) if total > 0.0 else 0.0
     apart = float(np.abs((end - x) * w).max(initial=0.0))
     bend = h * float(np.abs((K[STAGES] - K[STAGES - 1]) * w).max(initial=0.0)) / apart if apart > 0.0 else 0.0
-    return Piece(slope, t, h, y, end, K, float(error), bend)
+    return Piece(slope, t, h, y, end, K, float(error), bend, local=_local(abs(h), *errors))
+
+
+def _local(h: float, e5: Array, e3: Array) -> Array:
+    total = np.sqrt(e5 + 0.01 * e3)
+    found: Array = h * e5 / np.where(total > 0.0, total, 1.0)
+    return found
 
 
 def factor(error: float) -> float:

@@ -113,7 +113,8 @@ class Search:
             if g > GRAZE if watch.unit == "place" else g > 0.0:
                 return None
             if watch.unit == "place" and g >= -GRAZE:
-                self.grazes.append(Graze(t=t, id=watch.id, gap=g))
+                if not (self.offset[k] > 0.0 and a.g[k] <= self.noise[k]):  # it begins at zero: no graze
+                    self.grazes.append(Graze(t=t, id=watch.id, gap=g))
                 return None
             return self._cut(a.t, t, watch, k)
         return self._cut(a.t, b.t, watch, k)

@@ -18,6 +18,8 @@ STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; osci
 SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
 NEARLY = 4.0 * np.finfo(np.float64).eps
 OneStep = Callable[[float, Array, Array, float], Piece]  # (t, y, slope there, h)
+PUSHES = 1e-11  # local error of impulses, of the momentum and the largest impulse of a step
+SPLIT = 1e-2  # of the first trial of a step: shorter ones are not asked for by impulses, which may be noisy
 WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
@@ -111,20 +113,31 @@ class Integration:
         if self.h <= 0.0:
             self.h = self.accuracy.step or self._first_length(y, first, left)
         h = left if self.h >= left / 1.1 else min(self.h, 0.5 * left)
+        split, off = SPLIT * h, 0.0
         while True:
             piece = self._trial(y, first, h)
-            if piece is not None and piece.error <= 1.0:
+            off = 0.0 if piece is None else max(piece.error, self._off(piece, before) if h > split else 0.0)
+            if piece is not None and off <= 1.0:
                 break
-            h *= SHRINK if piece is None else factor(piece.error)
+            h *= SHRINK if piece is None else factor(off)
             if h < least_length(self.t):
                 if piece is None:
                     raise Unbounded(self._jam(before))
                 raise Stuck(f"steps of {h:.2g} s are still too long")
         self._watch_stiffness(piece, end)
-        grown = min(h * factor(piece.error), self.accuracy.step or np.inf)
+        grown = min(h * factor(off), self.accuracy.step or np.inf)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
         assert self.now is not None
         return piece, self.now
+
+    def _off(self, piece: Piece, now: Instant) -> float:
+        """Return the local error of the impulses over what is allowed; where bodies hardly turn only they show it."""
+        n = len(self.q) + len(self.v)
+        if piece.local is None or self.accuracy.step is not None or len(piece.local) == n + 2:
+            return 0.0
+        speeds = np.maximum(np.abs(piece.y[len(self.q) : n]), np.abs(piece.end[len(self.q) : n]))
+        size = max(float((np.abs(now.M) @ speeds).max(initial=0.0)), float(np.abs(piece.end[n:-2]).max()))
+        return float(piece.local[n:-2].max()) / (PUSHES * size) if size > 0.0 else 0.0
 
     def _first_length(self, y: Array, first: Array, left: float) -> float:
         try:

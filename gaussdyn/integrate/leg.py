@@ -18,10 +18,12 @@ from ..arrays import Array
 from ..contact.snapshot import rows_of
 from ..mechanics.rows import Row
 from ..mechanics.state import State
+from ..mechanics.system import System
 from .changes import Change
 from .course import SETTLED, Stretch
 from .dop853 import SHRINK, Piece
 from .event_roots import Crossing, polished
+from .feature_ends import going_on, keeping, room_of
 from .instants import Instant
 from .integration import NEARLY, Stuck
 from .mode_choice import holds
@@ -36,6 +38,7 @@ TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9} 
 FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
+ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
 PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
 
 
@@ -66,7 +69,7 @@ class Leg(Settling):
         """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
         if self._goes_on():
             return
-        rows = self._look_around(min(self.h or t_end - self.t, t_end - self.t))
+        rows = self._looking_on(self._look_around(min(self.h or t_end - self.t, t_end - self.t)))
         known = remembered(self.memory, [row.id for row in rows])
         if known:
             phase = Phase(system=self.system, control=self.control, modes=_completed(rows, known), rows=rows)
@@ -110,9 +113,9 @@ class Leg(Settling):
                         return
                     continue
                 if found is not None:
-                    self._pass(self.phase, stretch, found, t_stop)
+                    happens = self._pass(self.phase, stretch, found, t_stop)
                     self._count(found)
-                    if self.passing is None and self.t > begun:
+                    if happens and self.passing is None and self.t > begun:
                         return
                     continue
                 if piece is not None:
@@ -182,6 +185,25 @@ class Leg(Settling):
             reach = 0.25 * reach if reach > NARROW else 0.0
             self.h = min(self.h, reach) if reach else self.h
 
+    def _looking_on(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        """Take the features that shapes touch with from now on, where others end here, and return the rows."""
+        if self.system is self.whole:
+            return rows
+        here = self.t, self.q, self.v
+        system = going_on(self.whole, self.system, rows, *here, self.accuracy.activation.gap)
+        return rows if system is self.system else self._taken(system)
+
+    def _kept(self, phase: Phase, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        """Keep the closed contacts of a phase, which end where their own conditions say, and return the rows."""
+        closed = [key for key, mode in phase.modes.items() if mode.closed]
+        gap = self.accuracy.activation.gap
+        system = keeping(self.system, rows, phase.system, phase.modes, closed, self.q, gap)
+        return rows if system is self.system else self._taken(system)
+
+    def _taken(self, system: System) -> tuple[Row, ...]:
+        self.system = system
+        return rows_of(system, self.t, self.q, self.v)
+
     def _touches_now(self, row: Row) -> bool:
         """Whether a gap is below zero, or closed and closing: then its features have to be those that touch now."""
         closed = self.accuracy.activation
@@ -196,7 +218,7 @@ class Leg(Settling):
             after = phase.instant(self.t, self.q, self.v)
         phase = phase.turned(after)
         if phase.system is not self.whole:
-            rows = self._look_around(min(self.h, max(end - self.t, 0.0)))
+            rows = self._kept(phase, self._look_around(min(self.h, max(end - self.t, 0.0))))
             phase = Phase(system=self.system, control=self.control, modes=_completed(rows, phase.modes), rows=rows)
             after = phase.instant(self.t, self.q, self.v)
         self.phase, self.now = phase, after
@@ -240,8 +262,8 @@ class Leg(Settling):
             q = self.system.move(q, np.zeros(len(v)), 0.0)
         return State(t=t, q=q, v=v)
 
-    def _pass(self, phase: Phase, stretch: Stretch, found: Crossing, t_stop: float) -> None:
-        """Go to an event and choose what comes after it."""
+    def _pass(self, phase: Phase, stretch: Stretch, found: Crossing, t_stop: float) -> bool:
+        """Go to an event and choose what comes after it; whether it was one."""
         piece, look, one_step = stretch.piece, stretch.look, stretch.one_step
         assert piece is not None
         assert look is not None
@@ -254,12 +276,21 @@ class Leg(Settling):
             return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.memory)
 
         self._move_to(phase, t, y)
-        phase, offsets = self._seen(phase), self.offsets
+        old, offsets = phase, self.offsets
+        phase = self._seen(phase)
         now = phase.instant(self.t, self.q, self.v)
         self.now = now
+        lost = [key for key, mode in old.modes.items() if mode.closed and key not in phase.modes]
+        if lost:
+            self._hand_over(old, now, phase, lost, t_stop)
+            return True
         if found.watch.id not in phase.modes:  # the features that would touch have parted by now
             self._enter(phase)
-            return
+            return True
+        if found.watch.kind == "end":
+            self.phase = phase
+            offsets[(found.watch.id, "end")] = ON + 2.0 * abs(room_of(phase.system, found.watch.id, self.q) or 0.0)
+            return False
         fired: dict[str, set[str]] = {found.watch.id: {found.watch.kind}}
         for watch, g in zip(phase.watches, phase.conditions(now), strict=True):
             starts = (watch.id, watch.kind) in offsets
@@ -267,12 +298,21 @@ class Leg(Settling):
                 fired.setdefault(watch.id, set()).add(watch.kind)
         self._settle(now, phase.modes, fired, later)
         self._consider_passing(t_stop)
+        return True
+
+    def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
+        """Choose what comes after closed contacts whose features end here; others may touch in their place."""
+        here = self.state()
+        modes = {"modes_before": old.modes, "modes_after": phase.modes}
+        self.changes += [Change(t=self.t, kind="lift_off", id=key, before=here, after=here, **modes) for key in lost]
+        self._settle(now, phase.modes, {}, None)
+        self._consider_passing(t_stop)
 
     def _seen(self, phase: Phase) -> Phase:
         """Return the phase with the contacts of shapes that are found where it is now."""
         if phase.system is self.whole:
             return phase
-        rows = self._look_around(0.0)
+        rows = self._looking_on(self._look_around(0.0))
         return Phase(system=self.system, control=self.control, modes=_completed(rows, phase.modes), rows=rows)
 
 

@@ -171,7 +171,7 @@ def holds(phase: Phase, place: Place, activation: Activation, *, touching: float
         return None
     allowed = _allowed(now, activation)
     found = phase.conditions(now)
-    ok = all(g >= -allowed[watch.unit] for g, watch in zip(found, phase.watches, strict=True))
+    ok = all(g >= -allowed[watch.unit] or watch.kind == "end" for g, watch in zip(found, phase.watches, strict=True))
     if ok and touching is not None:
         activation = replace(activation, gap=touching)
     ok = ok and all(_onward(row, phase.modes[row.id], now, activation, allowed["acceleration"]) for row in now.rows)
@@ -261,6 +261,8 @@ def _next(kind: str, row: Row, r: Array, old: Mode, *, back: bool = False) -> Mo
         return CLOSED
     if kind == "lift_off":
         return OPEN
+    if kind == "end":
+        return old
     if kind == "turn":
         return replace(old, sign=-old.sign)
     if kind == "stop":

@@ -22,6 +22,7 @@ import numpy as np
 from ..arrays import Array
 from ..mechanics.rows import Row
 from ..mechanics.system import System
+from .feature_ends import extent_of
 from .instants import RANK, Instant, Place, dependent, over_mass, side_of
 from .modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
 from .shared_load import Cones, inside
@@ -81,6 +82,8 @@ class Phase:
             if mode.closed:
                 part = _part(k, row, mode, n)
                 parts.append(part)
+                if (extent := extent_of(self.system, row.id)) is not None:
+                    watches.append(Watch("end", row.id, k, "place", extent))
                 n += len(part.held)
         sloping = any(part.slips and not part.dry for part in parts)
         held = [self.rows[part.k].J[part.held] for part in parts]

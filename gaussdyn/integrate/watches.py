@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
+from ..mechanics.extents import Crossing, Extent
 from ..mechanics.rows import Row
 from .instants import Instant
 from .modes import Mode, limit_of, parts_of, rough
@@ -22,18 +23,21 @@ class Watch:
     ----------
     kind : str
         touchdown, lift_off, slip, stop, roll, stop_roll, turn (the normal reaction of a bilateral contact that slips
-        changes its sign).
+        changes its sign), end (of a feature that touches, as an edge).
     id : str
     k : int
         Number of the row.
     unit : str
         place, speed, acceleration or force.
+    extent : Extent, Crossing or None
+        Where the features end, for the kind end.
     """
 
     kind: str
     id: str
     k: int
     unit: str
+    extent: Extent | Crossing | None = None
 
 
 def watches_of(k: int, row: Row, mode: Mode) -> list[Watch]:
@@ -91,6 +95,8 @@ _VALUE: dict[str, Callable[[Instant, int, Mode], float]] = {
 
 def value_of(now: Instant, watch: Watch, mode: Mode) -> float:
     """Return how far a watch is from the end of the phase; >= 0 within it."""
+    if watch.extent is not None:
+        return watch.extent.room(now.q)
     return _VALUE[watch.kind](now, watch.k, mode)
 
 

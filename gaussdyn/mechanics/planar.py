@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array, vector
 from ..errors import InputError
 from .contact_law import ContactLaw
+from .extents import Extent, Pose
 from .planar_bodies import Body
 from .planar_collision import Contact, Detector, Pairs
 from .planar_contacts import HalfPlane
@@ -23,7 +24,7 @@ from .planar_motion import Layout, Motion
 from .planar_outlines import Outline
 from .planar_parts import Bond, Constraint, Force, as_data, checked, from_data
 from .planar_shapes import drawables
-from .planar_vectors import Pair, nearest, pair
+from .planar_vectors import GROUND, Pair, nearest, pair
 from .rows import Row
 from .state import State
 
@@ -142,6 +143,18 @@ class PlanarSystem:
         object.__setattr__(frozen, "_found", self._detected(q, v, dt))
         return frozen
 
+    def taking(self, ids: Collection[str], other: PlanarSystem) -> PlanarSystem:
+        """Return the system with those contacts of shapes that are named, of its own and of another `near`."""
+        found = {contact.id: contact for one in (other, self) for contact in one._found or ()}
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "_found", tuple(found[key] for key in sorted(found) if key in ids))
+        return frozen
+
+    def extent(self, contact: str) -> Extent | None:
+        """Return where the features of a contact of shapes end; None where they do not."""
+        found = () if self._detector is None or self._found is None else self._detector.borders(contact)
+        return Extent(found, self._pose) if found else None
+
     def transit(self, v: Array) -> float:
         """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
         return math.inf if self._detector is None else self._detector.transit(v)
@@ -232,6 +245,14 @@ class PlanarSystem:
         given = {contact.id for contact in self.contacts}
         found = self._detector.near(q, v, dt, float(np.hypot(*self.gravity)))
         return tuple(contact for contact in found if contact.id not in given)
+
+    def _pose(self, q: Array, body: str) -> Pose:
+        """Return place and rotation of a body or of the ground."""
+        if body == GROUND:
+            return np.zeros(2), np.eye(2)
+        x, y, angle = q[self.layout.start[body] :][:3].tolist()
+        c, s = math.cos(angle), math.sin(angle)
+        return np.array([x, y]), np.array([[c, -s], [s, c]])
 
     def _gather(self, what: str, values: Mapping[str, ArrayLike]) -> Array:
         x = np.zeros(self.nq)

@@ -17,9 +17,11 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from .contact_law import ContactLaw
+from .extents import Border
 from .planar_bodies import Marker, PlanarBody
 from .planar_contacts import HalfPlane, PlanarContact
 from .planar_disc_contact import PlanarDiscContact
+from .planar_extents import borders
 from .planar_features import Posed, Touch, closest, touches
 from .planar_motion import Layout
 from .planar_outlines import Outline
@@ -175,6 +177,7 @@ class Detector:
     second: Array
     laws: tuple[ContactLaw, ...]
     _known: dict[tuple[int, int, int, int], Contact] = field(default_factory=dict)
+    _borders: dict[str, tuple[Border, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -247,8 +250,13 @@ class Detector:
         key = (k, touch.side, touch.i, touch.j)
         if key not in self._known:
             a, b = self.solids[self.first[k]], self.solids[self.second[k]]
-            self._known[key] = _made(a, b, touch, self.laws[k])
+            made = self._known[key] = _made(a, b, touch, self.laws[k])
+            self._borders[made.id] = borders(a, b, touch)
         return self._known[key]
+
+    def borders(self, contact: str) -> tuple[Border, ...]:
+        """Return where the features of a contact that has been found end."""
+        return self._borders.get(contact, ())
 
 
 def _solids(layout: Layout, obstacles: Sequence[Outline | HalfPlane]) -> list[Solid]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,14 +13,16 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, vector
 from ..errors import InputError
-from ..linalg.rotations import IDENTITY, cross_matrix, unit_quaternion
+from ..linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from .contact_law import ContactLaw
 from .equation import Equation
-from .planar_vectors import nearest
+from .extents import Crossing, Extent, Pose
+from .planar_vectors import GROUND, nearest
 from .rows import Row
 from .spatial_bodies import SpatialBody
 from .spatial_contacts import Contacts, Obstacle, Pairs
 from .spatial_drawables import drawables
+from .spatial_extents import extent_in_space
 from .spatial_forces import Force
 from .spatial_motion import Motions, SpatialLayout
 from .spatial_parts import Bond, Joints
@@ -158,6 +160,21 @@ class SpatialSystem:
         object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, self.move(q, v, dt)))
         return frozen
 
+    def taking(self, ids: Collection[str], other: SpatialSystem) -> SpatialSystem:
+        """Return the system with those contacts that are named, of its own and of another `near`."""
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", self.contacts.taking(ids, other.contacts))
+        return frozen
+
+    def extent(self, contact: str) -> Extent | Crossing | None:
+        """Return where the features of a contact of shapes end; None where they do not."""
+        found = self.contacts.found
+        for k, blank in enumerate(self.contacts.blanks if found is not None else ()):
+            if blank.id == contact and found is not None:
+                kind, bodies, label, data = (part[k] for part in found)
+                return extent_in_space(self.contacts.shapes, kind, bodies, label, data, self._pose)
+        return None
+
     def transit(self, v: Array) -> float:
         """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
         if len(self.bodies) == 1 and all(isinstance(one, HalfSpace) for one in self.obstacles):
@@ -263,6 +280,13 @@ class SpatialSystem:
         if coordinate in RATES:
             return 6 * k + RATES.index(coordinate)
         raise InputError(f"coordinate of {body}", repr(coordinate), ", ".join((*PLACES, *RATES)))
+
+    def _pose(self, q: Array, body: str) -> Pose:
+        """Return place and rotation of a body or of the ground."""
+        if body == GROUND:
+            return np.zeros(3), np.eye(3)
+        x = q[7 * self._number(body) :][:7]
+        return x[:3], matrix_of(x[3:])
 
     def _number(self, body: str) -> int:
         if body not in self.layout.place:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -102,6 +102,19 @@ class Contacts:
         if dt * float(speed.max()) > 0.0:
             then = bodies_at(ahead, v)
             found = self._joined(found, self.shapes.look(then.x, then.R, reach, travel), bodies)
+        return replace(self, found=found, blanks=tuple(self._blanks(found)))
+
+    def taking(self, ids: Collection[str], other: Contacts) -> Contacts:
+        """Return these with the contacts that are named, of their own and of others found for the same shapes."""
+        both = [
+            (one.found.taken([k]), blank.id) for one in (other, self) if one.found for k, blank in enumerate(one.blanks)
+        ]
+        chosen = {key: one for one, key in both if key in ids}
+        if not chosen or self.found is None:
+            return replace(self, found=self.found and self.found.taken(slice(0)), blanks=())
+        found = Found._make(
+            np.concatenate(parts) for parts in zip(*(chosen[key] for key in sorted(chosen)), strict=True)
+        )
         return replace(self, found=found, blanks=tuple(self._blanks(found)))
 
     def speeds(self, v: Array) -> Array:

@@ -1,0 +1,96 @@
+"""How far a contact is from the end of the features that touch: the end of an edge, the border of a face.
+
+A contact of two features, e.g. a corner on an edge, is a gap to a whole line or plane, or to a point. It is the contact
+of the two shapes only while the point that touches is within borders: on the edge; for a corner, beyond the edges that
+meet there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ..arrays import Array
+
+PARALLEL = 1e-12  # square of the sine of the angle between lines that do not cross
+Pose = tuple[Array, Array]  # place in space and rotation from body axes to space
+
+
+class Border(NamedTuple):
+    """A line or plane of one body on one side of which a point of another one has to be.
+
+    Attributes
+    ----------
+    body, point : str, Array
+        The point, in its body's frame, m.
+    on, at, inward : str, Array, Array
+        The body that carries the border, a point of it and its direction of length one, in that body's frame.
+    """
+
+    body: str
+    point: Array
+    on: str
+    at: Array
+    inward: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extent:
+    """The borders of a contact.
+
+    Attributes
+    ----------
+    borders : tuple of Border
+    pose : callable
+        pose(q, body) -> Pose; of the ground too.
+    """
+
+    borders: tuple[Border, ...]
+    pose: Callable[[Array, str], Pose]
+
+    def room(self, q: Array) -> float:
+        """Return how far the contact is from the nearest border, m; negative beyond."""
+        poses = {body: self.pose(q, body) for one in self.borders for body in (one.body, one.on)}
+        found = []
+        for body, point, on, at, inward in self.borders:
+            (x, R), (y, S) = poses[body], poses[on]
+            found.append(float((S.T @ (x + R @ point - y) - at) @ inward))
+        return min(found)
+
+
+class Line(NamedTuple):
+    """A straight piece of a body: its middle and its direction in the body's frame, half its length, m."""
+
+    body: str
+    middle: Array
+    along: Array
+    half: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Crossing:
+    """Where two straight pieces pass each other: it has to be between the ends of both.
+
+    Attributes
+    ----------
+    a, b : Line
+    pose : callable
+        pose(q, body) -> Pose; of the ground too.
+    """
+
+    a: Line
+    b: Line
+    pose: Callable[[Array, str], Pose]
+
+    def room(self, q: Array) -> float:
+        """Return how far the crossing is from the nearest end, m; negative beyond; infinite for parallel lines."""
+        (x, R), (y, S) = self.pose(q, self.a.body), self.pose(q, self.b.body)
+        d, e, f = y + S @ self.b.middle - x - R @ self.a.middle, R @ self.a.along, S @ self.b.along
+        slope = float(e @ f)
+        across = 1.0 - slope * slope
+        if across <= PARALLEL:
+            return math.inf
+        s, t = (float(d @ e) - slope * float(d @ f)) / across, (slope * float(d @ e) - float(d @ f)) / across
+        return min(self.a.half - abs(s), self.b.half - abs(t))

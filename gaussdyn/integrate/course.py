@@ -29,6 +29,8 @@ from .phases import Phase
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
+FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
+FAINT = 1e-30  # N and m/s^2: where there has been none
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 
 
@@ -72,6 +74,8 @@ class Course(Integration):
         Of conditions that began at zero, by row id and kind.
     entered : bool
         Whether the phase has just begun.
+    largest : dict of str to float
+        The largest force (N) and acceleration so far.
     """
 
     whole: System
@@ -83,6 +87,7 @@ class Course(Integration):
     work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     offsets: dict[tuple[str, str], float] = field(default_factory=dict)
     entered: bool = False
+    largest: dict[str, float] = field(default_factory=lambda: {"force": FAINT, "acceleration": FAINT})
 
     @property
     def every_step(self) -> bool:
@@ -106,6 +111,7 @@ class Course(Integration):
             """Return the conditions at a state."""
             return seen(phase, self._instant(phase, t, y))
 
+        self._scale("force", after)
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
         noise = np.array([coarse * self._unit(watch.unit, before) for watch in phase.watches])
         search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
@@ -193,9 +199,17 @@ class Course(Integration):
 
     def _scale(self, unit: str, now: Instant) -> float:
         """Return what a condition is measured by: 1 m, 1 m/s, the largest force or acceleration."""
+        if unit not in self.largest:
+            return 1.0
+        size = float(np.abs(now.a).max(initial=0.0))
         if unit == "force":
-            return max(float(np.abs(now.h).max(initial=0.0)), *(float(np.abs(r).max()) for r in now.r))
-        return float(np.abs(now.a).max(initial=0.0)) if unit == "acceleration" else 1.0
+            size = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
+        self.largest[unit] = max(self.largest[unit], size)
+        return max(size, self._floor(unit))
+
+    def _floor(self, unit: str) -> float:
+        """Return what forces or accelerations are measured by where all of them vanish together."""
+        return FADED * self.largest[unit]
 
 
 def seen(phase: Phase, now: Instant) -> Seen:

@@ -98,7 +98,7 @@ def _direction(u: Array, known: tuple[float, ...], activation: Activation) -> tu
 
 def choose(
     system: System, state: State, place: Place, guesses: list[Modes], control: Array | None,
-    activation: Activation, later: Callable[[], State] | None = None,
+    activation: Activation, later: Callable[[], State] | None = None, size: float = 0.0,
 ) -> Chosen:  # fmt: skip
     """Return the phase that begins at a state.
 
@@ -110,10 +110,12 @@ def choose(
         Tried in this order before the complementarity problem is solved.
     later : callable, optional
         Returns a state a little later along the old phase, where what ended it is violated.
+    size : float
+        What forces are measured by where all of them vanish together, N.
     """
     for modes in guesses:
         phase = Phase(system=system, control=control, modes=modes, rows=place.rows)
-        now = holds(phase, place, activation)
+        now = holds(phase, place, activation, size=size)
         if now and (later is None or _speeds_up(phase, now, later, activation)):
             return Chosen(phase=phase, now=now)
     failure = None
@@ -125,7 +127,7 @@ def choose(
         if at is not state:
             read = _as_here(system, state, place.rows, read, at, said, control, activation)
         phase = Phase(system=system, control=control, modes=read, rows=place.rows)
-        if now := holds(phase, place, activation):
+        if now := holds(phase, place, activation, size=size):
             return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
 
@@ -155,13 +157,17 @@ def _undecided(state: State) -> Solution:
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 
 
-def holds(phase: Phase, place: Place, activation: Activation, *, touching: float | None = None) -> Instant | None:
+def holds(
+    phase: Phase, place: Place, activation: Activation, *, touching: float | None = None, size: float = 0.0
+) -> Instant | None:  # fmt: skip
     """Return the instant if the modes of a phase solve the complementarity problem there, up to 1e-8 of its forces.
 
     Parameters
     ----------
     touching : float, optional
         Open gaps up to this may not close, m; default: what counts as closed.
+    size : float
+        What forces are measured by where all of them vanish together, N.
     """
     try:
         now = phase.at(place)
@@ -169,7 +175,7 @@ def holds(phase: Phase, place: Place, activation: Activation, *, touching: float
         return None
     if not np.isfinite(now.a).all():
         return None
-    allowed = _allowed(now, activation)
+    allowed = _allowed(now, activation, size)
     found = phase.conditions(now)
     ok = all(g >= -allowed[watch.unit] or watch.kind == "end" for g, watch in zip(found, phase.watches, strict=True))
     if ok and touching is not None:
@@ -178,9 +184,9 @@ def holds(phase: Phase, place: Place, activation: Activation, *, touching: float
     return now if ok else None
 
 
-def _allowed(now: Instant, activation: Activation) -> dict[str, float]:
+def _allowed(now: Instant, activation: Activation, size: float = 0.0) -> dict[str, float]:
     force = max((float(np.abs(r).max()) for r in now.r), default=0.0)
-    force = max(force, float(np.abs(now.h).max(initial=0.0)))
+    force = max(size, force, float(np.abs(now.h).max(initial=0.0)))
     a = max(float(np.abs(now.a).max(initial=0.0)), float(np.abs(over_mass(now.M, now.h)).max(initial=0.0)))
     return {"force": HOLDS * force, "acceleration": HOLDS * a, "place": activation.gap, "speed": activation.speed}
 

@@ -76,7 +76,8 @@ class Settling(Course):
             self.q, self.v = q, v
             place = self._place()
         chosen = choose(
-            self.system, self.state(), place, guesses, self.control, activation, None if struck else later
+            self.system, self.state(), place, guesses, self.control, activation, None if struck else later,
+            self._floor("force"),
         )  # fmt: skip
         self._take_over(chosen, known, before, struck)
 

@@ -80,3 +80,19 @@ def test_stick_and_slip_with_stribecks_law_agree_with_scipy(made):
     assert [event.kind for event in run.events] == [kind for kind, _ in expected]
     assert len(expected) >= 4
     np.testing.assert_allclose([event.t for event in run.events], [t for _, t in expected], rtol=0, atol=2e-10)
+
+
+def test_a_guide_whose_load_and_reaction_vanish_together():
+    """A bead in a guide: h = (0, A sin 3t), N = -A sin 3t; mu |N| brakes it until v0 = mu A / 3 (4 + 1 - cos 3t)."""
+    x, y = dynamicsymbols("x y", real=True)
+    A, mu, v0 = 20.0, 0.2, 6.0
+    guide = Contact(gap=y, slip=x.diff(), mu=mu, kind="bilateral", name="guide")
+    bead = LagrangianSystem(
+        [x, y], kinetic=(x.diff() ** 2 + y.diff() ** 2) / 2, forces=[0, A * sp.sin(3 * dynamicsymbols._t)],
+        constraints=[guide], compile=False, name="bead",
+    )  # fmt: skip
+    run = simulate(bead, State(q=[0.0, 0.0], v=[v0, 0.0]), 3.0, stepper=EventDriven())
+    assert run.status == "COMPLETED"
+    expected = [np.pi / 3, 2 * np.pi / 3, (2 * np.pi + np.arccos(5.0 - 3.0 * v0 / (mu * A))) / 3]
+    np.testing.assert_allclose([event.t for event in run.events if event.t > 0.0], expected, atol=1e-11)
+    assert [event.kind for event in run.events if event.t > 0.0] == ["turn", "turn", "stick"]

@@ -7,13 +7,16 @@ import numpy as np
 from gaussdyn.mechanics import forces, spatial_forces
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.drives import Drive
+from gaussdyn.mechanics.joint_parts import JointFriction, Motor
 from gaussdyn.mechanics.planar import PlanarSystem
 from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody, box, disc, fixed
-from gaussdyn.mechanics.planar_contacts import HalfPlane
+from gaussdyn.mechanics.planar_contacts import DryFriction, HalfPlane
 from gaussdyn.mechanics.planar_joints import Hinge
 from gaussdyn.mechanics.planar_outlines import Polygon
 from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import ball, brick, pill
+from gaussdyn.mechanics.spatial_bodies import SpatialBody, ball, brick, pill
+from gaussdyn.mechanics.spatial_joints import BallJoint
+from gaussdyn.mechanics.spatial_joints import Hinge as SpatialHinge
 from gaussdyn.mechanics.spatial_motion import SpatialMarker
 from gaussdyn.mechanics.spatial_shapes import HalfSpace
 
@@ -66,6 +69,79 @@ def mixed(dim, seed):
         bodies=bodies, obstacles=walls, pairs=pairs, joints=joints, forces=[*_pulled(dim, names, rng), *drives]
     )
     return system, system.state(place, speed)
+
+
+def linked(dim, seed):
+    """One to three bodies above a floor, one of them in a joint, with friction there and rolling resistance.
+
+    The floor may be a belt (plane) or a turntable that a motor drives (space); all pairs restore alike.
+    """
+    rng = np.random.default_rng(seed)
+    planar, count = dim == 2, int(rng.integers(1, 4))
+    make, places, speeds = (_planar, _on_line, _plane_speed) if planar else (_spatial, _in_space, _space_speed)
+    bodies = [make(f"b{k}", rng, 10.0 ** rng.uniform(0.0, 1.0)) for k in range(count)]
+    names, e = [body.name for body in bodies], rng.choice([0.0, 0.5, 1.0])
+    table = not planar and rng.random() < 0.3
+    floor = "table.floor" if table else "floor"
+    parts = {
+        "bodies": bodies, "forces": _pulled(dim, names, rng),
+        "pairs": {(a, b): _rolling_law(rng, dim, e) for k, a in enumerate(names) for b in (*names[:k], floor)},
+    }  # fmt: skip
+    place = {name: places(k, rng) for k, name in enumerate(names)}
+    speed = {name: speeds(k, rng) for k, name in enumerate(names)}
+    last, kind = names[-1], rng.integers(0, 3)
+    if table:
+        rate = rng.normal() * 4.0
+        bodies.append(SpatialBody(name="table", mass=50.0, inertia=(5.0, 5.0, 10.0)))
+        place["table"], speed["table"] = (0.0,) * 3 + (1.0, 0.0, 0.0, 0.0), (0.0,) * 5 + (rate,)
+        axle = SpatialHinge(name="axle", a=SpatialMarker("table"), b=SpatialMarker("ground", name="peg"))
+        parts |= {
+            "obstacles": [HalfSpace(name="floor", body="table")],
+            "joints": [axle, Motor(joint="axle", rate=rate)],
+        }
+    elif planar:
+        parts["obstacles"] = [HalfPlane(name="floor", belt=rng.choice([0.0, 0.5, -2.0]))]
+        if kind == 0:
+            parts["contacts"] = [DryFriction(point=Marker(last, (0.05, 0.0), "rub"), cap=rng.uniform(0.0, 10.0),
+                                             belt=rng.normal())]  # fmt: skip
+        if kind == 1:
+            parts["joints"] = _on_peg(names, place, speed, rng)
+        if kind == 2 and count > 1:
+            parts["joints"] = _chained(names, place, speed, rng)
+            parts["pairs"][last, names[0]] = None
+    else:
+        parts["obstacles"], x = [HalfSpace(name="floor")], place[last][:3]
+        if kind > 0:
+            pin = (BallJoint if kind == 1 else SpatialHinge)(
+                name="pin", a=SpatialMarker(last, (0.0, 0.0, 0.3)),
+                b=SpatialMarker("ground", (x[0], x[1], x[2] + 0.3), name="peg"))  # fmt: skip
+            parts["joints"] = [pin] if kind == 1 else [pin, JointFriction(joint="pin", cap=rng.uniform(0.0, 3.0))]
+            place[last], speed[last] = (*x, 1.0, 0.0, 0.0, 0.0), (0.0,) * 5 + (speed[last][5],)
+    system = (PlanarSystem if planar else SpatialSystem)(**parts)
+    return system, system.state(place, speed)
+
+
+def _on_peg(names, place, speed, rng):
+    x, y, _ = place[names[-1]]
+    speed[names[-1]] = (0.0, 0.0, speed[names[-1]][2])
+    pin = Hinge(name="pin", a=Marker(names[-1]), b=fixed(x, y, "peg"))
+    return [pin, JointFriction(joint="pin", cap=rng.uniform(0.0, 3.0), cap_s=3.0)]
+
+
+def _chained(names, place, speed, rng):
+    """Hang the last body of a chain on the first, at rest."""
+    first, last = names[0], names[-1]
+    x, y, turn = place[first]
+    place[last] = (x - 0.3 * np.sin(turn) - 0.3, y + 0.3 * np.cos(turn), 0.0)
+    speed[first] = speed[last] = (0.0, 0.0, 0.0)
+    pin = Hinge(name="pin", a=Marker(last, (0.3, 0.0)), b=Marker(first, (0.0, 0.3)))
+    return [pin, JointFriction(joint="pin", cap=rng.uniform(0.0, 1.0))]
+
+
+def _rolling_law(rng, dim, e):
+    mu = rng.choice([0.1, 0.5, 0.9])
+    mu_r = rng.choice([0.0, 0.02]) if dim == 3 else 0.0
+    return ContactLaw(mu=mu, mu_s=mu * rng.choice([1.0, 1.3]), mu_r=mu_r, eps_n=e, eps_t=rng.choice([0.0, e]))
 
 
 def _law(rng):

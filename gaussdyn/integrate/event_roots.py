@@ -86,7 +86,7 @@ class Search:
         found = now.g + self.offset
         if self.phase.redundant:
             force = np.array([watch.unit == "force" for watch in self.phase.watches])
-            found[force] = now.g[force].min(initial=np.inf) + self.offset[force]
+            found[force] = found[force].min(initial=np.inf)
         return Seen(now.t, found, now.rate)
 
     def _between(self, a: Seen, b: Seen, depth: int) -> Crossing | None:
@@ -104,7 +104,7 @@ class Search:
         """Return where condition k falls below zero between two points that are close."""
         watch = self.phase.watches[k]
         if a.g[k] <= 0.0:
-            return Crossing(t=a.t, watch=watch, k=k)
+            return self._crossing(a.t, k)
         if b.g[k] > 0.0:
             lowest = self._lowest(a, b, k)
             if lowest is None:
@@ -116,8 +116,8 @@ class Search:
                 if not (self.offset[k] > 0.0 and a.g[k] <= self.noise[k]):  # it begins at zero: no graze
                     self.grazes.append(Graze(t=t, id=watch.id, gap=g))
                 return None
-            return self._cut(a.t, t, watch, k)
-        return self._cut(a.t, b.t, watch, k)
+            return self._cut(a.t, t, k)
+        return self._cut(a.t, b.t, k)
 
     def _lowest(self, a: Seen, b: Seen, k: int) -> tuple[float, float] | None:
         """Return when a condition is lowest between two points and how low, None if it is at one of them."""
@@ -133,9 +133,17 @@ class Search:
     def _value(self, t: float, k: int) -> float:
         return float(self._lifted(self.look(t)).g[k])
 
-    def _cut(self, low: float, high: float, watch: Watch, k: int) -> Crossing:
+    def _cut(self, low: float, high: float, k: int) -> Crossing:
         t = brentq(lambda t: self._value(t, k), low, high, xtol=1e-13 * max(1.0, abs(high)), rtol=4.0 * EPS)
-        return Crossing(t=float(t), watch=watch, k=k)
+        return self._crossing(float(t), k)
+
+    def _crossing(self, t: float, k: int) -> Crossing:
+        """Return the crossing of condition k; among the forces of redundant rows that of the one that is least."""
+        watches = self.phase.watches
+        if self.phase.redundant and watches[k].unit == "force":
+            g = self.look(t).g + self.offset
+            k = min((j for j, watch in enumerate(watches) if watch.unit == "force"), key=lambda j: float(g[j]))
+        return Crossing(t=t, watch=watches[k], k=k)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

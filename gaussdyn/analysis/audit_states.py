@@ -112,7 +112,8 @@ class _SavedStep:
         kept = float(run.steps.restitution[run.saved[k] - 1])
         if located:
             kinds = [event.kind for event in run.events if event.t == state.t]
-            extra |= {"event": RESTED if RESTED in kinds else kinds[0]} if kinds else {}
+            times = tuple(sorted({event.t for event in run.events if start.t < event.t <= state.t}))
+            extra |= {"event": RESTED if RESTED in kinds else kinds[0], "times": times} if kinds else {}
         elif kept != 1.0:
             extra["restitution"] = kept
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)

@@ -163,19 +163,21 @@ class EventDriven:
         )
 
     def rebuild(
-        self, system: System, start: State, state: State, dt: float, control: Array | None, *, event: str = ""
+        self, system: System, start: State, state: State, dt: float, control: Array | None, *, event: str = "",
+        times: tuple[float, ...] = (),
     ) -> Rebuilt:  # fmt: skip
         """Return the step from `start` again; what reacts is shown as rows that hold, with the same impulses.
 
-        Whether it ended with an event, and whether with the end of a sequence of impacts, it needs to be told.
+        Whether it ended with an event, and whether with the end of a sequence of impacts, it needs to be told, and the
+        times of all events in it: it finds them by itself, but no better than rounding lets it.
         """
         near, rest = CLOSE * max(1.0, abs(state.t)), state.t if event == RESTED else None
         for margin in (near, 1e4 * near) if event else ():  # an event at the end is seen only from beyond it
-            leg = self._again(system, start, control, state.t + margin, rest)
+            leg = self._again(system, start, control, state.t + margin, rest, times)
             if leg.changes and abs(leg.t - state.t) <= near:
                 break
         else:
-            leg = self._again(system, start, control, state.t, None)
+            leg = self._again(system, start, control, state.t, None, times)
         step = _step(leg, start, 0.0)
         d, rows = step.dynamics, []
         h = d.M @ step.state.v
@@ -192,9 +194,12 @@ class EventDriven:
             dynamics=replace(d, h=h, rows=tuple(rows)), q=np.where(same, state.q, step.state.q), laws=E
         )  # fmt: skip
 
-    def _again(self, system: System, start: State, control: Array | None, end: float, rest: float | None) -> Leg:
+    def _again(
+        self, system: System, start: State, control: Array | None, end: float, rest: float | None,
+        times: tuple[float, ...],
+    ) -> Leg:  # fmt: skip
         leg = self.leg(system, start, control)
-        leg.again, leg.rest_at = True, rest
+        leg.again, leg.rest_at, leg.claimed = True, rest, times
         leg = self._begun(leg, start, end)
         try:
             leg.run(end, end)
@@ -218,7 +223,8 @@ class EventDriven:
             leg.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
             return leg
         after = self.leg(leg.whole, State(t=leg.t, q=leg.q, v=found.v), leg.control)
-        after.again, after.rest_at, after.impulses = leg.again, leg.rest_at, dict(found.impulses)
+        after.again, after.rest_at, after.claimed = leg.again, leg.rest_at, leg.claimed
+        after.impulses = dict(found.impulses)
         after.events = leg.events
         after.work[0] += found.energy
         kind, ids = f"none_passed_by_{found.kind}", sorted(found.impulses)

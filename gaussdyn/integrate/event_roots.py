@@ -191,17 +191,17 @@ def polished(
     look : callable
         look(t, y) -> Seen.
     """
-    t, y = found.t, piece.y
+    t, least = found.t, EPS * max(abs(piece.t), 1e-3)
     for _ in range(POLISHES):
         h = t - piece.t
-        if h <= EPS * max(abs(piece.t), 1e-3):
+        if h <= least:
             return piece.t, piece.y
         again = redo(h)
         more = _correction(again, look, found.k)
         if abs(more) <= NUDGE * h:
             return t + more, again.end + more * again.K[STAGES]
-        t, y = min(t + max(more, -0.5 * h), piece.t_end + 0.1 * piece.h), again.end  # it was seen within the step
-    return t, y
+        t = min(t + max(more, -0.5 * h), piece.t_end + 0.1 * piece.h)  # it was seen within the step
+    return t, (redo(t - piece.t).end if t - piece.t > least else piece.y)  # rounding moves it
 
 
 def _correction(piece: Piece, look: Callable[[float, Array], Seen], k: int) -> float:

@@ -22,10 +22,10 @@ from ..mechanics.system import System
 from .changes import Change
 from .course import SETTLED, Stretch
 from .dop853 import SHRINK, Piece
-from .event_roots import Crossing, polished
+from .event_roots import Crossing, Seen, polished
 from .feature_ends import going_on, keeping, room_of
 from .instants import Instant
-from .integration import NEARLY, Stuck
+from .integration import NEARLY, OneStep, Stuck
 from .mode_choice import holds
 from .mode_memory import LENGTH, rebounds, remembered
 from .modes import CLOSED, OPEN, Mode, Modes
@@ -39,6 +39,8 @@ FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open,
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
+ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
+AS_LOCATED = 1e-12  # s, times max(1, t)
 PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
 
 
@@ -54,11 +56,14 @@ class Leg(Settling):
         Of the user.
     ends : str
         Why the run shall end after this leg, if it shall.
+    claimed : tuple of float
+        When events of a leg that is repeated have been, s: found there again they are at these times to the bit.
     """
 
     at_once: int = 0
     events: tuple[NamedEvent, ...] = ()
     ends: str = ""
+    claimed: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         self.system = self.whole
@@ -269,6 +274,8 @@ class Leg(Settling):
         assert look is not None
         assert one_step is not None
         t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found)
+        if self.claimed:
+            t, y = self._as_claimed(piece, t, y, look(t, y), found, one_step)
 
         def later() -> State:
             """Return a state a little later along the old phase."""
@@ -299,6 +306,21 @@ class Leg(Settling):
         self._settle(now, phase.modes, fired, later)
         self._consider_passing(t_stop)
         return True
+
+    def _as_claimed(
+        self, piece: Piece, t: float, y: Array, seen: Seen, found: Crossing, one_step: OneStep
+    ) -> tuple[float, Array]:  # fmt: skip
+        """Return an event that has been found before where it was then, as far as rounding may have moved it.
+
+        Where a gap closes slowly its rounding moves the time: the last ones of a sequence of impacts by 1e-10 s.
+        """
+        rate = abs(float(seen.rate[found.k]))
+        size = max(1.0, float(np.abs(y[: len(self.q)]).max(initial=0.0)))
+        moved = ROUNDED * size / rate if found.watch.unit == "place" and rate > 0.0 else 0.0
+        then = min(self.claimed, key=lambda one: abs(one - t))
+        if piece.t < then and 0.0 < abs(then - t) <= max(AS_LOCATED * max(1.0, abs(t)), moved):
+            return then, self._again_to(piece, then, one_step).end
+        return t, y
 
     def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
         """Choose what comes after closed contacts whose features end here; others may touch in their place."""

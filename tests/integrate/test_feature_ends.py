@@ -12,6 +12,7 @@ from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.forces import Shaking
 from gaussdyn.mechanics.planar import PlanarSystem
 from gaussdyn.mechanics.planar_bodies import box, disc
 from gaussdyn.mechanics.planar_outlines import Polygon
@@ -117,6 +118,19 @@ def test_a_box_pushed_over_the_edge_stands_on_the_corner_of_the_table_then_tips(
     assert kinds[2] == ("lift_off", "crate:c0/table:e2")
     assert events[0][2] == events[1][2] == pytest.approx(first, rel=0, abs=1e-12)
     assert events[2][2] == pytest.approx(tips, rel=0, abs=1e-10)
+
+
+def test_a_box_on_two_corners_begins_to_slip_when_both_have_no_friction_left():
+    mu, most, f = 0.5, 8.0, 0.5
+    system = PlanarSystem(
+        bodies=[box("crate", mass=3.0, width=0.6, height=0.1)], obstacles=[TABLE], contact=ContactLaw(mu=mu),
+        forces=[Shaking(amplitude=most, frequency=f)],
+    )  # fmt: skip
+    _, events = passed(system, system.state({"crate": (-0.4, 0.05, 0.0)}), 0.3)
+    assert [event[0] for event in events] == ["slip", "slip"]
+    assert [event[2] for event in events] == pytest.approx(
+        [math.asin(mu * G / most) / (2.0 * math.pi * f)] * 2, abs=1e-10
+    )
 
 
 def test_a_run_that_goes_on_from_a_saved_hand_over_is_the_same():

@@ -175,6 +175,9 @@ def first_events(run, n):
 @pytest.mark.parametrize(("dim", "seed"), [
     (2, 2),  # rests where restitution turns the slip; shapes met on the way
     (2, 5), (2, 26), (2, 52),
+    (2, 13), (2, 50),  # a disc comes to the end of an edge
+    (2, 15),  # two corners that stick begin to slip at the same time
+    (2, 24),  # the last ones of a sequence of impacts
     (3, 0),  # the lines of two edges cross beyond the ends of the edges
     (3, 4),  # an edge slides along the border of a face that it comes down on
 ])  # fmt: skip

@@ -31,6 +31,8 @@ CLOSE = 1e-11  # m; violations up to this are left as they are
 ALLOWED = 1e-10  # m; a step that ends with more than this has failed
 PASSES = 10
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
+CLEAR = 1e-3  # singular values above this, relative, belong to rows that are independent beyond doubt
+NOISE = 0.1  # of `CLOSE`: part of gaps that need not be met where only a long way would do it
 ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
 NONE: Mapping[str, float] = MappingProxyType({})
 
@@ -155,9 +157,25 @@ def _displacement(J: Array, gap: Array, equal: Mask, L: Array) -> Array | None:
 def _least(A: Array, b: Array, L: Array) -> tuple[Array, Array]:
     """Return the shortest d with A d = b in the metric L L^T (least squares where rows contradict), and its forces."""
     X, scale = _scaled(A, L)
-    w = np.linalg.lstsq(X, b / scale, rcond=RANK)[0]
-    y = np.linalg.lstsq(X.T, w, rcond=RANK)[0]
-    return solve_triangular(L, w, lower=True, trans="T"), y
+    U, s, Vt = np.linalg.svd(X, full_matrices=False)
+    known = U.T @ (b / scale)
+    told = _told(U, s, known, scale)
+    part = np.divide(known, s, out=np.zeros_like(s), where=told)
+    y = U @ np.divide(part, s, out=np.zeros_like(s), where=told)
+    return solve_triangular(L, Vt.T @ part, lower=True, trans="T"), y
+
+
+def _told(U: Array, s: Array, known: Array, scale: Array) -> Mask:
+    """Return which singular directions of rows of length one say where to go.
+
+    Not those of dependent rows; and where rows nearly depend on one another (the corners of a face that lies on
+    another one), what tells them apart only if it is more than the rounding of their gaps: bodies would move far to
+    close nothing.
+    """
+    left = np.abs(known * U * scale[:, None]).max(axis=0, initial=0.0)  # m: of the gaps, if that is not met
+    most = s.max(initial=0.0)
+    told: Mask = (s > RANK * most) & ((s > CLEAR * most) | (left > NOISE * CLOSE))
+    return told
 
 
 def _scaled(A: Array, L: Array) -> tuple[Array, Array]:
@@ -174,8 +192,9 @@ def _program(J: Array, gap: Array, equal: Mask, L: Array) -> Array | None:
     b = -gap / scale
     size = float(np.abs(b).max())
     U, s, Vt = np.linalg.svd(X[equal], full_matrices=False)
-    kept = s > RANK * s.max(initial=0.0)
-    A, rhs = Vt[kept], (U.T @ b[equal])[kept] / s[kept]
+    known = U.T @ b[equal]
+    kept = _told(U, s, known, scale[equal])
+    A, rhs = Vt[kept], known[kept] / s[kept]
     n = X.shape[1]
     program = QuadraticProgram(H=np.eye(n), g=np.zeros(n), A=A, b=rhs / size, C=X[~equal], d=b[~equal] / size)
     answer = solve_quadratic(program)

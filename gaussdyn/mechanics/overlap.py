@@ -72,7 +72,7 @@ def check_apart(system: System, state: State, *, tolerance: float = TOLERANCE) -
     found = overlaps(system, state, tolerance=tolerance)
     if found:
         rest = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        mend = f"Move them apart by {found[0].depth:.6g} m, or start from pushed_apart(system, state)."
+        mend = f"Move them apart by {found[0].depth:.6g} m, or pass project=True, which pushes them apart."
         raise InputError("state", f"{found[0]}{rest}", "bodies that do not overlap", mend)
 
 

@@ -46,7 +46,7 @@ def test_the_message_names_the_pair_the_depth_and_the_way_out():
     assert first.depth == pytest.approx(0.125)
     assert (second.pair, second.depth) == (("lower", "floor"), pytest.approx(0.01))
     with pytest.raises(
-        InputError, match=r"(upper and lower|lower and upper) overlap by 0\.125 m \(and 1 more\).*pushed_apart"
+        InputError, match=r"(upper and lower|lower and upper) overlap by 0\.125 m \(and 1 more\).*project=True"
     ):
         check_apart(system, state)
     moved = pushed_apart(system, state)

@@ -19,8 +19,8 @@ SMALL = 16
 EPS = float(np.finfo(np.float64).eps)
 
 
-def vector(name: str, value: ArrayLike, size: int | None = None) -> Array:
-    """Return `value` as a finite float64 vector of shape (size,).
+def vector(name: str, value: ArrayLike, size: int | None = None, *, finite: bool = True) -> Array:
+    """Return `value` as a finite float64 vector of shape (size,); with `finite` False the caller sees to that.
 
     Raises
     ------
@@ -32,11 +32,15 @@ def vector(name: str, value: ArrayLike, size: int | None = None) -> Array:
         x = x.reshape(1)
     if x.ndim != 1 or (size is not None and x.shape[0] != size):
         raise InputError(name, f"shape {x.shape}", f"a vector of shape ({'n' if size is None else size},)")
-    return _finite(name, x)
+    return finite_only(name, x) if finite else x
 
 
-def matrix(name: str, value: ArrayLike, rows: int | None = None, cols: int | None = None) -> Array:
+def matrix(
+    name: str, value: ArrayLike, rows: int | None = None, cols: int | None = None, *, finite: bool = True
+) -> Array:
     """Return `value` as a finite float64 matrix of shape (rows, cols); an empty one may be given as ``[]``.
+
+    With `finite` False the caller sees to that.
 
     Raises
     ------
@@ -51,7 +55,7 @@ def matrix(name: str, value: ArrayLike, rows: int | None = None, cols: int | Non
     wanted = f"a matrix of shape ({'m' if rows is None else rows}, {'n' if cols is None else cols})"
     if x.ndim != 2 or (rows is not None and x.shape[0] != rows) or (cols is not None and x.shape[1] != cols):
         raise InputError(name, f"shape {x.shape}", wanted)
-    return _finite(name, x)
+    return finite_only(name, x) if finite else x
 
 
 def scalar(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf, open_low: bool = False) -> float:
@@ -84,6 +88,8 @@ def square(x: Array) -> float:
 
 
 def _numbers(name: str, value: ArrayLike) -> Array:
+    if type(value) is np.ndarray and value.dtype == np.float64:
+        return value.copy()
     try:
         given = np.asarray(value)
         if given.dtype.kind not in "fiub" and not _all_real(given):
@@ -102,7 +108,14 @@ def _all_real(given: np.ndarray[Any, Any]) -> bool:
     return given.dtype.kind == "O" and all(hasattr(x, "__float__") and not isinstance(x, str) for x in given.flat)
 
 
-def _finite(name: str, x: Array) -> Array:
+def finite_only(name: str, x: Array) -> Array:
+    """Return the array.
+
+    Raises
+    ------
+    InputError
+        If it holds NaN or infinity.
+    """
     small = x.size <= SMALL  # numpy takes five times as long for a few numbers, and these are checked at every step
     if not (all(map(math.isfinite, x.ravel().tolist())) if small else all_finite(x)):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])

@@ -7,6 +7,7 @@ import numpy as np
 from .._jit import kernel
 from ..arrays import Array, IntArray
 from .law_kernels import A1, A2, I1, length, natural, rolling_cone
+from .sweep_kernels import ROWS, Rows, motion
 
 OPEN, STICK, SLIP, DEGENERATE = range(4)
 
@@ -128,3 +129,13 @@ def audit(
             out[3] = max(out[3], abs(U[0]) if c in (2, 4) else -U[0])
         if c in (1, 2, 6, 7):
             friction_figures(c, mode[k], d, p, U, R, rho[k], tol, out)
+
+
+@kernel(f"void({ROWS}, {I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})")
+def audit_at(
+    rows: Rows, code: IntArray, start: IntArray, P: Array, q: Array, u: Array, r: Array, rho: Array, border: float,
+    out: Array, mode: IntArray,
+) -> None:  # fmt: skip
+    """Put u = W r + q, then `audit` it."""
+    motion(rows, q, r, u)
+    audit(code, start, P, q, u, r, rho, border, out, mode)

@@ -15,6 +15,9 @@ from ..arrays import Array
 from .law_kernels import A1, A2, length, natural
 from .newton_kernels import newton_dense, solve_dense
 
+REGULAR = 1e-6  # determinant, over that of the diagonal, from which on a block needs no pivots
+ROOTS = 30  # most Newton steps for the speed of slip
+
 
 @kernel(f"UniTuple(float64, 4)({A2}, {A1}, float64, float64, {A1})", borrows=True)
 def friction_at(W: Array, q: Array, load: float, a: float, r: Array) -> tuple[float, float, float, float]:
@@ -246,6 +249,68 @@ def slip(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array)
     return slip_root(W, q, p[0] if code == 1 else -p[0], 0.0, r)
 
 
+@kernel(f"boolean({A2}, {A1}, {A1}, {A1})", borrows=True)
+def contact_in_plane(W: Array, q: Array, p: Array, r: Array) -> bool:
+    """Solve a closed Coulomb contact in the plane by hand; false where its matrix is nearly singular or it has no say.
+
+    It has none where both directions of slip obey the law, or neither.
+    """
+    mu, det = p[0], W[0, 0] * W[1, 1] - W[0, 1] * W[1, 0]
+    if not det > REGULAR * W[0, 0] * W[1, 1] > 0.0:
+        return False
+    n, t = (W[0, 1] * q[1] - W[1, 1] * q[0]) / det, (W[1, 0] * q[0] - W[0, 0] * q[1]) / det
+    if abs(t) <= p[1] * n:
+        r[0], r[1] = n, t
+        return True
+    plus, minus = W[0, 0] - mu * W[0, 1], W[0, 0] + mu * W[0, 1]
+    if not (plus > 0.0 and minus > 0.0):
+        return False
+    n, t = -q[0] / plus, -q[0] / minus  # r_N in slip forwards and backwards
+    forwards = q[1] + (W[1, 0] - mu * W[1, 1]) * n > 0.0
+    backwards = q[1] + (W[1, 0] + mu * W[1, 1]) * t < 0.0
+    if forwards == backwards:
+        return False
+    r[0], r[1] = (n, -mu * n) if forwards else (t, mu * t)
+    return True
+
+
+@kernel(f"boolean({A2}, {A1}, {A1}, {A1})", borrows=True)
+def contact_in_space(W: Array, q: Array, p: Array, r: Array) -> bool:
+    """Solve a closed Coulomb contact in space; false where its matrix is nearly singular, or it does not slip either.
+
+    The normal row is eliminated once. Slip: u_T = -a r_T, a root of 1 / |r_T(a)| = 1 / (mu r_N(a)) by Newton's method.
+    """
+    mu, w = p[0], 1.0 / W[0, 0]
+    k1, k2, load = W[0, 1] * w, W[0, 2] * w, -q[0] * w
+    m11, m12, b1 = W[1, 1] - W[1, 0] * k1, W[1, 2] - W[1, 0] * k2, q[1] + W[1, 0] * load
+    m21, m22, b2 = W[2, 1] - W[2, 0] * k1, W[2, 2] - W[2, 0] * k2, q[2] + W[2, 0] * load
+    if not (m11 * m22 - m12 * m21 > REGULAR * m11 * m22 > 0.0 and m11 > REGULAR * W[1, 1] and m22 > REGULAR * W[2, 2]):
+        return False
+    a, limit = 0.0, p[1]
+    for k in range(ROOTS):
+        c11, c22 = m11 + a, m22 + a
+        d = 1.0 / (c11 * c22 - m12 * m21)
+        x, y = (m12 * b2 - c22 * b1) * d, (m21 * b1 - c11 * b2) * d
+        n, t = load - k1 * x - k2 * y, np.sqrt(x * x + y * y)
+        f = (limit if k == 0 else mu) * n
+        if (k == 0 and t <= f) or (k > 0 and abs(t - f) <= 2e-16 * t):
+            r[0], r[1], r[2] = n, x, y
+            return True
+        f = mu * n
+        if not (f > 0.0 and t > 0.0):
+            return False
+        dx, dy = (m12 * y - c22 * x) * d, (m21 * x - c11 * y) * d
+        df, dt = -mu * (k1 * dx + k2 * dy), (x * dx + y * dy) / t
+        new = a + (t - f) * t * f / (df * t * t - dt * f * f)
+        if not 0.0 < new < np.inf:
+            return False
+        if abs(new - a) <= 4e-15 * new:
+            r[0], r[1], r[2] = n, x * f / t, y * f / t
+            return bool(abs(t - f) <= 1e-13 * t)
+        a = new
+    return False
+
+
 @kernel(f"int64(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def simple_block(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> int:
     """Solve a block unless it needs Newton's method: 1 solved, 0 no solution found, -1 for `by_newton` to do."""
@@ -258,6 +323,8 @@ def simple_block(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work
             return 1
         if W[0, 0] <= 0.0:
             return 0
+        if code == 1 and (contact_in_plane(W, q, p, r) if d == 2 else contact_in_space(W, q, p, r)):
+            return 1
     if rest(code, d, W, q, p, r, work):
         return 1
     if code == 6 or (code == 7 and d == 3):

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import Array, IntArray, all_finite, matrix, vector
+from ..arrays import Array, IntArray, finite_only, matrix, vector
 from ..errors import InputError
 from .condense import Elimination
 from .laws import Law, LawTable, Unilateral
 
 SMALL_ROWS = 60  # patterns of full matrices up to here are kept
+NOTHING = np.zeros(0)
 Matrix = Any  # Array or scipy.sparse.csr_array: both know @ and .T
 
 
@@ -117,6 +118,11 @@ class ComplementarityProblem:
     form : GlobalForm, optional
         The global problem that W and q were condensed from.
 
+    Attributes
+    ----------
+    idle : bool
+        Whether r = 0 obeys every law at first sight: there are no rows, q = 0, or every contact opens.
+
     Raises
     ------
     InputError
@@ -132,21 +138,27 @@ class ComplementarityProblem:
     table: LawTable = field(init=False, repr=False)
     rows: Rows = field(init=False, repr=False)
     rho: Array = field(init=False, repr=False)
+    idle: bool = field(init=False, repr=False)
     elimination: Elimination | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         table = LawTable.of(self.laws)
-        q = vector("q", self.q)
+        q = vector("q", self.q, finite=False)
         if table.start[-1] != len(q):
             mend = "A planar contact is Coulomb(mu, dim=2)."
             raise InputError("laws", f"blocks of {table.start[-1]} rows in all", f"{len(q)} rows, the size of q", mend)
-        W = _matrix("W", self.W, len(q), len(q))
-        rows, rho, monotone = _rows(W, table)
-        if not monotone:
-            _check_cone_blocks(rows.spectra, table)
-        W_abs = None if self.W_abs is None else _matrix("W_abs", self.W_abs, len(q), len(q))
-        for name, value in zip(_DERIVED, (W, q, table.laws, table, rows, rho, W_abs), strict=True):
-            object.__setattr__(self, name, value)
+        W = _matrix("W", self.W, len(q), len(q), finite=False)
+        rows, rho, idle = _described(W, q, table)
+        put = object.__setattr__
+        put(self, "W", W)
+        put(self, "q", q)
+        put(self, "laws", table.laws)
+        put(self, "table", table)
+        put(self, "rows", rows)
+        put(self, "rho", rho)
+        put(self, "idle", idle)
+        if self.W_abs is not None:
+            put(self, "W_abs", _matrix("W_abs", self.W_abs, len(q), len(q)))
 
     def __repr__(self) -> str:
         """Return one line: the number of blocks, of rows, and the laws' names."""
@@ -178,7 +190,7 @@ class ComplementarityProblem:
         """Return (x, lam) of the global form for the reaction r; two empty vectors without one."""
         form = self.form
         if form is None:
-            return np.zeros(0), np.zeros(0)
+            return NOTHING, NOTHING
         elimination = self.elimination or Elimination(form.M, form.G, form.b)
         load = form.h + np.asarray((form.J.T if form.B is None else form.B) @ r).ravel()
         if form.B_abs is not None:
@@ -186,35 +198,38 @@ class ComplementarityProblem:
         return elimination.motion(load)
 
 
-_DERIVED = ("W", "q", "laws", "table", "rows", "rho", "W_abs")
-
-
-def _matrix(name: str, value: Matrix, rows: int, cols: int) -> Matrix:
+def _matrix(name: str, value: Matrix, rows: int, cols: int, *, finite: bool = True) -> Matrix:
     if value is None:
         return None
     if not sp.issparse(value):
-        return matrix(name, value, rows, cols) if rows * cols else np.zeros((rows, cols))
+        return matrix(name, value, rows, cols, finite=finite) if rows * cols else np.zeros((rows, cols))
     if value.shape != (rows, cols):
         raise InputError(name, f"shape {value.shape}", f"a matrix of shape ({rows}, {cols})")
     checked = type(value) is sp.csr_array and value.data.dtype == np.float64
     csr = value if checked else sp.csr_array(value, dtype=np.float64)
     csr.sum_duplicates()
-    if not all_finite(csr.data):
-        raise InputError(name, "NaN or infinity", "finite numbers")
+    if finite:
+        finite_only(name, csr.data)
     return csr
 
 
-def _rows(W: Matrix, table: LawTable) -> tuple[Rows, Array, bool]:
-    """Return W by rows, the step sizes rho of the blocks, and whether none has a negative eigenvalue."""
-    if sp.issparse(W):
-        data, indices, indptr = W.data, W.indices.astype(np.int64), W.indptr.astype(np.int64)
+def _described(W: Matrix, q: Array, table: LawTable) -> tuple[Rows, Array, bool]:
+    """Return W by rows, the step sizes rho of the blocks, and whether the problem is idle; all numbers are checked."""
+    if type(W) is sp.csr_array:
+        data = W.data
+        indices, indptr = W.indices.astype(np.int64, copy=False), W.indptr.astype(np.int64, copy=False)
     else:
         m = len(W)
         data, (indices, indptr) = W.ravel(), _pattern(m) if m <= SMALL_ROWS else _full(m)
     n = len(table.code)
     D, spectra, rho = np.zeros((n, 5, 5)), np.zeros((n, 3)), np.empty(n)
-    monotone = _kernels()[0](data, indices, indptr, table.start, D, spectra, rho)
-    return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra), rho, bool(monotone)
+    finite, monotone, idle = _kernels()[0](data, indices, indptr, table.start, q, table.one_sided, D, spectra, rho)
+    if not finite:
+        finite_only("q", q)
+        finite_only("W", data)
+    if not monotone:
+        _check_cone_blocks(spectra, table)
+    return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra), rho, idle
 
 
 def _full(m: int) -> tuple[IntArray, IntArray]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..arrays import Array
 from .complementarity import ComplementarityProblem
 from .solution import Solution
 from .verify import Problem, finer, loose, trimmed, verified
@@ -16,17 +17,23 @@ ROWS = 36  # more is left to sparse methods
 STEPS = 60  # proximal Newton steps; what needs more is hard, and left to the whole list of attempts
 
 
-def few_blocks(problem: Problem, blocks: ComplementarityProblem, tol: float) -> Solution | None:
-    """Return the verified answer of the first attempts, or None if the problem is not of the kind for it."""
-    rows, table = blocks.rows, blocks.table
+def few_blocks(
+    problem: Problem, blocks: ComplementarityProblem, tol: float, start: Array | None = None
+) -> Solution | None:
+    """Return the verified answer of the first attempts, or None if the problem is not of the kind for it.
+
+    They begin at `start`, if it is given, and where that does not solve the problem at zero.
+    """
+    table = blocks.table
     if len(blocks.q) > ROWS or blocks.W_abs is not None or table.dry:
         return None
-    full = (rows.data, rows.indices, rows.indptr)
-    if sp.issparse(blocks.W):
-        full = _kernels()[1](*full)
-    laws, r = (table.code, table.start, table.P), np.zeros(len(blocks.q))
-    E, steps = _kernels()[0](full, blocks.q, rows.D, laws, blocks.rho, tol, 0 if table.plain else STEPS, r)
-    if not np.isfinite(E):
+    attempts, r, data = _kernel(), np.zeros(len(blocks.q)) if start is None else start.copy(), _data(blocks)
+    most = 0 if table.plain else STEPS
+    E, steps = attempts(*data, tol, most if start is None else 0, r)
+    if start is not None and not tol >= E:
+        r[:] = 0.0
+        E, steps = attempts(*data, tol, most, r)
+    if not math.isfinite(E):
         return None
     found = verified(problem, blocks, r, "proximal_newton" if steps else "gauss_seidel", steps or 5, tol)
     if not (found.solved and loose(found, tol)):
@@ -34,12 +41,26 @@ def few_blocks(problem: Problem, blocks: ComplementarityProblem, tol: float) -> 
     trim = trimmed(found, tol)
     if trim is not found:
         return trim
-    E, more = _kernels()[0](full, blocks.q, rows.D, laws, blocks.rho, finer(found, tol), 0, r)
-    return verified(problem, blocks, r, "proximal_newton", steps + more, tol) if np.isfinite(E) else found
+    r = np.zeros(len(r)) if start is None else start.copy()
+    E, more = attempts(*data, finer(found, tol), 0, r)
+    return verified(problem, blocks, r, "proximal_newton", steps + more, tol) if math.isfinite(E) else found
+
+
+def near_few(problem: Problem, blocks: ComplementarityProblem, tol: float, start: Array) -> Solution | None:
+    """Return the verified answer of Newton's method from `start` alone; None where it finds none."""
+    r = start.copy()
+    E, steps = _kernel()(*_data(blocks), tol, -1, r)
+    found = verified(problem, blocks, r, "proximal_newton", steps, tol) if tol >= E else None
+    return found if found is not None and found.solved and not loose(found, tol) else None
+
+
+def _data(blocks: ComplementarityProblem) -> tuple[Any, ...]:
+    rows, table = blocks.rows, blocks.table
+    return (rows.data, rows.indices, rows.indptr), blocks.q, rows.D, (table.code, table.start, table.P), blocks.rho
 
 
 @cache
-def _kernels() -> tuple[Any, Any]:
-    from .small_kernels import filled, first_attempts
+def _kernel() -> Any:
+    from .small_kernels import first_attempts
 
-    return first_attempts, filled
+    return first_attempts

@@ -71,6 +71,19 @@ def cone(x: Array, d: int, mu: float, y: Array, Y: Array) -> None:
             Y[a, b] += f * (x[a] / t) * (x[b] / t)
 
 
+@kernel(f"void({A1}, int64, float64, {A1})", borrows=True)
+def onto_cone(x: Array, d: int, mu: float, y: Array) -> None:
+    """Put into y, which is zero, the projection of x on {|x_T| <= mu x_N}: `cone` without the derivative."""
+    t = length(x, 1, d)
+    if mu * t <= -x[0]:
+        return
+    inside = t <= mu * x[0]
+    y[0] = x[0] if inside else (x[0] + mu * t) / (1.0 + mu * mu)
+    f = 1.0 if inside else mu * y[0] / t
+    for a in range(1, d):
+        y[a] = f * x[a]
+
+
 @kernel(f"void(int64, int64, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def reaction_map(code: int, d: int, p: Array, x: Array, y: Array, Y: Array) -> None:
     """Return the admissible reaction y(x) at x = r - rho u, and a generalised derivative Y (Alart, Curnier 1991).
@@ -135,7 +148,7 @@ def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: 
         x[a], F[a] = r[a] - rho * u[a], 0.0
     if code == 1:
         x[0] -= rho * p[0] * length(u, 1, d)
-        cone(x, d, p[0], F, Y)
+        onto_cone(x, d, p[0], F)
     elif code == 2:
         F[0] = x[0]
         disc(x, 1, d, 0.0, p[0] * abs(r[0]), p[0] * abs(r[0]), F, Y)
@@ -209,11 +222,17 @@ def extreme_eigenvalues(S: Array, d: int) -> tuple[float, float]:
 
     Three rows: the roots of the cubic by cosines (Smith, Comm. ACM 4, 1961), to rounding of |S|.
     """
+    if d == 2:
+        mean, p = 0.5 * (S[0, 0] + S[1, 1]), np.hypot(0.5 * (S[0, 0] - S[1, 1]), S[0, 1])
+        return mean - p, mean + p
     if d == 3:
         mean = (S[0, 0] + S[1, 1] + S[2, 2]) / 3.0
         a, b, c = S[0, 0] - mean, S[1, 1] - mean, S[2, 2] - mean
         x, y, z = S[0, 1], S[0, 2], S[1, 2]
-        p = np.sqrt((a * a + b * b + c * c + 2.0 * (x * x + y * y + z * z)) / 6.0)
+        off = x * x + y * y + z * z
+        if off <= 1e-32 * mean * mean:  # contacts of spheres, say
+            return min(S[0, 0], S[1, 1], S[2, 2]), max(S[0, 0], S[1, 1], S[2, 2])
+        p = np.sqrt((a * a + b * b + c * c + 2.0 * off) / 6.0)
         if not p > 0.0:
             return mean, mean
         a, b, c, x, y, z = a / p, b / p, c / p, x / p, y / p, z / p
@@ -242,16 +261,27 @@ def entries_of(data: Array, indices: IntArray, low: int, high: int, first: int, 
         low += 1
 
 
-@kernel(f"boolean({A1}, {I1}, {I1}, {I1}, {A3}, {A2}, {A1})")
+@kernel(f"UniTuple(boolean, 3)({A1}, {I1}, {I1}, {I1}, {A1}, boolean, {A3}, {A2}, {A1})")
 def block_spectra(
-    data: Array, indices: IntArray, indptr: IntArray, start: IntArray, D: Array, out: Array, rho: Array
-) -> bool:
+    data: Array, indices: IntArray, indptr: IntArray, start: IntArray, q: Array, one_sided: bool, D: Array, out: Array,
+    rho: Array,
+) -> tuple[bool, bool, bool]:  # fmt: skip
     """Extract the diagonal blocks of a CSR matrix (columns sorted) into D (n, 5, 5), and what is told by them.
 
     Rows of out: lowest, highest eigenvalue, norm. rho_k = 1 / highest; where that is not positive 1 / |W_kk|; where
-    W_kk = 0 one over the mean |W_jj|, else 1. Returns whether no lowest eigenvalue is below -1e-9 |W_kk|.
+    W_kk = 0 one over the mean |W_jj|, else 1. Returns whether all numbers are finite (else nothing is done), whether
+    no lowest eigenvalue is below -1e-9 |W_kk|, and whether r = 0 obeys all laws at first sight: q = 0, or all blocks
+    are `one_sided` and begin with a row q >= 0.
     """
-    S, n, mean, monotone = np.zeros((5, 5)), len(start) - 1, 0.0, True
+    S, n, mean, monotone, still, finite = np.zeros((5, 5)), len(start) - 1, 0.0, True, True, True
+    for i in range(len(data)):
+        finite &= data[i] - data[i] == 0.0
+    for i in range(len(q)):
+        finite &= q[i] - q[i] == 0.0
+        still &= q[i] == 0.0
+    if not finite:
+        return False, True, False
+    apart = one_sided
     for k in range(n):
         first, d, total = start[k], start[k + 1] - start[k], 0.0
         for i in range(d):
@@ -264,7 +294,8 @@ def block_spectra(
         out[k, 0], out[k, 1] = extreme_eigenvalues(S, d)
         mean += out[k, 2] / n
         monotone &= not out[k, 0] < -1e-9 * out[k, 2]
+        apart &= q[first] >= 0.0
     for k in range(n):
         scale = out[k, 1] if out[k, 1] > 0.0 else out[k, 2]
         rho[k] = 1.0 / (scale if scale > 0.0 else (mean if mean > 0.0 else 1.0))
-    return monotone
+    return True, monotone, still or apart

@@ -414,12 +414,7 @@ class LawTable:
 
     def groups(self) -> list[tuple[type[Law], IntArray, IntArray]]:
         """Return (law, blocks (k,), rows (k, dim)) for every law and block size present."""
-        size = np.diff(self.start)
-        found = []
-        for code, dim in sorted({(int(c), int(s)) for c, s in zip(self.code, size, strict=True)}):
-            blocks = np.flatnonzero((self.code == code) & (size == dim))
-            found.append((LAWS[code], blocks, self.start[blocks][:, None] + np.arange(dim)))
-        return found
+        return _groups(self)
 
     def project(self, r: Array) -> Array:
         """Return the reaction with every block projected on its admissible set."""
@@ -427,6 +422,16 @@ class LawTable:
         for law, blocks, rows in self.groups():
             y[rows] = law.project_many(r[rows], self.P[blocks])
         return y
+
+
+@lru_cache(maxsize=16)
+def _groups(table: LawTable) -> list[tuple[type[Law], IntArray, IntArray]]:
+    size = np.diff(table.start)
+    found = []
+    for code, dim in sorted({(int(c), int(s)) for c, s in zip(table.code, size, strict=True)}):
+        blocks = np.flatnonzero((table.code == code) & (size == dim))
+        found.append((LAWS[code], blocks, table.start[blocks][:, None] + np.arange(dim)))
+    return found
 
 
 KEPT = 64  # tables of tuples seen lately, by identity

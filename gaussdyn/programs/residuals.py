@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class Residuals:
         Never with |r| above 4.5e7 |rho q|, nor with E above 1e-8: where a reaction runs to infinity rounding hides any
         residual (at 1e16 the map itself is exactly 0), and above 1e-8 no mode is settled.
         """
-        return bool(self.floor <= BORDER and max(tol, min(10.0 * self.floor, BORDER)) >= self.E)
+        return self.floor <= BORDER and max(tol, min(10.0 * self.floor, BORDER)) >= self.E
 
     def to_json(self) -> dict[str, float | None]:
         """Return the figures under the keys of the file formats (null where unknown or not finite)."""
@@ -136,8 +136,17 @@ def examine(
 ) -> tuple[Residuals, tuple[str, ...], Array]:
     """Return the residuals, the modes and the motion u of the reaction r, in one pass over the blocks."""
     rho = problem.rho if rho is None else rho
-    u = problem.motion(r)
-    out, codes = _audit(problem, u, r, rho)
+    table, rows = problem.table, problem.rows
+    out, codes = np.empty(12), np.empty(len(table.code), np.int64)
+    if problem.W_abs is None and type(r) is np.ndarray and r.flags.c_contiguous and r.dtype == np.float64:
+        u = np.empty(len(problem.q))
+        _kernels()[1](
+            (rows.data, rows.indices, rows.indptr), table.code, table.start, table.P, problem.q, u, r, rho, BORDER,
+            out, codes,
+        )  # fmt: skip
+    else:
+        u = problem.motion(r)
+        _kernels()[0](table.code, table.start, table.P, problem.q, u, r, rho, BORDER, out, codes)
     weighted, plain, dual, penetration, cone, slip, angle, work, scale, nq, nr, nu = out.tolist()
     if not math.isfinite(nr) and not np.isfinite(r).all():
         return Residuals(E=np.inf), ("degenerate",) * len(rho), problem.q
@@ -166,25 +175,30 @@ def natural_map(problem: ComplementarityProblem, u: Array, r: Array, rho: Array)
 
 def _audit(problem: ComplementarityProblem, u: Array, r: Array, rho: Array) -> tuple[Array, IntArray]:
     table = problem.table
-    out, codes = np.zeros(12), np.zeros(len(table.code), dtype=np.int64)
-    _kernel()(table.code, table.start, table.P, problem.q, u, r, rho, BORDER, out, codes)
+    out, codes = np.empty(12), np.empty(len(table.code), np.int64)
+    _kernels()[0](table.code, table.start, table.P, problem.q, u, r, rho, BORDER, out, codes)
     return out, codes
 
 
 @cache
-def _kernel() -> Any:
-    from .audit_kernels import audit
+def _kernels() -> tuple[Any, Any]:
+    from .audit_kernels import audit, audit_at
 
-    return audit
+    return audit, audit_at
 
 
 def _names(codes: IntArray) -> tuple[str, ...]:
-    return tuple([MODES[c] for c in codes.tolist()])
+    return _named(codes.tobytes())
+
+
+@lru_cache(maxsize=64)  # the same in many a step
+def _named(codes: bytes) -> tuple[str, ...]:
+    return tuple([MODES[c] for c in np.frombuffer(codes, np.int64).tolist()])
 
 
 def _relative(value: float, scale: float) -> float:
     """Return value / scale, or the value itself where the scale is at rounding level."""
-    return float(value / scale if scale > EPS else value)
+    return value / scale if scale > EPS else value
 
 
 def _positive(x: float) -> float:

@@ -13,41 +13,112 @@ from ..arrays import Array, IntArray
 from .law_kernels import A1, A2, I1, length
 from .newton_kernels import TABLE, Table
 
-SHIFT = 3e-3  # weight of the reactions beside W (mean diagonal 1): small for u = 0 soon, large for digits in r
-ROUNDS = 12  # most corrections of u
-STILL = 1e-14  # change of r that ends them: the next one would be thirty times smaller
+DEPENDENT = 1e-10  # pivot, over the largest, below which a row counts as dependent on others
+ROUNDS = 4  # most corrections of u
+STILL = 1e-8  # change of r that ends them: the next one would be rounding
+SPARE, EVENED = 0.1, 1e-6  # of friction: what better shares may save at first, and once they are nearly even
 NEAR = 0.03  # normal speed (of |q|) up to which a contact that carries nothing yet may carry load at rest
-EVEN = 100.0  # largest weight of a tangential reaction
+EVEN = 100.0  # least ease of a tangential reaction, inverted
 
 
-@kernel(f"void({A1}, int64)", borrows=True)
-def lower_upper(A: Array, n: int) -> None:
-    """Factorise a matrix of n rows in place without pivots (it is nearly symmetric, and shifted)."""
-    for k in range(n):
-        for i in range(k + 1, n):
-            f = A[n * i + k] / A[n * k + k]
-            A[n * i + k] = f
-            for j in range(k + 1, n):
-                A[n * i + j] -= f * A[n * k + j]
+@kernel(f"int64({A2}, {I1}, int64, {A1}, {I1})", borrows=True)
+def independent_rows(W: Array, place: IntArray, m: int, A: Array, picks: IntArray) -> int:
+    """List rows (of the first m in `place`) on which all others depend; return how many. A (m m) is work space."""
+    for a in range(m):
+        picks[a] = a
+        for b in range(m):
+            A[m * a + b] = W[place[a], place[b]]
+    top = 0.0
+    for k in range(m):
+        p = k
+        for a in range(k + 1, m):
+            if A[(m + 1) * picks[a]] > A[(m + 1) * picks[p]]:
+                p = a
+        picks[k], picks[p] = picks[p], picks[k]
+        at = m * picks[k]
+        pivot = A[at + picks[k]]
+        top = max(top, pivot)
+        if not pivot > DEPENDENT * top:
+            return k
+        for a in range(k + 1, m):
+            row = m * picks[a]
+            f = A[row + picks[k]] / pivot
+            for b in range(m):
+                A[row + b] -= f * A[at + b]
+    return m
+
+
+@kernel(f"boolean({A1}, int64)", borrows=True)
+def cholesky(G: Array, k: int) -> bool:
+    """Factorise the lower half of a positive definite matrix of k rows in place; false if it is not. 1 / diagonal."""
+    for j in range(k):
+        s = G[k * j + j]
+        for c in range(j):
+            s -= G[k * j + c] ** 2
+        if not s > 0.0:
+            return False
+        inverse = 1.0 / np.sqrt(s)
+        G[k * j + j] = inverse
+        for i in range(j + 1, k):
+            s = G[k * i + j]
+            for c in range(j):
+                s -= G[k * i + c] * G[k * j + c]
+            G[k * i + j] = s * inverse
+    return True
 
 
 @kernel(f"void({A1}, int64, {A1})", borrows=True)
-def solve_lower_upper(A: Array, n: int, x: Array) -> None:
-    """Solve in place of the right side, with the factors of `lower_upper`."""
-    for i in range(n):
-        for j in range(i):
-            x[i] -= A[n * i + j] * x[j]
-    for i in range(n - 1, -1, -1):
-        for j in range(i + 1, n):
-            x[i] -= A[n * i + j] * x[j]
-        x[i] /= A[n * i + i]
+def solve_cholesky(G: Array, k: int, x: Array) -> None:
+    """Solve in place of the right side, with the factor of `cholesky`."""
+    for i in range(k):
+        for c in range(i):
+            x[i] -= G[k * i + c] * x[c]
+        x[i] *= G[k * i + i]
+    for i in range(k - 1, -1, -1):
+        x[i] *= G[k * i + i]
+        for c in range(i):
+            x[c] -= G[k * i + c] * x[i]
+
+
+@kernel(f"boolean({A1}, int64, int64, {A1}, {A1}, {A1}, {A1})", borrows=True)
+def nearest_rest(A: Array, k: int, m: int, q: Array, ease: Array, x: Array, y: Array) -> bool:
+    """Move x (m) to the nearest point with R x = -q, by sum of squares over `ease`; false if R (k, m) is singular.
+
+    A holds R, and behind it place for k k numbers; y (k) is work space. What rounding leaves is solved for again.
+    """
+    G = A[k * m : k * m + k * k]
+    for a in range(k):
+        for b in range(a + 1):
+            s = 0.0
+            for j in range(m):
+                s += A[m * a + j] * ease[j] * A[m * b + j]
+            G[k * a + b] = s
+    if not cholesky(G, k):
+        return False
+    for _ in range(ROUNDS):
+        change, size = 0.0, 0.0
+        for a in range(k):
+            y[a] = -q[a]
+            for j in range(m):
+                y[a] -= A[m * a + j] * x[j]
+        solve_cholesky(G, k, y)
+        for j in range(m):
+            s = 0.0
+            for a in range(k):
+                s += A[m * a + j] * y[a]
+            s *= ease[j]
+            x[j] += s
+            change, size = max(change, abs(s)), max(size, abs(x[j]))
+        if not change > STILL * size:
+            break
+    return True
 
 
 @kernel(f"int64({A2}, {A1}, {TABLE}, {A1}, float64, {I1}, {A1}, {A1})", borrows=True)
 def closed_rows(
-    W: Array, q: Array, table: Table, r: Array, near: float, place: IntArray, shift: Array, centre: Array
+    W: Array, q: Array, table: Table, r: Array, near: float, place: IntArray, ease: Array, centre: Array
 ) -> int:
-    """List the rows of Coulomb contacts that carry load or have u_N < near, with weights and centres; return how many.
+    """List the rows of Coulomb contacts that carry load or have u_N < near, their ease and centre; return how many.
 
     0 if none carries load, or where there is another law, to which nothing here applies.
     """
@@ -67,44 +138,44 @@ def closed_rows(
             for i in range(start[k], start[k + 1]):
                 normal = i == start[k]
                 place[m], centre[m] = i, n if normal else 0.0
-                shift[m] = SHIFT * (1.0 if normal or n <= 0.0 else min(load / (blocks * n), EVEN))
+                ease[m] = 1.0 if normal or n <= 0.0 else max(blocks * n / load, 1.0 / EVEN)
                 m += 1
     return m
 
 
-@kernel(f"boolean({A2}, {A1}, {TABLE}, {A1}, float64, {I1}, {A2}, {A1}, {A1})", borrows=True)
-def rest_from(
-    W: Array, q: Array, table: Table, r: Array, near: float, place: IntArray, V: Array, A: Array, x: Array
-) -> bool:
+@kernel(f"boolean({A2}, {A1}, {TABLE}, {A1}, float64, {I1}, {A2}, {A1})", borrows=True)
+def rest_from(W: Array, q: Array, table: Table, r: Array, near: float, place: IntArray, V: Array, A: Array) -> bool:
     """Put into r a reaction that keeps the closed contacts (`closed_rows`) at rest; false if none or it fails.
 
-    Least in sum |r_T|^2 / r_N with the given r_N, and nearest to it. The shifted equations are solved again from their
-    last answer until u = 0. V (2, n), A (n n) and x (n) are work space.
+    Least in sum |r_T|^2 / r_N with the given r_N, and nearest to it. Of the equations u = 0 independent ones are taken.
+    For n rows place (2 n), V (4, n) and A (2 n n) are work space.
     """
-    shift, old = V[0], V[1]
-    m = closed_rows(W, q, table, r, near, place, shift, old)
-    for a in range(m):
-        for b in range(m):
-            A[m * a + b] = W[place[a], place[b]]
-        A[m * a + a] += shift[a]
-    lower_upper(A, m)
-    for _ in range(ROUNDS):
-        change = 0.0
-        for a in range(m):
-            x[a] = shift[a] * old[a] - q[place[a]]
-        solve_lower_upper(A, m, x)
-        for a in range(m):
-            change = max(change, abs(x[a] - old[a]))
-            old[a] = x[a]
-        if not change > STILL:
-            break
-    if m == 0 or not np.isfinite(length(old, 0, m)):
+    n, ease, x, y, b = len(q), V[0], V[1], V[2], V[3]
+    picks = place[n:]
+    m = closed_rows(W, q, table, r, near, place, ease, x)
+    k = independent_rows(W, place, m, A, picks)
+    for a in range(k):
+        i = place[picks[a]]
+        b[a] = q[i]
+        for j in range(m):
+            A[m * a + j] = W[i, place[j]]
+    if k == 0 or not nearest_rest(A, k, m, b, ease, x, y) or not np.isfinite(length(x, 0, m)):
         return False
-    for i in range(len(r)):
+    for i in range(n):
         r[i] = 0.0
     for a in range(m):
-        r[place[a]] = old[a]
+        r[place[a]] = x[a]
     return True
+
+
+@kernel(f"boolean({TABLE}, {A1}, float64)", borrows=True)
+def overloaded(table: Table, r: Array, spare: float) -> bool:
+    """Whether all contacts together use more friction than they have, and `spare` of it: no other shares help then."""
+    start, used, limit = table[1], 0.0, 0.0
+    for k in range(len(start) - 1):
+        used += length(r, start[k] + 1, start[k + 1])
+        limit += table[2][k, 1] * r[start[k]]
+    return used > (1.0 + spare) * limit
 
 
 @kernel(f"float64({A2}, {A1}, {TABLE}, {A1})", borrows=True)

@@ -14,7 +14,7 @@ from .block_kernels import simple_block
 from .falling_kernels import FALLS, falling_within
 from .law_kernels import A1, A2, A3, I1, length, natural
 from .newton_kernels import SPACE, TABLE, Table, newton_within
-from .rest_kernels import NEAR, fastest_slip, rest_from
+from .rest_kernels import EVENED, NEAR, SPARE, fastest_slip, overloaded, rest_from
 from .sweep_kernels import ROWS, Rows, one_sweep, residual_within
 
 SPACES = f"Tuple(({A1}, {A2}, {A1}, {A3}, {A2}, {A3}, {A1}, {I1}, {A2}))"
@@ -22,8 +22,8 @@ Space = tuple[Array, Array, Array, Array, Array, Array, Array, IntArray, Array]
 PROBLEM = f"Tuple(({ROWS}, {A1}, {TABLE}, {A1}, float64))"
 Problem = tuple[Rows, Array, Table, Array, float]  # scaled: W by rows, q, laws, rho, |rho q|
 SWEEPS = 2  # before Newton's method: they settle most modes
-SLOW = 0.1  # slip (of |q|) after the sweeps up to which contacts may be at rest
-RESTS = 3  # most tries to hold them
+SLOW = 0.3  # slip (of |q|) after the sweeps up to which contacts may be at rest
+RESTS = 8  # most tries to hold them
 FIRM = 1e-4  # first fixed proximal term where these do not get there
 BOLD = 10  # Newton steps within which a problem with a fixed one must be solved
 
@@ -33,22 +33,17 @@ def work_space(n: int, blocks: int) -> Space:
     """Return work space for problems of n rows in so many blocks."""
     numbers, W = np.zeros(n * n + n + blocks), np.zeros((n, n))
     sizes, D, V = np.zeros(blocks), np.zeros((blocks, 5, 5)), np.zeros((SPACE + 4, n))
-    return numbers, W, sizes, D, V, np.zeros((blocks, 5, 5)), np.zeros(n * n), np.zeros(n, np.int64), np.zeros((16, 5))
-
-
-@kernel(f"{ROWS}({A1}, {I1}, {I1})")
-def filled(data: Array, indices: IntArray, indptr: IntArray) -> Rows:
-    """Return a sparse W by rows with its zeros, as the kernels for a few contacts take it."""
-    n = len(indptr) - 1
-    full, columns, rows = np.zeros(n * n), np.empty(n * n, np.int64), np.empty(n + 1, np.int64)
-    rows[0] = 0
-    for i in range(n):
-        rows[i + 1] = n * (i + 1)
-        for j in range(n):
-            columns[n * i + j] = j
-        for c in range(indptr[i], indptr[i + 1]):
-            full[n * i + indices[c]] += data[c]
-    return full, columns, rows
+    return (
+        numbers,
+        W,
+        sizes,
+        D,
+        V,
+        np.zeros((blocks, 5, 5)),
+        np.zeros(2 * n * n),
+        np.zeros(2 * n, np.int64),
+        np.zeros((16, 5)),
+    )
 
 
 @kernel(f"Tuple((float64, int64))({PROBLEM}, float64, float64, {A1}, {A1}, float64, int64, {SPACES})")
@@ -86,13 +81,13 @@ def resting(problem: Problem, tol: float, r: Array, E: float, space: Space) -> t
     x, last = V[FALLS], np.inf
     x[:] = r
     for k in range(RESTS):  # r_N, and with it the weights, are mostly right the second time
-        if not rest_from(W, q, table, x, NEAR if k == 0 else -NEAR, place, V[:2], A, V[2]):
+        if not rest_from(W, q, table, x, NEAR if k == 0 else -NEAR, place, V[:4], A):
             return E, k
         new = error_at(problem, x, space)
         if new < E:
             E = new
             r[:] = x
-        if 0.1 * tol >= E or not (k == 0 or new < 0.5 * last):
+        if 0.1 * tol >= E or not (k == 0 or new < 0.5 * last) or overloaded(table, x, SPARE if k == 0 else EVENED):
             return E, k + 1
         last = new
     return E, RESTS
@@ -202,8 +197,10 @@ def scale_into(rows: Rows, q: Array, D: Array, table: Table, rho: Array, space: 
     for i in range(n):
         numbers[at + i] = q[i] / q0
         for j in range(n):
-            W[i, j] = rows[0][n * i + j] * inverse
-            numbers[n * i + j] = W[i, j]
+            W[i, j] = 0.0
+        for c in range(rows[2][i], rows[2][i + 1]):
+            numbers[c] = rows[0][c] * inverse
+            W[i, rows[1][c]] = numbers[c]
     for k in range(len(rho)):
         d = start[k + 1] - start[k]
         numbers[at + n + k] = rho[k] * w0
@@ -220,16 +217,18 @@ def attempts_within(
 ) -> tuple[float, int]:
     """`first_attempts` in given work space."""
     n, work = len(q), space[8]
-    if len(rho) == 1:
+    if len(rho) == 1 and limit >= 0:
         E = one_alone(D[0], q, table, rho[0], r, work)
         if 0.1 * tol >= E:
             return E, 0
         r[:] = 0.0
     weight, w0, q0 = scale_into(rows, q, D, table, rho, space)
+    for i in range(n):
+        r[i] *= w0 / q0
     data, b, own = space[0][: n * n], space[0][n * n : n * n + n], space[0][n * n + n : n * n + n + len(rho)]
     problem = ((data, rows[1], rows[2]), b, table, own, weight)
     E, steps, change = np.inf, 0, np.inf
-    for sweep in range(5):
+    for sweep in range(5 if limit >= 0 else 0):
         if sweep >= SWEEPS and change > 1e-3 * weight:
             break
         change = np.sqrt(one_sweep(problem[0], b, table, space[3], work[13], r, work[:13]))
@@ -237,12 +236,12 @@ def attempts_within(
             E = error_at(problem, r, space)
             if 0.1 * tol >= E:
                 break
-    if not 0.1 * tol >= E:
+    if limit >= 0 and not 0.1 * tol >= E:
         E, steps = resting(problem, tol, r, E, space)
     if not 0.1 * tol >= E:
         E, more = falling(problem, tol, r, E, space)
         steps += more
-    if not 0.1 * tol >= E:
+    if limit >= 0 and not 0.1 * tol >= E:
         E, more = bold_steps(problem, tol, r, E, space)
         steps += more
     if limit > 0 and not tol >= E:
@@ -260,10 +259,10 @@ def attempts_within(
 def first_attempts(
     rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array
 ) -> tuple[float, int]:
-    """Solve from r = 0: a few sweeps, Newton's method from there, then at most `limit` proximal Newton steps.
+    """Solve from r: a few sweeps, Newton's method from there, then at most `limit` proximal Newton steps from r = 0.
 
-    Returns the residual E and the steps (0 if the sweeps were enough); r becomes the best point. W is dense in `rows`.
-    With limit 0 nothing begins anew from 0.
+    Returns the residual E and the steps (0 if the sweeps were enough); r becomes the best point. With a negative
+    `limit` Newton's method alone, at once: of several solutions it finds one near r, where sweeps may run away.
     """
     return attempts_within(rows, q, D, table, rho, tol, limit, r, work_space(len(q), len(rho)))
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Any, ClassVar, Protocol
 
 from ..arrays import Array, scalar
@@ -65,13 +67,17 @@ def solve(
         if isinstance(method, type) or not hasattr(method, "solve"):
             raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
         return method.solve(problem)
-    if isinstance(problem, QuadraticProgram):
-        from .solve_quadratic import solve_quadratic
-
-        return solve_quadratic(problem)
     if isinstance(problem, (ComplementarityProblem, LinearComplementarity)):
-        from .solve_blocks import solve_blocks
-
-        return solve_blocks(problem, start=start, tol=tol, seconds=seconds)
+        return _drivers()[0](problem, start=start, tol=tol, seconds=seconds)
+    if isinstance(problem, QuadraticProgram):
+        return _drivers()[1](problem)
     allowed = "a QuadraticProgram, LinearComplementarity or ComplementarityProblem"
     raise InputError("problem", type(problem).__name__, allowed, "Build one with assemble() or gauss_program().")
+
+
+@cache
+def _drivers() -> tuple[Callable[..., Solution], Callable[..., Solution]]:
+    from .solve_blocks import solve_blocks
+    from .solve_quadratic import solve_quadratic
+
+    return solve_blocks, solve_quadratic

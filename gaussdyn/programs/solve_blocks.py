@@ -20,7 +20,7 @@ from .backends.newton import ProximalNewton
 from .backends.polish import polish
 from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
-from .few_blocks import few_blocks
+from .few_blocks import few_blocks, near_few
 from .first_sweeps import first_sweeps
 from .laws import CAP, MU, MU_S
 from .many_blocks import many_blocks
@@ -34,7 +34,6 @@ from .verify import (
     finer,
     finished,
     loose,
-    nothing_to_solve,
     trimmed,
     verified,
 )
@@ -67,13 +66,17 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
         else MAX_ITERATIONS or UNDECIDED with the best point found.
     """
     blocks = as_blocks(problem)
-    if nothing_to_solve(blocks) and (start is None or not blocks.q.any()):
+    if blocks.idle and (start is None or not blocks.q.any()):
         found = verified(problem, blocks, np.zeros(len(blocks.q)), "none", tol=tol)
         return found if found.solved else _infeasible(found, blocks)
-    quick = None if start is not None else few_blocks(problem, blocks, tol)
-    if quick is not None and quick.solved and not loose(quick, tol):
-        return quick
     last = None if start is None else vector("start", start, len(blocks.q))
+    quick = few_blocks(problem, blocks, tol, last)
+    if quick is not None and (not quick.solved or loose(quick, tol)):
+        quick = None
+    if quick is not None:
+        near = near_few(problem, blocks, tol, last) if last is not None and is_far(quick.r, last) else quick
+        if near is not None:
+            return nearer(quick, near, last)
     swept = first_sweeps(blocks, last, tol)
     if swept is not None and swept[1] <= 0.3 * tol and last is None:
         found = verified(problem, blocks, swept[0], GaussSeidel.name, swept[2], tol)
@@ -86,6 +89,7 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
         if first is not None and first.solved and not loose(first, tol) and not is_far(first.r, last):
             return first
     search = _Search(problem, blocks, tol, stop, many)
+    search.best = quick if quick is not None else search.best
     for stage in (search.quick, search.proofs, search.thorough):
         found = stage(last)
         if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED):
@@ -128,22 +132,16 @@ class _Search:
         """Return a solution nearer to `start` if the one found is far from it and Newton's method finds one there.
 
         Sweeps run away from solutions that are not stable, e.g. from rest where lift-off obeys the laws as well.
-        A block that sticks with friction stronger at rest (mu_s > mu) is not let slip for that: stick has priority.
         """
         if not is_far(found.r, start):
             return found
-        far = float(np.linalg.norm(found.r - start))
         near = ProximalNewton(alpha=0.01, newton_steps=30, tol=self.tol)
         x, count = near.improve(self.data, start / self.data.unit)
         self.iterations += count
         r = finished(self.data, x, self.tol)
-        if not np.linalg.norm(r - start) < far:
-            return found
-        other = verified(self.problem, self.blocks, r, ProximalNewton.name, self.iterations, self.tol)
-        P = self.blocks.table.P
-        pairs = zip(found.modes, other.modes, P[:, MU_S] > np.maximum(P[:, MU], P[:, CAP]), strict=True)
-        torn = any(stronger and (old, new) == ("stick", "slip") for old, new, stronger in pairs)
-        return other if other.solved and not torn else found
+        return nearer(
+            found, verified(self.problem, self.blocks, r, ProximalNewton.name, self.iterations, self.tol), start
+        )
 
     def proofs(self, start: Array | None) -> Solution:
         """Try to prove that there is no solution: no admissible motion, or all modes of a small problem refuted."""
@@ -244,6 +242,19 @@ class _Search:
             yield Lemke(tol=self.tol), None
         if start is None:  # a step of a run is not held up for so long
             yield CentralPath(seconds=2.0 * self.left(), tol=self.tol), None
+
+
+def nearer(found: Solution, other: Solution, start: Array | None) -> Solution:
+    """Return the second solution if it is one, and nearer to `start` than the first.
+
+    A block that sticks with friction stronger at rest (mu_s > mu) is not let slip for that: stick has priority.
+    """
+    if start is None or other is found or not (other.solved and square(other.r - start) < square(found.r - start)):
+        return found
+    P = as_blocks(found.problem).table.P
+    pairs = zip(found.modes, other.modes, P[:, MU_S] > np.maximum(P[:, MU], P[:, CAP]), strict=True)
+    torn = any(stronger and (old, new) == ("stick", "slip") for old, new, stronger in pairs)
+    return found if torn else other
 
 
 def is_far(r: Array, start: Array | None) -> bool:

@@ -13,6 +13,7 @@ from .block_kernels import by_newton, simple_block
 from .law_kernels import A1, A2, A3, I1, length, natural
 from .newton_kernels import TABLE, Table
 
+LEAST, MOST = 1e-200, 1e200  # of |q|^2: outside squares leave the range of doubles, which scaled problems avoid
 ROWS = f"Tuple(({A1}, {I1}, {I1}))"
 Rows = tuple[Array, IntArray, IntArray]
 
@@ -133,13 +134,16 @@ def quick_sweeps(
 
     The change of r in a sweep, in units of |rho q|, is nearly E, and stands for it where it is far below tol, or
     above; its fall over the last two sweeps (over one after the second) is the rate, which is looked at from sweep
-    `least` (2 or more) on. In any units.
+    `least` (2 or more) on. In any units; infinite where squares of q leave the range of doubles.
     """
     start, none, b, work = table[1], np.zeros((0, 0)), np.zeros(5), np.zeros((13, 5))
-    weight, before, last = 0.0, np.inf, np.inf
+    weight, size, before, last = 0.0, 0.0, np.inf, np.inf
     for k in range(len(rho)):
         for i in range(start[k], start[k + 1]):
             weight += (rho[k] * q[i]) ** 2
+            size += q[i] ** 2
+    if not LEAST < size < MOST:
+        return np.inf, 0
     weight = np.sqrt(weight)
     for done in range(1, most + 1):
         change = np.sqrt(one_sweep(rows, q, table, D, b, r, work)) / weight

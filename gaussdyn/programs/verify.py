@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -42,7 +43,7 @@ class Approach(Protocol):
 def run(method: Approach, problem: Problem) -> Solution:
     """Run one method from r = 0 and verify its answer."""
     blocks = as_blocks(problem)
-    if nothing_to_solve(blocks):
+    if blocks.idle:
         return verified(problem, blocks, np.zeros(len(blocks.q)), method=method.name, tol=method.tol)
     data = scaled(blocks)
     x, iterations = method.improve(data, np.zeros(len(blocks.q)))
@@ -52,13 +53,6 @@ def run(method: Approach, problem: Problem) -> Solution:
 def as_blocks(problem: Problem) -> ComplementarityProblem:
     """Return the problem as blocks (an LCP as Unilateral ones)."""
     return problem.blocks() if isinstance(problem, LinearComplementarity) else problem
-
-
-def nothing_to_solve(blocks: ComplementarityProblem) -> bool:
-    """Whether r = 0 obeys every law at first sight: there are no rows, q = 0, or every contact opens."""
-    if not len(blocks.q) or not np.count_nonzero(blocks.q):
-        return True
-    return blocks.table.one_sided and bool(blocks.q[blocks.table.start[:-1]].min() >= 0.0)
 
 
 def finished(data: Scaled, x: Array, tol: float) -> Array:
@@ -73,15 +67,15 @@ def verified(
 ) -> Solution:
     """Return the solution that belongs to the reaction r; SOLVED only if the recomputed residual is small."""
     figures, modes, u = examine(blocks, r)
-    if not np.isfinite(figures.E):
+    if not math.isfinite(figures.E):
         r = np.zeros(len(r))
         figures, modes, u = examine(blocks, r)
     x, lam = blocks.recover(r)
-    solved = figures.small(tol) and not contradiction(blocks, x)
+    solved = figures.small(tol) and (blocks.form is None or not contradiction(blocks, x))
     unique = Uniqueness(blocks, r, modes) if solved else (None, None)
     return Solution(
         problem=problem, status=Status.SOLVED if solved else Status.MAX_ITERATIONS,
-        x=r if isinstance(problem, LinearComplementarity) else x, lam=lam, r=r, u=u, modes=modes,
+        x=x if problem is blocks else r, lam=lam, r=r, u=u, modes=modes,
         residuals=figures, unique=unique, method=method, iterations=iterations,
     )  # fmt: skip
 

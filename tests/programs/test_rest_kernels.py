@@ -10,7 +10,7 @@ from block_cases import bodies, box, coulomb_residual
 from gaussdyn.programs.complementarity import ComplementarityProblem
 from gaussdyn.programs.few_blocks import few_blocks
 from gaussdyn.programs.laws import Coulomb, Unilateral
-from gaussdyn.programs.rest_kernels import closed_rows, rest_from
+from gaussdyn.programs.rest_kernels import closed_rows, independent_rows, nearest_rest, rest_from
 from gaussdyn.programs.verify import loose
 
 MU = 0.5
@@ -32,7 +32,7 @@ def test_a_box_pushed_exactly_as_hard_as_friction_allows(angle):
 def rest(problem, r, near=-1.0):
     n = len(r)
     x = r.copy()
-    work = np.zeros(n, dtype=np.int64), np.zeros((2, n)), np.zeros(n * n), np.zeros(n)
+    work = np.zeros(2 * n, dtype=np.int64), np.zeros((4, n)), np.zeros(2 * n * n)
     table = (problem.table.code, problem.table.start, problem.table.P)
     return rest_from(np.ascontiguousarray(problem.W), problem.q, table, x, near, *work), x
 
@@ -80,3 +80,39 @@ def test_a_sparse_matrix_takes_the_quick_way_as_well():
     quick, full = few_blocks(problem, problem, 1e-12), few_blocks(dense, dense, 1e-12)
     assert quick is not None
     np.testing.assert_array_equal(quick.r, full.r)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_nearest_rest_is_that_of_the_pseudoinverse(seed):
+    """Of all x with W x = -q the nearest to the centre, weighted: by numpy's least squares, whatever the rank."""
+    g = np.random.default_rng(seed)
+    n, rank = 12, int(g.integers(1, 8))
+    J = g.normal(size=(n, rank))
+    W = J @ (np.eye(rank) + 0.01 * g.normal(size=(rank, rank))) @ J.T
+    q, ease, centre = W @ g.normal(size=n), g.uniform(0.1, 2.0, n), g.normal(size=n)
+    place, picks, A = np.arange(n), np.zeros(n, dtype=np.int64), np.zeros(2 * n * n)
+    assert independent_rows(np.ascontiguousarray(W), place, n, A, picks) == rank
+    rows = picks[:rank]
+    A[: rank * n] = W[rows].ravel()
+    x = centre.copy()
+    assert nearest_rest(A, rank, n, q[rows].copy(), ease, x, np.zeros(n))
+    root = np.sqrt(ease)
+    expected = centre + root * np.linalg.lstsq(W * root, -q - W @ centre, rcond=1e-9)[0]
+    np.testing.assert_allclose(x, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("twist", [[0.3, 0.9, -1, 0.1, 0, 0.2], [0.2, 0.1, -1, 0, 0, 0], [MU, 0, -1, 0, 0, 0]])
+def test_a_few_contacts_take_the_last_reactions(twist):
+    """From the solution no Newton step is needed; from those of a problem nearby the answer obeys the laws, too."""
+    problem = box(twist)
+    cold = few_blocks(problem, problem, 1e-12)
+    assert cold is not None
+    again = few_blocks(problem, problem, 1e-12, cold.r)
+    assert again is not None
+    assert again.method == "gauss_seidel"
+    np.testing.assert_allclose(again.r, cold.r, atol=1e-9 * np.abs(cold.r).max())
+    other = ComplementarityProblem(W=problem.W, q=problem.q * 1.001, laws=problem.laws)
+    for start in (cold.r, -cold.r, 1e3 * cold.r):
+        warm = few_blocks(other, other, 1e-12, start)
+        assert warm is not None
+        assert coulomb_residual(np.asarray(problem.W), other.q, [MU] * 4, warm.r, 3) <= 1e-12

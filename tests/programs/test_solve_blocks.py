@@ -212,6 +212,7 @@ class _Astray:
 def test_start_is_returned_if_it_is_a_solution_that_the_attempts_leave(monkeypatch):
     problem = bodies([Coulomb(0.4)] * 12, seed=6)
     exact = solve_blocks(problem).require().r
+    monkeypatch.setattr("gaussdyn.programs.solve_blocks.few_blocks", lambda *_: None)
     monkeypatch.setattr(_Search, "_quick", lambda self, start: iter([(_Astray(), self.zero)]))
     monkeypatch.setattr(_Search, "_thorough", lambda self, start: iter([(_Astray(), self.zero)]))
     answer = solve_blocks(problem, start=exact)

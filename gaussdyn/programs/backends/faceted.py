@@ -11,7 +11,7 @@ from ...arrays import Array, IntArray, scalar
 from ...errors import InputError
 from ..laws import CAP, MU, Coulomb, Dry, LawTable, Sliding, Unilateral
 from ..solution import Solution, Status
-from ..verify import Problem, as_blocks, nothing_to_solve, verified
+from ..verify import Problem, as_blocks, verified
 from .scaled import Scaled, scaled
 
 
@@ -66,7 +66,7 @@ class Faceted:
         blocks = as_blocks(problem)
         if not has_pyramid(blocks.table):
             raise InputError("laws", "a law without a pyramid", "Unilateral, Sliding, Coulomb (mu_s = mu), Dry")
-        if nothing_to_solve(blocks):
+        if blocks.idle:
             return verified(problem, blocks, np.zeros(len(blocks.q)), self.name, 0, self.tol)
         data = scaled(blocks)
         r, pivots = self.improve(data, np.zeros(len(blocks.q)))

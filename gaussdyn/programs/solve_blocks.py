@@ -17,6 +17,7 @@ from .backends.interior_point import InteriorPoint, has_cones
 from .backends.last_digits import LastDigits
 from .backends.lemke import LARGEST, Lemke
 from .backends.newton import ProximalNewton
+from .backends.patient import PatientNewton
 from .backends.polish import polish
 from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
@@ -232,6 +233,7 @@ class _Search:
             near = ProximalNewton(alpha=0.01, newton_steps=200, seconds=self.left(), tol=self.tol)
             yield near, start / self.data.unit
         yield LastDigits(seconds=self.left(), tol=self.tol), None
+        yield PatientNewton(draws=0, seconds=0.6 * self.left(), tol=self.tol), None
         first = 5_000 if self.data.small else 500
         yield GaussSeidel(sweeps=first, seconds=0.5 * self.left(), tol=self.tol), self.zero
         yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None
@@ -241,6 +243,7 @@ class _Search:
         if SMALL < len(self.zero) <= LARGEST and facets_are_exact(self.blocks.table):
             yield Lemke(tol=self.tol), None
         if start is None:  # a step of a run is not held up for so long
+            yield PatientNewton(seconds=0.6 * self.left(), tol=self.tol), None
             yield CentralPath(seconds=2.0 * self.left(), tol=self.tol), None
 
 

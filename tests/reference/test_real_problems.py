@@ -83,15 +83,14 @@ def test_recorded_stack_under_other_loads_and_friction(seed):
 
 
 @pytest.mark.slow
-def test_rock_pile_is_solved_by_central_paths():
-    """No setting of Siconos reaches 1e-8. Paths are random: two of ten solve it, after 10 s each."""
+def test_rock_pile_is_solved():
+    """No setting of Siconos reaches 1e-8."""
     found = [path for path in FILES if path.stem == "RockPile_tob1"]
     if not found:
         pytest.skip("not recorded here")
     problem = read_problem(found[0]).problem
     answer = solve_blocks(problem, seconds=400.0)
     assert answer.solved
-    assert answer.method == "central_path"
     mu = [law.mu for law in problem.laws]
     assert coulomb_residual(sp.csr_array(problem.W).toarray(), problem.q, mu, answer.r, 3) <= 1e-12
     again = solve_blocks(problem, start=answer.r)

@@ -1,4 +1,4 @@
-"""The last digits where rows are dependent to all but ten of theirs: proximal Newton steps with tiny fixed terms."""
+"""The last digits where rows are dependent to all but ten of theirs: full proximal Newton steps with tiny terms."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import EPS, Array
 from ..complementarity import ComplementarityProblem, LinearComplementarity
 from ..solution import Solution
-from .newton import inner_newton
+from .newton import full_newton
 from .scaled import Scaled
 
 NEAR = 1e-6  # E from which on only digits are missing
-TRIES = ((1e-10, 1.0), (1e-9, 30.0), (1e-12, 1.0), (1e-10, 30.0), (1e-11, 30.0), (1e-11, 1.0))
-STEPS, LEVEL = 15, 12  # Newton steps for one centre, and centres without a better point that end a try
+FIRST, LEAST, MOST = 1e-6, 1e-12, 1e-2  # the proximal term: where it begins, and its range
+UP, DOWN = 4.0, 0.3  # its factors after a centre that is not found, and after one that is found quickly
+STEPS, QUICK = 30, 8  # Newton steps for one centre: the most, and those that are quick
+STALE = 60  # centres without a better point that end the search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastDigits:
-    """Proximal point iteration with a fixed small term and step size, a few of both in turn, from a near solution.
+    """Proximal point iteration from a near solution with a term as small as Newton's method bears, without line search.
 
     Contacts whose rows depend on each other up to 1e-11, say the corners of two faces, may have to exchange much of
-    their load until the right one opens, and a proximal term far above that lets them do so in steps of a thousandth.
-    Its fall, as in `ProximalNewton`, would end in rounding before.
+    their load until the right one opens; E stays the same all the while. A proximal term lets them do so in steps of
+    E over the term, and it may be tiny, for near a solution full Newton steps converge: slip directions turn along
+    such a step, so that |F| grows before it falls, and a line search on |F| would allow no step to speak of.
 
     Attributes
     ----------
@@ -50,16 +53,19 @@ class LastDigits:
         stop, best, best_r, steps = time.perf_counter() + self.seconds, data.residual(r), r, 0
         if not best <= NEAR:
             return r, 0
-        for alpha, g in TRIES:
-            x, stale = best_r, 0
-            while stale < LEVEL and best > 0.1 * self.tol and time.perf_counter() < stop:
-                centre, x = x, x.copy()
-                _, taken = inner_newton(data, alpha, centre, x, 0.1 * self.tol * data.weight, STEPS, g)
-                steps, E, stale = steps + taken, data.residual(x), stale + 1
-                if not np.isfinite(E):
-                    break
-                if best > E:
-                    best, best_r, stale = E, x, 0
-            if best <= self.tol:
-                break
+        x, alpha, stale, lowest = r, FIRST, 0, best
+        while best > 0.1 * self.tol and stale < STALE and time.perf_counter() < stop:
+            goal = max(1e-3 * self.tol * data.weight, 3.0 * EPS * float(np.linalg.norm(x)))
+            y, size, taken = full_newton(data, alpha, x, goal, STEPS)
+            steps, stale, E = steps + taken, stale + 1, data.residual(y)
+            if not (size <= 10.0 * goal and NEAR >= E):
+                alpha = min(UP * alpha, MOST)
+                continue
+            x = y
+            if taken <= QUICK:
+                alpha = max(DOWN * alpha, LEAST)
+            if 0.9 * lowest > E:
+                lowest, stale = E, 0
+            if best > E:
+                best, best_r = E, y
         return best_r, steps

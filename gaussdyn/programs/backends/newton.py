@@ -19,6 +19,7 @@ from .body_form import body_step, has_body_form
 from .scaled import Scaled
 
 CHUNK = 25  # Newton steps after which the clock is looked at, at the end of a proximal step
+STALE = 8  # full steps without a smaller |F| that end them
 FULL = 0.2  # a Newton matrix with more entries than this is treated as dense
 
 
@@ -125,6 +126,31 @@ def inner_newton(
         size, steps = newton_dense(data.dense(), data.W_abs, data.q, data.table, rho, g * alpha, centre, r, goal, limit)
         return float(size), int(steps)
     return _inner_large(data, alpha, rho, centre, r, goal, limit)
+
+
+def full_newton(data: Scaled, alpha: float, centre: Array, goal: float, limit: int) -> tuple[Array, float, int]:
+    """Newton steps at fixed alpha from the centre itself, without line search and with pivots; near a solution only.
+
+    Returns the point with the least |F|, that |F|, and the steps taken.
+    """
+    from ..newton_kernels import linearize
+
+    sizes, x, best, best_x, stale = np.diff(data.start), centre, np.inf, centre, 0
+    prox, rho = np.repeat(alpha / data.rho, sizes), np.repeat(data.rho, sizes)
+    F, Y = np.zeros(len(x)), np.zeros((len(data.code), 5, 5))
+    for it in range(limit + 1):
+        linearize(data.table, data.rho, data.motion(x) + prox * (x - centre), x, F, Y)
+        size = float(np.sqrt(F @ F))
+        stale = 0 if best > size else stale + 1
+        if best > size:
+            best, best_x = size, x
+        if best <= goal or it == limit or stale > STALE or not np.isfinite(size):
+            break
+        dr = _newton_step(data, Y, rho, prox, x, F)
+        if dr is None:
+            break
+        x = x + dr
+    return best_x, best, it
 
 
 def _inner_blocks(

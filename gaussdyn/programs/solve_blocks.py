@@ -41,6 +41,7 @@ from .verify import (
 
 FAR = 0.5  # change of the reactions (relative) beyond which there may be another solution nearer to the last ones
 UNSETTLED = 1e-8  # E above which a proof that allows for rounding of the rows is tried, too
+PASSES = 4  # proximal iterations begun anew that bring other measures than E down
 SMALL = 60  # rows up to which Lemke's dense tableau is cheap
 
 Begun = tuple[Solution | None, Prepared]  # what `many_blocks` returns
@@ -179,12 +180,21 @@ class _Search:
 
     def sharpen(self) -> None:
         """Polish a solved point whose residuals in other measures than E are not small yet."""
-        x = polish(self.data, self.best.r / self.data.unit, finer(self.best, self.tol))
+        self.finer(polish(self.data, self.best.r / self.data.unit, finer(self.best, self.tol)))
+        for _ in range(PASSES):
+            if loose(self.best, self.tol):
+                method = ProximalNewton(alpha=1e-3, newton_steps=60, seconds=1.0, tol=finer(self.best, self.tol))
+                x, count = method.improve(self.data, self.best.r / self.data.unit)
+                self.iterations += count
+                self.finer(x)
+        if loose(self.best, self.tol):
+            self.best = trimmed(self.best, self.tol)
+
+    def finer(self, x: Array) -> None:
+        """Keep a scaled reaction if it solves the problem and is the best."""
         other = verified(self.problem, self.blocks, x * self.data.unit, self.best.method, self.iterations, self.tol)
         if other.solved and _error(other) < _error(self.best):
             self.best = other
-        if loose(self.best, self.tol):
-            self.best = trimmed(self.best, self.tol)
 
     def consider(self, r: Array, name: str) -> Solution:
         """Verify a reaction and keep it if it is the best so far; return the best."""

@@ -13,7 +13,7 @@ from .backends.polish import polish
 from .backends.scaled import Scaled, scaled
 from .complementarity import ComplementarityProblem, LinearComplementarity
 from .laws import MU, MU_S
-from .residuals import TOL, examine
+from .residuals import TOL, Residuals, examine
 from .solution import Solution, Status
 from .uniqueness import Uniqueness
 
@@ -87,15 +87,29 @@ def contradiction(blocks: ComplementarityProblem, x: Array) -> bool:
 
 
 def loose(found: Solution, tol: float) -> bool:
-    """Whether rel_q or viol_u is above tol although no rounding of the reactions accounts for it."""
-    figures, blocks = found.residuals, found.problem
-    if figures is None or not max(figures.rel_q or 0.0, figures.viol_u or 0.0) > tol:
+    """Whether rel_q or viol_u is above tol although no rounding of the reactions accounts for it.
+
+    Or E relative to data at rounding level, beside which E itself is absolute.
+    """
+    figures, blocks = found.residuals, as_blocks(found.problem)
+    if figures is None:
         return False
-    blocks = as_blocks(blocks)
+    tiny = _beside_tiny_data(figures, blocks)
+    if not max(figures.rel_q or 0.0, figures.viol_u or 0.0, tiny) > tol:
+        return False
     rho, size = np.repeat(blocks.rho, np.diff(blocks.table.start)), float(np.linalg.norm(blocks.q))
     floors = [10.0 * EPS * float(np.linalg.norm(found.r * scale)) / size for scale in (1.0, 1.0 / rho)]
     values = (figures.rel_q or 0.0, figures.viol_u or 0.0)
-    return any(value > max(tol, floor) for value, floor in zip(values, floors, strict=True))
+    exact = 10.0 * EPS * float(np.linalg.norm(found.r)) / float(np.linalg.norm(rho * blocks.q)) if tiny > 0.0 else 0.0
+    return tiny > max(tol, exact) or any(value > max(tol, floor) for value, floor in zip(values, floors, strict=True))
+
+
+def _beside_tiny_data(figures: Residuals, blocks: ComplementarityProblem) -> float:
+    """Return E relative to |rho q| where that is at rounding level, so that E itself is absolute; else 0."""
+    if figures.floor > 0.0:  # zero where E is absolute, and for r = 0
+        return 0.0
+    size = float(np.linalg.norm(np.repeat(blocks.rho, np.diff(blocks.table.start)) * blocks.q))
+    return figures.E / size if 0.0 < size <= EPS else 0.0
 
 
 def trimmed(found: Solution, tol: float) -> Solution:
@@ -116,7 +130,6 @@ def finer(found: Solution, tol: float) -> float:
     """Return the E at which a loose solution should no longer be loose: its other residuals fall with E."""
     figures, blocks = found.residuals, as_blocks(found.problem)
     assert figures is not None
-    worst = max(figures.rel_q or 0.0, figures.viol_u or 0.0)
-    size = float(np.linalg.norm(np.repeat(blocks.rho, np.diff(blocks.table.start)) * blocks.q))
-    E = figures.E / size if 0.0 < size <= EPS else figures.E  # beside data at rounding level E is absolute
-    return max(EPS, min(0.3, tol / worst) * E)
+    tiny = _beside_tiny_data(figures, blocks)
+    worst = max(figures.rel_q or 0.0, figures.viol_u or 0.0, tiny)
+    return max(EPS, min(0.3, tol / worst) * (tiny or figures.E))

@@ -39,6 +39,15 @@ def test_data_at_rounding_level(size):
     assert solve_blocks(problem).solved
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-12, 1e-25, 1e-60])
+def test_the_motion_in_other_units_is_the_same(size):
+    """However small the data are, E is relative to them."""
+    one, other = bodies([Coulomb(0.4)] * 6, 7, freedoms=12), bodies([Coulomb(0.4)] * 6, 7, freedoms=12)
+    answer = solve_blocks(ComplementarityProblem(W=np.asarray(other.W) / size, q=other.q * size**0.5, laws=other.laws))
+    assert answer.solved
+    np.testing.assert_allclose(answer.u / size**0.5, solve_blocks(one).u, atol=1e-10 * np.linalg.norm(one.q))
+
+
 @pytest.mark.parametrize("speed", [1.0, 1e-3, 1e3])
 def test_squeezed_between_walls_is_infeasible_with_a_proof(speed):
     answer = solve_blocks(squeeze(speed))

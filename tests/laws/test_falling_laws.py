@@ -11,6 +11,10 @@ from random_scenes import falling
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.linalg.rotations import matrix_of
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial import SpatialSystem
+from gaussdyn.mechanics.spatial_bodies import ball
 
 DT = 4e-3
 QUICK = (Phase.explicit, Phase.generate)  # no smaller example: runs take long, and their seed says all
@@ -91,3 +95,43 @@ def test_no_run_of_many_stops(dim, eps_n):
         grown = float((total - np.minimum.accumulate(total)).max())
         assert grown <= (1e-9 + turning(system, run) ** 2) * np.abs(total[0]), seed
         assert run.statistics["max_residual"] <= 1e-11, seed
+
+
+@pytest.mark.parametrize(("mu", "eps_n"), [(0.0, 0.0), (0.0, 1.0), (0.5, 0.5)])
+def test_an_oblique_impact_costs_angular_momentum_of_the_order_of_a_step(mu, eps_n):
+    """The projection moves two balls by up to dt |u_N| / 2 along the normal while they pass each other at u_T.
+
+    Without restitution all of it is lost, with eps_n = 1 (nothing is projected) only the square of dt.
+    """
+    one, two, speed = ball("one", mass=1.0, radius=0.1), ball("two", mass=2.0, radius=0.15), np.array([2.0, 0.3, -0.1])
+    system = SpatialSystem(bodies=[one, two], contact=ContactLaw(mu=mu, eps_n=eps_n), gravity=(0.0, 0.0, 0.0))
+    start = np.array([-0.5, 0.1, -0.05])
+    along = start @ speed / (speed @ speed)
+    meets = -along - np.sqrt(along**2 - (start @ start - 0.25**2) / (speed @ speed))
+    normal = (start + meets * speed) / 0.25
+    u_N, u_T = -normal @ speed, np.linalg.norm(speed - (normal @ speed) * normal)
+    lost = []
+    for dt in (4e-3, 2e-3):
+        for phase in (0.1, 0.37, 0.61, 0.83):
+            first = system.state({"one": start - phase * dt * speed}, {"one": (*speed, 0.0, 5.0, 1.0)})
+            run = simulate(system, first, meets + 2.0 * dt, stepper=MoreauJean(dt=dt))
+            assert np.diff(run["kinetic"]).max() <= 1e-14
+            assert run.v[-1, :3] + 2.0 * run.v[-1, 6:9] == pytest.approx(speed, abs=1e-14)
+            turned = [_about_origin(system, run.q[k], run.v[k]) for k in (0, -1)]
+            lost.append(np.linalg.norm(turned[1] - turned[0]) / (2.0 / 3.0 * dt * u_N * u_T))
+    worst = np.reshape(lost, (2, 4)).max(axis=1)
+    if eps_n == 1.0:
+        assert worst.max() <= 0.05
+        assert np.log2(worst[:-1] / worst[1:]) == pytest.approx(1.0, abs=0.1)
+    else:
+        assert worst.max() <= 0.51
+        assert worst.min() >= 0.05
+
+
+def _about_origin(system, q, v):
+    """Angular momentum of balls about the origin, kg m^2/s."""
+    Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
+    return sum(
+        body.mass * np.cross(x[:3], w[:3]) + body.inertia[0][0] * (matrix_of(x[3:]) @ w[3:])
+        for body, x, w in zip(system.bodies, Q, V, strict=True)
+    )

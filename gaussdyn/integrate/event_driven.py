@@ -146,7 +146,7 @@ class EventDriven:
                 return _failed(leg, state, leg.failure)
             leg.run(end, t_max)
         except (Stuck, np.linalg.LinAlgError) as error:
-            reached = _up_to(leg, state) if isinstance(error, Unbounded) else None
+            reached = None if isinstance(error, Stiff) else _up_to(leg, state)
             return reached or _failed(leg, state, _stuck(leg.t, error))
         crowd = _crowd(state, leg, end)
         if crowd >= self.crowd:
@@ -343,7 +343,7 @@ def _crowd(start: State, leg: Leg, end: float) -> float:
 
 
 def _up_to(leg: Leg, start: State) -> Step | None:
-    """Return the motion up to a pole, so that it is saved: the next step begins there and says why it ends."""
+    """Return the motion up to where it is stuck, so that it is saved: the next step begins there and says why."""
     if leg.phase is None or leg.t <= start.t:
         return None
     leg.now = leg.phase.instant(leg.t, leg.q, leg.v)

@@ -210,6 +210,17 @@ def test_a_rod_that_jams_stops_where_its_reaction_has_a_pole(dt):
     assert run.v[-1, 2] == pytest.approx(math.sqrt(G / math.sin(angle)), abs=1e-8)
 
 
+def test_a_rod_that_jams_where_the_integrator_sees_no_pole_moves_up_to_it():
+    mu, length = 1.8, 0.7
+    scene = build("painleve_rod", mu=mu, angle=0.55, omega=2.5, slip=-4.0, half_length=length, mass=2.0)
+    run = simulate(scene, t_end=0.2, stepper=EventDriven())
+    assert run.status == "STOPPED"
+    assert "without bound" in run.stop.reason
+    angle = 0.5 * (math.atan2(1.0, mu) + math.asin(5.0 / 3.0 / math.hypot(mu, 1.0)))
+    assert run.q[-1, 2] == pytest.approx(angle, abs=1e-8)
+    assert run.v[-1, 2] == pytest.approx(math.sqrt(G / length / math.sin(angle)), abs=1e-4)
+
+
 def test_a_jam_has_one_time():
     scene = build("painleve_rod", mu=1.6, angle=0.6, omega=2.0, slip=-5.0)
     ends = [simulate(scene, t_end=0.2, stepper=EventDriven(dt=dt)).t_reached for dt in (None, 1e-2, 3e-3)]

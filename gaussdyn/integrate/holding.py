@@ -20,7 +20,7 @@ PASSES = 5
 
 def held(system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple[Row, ...]) -> tuple[Array, Array]:
     """Return q and v with closed gaps and held rates at zero; the very same ones where they are."""
-    q, rows = _placed(system, modes, t, q, v, rows)
+    q, rows = placed(system, modes, t, q, v, rows)
     moving = [(row, held_components(row, modes[row.id])) for row in rows if row.level != "acceleration"]
     rates = [rate for row, at in moving for rate in row.rate[at].tolist()]
     if max(map(abs, rates), default=0.0) <= RATE * max(1.0, float(np.abs(v).max(initial=0.0))):
@@ -28,9 +28,10 @@ def held(system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple
     return q, stilled(system.mass(q), v, np.vstack([row.J[at] for row, at in moving]), np.array(rates))
 
 
-def _placed(
+def placed(
     system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple[Row, ...]
 ) -> tuple[Array, tuple[Row, ...]]:  # fmt: skip
+    """Return q with closed gaps at zero, and the rows there; the very same ones where they are."""
     limit = GAP * max(1.0, float(np.abs(q).max(initial=0.0)))
     for _ in range(PASSES):
         closed = [row for row in rows if row.level == "position" and row.kind != "dry" and modes[row.id].closed]

@@ -30,14 +30,15 @@ from .mode_choice import holds
 from .mode_memory import LENGTH, rebounds, remembered
 from .modes import CLOSED, OPEN, Mode, Modes
 from .phases import Phase
-from .settling import Settling, one_sided
+from .settling import FLIGHT, Settling, one_sided
 from .user_events import NamedEvent, first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
-FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
-NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook
+NARROW = (
+    1e-10  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook or for first guesses
+)
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
 ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
 AS_LOCATED = 1e-12  # s, times max(1, t)
@@ -104,7 +105,7 @@ class Leg(Settling):
         Stuck
             The integrator cannot go on.
         """
-        begun = self.t
+        begun = self.t + (NARROW * max(1.0, abs(self.t)) if self.again else 0.0)  # at first its modes are a guess
         while self.phase is not None:
             end = t_end if self.passing is None else self.passing.end
             if self.t < end:
@@ -138,16 +139,19 @@ class Leg(Settling):
             return False
         known = {row.id for row in phase.rows if phase.modes[row.id].closed}
         end = piece.t_end if found is None else found.t
-        if self._overlaps(known, end, piece.end if found is None else piece.at(end)):
-            return True
+        deep = self._overlaps(known, end, piece.end if found is None else piece.at(end))
         looks = self._looks(phase, piece, end)
-        return any(self._overlaps(known, t, piece.at(t)) for t in np.linspace(piece.t, end, looks + 1)[1:-1].tolist())
+        between = np.linspace(piece.t, end, looks + 1)[1:-1].tolist() if not deep else ()
+        for t in between:
+            deep |= self._overlaps(known, t, piece.at(t))
+        before = self._overlaps(known, piece.t, piece.y) if deep else {}
+        return any(gap < before.get(key, 0.0) - FLIGHT for key, gap in deep.items())
 
-    def _overlaps(self, known: Container[str], t: float, y: Array) -> bool:
-        """Whether shapes overlap with features that are not known."""
+    def _overlaps(self, known: Container[str], t: float, y: Array) -> dict[str, float]:
+        """Return the gaps below zero of shapes that overlap with features that are not known."""
         q, v = self._parts(y)
         rows = rows_of(self.whole.near(t, q, v, 0.0), t, q, v)
-        return any(row.id not in known and one_sided(row) and row.gap < -FLIGHT for row in rows)
+        return {row.id: row.gap for row in rows if row.id not in known and one_sided(row) and row.gap < -FLIGHT}
 
     def _looks(self, phase: Phase, piece: Piece, end: float) -> int:
         """Return into how many parts a step is cut so that shapes cannot pass through each other in one of them."""

@@ -15,13 +15,15 @@ from ..programs.solution import Solution
 from .accumulation import Rebound
 from .changes import Change, kind_of
 from .course import SETTLED, Course
-from .holding import held
+from .holding import held, placed
 from .impact import impact
 from .instants import Instant, Place
 from .mode_choice import Chosen, after_event, choose, first_modes, modes_of_reactions
-from .modes import Modes
+from .modes import CLOSED, Modes
 from .phases import Phase
 
+FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
+WITH = 10.0  # times what is left of a sequence of impacts: contacts that come to rest within it are part of it
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
@@ -73,13 +75,23 @@ class Settling(Course):
             guesses = after_event(known, place, fired)
         q, v = held(self.system, guesses[0], self.t, self.q, self.v, place.rows)
         if not (q is self.q and v is self.v):
-            self.q, self.v = q, v
+            self.q, self.v = self._apart(place.rows, guesses[0], q, v)
             place = self._place()
         chosen = choose(
             self.system, self.state(), place, guesses, self.control, activation, None if struck else later,
             self._floor("force"),
         )  # fmt: skip
         self._take_over(chosen, known, before, struck)
+
+    def _apart(self, rows: tuple[Row, ...], modes: Modes, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return q and v without overlaps of contacts that touched, where others have been put back."""
+        touched = {row.id for row in rows if _touches(row, self.accuracy.activation) and not modes[row.id].closed}
+        now = rows_of(self.system, self.t, q, v)
+        under = {row.id: CLOSED for row in now if row.id in touched and row.gap < -FLIGHT}
+        if not under:
+            return q, v
+        q, now = placed(self.system, {**modes, **under}, self.t, q, v, now)
+        return held(self.system, modes, self.t, q, v, now)
 
     def _place(self, rows: tuple[Row, ...] | None = None) -> Place:
         """Ask the system where it is now."""
@@ -146,7 +158,13 @@ class Settling(Course):
                 ready = new
             self.bounced[row.id] = new
         if ready is not None:
-            self._come_to_rest(self.phase, ready, tuple(row.id for row in rows))
+            self._come_to_rest(self.phase, ready, tuple(row.id for row in rows if self._ends_with(row, ready)))
+
+    def _ends_with(self, row: Row, ready: Rebound) -> bool:
+        """Whether an open contact comes to rest with a sequence: one that only flies by does not."""
+        if row.gap <= FLIGHT or self.again:
+            return row.gap <= FLIGHT or row.id in self.memory
+        return self.bounced[row.id].end - self.t <= WITH * (ready.end - self.t)
 
     def _come_to_rest(self, phase: Phase, ready: Rebound, ids: tuple[str, ...]) -> None:
         """Put touching rows to rest, with the friction that goes with it; the leg ends when the sequence would.

@@ -23,6 +23,7 @@ from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
 from .few_blocks import few_blocks, near_few
 from .first_sweeps import first_sweeps
+from .last_bits import settled
 from .laws import CAP, MU, MU_S
 from .many_blocks import many_blocks
 from .residuals import TOL
@@ -163,6 +164,10 @@ class _Search:
 
     def thorough(self, start: Array | None) -> Solution:
         """Spend the time that is left."""
+        if _error(self.best) <= UNSETTLED:
+            r = settled(self.blocks, self.best.r)
+            if r is not self.best.r and self.consider(r, self.best.method).solved:
+                return self.best
         return self.run(self._thorough(start))
 
     def run(self, attempts: Iterable[Attempt]) -> Solution:

@@ -127,11 +127,11 @@ class MoreauJean:
         guess = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing)
         while guess.late:
             guess = guess.problem.joined(guess.late).guess(state.v, guess.stopped(state.v) | pushing)
-        for _ in range(3):
-            guess = guess.problem.guess(state.v, guess.stopped(state.v) | pushing)
-        if guess.contrary:
-            guess = guess.problem.independent().guess(state.v, guess.stopped(state.v) | pushing)
-        return Rebuilt(dynamics=guess.dynamics, q=guess.end.q)
+        known = guess.problem.guess(state.v, pushing, state.q)
+        if known.contrary:
+            known = known.problem.independent().guess(state.v, pushing, state.q)
+        found = known.problem.guess(state.v, known.stopped(state.v) | pushing)
+        return Rebuilt(dynamics=known.dynamics, q=found.end.q)
 
     def kernels(self, system: System) -> CompiledBodies | None:
         """Return the system compiled, None if the interpreted scheme shall take its steps."""

@@ -2,8 +2,8 @@
 
     minimise 1/2 d^T M d   subject to   G d = -phi,   J_N d >= -gap,        q <- move(q, d, 1)
 
-repeated until nothing is violated (Newton's method). Velocities are not touched. Where nothing is violated nothing
-moves, not even by rounding.
+repeated until nothing is violated (Newton's method); one pass is in `soft_gaps`. Velocities are not touched. Where
+nothing is violated nothing moves, not even by rounding.
 
 Source: Golub, Van Loan (2013), Matrix Computations, 5.5 and 6.2: minimum norm solutions of rank-deficient and of
 equality-constrained least squares, in the metric of the mass.
@@ -23,8 +23,7 @@ from ..arrays import EPS, Array, vector
 from ..contact.snapshot import rows_of
 from ..mechanics.rows import Row
 from ..mechanics.system import System
-from ..programs.quadratic import QuadraticProgram
-from ..programs.solve_quadratic import solve_quadratic
+from .soft_gaps import push_apart
 
 Mask = NDArray[np.bool_]
 CLOSE = 1e-11  # m; violations up to this are left as they are
@@ -93,9 +92,7 @@ def projected(
         obeyed = [row for row in place.rows if row.id in acts and in_place(row)]
         if all(violation(row, held) <= limit for row in obeyed):
             return place
-        d, held = _way_back(cleared(obeyed), L, held)
-        if d is None:
-            break
+        d, held = _way_back(cleared(obeyed), L, held, 0.1 * limit)
         q = vector("move(q, v, dt)", system.move(place.q, d, 1.0), len(place.q))
         place = Place(q=q, rows=rows_of(system, t, q, v))
     return _judged(place, acts)
@@ -128,41 +125,39 @@ def _judged(place: Place, acts: Collection[str]) -> Place:
     return replace(place, fault=words)
 
 
-def _way_back(rows: Sequence[Row], L: Array, held: Mapping[str, float]) -> tuple[Array | None, Mapping[str, float]]:
+def _way_back(
+    rows: Sequence[Row], L: Array, held: Mapping[str, float], enough: float
+) -> tuple[Array, Mapping[str, float]]:
     """Return the displacement of one pass, and the contacts that are held from now on: all, or none.
 
     Where the gaps of those held contradict one another they are only kept from closing further.
     """
     J, gap = np.array([row.J[0] for row in rows]), np.array([row.gap for row in rows])
     joint = np.array([row.bilateral for row in rows])
+    linear = bool(joint.all())  # nothing that may open
     if held:
         kept = np.array([row.id in held for row in rows])
         short = gap - np.array([held.get(row.id, 0.0) for row in rows])
-        d = _displacement(J, short, joint | kept, L)
-        if d is not None and np.abs(short + J @ d)[kept].max() <= max(CLOSE, 0.1 * np.abs(short[kept]).max()):
+        d = _displacement(J, short, joint | kept, L, enough, linear)
+        if np.abs(short + J @ d)[kept].max(initial=0.0) <= max(CLOSE, 0.1 * np.abs(short[kept]).max(initial=0.0)):
             return d, held
-    return _displacement(J, gap, joint, L), NONE
+    return _displacement(J, gap, joint, L, enough, linear), NONE
 
 
-def _displacement(J: Array, gap: Array, equal: Mask, L: Array) -> Array | None:
-    """Return d: by least squares if those violated explain it, else from the quadratic program; None if none exists."""
-    chosen = equal | (gap < 0.0)
-    d, y = _least(J[chosen], -gap[chosen], L)
-    pulls = (y[~equal[chosen]] < -RANK * np.abs(y).max(initial=0.0)).any()
-    if not pulls and (gap + J @ d)[~equal].min(initial=0.0) >= -CLOSE:
-        return d
-    return _program(J, gap, equal, L)
+def _displacement(J: Array, gap: Array, equal: Mask, L: Array, enough: float, linear: bool) -> Array:
+    """Return the least d in the metric L L^T that removes the gaps, by least squares where they contradict."""
+    X, scale = _scaled(J, L)
+    y = _least(X, -gap / scale, scale) if linear else push_apart(X, gap / scale, equal, enough / scale)
+    return np.asarray(solve_triangular(L, y, lower=True, trans="T"))
 
 
-def _least(A: Array, b: Array, L: Array) -> tuple[Array, Array]:
-    """Return the shortest d with A d = b in the metric L L^T (least squares where rows contradict), and its forces."""
-    X, scale = _scaled(A, L)
+def _least(X: Array, b: Array, scale: Array) -> Array:
+    """Return the shortest y with X y = b, by least squares where rows contradict; rows scaled to length one."""
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
-    known = U.T @ (b / scale)
+    known = U.T @ b
     told = _told(U, s, known, scale)
     part = np.divide(known, s, out=np.zeros_like(s), where=told)
-    y = U @ np.divide(part, s, out=np.zeros_like(s), where=told)
-    return solve_triangular(L, Vt.T @ part, lower=True, trans="T"), y
+    return np.asarray(Vt.T @ part)
 
 
 def _told(U: Array, s: Array, known: Array, scale: Array) -> Mask:
@@ -184,20 +179,3 @@ def _scaled(A: Array, L: Array) -> tuple[Array, Array]:
     length = np.linalg.norm(X, axis=1)
     scale = np.where(length > 0.0, length, 1.0)
     return X / scale[:, None], scale
-
-
-def _program(J: Array, gap: Array, equal: Mask, L: Array) -> Array | None:
-    """Solve the quadratic program in w = L^T d, its equalities reduced to independent ones; None without solution."""
-    X, scale = _scaled(J, L)
-    b = -gap / scale
-    size = float(np.abs(b).max())
-    U, s, Vt = np.linalg.svd(X[equal], full_matrices=False)
-    known = U.T @ b[equal]
-    kept = _told(U, s, known, scale[equal])
-    A, rhs = Vt[kept], known[kept] / s[kept]
-    n = X.shape[1]
-    program = QuadraticProgram(H=np.eye(n), g=np.zeros(n), A=A, b=rhs / size, C=X[~equal], d=b[~equal] / size)
-    answer = solve_quadratic(program)
-    if not answer.solved or answer.x is None:
-        return None
-    return np.asarray(solve_triangular(L, size * answer.x, lower=True, trans="T"))

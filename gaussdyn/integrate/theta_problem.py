@@ -205,15 +205,21 @@ class ThetaProblem:
         push = last.dynamics.M @ v_plus - last.dynamics.h  # J^T p
         return self.guess(self.free.velocity(push, v_plus), last.stopped(v_plus))
 
-    def guess(self, v_plus: Array, stopped: frozenset[str]) -> Guess:
-        """Return the contact problem for a guess of v+ and of the contacts whose law leaves them no speed."""
+    def guess(self, v_plus: Array, stopped: frozenset[str], q_end: Array | None = None) -> Guess:
+        """Return the contact problem for a guess of v+ and of the contacts whose law leaves them no speed.
+
+        Where the step has ended, if that is known, need not be found by projection.
+        """
         middle, start = self.middle, self.start
         v_theta = (1.0 - self.theta) * start.v + self.theta * v_plus
         force = self.free.force(v_theta)
         q = _move(self.system, start.q, v_theta, self.dt)
         moved = Place(q=q, rows=rows_of(self.system, self.t_end, q, v_plus))
         check_same_rows(moved.rows, middle.rows)
-        end = self._projected(moved, v_plus, stopped) if self.project else moved
+        if q_end is None:
+            end = self._projected(moved, v_plus, stopped) if self.project else moved
+        else:
+            end = Place(q=q_end, rows=rows_of(self.system, self.t_end, q_end, v_plus))
         behind = late(middle, end.rows, self.bounce, (1.0 - self.theta) * self.dt)
         M, factor, h = middle.M, middle.factor, middle.M @ start.v + self.dt * force
         if self.softened is not None:

@@ -135,3 +135,11 @@ def _about_origin(system, q, v):
         body.mass * np.cross(x[:3], w[:3]) + body.inertia[0][0] * (matrix_of(x[3:]) @ w[3:])
         for body, x, w in zip(system.bodies, Q, V, strict=True)
     )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "mu", "eps_n"), [(5, 0.2, 0.2), (17, 0.2, 0.0), (37, 0.2, 0.2)])
+def test_positions_are_rebuilt_where_contacts_depend_on_one_another(seed, mu, eps_n):
+    system, run = run_of(0.5, dim=3, seed=seed, mu=mu, eps_n=eps_n)
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()

@@ -248,7 +248,7 @@ class _Search:
             near = ProximalNewton(alpha=0.01, newton_steps=200, seconds=self.left(), tol=self.tol)
             yield near, start / self.data.unit
         yield LastDigits(seconds=self.left(), tol=self.tol), None
-        yield PatientNewton(draws=0, seconds=0.6 * self.left(), tol=self.tol), None
+        yield PatientNewton(draws=0, seconds=1.5 * self.left(), tol=self.tol), None
         first = 5_000 if self.data.small else 500
         yield GaussSeidel(sweeps=first, seconds=0.5 * self.left(), tol=self.tol), self.zero
         yield ProximalNewton(alpha=1e-3, seconds=self.left(), tol=self.tol), None

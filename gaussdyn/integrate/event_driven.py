@@ -201,8 +201,12 @@ class EventDriven:
         leg = self.leg(system, start, control)
         leg.again, leg.rest_at, leg.claimed = True, rest, times
         leg = self._begun(leg, start, end)
+        near = CLOSE * max(1.0, abs(start.t))
         try:
             leg.run(end, end)
+            while leg.changes and leg.t <= start.t + near < end - near:  # a slip at its very beginning, read as a stick
+                leg.changes = []
+                leg.run(end, end)
         except (Stuck, np.linalg.LinAlgError):
             leg.now = None
         return leg

@@ -13,8 +13,12 @@ from .dop853 import SHRINK, STAGES, Piece, factor, first_length, least_length, t
 from .impact_laws import ImpactLaw
 from .instants import Instant
 from .phases import Phase
+from .slip_turn import SlipTurn, slowest
 
 STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; oscillations stay near 0.5
+SUSPECT = 10  # stiff steps after which a slip that turns is taken for the reason, if it is
+UNSTABLE = 2.0  # h times the rate at which a slip turns: up to this explicit steps serve
+UNSOLVED = 1e-4  # of `SPLIT`: where shorter steps are not solved with directions as unknowns, explicit ones are tried
 SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
 NEARLY = 4.0 * np.finfo(np.float64).eps
 OneStep = Callable[[float, Array, Array, float], Piece]  # (t, y, slope there, h)
@@ -67,6 +71,10 @@ class Integration:
         Steps, of the last ones, that stability bounds.
     side : float
         Of the running step, see `Instant`: beyond a pole there is no motion to go on with.
+    turning : SlipTurn or None
+        What takes the running step where friction turns a slip faster than it moves.
+    turns : bool
+        Whether it did so in the last step.
     """
 
     control: Array | None
@@ -79,6 +87,8 @@ class Integration:
     now: Instant | None = None
     stiff: int = 0
     side: float = 0.0
+    turning: SlipTurn | None = None
+    turns: bool = False
 
     def _slope(self, t: float, y: Array) -> Array:
         """Return the rates of (q, v, impulses, work of reactions and of forces); LinAlgError at and beyond a pole."""
@@ -90,8 +100,14 @@ class Integration:
         self.now = now = phase.instant(t, q, v)
         if now.side * self.side < 0.0:
             raise np.linalg.LinAlgError("a trial is beyond a pole")
-        power = phase.system.power(t, q, v, self.control)
-        return np.concatenate((phase.system.qdot(q, v), now.a, *now.r, np.array((v @ now.push, power))))
+        return self._rates(now)
+
+    def _rates(self, now: Instant) -> Array:
+        """Return the rates of (q, v, impulses, work of reactions and of forces) at an instant."""
+        assert self.phase is not None
+        system, q, v = self.phase.system, now.q, now.v
+        power = system.power(now.t, q, v, self.control)
+        return np.concatenate((system.qdot(q, v), now.a, *now.r, np.array((v @ now.push, power))))
 
     def _weight(self, y: Array, end: Array) -> Array:
         n = len(self.q) + len(self.v)
@@ -112,6 +128,7 @@ class Integration:
         before, self.side = self.now, self.now.side
         if self.h <= 0.0:
             self.h = self.accuracy.step or self._first_length(y, first, left)
+        self.turning = self._turning(phase, before)
         h = left if self.h >= left / 1.1 else min(self.h, 0.5 * left)
         split, off = SPLIT * h, 0.0
         while True:
@@ -120,11 +137,16 @@ class Integration:
             if piece is not None and off <= 1.0:
                 break
             h *= SHRINK if piece is None else factor(off)
+            if off == np.inf and h < UNSOLVED * split:
+                self.turning = None
             if h < least_length(self.t):
                 if piece is None:
                     raise Unbounded(self._jam(before))
                 raise Stuck(f"steps of {h:.2g} s are still too long")
-        self._watch_stiffness(piece, end)
+        if self.turning is not None:
+            self._watch_turning(piece)
+        else:
+            self._watch_stiffness(piece, end)
         grown = min(h * factor(off), self.accuracy.step or np.inf)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
         assert self.now is not None
@@ -160,6 +182,8 @@ class Integration:
 
     def _take(self, t: float, y: Array, first: Array, h: float) -> Piece:
         """Return one step of length h (s), whatever its error."""
+        if self.turning is not None:
+            return self.turning.take(t, y, h)
         return take(self._slope, t, y, first, h, self._weight)
 
     def _again_to(self, piece: Piece, end: float, one_step: OneStep) -> Piece:
@@ -176,6 +200,21 @@ class Integration:
             if end - last.t_end <= NEARLY * max(1.0, abs(end)):
                 return last
             t, y, first, h = last.t_end, last.end, last.K[STAGES], last.h * factor(last.error)
+
+    def _turning(self, phase: Phase, now: Instant) -> SlipTurn | None:
+        """Return what takes the step where a slip begins, or may be the reason why stability bounds the steps."""
+        slow = slowest(phase, now)
+        due = self.turns or slow <= self.accuracy.activation.speed or self.stiff % SUSPECT == SUSPECT - 1
+        if self.accuracy.step is not None or not due or slow == np.inf:
+            return None
+        return SlipTurn(
+            phase=phase, slope=self._slope, slope_of=self._rates, weight=self._weight, nq=len(self.q), nv=len(self.v)
+        )
+
+    def _watch_turning(self, piece: Piece) -> None:
+        """Note whether explicit steps of this length would be bounded by what turns the slips."""
+        self.turns = piece.bend > UNSTABLE
+        self.stiff = 0 if self.turns else self.stiff + 1
 
     def _watch_stiffness(self, piece: Piece, end: float) -> None:
         """Raise Stiff where stability, not accuracy, makes the steps short, and very many are left."""

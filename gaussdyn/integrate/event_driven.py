@@ -312,8 +312,12 @@ def _verified(dynamics: LocalDynamics, leg: Leg) -> Solution:
     forces = {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
     r = start_of_blocks(dynamics, forces)
     found = _relative(block_residuals(problem, r), dynamics, problem) if len(r) else Residuals(E=0.0)
-    status = Status.SOLVED if found.E <= SETTLED else Status.UNDECIDED
-    return Solution(problem=problem, status=status, x=now.a, r=r, residuals=found, method="event_driven")
+    solved = found.E <= SETTLED
+    words = "" if solved else f"the modes found at t = {leg.t:.17g} s leave E = {found.E:.1e} in the laws there."
+    return Solution(
+        problem=problem, status=Status.SOLVED if solved else Status.UNDECIDED, x=now.a, r=r, residuals=found,
+        method="event_driven", message=words,
+    )  # fmt: skip
 
 
 def _relative(found: Residuals, dynamics: LocalDynamics, problem: ComplementarityProblem) -> Residuals:

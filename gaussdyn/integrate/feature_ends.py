@@ -47,14 +47,15 @@ def going_on(whole: System, system: System, rows: Sequence[Row], t: float, q: Ar
     paces = _ending(system, rows, q, v, gap)
     if not paces:
         return system
-    pairs, found = {_pair(key) for key in paces}, system
+    known, pairs, found = {row.id for row in rows}, {_pair(key) for key in paces}, system
     for far in FURTHER:
         there = system.move(q, v, min(far / max(paces.values()), MOMENT))
         later = whole.near(t, there, v, 0.0)
         ids = {row.id for row in rows_of(later, t, there, v) if _pair(row.id) in pairs}
-        gone = set(paces) - ids
+        new = {_pair(key) for key in ids - known if _within(later, key, there)}
+        gone = {key for key in paces if key not in ids or (_pair(key) in new and not _within(later, key, there))}
         if gone:
-            found = system.taking(({row.id for row in rows} - gone) | ids, later)  # type: ignore[attr-defined]
+            found = system.taking((known | ids) - gone, later)  # type: ignore[attr-defined]
         if len(gone) == len(paces):
             break
     return found
@@ -96,6 +97,12 @@ def _ending(system: System, rows: Sequence[Row], q: Array, v: Array, gap: float)
         if pace > STILL:
             found[row.id] = pace
     return found
+
+
+def _within(system: System, key: str, q: Array) -> bool:
+    """Whether a contact is not beyond the end of its features: ends of capsules are found there, too."""
+    room = room_of(system, key, q)
+    return room is None or room >= 0.0
 
 
 def _pair(key: str) -> frozenset[str]:

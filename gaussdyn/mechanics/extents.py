@@ -36,6 +36,32 @@ class Border(NamedTuple):
     inward: Array
 
 
+class Line(NamedTuple):
+    """A straight piece of a body: its middle and its direction in the body's frame, half its length, m."""
+
+    body: str
+    middle: Array
+    along: Array
+    half: float
+
+
+class Tip(NamedTuple):
+    """The end of a piece of one body that touches a straight piece of another one: its nearest point is beyond the end.
+
+    Attributes
+    ----------
+    body, at, outward : str, Array, Array
+        The end and the direction of length one in which its body goes no further, in its body's frame.
+    line : Line
+        Of the other body.
+    """
+
+    body: str
+    at: Array
+    outward: Array
+    line: Line
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Extent:
     """The borders of a contact.
@@ -45,28 +71,32 @@ class Extent:
     borders : tuple of Border
     pose : callable
         pose(q, body) -> Pose; of the ground too.
+    tips : tuple of Tip
     """
 
     borders: tuple[Border, ...]
     pose: Callable[[Array, str], Pose]
+    tips: tuple[Tip, ...] = ()
 
     def room(self, q: Array) -> float:
         """Return how far the contact is from the nearest border, m; negative beyond."""
-        poses = {body: self.pose(q, body) for one in self.borders for body in (one.body, one.on)}
-        found = []
-        for body, point, on, at, inward in self.borders:
-            (x, R), (y, S) = poses[body], poses[on]
-            found.append(float((S.T @ (x + R @ point - y) - at) @ inward))
-        return min(found)
+        return min(
+            *(self._inside(one, q) for one in self.borders), *(self._beyond(one, q) for one in self.tips), math.inf
+        )
 
+    def _inside(self, one: Border, q: Array) -> float:
+        (x, R), (y, S) = self.pose(q, one.body), self.pose(q, one.on)
+        return float((S.T @ (x + R @ one.point - y) - one.at) @ one.inward)
 
-class Line(NamedTuple):
-    """A straight piece of a body: its middle and its direction in the body's frame, half its length, m."""
-
-    body: str
-    middle: Array
-    along: Array
-    half: float
+    def _beyond(self, one: Tip, q: Array) -> float:
+        """Return how far the nearest point of the line is beyond the end; infinite for a line along `outward`."""
+        (x, R), (y, S) = self.pose(q, one.body), self.pose(q, one.line.body)
+        way, e = R @ one.outward, S @ one.line.along
+        slope = float(way @ e)
+        if 1.0 - slope * slope <= PARALLEL:
+            return math.inf
+        d = y + S @ one.line.middle - x - R @ one.at
+        return float(d @ way - (d @ e) * slope)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

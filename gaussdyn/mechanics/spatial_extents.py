@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from ..arrays import Array
 from .collision import BOX, CAPSULE, Shapes
-from .extents import Border, Crossing, Extent, Line, Pose
-from .features import BALL_PLANE, LINE_LINE
+from .extents import Border, Crossing, Extent, Line, Pose, Tip
+from .features import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
 from .planar_vectors import GROUND
 
 EDGE, FACE = 8, 20  # first numbers of the edges and faces of a box in labels, as in `shape_kernels`
@@ -26,23 +27,47 @@ def extent_in_space(
     """
     names = [GROUND if k < 0 else shapes.bodies[k] for k in bodies]
     a, f, b, g = label
-    table = shapes.arrays.table
     if kind == LINE_LINE:
         return Crossing(_line(shapes, names[0], a, f, data[:3], data[3:6]),
                         _line(shapes, names[1], b, g, data[7:10], data[10:13]), pose)  # fmt: skip
-    if int(table[b, 0]) == BOX and not (kind == BALL_PLANE and g < FACE):
+    found = _on_second(shapes, names, kind, label, data)
+    ends = _beyond_first(shapes, a, f)
+    if kind == BALL_LINE:
+        line = Line(names[1], data[7:10], data[10:13], math.inf)
+        return Extent(found, pose, tuple(Tip(names[0], at, way, line) for at, way in ends))
+    if kind == BALL_BALL:
+        found += tuple(Border(names[1], data[7:10], names[0], at, way) for at, way in ends)
+    return Extent(found, pose) if found else None
+
+
+def _on_second(shapes: Shapes, names: list[str], kind: int, label: Sequence[int], data: Array) -> tuple[Border, ...]:
+    """Return where the feature of the second shape ends."""
+    b, g = label[2], label[3]
+    form, shape = shapes.arrays.forms[b], int(shapes.arrays.table[b, 0])
+    if shape == BOX and not (kind == BALL_PLANE and g < FACE):
         within, beyond = _of_box(g)
-    elif int(table[b, 0]) == CAPSULE:
+    elif shape == CAPSULE:
         within, beyond = ([2], []) if g == 0 else ([], [(2, 2 * g - 3)])
     else:
-        return None
-    form = shapes.arrays.forms[b]
-    axes, half = form[3:12].reshape(3, 3).T, _half(form, int(table[b, 0]))
+        return ()
+    axes, half = form[3:12].reshape(3, 3).T, _half(form, shape)
     sides = [(k, s, -s) for k in within for s in (-1, 1)] + [(k, s, s) for k, s in beyond]
-    found = [
+    return tuple(
         Border(names[0], data[:3], names[1], form[:3] + s * half[k] * axes[k], way * axes[k]) for k, s, way in sides
-    ]
-    return Extent(tuple(found), pose)
+    )
+
+
+def _beyond_first(shapes: Shapes, a: int, f: int) -> list[tuple[Array, Array]]:
+    """Return the ends beyond which the end or corner of the first shape touches, as places and directions."""
+    form, kind = shapes.arrays.forms[a], int(shapes.arrays.table[a, 0])
+    if kind == CAPSULE and f > 0:
+        sides: list[Side] = [(2, 2 * f - 3)]
+    elif kind == BOX and f < EDGE:
+        sides = _of_box(f)[1]
+    else:
+        return []
+    axes, half = form[3:12].reshape(3, 3).T, _half(form, kind)
+    return [(form[:3] + s * half[k] * axes[k], s * axes[k]) for k, s in sides]
 
 
 def _of_box(feature: int) -> tuple[list[int], list[Side]]:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.event_driven import EventDriven
@@ -17,8 +18,8 @@ from gaussdyn.mechanics.planar import PlanarSystem
 from gaussdyn.mechanics.planar_bodies import box, disc
 from gaussdyn.mechanics.planar_outlines import Polygon
 from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import ball
-from gaussdyn.mechanics.spatial_shapes import Box
+from gaussdyn.mechanics.spatial_bodies import ball, pill
+from gaussdyn.mechanics.spatial_shapes import Box, Capsule, HalfSpace
 
 G = 9.81
 END = 0.3  # of the table, m
@@ -157,3 +158,44 @@ def test_a_ball_goes_over_the_edge_of_a_box_in_space(across):
     at = run.q[int(np.argmin(np.abs(run.t - events[2][2])))]
     expected = [END + r * math.sin(angle), across * (first + longer), r * math.cos(angle)]
     assert at[:3] == pytest.approx(expected, rel=0, abs=1e-10)
+
+
+def test_the_tip_of_a_capsule_goes_over_a_bar_and_its_side_goes_on():
+    r, half, rho, m, a0, speed = 0.05, 0.5, 0.05, 2.0, 0.8, 6.0
+    far, length, high = r + rho, 2.0 * half, 0.54  # the tip goes around the bar, the other end slides on the floor
+    body = pill("ladder", mass=m, radius=r, half_length=half)
+    about = body.inertia[1][1]
+    across = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
+    bar = Capsule(radius=rho, half_length=0.4, at=(0.0, 0.0, high), turn=across, name="bar")
+    system = SpatialSystem(bodies=[body], obstacles=[HalfSpace(name="floor"), bar])
+
+    def lean(a):
+        return math.asin((high + far * math.sin(a) - r) / length)
+
+    def rates(a):  # of the angle of the ladder and of its middle, per rad of a
+        c = lean(a)
+        turn = far * math.cos(a) / (length * math.cos(c))
+        return turn, far * math.sin(a) + half * math.sin(c) * turn, half * math.cos(c) * turn
+
+    def kinetic(a):  # over the square of a'
+        turn, x, z = rates(a)
+        return 0.5 * m * (x * x + z * z) + 0.5 * about * turn * turn
+
+    def rate(a):
+        fallen = half * (math.sin(lean(a0)) - math.sin(lean(a)))
+        return math.sqrt((kinetic(a0) * speed * speed + m * G * fallen) / kinetic(a))
+
+    over_it = brentq(lambda a: a + lean(a) - 0.5 * math.pi, a0, 1.5, xtol=1e-15)
+    when = quad(lambda a: 1.0 / rate(a), a0, over_it, epsabs=1e-14)[0]
+    c, (turn, x, z) = lean(a0), rates(a0)
+    tilt = 0.5 * (0.5 * math.pi - c)
+    place = (-far * math.cos(a0) - half * math.cos(c), 0.0, r + half * math.sin(c))
+    state = system.state(
+        {"ladder": (*place, math.cos(tilt), 0.0, math.sin(tilt), 0.0)},
+        {"ladder": (x * speed, 0.0, z * speed, 0.0, -turn * speed, 0.0)},
+    )  # fmt: skip
+    _, events = passed(system, state, when + 0.005)
+    assert [event[0] for event in events] == ["lift_off", "touchdown"]
+    assert "ladder:end1" in events[0][1]
+    assert "ladder:axis" in events[1][1]
+    assert [event[2] for event in events] == pytest.approx([when, when], rel=0, abs=1e-11)

@@ -35,6 +35,7 @@ from .user_events import NamedEvent, first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
+CUTS = 400  # steps of one leg that are repeated for contacts that they overlook
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
 NARROW = (
     1e-10  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook or for first guesses
@@ -53,6 +54,8 @@ class Leg(Settling):
     ----------
     at_once : int
         Events so far.
+    cuts : int
+        Steps that were repeated for contacts that they overlooked.
     events : tuple of NamedEvent
         Of the user.
     ends : str
@@ -62,6 +65,7 @@ class Leg(Settling):
     """
 
     at_once: int = 0
+    cuts: int = 0
     events: tuple[NamedEvent, ...] = ()
     ends: str = ""
     claimed: tuple[float, ...] = ()
@@ -112,7 +116,7 @@ class Leg(Settling):
                 stretch = self._sail(self.phase, end) or self._stretch(self.phase, end)
                 piece, found = stretch.piece, stretch.found
                 if piece is not None and self._overlooks(self.phase, piece, found):
-                    self.h = SHRINK * piece.h
+                    self._count_cut(piece)
                     continue
                 if piece is not None and self._pass_user(self.phase, stretch, end):
                     if self.passing is None:
@@ -160,6 +164,13 @@ class Leg(Settling):
             return 1
         quickest = float(min(transit(self._parts(y)[1]) for y in (piece.y, piece.end)))
         return math.ceil((end - piece.t) / (PASSING * quickest))
+
+    def _count_cut(self, piece: Piece) -> None:
+        """Repeat a step with a shorter one; raise Stuck after too many."""
+        self.h, self.cuts = SHRINK * piece.h, self.cuts + 1
+        if self.cuts > CUTS:
+            words = f"shapes overlap again and again, however short the steps: {piece.h:.1e} s at t = {piece.t:.17g} s"
+            raise Stuck(words)
 
     def _count(self, found: Crossing) -> None:
         """Raise Stuck after too many events at one instant."""

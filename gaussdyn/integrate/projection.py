@@ -30,8 +30,6 @@ CLOSE = 1e-11  # m; violations up to this are left as they are
 ALLOWED = 1e-10  # m; a step that ends with more than this has failed
 PASSES = 10
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
-CLEAR = 1e-3  # singular values above this, relative, belong to rows that are independent beyond doubt
-NOISE = 0.1  # of `CLOSE`: part of gaps that need not be met where only a long way would do it
 ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
 NONE: Mapping[str, float] = MappingProxyType({})
 
@@ -147,30 +145,16 @@ def _way_back(
 def _displacement(J: Array, gap: Array, equal: Mask, L: Array, enough: float, linear: bool) -> Array:
     """Return the least d in the metric L L^T that removes the gaps, by least squares where they contradict."""
     X, scale = _scaled(J, L)
-    y = _least(X, -gap / scale, scale) if linear else push_apart(X, gap / scale, equal, enough / scale)
+    y = _least(X, -gap / scale) if linear else push_apart(X, gap / scale, equal, enough / scale)
     return np.asarray(solve_triangular(L, y, lower=True, trans="T"))
 
 
-def _least(X: Array, b: Array, scale: Array) -> Array:
+def _least(X: Array, b: Array) -> Array:
     """Return the shortest y with X y = b, by least squares where rows contradict; rows scaled to length one."""
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
-    known = U.T @ b
-    told = _told(U, s, known, scale)
-    part = np.divide(known, s, out=np.zeros_like(s), where=told)
+    told = s > RANK * s.max(initial=0.0)
+    part = np.divide(U.T @ b, s, out=np.zeros_like(s), where=told)
     return np.asarray(Vt.T @ part)
-
-
-def _told(U: Array, s: Array, known: Array, scale: Array) -> Mask:
-    """Return which singular directions of rows of length one say where to go.
-
-    Not those of dependent rows; and where rows nearly depend on one another (the corners of a face that lies on
-    another one), what tells them apart only if it is more than the rounding of their gaps: bodies would move far to
-    close nothing.
-    """
-    left = np.abs(known * U * scale[:, None]).max(axis=0, initial=0.0)  # m: of the gaps, if that is not met
-    most = s.max(initial=0.0)
-    told: Mask = (s > RANK * most) & ((s > CLEAR * most) | (left > NOISE * CLOSE))
-    return told
 
 
 def _scaled(A: Array, L: Array) -> tuple[Array, Array]:

@@ -200,19 +200,6 @@ def test_it_is_the_nearest_admissible_place(seed):
     assert found.q == pytest.approx(nearest(M, J, gaps, joints), abs=1e-6)
 
 
-@pytest.mark.parametrize(("apart", "far"), [(1e-9 * 1e-7, 0.0), (1e-6 * 1e-4, -1e-4)])
-def test_rounding_of_gaps_that_nearly_depend_on_one_another_moves_nothing(apart, far):
-    """Two rows that differ by a small slope: to close what rounding leaves between them would lead 1e-7 m away."""
-    slope = 1e-9 if far == 0.0 else 1e-6
-    J = np.array([[1.0, 0.0], [1.0, slope]])
-    system = Planes(np.eye(2), J, np.array([-1e-5, -1e-5 + apart]), [True, True])
-    q = np.zeros(2)
-    place = Place(q=q, rows=system.rows(0.0, q, q))
-    found = projected(system, 0.0, place, q, np.eye(2), {row.id for row in place.rows})
-    assert not found.fault
-    assert found.q == pytest.approx([1e-5, far], abs=1e-9)
-
-
 def test_what_cannot_be_mended_is_named():
     class Torn(Tethered):
         """Two rods that want different lengths from t = 0.05 s on, without saying so in their rates."""

@@ -149,8 +149,7 @@ def test_friction_takes_power_at_every_event_of_linked_bodies(make, dim, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("make", [linked, mixed])
+@pytest.mark.parametrize(("make", "dim"), [(linked, 2), (mixed, 2), (mixed, 3)])
 def test_friction_takes_power_at_every_event_of_many_scenes(make, dim):
     events = 0
     for seed in range(100, 112):

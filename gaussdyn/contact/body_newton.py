@@ -39,8 +39,6 @@ EPS = 2.0**-52
 FINE = 1e-10  # proximal term, relative to the local compliance, that gives long chains in one step ...
 COARSE = 1e-7  # ... and one that bears dependent contacts whose rates disagree by rounding
 SLOW = 0.2  # of the last residual: a finer term gains more
-PATIENCE = 12  # iterations without a better point; those on the way through modes need a few
-KEEP = 0.1  # of the last residual: where contacts slip, better than that the factors at hand still serve
 
 
 @kernel(f"void({PROBLEM}, {A2}, {A2}, {A2}, {A2})", borrows=True)
@@ -104,9 +102,11 @@ def factorise_modes(problem: Problem, ordering: Ordering, work: Work) -> None:
 def without_impulses(
     problem: Problem, work: Work, p: Array, v: Array, u: Array, nothing: Array
 ) -> tuple[float, float]:  # fmt: skip
-    """Return `scale_and_floor` from the motion without impulses; `nothing` is work space."""
-    for c in range(problem[0][1][-1]):
+    """Forget all modes, and return `scale_and_floor` from the motion without impulses; `nothing` is work space."""
+    n, mode = problem[0][1][-1], work[8]
+    for c in range(n):
         nothing[c, 0] = nothing[c, 1] = nothing[c, 2] = 0.0
+        mode[c] = -1
     motion(problem, nothing, work[6], v, u)
     return scale_and_floor(problem, p, u)
 
@@ -144,58 +144,47 @@ def next_term(alpha: float, grew: bool, same: bool, share: float) -> float:
 
 
 @kernel(
-    f"Tuple((float64, int64, float64, float64, boolean))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, "
-    "float64, float64, float64, int64, boolean)",
+    f"Tuple((float64, int64, float64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, float64, "
+    "float64, float64, int64)",
     borrows=True,
 )
 def modes_newton(
     problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, best: Array, alpha: float,
-    tol: float, ready: float, limit: int, held: bool,
-) -> tuple[float, int, float, float, bool]:  # fmt: skip
+    tol: float, ready: float, limit: int,
+) -> tuple[float, int, float, float]:  # fmt: skip
     """Improve p until E <= tol; the given p is taken as it is where its E <= ready.
 
-    Once below tol, refinement goes on to `ready` or as long as it gains a factor of two, so that bodies at rest stand
-    still to rounding. The factors are kept while no mode changes and E falls fast or is below tol; with `held` those
-    at hand are of this alpha and these contacts. The proximal term alpha changes once at most. Returns E, the number
-    of factorisations, the least residual to ask for, alpha, and whether the factors may be held; p is the best point
-    met (`best` is work space), v and u belong to it.
+    Once below tol, refinement goes on as long as it gains a factor of two, so that bodies at rest stand still
+    to rounding. The factors are kept while no mode changes and nothing slips; the proximal term alpha changes once at
+    most. Returns E, the number of factorisations, the least residual to ask for, and alpha; p is the best point met
+    (`best` is work space), v and u belong to it.
     """
     n, mode, F = problem[0][1][-1], work[8], work[6]
     scale, floor = without_impulses(problem, work, p, v, u, best)
-    goal, E, now, last, factors, changed, switched, again = max(tol, floor), np.inf, 0.0, np.inf, 0, n, False, not held
-    waited = 0
+    goal, E, last, factors, changed, switched = max(tol, floor), np.inf, np.inf, 0, n, False
     for it in range(limit + 1):
         motion(problem, p, F, v, u)
         now = residual(problem, scale, p, u)
         grew = it > 0 and not now < E
         if grew and (goal >= E or (switched and not np.isfinite(now))):
             break
-        waited += 1
         if now < E:
-            last, E, waited = E, now, 0
+            last, E = E, now
             copy_rows(n, p, best)
-        if ready >= E or it == limit or waited > PATIENCE or (goal >= E and (it > 0 and 0.5 * last < E)):
+        if (it == 0 and ready >= E) or it == limit or (goal >= E and (it > 0 and 0.5 * last < E)) or E == 0.0:
             break
-        stale = not again and slips(n, mode)
-        other = alpha if switched or it == 0 or stale else next_term(alpha, grew, changed == 0, E / last)
-        if other != alpha or (grew and stale):
-            switched, alpha, held = switched or other != alpha, other, False
+        other = alpha if switched or it == 0 else next_term(alpha, grew, changed == 0, E / last)
+        if other != alpha:
+            alpha, switched = other, True
             copy_rows(n, best, p)
             motion(problem, p, F, v, u)
-        again = not held or (goal < E and it > 0 and KEEP * last < E and slips(n, mode))
-        changed = linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode, again)
-        if not held:
-            changed = n
-        elif changed > 0:
-            if goal >= E and it > 0:
-                held = False
-                break
-            if not again and slips(n, mode):
-                linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode, True)
-            again = True
+            mode[0] = -1  # so that it is factorised anew
+        changed = linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode)
+        if goal >= E and changed > 0 and it > 0:
+            break
+        again = changed > 0 or factors == 0 or slips(n, mode)
         newton_step(problem, ordering, work, p, again)
-        factors, held = factors + again, True
-    if now != E:
-        copy_rows(n, best, p)
-        motion(problem, p, F, v, u)
-    return E, factors, floor, alpha, held
+        factors += again
+    copy_rows(n, best, p)
+    motion(problem, p, F, v, u)
+    return E, factors, floor, alpha

@@ -111,6 +111,7 @@ def one_slips(W: Any, q: Any, mu: Any, mu_s: Any, modes: Any) -> int:
     force = [[1, 0, 1], times(-mu[p], cosine), times(-mu[p], sine)]
 
     def pushed(row: Any) -> Any:
+        """Return what the unit force does in a row, a polynomial over 1 + t^2."""
         return plus(*(times(a, b) for a, b in zip(row[:3], force, strict=True)))
 
     A = pushed(local[0])  # N = -q_n (1 + t^2) / A

@@ -196,9 +196,11 @@ def _search(
     best: tuple[float, Guard] | None = None
 
     def value(t: float, j: int) -> float:
+        """Return guard j on the dense output."""
         return phases.values(mode, t, dense(t)[:n].tolist())[j]
 
     def rate(t: float, j: int) -> float:
+        """Return the rate of guard j on the dense output."""
         y = dense(t)[:n].tolist()
         return float(phases.slopes(mode, t, y)[j] @ np.concatenate([[1.0], phases.field(mode, t, y)]))
 

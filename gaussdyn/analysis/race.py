@@ -127,6 +127,7 @@ def own_runs(row: Row, problem: ComplementarityProblem, cap: float) -> None:
     """
 
     def solved(q: Array, tol: float, start: Array | None = None) -> Solution:
+        """Make the problem anew and solve it."""
         made = ComplementarityProblem(W=problem.W, q=q, laws=problem.laws)
         return solve_blocks(made, start=start, tol=tol, seconds=cap)
 

@@ -229,6 +229,7 @@ def _third(point: BranchPoint, q: Array, v: Array, a: Array) -> Array:
         size = min(size, float(np.sqrt(STEP / np.linalg.norm(a))))
 
     def odd(t: float) -> Array:
+        """Return the odd part of n^T phi over t^3."""
         there, back = (red.space.gaps(red.space.at(q, s * v + 0.5 * s * s * a)) for s in (t, -t))
         return np.asarray(red.N.T @ (there - back)) / (2.0 * t**3)
 

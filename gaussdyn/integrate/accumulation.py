@@ -18,9 +18,7 @@ import numpy as np
 from ..arrays import Array
 
 SHORT = 1e-5  # s: a sequence is passed when what is left of it is shorter, and predicted the same twice
-LOW = (
-    1e-12  # m: or when it bounces no higher than this, which is no more than rounding of places, and predicted the same
-)
+LOW = 1e-12  # m: or when it bounces no higher than this (rounding of places) and predicted the same
 SHORTEST = 1e-7  # s: or when it is shorter than this
 AGREES = 1e-12  # s, times max(1, t)
 STEADY = 0.1  # of a cycle: a sequence whose end moves by less per cycle comes to it

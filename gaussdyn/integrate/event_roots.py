@@ -125,6 +125,7 @@ class Search:
             return None
 
         def rate(t: float) -> float:
+            """Return the rate of the condition at `t`."""
             return float(self.look(t).rate[k])
 
         t = float(brentq(rate, a.t, b.t, xtol=1e-15, rtol=4.0 * EPS))

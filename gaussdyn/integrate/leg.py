@@ -37,9 +37,7 @@ AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which 
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 CUTS = 400  # steps of one leg that are repeated for contacts that they overlook
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
-NARROW = (
-    1e-10  # s, times max(1, t): shorter steps are not repeated for contacts that they overlook or for first guesses
-)
+NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither for overlooked contacts nor for guesses
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
 ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
 AS_LOCATED = 1e-12  # s, times max(1, t)

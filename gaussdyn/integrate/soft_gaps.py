@@ -75,6 +75,7 @@ def _share_to_go(y: Array, way: Array, push: Array, falls: Array, held: Mask) ->
     first, second, gain = float(y @ way), float(way @ way), SOFT * falls
 
     def slope(t: float) -> float:
+        """Return the derivative along the way, at a share `t` of it."""
         p = push - t * falls
         return first + t * second - float(gain[held | (p > 0.0)] @ p[held | (p > 0.0)])
 

@@ -36,6 +36,7 @@ def settled(problem: ComplementarityProblem, r: Array, seed: int = 0) -> Array:
     near = near[r[near] != 0.0]
 
     def slip(x: Array) -> float:
+        """Return the fastest slip under `x`, u left behind; by both products, whichever rounds worse."""
         motion(few, q, x, u)
         return float(np.maximum(np.abs(u), np.abs(dense @ x + q))[slips].max(initial=0.0))
 

@@ -61,6 +61,7 @@ def _trees(contacts: SpatialContacts, coupling: list[Fraction]) -> list[str]:
     left = [LARGEST]
 
     def tree(box: Any, depth: int) -> list[str]:
+        """Return the symbols of a box and of its halves below it."""
         left[0] -= 1
         if left[0] < 0 or depth > DEEPEST:
             raise ValueError("too many boxes")

@@ -72,6 +72,7 @@ def animate(
     title = scene.title if isinstance(scene, Scene) else run.scene
 
     def paint(j: int) -> None:
+        """Draw the picture of the j-th chosen instant."""
         axis.clear()
         draw(axis, poses[j], frame)
         push(axis, run.contacts(int(chosen[j])), length, unit)

@@ -116,6 +116,7 @@ def _gain(mass: float, inertia: Array, start: Array) -> Any:
     """Return the measure: the largest change of energy over its first value above rest in equilibrium."""
 
     def energy(g: Array, w: Array, v: Array, height: float) -> float:
+        """Return the energy above rest in equilibrium, J; `g` is the upward direction in body axes."""
         return float(0.5 * mass * (v @ v + w @ inertia @ w) + mass * G * (height - HALF[2]))
 
     g, w = start[:3], start[3:]

@@ -72,6 +72,7 @@ def precess(spin: float, tilt: float) -> Array:
     axis = np.array([math.sin(tilt), 0.0, math.cos(tilt)])
 
     def rates(_t: float, y: Array) -> Array:
+        """Return the rates of (angular momentum about the tip, axis)."""
         return np.concatenate([LENGTH * np.cross(y[3:], down), np.cross(y[:3], y[3:]) / J])
 
     start = np.concatenate([LONG * spin * axis, axis])

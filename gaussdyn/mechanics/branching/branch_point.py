@@ -218,9 +218,11 @@ def _halves(red: Reduction, own: Array, lines: Array, radius: float) -> Halves:
     noise, k = red.noise(), red.freedom
 
     def g(x: Array) -> Array:
+        """Return the mixed equations at `x`."""
         return np.asarray(mix.T @ red.value(x))
 
     def both(x: Array) -> tuple[Array, Array]:
+        """Return the mixed equations at `x` and their derivative."""
         value, slope = red.sloped(x)
         return mix.T @ value, mix.T @ slope
 

@@ -127,6 +127,7 @@ class Reduction:
         k, basis = self.freedom, self.K.T
 
         def bent(v: Array) -> Array:
+            """Return n_i v^T phi'' v, shape (c,)."""
             return np.asarray(self.N.T @ self.space.bend(self.q, v))
 
         own = [bent(v) for v in basis]

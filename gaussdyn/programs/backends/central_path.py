@@ -100,6 +100,7 @@ class _Course:
 
     @classmethod
     def of(cls, data: Scaled, form: BlockForm) -> _Course:
+        """Scale the problem `data`, whose rows `form` gives in blocks."""
         mu, n = data.P[:, MU], len(form.sizes)
         cones = (form.sizes > 1) & (mu > 0.0)
         root = np.sqrt(data.rho)[:, None] * np.ones(3)

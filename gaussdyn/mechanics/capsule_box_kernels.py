@@ -62,13 +62,28 @@ def nearest_on_axis(p: Vector, e: Vector, half_length: float, h: Vector) -> floa
     return low - slope_low * (high - low) / (slope_high - slope_low) if slope_high > slope_low else 0.5 * (low + high)
 
 
+@kernel(f"boolean({V3}, {V3}, float64, int64, int64, {V3})", borrows=True)
+def crosses(d: Vector, e: Vector, half_length: float, along_edge: int, k: int, h: Vector) -> bool:
+    """Return whether the axis d + t e, from the middle of an edge, crosses that edge, its face across k beneath it.
+
+    They cross if they are nearest between their ends and the way from the edge to the axis is within 0.1 rad of k.
+    """
+    a = 3 - along_edge - k
+    k2 = e[a] * e[a] + e[k] * e[k]
+    if k2 < PARALLEL * PARALLEL or e[a] * e[a] < LIKE_FACE * LIKE_FACE * k2:
+        return False
+    t = -(d[a] * e[a] + d[k] * e[k]) / k2
+    return abs(t) < half_length and abs(d[along_edge] + t * e[along_edge]) <= (1.0 + BORDER) * h[along_edge]
+
+
 @kernel(f"void({A2}, int64, int64, {V3}, {V3}, int64, float64, float64, {A2}, int64)", borrows=True)
 def axis_on_face(
     world: Array, i: int, j: int, p: Vector, e: Vector, k: int, s: float, limit: float, found: Array, known: int
 ) -> None:
-    """Add the points where the axis p + t e of capsule i passes over the border of face (k, s) of box j.
+    """Add where the axis p + t e of capsule i passes over the border of face (k, s) of box j.
 
-    Edge number `known` is left out: it has a contact with the axis already.
+    Edge number `known` is left out: it has a contact with the axis already. The axis and the edge it passes over touch
+    where they cross; where they do not, the point of the axis over the edge is held above the face.
     """
     r, reach, h = world[i, 12], world[i, 13], size_of(world, j)
     low, high, low_edge, high_edge = -reach, reach, -1, -1
@@ -92,8 +107,12 @@ def axis_on_face(
     for which in range(2):
         t, edge = (low, low_edge) if which == 0 else (high, high_edge)
         if edge >= 0 and edge != known and s * (p[k] + t * e[k]) - h[k] - r <= limit:
-            label = (i, 0, j, EDGE + edge)
-            put(found, BALL_PLANE, label, (0.0, 0.0, t), NONE, r, unit(k, s * h[k]), unit(k, s), 0.0)
+            label, middle, db = (i, 0, j, EDGE + edge), edge_middle(h, edge), unit(edge // 4, 1.0)
+            if crosses(along(p, -1.0, middle), e, reach, edge // 4, k, h):
+                da = unit(2, 1.0 if s * cross3(e, db)[k] > 0.0 else -1.0)
+                put(found, LINE_LINE, label, NONE, da, r, middle, db, 0.0)
+            else:
+                put(found, BALL_PLANE, label, (0.0, 0.0, t), NONE, r, unit(k, s * h[k]), unit(k, s), 0.0)
 
 
 @kernel(f"int64({A2}, int64, int64, {V3}, {V3}, float64, {V3}, {A2})", borrows=True)

@@ -23,7 +23,7 @@ def extent_in_space(
 ) -> Extent | Crossing | None:  # fmt: skip
     """Return where the features of a contact end, from its row of `Found`; None where nothing ends.
 
-    Where edges pass over the border of a face the contact is a point of one of them, which has no border of its own.
+    Where edges of boxes pass over the border of a face the contact is a point of one, which has no border of its own.
     """
     names = [GROUND if k < 0 else shapes.bodies[k] for k in bodies]
     a, f, b, g = label

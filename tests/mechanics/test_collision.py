@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.collision import Shapes
-from gaussdyn.mechanics.features import BALL_PLANE
+from gaussdyn.mechanics.features import BALL_PLANE, LINE_LINE
 from gaussdyn.mechanics.spatial_shapes import Box, Capsule, HalfSpace, Sphere
 
 FLOOR = HalfSpace(name="floor")
@@ -266,6 +266,39 @@ def test_a_capsule_flat_on_a_box_rests_on_two_points():
             shapes.find(places, R, 1e-6), places, R, ("beam", "block")), strict=True) if abs(gap) < 1e-12]  # fmt: skip
         assert {f.id.split("/")[0].split(":")[1] for f in found} >= ends
         assert len(found) == 2
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_capsule_across_the_border_of_a_face_touches_where_its_axis_crosses_the_edge(seed):
+    """Also after it has gone on sliding and turning: the point that touches is no fixed point of the axis."""
+    rng = np.random.default_rng(seed)
+    r, half, box = rng.uniform(0.02, 0.1), rng.uniform(0.3, 0.8), rng.uniform(0.4, 1.0, size=3)
+    k, s, side = int(rng.integers(3)), rng.choice([-1.0, 1.0]), rng.choice([-1.0, 1.0])
+    a, b = (k + 1) % 3, (k + 2) % 3
+    n, out, on = s * np.eye(3)[k], side * np.eye(3)[a], np.eye(3)[b]
+    turn = rng.uniform(-1.3, 1.3)
+    e = np.cos(turn) * out + np.sin(turn) * on + rng.choice([0.0, 1e-9, 1e-4, 0.02 * np.cos(turn)]) * rng.normal() * n
+    e /= np.linalg.norm(e)
+    R, world = Rotation.align_vectors([e], [[0.0, 0.0, 1.0]])[0].as_matrix(), Rotation.random(random_state=rng)
+    over = box[a] * out + rng.uniform(-0.5, 0.5) * box[b] * on + (box[k] + r + rng.uniform(-0.2, 0.2) * r) * n
+    x = over - rng.uniform(-0.1, 0.15) * half * e
+    shapes = (Capsule(radius=r, half_length=half), Box(half=box))
+    places = np.array([world.apply(x), np.zeros(3)])
+    turns = np.array([world.as_matrix() @ R, world.as_matrix()])
+    key = f"a:axis/b:e{4 * b + (s > 0.0) + 2 * (side > 0.0):02d}"
+    (cross,) = [f for f in _find(shapes, places, turns, 0.05) if f.id == key]
+    assert cross.kind == LINE_LINE
+    moved, way = world.apply(x + rng.normal(size=3) * 0.01), Rotation.from_rotvec(world.apply(0.03 * n)).as_matrix()
+    for at, frame in ((places[0], turns[0]), (moved, way @ turns[0])):
+        gap, normal, point = cross.geometry(at, frame, places[1], turns[1])
+        axis = frame[:, 2:] * half
+        rim, edge = world.apply(box[a] * out + box[k] * n), world.apply(box[b] * on)[:, None]
+        t, u = lsq_linear(np.hstack([axis, -edge]), rim - at, bounds=(-1, 1), tol=1e-14, method="bvls").x
+        d = at + axis[:, 0] * t - rim - edge[:, 0] * u
+        inside = 1.0 if d @ world.apply(n) > 0.0 else -1.0
+        assert gap == pytest.approx(inside * np.linalg.norm(d) - r, abs=1e-12)
+        assert normal == pytest.approx(inside * d / np.linalg.norm(d), abs=1e-9)
+        assert point == pytest.approx(rim + edge[:, 0] * u + normal * gap / 2, abs=1e-9)
 
 
 def _crowd(seed, n=40):

@@ -22,7 +22,8 @@ from .complementarity import ComplementarityProblem, GlobalForm
 from .laws import Coulomb, Law, Rolling, Unilateral
 
 ROOTS = ("fclib_local", "fclib_global", "fclib_local_rolling", "fclib_global_rolling")
-DENSE_ROWS = 300  # smaller matrices are kept dense
+DENSE_ROWS = 300  # smaller matrices are kept dense,
+SPARSE_ROWS, SPARSE = 60, 0.25  # but W from so many rows on where no more than this share of it is not zero
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -102,6 +103,8 @@ def _global(file: _Reader, m: int) -> GlobalForm:
 def _local(file: _Reader, m: int) -> tuple[Any, Array, Callable[[Array, Array], Array]]:
     """Return W and q with the bilateral rows eliminated: l = -R^-1 (s + V^T r), of least norm if R is singular."""
     q, W = file.vector("vectors/q", m), file.matrix("W", m, m)
+    if m >= SPARSE_ROWS and not sp.issparse(W) and np.count_nonzero(W) <= SPARSE * m * m:
+        W = sp.csr_array(W)
     if not file.has("V") or not file.has("R"):
         return W, q, lambda r, lam: np.zeros(0)
     s = file.vector("vectors/s")

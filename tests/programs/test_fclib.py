@@ -64,6 +64,18 @@ def test_local_files_in_every_storage(tmp_path, storage, dim, kind):
     assert [law.mu for law in file.problem.laws] == [0.3, 0.4]
 
 
+@pytest.mark.parametrize(("blocks", "sparse"), [(19, False), (20, True), (40, True)])
+def test_the_matrix_of_many_separate_contacts_stays_sparse(tmp_path, blocks, sparse):
+    W = np.kron(np.eye(blocks), np.diag([1.0, 2.0, 2.0]) + 0.1)
+    q = np.tile([-1.0, 0.3, 0.0], blocks)
+    path = make(tmp_path / "p.hdf5", "fclib_local", 3, {"W": W}, {"q": q, "mu": [0.3] * blocks})
+    problem = fclib.read(path).problem
+    assert sp.issparse(problem.W) is sparse
+    assert np.array_equal(problem.W.toarray() if sparse else problem.W, W)
+    one = solve_blocks(ComplementarityProblem(W=W[:3, :3], q=q[:3], laws=[Coulomb(0.3)]))
+    assert np.allclose(solve_blocks(problem).r, np.tile(one.r, blocks), rtol=0.0, atol=1e-12)
+
+
 def test_triplets_with_rows_in_p_are_recognised_where_only_that_fits(tmp_path):
     g = np.random.default_rng(1)
     H = g.normal(size=(9, 3))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
 
 from ..arrays import Array
+from ..contact.resolve import NO_MOTION
 from ..contact.snapshot import rows_of
 from ..mechanics.rows import Row
 from ..mechanics.state import State
@@ -24,9 +25,9 @@ from .course import SETTLED, Stretch
 from .dop853 import SHRINK, Piece
 from .event_roots import Crossing, Seen, polished
 from .feature_ends import going_on, keeping, room_of
-from .instants import Instant
+from .instants import Instant, Place
 from .integration import NEARLY, OneStep, Stuck
-from .mode_choice import holds
+from .mode_choice import choose, first_modes, holds
 from .mode_memory import LENGTH, rebounds, remembered
 from .modes import CLOSED, OPEN, Mode, Modes
 from .phases import Phase
@@ -41,6 +42,7 @@ NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither fo
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
 ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
 AS_LOCATED = 1e-12  # s, times max(1, t)
+BEYOND = 1e-5  # s, times max(1, t): so far at most beyond an event after which no acceleration seems to exist
 PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
 
 
@@ -317,8 +319,29 @@ class Leg(Settling):
             if not starts and g <= TOGETHER[watch.unit] * self._scale(watch.unit, now):
                 fired.setdefault(watch.id, set()).add(watch.kind)
         self._settle(now, phase.modes, fired, later)
+        if self.phase is None and self.failure is not None and self.failure.status in NO_MOTION:
+            self._go_beyond(old, lambda t: self._again_to(piece, t, one_step).end, t, y)
         self._consider_passing(t_stop)
         return True
+
+    def _go_beyond(self, phase: Phase, along: Callable[[float], Array], t: float, y: Array) -> None:
+        """Go on along the old phase to where surely no acceleration exists: at the event laws hold within rounding."""
+        counted, ahead, x = len(self.q) + len(self.v), 0.0, y
+        while self._may_settle(self._read(t + ahead, x)):
+            ahead = 4.0 * ahead or AS_LOCATED * max(1.0, abs(t))
+            if ahead > BEYOND * max(1.0, abs(t)):
+                return
+            x = along(t + ahead)
+        if ahead > 0.0:
+            self._move_to(phase, t + ahead, np.concatenate([x[:counted], x[counted:] - y[counted:]]))
+
+    def _may_settle(self, state: State) -> bool:
+        """Whether a phase begins at a state."""
+        system, t, q, v = self.system, state.t, state.q, state.v
+        rows, activation = rows_of(system, t, q, v), self.accuracy.activation
+        place = Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.control))
+        guess = first_modes(rows, {}, activation)
+        return choose(system, state, place, [guess], self.control, activation).phase is not None
 
     def _as_claimed(
         self, piece: Piece, t: float, y: Array, seen: Seen, found: Crossing, one_step: OneStep

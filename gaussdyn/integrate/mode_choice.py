@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Array
-from ..contact.resolve import reactions, resolve
+from ..contact.resolve import NO_MOTION, reactions, resolve
 from ..contact.snapshot import Activation, snapshot
 from ..mechanics.rows import Row
 from ..mechanics.state import State
@@ -58,6 +58,11 @@ def _guess(row: Row, known: Mode | None, activation: Activation) -> Mode:
     if not (row.bilateral or row.kind == "dry" or closed(row, known, activation)):
         return OPEN
     mode = known if known is not None and known.closed else CLOSED
+    return _moving(row, mode, activation)
+
+
+def _moving(row: Row, mode: Mode, activation: Activation) -> Mode:
+    """Return a closed mode with the directions in which a row slips and rolls."""
     if not rough(row):
         return CLOSED
     slip, roll = parts_of(row)
@@ -116,18 +121,19 @@ def choose(
     for modes in guesses:
         phase = Phase(system=system, control=control, modes=modes, rows=place.rows)
         now = holds(phase, place, activation, size=size)
-        if now and (later is None or _speeds_up(phase, now, later, activation)):
+        if now and (later is None or _goes_on(phase, now, later, activation)):
             return Chosen(phase=phase, now=now)
     failure = None
     for at in (later(), state) if later is not None else (state,):
         read, said = modes_of_laws(system, at, control, activation, guesses[0])
         if read is None:
-            failure = said if at is state else failure
+            failure = said if at is state or said.status in NO_MOTION else failure
             continue
         if at is not state:
             read = _as_here(system, state, place.rows, read, at, said, control, activation)
         phase = Phase(system=system, control=control, modes=read, rows=place.rows)
-        if now := holds(phase, place, activation, size=size):
+        now = holds(phase, place, activation, size=size)
+        if now and (later is None or failure is None or _goes_on(phase, now, later, activation)):
             return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
 
@@ -148,8 +154,30 @@ def _as_here(
     return here
 
 
-def _speeds_up(phase: Phase, now: Instant, later: Callable[[], State], activation: Activation) -> bool:
-    return speeds_up(phase, now, later, activation.speed, _allowed(now, activation)["acceleration"])
+def _goes_on(phase: Phase, now: Instant, later: Callable[[], State], activation: Activation) -> bool:
+    """Whether slips that begin get faster, and what opens without acceleration goes on opening.
+
+    Where a reaction vanishes at A < 0 (b falls through zero) nothing opens: beyond the event there is no acceleration.
+    """
+    allowed = _allowed(now, activation)["acceleration"]
+    if not speeds_up(phase, now, later, activation.speed, allowed):
+        return False
+    opening = [k for k, row in enumerate(now.rows) if _still_open(row, phase.modes[row.id], activation)]
+    opening = [k for k in opening if _normal(now.rows[k], now) <= allowed]
+    if not opening:
+        return True
+    state = later()
+    then = phase.instant(state.t, state.q, state.v)
+    return all(_normal(then.rows[k], then) >= -allowed for k in opening)
+
+
+def _still_open(row: Row, mode: Mode, activation: Activation) -> bool:
+    touches = row.level == "position" and row.gap <= activation.gap and abs(float(row.rate[0])) <= activation.speed
+    return not mode.closed and touches
+
+
+def _normal(row: Row, now: Instant) -> float:
+    return float(row.J[0] @ now.a + row.drift[0])
 
 
 def _undecided(state: State) -> Solution:
@@ -194,9 +222,8 @@ def _allowed(now: Instant, activation: Activation, size: float = 0.0) -> dict[st
 def _onward(row: Row, mode: Mode, now: Instant, activation: Activation, allowed: float) -> bool:
     """Whether what opens goes on opening, and what begins to slip gets faster."""
     if not mode.closed:
-        still = row.level == "position" and row.gap <= activation.gap and abs(row.rate[0]) <= activation.speed
-        still = still or (row.level == "velocity" and row.gap <= activation.speed)
-        return not still or float(row.J[0] @ now.a + row.drift[0]) >= -allowed
+        still = _still_open(row, mode, activation) or (row.level == "velocity" and row.gap <= activation.speed)
+        return not still or _normal(row, now) >= -allowed
     for where, e in zip(parts_of(row), (mode.slip, mode.roll), strict=True):
         slow = bool(e) and float(np.dot(row.rate[where], e)) <= activation.speed
         if slow and float(np.dot(row.J[where] @ now.a + row.drift[where], e)) < -allowed:
@@ -248,14 +275,20 @@ def _slip(rate: Array, u: Array, activation: Activation, small: float) -> tuple[
     return ()
 
 
-def after_event(modes: Modes, now: Instant, fired: Mapping[str, set[str]]) -> list[Modes]:
+def after_event(
+    modes: Modes, now: Instant, fired: Mapping[str, set[str]], activation: Activation
+) -> list[Modes]:  # fmt: skip
     """Return guesses of the modes after conditions have become zero: `fired` has their kinds by row id.
 
-    What stops sticks, else turns back; what was held too weakly slips against its friction; what ceases to push opens.
+    What stops sticks, else turns back; what was held too weakly slips against its friction; what ceases to push opens;
+    what closes sticks, or slides on as it came.
     """
     first, second = dict(modes), dict(modes)
     for row, r in zip(now.rows, now.r, strict=True):
         for kind in sorted(fired.get(row.id, ())):
+            if kind == "touchdown":
+                first[row.id] = second[row.id] = _moving(row, CLOSED, activation)
+                continue
             old = first[row.id]
             first[row.id], second[row.id] = _next(kind, row, r, old), _next(kind, row, r, old, back=True)
     return [first] if first == second else [first, second]
@@ -263,8 +296,6 @@ def after_event(modes: Modes, now: Instant, fired: Mapping[str, set[str]]) -> li
 
 def _next(kind: str, row: Row, r: Array, old: Mode, *, back: bool = False) -> Mode:
     slip, roll = parts_of(row)
-    if kind == "touchdown":
-        return CLOSED
     if kind == "lift_off":
         return OPEN
     if kind == "end":

@@ -72,7 +72,7 @@ class Settling(Course):
             if self.again and not known and not struck:
                 guesses.insert(0, modes_of_reactions(place.rows, self.memory, activation))
         else:
-            guesses = after_event(known, place, fired)
+            guesses = after_event(known, place, fired, activation)
         q, v = held(self.system, guesses[0], self.t, self.q, self.v, place.rows)
         if not (q is self.q and v is self.v):
             self.q, self.v = self._apart(place.rows, guesses[0], q, v)

@@ -12,6 +12,10 @@ from gaussdyn.analysis.audit import audit
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.forces import Shaking
+from gaussdyn.mechanics.planar import PlanarSystem
+from gaussdyn.mechanics.planar_bodies import Marker, Point
+from gaussdyn.mechanics.planar_contacts import HalfPlane, PlanarContact
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user_system import UserSystem
 from gaussdyn.scenes.catalogue import build
@@ -225,3 +229,18 @@ def test_a_jam_has_one_time():
     scene = build("painleve_rod", mu=1.6, angle=0.6, omega=2.0, slip=-5.0)
     ends = [simulate(scene, t_end=0.2, stepper=EventDriven(dt=dt)).t_reached for dt in (None, 1e-2, 3e-3)]
     assert max(ends) - min(ends) <= 1e-12
+
+
+def test_what_closes_without_speed_slides_on():
+    """A floor shaken by hardly more than g lets a sliding point go for 1e-5 s: it comes back at 1e-10 m/s, and slides.
+
+    Over a whole period the mean of N is m g: the slip loses mu g T.
+    """
+    frequency, mu = 20.0, 0.3
+    shaking = Shaking(direction=(0.0, 1.0), amplitude=G * (1.0 + 1e-6), frequency=frequency)
+    contact = PlanarContact(point=Marker("p"), plane=HalfPlane(name="floor"), mu=mu)
+    system = PlanarSystem(bodies=[Point(name="p", mass=1.0)], contacts=[contact], forces=[shaking])
+    run = simulate(system, system.state({"p": (0.0, 0.0)}, {"p": (5.0, 0.0)}), 1 / frequency, stepper=EventDriven())
+    assert [event.kind for event in run.events] == ["lift_off", "touchdown"]
+    assert run.final.v == pytest.approx([5.0 - mu * G / frequency, 0.0], abs=1e-8)
+    assert run.statistics["energy_drift_rel"] <= 1e-11

@@ -136,6 +136,47 @@ def test_approach_speed_decides_between_lift_off_and_impact():
         assert (slip < 0.5) == jams
 
 
+def slide_until_nothing_pushes(mu, angle, omega, slip):
+    """Slide by scipy at A < 0 < b until b, and so N = -b / A, falls through zero: t, and u, angle, omega there."""
+
+    def slope(t, y):
+        c, s = math.cos(y[1]), math.sin(y[1])
+        N = -(y[2] ** 2 * s - G) / (1.0 + 3.0 * c * c - 3.0 * mu * s * c)
+        turn = 3.0 * N * (mu * s - c)
+        return [mu * N + s * turn + c * y[2] ** 2, y[2], turn]
+
+    def b(t, y):
+        return y[2] ** 2 * math.sin(y[1]) - G
+
+    b.terminal = True
+    found = solve_ivp(slope, (0.0, 1.0), [slip, angle, omega], method="DOP853", rtol=1e-13, atol=1e-14, events=b)
+    return found.t[-1], found.y[:, -1]
+
+
+@pytest.mark.parametrize(("mu", "angle", "omega", "slip"), [(2.0, 1.0, -3.8, -4.0), (2.4, 1.1, -4.2, -3.0)])
+def test_a_run_that_slides_out_of_two_motions_into_none(mu, angle, omega, slip, tmp_path):
+    """Beyond b = 0 the tip can neither lift off nor slide: certified, and passed by an impact that stops the slip."""
+    scene = build("painleve_rod", mu=mu, angle=angle, omega=omega, slip=slip)
+    t, (u, theta, turn) = slide_until_nothing_pushes(mu, angle, omega, slip)
+    stopped = simulate(scene, t_end=t + 0.01, stepper=EventDriven(), examine="full")
+    assert stopped.outcomes == {"MULTIPLE": 1}
+    assert stopped.events == ()
+    assert "certificate" in stopped.stop.reason
+    assert 0.0 <= stopped.stop.t - t <= 1e-7  # nothing is sure at b = 0 itself
+    assert stopped.final.q[2] == pytest.approx(theta, rel=0, abs=1e-6)
+    assert stopped.final.v[2] == pytest.approx(turn, rel=0, abs=1e-6)
+    said = outcome(snapshot(scene.system, stopped.final))
+    assert said.verdict == "NONE"
+    assert check([str(said.certificate.save(tmp_path / "none.json"))]) == 0
+    passed = simulate(scene, t_end=t + 0.01, stepper=EventDriven(on_none="impact"))
+    assert passed.status == "COMPLETED"
+    assert [(event.kind, event.id) for event in passed.events][:1] == [("none_passed_by_impact", TIP)]
+    assert passed.statistics["energy_drift_rel"] <= 1e-11
+    assert audit(passed, scene.system).passed
+    lost = u**2 * (1.0 + 3.0 * math.cos(theta) ** 2) / 8.0  # W_NN u^2 / (2 det W), det W = 4/m^2
+    assert passage(scene.system, stopped.final).energy == pytest.approx(-lost, rel=1e-6)
+
+
 def jam(mu, angle, omega, t_end):
     """Slide towards A = b = 0 by scipy: the impulse of the tip up to t_end, and the force and A there."""
 

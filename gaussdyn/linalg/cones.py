@@ -34,16 +34,16 @@ def project_disc(X: Array, radius: Array) -> Array:
 def project_rolling_cone(X: Array, mu: Array, mu_r: Array) -> Array:
     """Project the rows of X (n, 5), ordered (N, T1, T2, R1, R2), on {|x_T| <= mu x_N, |x_R| <= mu_r x_N}.
 
-    The normal component minimises a convex piecewise quadratic: the best of its four pieces is taken.
+    The normal component n is a zero of n - x_N - mu max(|x_T| - mu n, 0) - mu_r max(|x_R| - mu_r n, 0), which rises
+    with n: both parts lie outside their discs up to the first of |x_T| / mu and |x_R| / mu_r, one up to the second.
+    (Of the four pieces the one nearest to x would do as well, but near the tip of the cone rounding hides which it is.)
     """
     normal, slip, spin = X[:, 0], norms(X[:, 1:3]), norms(X[:, 3:5])
-    best, best_value = np.zeros_like(normal), np.full_like(normal, np.inf)
-    for on_slip in (0.0, 1.0):
-        for on_spin in (0.0, 1.0):
-            top = normal + on_slip * mu * slip + on_spin * mu_r * spin
-            y = np.maximum(top / (1.0 + on_slip * mu**2 + on_spin * mu_r**2), 0.0)
-            value = (y - normal) ** 2 + np.maximum(slip - mu * y, 0) ** 2 + np.maximum(spin - mu_r * y, 0) ** 2
-            better = value < best_value
-            best, best_value = np.where(better, y, best), np.where(better, value, best_value)
+    both = (normal + mu * slip + mu_r * spin) / (1.0 + mu**2 + mu_r**2)
+    one_inside = (both > 0.0) & ((mu * both > slip) | (mu_r * both > spin))
+    slip_first = np.where(mu * mu_r == 0.0, mu * both - slip > mu_r * both - spin, slip * mu_r < spin * mu)
+    one = np.where(slip_first, (normal + mu_r * spin) / (1.0 + mu_r**2), (normal + mu * slip) / (1.0 + mu**2))
+    all_inside = np.where(slip_first, mu_r * one > spin, mu * one > slip)
+    best = np.maximum(np.where(one_inside, np.where(all_inside, normal, one), both), 0.0)
     parts = [best[:, None], project_disc(X[:, 1:3], mu * best), project_disc(X[:, 3:5], mu_r * best)]
     return np.hstack(parts)

@@ -112,14 +112,20 @@ def reaction_map(code: int, d: int, p: Array, x: Array, y: Array, Y: Array) -> N
 
 @kernel(f"void({A1}, float64, float64, {A1})", borrows=True)
 def rolling_cone(x: Array, mu: float, mu_r: float, y: Array) -> None:
-    """Project x (5) on {|x_T| <= mu x_N, |x_R| <= mu_r x_N}: the best of four quadratic pieces in x_N."""
-    s, t, best = length(x, 1, 3), length(x, 3, 5), np.inf
-    for on in range(4):
-        a, b = float(on % 2), float(on // 2)
-        n = max((x[0] + a * mu * s + b * mu_r * t) / (1.0 + a * mu * mu + b * mu_r * mu_r), 0.0)
-        value = (n - x[0]) ** 2 + max(s - mu * n, 0.0) ** 2 + max(t - mu_r * n, 0.0) ** 2
-        if value < best:
-            best, y[0] = value, n
+    """Project x (5) on {|x_T| <= mu x_N, |x_R| <= mu_r x_N}.
+
+    y_N is a zero of n - x_N - mu max(s - mu n, 0) - mu_r max(t - mu_r n, 0), which rises with n: both parts lie outside
+    their discs up to the first of s / mu and t / mu_r, one up to the second. Distances from x do not tell the right
+    piece: near the tip of the cone all are equally far but for rounding.
+    """
+    s, t = length(x, 1, 3), length(x, 3, 5)
+    n = (x[0] + mu * s + mu_r * t) / (1.0 + mu * mu + mu_r * mu_r)
+    if n > 0.0 and (mu * n > s or mu_r * n > t):
+        slip_first = mu * n - s > mu_r * n - t if mu * mu_r == 0.0 else s * mu_r < t * mu
+        n = (x[0] + mu_r * t) / (1.0 + mu_r * mu_r) if slip_first else (x[0] + mu * s) / (1.0 + mu * mu)
+        if (mu_r * n > t) if slip_first else (mu * n > s):
+            n = x[0]
+    y[0] = max(n, 0.0)
     f = 1.0 if s <= mu * y[0] else mu * y[0] / s
     g = 1.0 if t <= mu_r * y[0] else mu_r * y[0] / t
     y[1], y[2], y[3], y[4] = f * x[1], f * x[2], g * x[3], g * x[4]

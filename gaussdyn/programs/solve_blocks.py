@@ -18,7 +18,6 @@ from .backends.last_digits import LastDigits
 from .backends.lemke import LARGEST, Lemke
 from .backends.newton import ProximalNewton
 from .backends.patient import PatientNewton
-from .backends.polish import polish
 from .backends.scaled import scaled
 from .complementarity import ComplementarityProblem
 from .few_blocks import few_blocks, near_few
@@ -27,22 +26,22 @@ from .last_bits import settled
 from .laws import CAP, MU, MU_S
 from .many_blocks import many_blocks
 from .residuals import TOL
+from .sharpen import sharpened
 from .solution import Solution, Status
 from .verify import (
     Approach,
     Problem,
     as_blocks,
     contradiction,
-    finer,
     finished,
     loose,
-    trimmed,
     verified,
 )
 
+LOOSE = "E is below its tolerance; rel_q or viol_u is not, mostly by the rounding of W r: see residuals"
 FAR = 0.5  # change of the reactions (relative) beyond which there may be another solution nearer to the last ones
 UNSETTLED = 1e-8  # E above which a proof that allows for rounding of the rows is tried, too
-PASSES = 4  # proximal iterations begun anew that bring other measures than E down
+SHARPEN = 10.0  # most seconds in which other measures than E are brought down
 SMALL = 60  # rows up to which Lemke's dense tableau is cheap
 
 Begun = tuple[Solution | None, Prepared]  # what `many_blocks` returns
@@ -91,7 +90,7 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
         first = many[0]
         if first is not None and first.solved and not loose(first, tol) and not is_far(first.r, last):
             return first
-    search = _Search(problem, blocks, tol, stop, many)
+    search = _Search(problem, blocks, tol, stop, many, start is not None)
     search.best = quick if quick is not None else search.best
     for stage in (search.quick, search.proofs, search.thorough):
         found = stage(last)
@@ -104,10 +103,16 @@ class _Search:
     """The best point found so far, and the stages that improve it."""
 
     def __init__(
-        self, problem: Problem, blocks: ComplementarityProblem, tol: float, stop: float, begun: Begun | None
+        self,
+        problem: Problem,
+        blocks: ComplementarityProblem,
+        tol: float,
+        stop: float,
+        begun: Begun | None,
+        in_run: bool,
     ) -> None:
         self.problem, self.blocks, self.tol, self.stop = problem, blocks, tol, stop
-        self.data, self.iterations = scaled(blocks), 0
+        self.data, self.iterations, self.in_run = scaled(blocks), 0, in_run
         self.zero = np.zeros(len(blocks.q))
         self.best: Solution = None  # type: ignore[assignment]
         if begun is not None:
@@ -121,8 +126,7 @@ class _Search:
         self.best, self.iterations = found, found.iterations
         if not found.solved:
             self.consider(finished(self.data, found.r / self.data.unit, self.tol), found.method)
-        if self.best.solved and loose(self.best, self.tol):
-            self.sharpen()
+        self.sharpen()
 
     def quick(self, start: Array | None) -> Solution:
         """Try what solves nearly every problem; then `start` itself, for sweeps may have run away from a solution."""
@@ -167,6 +171,7 @@ class _Search:
         if _error(self.best) <= UNSETTLED:
             r = settled(self.blocks, self.best.r)
             if r is not self.best.r and self.consider(r, self.best.method).solved:
+                self.sharpen()
                 return self.best
         return self.run(self._thorough(start))
 
@@ -178,28 +183,17 @@ class _Search:
             x, count = method.improve(self.data, self.best.r / self.data.unit if x is None else x)
             self.iterations += count
             if self.consider(finished(self.data, x, self.tol), method.name).solved:
-                if loose(self.best, self.tol):
-                    self.sharpen()
+                self.sharpen()
                 break
         return self.best
 
     def sharpen(self) -> None:
-        """Polish a solved point whose residuals in other measures than E are not small yet."""
-        self.finer(polish(self.data, self.best.r / self.data.unit, finer(self.best, self.tol)))
-        for _ in range(PASSES):
-            if loose(self.best, self.tol):
-                method = ProximalNewton(alpha=1e-3, newton_steps=60, seconds=1.0, tol=finer(self.best, self.tol))
-                x, count = method.improve(self.data, self.best.r / self.data.unit)
-                self.iterations += count
-                self.finer(x)
-        if loose(self.best, self.tol):
-            self.best = trimmed(self.best, self.tol)
-
-    def finer(self, x: Array) -> None:
-        """Keep a scaled reaction if it solves the problem and is the best."""
-        other = verified(self.problem, self.blocks, x * self.data.unit, self.best.method, self.iterations, self.tol)
-        if other.solved and _error(other) < _error(self.best):
-            self.best = other
+        """Bring down the other measures of a solved point than E, if they are not small yet."""
+        if not (self.best.solved and loose(self.best, self.tol)):
+            return
+        stop = min(self.stop, time.perf_counter() + SHARPEN)
+        best = sharpened(self.best, self.blocks, self.data, self.tol, stop, quickly=self.in_run)
+        self.best = best.but(message=LOOSE) if loose(best, self.tol) else best
 
     def consider(self, r: Array, name: str) -> Solution:
         """Verify a reaction and keep it if it is the best so far; return the best."""

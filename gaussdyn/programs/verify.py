@@ -87,21 +87,26 @@ def contradiction(blocks: ComplementarityProblem, x: Array) -> bool:
 
 
 def loose(found: Solution, tol: float) -> bool:
-    """Whether rel_q or viol_u is above tol although no rounding of the reactions accounts for it.
+    """Whether rel_q or viol_u is above tol although no rounding of the reactions accounts for it."""
+    return excess(found, tol) > 1.0
 
-    Or E relative to data at rounding level, beside which E itself is absolute.
+
+def excess(found: Solution, tol: float) -> float:
+    """Return the largest ratio of rel_q and viol_u to their bars; 0 where all are below tol.
+
+    The bars: max(tol, 10 eps c) with c = |r| / |q| and |r / rho| / |q|. Where data are at rounding level, so that E is
+    absolute, E relative to them counts as well.
     """
     figures, blocks = found.residuals, as_blocks(found.problem)
     if figures is None:
-        return False
-    tiny = _beside_tiny_data(figures, blocks)
-    if not max(figures.rel_q or 0.0, figures.viol_u or 0.0, tiny) > tol:
-        return False
+        return 0.0
+    tiny, rel_q, viol_u = _beside_tiny_data(figures, blocks), figures.rel_q or 0.0, figures.viol_u or 0.0
+    if not max(rel_q, viol_u, tiny) > tol:
+        return 0.0
     rho, size = np.repeat(blocks.rho, np.diff(blocks.table.start)), float(np.linalg.norm(blocks.q))
     floors = [10.0 * EPS * float(np.linalg.norm(found.r * scale)) / size for scale in (1.0, 1.0 / rho)]
-    values = (figures.rel_q or 0.0, figures.viol_u or 0.0)
     exact = 10.0 * EPS * float(np.linalg.norm(found.r)) / float(np.linalg.norm(rho * blocks.q)) if tiny > 0.0 else 0.0
-    return tiny > max(tol, exact) or any(value > max(tol, floor) for value, floor in zip(values, floors, strict=True))
+    return max(rel_q / max(tol, floors[0]), viol_u / max(tol, floors[1]), tiny / max(tol, exact))
 
 
 def _beside_tiny_data(figures: Residuals, blocks: ComplementarityProblem) -> float:

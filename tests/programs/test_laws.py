@@ -7,6 +7,7 @@ import pytest
 from block_cases import LAWS
 
 from gaussdyn.errors import InputError
+from gaussdyn.programs.complementarity import ComplementarityProblem
 from gaussdyn.programs.laws import (
     Associated,
     BilateralCoulomb,
@@ -18,6 +19,7 @@ from gaussdyn.programs.laws import (
     Sliding,
     Unilateral,
 )
+from gaussdyn.programs.residuals import block_residuals
 
 
 @pytest.mark.parametrize("law", [law for law in LAWS.values() if not isinstance(law, BilateralCoulomb)], ids=repr)
@@ -36,6 +38,20 @@ def test_rolling_projection_of_a_point_worked_by_hand():
     # |t| = 3 > mu n, |m| = 0: the edge (1, mu, 0) with mu = 1 takes (1, 3) to (2, 2)
     y = Rolling(1.0, 1.0).project(np.array([1.0, 3.0, 0.0, 0.0, 0.0]))
     np.testing.assert_allclose(y, [2.0, 2.0, 0.0, 0.0, 0.0], atol=1e-15)
+
+
+@pytest.mark.parametrize("load", [1.0, 1e-4, 1e-8, 1e-12])
+@pytest.mark.parametrize(("mu", "mu_r"), [(0.5, 0.1), (0.0, 0.3), (0.7, 0.0), (1.5, 2.0)])
+def test_rolling_projection_near_the_tip(load, mu, mu_r):
+    """r on both discs minus u^ opposite to both parts is projected on r, to rounding of u^ and not of its square."""
+    g = np.random.default_rng(3)
+    for a, b in g.uniform(0.1, 3.0, (20, 2)) * [[1.0, 1.0]] * 10 + [[0.0, 1.0], [1.0, 0.0]] * 10:
+        e, f = (x / np.linalg.norm(x) for x in g.normal(size=(2, 2)))
+        r = load * np.r_[1.0, mu * e, mu_r * f]
+        shifted = np.r_[mu * a + mu_r * b, -a * e, -b * f]
+        np.testing.assert_allclose(Rolling(mu, mu_r).project(r - shifted), r, atol=4e-15)
+        problem = ComplementarityProblem(W=np.eye(5), q=np.r_[0.0, shifted[1:]] - r, laws=[Rolling(mu, mu_r)])
+        assert block_residuals(problem, r).rel_q <= 4e-15
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,92 @@
+"""Solutions by E whose other measures, rel_q or viol_u, are not small yet: what brings all of them down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ..arrays import EPS, Array
+from .backends.newton import ProximalNewton
+from .backends.patient import PatientNewton
+from .backends.polish import polish
+from .backends.scaled import Scaled
+from .complementarity import ComplementarityProblem
+from .last_bits import settled
+from .solution import Solution
+from .verify import Approach, excess, finer, trimmed, verified
+
+PASSES = 4  # of a method that begins anew at its own answer, as long as that helps
+HELPS = 0.7  # factor on the excess up to which a pass has helped
+SECONDS = 1.0  # for one pass
+ROUNDING = 0.35  # of eps |W| |r|: what sums of W r are wrong by, at most (0.2 on average of stacks with mass ratios)
+
+
+def sharpened(
+    found: Solution, blocks: ComplementarityProblem, data: Scaled, tol: float, stop: float, *, quickly: bool = False
+) -> Solution:
+    """Return the solution with the least excess (`verify.excess`) found before `stop`; at best with none.
+
+    The measures weigh the blocks differently: where rho differs by 1e4 from block to block, Newton's method with one
+    rho for all of them sees what E does not. Where mu is very large the last bits of reactions are changed.
+
+    Parameters
+    ----------
+    found : Solution
+        Solved, but `verify.loose`.
+    blocks, data
+        The same problem by blocks, and scaled.
+    tol : float
+        What the measures are to reach, but for the rounding of the reactions.
+    stop : float
+        `time.perf_counter()` after which no further pass is begun.
+    quickly : bool
+        Whether to try the first method alone: a step of a run is not held up for long.
+    """
+    best = _better(found, settled(blocks, found.r), 0, blocks, tol)
+    best = _better(best, polish(data, best.r / data.unit, finer(best, tol)) * data.unit, 0, blocks, tol)
+    for method, view in _methods(data, finer(best, tol), quickly):
+        for _ in range(PASSES):
+            before = excess(best, tol)
+            if before <= 1.0 or _is_rounding(best, blocks) or time.perf_counter() > stop:
+                return best
+            x, steps = method.improve(view, best.r / data.unit)
+            best = trimmed(_better(best, x * data.unit, steps, blocks, tol), tol)
+            if not excess(best, tol) <= HELPS * before:
+                break
+    return best
+
+
+def _better(best: Solution, r: Array, steps: int, blocks: ComplementarityProblem, tol: float) -> Solution:
+    """Return the solution with reactions r, if it is one and has less excess, else the best."""
+    other = verified(best.problem, blocks, r, best.method, best.iterations + steps, tol)
+    return other if other.solved and excess(other, tol) < excess(best, tol) else best
+
+
+def _is_rounding(best: Solution, blocks: ComplementarityProblem) -> bool:
+    """Whether rel_q and viol_u are no more than what the sums of W r lose by rounding."""
+    figures, size = best.residuals, float(np.linalg.norm(blocks.q))
+    if figures is None or blocks.W_abs is not None:
+        return False
+    sums = float(np.linalg.norm(abs(blocks.W) @ np.abs(best.r)))
+    return max(figures.rel_q or 0.0, figures.viol_u or 0.0) * size <= ROUNDING * EPS * sums
+
+
+def _methods(data: Scaled, tol: float, quickly: bool) -> Iterator[tuple[Approach, Scaled]]:
+    """Yield methods and the data they work on, with one rho for all blocks or their own; the quick ones first."""
+    yield ProximalNewton(alpha=1e-3, newton_steps=60, seconds=SECONDS, tol=tol), data
+    if quickly:
+        return
+    views = [_view(data, rho) for rho in (data.mass, 1.0, float(data.rho.max()))]  # the first: rel_q is its E
+    for view in views:
+        for alpha in (1e-3, 1e-6):
+            yield ProximalNewton(alpha=alpha, newton_steps=60, seconds=SECONDS, tol=1e-13), view
+    for view in views:
+        yield PatientNewton(draws=0, seconds=SECONDS, tol=1e-13), view
+    yield PatientNewton(draws=0, seconds=SECONDS, tol=tol), data
+
+
+def _view(data: Scaled, rho: float) -> Scaled:
+    return replace(data, rho=np.full(len(data.rho), rho), weight=rho * float(np.linalg.norm(data.q)))

@@ -1,0 +1,71 @@
+"""Solutions by E whose rel_q or viol_u are not small yet: step sizes that differ by 1e4 hide them."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from block_cases import bodies
+from test_patient import stack
+
+from gaussdyn.arrays import EPS
+from gaussdyn.linalg.cones import project_friction_cone
+from gaussdyn.programs.backends.scaled import scaled
+from gaussdyn.programs.complementarity import ComplementarityProblem
+from gaussdyn.programs.laws import Coulomb
+from gaussdyn.programs.sharpen import sharpened
+from gaussdyn.programs.solve import solve
+from gaussdyn.programs.verify import excess, verified
+
+TOL = 1e-12
+
+
+def uneven(seed):
+    """Four contacts whose rows are in units that differ by 1e2, so that rho differs by 1e4."""
+    problem = bodies([Coulomb(0.4)] * 4, seed, freedoms=12)
+    units = np.repeat([1e-1, 1e1, 1e-1, 1e1], 3)
+    return ComplementarityProblem(W=units[:, None] * problem.W * units, q=units * problem.q, laws=problem.laws)
+
+
+def rel_q(problem, r):
+    """|r - P(r - u^)| / |q| by numpy."""
+    u, mu = (problem.W @ r + problem.q).reshape(-1, 3), np.array([law.mu for law in problem.laws])
+    u[:, 0] += mu * np.linalg.norm(u[:, 1:], axis=1)
+    X = r.reshape(-1, 3)
+    return np.linalg.norm(X - project_friction_cone(X - u, mu)) / np.linalg.norm(problem.q)
+
+
+@pytest.mark.parametrize("quickly", [False, True])
+def test_what_e_does_not_see_is_brought_down(quickly):
+    seen = 0
+    for seed in range(40):
+        problem = uneven(seed)
+        noise = 1e-12 * np.random.default_rng(seed).normal(size=12) * np.repeat([0.0, 1.0, 0.0, 1.0], 3)
+        found = verified(problem, problem, solve(problem).require().r * (1.0 + noise), "solve")
+        if not (found.solved and excess(found, TOL) > 1.0):
+            continue
+        seen += 1
+        best = sharpened(found, problem, scaled(problem), TOL, time.perf_counter() + 5.0, quickly=quickly)
+        assert best.solved
+        assert excess(best, TOL) <= 1.0
+        assert rel_q(problem, best.r) <= max(TOL, 10.0 * EPS * np.linalg.norm(best.r) / np.linalg.norm(problem.q))
+    assert seen >= 3
+
+
+def test_what_is_small_already_or_out_of_time_stays():
+    problem = uneven(0)
+    found = solve(problem).require()
+    assert sharpened(found, problem, scaled(problem), TOL, np.inf).r is found.r
+    assert excess(sharpened(found, problem, scaled(problem), 1e-30, 0.0), 1e-30) <= excess(found, 1e-30)
+
+
+def test_rounding_of_the_sums_is_said_not_sought():
+    """The lightest boxes of a stack have rho 1e-4 of that of the others: their u is wrong by more than rel_q may be."""
+    problem = stack(6, 4, 2.0)
+    answer = solve(problem)
+    assert answer.solved
+    bar = max(TOL, 10.0 * EPS * np.linalg.norm(answer.r) / np.linalg.norm(problem.q))
+    sums = EPS * np.linalg.norm(abs(problem.W) @ abs(answer.r)) / np.linalg.norm(problem.q)
+    assert ("rel_q" in answer.message) == (excess(answer, TOL) > 1.0)
+    assert rel_q(problem, answer.r) <= max(bar, sums)

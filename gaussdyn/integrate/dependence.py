@@ -70,10 +70,9 @@ class Dependence:
             known[key] = known[key].but(gap=gap, rate=np.array([rate]), J=np.array([line]))
         return tuple(known.values())
 
-    def contrary(self, dynamics: LocalDynamics, rows: Sequence[Row]) -> bool:
-        """Return whether the rates of dependent rows contradict one another by more than rounding."""
+    def contrary(self, dynamics: LocalDynamics, rows: Sequence[Row], speed: Array) -> bool:
+        """Return whether the rates of dependent rows contradict one another by more than rounding of speeds (nv,)."""
         rate = {row.id: row.rate[0] for row in rows}
-        speed = np.abs(dynamics.v) + np.abs(dynamics.x_free)
         fastest = float(np.sqrt(speed @ np.abs(dynamics.M) @ speed))
         off = self.N.T @ (np.array([rate[key] for key in self.ids]) / self.lengths)
         return bool(np.abs(off).max() > CONTRARY * fastest)

@@ -308,7 +308,7 @@ class Leg(Settling):
             return True
         if found.watch.id not in phase.modes:  # the features that would touch have parted by now
             self._enter(phase)
-            return True
+            return False
         if found.watch.kind == "end":
             self.phase = phase
             offsets[(found.watch.id, "end")] = ON + 2.0 * abs(room_of(phase.system, found.watch.id, self.q) or 0.0)

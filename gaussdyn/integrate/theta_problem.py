@@ -44,6 +44,8 @@ class Guess:
         What it is a guess for.
     dynamics : LocalDynamics
         Rows that act only, each with w of u+ = J x + w folded into its rate.
+    v_plus : Array, shape (nv,)
+        The guess.
     force : Array, shape (nv,)
         h(t_m, q_m, v_theta), N.
     end, moved : Place
@@ -56,19 +58,25 @@ class Guess:
 
     problem: ThetaProblem
     dynamics: LocalDynamics
+    v_plus: Array
     force: Array
     end: Place
     moved: Place
     late: tuple[str, ...] = ()
     contrary: bool = False
 
+    @property
+    def speed(self) -> Array:
+        """The largest speeds at hand, shape (nv,): before, without reactions, and where rows ask for some, after."""
+        speed = np.abs(self.dynamics.v) + np.abs(self.dynamics.x_free)
+        return speed + np.abs(self.v_plus) if self.problem.driven else speed
+
     def stopped(self, v_plus: Array) -> frozenset[str]:
         """Return the rows whose law is met without any speed left: u_N = 0, restitution included.
 
         That is the same for all reactions that lead to v+, where it is not known which of the contacts push.
         """
-        change = v_plus - self.dynamics.v
-        speed = np.abs(self.dynamics.v) + np.abs(self.dynamics.x_free)
+        change, speed = v_plus - self.dynamics.v, self.speed
         return frozenset(
             row.id
             for row in self.dynamics.rows
@@ -88,7 +96,7 @@ class Guess:
         the laws are imposed anew in every step, so that a change of their rates counts by the factor `LOOSER`.
         """
         mine, theirs = self.dynamics, other.dynamics
-        speed = np.abs(mine.v) + np.abs(mine.x_free)
+        speed = self.speed
         size = np.abs(mine.M) @ speed
         far = _ratio(np.abs(mine.h - theirs.h).max(initial=0.0), float(size.max(initial=0.0)))
         fastest = float(np.sqrt(speed @ size))
@@ -187,6 +195,11 @@ class ThetaProblem:
         """Why joints that depend on one another allow no such step, empty where they do."""
         return "" if self.dependent is None else self.dependent.fault
 
+    @property
+    def driven(self) -> bool:
+        """Whether rows that bind speeds act, such as motors: they may ask for speeds that nothing had before."""
+        return any(row.level == "velocity" and row.bilateral for row in self.middle.rows)
+
     def first(self) -> Guess:
         """Return the contact problem for v+ as it would be with the reactions of the last step."""
         last = self.start.memory
@@ -227,10 +240,13 @@ class ThetaProblem:
             factor = cholesky("mass(q) - theta dt dh/dv", M)
         seen = self._seen(v_plus, v_theta, end.rows)
         dynamics = replace(middle, M=M, factor=factor, h=h, rows=seen)
-        contrary = self.dependent is not None and self.dependent.contrary(dynamics, seen)
-        if self.dependent is not None:
-            dynamics = replace(dynamics, rows=self.dependent.cleared(seen))
-        return Guess(problem=self, dynamics=dynamics, force=force, end=end, moved=moved, late=behind, contrary=contrary)
+        found = Guess(
+            problem=self, dynamics=dynamics, v_plus=v_plus, force=force, end=end, moved=moved, late=behind
+        )  # fmt: skip
+        if self.dependent is None:
+            return found
+        contrary = self.dependent.contrary(dynamics, seen, found.speed)
+        return replace(found, dynamics=replace(dynamics, rows=self.dependent.cleared(seen)), contrary=contrary)
 
     def joined(self, ids: Iterable[str]) -> ThetaProblem:
         """Return the problem in which further rows act."""

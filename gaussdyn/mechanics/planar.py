@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array, vector
 from ..errors import InputError
 from .contact_law import ContactLaw
+from .equation import Equation
 from .extents import Extent, Pose
 from .planar_bodies import Body
 from .planar_collision import Contact, Detector, Pairs
@@ -184,6 +185,17 @@ class PlanarSystem:
         motion = Motion(self.layout, t, q, v)
         power = sum((force.power(*self._linkage.asked(force, motion)) for force in self.forces), 0.0)
         return power if control is None else power + float(vector("control", control, self.nv) @ v)
+
+    def coordinate(self, joint: str, q: Array, v: Array | None = None) -> Equation:
+        """Return the angle of a hinge, full turns counted, or the travel of a slider at (q, v), with its rate.
+
+        Raises
+        ------
+        InputError
+            An unknown joint, or one without a coordinate.
+        """
+        self._linkage.check(self.layout, joint)
+        return self._linkage.joints[joint].free(Motion(self.layout, 0.0, q, np.zeros(self.nv) if v is None else v))
 
     def drawables(self, q: Array) -> list[dict[str, Any]]:
         """Return shapes in the pose q; see `planar_shapes`."""

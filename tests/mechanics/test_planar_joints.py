@@ -395,6 +395,28 @@ def test_spec_builds_the_same_linkage():
     assert {"knee", "hip", "seam", "rail"} <= drawn
 
 
+def test_coordinates_of_joints_are_asked_for_by_name():
+    """An angle counts full turns; the travel is that along a line that turns with b's body, as is its rate."""
+    rail = Slider(name="rail", a=Marker("c"), b=Marker("b", (0.2, 0.0)), direction=(0.0, 2.0))
+    system = PlanarSystem(bodies=[A, B, C], joints=[HINGE, rail])
+    place = {"a": (1.0, 2.0, 0.3), "b": (0.5, -0.4, 7.0), "c": (2.0, 1.0, 0.0)}
+    speed = {"a": (0.0, 0.0, 1.5), "b": (0.1, 0.2, -0.5), "c": (-1.0, 0.7, 0.0)}
+    state = system.state(place, speed)
+    turn = system.coordinate("knee", state.q, state.v)
+    assert (turn.value, turn.rate) == pytest.approx((0.3 - 7.0, 1.5 + 0.5), abs=1e-15)
+
+    def travel(t):
+        x, y, angle = np.array(place["b"]) + t * np.array(speed["b"])
+        c, s = math.cos(angle), math.sin(angle)
+        d = np.array(place["c"][:2]) + t * np.array(speed["c"][:2]) - (x + 0.2 * c, y + 0.2 * s)
+        return d @ (-s, c)
+
+    found = system.coordinate("rail", state.q, state.v)
+    assert found.value == pytest.approx(travel(0.0), abs=1e-14)
+    assert found.rate == pytest.approx((travel(1e-5) - travel(-1e-5)) / 2e-5, abs=1e-8)
+    assert system.coordinate("rail", state.q).rate == 0.0
+
+
 def _with(*joints, **options):
     bodies = [A, B, Point(name="p", mass=1.0)]
     return PlanarSystem(bodies=bodies, joints=joints, **options)
@@ -421,6 +443,8 @@ def _with(*joints, **options):
         (lambda: _with(Weld(name="seam", a=TIP, b=HUB), Limit(joint="seam", high=1.0)), "a Hinge or a Slider"),
         (lambda: _with(HINGE, forces=[Drive(joint="hip", effort=1.0)]), "joint"),
         (lambda: _with("hinge"), "joints"),
+        (lambda: _with(HINGE).coordinate("kne", np.zeros(8)), "Did you mean knee"),
+        (lambda: _with(Weld(name="seam", a=TIP, b=HUB)).coordinate("seam", np.zeros(8)), "a Hinge or a Slider"),
         (lambda: Shaking(direction=(0.0, 0.0), amplitude=1.0, frequency=1.0), "direction of the shaking"),
         (lambda: Shaking(amplitude=-1.0, frequency=1.0), "amplitude of the shaking"),
         (lambda: Shaking(amplitude=1.0, frequency=-1.0), "frequency of the shaking"),

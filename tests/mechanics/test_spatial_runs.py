@@ -128,6 +128,31 @@ def test_a_motor_turns_a_gear_at_its_rate_or_with_its_moment():
     np.testing.assert_allclose(columns(result, "v", 12)[:, 11], np.minimum(4.0 * result["t"], 4.0), atol=1e-10)
 
 
+@pytest.mark.parametrize("dt", [0.02, 0.01])
+def test_a_motor_starts_a_cardan_shaft_by_an_impulse(dt):
+    """Out of rest, so that no speed is known before; tan(out) = cos(bend) tan(in), three joints closed with ground."""
+    bend, rate = 0.5, 2.0
+    axis = np.array([math.sin(bend), 0.0, math.cos(bend)])
+    centre = np.array([0.0, 0.0, 0.5])
+    shafts = [SpatialBody(name=name, mass=1.0, inertia=[0.01, 0.01, 0.02]) for name in ("in", "out")]
+    joints = [
+        Hinge(name="front", a=mark("in", (0, 0, -0.5)), b=mark("ground", (0, 0, -0.5), name="front")),
+        Universal(name="cross", a=mark("out", (0, 0, -0.5)), b=mark("in", (0, 0, 0.5))),
+        Hinge(name="back", a=mark("out", (0, 0, 0.5)), b=mark("ground", centre + axis, axis=axis, name="back")),
+        Motor(joint="front", rate=rate),
+    ]  # fmt: skip
+    system = SpatialSystem(bodies=shafts, joints=joints, gravity=(0, 0, 0))
+    turned = (math.cos(bend / 2), 0.0, math.sin(bend / 2), 0.0)
+    result = run(system, system.state({"in": (0, 0, 0), "out": (*(centre + 0.5 * axis), *turned)}), 10 * dt, dt)
+    q, v = result.q[-1], result.v[-1]
+    first, last = system.coordinate("front", q, v), system.coordinate("back", q, v)
+    assert first.rate == pytest.approx(rate, rel=1e-12)
+    assert first.value == pytest.approx(9.5 * rate * dt, abs=rate * dt)  # an impulse begins anywhere in its step
+    c, s = math.cos(first.value), math.sin(first.value)
+    assert last.value == pytest.approx(math.atan2(math.cos(bend) * s, c), abs=1e-9)
+    assert last.rate == pytest.approx(rate * math.cos(bend) / (c * c + (math.cos(bend) * s) ** 2), rel=1e-9)
+
+
 def test_dry_friction_stops_a_wheel_and_holds_it():
     system = wheels(JointFriction(joint="axle_big", cap=0.25), forces=[Drive(joint="axle_big", effort=0.1)])
     result = run(system, system.state({"small": (1, 0, 0)}, {"big": (0, 0, 0, 0, 0, 1.0)}), 5.0, 0.02)

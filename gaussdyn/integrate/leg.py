@@ -331,7 +331,9 @@ class Leg(Settling):
             ahead = 4.0 * ahead or AS_LOCATED * max(1.0, abs(t))
             if ahead > BEYOND * max(1.0, abs(t)):
                 return
+            self.phase = phase  # whose motion it is
             x = along(t + ahead)
+            self.phase = None
         if ahead > 0.0:
             self._move_to(phase, t + ahead, np.concatenate([x[:counted], x[counted:] - y[counted:]]))
 

@@ -168,6 +168,8 @@ def test_a_run_that_slides_out_of_two_motions_into_none(mu, angle, omega, slip, 
     said = outcome(snapshot(scene.system, stopped.final))
     assert said.verdict == "NONE"
     assert check([str(said.certificate.save(tmp_path / "none.json"))]) == 0
+    watched = EventDriven(events={"never": lambda t, state: 1.0})  # no compiled phases
+    assert simulate(scene, t_end=t + 0.01, stepper=watched).stop.t == pytest.approx(stopped.stop.t, rel=0, abs=1e-7)
     passed = simulate(scene, t_end=t + 0.01, stepper=EventDriven(on_none="impact"))
     assert passed.status == "COMPLETED"
     assert [(event.kind, event.id) for event in passed.events][:1] == [("none_passed_by_impact", TIP)]

@@ -35,14 +35,15 @@ PARTS = {
     "factorization": "factorise",
     "solve": "solve_factorised add_wrench relative_motion block_multiply copy_rows merit step_length room "
     "cone_directions slope share_to_go",
-    "verify": "motion residual scale_and_floor largest_change settle note_modes find_impact work_gain note_acting "
+    "verify": "motion residual scale_and_floor rounding_floor momentum_of largest_change held_push moved_from settle "
+    "note_modes find_impact work_gain note_acting "
     "at_rest end_step",
 }
 PART_OF = {name: part for part, names in PARTS.items() for name in names.split()}
 CALLERS = (
     "advance_bodies find_contacts solve_and_judge leave_step begin_step begin_again solve_step refresh solve_contacts "
     "rest_bodies take_up take_again join_late leave_idle modes_newton without_impulses newton_step factorise_modes "
-    "newton_direction next_term slips moved_from proximal_point regularised_newton shifted_motion interior_point "
+    "newton_direction next_term slips proximal_point regularised_newton shifted_motion interior_point "
     "project_end place_gaps close_gaps push_apart squeeze"
 )
 MODULES = [f"gaussdyn.contact.body_{name}" for name in ("kernels", "laws", "newton", "proximal", "interior")]

@@ -82,14 +82,58 @@ def block_multiply(M: Array, x: Array, y: Array) -> None:
             y[i, 3 + k] = M[i, k, 0] * x[i, 3] + M[i, k, 1] * x[i, 4] + M[i, k, 2] * x[i, 5]
 
 
+@kernel(f"boolean({A2})", inline=True, borrows=True)
+def isotropic(E: Array) -> bool:
+    """Return whether a 3x3 matrix is a multiple of the unit matrix."""
+    off = E[0, 1] == 0.0 and E[0, 2] == 0.0 and E[1, 0] == 0.0 and E[1, 2] == 0.0 and E[2, 0] == 0.0 and E[2, 1] == 0.0
+    return bool(off and E[0, 0] == E[1, 1] and E[0, 0] == E[2, 2])
+
+
+@kernel(f"void(float64, {A1}, {A2})", borrows=True)
+def add_isotropic(e: float, r: Array, K: Array) -> None:
+    """Put K += e [1, -[r]x]^T [1, -[r]x]."""
+    x, y, z = e * r[0], e * r[1], e * r[2]
+    for i in range(3):
+        K[i, i] += e
+    K[0, 4] += z
+    K[0, 5] -= y
+    K[1, 3] -= z
+    K[1, 5] += x
+    K[2, 3] += y
+    K[2, 4] -= x
+    K[4, 0] += z
+    K[5, 0] -= y
+    K[3, 1] -= z
+    K[5, 1] += x
+    K[3, 2] += y
+    K[4, 2] -= x
+    K[3, 3] += y * r[1] + z * r[2]
+    K[4, 4] += x * r[0] + z * r[2]
+    K[5, 5] += x * r[0] + y * r[1]
+    xy, xz, yz = x * r[1], x * r[2], y * r[2]
+    K[3, 4] -= xy
+    K[4, 3] -= xy
+    K[3, 5] -= xz
+    K[5, 3] -= xz
+    K[4, 5] -= yz
+    K[5, 4] -= yz
+
+
 @kernel(f"void({CONTACTS}, int64, {A3}, {A2}, {A3})", borrows=True)
 def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, T: Array) -> None:
-    """Put K (6, 6) = J_b^T E J_b summed over the contacts of pair k, J_b = R [1, -[rb]x]; T (2, 3, 3) is work space."""
+    """Put K (6, 6) = J_b^T E J_b summed over the contacts of pair k, J_b = R [1, -[rb]x]; T (2, 3, 3) is work space.
+
+    Contacts that are open cost nothing, those that stick little.
+    """
     _pair, first, _slot, R, _ra, rb = contacts
     for i in range(6):
         for j in range(6):
             K[i, j] = 0.0
     for c in range(first[k], first[k + 1]):
+        if isotropic(E[c]):
+            if E[c, 0, 0] != 0.0:
+                add_isotropic(E[c, 0, 0], rb[c], K)
+            continue
         for i in range(3):  # A = R^T E R
             for j in range(3):
                 T[0, i, j] = E[c, i, 0] * R[c, 0, j] + E[c, i, 1] * R[c, 1, j] + E[c, i, 2] * R[c, 2, j]

@@ -96,13 +96,14 @@ def natural_length(n: int, mu: Array, rho: Array, p: Array, u: Array) -> float:
     return float(np.sqrt(total))
 
 
-@kernel(f"int64(int64, {A1}, {A1}, float64, {A2}, {A2}, {A3}, {A2}, {I1})", borrows=True)
+@kernel(f"int64(int64, {A1}, {A1}, float64, {A2}, {A2}, {A3}, {A2}, {I1}, boolean)", borrows=True)
 def linearise_modes(
-    n: int, mu: Array, rho: Array, alpha: float, p: Array, u: Array, E: Array, e: Array, mode: IntArray
+    n: int, mu: Array, rho: Array, alpha: float, p: Array, u: Array, E: Array, e: Array, mode: IntArray, anew: bool
 ) -> int:
     """Linearise p = P(p - rho u) at the modes of Alart and Curnier to dp = e - E J dv; return how many modes changed.
 
-    Rows that push ask for J dv + (alpha / rho) dp = -u: the proximal term makes dependent rows harmless.
+    Rows that push ask for J dv + (alpha / rho) dp = -u: the proximal term makes dependent rows harmless. Unless `anew`
+    contacts keep their E while their mode stays: what is factorised still fits, and e = 0 where the law holds.
     """
     changed = 0
     for c in range(n):
@@ -110,17 +111,23 @@ def linearise_modes(
         x = p[c, 0] - s * u[c, 0]
         y, z = p[c, 1] - s * u[c, 1], p[c, 2] - s * u[c, 2]
         t = np.sqrt(y * y + z * z)
-        for i in range(3):
-            e[c, i] = -p[c, i]
-            for j in range(3):
-                E[c, i, j] = 0.0
         new = OPEN
         if x > 0.0 or m < 0.0:
-            E[c, 0, 0], e[c, 0] = k, -k * u[c, 0]
             new = STICK if m <= 0.0 or t <= m * x else SLIP
+        write = anew or new != mode[c]
+        for i in range(3):
+            e[c, i] = -p[c, i]
+        if write:
+            for i in range(3):
+                for j in range(3):
+                    E[c, i, j] = 0.0
+            E[c, 0, 0] = k if new != OPEN else 0.0
+        if new != OPEN:
+            e[c, 0] = -k * u[c, 0]
         if new == STICK and m > 0.0:
-            E[c, 1, 1], E[c, 2, 2] = k, k
             e[c, 1], e[c, 2] = -k * u[c, 1], -k * u[c, 2]
+            if write:
+                E[c, 1, 1], E[c, 2, 2] = k, k
         elif new == SLIP and m > 0.0:
             y, z, g = y / t, z / t, m * x / t
             along, across = p[c, 1] * y + p[c, 2] * z - m * p[c, 0], p[c, 2] * y - p[c, 1] * z
@@ -128,9 +135,10 @@ def linearise_modes(
             f, h = g * s * turn, -across * turn
             w = m * e[c, 0] - along
             e[c, 1], e[c, 2] = y * w - z * h, z * w + y * h
-            E[c, 1, 0], E[c, 2, 0] = m * y * k, m * z * k
-            E[c, 1, 1], E[c, 1, 2] = f * z * z, -f * y * z
-            E[c, 2, 1], E[c, 2, 2] = -f * y * z, f * y * y
+            if write:
+                E[c, 1, 0], E[c, 2, 0] = m * y * k, m * z * k
+                E[c, 1, 1], E[c, 1, 2] = f * z * z, -f * y * z
+                E[c, 2, 1], E[c, 2, 2] = -f * y * z, f * y * y
         changed += new != mode[c]
         mode[c] = new
     return changed

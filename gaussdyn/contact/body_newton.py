@@ -39,6 +39,9 @@ EPS = 2.0**-52
 FINE = 1e-10  # proximal term, relative to the local compliance, that gives long chains in one step ...
 COARSE = 1e-7  # ... and one that bears dependent contacts whose rates disagree by rounding
 SLOW = 0.2  # of the last residual: a finer term gains more
+READY = 0.01  # of the tolerance: no more is asked for
+PATIENCE = 12  # iterations without a better point; those on the way through modes need a few
+KEEP = 0.1  # of the last residual: where contacts slip, better than that the factors at hand still serve
 
 
 @kernel(f"void({PROBLEM}, {A2}, {A2}, {A2}, {A2})", borrows=True)
@@ -56,15 +59,20 @@ def motion(problem: Problem, p: Array, F: Array, v: Array, u: Array) -> None:
             u[c, k] += w[c, k]
 
 
+@kernel(f"float64({PROBLEM}, float64, {A2})", borrows=True)
+def rounding_floor(problem: Problem, scale: float, p: Array) -> float:
+    """Return what counts as solved with any tolerance: 10 eps |p| / |rho q|."""
+    size = 0.0
+    for c in range(problem[0][1][-1]):
+        size += p[c, 0] * p[c, 0] + p[c, 1] * p[c, 1] + p[c, 2] * p[c, 2]
+    return min(10.0 * EPS * np.sqrt(size) / scale, 1e-8) if scale > EPS else 0.0
+
+
 @kernel(f"UniTuple(float64, 2)({PROBLEM}, {A2}, {A2})", borrows=True)
 def scale_and_floor(problem: Problem, p: Array, u: Array) -> tuple[float, float]:
-    """Return |rho q| with q in u, and what counts as solved with any tolerance: 10 eps |p| / |rho q|."""
-    mu, rho, n = problem[5], problem[6], problem[0][1][-1]
-    scale, size = weighted_length(n, mu, rho, u), 0.0
-    for c in range(n):
-        size += p[c, 0] * p[c, 0] + p[c, 1] * p[c, 1] + p[c, 2] * p[c, 2]
-    floor = EPS * np.sqrt(size) / scale if scale > EPS else 0.0
-    return scale, min(10.0 * floor, 1e-8)
+    """Return |rho q| with q in u, and the `rounding_floor` of p."""
+    scale = weighted_length(problem[0][1][-1], problem[5], problem[6], u)
+    return scale, rounding_floor(problem, scale, p)
 
 
 @kernel(f"float64({PROBLEM}, float64, {A2}, {A2})", borrows=True)
@@ -102,11 +110,9 @@ def factorise_modes(problem: Problem, ordering: Ordering, work: Work) -> None:
 def without_impulses(
     problem: Problem, work: Work, p: Array, v: Array, u: Array, nothing: Array
 ) -> tuple[float, float]:  # fmt: skip
-    """Forget all modes, and return `scale_and_floor` from the motion without impulses; `nothing` is work space."""
-    n, mode = problem[0][1][-1], work[8]
-    for c in range(n):
+    """Return `scale_and_floor` from the motion without impulses; `nothing` is work space."""
+    for c in range(problem[0][1][-1]):
         nothing[c, 0] = nothing[c, 1] = nothing[c, 2] = 0.0
-        mode[c] = -1
     motion(problem, nothing, work[6], v, u)
     return scale_and_floor(problem, p, u)
 
@@ -120,9 +126,23 @@ def slips(n: int, mode: IntArray) -> bool:
     return found
 
 
-@kernel(f"void({PROBLEM}, {ORDERING}, {WORK}, {A2}, boolean)", inline=True, borrows=True)
-def newton_step(problem: Problem, ordering: Ordering, work: Work, p: Array, again: bool) -> None:
-    """Take a Newton step with the linearisation at hand; the factors are kept unless `again`."""
+@kernel(f"float64({A3}, {A2})", borrows=True)
+def momentum_of(M: Array, v: Array) -> float:
+    """Return the length of all momenta together, m |v|; spins count by the radius of gyration."""
+    total = 0.0
+    for i in range(len(v)):
+        m = M[i, 3, 0]
+        for k in range(3):
+            total += m * (m * v[i, k] * v[i, k] + M[i, k, k] * v[i, 3 + k] * v[i, 3 + k])
+    return float(np.sqrt(total))
+
+
+@kernel(f"float64({PROBLEM}, {ORDERING}, {WORK}, {A2}, boolean)", inline=True, borrows=True)
+def newton_step(problem: Problem, ordering: Ordering, work: Work, p: Array, again: bool) -> float:
+    """Take a Newton step with the linearisation at hand; the factors are kept unless `again`.
+
+    Returns how much momentum it moves.
+    """
     zero = work[6]
     for i in range(len(zero)):
         for k in range(6):
@@ -133,6 +153,7 @@ def newton_step(problem: Problem, ordering: Ordering, work: Work, p: Array, agai
     for c in range(problem[0][1][-1]):
         for k in range(3):
             p[c, k] += work[3][c, k]
+    return momentum_of(problem[1], work[5])
 
 
 @kernel("float64(float64, boolean, boolean, float64)", inline=True, borrows=True)
@@ -144,47 +165,63 @@ def next_term(alpha: float, grew: bool, same: bool, share: float) -> float:
 
 
 @kernel(
-    f"Tuple((float64, int64, float64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, float64, "
-    "float64, float64, int64)",
+    f"Tuple((float64, int64, float64, float64, boolean))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, "
+    "float64, float64, float64, int64, boolean)",
     borrows=True,
 )
 def modes_newton(
     problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, best: Array, alpha: float,
-    tol: float, ready: float, limit: int,
-) -> tuple[float, int, float, float]:  # fmt: skip
+    tol: float, ready: float, limit: int, held: bool,
+) -> tuple[float, int, float, float, bool]:  # fmt: skip
     """Improve p until E <= tol; the given p is taken as it is where its E <= ready.
 
-    Once below tol, refinement goes on as long as it gains a factor of two, so that bodies at rest stand still
-    to rounding. The factors are kept while no mode changes and nothing slips; the proximal term alpha changes once at
-    most. Returns E, the number of factorisations, the least residual to ask for, and alpha; p is the best point met
-    (`best` is work space), v and u belong to it.
+    Once below tol, refinement goes on to `ready` or as long as it gains a factor of two, so that bodies at rest stand
+    still to rounding. What rounding does to light bodies hides in E what is wrong with heavy ones: where E can fall no
+    further, it goes on as long as the momentum that a step moves is halved. The factors are kept while no mode changes
+    and E falls fast or is below tol; with `held` those at hand are of this alpha and these contacts. The proximal term
+    alpha changes once at most. Returns E, the number of factorisations, the least residual to ask for, alpha, and
+    whether the factors may be held; p is the best point met (`best` is work space), v and u belong to it.
     """
     n, mode, F = problem[0][1][-1], work[8], work[6]
     scale, floor = without_impulses(problem, work, p, v, u, best)
-    goal, E, last, factors, changed, switched = max(tol, floor), np.inf, np.inf, 0, n, False
+    goal, E, now, last, factors, changed, switched, again = max(tol, floor), np.inf, 0.0, np.inf, 0, n, False, not held
+    waited, moved, before, blind = 0, np.inf, np.inf, False
     for it in range(limit + 1):
         motion(problem, p, F, v, u)
         now = residual(problem, scale, p, u)
-        grew = it > 0 and not now < E
+        moving = blind and moved > floor * scale
+        nearer = now < E or (moving and goal >= now and moved < 0.5 * before)
+        grew = it > 0 and not nearer
         if grew and (goal >= E or (switched and not np.isfinite(now))):
             break
-        if now < E:
-            last, E = E, now
+        waited += 1
+        if nearer:
+            last, E, waited = E, now, 0
             copy_rows(n, p, best)
-        if (it == 0 and ready >= E) or it == limit or (goal >= E and (it > 0 and 0.5 * last < E)) or E == 0.0:
+            floor = rounding_floor(problem, scale, p)
+            goal, blind = max(tol, floor), READY * floor > ready
+        if ready >= E or it == limit or waited > PATIENCE or (goal >= E and it > 0 and 0.5 * last < E and not moving):
             break
-        other = alpha if switched or it == 0 else next_term(alpha, grew, changed == 0, E / last)
-        if other != alpha:
-            alpha, switched = other, True
+        stale = not again and slips(n, mode)
+        other = alpha if switched or it == 0 or stale else next_term(alpha, grew, changed == 0, E / last)
+        if other != alpha or (grew and stale):
+            switched, alpha, held = switched or other != alpha, other, False
             copy_rows(n, best, p)
             motion(problem, p, F, v, u)
-            mode[0] = -1  # so that it is factorised anew
-        changed = linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode)
-        if goal >= E and changed > 0 and it > 0:
-            break
-        again = changed > 0 or factors == 0 or slips(n, mode)
-        newton_step(problem, ordering, work, p, again)
-        factors += again
-    copy_rows(n, best, p)
-    motion(problem, p, F, v, u)
-    return E, factors, floor, alpha
+        again = not held or (goal < E and it > 0 and KEEP * last < E and slips(n, mode))
+        changed = linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode, again)
+        if not held:
+            changed = n
+        elif changed > 0:
+            if goal >= E and it > 0 and not moving:
+                held = False
+                break
+            if not again and slips(n, mode):
+                linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode, True)
+            again = True
+        before, moved = moved, newton_step(problem, ordering, work, p, again)
+        factors, held = factors + again, True
+    if now != E:
+        copy_rows(n, best, p)
+        motion(problem, p, F, v, u)
+    return E, factors, floor, alpha, held

@@ -91,7 +91,7 @@ def regularised_newton(
         size = residual(problem, scale, x, shifted)
         if size <= goal or not np.isfinite(size):
             return it
-        linearise_modes(n, mu, s, alpha * g, x, shifted, work[1], work[2], work[8])
+        linearise_modes(n, mu, s, alpha * g, x, shifted, work[1], work[2], work[8], True)
         factorise_modes(problem, ordering, work)
         newton_direction(problem, ordering, work, zero)
         for i in range(len(dv)):

@@ -194,9 +194,9 @@ class CompiledBodies:
 
         space = self.space
         return int(advance_bodies(
-            spans, self._settings, space.bodies, space.loads, space.find, space.memory, space.state, space.poses,
-            space.indices[0], space.indices[1], space.problems[0], space.problems[1], space.ordering, space.work,
-            space.iterate, space.count, run.log, run.q[1:], run.v[1:],
+            spans, self._settings, space.span, space.bodies, space.loads, space.find, space.memory, space.state,
+            space.poses, space.indices[0], space.indices[1], space.problems[0], space.problems[1], space.ordering,
+            space.work, space.bench, space.iterate, space.count, run.log, run.q[1:], run.v[1:],
         ))  # fmt: skip
 
     def _at_middle(self, spans: Array, run: _Run, code: int) -> bool:
@@ -265,19 +265,19 @@ class CompiledBodies:
     def _solve(self, log: Array) -> bool:
         """Solve the contact problem at hand by an interior point method and what polishes it; whether it succeeded."""
         from ..contact.body_interior import interior_point
-        from ..contact.body_newton import COARSE, modes_newton
+        from ..contact.body_newton import COARSE, READY, modes_newton
         from ..contact.body_proximal import proximal_point
 
         space, tol = self.space, float(log[1])
         problem, p, u, v = space.problems[0], space.iterate[0], space.iterate[1], space.iterate[4]
-        for begin, limit, alpha, most in ((1e-3, 30, 1e-4, 60), (1e-2, 30, 1.0, 100), (1e-5, 60, 1e-2, 100)):
+        for begin, limit, alpha, most in ((1e-2, 30, 1e-4, 60), (1e-3, 30, 1.0, 100), (1e-5, 60, 1e-2, 100)):
             if log[4] > MOST_SLOW:
                 return False
             _, used = interior_point(problem, space.ordering, space.work, p, v, u, begin, limit)
             E, more, floor = proximal_point(problem, space.ordering, space.work, p, v, u, alpha, tol, most)
-            if max(tol, floor) < E:
-                E, last, floor, _ = modes_newton(
-                    problem, space.ordering, space.work, p, v, u, space.iterate[2], COARSE, tol, tol, 20
+            if tol < E:
+                E, last, floor, *_ = modes_newton(
+                    problem, space.ordering, space.work, p, v, u, space.iterate[2], COARSE, tol, READY * tol, 20, False
                 )
                 more += last
             log[2], log[4], log[6] = log[2] + used + more, log[4] + 1, PATHS.index("interior")
@@ -318,7 +318,7 @@ def _spans(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
 
 def _paths(log: Array) -> tuple[str, ...]:
     """Return how steps were solved, from their log."""
-    path = np.where(log[:, 6] > 0, log[:, 6], np.where(log[:, 4] > 0, 2, np.minimum(log[:, 2], 1)))
+    path = np.maximum(log[:, 6], np.where(log[:, 4] > 0, 2, np.minimum(log[:, 2], 1)))
     return tuple(PATHS[k] for k in path.astype(int).tolist())
 
 

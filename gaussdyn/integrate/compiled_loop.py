@@ -11,7 +11,7 @@ from ..contact.body_newton import PROBLEM, WORK, Problem, Work
 from ..linalg.block_lu import ORDERING, Ordering
 from ..mechanics.collision_kernels import LABELS, find_features
 from ..mechanics.feature_kernels import feature_geometry
-from .compiled_closing import INDEX, MODE, NOW, OF, POSES, Index, Poses
+from .compiled_closing import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
 from .compiled_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
 from .compiled_kernels import BODIES, FEATURES, Bodies, Features, group_pairs, move_bodies, pose_bodies
 from .compiled_modes import OPEN, note_modes
@@ -213,6 +213,7 @@ def find_contacts(
     """
     lists, n, still = find[2], count[2], int(settings[6] > 0.0 and settings[7] == span[1])
     if not still:
+        count[7] = 0
         n = search(find, loads, state, poses, span[1], settings[4])
         if n > len(lists[0]):
             count[3] = n
@@ -227,33 +228,47 @@ def find_contacts(
             aside[0][OF, f] = index[0][OF, f]
     apply_loads(bodies, loads, state[3], span[0] + (1.0 - span[3]) * span[1])
     features = (lists[0], lists[1], lists[3], lists[2], memory[3])
-    begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still)
+    if not begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still):
+        count[7] = 0
     return DONE
+
+
+@kernel(f"boolean({INDEX}, {PROBLEM}, {A2}, {A2})", borrows=True)
+def moved_from(index: Index, problem: Problem, impulse: Array, p: Array) -> bool:
+    """Return whether the impulses p are others than those of the last step."""
+    found = False
+    for c in range(problem[0][1][-1]):
+        f = index[0][WHICH, c]
+        found = found or p[c, 0] != impulse[f, 0] or p[c, 1] != impulse[f, 1] or p[c, 2] != impulse[f, 2]
+    return found
 
 
 @kernel(
     f"int64({BODIES}, {FEATURES}, {LOADS}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, {ORDERING}, "
-    f"{WORK}, {ITERATE}, {A1}, float64, {I1}, {A1})",
+    f"{WORK}, {WORK}, {ITERATE}, {A1}, float64, {I1}, {A1})",
     inline=True,
     borrows=True,
 )
 def solve_and_judge(
     bodies: Bodies, features: Features, loads: Loads, state: StateArrays, poses: Poses, index: Index, aside: Index,
-    problem: Problem, beside: Problem, ordering: Ordering, work: Work, iterate: Iterate, span: Array, tol: float,
-    count: IntArray, log: Array,
+    problem: Problem, beside: Problem, ordering: Ordering, work: Work, bench: Work, iterate: Iterate, span: Array,
+    tol: float, count: IntArray, log: Array,
 ) -> int:  # fmt: skip
     """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
     n = count[2]
-    E, goal, factors, passes, slow, code = solve_step(
-        n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span, tol, count[4]
-    )
+    E, goal, factors, passes, slow, code, keeps = solve_step(
+        n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span, tol,
+        count[4], count[7] > 0 and count[4] == 0,
+    )  # fmt: skip
     log[0], log[1] = E, goal
     log[2] += factors
     log[3] += passes
     log[4] += slow
     if code != DONE:
         return int(code)
-    count[1] = SOLVED
+    count[1], count[7] = SOLVED, int(keeps > 0.0 and span[7] == 0.0)
+    if moved_from(index, problem, state[2], iterate[0]):
+        log[6] = max(log[6], 1.0)
     if span[7] == 0.0:
         count[6] = find_impact(index, problem, state[2], iterate[0])
     if count[6] >= 0:
@@ -292,30 +307,33 @@ def leave_step(
 
 
 @kernel(
-    f"int64({A2}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
-    f"{PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, {I1}, {A2}, {A2}, {A2})"
+    f"int64({A2}, {A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
+    f"{PROBLEM}, {ORDERING}, {WORK}, {WORK}, {ITERATE}, {I1}, {A2}, {A2}, {A2})",
+    borrows=True,
 )
 def advance_bodies(
-    spans: Array, settings: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory, state: StateArrays,
-    poses: Poses, index: Index, aside: Index, problem: Problem, beside: Problem, ordering: Ordering, work: Work,
-    iterate: Iterate, count: IntArray, log: Array, places: Array, speeds: Array,
+    spans: Array, settings: Array, span: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory,
+    state: StateArrays, poses: Poses, index: Index, aside: Index, problem: Problem, beside: Problem, ordering: Ordering,
+    work: Work, bench: Work, iterate: Iterate, count: IntArray, log: Array, places: Array, speeds: Array,
 ) -> int:  # fmt: skip
     """Take the steps spans[count[0]:], rows (t, dt, t_end); return DONE, or why the caller has to help.
 
     settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
     has moved, the step for which the contacts known still stand, whether to stop where contacts change, whether the
     laws hold at the middle (2: with the contacts that acted when they first did), the fraction of all restitution
-    that is kept); a step under other laws than at its end ends with GAINS, and what an impact in it gains.
+    that is kept); a step under other laws than at its end ends with GAINS, and what an impact in it gains. span (9,)
+    is work space: an array made here would have all others counted wherever they are touched.
     count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
-    features are others than at the end of the last step, the feature of the largest impact).
-    log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end,
-    unused, how far the impulses leave the friction cones (relative), contacts that changed, gain of energy
-    (relative), fraction of the restitution kept, feature because of which the laws hold at the middle (+ 1).
+    features are others than at the end of the last step, the feature of the largest impact, whether the factors of
+    the last step still stand if nothing has moved).
+    log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end, how
+    it was solved (see `compiled.PATHS`), how far the impulses leave the friction cones (relative), contacts that
+    changed, gain of energy (relative), fraction of the restitution kept, feature because of which the laws hold at the
+    middle (+ 1).
     places, speeds: rows of q and v at the end of every step.
     """
     lists = find[2]
     features = (lists[0], lists[1], lists[3], lists[2], memory[3])
-    span = np.empty(9)
     span[3], span[4], span[5], span[6] = settings[0], settings[1], settings[2], settings[5]
     span[7], span[8] = settings[9], settings[10]
     while count[0] < len(spans):
@@ -330,13 +348,13 @@ def advance_bodies(
                 return code
             count[1] = BEGUN
         if count[1] == AGAIN:
-            known = int(span[7] > 1.0)
+            known, count[7] = int(span[7] > 1.0), 0
             begin_again(count[2], bodies, features, state, poses, index, aside, problem, iterate, span, known)
             count[1] = BEGUN
         if count[1] == BEGUN:
             code = solve_and_judge(
-                bodies, features, loads, state, poses, index, aside, problem, beside, ordering, work, iterate, span,
-                settings[3], count, log[s],
+                bodies, features, loads, state, poses, index, aside, problem, beside, ordering, work, bench, iterate,
+                span, settings[3], count, log[s],
             )  # fmt: skip
             if code != DONE:
                 return code

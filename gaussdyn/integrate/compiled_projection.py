@@ -280,3 +280,12 @@ def hold_pushing(
         if bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0:
             at, e = geometry[1, f], kept * features[4][f, 1]
             goal[f] = e * e * max(at[0] - rest * approach(at, features[1][f], x[1], R[1], state[1], row), 0.0)
+
+
+@kernel(f"boolean({INDEX}, {INDEX}, {PROBLEM}, {A2})", borrows=True)
+def held_push(index: Index, aside: Index, problem: Problem, p: Array) -> bool:
+    """Return whether the contacts that were held closed are those that push."""
+    for c in range(problem[0][1][-1]):  # noqa: SIM110
+        if (aside[0][HELD, index[0][WHICH, c]] != 0) != (p[c, 0] > 0.0):
+            return False
+    return True

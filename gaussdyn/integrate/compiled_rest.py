@@ -85,7 +85,7 @@ def settle(problem: Problem, p: Array, v: Array, size: Array, left: Array, share
 def take_up(problem: Problem, ordering: Ordering, work: Work, p: Array, u: Array, left: Array) -> None:
     """Change the impulses so that they take up the momentum that is left, J^T dp = -left, where contacts can."""
     e, dp, n = work[2], work[3], problem[0][1][-1]
-    linearise_modes(n, problem[5], problem[6], FINE, p, u, work[1], e, work[8])
+    linearise_modes(n, problem[5], problem[6], FINE, p, u, work[1], e, work[8], True)
     for c in range(n):
         e[c, 0] = e[c, 1] = e[c, 2] = 0.0
     factorise_modes(problem, ordering, work)

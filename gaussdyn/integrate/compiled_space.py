@@ -21,9 +21,9 @@ class Workspace:
     ----------
     system : SpatialSystem
     shapes : Shapes
-    bodies, loads, state, poses, index, problem, ordering, work, iterate, memory, find : tuple
+    span, bodies, loads, state, poses, index, problem, ordering, work, bench, iterate, memory, find : tuple
         Arguments of `compiled_loop.advance_bodies`.
-    count : IntArray, shape (7,)
+    count : IntArray, shape (8,)
         See `compiled_loop.advance_bodies`.
     """
 
@@ -54,7 +54,7 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count = np.zeros(7, dtype=np.int64)
+        self.count, self.span = np.zeros(8, dtype=np.int64), np.zeros(9)
         self.buffers = self.shapes.buffers()
         self.reserve(self.buffers.room)
 
@@ -90,8 +90,10 @@ class Workspace:
             )
             for _ in range(2)
         ]
-        self.by_row = (np.zeros((room, 3, 3)), *(np.zeros((room, 3)) for _ in range(3)))
-        self.mode = np.zeros(room, dtype=np.int64)
+        self.by_row = [
+            (np.zeros((room, 3, 3)), *(np.zeros((room, 3)) for _ in range(3)), np.zeros(room, dtype=np.int64))
+            for _ in range(2)
+        ]
         self.count[2] = 0
         self.join(self.pair)
 
@@ -112,8 +114,11 @@ class Workspace:
             ((self.pair, np.zeros(len(pair) + 1, dtype=np.int64), slot, *frames), *solid, w, mu, rho)
             for solid, (frames, w, mu, rho) in zip(self.solid, self.by_contact, strict=True)
         ]
-        blocks = np.zeros((n + 2 * len(rows), 6, 6))
-        self.work: Any = (blocks, *self.by_row, *(np.zeros((n, 6)) for _ in range(3)), self.mode)
+        works: Any = [
+            (np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *(np.zeros((n, 6)) for _ in range(3)), mode)
+            for *by_row, mode in self.by_row
+        ]
+        self.work, self.bench = works
 
 
 def _laws(system: SpatialSystem) -> Array:

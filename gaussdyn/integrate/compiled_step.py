@@ -12,7 +12,7 @@ from .._jit import kernel
 from ..arrays import Array
 from ..contact.body_kernels import A1, A2, A3, block_multiply, relative_motion
 from ..contact.body_laws import step_sizes
-from ..contact.body_newton import FINE, PROBLEM, WORK, Problem, Work, modes_newton
+from ..contact.body_newton import FINE, PROBLEM, READY, WORK, Problem, Work, modes_newton, slips
 from ..contact.body_proximal import proximal_point
 from ..linalg.block_lu import ORDERING, Ordering
 from .compiled_closing import (
@@ -43,12 +43,12 @@ from .compiled_kernels import (
     sort_by_pair,
     turn_spins,
 )
-from .compiled_projection import ITERATE, STATE, Iterate, StateArrays, hold_pushing, project_end
+from .compiled_projection import ITERATE, STATE, Iterate, StateArrays, held_push, hold_pushing, project_end
 from .compiled_rest import settle, take_up
 
 DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS = range(7)
 MAX_PASSES = 25
-MOST_FACTORS = 12
+MOST_FACTORS = 60
 STALLED = 1e-8
 ROUGH = 1e-8  # residual that is enough before the last pass, as in `passes`
 FINER = 1e-3  # the same as a share of the last change
@@ -80,13 +80,15 @@ def place_acting(
 
 
 @kernel(
-    f"void(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ITERATE}, {A1}, int64)", borrows=True
+    f"boolean(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ITERATE}, {A1}, int64)", borrows=True
 )
 def begin_step(
     n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem,
     iterate: Iterate, span: Array, still: int,
-) -> None:  # fmt: skip
+) -> bool:  # fmt: skip
     """Put everything at the middle of the step: poses, contacts that act, last impulses, scales.
+
+    Returns whether M, contacts and scales are what they were.
 
     span = (t, dt, t_end, theta, gap, speed, whether to project, whether the laws hold at the middle, the fraction of
     all restitution that is kept); the poses at the start are known. With `still` nothing has moved since the last
@@ -111,10 +113,12 @@ def begin_step(
     block_multiply(problem[2], problem[3], free)
     turn_spins(R[1], free, 1.0, free)
     changed = find_acting(n, features, poses, index, impulse, v, free, v1, rest, span)
-    if still and changed == 0:
+    same = bool(still and changed == 0)
+    if same:
         recall(index, problem, impulse, iterate[0])
     else:
         place_acting(n, features, poses, index, problem, impulse, iterate[0])
+    return same
 
 
 @kernel(
@@ -132,16 +136,7 @@ def refresh(
     the projection failed) and the factorisations of the projection. `beside` is the problem of the projection.
     """
     x, R, geometry, frame, moved, rows = poses
-    q, v, force, v0, guess, v1, mean, q1 = (
-        state[0],
-        state[1],
-        state[3],
-        state[4],
-        state[5],
-        state[6],
-        state[7],
-        state[9],
-    )
+    q, v, _impulse, force, v0, guess, v1, mean, _free, q1 = state
     numbers, bounce, pair = index[0], index[1], features[1]
     dt, theta, w, u, rate = span[1], span[3], problem[4], iterate[1], rows[2]
     rest, factors = (1.0 - theta) * dt, 0
@@ -258,28 +253,31 @@ def largest_change(M: Array, h: Array, v: Array, guess: Array) -> float:
 
 
 @kernel(
-    f"Tuple((float64, float64, int64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64, "
-    "float64)",
+    f"Tuple((float64, float64, int64, int64, float64, boolean))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, "
+    "float64, float64, boolean)",
     inline=True,
     borrows=True,
 )
 def solve_contacts(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, alpha: float, near: float, ready: float
-) -> tuple[float, float, int, int, float]:  # fmt: skip
-    """Solve the contact problem to E <= near; return E, its floor, factorisations, proximal solves, alpha."""
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, alpha: float, near: float, ready: float,
+    held: bool,
+) -> tuple[float, float, int, int, float, bool]:  # fmt: skip
+    """Solve the contact problem to E <= near; return E, its floor, factorisations, proximal solves, alpha, held."""
     p, u, best, _p2, v = iterate
     slow = 0
-    E, factors, floor, alpha = modes_newton(problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS)
+    E, factors, floor, alpha, held = modes_newton(
+        problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS, held
+    )
     if not max(near, floor) >= E:
         slow = 1
         E, used, floor = proximal_point(problem, ordering, work, p, v, u, 1e-4, near, 25)
-        factors += used
-        if max(near, floor) < E < POLISHED:
-            E, used, floor, alpha = modes_newton(
-                problem, ordering, work, p, v, u, best, alpha, near, near, MOST_FACTORS
+        factors, held = factors + used, False
+        if ready < E < POLISHED:
+            E, used, floor, alpha, held = modes_newton(
+                problem, ordering, work, p, v, u, best, alpha, near, ready, MOST_FACTORS, held
             )
             factors += used
-    return E, floor, factors, slow, alpha
+    return E, floor, factors, slow, alpha, held
 
 
 @kernel(
@@ -295,26 +293,29 @@ def rest_bodies(
     factors = 0
     if settle(problem, p, v, work[5], work[6], 1) > 0:
         take_up(problem, ordering, work, p, u, work[6])
-        E, _used, floor, _alpha = modes_newton(problem, ordering, work, p, v, u, best, FINE, near, np.inf, 0)
+        E, _used, floor, _alpha, _held = modes_newton(
+            problem, ordering, work, p, v, u, best, FINE, near, np.inf, 0, True
+        )
         factors = 1
         settle(problem, p, v, work[5], work[6], 0)
     return E, floor, factors
 
 
 @kernel(
-    f"UniTuple(float64, 6)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
-    f"{ORDERING}, {WORK}, {ITERATE}, {A1}, float64, int64)",
+    f"UniTuple(float64, 7)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
+    f"{ORDERING}, {WORK}, {WORK}, {ITERATE}, {A1}, float64, int64, boolean)",
     borrows=True,
 )
 def solve_step(
     n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index,
-    problem: Problem, beside: Problem, ordering: Ordering, work: Work, iterate: Iterate, span: Array, tol: float,
-    given: int,
-) -> tuple[float, float, float, float, float, float]:  # fmt: skip
+    problem: Problem, beside: Problem, ordering: Ordering, work: Work, bench: Work, iterate: Iterate, span: Array,
+    tol: float, given: int, held: bool,
+) -> tuple[float, float, float, float, float, float, float]:  # fmt: skip
     """Solve the contact problem, renewed until v+ no longer changes; the answer is in `guess` and p, the end in q1.
 
-    Returns E, what counted as solved, the numbers of factorisations, passes and proximal solves, and
-    DONE, HARD or OVERLAP.
+    held: whether the factors at hand are those of the contacts that act. `bench` is where the projection works, so
+    that they are kept from pass to pass. Returns E, what counted as solved, the numbers of factorisations, passes and
+    proximal solves, DONE, HARD or OVERLAP, and whether the next step may hold the factors if nothing moves till then.
     """
     guess, v = state[5], iterate[4]
     last, E, goal, alpha, factors, passes, slow, settled, code = np.inf, 0.0, tol, FINE, 0, 0, 0, False, OVERLAP
@@ -325,7 +326,7 @@ def solve_step(
             index[0][JOINED, f] = 0
     while passes < MAX_PASSES:
         late, used = refresh(
-            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, iterate, span,
+            n, bodies, features, state, poses, index, aside, problem, beside, ordering, bench, iterate, span,
             int(passes == 0 and not given),
         )  # fmt: skip
         factors += used
@@ -333,24 +334,24 @@ def solve_step(
             break
         if settled and late > 0:
             join_late(n, features, state, poses, index, problem, iterate, span)
-            last, settled, joined = np.inf, False, True
+            last, settled, joined, held = np.inf, False, True, False
             continue
         if settled and (left or not leave_idle(n, features, poses, index, problem, iterate)):
             code = DONE
             break
         if settled:
-            last, settled, left = np.inf, False, True
+            last, settled, left, held = np.inf, False, True, False
             continue
         passes += 1
         near = max(tol, min(ROUGH, FINER * last))
-        ready = near if given and passes == 1 else 0.01 * tol
-        E, floor, used, more, alpha = solve_contacts(problem, ordering, work, iterate, alpha, near, ready)
+        ready = near if given and passes == 1 else READY * tol
+        E, floor, used, more, alpha, held = solve_contacts(problem, ordering, work, iterate, alpha, near, ready, held)
         goal, factors, slow = max(near, floor), factors + used, slow + more
         if not goal >= E and not (E <= ROUGH and last > NEARLY):
             code = HARD
             break
         E, floor, used = rest_bodies(problem, ordering, work, iterate, near, E, floor)
-        goal, factors = max(tol, floor), factors + used
+        goal, factors, held = max(tol, floor), factors + used, held and used == 0
         change = largest_change(problem[1], problem[3], v, guess)
         if change == np.inf:
             break
@@ -358,11 +359,12 @@ def solve_step(
             for k in range(6):
                 guess[i, k] = v[i, k]
         settled = goal >= E and (change <= 1e-14 or (change >= 0.5 * last and change <= STALLED))
-        if goal >= E and change == 0.0 and late == 0 and not joined:
+        if goal >= E and change == 0.0 and late == 0 and not joined and held_push(index, aside, problem, iterate[0]):
             code = DONE
             break
         last = change
-    return E, goal, float(factors), float(passes), float(slow), float(code)
+    keeps = held and passes == 1 and not joined and alpha == FINE and not slips(problem[0][1][-1], work[8])
+    return E, goal, float(factors), float(passes), float(slow), float(code), float(int(keeps))
 
 
 @kernel(f"boolean(int64, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {A2})", borrows=True)

@@ -140,23 +140,20 @@ def invert(D: Array) -> None:
                     D[i, j] -= f * D[k, j]
 
 
-@kernel(f"void(int64, {ORDERING}, {A3})")
+@kernel(f"void(int64, {ORDERING}, {A3})", borrows=True)
 def factorise(n: int, ordering: Ordering, B: Array) -> None:
     """Factorise in place: inverse diagonal blocks, L below, U above."""
     start, first, update = ordering[2], ordering[4], ordering[5]
-    row = np.empty(6)
     for k in range(n):
         invert(B[k])
         for p in range(n + start[k], n + start[k + 1]):
             for i in range(6):
                 a0, a1, a2, a3, a4, a5 = B[p, i, 0], B[p, i, 1], B[p, i, 2], B[p, i, 3], B[p, i, 4], B[p, i, 5]
                 for j in range(6):
-                    row[j] = (
+                    B[p, i, j] = (
                         a0 * B[k, 0, j] + a1 * B[k, 1, j] + a2 * B[k, 2, j]
                         + a3 * B[k, 3, j] + a4 * B[k, 4, j] + a5 * B[k, 5, j]
                     )  # fmt: skip
-                for j in range(6):
-                    B[p, i, j] = row[j]
         for t in range(first[k], first[k + 1]):
             d, l, u = update[t, 0], update[t, 1], update[t, 2]
             for i in range(6):
@@ -168,7 +165,7 @@ def factorise(n: int, ordering: Ordering, B: Array) -> None:
                     )  # fmt: skip
 
 
-@kernel(f"void(int64, {ORDERING}, {A3}, {A2}, {A2})")
+@kernel(f"void(int64, {ORDERING}, {A3}, {A2}, {A2})", borrows=True)
 def solve_factorised(n: int, ordering: Ordering, B: Array, x: Array, y: Array) -> None:
     """Solve in place of the right side x (n, 6), in the order of the vertices; y (n, 6) is work space."""
     order, start, rows = ordering[0], ordering[2], ordering[3]
@@ -184,22 +181,20 @@ def solve_factorised(n: int, ordering: Ordering, B: Array, x: Array, y: Array) -
                 for j in range(6):
                     s += B[n + p, i, j] * y[k, j]
                 y[r, i] -= s
-    t = np.empty(6)
     for k in range(n - 1, -1, -1):
-        for i in range(6):
-            t[i] = y[k, i]
         for p in range(start[k], start[k + 1]):
             r = rows[p]
             for i in range(6):
                 s = 0.0
                 for j in range(6):
                     s += B[above + p, i, j] * y[r, j]
-                t[i] -= s
+                y[k, i] -= s
+        t0, t1, t2, t3, t4, t5 = y[k, 0], y[k, 1], y[k, 2], y[k, 3], y[k, 4], y[k, 5]
         for i in range(6):
-            s = 0.0
-            for j in range(6):
-                s += B[k, i, j] * t[j]
-            y[k, i] = s
+            y[k, i] = (
+                B[k, i, 0] * t0 + B[k, i, 1] * t1 + B[k, i, 2] * t2
+                + B[k, i, 3] * t3 + B[k, i, 4] * t4 + B[k, i, 5] * t5
+            )  # fmt: skip
     for k in range(n):
         for i in range(6):
             x[order[k], i] = y[k, i]

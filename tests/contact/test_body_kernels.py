@@ -114,6 +114,7 @@ def test_factors_solve_the_assembled_matrix(seed):
     rng = np.random.default_rng(seed)
     E, x, y = rng.normal(size=(heap.c, 3, 3)), rng.normal(size=(heap.n, 6)), np.zeros((heap.n, 6))
     E = np.ascontiguousarray(E @ E.transpose(0, 2, 1) + 0.3 * rng.normal(size=E.shape))  # unsymmetric
+    E[0], E[1], E[-1] = 0.0, 5.0 * np.eye(3), 0.7 * np.eye(3)  # open, and two that stick
     dense = heap.M + sum(heap.J[3 * c : 3 * c + 3].T @ E[c] @ heap.J[3 * c : 3 * c + 3] for c in range(heap.c))
     wanted = np.linalg.solve(dense, x.ravel())
     B = heap.work[0]
@@ -142,10 +143,27 @@ def test_solvers_meet_the_law(seed, start):
         interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30)
     E, _, floor = proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1.0, 1e-12, 200)
     if max(1e-12, floor) < E:
-        E, _, floor, _ = modes_newton(heap.problem, heap.ordering, heap.work, p, v, u, best, 1e-9, 1e-12, 1e-12, 10)
+        E, _, floor, *_ = modes_newton(
+            heap.problem, heap.ordering, heap.work, p, v, u, best, 1e-9, 1e-12, 1e-12, 10, False
+        )
     assert heap.natural_map(p) == pytest.approx(E, rel=1e-3, abs=1e-13)  # what is claimed is true, solved or not
     if start == "interior":
         assert max(1e-12, floor) >= E
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_factors_at_hand_serve_for_other_rates(seed):
+    heap = Heap(seed, n=3, per_pair=2)
+    p, u, best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
+    proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1.0, 1e-6, 200)
+    args = heap.problem, heap.ordering, heap.work, p, v, u, best
+    _, _, _, alpha, held = modes_newton(*args, 1e-7, 1e-12, 1e-14, 20, False)
+    assert held
+    heap.w += 1e-6 * np.random.default_rng(seed).normal(size=heap.w.shape)
+    E, used, floor, *_ = modes_newton(*args, alpha, 1e-12, 1e-14, 20, held)
+    assert max(1e-12, floor) >= E
+    assert heap.natural_map(p) == pytest.approx(E, rel=1e-3, abs=1e-13)
+    assert used == 0 or heap.work[8].max() > 1  # none, unless a contact slips
 
 
 def test_a_perturbed_impulse_is_noticed():

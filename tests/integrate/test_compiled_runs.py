@@ -108,3 +108,12 @@ def test_a_control_is_held_and_its_work_counted():
     assert many.state_hash == one.state_hash
     assert abs(one["energy_error"]).max() <= 1e-10
     assert run(1, control=lambda t, state: push).state_hash == one.state_hash
+
+
+def test_balls_of_a_row_that_part_slowly_are_not_pulled_back():
+    """The contacts that end a step closed are those that push in it, not those that pushed in the last one."""
+    row = [ball(f"b{k}", mass=1.0, radius=H) for k in range(3)]
+    system = SpatialSystem(bodies=row, contact=ContactLaw(mu=0.0), gravity=(0.0, 0.0, 0.0))
+    place = {f"b{k}": (2 * H * k - 0.05 * (k == 0), 0.0, 0.0) for k in range(3)}
+    state = system.state(place, {"b0": (1.0, 0.03, 0.0)})
+    assert audit(simulate(system, state, 0.1, stepper=MoreauJean(dt=1e-3)), system).passed

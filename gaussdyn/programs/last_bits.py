@@ -4,57 +4,115 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..arrays import EPS, Array, IntArray
 from .complementarity import ComplementarityProblem
-from .laws import MU, Coulomb
+from .laws import STEEP, Coulomb, Rolling
+from .residuals import TOL
 
-LARGE = 100.0  # mu from which the rounding of u_T counts
-TRIES = 3000
+MARGIN = 0.3  # share of their bars that E and rel_q may have from the slip of these contacts
+FIRM = 0.9  # share of its friction up to which a contact is taken to stick
+DENSE = 500  # rows up to which the order of a full product counts as well
+BATCH = 256  # reactions tried at a time
+BEST, ALL = 6, 50  # those of them that are summed in the other order, too; and of those that are still in the first
+MOST, EFFORT = 300, 100_000  # batches, and products W_ij r_j for each of the reactions tried
 
 
 def settled(problem: ComplementarityProblem, r: Array, seed: int = 0) -> Array:
-    """Return r with last bits changed at random until the slip of sticking contacts with large mu is zero as computed.
+    """Return r with last bits changed at random until contacts with large mu that stick do not slip, as computed.
 
-    The largest |u_T| of them, over two orders of summation (row by row, and that of a dense product), never grows.
-    r itself is returned if there is no such contact.
+    In units of what E and rel_q allow the largest slip of them never grows, whether sums are taken row by row or by a
+    product with the full matrix. r itself is returned if there is no such contact, or all are still.
     """
-    from .sweep_kernels import motion
-
-    table, W = problem.table, problem.rows
-    large = np.flatnonzero((table.code == Coulomb.code) & (table.P[:, MU] > LARGE) & (r[table.start[:-1]] > 0.0))
-    stuck = [k for k in large if _within(r[table.start[k] : table.start[k + 1]], 0.9 * table.P[k, MU])]
-    if not len(stuck) or problem.W_abs is not None:
+    if not problem.table.steep or problem.W_abs is not None:
         return r
-    rows = np.concatenate([np.arange(table.start[k], table.start[k + 1]) for k in stuck])
-    slips = ~np.isin(rows, table.start)
-    full = sp.csr_array((W.data, W.indices, W.indptr), shape=(len(r),) * 2)[rows]
-    few = (full.data, full.indices.astype(np.int64), full.indptr.astype(np.int64))
-    dense, q, u = full.toarray(), problem.q[rows], np.empty(len(rows))
-    back = np.linalg.pinv(dense[:, rows], rcond=1e-10)
-    near = np.unique(few[1])
-    near = near[r[near] != 0.0]
-
-    def slip(x: Array) -> float:
-        """Return the fastest slip under `x`, u left behind; by both products, whichever rounds worse."""
-        motion(few, q, x, u)
-        return float(np.maximum(np.abs(u), np.abs(dense @ x + q))[slips].max(initial=0.0))
-
-    draw, best, best_r = np.random.default_rng(seed), slip(r), r
-    rest = back @ u
-    for _ in range(TRIES if len(near) else 0):
-        if best == 0.0:
+    slips = _sticking(problem, r)
+    if not slips.any():
+        return r
+    sums = _Sums(problem, r, slips)
+    draw, best_r, u = np.random.default_rng(seed), r, sums.motion(r)
+    best = max(float(sums.slips(r[sums.near][:, None])[0]), sums.slip(u))
+    for _ in range(min(MOST, EFFORT // len(sums.values) + 1) if len(sums.near) else 0):
+        if best <= 1.0:
             break
-        x = best_r.copy()
-        if draw.random() < 0.5 and np.abs(rest).max() <= 1e-8 * np.abs(x).max():
-            x[rows] -= draw.choice([1.0, 0.5, 2.0, -1.0]) * rest
-        some = draw.choice(near, size=min(len(near), int(draw.integers(1, 4))))
-        x[some] += np.spacing(x[some]) * draw.integers(-2, 3, len(some))
-        now = slip(x)
-        if now <= best:
-            best, best_r, rest = now, x, back @ u
+        X = _changed(best_r, sums, u, draw)
+        found = sums.slips(X)
+        for k in np.argsort(found, kind="stable")[: max(BEST, min(ALL, int((found <= 1.0).sum())))]:
+            x = best_r.copy()
+            x[sums.near] = X[:, k]
+            moved = sums.motion(x)
+            now = max(float(found[k]), sums.slip(moved))
+            if now <= best:
+                best, best_r, u = now, x, moved
+            if best <= 1.0:
+                break
     return best_r
 
 
-def _within(r: Array, mu: float) -> bool:
-    return bool(np.sqrt((r[1:] ** 2).sum()) < mu * r[0])
+def _sticking(problem: ComplementarityProblem, r: Array) -> NDArray[np.bool_]:
+    """Return which rows must not slip: those of sliding or rolling friction that is large, and not nearly used up."""
+    table, rows = problem.table, np.zeros(len(r), dtype=np.bool_)
+    for k in np.flatnonzero(r[table.start[:-1]] > 0.0):
+        first, end = table.start[k], table.start[k + 1]
+        middle = first + 3 if table.code[k] == Rolling.code else end
+        for low, high in ((first + 1, middle), (middle, end)):
+            if low < high and table.code[k] in (Coulomb.code, Rolling.code) and table.friction[low] > STEEP:
+                used = float(np.linalg.norm(r[low:high]))
+                rows[low:high] = used < FIRM * table.friction[low] * r[first]
+    return rows
+
+
+class _Sums:
+    """The motion of some rows in two orders of summation, and how much of it is allowed."""
+
+    def __init__(self, problem: ComplementarityProblem, r: Array, slips: NDArray[np.bool_]) -> None:
+        table, full = problem.table, problem.rows
+        sizes = np.diff(table.start)
+        self.rows: IntArray = np.flatnonzero(slips)
+        W = sp.csr_array((full.data, full.indices, full.indptr), shape=(len(r),) * 2)
+        few = W[self.rows]
+        self.q, self.values, self.indptr = problem.q[self.rows], few.data, few.indptr
+        self.near, self.places = np.unique(few.indices, return_inverse=True)
+        self.W = (W.toarray() if len(r) <= DENSE else W) if sp.issparse(problem.W) else problem.W
+        normals = np.unique(np.repeat(table.start[:-1], sizes)[self.rows])
+        self.moved = np.union1d(self.rows, normals)
+        self.q_all, self.back = problem.q, np.linalg.pinv(W[self.moved][:, self.moved].toarray(), rcond=1e-10)
+        rho, mu = np.repeat(problem.rho, sizes), table.friction[self.rows]
+        size, weighted, reaction = (float(np.linalg.norm(x)) for x in (problem.q, rho * problem.q, r))
+        bars = (max(TOL * weighted, 10.0 * EPS * reaction) / rho[self.rows], max(TOL * size, 10.0 * EPS * reaction))
+        self.allowed = MARGIN * np.minimum(*bars) / (mu * np.sqrt(len(self.rows)))
+
+    def slips(self, X: Array) -> Array:
+        """Return the largest slip, over what is allowed, row by row, for reactions X (near, k) near those rows."""
+        most = np.zeros(X.shape[1])
+        for i in range(len(self.rows)):
+            total = np.zeros(X.shape[1])
+            for c in range(self.indptr[i], self.indptr[i + 1]):
+                total += self.values[c] * X[self.places[c]]
+            np.maximum(most, np.abs(total + self.q[i]) / self.allowed[i], out=most)
+        return most
+
+    def motion(self, r: Array) -> Array:
+        """Return u = W r + q by a product with the full matrix."""
+        return np.asarray(self.W @ r + self.q_all)
+
+    def slip(self, u: Array) -> float:
+        """Return the largest slip of a motion, over what is allowed."""
+        return float((np.abs(u[self.rows]) / self.allowed).max())
+
+
+def _changed(r: Array, sums: _Sums, u: Array, draw: np.random.Generator) -> Array:
+    """Return BATCH variants (near, BATCH) of reactions: some last bits changed, half of them corrected for u before."""
+    near, moved = sums.near, sums.moved
+    X = np.repeat(r[near][:, None], BATCH, axis=1)
+    rest = sums.back @ u[moved]
+    if np.abs(rest).max() <= 1e-8 * np.abs(r).max():
+        kinds = draw.choice([0.0, 0.0, 0.0, 1.0, 0.5, 2.0], BATCH)
+        at = np.searchsorted(near, moved)
+        inside = (at < len(near)) & (near[np.minimum(at, len(near) - 1)] == moved)
+        X[at[inside]] -= np.outer(rest[inside], kinds)
+    few = draw.random((len(near), BATCH)) < draw.choice([1.5, 4.0, 0.5 * len(near)], BATCH) / len(near)
+    few &= X != 0.0
+    X += few * np.spacing(X) * draw.integers(-3, 4, X.shape)
+    return X

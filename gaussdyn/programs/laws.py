@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..linalg.cones import norms, project_disc, project_friction_cone, project_rolling_cone
 
 MU, MU_S, CAP, MU_R = range(4)  # columns of the parameter table
+STEEP = 100.0  # friction from which on the rounding of u_T counts in mu |u_T|
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +356,8 @@ class LawTable:
         Whether all laws are Unilateral or Sliding.
     dry : bool
         Whether some law is Dry, whose parameters have units.
+    steep : bool
+        Whether some friction that acts through mu |u_T| is so large that the rounding of u_T counts.
     """
 
     laws: tuple[Law, ...]
@@ -368,6 +371,7 @@ class LawTable:
     widest: int
     plain: bool
     dry: bool
+    steep: bool
 
     @staticmethod
     def of(laws: Sequence[Law]) -> LawTable:
@@ -410,7 +414,8 @@ class LawTable:
         one_sided = bool(ONE_SIDED[code].all())
         widest, kinds = int(size.max(initial=0)), {law.code for law in few.values()}
         plain, dry = kinds <= {Unilateral.code, Sliding.code}, Dry.code in kinds
-        return LawTable(laws, code, start, P, cone, friction, ambiguous, one_sided, widest, plain, dry)
+        steep = bool((P[np.isin(code, (Coulomb.code, Rolling.code))][:, [MU, MU_R]] > STEEP).any())
+        return LawTable(laws, code, start, P, cone, friction, ambiguous, one_sided, widest, plain, dry, steep)
 
     def groups(self) -> list[tuple[type[Law], IntArray, IntArray]]:
         """Return (law, blocks (k,), rows (k, dim)) for every law and block size present."""

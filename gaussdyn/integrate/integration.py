@@ -13,7 +13,7 @@ from .dop853 import SHRINK, STAGES, Piece, factor, first_length, least_length, t
 from .impact_laws import ImpactLaw
 from .instants import Instant
 from .phases import Phase
-from .slip_turn import SlipTurn, slowest
+from .slip_turn import SlipTurn, movable, slowest, turnings
 
 STIFF, STIFF_STEPS, HOPELESS = 1.0, 50, 3e3  # Hairer, Wanner (1996), IV.2; oscillations stay near 0.5
 SUSPECT = 10  # stiff steps after which a slip that turns is taken for the reason, if it is
@@ -24,6 +24,7 @@ NEARLY = 4.0 * np.finfo(np.float64).eps
 OneStep = Callable[[float, Array, Array, float], Piece]  # (t, y, slope there, h)
 PUSHES = 1e-11  # local error of impulses, of the momentum and the largest impulse of a step
 SPLIT = 1e-2  # of the first trial of a step: shorter ones are not asked for by impulses, which may be noisy
+CRAWL, CRAWLS, ENDLESS = 1e-5, 300, 1e6  # of the longest step; steps so short in a row, and how many more are too many
 WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
@@ -69,6 +70,10 @@ class Integration:
     now : Instant or None
     stiff : int
         Steps, of the last ones, that stability bounds.
+    longest : float
+        Longest step so far, s.
+    crawled : tuple of int and float
+        Steps in a row that are very short without getting shorter, and the first of them, s.
     side : float
         Of the running step, see `Instant`: beyond a pole there is no motion to go on with.
     turning : SlipTurn or None
@@ -86,6 +91,8 @@ class Integration:
     phase: Phase | None = None
     now: Instant | None = None
     stiff: int = 0
+    longest: float = 0.0
+    crawled: tuple[int, float] = (0, 0.0)
     side: float = 0.0
     turning: SlipTurn | None = None
     turns: bool = False
@@ -147,6 +154,7 @@ class Integration:
             self._watch_turning(piece)
         else:
             self._watch_stiffness(piece, end)
+        self._watch_pace(piece, end)
         grown = min(h * factor(off), self.accuracy.step or np.inf)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
         assert self.now is not None
@@ -203,13 +211,18 @@ class Integration:
 
     def _turning(self, phase: Phase, now: Instant) -> SlipTurn | None:
         """Return what takes the step where a slip begins, or may be the reason why stability bounds the steps."""
-        slow = slowest(phase, now)
-        due = self.turns or slow <= self.accuracy.activation.speed or self.stiff % SUSPECT == SUSPECT - 1
-        if self.accuracy.step is not None or not due or slow == np.inf:
+        ones, still = turnings(phase), self.accuracy.activation.speed
+        if self.accuracy.step is not None or not ones:
+            return None
+        if slowest(ones, now) <= still:
+            ones = movable(phase, now, ones)
+        due = self.turns or slowest(ones, now) <= still or self.stiff % SUSPECT == SUSPECT - 1
+        if not due or not ones:
             return None
         return SlipTurn(
-            phase=phase, slope=self._slope, slope_of=self._rates, weight=self._weight, nq=len(self.q), nv=len(self.v)
-        )
+            phase=phase, slope=self._slope, slope_of=self._rates, weight=self._weight, nq=len(self.q), nv=len(self.v),
+            turning=ones,
+        )  # fmt: skip
 
     def _watch_turning(self, piece: Piece) -> None:
         """Note whether explicit steps of this length would be bounded by what turns the slips."""
@@ -222,6 +235,18 @@ class Integration:
         left = (end - piece.t_end) / piece.h
         if self.stiff >= STIFF_STEPS and left > HOPELESS:
             raise Stiff(f"forces are stiff, {left:.2g} steps of {piece.h:.2g} s are left; take MoreauJean or Smooth")
+
+    def _watch_pace(self, piece: Piece, end: float) -> None:
+        """Raise Stuck where steps stay very short, whatever the reason: towards a pole they get shorter and shorter."""
+        self.longest = max(self.longest, self.h, piece.h)
+        steps, first = self.crawled
+        if piece.h > CRAWL * self.longest:
+            self.crawled = (0, 0.0)
+            return
+        self.crawled = (steps + 1, first) if steps and piece.h > 0.5 * first else (1, piece.h)
+        left = (end - piece.t_end) / piece.h
+        if steps >= CRAWLS and left > ENDLESS:
+            raise Stuck(f"{steps} steps in a row are as short as {piece.h:.2g} s, {left:.2g} of them are left")
 
     def _instant(self, phase: Phase, t: float, y: Array) -> Instant:
         nq, nv = len(self.q), len(self.v)

@@ -22,7 +22,7 @@ from ..mechanics.system import System
 from ..programs.solution import Solution, Status
 from .instants import Instant, Place, over_mass
 from .modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
-from .onset import speeds_up
+from .onset import aligned, speeds_up
 from .phases import Phase
 
 HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
@@ -119,7 +119,7 @@ def choose(
         What forces are measured by where all of them vanish together, N.
     """
     for modes in guesses:
-        phase = Phase(system=system, control=control, modes=modes, rows=place.rows)
+        phase = _aligned(Phase(system=system, control=control, modes=modes, rows=place.rows), place)
         now = holds(phase, place, activation, size=size)
         if now and (later is None or _goes_on(phase, now, later, activation)):
             return Chosen(phase=phase, now=now)
@@ -136,6 +136,11 @@ def choose(
         if now and (later is None or failure is None or _goes_on(phase, now, later, activation)):
             return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
+
+
+def _aligned(phase: Phase, place: Place) -> Phase:
+    free = float(np.abs(over_mass(place.M, place.h)).max(initial=0.0))
+    return aligned(phase, place, HOLDS * free)
 
 
 def _as_here(

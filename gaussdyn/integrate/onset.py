@@ -4,6 +4,9 @@ At the event its acceleration is zero. A little later along the old phase, where
 has tangential accelerations d if friction keeps the directions e of the event. Slips with the accelerations w_i >= 0
 turn by angles s_i, to first order w_i e_i - sum_j (d a_i / d s_j) s_j = d_i. Where a w_i is negative stick and slip
 meet and vanish together (a fold, A < 0 < b), and something else comes next: another slip, or detachment.
+
+Where friction drops as a slip begins (mu < mu_s), or turns back as a rolling does, its acceleration jumps. Then the
+slip begins along its own acceleration, which depends on the direction that friction takes: one equation per slip.
 """
 
 from __future__ import annotations
@@ -16,11 +19,63 @@ import numpy as np
 from ..arrays import Array
 from ..mechanics.state import State
 from .holding import stilled
-from .instants import Instant
-from .modes import parts_of
+from .instants import Instant, Place
+from .modes import AT_REST, parts_of
 from .phases import Phase
+from .slip_turn import Turning, turnings
 
 TURN = 1e-6  # rad, by which directions are turned to see what follows
+TRIES, FASTEST = 30, 0.3  # of Newton's method for directions; rad in one of them
+ALONG = 1e-13  # rad: so near to its acceleration is a direction of slip
+
+
+def aligned(phase: Phase, place: Place, allowed: float) -> Phase:
+    """Return a phase whose slips and rollings that begin in a plane do so along their accelerations.
+
+    Those whose accelerations are zero, and all of them where no such directions are found, keep their directions.
+
+    Parameters
+    ----------
+    allowed : float
+        Accelerations up to this count as zero, m/s^2.
+    """
+    ones = [one for one in turnings(phase) if float(np.hypot(*place.rows[one.k].rate[one.part])) <= AT_REST]
+    if not ones:
+        return phase
+    try:
+        ones = [one for one, a in zip(ones, _along(phase, place, ones), strict=True) if np.hypot(*a) > allowed]
+        x, found = np.array([np.arctan2(one.e[1], one.e[0]) for one in ones]), phase
+        for _ in range(TRIES if ones else 0):
+            a = _along(found, place, ones)
+            off = np.cos(x) * a[:, 1] - np.sin(x) * a[:, 0]
+            if (np.abs(off) <= ALONG * np.hypot(*a.T)).all():
+                return found
+            J = np.empty((len(ones), len(ones)))
+            for k in range(len(ones)):
+                d = (_along(_pointing(found, ones, x + TURN * (np.arange(len(ones)) == k)), place, ones) - a) / TURN
+                J[:, k] = np.cos(x) * d[:, 1] - np.sin(x) * d[:, 0]
+            J -= np.diag(np.cos(x) * a[:, 0] + np.sin(x) * a[:, 1])
+            x = x + np.clip(np.linalg.solve(J, -off), -FASTEST, FASTEST)
+            found = _pointing(phase, ones, x)
+    except np.linalg.LinAlgError:
+        pass
+    return phase
+
+
+def _along(phase: Phase, place: Place, ones: Sequence[Turning]) -> Array:
+    """Return the accelerations of some slips, shape (n, 2)."""
+    now = phase.at(place)
+    return np.array([now.rows[one.k].J[one.part] @ now.a + now.rows[one.k].drift[one.part] for one in ones])
+
+
+def _pointing(phase: Phase, ones: Sequence[Turning], x: Array) -> Phase:
+    """Return the phase with some directions at given angles."""
+    modes = dict(phase.modes)
+    for one, angle in zip(ones, x.tolist(), strict=True):
+        row, e = phase.rows[one.k], (float(np.cos(angle)), float(np.sin(angle)))
+        mode = modes[row.id]
+        modes[row.id] = replace(mode, slip=e) if one.part == parts_of(row)[0] else replace(mode, roll=e)
+    return phase.but(modes)
 
 
 def speeds_up(phase: Phase, now: Instant, later: Callable[[], State], speed: float, allowed: float) -> bool:

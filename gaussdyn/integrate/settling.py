@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -69,6 +69,9 @@ class Settling(Course):
             place = self._place()
         if struck or not fired or not isinstance(place, Instant):
             guesses: list[Modes] = [first_modes(place.rows, known, activation)]
+            if struck:  # what an impact has stopped sticks, if it can
+                still = {key: replace(mode, slip=(), roll=()) for key, mode in known.items()}
+                guesses.insert(0, first_modes(place.rows, still, activation))
             if self.again and not known and not struck:
                 guesses.insert(0, modes_of_reactions(place.rows, self.memory, activation))
         else:

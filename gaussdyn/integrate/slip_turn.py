@@ -9,15 +9,15 @@ Source: Hairer, Wanner (1996), Solving Ordinary Differential Equations II, IV.5 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial import legendre
 
 from ..arrays import Array
 from .dop853 import STAGES, Piece
-from .instants import Instant, Place
+from .instants import RANK, Instant, Place
 from .modes import direction, parts_of
 from .phases import Phase
 
@@ -72,10 +72,23 @@ def turnings(phase: Phase) -> tuple[Turning, ...]:
     return tuple(found)
 
 
-def slowest(phase: Phase, now: Instant) -> float:
-    """Return the speed of the slowest slip that has a direction in a plane, infinite without any."""
-    speeds = [float(np.hypot(*now.rows[one.k].rate[one.part])) for one in turnings(phase)]
-    return min(speeds, default=np.inf)
+def slowest(ones: Sequence[Turning], now: Instant) -> float:
+    """Return the speed of the slowest of some slips, infinite without any."""
+    return min((float(np.hypot(*now.rows[one.k].rate[one.part])) for one in ones), default=np.inf)
+
+
+def movable(phase: Phase, now: Instant, ones: Sequence[Turning]) -> tuple[Turning, ...]:
+    """Return the slips that the rows held leave free; others stand still and keep their direction, as a body lying."""
+    G = phase.columns(now.rows, len(now.v))[0]
+    length = np.linalg.norm(G, axis=1)
+    G = G / np.where(length > 0.0, length, 1.0)[:, None]
+    found = []
+    for one in ones:
+        J = now.rows[one.k].J[one.part]
+        left = J.T - G.T @ np.linalg.lstsq(G.T, J.T, rcond=RANK)[0]
+        if float(np.abs(left).max()) > np.sqrt(RANK) * float(np.abs(J).max()):
+            found.append(one)
+    return tuple(found)
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -101,10 +114,7 @@ class SlipTurn:
     weight: Weight
     nq: int
     nv: int
-    turning: tuple[Turning, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.turning = turnings(self.phase)
+    turning: tuple[Turning, ...]
 
     def take(self, t: float, y: Array, h: float) -> Piece:
         """Return the step of length h (s), with an infinite error where its equations are not solved.

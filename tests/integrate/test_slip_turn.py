@@ -8,8 +8,17 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from gaussdyn import EventDriven, State, UserSystem, simulate
-from gaussdyn.integrate.slip_turn import DENSE, ORDER, A, C
+from gaussdyn.contact.snapshot import Activation
+from gaussdyn.integrate.impact_laws import Moreau
+from gaussdyn.integrate.integration import CRAWLS, Accuracy, Integration, Stuck
+from gaussdyn.integrate.modes import Mode
+from gaussdyn.integrate.phases import Phase
+from gaussdyn.integrate.slip_turn import DENSE, ORDER, A, C, movable, turnings
 from gaussdyn.mechanics.constraints import Position
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial import SpatialSystem
+from gaussdyn.mechanics.spatial_bodies import brick
+from gaussdyn.mechanics.spatial_shapes import HalfSpace
 
 G, MU = 9.81, 0.3
 WX, WY = 2.1, 1.3  # rad/s
@@ -52,3 +61,63 @@ def test_collocation_integrates_polynomials_of_its_degree_exactly():
             y = (y + f) * (x if j % 2 == 0 else 1.0 - x)
         assert y == pytest.approx(x ** (k + 1) / (k + 1), abs=1e-13)
     assert A[-1] @ C ** (2 * ORDER - 2) == pytest.approx(1.0 / (2 * ORDER - 1), abs=1e-14)  # order 2 n - 1 at the end
+
+
+def test_a_slip_that_begins_while_friction_drops_moves_along_its_own_acceleration():
+    mass, mu_s, load = np.array([1.0, 4.0]), 0.5, np.array([np.cos(0.7), np.sin(0.7)])  # N/s
+    floor = Position(lambda t, q: q[2], mu=MU, mu_s=mu_s, tangent=lambda t, q: np.eye(3)[:2])
+    M = np.diag([*mass, 1.0])
+    system = UserSystem(3, M, lambda t, q, v: np.array([*(20.0 * t * load), -G]), constraints=[floor])
+    begins = mu_s * G / 20.0
+
+    def acceleration(t, e):
+        return (20.0 * t * load - MU * G * e) / mass
+
+    def off(x):
+        a = acceleration(begins, np.array([np.cos(x), np.sin(x)]))
+        return a[1] * np.cos(x) - a[0] * np.sin(x)
+
+    x, small = brentq(off, 0.0, 0.7, xtol=1e-15), 1e-6  # towards the light side; not along the load, nor the friction
+    u = small * acceleration(begins, np.array([np.cos(x), np.sin(x)]))
+    way = solve_ivp(
+        lambda t, y: np.concatenate((y[2:], acceleration(t, y[2:] / np.hypot(*y[2:])))),
+        (begins + small, begins + 0.2), np.concatenate((0.5 * small * u, u)), method="DOP853", rtol=1e-12, atol=1e-15,
+    )  # fmt: skip
+    run = simulate(system, State(q=np.zeros(3), v=np.zeros(3)), begins + 0.2, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert [event.kind for event in run.events] == ["slip"]
+    np.testing.assert_allclose(np.r_[run.q[-1][:2], run.v[-1][:2]], way.y[:, -1], rtol=0, atol=1e-9)
+
+
+def test_the_rolling_of_a_brick_that_lies_on_its_corners_has_no_direction_to_turn():
+    law = ContactLaw(mu=0.4, mu_r=0.02)
+    system = SpatialSystem(
+        bodies=[brick("b", mass=2.0, half=(0.3, 0.2, 0.1))], obstacles=[HalfSpace(name="floor")], contact=law
+    )
+    state = system.state({"b": (0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0)}, {"b": (1.0, 0.5, 0.0, 0.0, 0.0, 0.3)})
+    near = system.near(0.0, state.q, state.v, 0.0)
+    rows = near.rows(0.0, state.q, state.v)
+    assert len(rows) == 4
+    modes = {row.id: Mode(closed=True, slip=(1.0, 0.0), roll=(0.6, 0.8) if k < 2 else ()) for k, row in enumerate(rows)}
+    phase = Phase(system=near, control=None, modes=modes, rows=rows)
+    ones = turnings(phase)
+    assert len(ones) == 6
+    left = movable(phase, phase.instant(0.0, state.q, state.v), ones)
+    assert [(one.k, one.part.start) for one in left] == [(0, 1), (1, 1), (2, 1), (3, 1)]
+
+
+def test_steps_that_stay_very_short_are_given_up():
+    system = UserSystem(1, np.eye(1), lambda t, q, v: -1e16 * q)  # 1e8 rad/s, begun with steps for another motion
+    run = Integration(
+        control=None, t=0.0, q=np.array([1e-3]), v=np.zeros(1), h=0.1,
+        accuracy=Accuracy(rtol=1e-12, atol=1e-12, activation=Activation(), law=Moreau()),
+    )  # fmt: skip
+    phase = run.phase = Phase(system=system, control=None, modes={}, rows=())
+
+    def go_on():
+        for _ in range(2 * CRAWLS):
+            piece, _ = run._step(phase, 1e3)
+            run.t, run.q, run.v = piece.t_end, piece.end[:1], piece.end[1:2]
+
+    with pytest.raises(Stuck, match="in a row are as short as"):
+        go_on()

@@ -169,12 +169,12 @@ class Course(Integration):
 
     def _move_to(self, phase: Phase, t: float, y: Array) -> None:
         """Take over a point of the integrator: its place, its impulses, its work."""
-        nq, nv = len(self.q), len(self.v)
+        nq, nv, h = len(self.q), len(self.v), t - self.t
         self.entered = False
         self.t, self.q, self.v = t, y[:nq].copy(), y[nq : nq + nv].copy()
         if nq != nv:
             self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
-        for row, p in zip(phase.rows, phase.impulses(self.t, self.q, self.v, y[nq + nv : -2]), strict=True):
+        for row, p in zip(phase.rows, phase.impulses(self.t, self.q, self.v, y[nq + nv : -2], h), strict=True):
             if phase.modes[row.id].closed:
                 self._push(row.id, p)
         self.work[0] += float(y[-2])

@@ -138,16 +138,16 @@ class Phase:
         now.r, now.shared = self._shared(now), True
         return self._conditions(now)
 
-    def impulses(self, t: float, q: Array, v: Array, p: Array) -> tuple[Array, ...]:
-        """Return integrated reactions p by rows, inside their cones where they are redundant and can be."""
+    def impulses(self, t: float, q: Array, v: Array, p: Array, h: float) -> tuple[Array, ...]:
+        """Return reactions p integrated over h (s) by rows, inside their cones where they are redundant and can be."""
         ends = list(accumulate((row.size for row in self.rows), initial=0))
         parts = tuple(p[start:end] for start, end in pairwise(ends))
-        if not self.redundant:
+        if not self.redundant or h <= 0.0:
             return parts
         now = self.instant(t, q, v)
-        now.r = parts
+        now.r = tuple(part / h for part in parts)
         self.conditions(now)
-        return now.r
+        return tuple(r * h for r in now.r) if now.shared else parts
 
     def _conditions(self, now: Instant) -> Array:
         return np.array([value_of(now, watch, self.modes[watch.id]) for watch in self.watches])
@@ -164,12 +164,14 @@ class Phase:
         cones = Cones()
         for part in self.parts:
             row, mode = rows[part.k], self.modes[rows[part.k].id]
+            if row.kind == "dry" and len(part.held):
+                cones.add_disc(np.zeros(self.size), part.at, row.cap_s)
             if row.kind in ("bilateral", "dry"):
                 continue
             normal = np.zeros(self.size)
             normal[part.at.start] = part.sign if row.kind == "bilateral_contact" else 1.0
             if row.kind != "bilateral_contact":
-                cones.planes.append(normal)
+                cones.add(normal)
             if not rough(row):
                 continue
             slip, roll = parts_of(row)

@@ -23,39 +23,51 @@ SIDES = 8
 
 @dataclass(slots=True, eq=False)
 class Cones:
-    """Half-spaces p . r >= slack in the space of reactions held, and the cones from which more are cut.
+    """Half-spaces p . r + given >= slack in the space of reactions held, and the cones from which more are cut.
 
     Attributes
     ----------
     planes : list of Array
-    discs : list of (Array, slice)
-        limit . r - |r[slice]| >= slack.
+    given : list of float
+        Of the planes, N: the cap of dry friction, else zero.
+    discs : list of (Array, float, slice)
+        limit . r + cap - |r[slice]| >= slack.
     """
 
     planes: list[Array] = field(default_factory=list)
-    discs: list[tuple[Array, slice]] = field(default_factory=list)
+    given: list[float] = field(default_factory=list)
+    discs: list[tuple[Array, float, slice]] = field(default_factory=list)
 
-    def add_disc(self, limit: Array, at: slice) -> None:
-        """Add a cone: exact in the plane, by eight tangent planes in space."""
+    def add(self, plane: Array) -> None:
+        """Add a half-space without a given force."""
+        self.planes.append(plane)
+        self.given.append(0.0)
+
+    def add_disc(self, limit: Array, at: slice, cap: float = 0.0) -> None:
+        """Add a cone, or with a cap (N) and no limit a disc: exact in the plane, by eight tangent planes in space."""
         size = at.stop - at.start
         if size == 1:
             edges: list[tuple[float, ...]] = [(1.0,), (-1.0,)]
         else:
             edges = [(float(np.cos(x)), float(np.sin(x))) for x in 2.0 * np.pi * np.arange(SIDES) / SIDES]
-            self.discs.append((limit, at))
+            self.discs.append((limit, cap, at))
         for e in edges:
-            self.cut(limit, at, np.array(e))
+            self.cut(limit, cap, at, np.array(e))
 
     def slack(self, r: Array) -> float:
         """Return how far reactions are inside all cones, N."""
-        least = min((float(plane @ r) for plane in self.planes), default=np.inf)
-        return min([least, *(float(limit @ r - np.linalg.norm(r[at])) for limit, at in self.discs)])
+        return min([self.least(r), *(_room(r, *disc) for disc in self.discs)])
 
-    def cut(self, limit: Array, at: slice, e: Array) -> None:
+    def least(self, r: Array) -> float:
+        """Return how far reactions are inside all half-spaces, N."""
+        return min((float(plane @ r) + cap for plane, cap in zip(self.planes, self.given, strict=True)), default=np.inf)
+
+    def cut(self, limit: Array, cap: float, at: slice, e: Array) -> None:
         """Add the plane that touches a cone in direction e."""
         plane = limit.copy()
         plane[at] -= e
         self.planes.append(plane)
+        self.given.append(cap)
 
 
 def inside(W: Array, r0: Array, cones: Callable[[], Cones]) -> Array:
@@ -73,28 +85,28 @@ def inside(W: Array, r0: Array, cones: Callable[[], Cones]) -> Array:
     found, all_cones = r0, cones()
     for _ in range(CUTS):
         planes = np.array(all_cones.planes)
-        y = _farthest(planes @ Z / size, planes @ r0 / size)
+        y = _farthest(planes @ Z / size, (planes @ r0 + all_cones.given) / size)
         if y is None:
             return found
         found = r0 + Z @ y
         if all_cones.slack(found) > INSIDE * size:
             break
+        slack = all_cones.least(found)  # which a cone is farther away from than the nearest plane says
         new = [
-            (limit, at, found[at] / np.linalg.norm(found[at]))
-            for limit, at in all_cones.discs
-            if np.linalg.norm(found[at]) > 0.0 and _missed(planes, found, limit, at) > FINE * size
+            (*disc, found[disc[2]] / np.linalg.norm(found[disc[2]]))
+            for disc in all_cones.discs
+            if np.linalg.norm(found[disc[2]]) > 0.0 and slack - _room(found, *disc) > FINE * size
         ]
         if not new:
             break
-        for limit, at, e in new:
-            all_cones.cut(limit, at, e)
+        for limit, cap, at, e in new:
+            all_cones.cut(limit, cap, at, e)
     return found
 
 
-def _missed(planes: Array, r: Array, limit: Array, at: slice) -> float:
-    """Return by how much a cone is farther away from r than the nearest plane says."""
-    slack = float((planes @ r).min())
-    return slack - float(limit @ r - np.linalg.norm(r[at]))
+def _room(r: Array, limit: Array, cap: float, at: slice) -> float:
+    """Return how far reactions are inside one cone, N."""
+    return float(limit @ r) + cap - float(np.linalg.norm(r[at]))
 
 
 def _farthest(P: Array, c: Array) -> Array | None:

@@ -27,7 +27,7 @@ from .event_roots import Crossing, Seen, polished
 from .feature_ends import going_on, keeping, room_of
 from .instants import Instant, Place
 from .integration import NEARLY, OneStep, Stuck
-from .mode_choice import choose, first_modes, holds
+from .mode_choice import choose, first_modes, holds, stopping
 from .mode_memory import LENGTH, rebounds, remembered
 from .modes import CLOSED, OPEN, Mode, Modes
 from .phases import Phase
@@ -131,8 +131,16 @@ class Leg(Settling):
                 if piece is not None:
                     self._accept(self.phase, piece, stretch.after, end)
             if self.t >= end:
+                self._stop_here()
                 self._note_rest()
                 return
+
+    def _stop_here(self) -> None:
+        """Let slips stop that would stop as near beyond the end as counts: there the laws take them for at rest."""
+        if self.phase is None or self.now is None:
+            return
+        if fired := stopping(self.phase, self.now, self.accuracy.activation):
+            self._settle(self.now, self.phase.modes, fired, None)
 
     def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
         """Whether shapes overlap in a step, or before an event in it, where its own features are open or not there.
@@ -362,10 +370,15 @@ class Leg(Settling):
 
     def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
         """Choose what comes after closed contacts whose features end here; others may touch in their place."""
-        here = self.state()
-        modes = {"modes_before": old.modes, "modes_after": phase.modes}
-        self.changes += [Change(t=self.t, kind="lift_off", id=key, before=here, after=here, **modes) for key in lost]
+        here, n = self.state(), len(self.changes)
         self._settle(now, phase.modes, {}, None)
+        was, new = old.modes, phase.modes if self.phase is None else self.phase.modes
+        after, kind = self.state(), "lift_off"
+        lifted = [
+            Change(t=self.t, kind=kind, id=key, before=here, after=after, modes_before=was, modes_after=new)
+            for key in lost
+        ]
+        self.changes[n:] = [*lifted, *(replace(change, modes_before=was) for change in self.changes[n:])]
         self._consider_passing(t_stop)
 
     def _seen(self, phase: Phase) -> Phase:

@@ -229,11 +229,26 @@ def _onward(row: Row, mode: Mode, now: Instant, activation: Activation, allowed:
     if not mode.closed:
         still = _still_open(row, mode, activation) or (row.level == "velocity" and row.gap <= activation.speed)
         return not still or _normal(row, now) >= -allowed
-    for where, e in zip(parts_of(row), (mode.slip, mode.roll), strict=True):
-        slow = bool(e) and float(np.dot(row.rate[where], e)) <= activation.speed
-        if slow and float(np.dot(row.J[where] @ now.a + row.drift[where], e)) < -allowed:
-            return False
-    return True
+    return not _fading(row, mode, now, activation, allowed)
+
+
+def _fading(row: Row, mode: Mode, now: Instant, activation: Activation, allowed: float) -> set[str]:
+    """Return which of slip and rolling are as good as at rest and get slower."""
+    return {
+        kind for kind, where, e in zip(("stop", "stop_roll"), parts_of(row), (mode.slip, mode.roll), strict=True)
+        if e and float(np.dot(row.rate[where], e)) <= activation.speed
+        and float(np.dot(row.J[where] @ now.a + row.drift[where], e)) < -allowed
+    }  # fmt: skip
+
+
+def stopping(phase: Phase, now: Instant, activation: Activation) -> dict[str, set[str]]:
+    """Return the slips and rollings that have stopped, as near as counts, by row id."""
+    allowed = _allowed(now, activation)["acceleration"]
+    found = {
+        row.id: _fading(row, phase.modes[row.id], now, activation, allowed)
+        for row in now.rows if phase.modes[row.id].closed
+    }  # fmt: skip
+    return {key: kinds for key, kinds in found.items() if kinds}
 
 
 def modes_of_laws(

@@ -12,6 +12,7 @@ from gaussdyn.analysis.audit import audit
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.constraints import Position
 from gaussdyn.mechanics.forces import Shaking
 from gaussdyn.mechanics.planar import PlanarSystem
 from gaussdyn.mechanics.planar_bodies import Marker, Point
@@ -103,7 +104,6 @@ def test_a_ladder_leaves_its_wall():
 
 def pendulum_over_a_floor(length, height):
     """A pendulum whose bob strikes a wall at the angle below, restitution 0.7: one angle, one unilateral row."""
-    from gaussdyn.mechanics.constraints import Position
 
     wall = Position(
         phi=lambda t, q: q[0] + height, jacobian=lambda t, q: np.array([1.0]), kind="unilateral", eps_n=0.7, name="wall"
@@ -244,3 +244,16 @@ def test_what_closes_without_speed_slides_on():
     assert [event.kind for event in run.events] == ["lift_off", "touchdown"]
     assert run.final.v == pytest.approx([5.0 - mu * G / frequency, 0.0], abs=1e-8)
     assert run.statistics["energy_drift_rel"] <= 1e-11
+
+
+@pytest.mark.parametrize("off", [-2e-10, -1e-12, 0.0, 1e-10])
+def test_a_run_may_end_just_where_a_slip_stops(off):
+    mu, floor = 0.3, Position(lambda t, q: q[1], mu=0.3)
+    system = UserSystem(2, np.eye(2), lambda t, q, v: np.array([0.0, -G]), constraints=[floor])
+    stop = 1.0 / (mu * G)
+    run = simulate(system, State(q=np.zeros(2), v=np.array([1.0, 0.0])), stop + off, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert [event.kind for event in run.events] == ["stick"]
+    assert run.events[0].t == pytest.approx(stop, abs=1e-9 / (mu * G))  # where 1e-9 m/s count as rest
+    assert run.q[-1] == pytest.approx([0.5 * stop, 0.0], abs=1e-12)
+    assert np.abs(run.v[-1]).max() <= 1e-9

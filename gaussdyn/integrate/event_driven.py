@@ -32,7 +32,7 @@ from ..programs.solution import Solution, Status
 from .changes import Change
 from .events import RESTED
 from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
-from .integration import Accuracy, Stiff, Stuck, Unbounded
+from .integration import NEARLY, Accuracy, Stiff, Stuck, Unbounded
 from .leg import Leg
 from .mode_memory import CROWD, memory_of, rebounds
 from .modes import CLOSED
@@ -179,13 +179,13 @@ class EventDriven:
         else:
             leg = self._again(system, start, control, state.t, None, times)
         step = _step(leg, start, 0.0)
-        d, rows = step.dynamics, []
+        d, rows, v = step.dynamics, [], _as_rounded(leg, step.state.v, state.v)
         h = d.M @ step.state.v
         for row in d.rows:
             p = step.reactions.get(row.id)
             if p is not None and p.any():
                 h = h - row.J.T @ p
-                rows.append(row.but(kind="bilateral", level="position", mu=0.0, rate=-row.J @ (step.state.v - start.v)))
+                rows.append(row.but(kind="bilateral", level="position", mu=0.0, rate=-row.J @ (v - start.v)))
         E = 0.0 if step.solution.residuals is None else step.solution.residuals.E
         off, speed = np.abs(step.state.q - state.q), max(np.abs(x.v).max(initial=0.0) for x in (start, state))
         located = LOCATED * max(1.0, abs(state.t)) * speed if event else 0.0
@@ -318,6 +318,17 @@ def _verified(dynamics: LocalDynamics, leg: Leg) -> Solution:
         problem=problem, status=Status.SOLVED if solved else Status.UNDECIDED, x=now.a, r=r, residuals=found,
         method="event_driven", message=words,
     )  # fmt: skip
+
+
+def _as_rounded(leg: Leg, v: Array, said: Array) -> Array:
+    """Return velocities that were found again, and those of before where rounding of the time explains how they differ.
+
+    Before a dynamic jam, where accelerations grow without bound, that is more than the tolerance of the integrator.
+    """
+    if leg.now is None:
+        return v
+    rounded = NEARLY * max(1.0, abs(leg.t)) * np.abs(leg.now.a)
+    return np.where(np.abs(v - said) <= rounded, said, v)
 
 
 def _relative(found: Residuals, dynamics: LocalDynamics, problem: ComplementarityProblem) -> Residuals:

@@ -27,7 +27,7 @@ from .event_roots import Crossing, Seen, polished
 from .feature_ends import going_on, keeping, room_of
 from .instants import Instant, Place
 from .integration import NEARLY, OneStep, Stuck
-from .mode_choice import choose, first_modes, holds, stopping
+from .mode_choice import choose, first_modes, holds
 from .mode_memory import LENGTH, rebounds, remembered
 from .modes import CLOSED, OPEN, Mode, Modes
 from .phases import Phase
@@ -134,13 +134,6 @@ class Leg(Settling):
                 self._stop_here()
                 self._note_rest()
                 return
-
-    def _stop_here(self) -> None:
-        """Let slips stop that would stop as near beyond the end as counts: there the laws take them for at rest."""
-        if self.phase is None or self.now is None:
-            return
-        if fired := stopping(self.phase, self.now, self.accuracy.activation):
-            self._settle(self.now, self.phase.modes, fired, None)
 
     def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
         """Whether shapes overlap in a step, or before an event in it, where its own features are open or not there.
@@ -314,7 +307,7 @@ class Leg(Settling):
         if lost:
             self._hand_over(old, now, phase, lost, t_stop)
             return True
-        if found.watch.id not in phase.modes:  # the features that would touch have parted by now
+        if self._not_there(found, now):
             self._enter(phase)
             return False
         if found.watch.kind == "end":
@@ -331,6 +324,12 @@ class Leg(Settling):
             self._go_beyond(old, lambda t: self._again_to(piece, t, one_step).end, t, y)
         self._consider_passing(t_stop)
         return True
+
+    def _not_there(self, found: Crossing, now: Instant) -> bool:
+        """Whether the features that would touch have parted by now, or the place where they cross has moved on."""
+        row = next((row for row in now.rows if row.id == found.watch.id), None)
+        far = found.watch.kind == "touchdown" and found.watch.unit == "place"
+        return row is None or (far and row.gap > self.accuracy.activation.gap)
 
     def _go_beyond(self, phase: Phase, along: Callable[[float], Array], t: float, y: Array) -> None:
         """Go on along the old phase to where surely no acceleration exists: at the event laws hold within rounding."""

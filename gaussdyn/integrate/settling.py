@@ -18,7 +18,7 @@ from .course import SETTLED, Course
 from .holding import held, placed
 from .impact import impact
 from .instants import Instant, Place
-from .mode_choice import Chosen, after_event, choose, first_modes, modes_of_reactions
+from .mode_choice import Chosen, after_event, choose, first_modes, modes_of_reactions, stopping
 from .modes import CLOSED, Modes
 from .phases import Phase
 
@@ -200,6 +200,13 @@ class Settling(Course):
         for before, after, impulse, r in zip(rows, now.rows, rest.spread(rows, p), now.r, strict=True):
             work += 0.5 * float(impulse @ (before.rate + after.rate)) + (end - self.t) * float(r @ after.rate)
         return work
+
+    def _stop_here(self) -> None:
+        """Let slips stop that would stop as near beyond the end as counts: there the laws take them for at rest."""
+        if self.phase is None or self.now is None:
+            return
+        if fired := stopping(self.phase, self.now, self.accuracy.activation):
+            self._settle(self.now, self.phase.modes, fired, None)
 
     def _note_rest(self) -> None:
         """Note the end of a sequence of impacts that was passed."""

@@ -181,6 +181,7 @@ def first_events(run, n):
     (2, 24),  # the last ones of a sequence of impacts
     (3, 0),  # the lines of two edges cross beyond the ends of the edges
     (3, 4),  # an edge slides along the border of a face that it comes down on
+    (3, 9),  # a dynamic jam: accelerations grow until the time is rounded
     (3, 8),  # a slip begins, and friction turns it faster than it moves
     (3, 22),  # a capsule across the border of a face; a gap that would close has parted when it is looked at again
 ])  # fmt: skip
@@ -198,3 +199,11 @@ def test_runs_of_mixed_scenes_end_and_pass_the_audit(dim, seed):
     coarse = simulate(system, state, 0.45, stepper=EventDriven(rtol=1e-10, atol=1e-11))
     fine, rough = first_events(run, 4), first_events(coarse, 4)
     np.testing.assert_allclose(rough, fine, rtol=0, atol=1e-7)
+
+
+@pytest.mark.slow
+def test_a_touch_of_edges_that_has_moved_on_by_the_time_it_is_found_costs_no_energy():
+    system, state = mixed(3, 10)
+    run = simulate(system, state, 0.27, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert np.abs(run["energy_error"]).max() <= 1e-9 * float(run["kinetic"].max() + np.abs(run["potential"]).max())

@@ -28,7 +28,7 @@ from .soft_gaps import push_apart
 Mask = NDArray[np.bool_]
 CLOSE = 1e-11  # m; violations up to this are left as they are
 ALLOWED = 1e-10  # m; a step that ends with more than this has failed
-PASSES = 10
+PASSES = 20  # gaps whose normals become parallel (a ball over an edge and its face) fall by a factor of four in each
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
 NONE: Mapping[str, float] = MappingProxyType({})

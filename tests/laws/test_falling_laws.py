@@ -61,6 +61,12 @@ def test_saved_steps_pass_the_audit(dim, seed, mu, eps_n):
     assert run.statistics["unsolved_steps"] == 0
 
 
+def test_a_ball_over_an_edge_is_projected_though_its_normals_there_and_on_the_face_are_parallel():
+    system, run = run_of(0.3, dim=3, seed=169, mu=0.2, eps_n=0.6)
+    assert run.statistics["max_penetration_m"] <= 1e-10
+    assert audit(run, system).passed
+
+
 @settings(max_examples=4, deadline=None, phases=QUICK)
 @given(**scenes)
 def test_free_bodies_keep_their_momentum(dim, seed, mu, eps_n):

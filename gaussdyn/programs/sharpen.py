@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..arrays import EPS, Array
 from .backends.newton import ProximalNewton
 from .backends.patient import PatientNewton
 from .backends.polish import polish
-from .backends.scaled import Scaled
+from .backends.scaled import Scaled, scaled
 from .complementarity import ComplementarityProblem
 from .last_bits import settled
 from .solution import Solution
@@ -47,13 +48,13 @@ def sharpened(
     """
     best = _better(found, settled(blocks, found.r), 0, blocks, tol)
     best = _better(best, polish(data, best.r / data.unit, finer(best, tol)) * data.unit, 0, blocks, tol)
-    for method, view in _methods(data, finer(best, tol), quickly):
+    for method, view, unit in _methods(blocks, data, finer(best, tol), quickly):
         for _ in range(PASSES):
             before = excess(best, tol)
             if before <= 1.0 or _is_rounding(best, blocks) or time.perf_counter() > stop:
                 return best
-            x, steps = method.improve(view, best.r / data.unit)
-            best = trimmed(_better(best, x * data.unit, steps, blocks, tol), tol)
+            x, steps = method.improve(view, best.r / unit)
+            best = trimmed(_better(best, x * unit, steps, blocks, tol), tol)
             if not excess(best, tol) <= HELPS * before:
                 break
     return best
@@ -74,18 +75,39 @@ def _is_rounding(best: Solution, blocks: ComplementarityProblem) -> bool:
     return max(figures.rel_q or 0.0, figures.viol_u or 0.0) * size <= ROUNDING * EPS * sums
 
 
-def _methods(data: Scaled, tol: float, quickly: bool) -> Iterator[tuple[Approach, Scaled]]:
-    """Yield methods and the data they work on, with one rho for all blocks or their own; the quick ones first."""
-    yield ProximalNewton(alpha=1e-3, newton_steps=60, seconds=SECONDS, tol=tol), data
+def _methods(
+    blocks: ComplementarityProblem, data: Scaled, tol: float, quickly: bool
+) -> Iterator[tuple[Approach, Scaled, Array | float]]:
+    """Yield methods, the data they work on and their unit of reactions: one rho for all blocks or their own ones.
+
+    Or even blocks, whose rows are multiplied so that all rho are about 1. The quick ones come first.
+    """
+    yield ProximalNewton(alpha=1e-3, newton_steps=60, seconds=SECONDS, tol=tol), data, data.unit
     if quickly:
         return
     views = [_view(data, rho) for rho in (data.mass, 1.0, float(data.rho.max()))]  # the first: rel_q is its E
     for view in views:
         for alpha in (1e-3, 1e-6):
-            yield ProximalNewton(alpha=alpha, newton_steps=60, seconds=SECONDS, tol=1e-13), view
-    for view in views:
-        yield PatientNewton(draws=0, seconds=SECONDS, tol=1e-13), view
-    yield PatientNewton(draws=0, seconds=SECONDS, tol=tol), data
+            yield ProximalNewton(alpha=alpha, newton_steps=60, seconds=SECONDS, tol=1e-13), view, data.unit
+    places: list[tuple[Scaled, Array | float]] = [(view, data.unit) for view in views]
+    if not blocks.table.dry and blocks.W_abs is None:
+        even, factors = even_blocks(blocks)
+        view = scaled(even)
+        places.insert(0, (view, view.unit * factors))
+        yield ProximalNewton(alpha=1e-3, newton_steps=60, seconds=SECONDS, tol=1e-14), *places[0]
+    for place in places:
+        yield PatientNewton(draws=0, seconds=SECONDS, tol=1e-13), *place
+    yield PatientNewton(draws=0, seconds=SECONDS, tol=tol), data, data.unit
+
+
+def even_blocks(blocks: ComplementarityProblem) -> tuple[ComplementarityProblem, Array]:
+    """Return the problem with the rows of every block in units of their own, so that its rho lies in [1/2, 2].
+
+    And the factors, powers of two for every row, by which its reactions are those of the problem given.
+    """
+    factors = np.repeat(np.exp2(np.round(0.5 * np.log2(blocks.rho))), np.diff(blocks.table.start))
+    W = sp.diags_array(factors) @ blocks.W @ sp.diags_array(factors)
+    return ComplementarityProblem(W=W, q=factors * blocks.q, laws=blocks.laws), factors
 
 
 def _view(data: Scaled, rho: float) -> Scaled:

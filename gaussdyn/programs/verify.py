@@ -137,4 +137,4 @@ def finer(found: Solution, tol: float) -> float:
     assert figures is not None
     tiny = _beside_tiny_data(figures, blocks)
     worst = max(figures.rel_q or 0.0, figures.viol_u or 0.0, tiny)
-    return max(EPS, min(0.3, tol / worst) * (tiny or figures.E))
+    return max(EPS, min(0.3, tol / max(worst, tol)) * (tiny or figures.E))

@@ -27,6 +27,7 @@ from .audit_file import EXACT, RESIDUAL
 from .series import Series
 
 FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate": 1e-10}
+IDLE = "inactive"  # a row without friction that acted and did not push: the projection may have passed by it
 
 
 def state_series(run: Trajectory, system: System) -> list[Series]:
@@ -99,14 +100,15 @@ class _SavedStep:
 
     @classmethod
     def of(cls, run: Trajectory, system: System, stepper: Stepper, k: int) -> _SavedStep:
-        """Rebuild the step that ended in saved state k; rows that react count as closed."""
+        """Rebuild the step that ended in saved state k; rows that react count as closed, and those said to be idle."""
         dt = float(run.steps.dt[run.saved[k] - 1])
         state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
         start = State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k])
         located = bool(getattr(stepper, "located", False))  # it finds by itself what was kept
         rows = rows_of(_local(run, system, k, located), state.t, state.q, state.v)
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
-        start = replace(start, memory={key: p for key, p in impulses.items() if p.any()})
+        idle = set() if located else {one.id for one in run.contacts(k) if one.mode == IDLE}
+        start = replace(start, memory={key: p for key, p in impulses.items() if p.any() or key in idle})
         said = [event.id for event in run.events if event.kind == UNSETTLED and event.t == state.t]
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
         kept = float(run.steps.restitution[run.saved[k] - 1])

@@ -67,6 +67,12 @@ def test_a_ball_over_an_edge_is_projected_though_its_normals_there_and_on_the_fa
     assert audit(run, system).passed
 
 
+def test_steps_in_which_contacts_join_and_do_not_push_pass_the_audit():
+    system, run = run_of(0.28, dim=3, seed=144, mu=0.0, eps_n=0.0)
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()
+
+
 @settings(max_examples=4, deadline=None, phases=QUICK)
 @given(**scenes)
 def test_free_bodies_keep_their_momentum(dim, seed, mu, eps_n):

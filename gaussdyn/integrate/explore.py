@@ -233,7 +233,10 @@ class Explorer:
         """Return the state from which the stepper takes this branch, and whether it was seen to."""
         for share in NUDGES:
             begun = self._seeded(state, branch, share)
-            step = self.stepper.advance(self.task.system, begun, self.task.t_end, control=self.task.control)
+            until = self.task.t_end
+            if isinstance(self.stepper, EventDriven):  # over a long step the mean acceleration is another
+                until = min(begun.t + self.task.dt, until)
+            step = self.stepper.advance(self.task.system, begun, until, control=self.task.control)
             if step.solution.solved and self._nearest(begun, step.state, siblings) == branch.label:
                 return begun, True
         return self._seeded(state, branch, 0.0), False

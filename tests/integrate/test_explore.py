@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 import numpy as np
 import pytest
 from impact_cases import Contacts, poisson, random_contacts
+from scipy.integrate import solve_ivp
 from small_systems import Ball
 from typer.testing import CliRunner
 
@@ -20,6 +22,9 @@ from gaussdyn.integrate.explore import explore
 from gaussdyn.integrate.impact_laws import Newton, Poisson
 from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.tree import BRANCHES, COMPLETED, COUNT, DEPTH, SAME
+from gaussdyn.mechanics.planar import PlanarSystem
+from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody
+from gaussdyn.mechanics.planar_contacts import HalfPlane, PlanarContact
 from gaussdyn.report.tree import picture, write_tree
 from gaussdyn.scenes.bipod import Bipod
 from gaussdyn.scenes.painleve_klein import Sliders
@@ -43,6 +48,40 @@ def test_slider_stays_or_goes():
 def test_slider_with_stick_priority_has_one_future():
     tree = explore(build("associated_slider"), t_end=0.02, mu_s_rule="stick")
     assert [one.ending for one in tree.futures] == [COMPLETED]
+
+
+def rods(*parts):
+    """Uniform rods that dig in side by side with A < 0 < b: each may lift off or slide, whatever the others do."""
+    bodies, contacts, place, speed = [], [], {}, {}
+    for k, (l, m, mu, angle, omega, slip) in enumerate(parts):
+        name, c, s = f"rod{k}", l * math.cos(angle), l * math.sin(angle)
+        bodies.append(PlanarBody(name=name, mass=m, inertia=m * l * l / 3.0))
+        contacts.append(PlanarContact(point=Marker(name, (-l, 0.0), "tip"), plane=HalfPlane(name="floor"), mu=mu))
+        place[name], speed[name] = (5.0 * k + c, s, angle), (slip - omega * s, omega * c, omega)
+    system = PlanarSystem(bodies=bodies, contacts=contacts)
+    return system, system.state(place, speed)
+
+
+def test_two_rods_have_four_futures_however_long_the_step():
+    """Speeds of turning by scipy: constant in flight; while the tip slides N = -b / A turns the rod."""
+    parts, t_end = ((0.9, 1.4, 2.1, 1.05, 4.2, -2.0), (0.5, 0.6, 2.2, 1.1, -6.5, -3.0)), 0.01
+    system, state = rods(*parts)
+    tree = explore(system, state, t_end, stepper=EventDriven())
+    assert tree.complete
+    turns = []
+    for l, m, mu, angle, omega, _ in parts:
+
+        def slope(t, y, l=l, m=m, mu=mu):
+            c, s = math.cos(y[0]), math.sin(y[0])
+            N = -m * (l * y[1] ** 2 * s - 9.81) / (1.0 + 3.0 * c * c - 3.0 * mu * s * c)
+            return [y[1], 3.0 * N * (mu * s - c) / (m * l)]
+
+        slid = solve_ivp(slope, (0.0, t_end), [angle, omega], method="DOP853", rtol=1e-12, atol=1e-12).y[1, -1]
+        turns.append({"D": omega, "L": slid})
+    found = {one.label: (one.end.v[2], one.end.v[5]) for one in tree.ends}
+    assert set(found) == {"DD", "DL", "LD", "LL"}
+    for label, speeds_of in found.items():
+        assert speeds_of == pytest.approx([turns[0][label[0]], turns[1][label[1]]], abs=1e-10)
 
 
 @pytest.mark.parametrize("force", [-1.0, 1.0])

@@ -22,7 +22,7 @@ from .verify import Approach, excess, finer, trimmed, verified
 PASSES = 4  # of a method that begins anew at its own answer, as long as that helps
 HELPS = 0.7  # factor on the excess up to which a pass has helped
 SECONDS = 1.0  # for one pass
-ROUNDING = 0.35  # of eps |W| |r|: what sums of W r are wrong by, at most (0.2 on average of stacks with mass ratios)
+ROUNDING = 0.35  # of eps |W| |r|: what sums of W r are wrong by (0.2 on average of stacks with mass ratios)
 
 
 def sharpened(
@@ -49,9 +49,10 @@ def sharpened(
     best = _better(found, settled(blocks, found.r), 0, blocks, tol)
     best = _better(best, polish(data, best.r / data.unit, finer(best, tol)) * data.unit, 0, blocks, tol)
     for method, view, unit in _methods(blocks, data, finer(best, tol), quickly):
+        patient = isinstance(method, PatientNewton)
         for _ in range(PASSES):
             before = excess(best, tol)
-            if before <= 1.0 or _is_rounding(best, blocks) or time.perf_counter() > stop:
+            if before <= 1.0 or time.perf_counter() > stop or (patient and _is_rounding(best, blocks)):
                 return best
             x, steps = method.improve(view, best.r / unit)
             best = trimmed(_better(best, x * unit, steps, blocks, tol), tol)

@@ -23,7 +23,7 @@ from .energy import energy
 from .event_roots import Crossing, Search, Seen
 from .feature_ends import room_of
 from .holding import held
-from .instants import Instant
+from .instants import Instant, over_mass
 from .integration import Integration, OneStep
 from .phases import Phase
 
@@ -205,9 +205,26 @@ class Course(Integration):
         if unit == "force":
             size = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
         self.largest[unit] = max(self.largest[unit], size)
-        return max(size, self._floor(unit))
+        return max(size, self.floor(unit))
 
-    def _floor(self, unit: str) -> float:
+    def _measure(self, now: Instant) -> None:
+        """Note how large forces are, and accelerations without reactions: at rest nothing else says it."""
+        self._scale("force", now)
+        free = float(np.abs(over_mass(now.M, now.h)).max(initial=0.0))
+        self.largest["acceleration"] = max(self.largest["acceleration"], free)
+
+    def _measure_before(self, phase: Phase, piece: Piece, now: Instant) -> None:
+        """Note the same at the beginning of a step where all forces have vanished together by its end."""
+        here = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
+        if here < FADED * float(np.abs(piece.K[0][len(self.q) + len(self.v) : -2]).max(initial=0.0)):
+            self._measure(self._instant(phase, piece.t, piece.y))
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together."""
+        return self.floor("force"), self.floor("acceleration")
+
+    def floor(self, unit: str) -> float:
         """Return what forces or accelerations are measured by where all of them vanish together."""
         return FADED * self.largest[unit]
 

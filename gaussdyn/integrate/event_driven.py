@@ -34,7 +34,7 @@ from .events import RESTED
 from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
 from .integration import NEARLY, Accuracy, Stiff, Stuck, Unbounded
 from .leg import Leg
-from .mode_memory import CROWD, memory_of, rebounds
+from .mode_memory import CROWD, LARGEST, memory_of, rebounds
 from .modes import CLOSED
 from .passages import Compliance, passage
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
@@ -253,6 +253,7 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
     )
     memory = memory_of(modes, forces, leg.bounced, leg.h, crowd)
+    memory[LARGEST] = np.array([leg.largest["force"], leg.largest["acceleration"]])
     here = now is not None and (now.t, id(now.q), id(now.v)) == (leg.t, id(leg.q), id(leg.v))
     known = (now.rows, now.h) if now is not None and here else None
     dynamics = snapshot(
@@ -311,7 +312,7 @@ def _verified(dynamics: LocalDynamics, leg: Leg) -> Solution:
     problem = assemble(dynamics)
     forces = {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
     r = start_of_blocks(dynamics, forces)
-    found = _relative(block_residuals(problem, r), dynamics, problem) if len(r) else Residuals(E=0.0)
+    found = _relative(block_residuals(problem, r), dynamics, problem, leg) if len(r) else Residuals(E=0.0)
     solved = found.E <= SETTLED
     words = "" if solved else f"the modes found at t = {leg.t:.17g} s leave E = {found.E:.1e} in the laws there."
     return Solution(
@@ -331,10 +332,12 @@ def _as_rounded(leg: Leg, v: Array, said: Array) -> Array:
     return np.where(np.abs(v - said) <= rounded, said, v)
 
 
-def _relative(found: Residuals, dynamics: LocalDynamics, problem: ComplementarityProblem) -> Residuals:
-    """Return residuals relative to the terms of q, not to q itself: at an event they may cancel."""
+def _relative(found: Residuals, dynamics: LocalDynamics, problem: ComplementarityProblem, leg: Leg) -> Residuals:
+    """Return residuals relative to the terms of q, not to q itself: at an event they may cancel, as forces may."""
     laws = [part for part in blocks(dynamics) if part.law is not None]
-    terms = [np.abs(part.J) @ np.abs(dynamics.x_free) + np.abs(part.w) for part in laws]
+    x, least = np.abs(dynamics.x_free), leg.floor("acceleration")
+    x = np.maximum(x, least) if x.max(initial=0.0) < least else x  # all of them vanish together
+    terms = [np.abs(part.J) @ x + np.abs(part.w) for part in laws]
     q, size = float(np.linalg.norm(problem.q)), float(np.linalg.norm(np.concatenate(terms)))
     return replace(found, E=found.E * q / size) if q < size else found
 

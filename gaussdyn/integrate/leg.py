@@ -21,15 +21,15 @@ from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
 from .changes import Change
-from .course import SETTLED, Stretch
+from .course import FADED, SETTLED, Stretch
 from .dop853 import SHRINK, Piece
 from .event_roots import Crossing, Seen, polished
 from .feature_ends import going_on, keeping, room_of
 from .instants import Instant, Place
 from .integration import NEARLY, OneStep, Stuck
 from .mode_choice import choose, first_modes, holds
-from .mode_memory import LENGTH, rebounds, remembered
-from .modes import CLOSED, OPEN, Mode, Modes
+from .mode_memory import LARGEST, LENGTH, rebounds, remembered
+from .modes import completed
 from .phases import Phase
 from .settling import FLIGHT, Settling, one_sided
 from .user_events import NamedEvent, first_of
@@ -74,6 +74,8 @@ class Leg(Settling):
         self.system = self.whole
         self.bounced = rebounds(self.memory)
         self.h = float(self.memory[LENGTH][0]) if LENGTH in self.memory else 0.0
+        if LARGEST in self.memory:
+            self.largest = dict(zip(self.largest, (FADED * self.memory[LARGEST]).tolist(), strict=True))
 
     def begin(self, t_end: float) -> None:
         """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
@@ -82,8 +84,8 @@ class Leg(Settling):
         rows = self._looking_on(self._look_around(min(self.h or t_end - self.t, t_end - self.t)))
         known = remembered(self.memory, [row.id for row in rows])
         if known:
-            phase = Phase(system=self.system, control=self.control, modes=_completed(rows, known), rows=rows)
-            if now := holds(phase, self._place(rows), self.accuracy.activation, touching=FLIGHT):
+            phase = Phase(system=self.system, control=self.control, modes=completed(rows, known), rows=rows)
+            if now := holds(phase, self._place(rows), self.accuracy.activation, touching=FLIGHT, sizes=self.sizes):
                 self._enter(phase, now)
                 return
         self._settle(self._place(rows), known, {}, None)
@@ -95,6 +97,7 @@ class Leg(Settling):
                 continue
             if last.accuracy == self.accuracy and all(_same(*pair) for pair in self._given(last)):
                 self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
+                self.largest = dict(last.largest)
                 return True
         return False
 
@@ -240,7 +243,7 @@ class Leg(Settling):
         phase = phase.turned(after)
         if phase.system is not self.whole:
             rows = self._kept(phase, self._look_around(min(self.h, max(end - self.t, 0.0))))
-            phase = Phase(system=self.system, control=self.control, modes=_completed(rows, phase.modes), rows=rows)
+            phase = Phase(system=self.system, control=self.control, modes=completed(rows, phase.modes), rows=rows)
             after = phase.instant(self.t, self.q, self.v)
         self.phase, self.now = phase, after
         for watch, g in zip(phase.watches, phase.conditions(after), strict=True):
@@ -307,6 +310,7 @@ class Leg(Settling):
         if lost:
             self._hand_over(old, now, phase, lost, t_stop)
             return True
+        self._measure_before(old, piece, now)
         if self._not_there(found, now):
             self._enter(phase)
             return False
@@ -328,8 +332,8 @@ class Leg(Settling):
     def _not_there(self, found: Crossing, now: Instant) -> bool:
         """Whether the features that would touch have parted by now, or the place where they cross has moved on."""
         row = next((row for row in now.rows if row.id == found.watch.id), None)
-        far = found.watch.kind == "touchdown" and found.watch.unit == "place"
-        return row is None or (far and row.gap > self.accuracy.activation.gap)
+        touch = found.watch.kind == "touchdown"
+        return row is None or (touch and one_sided(row) and row.gap > self.accuracy.activation.gap)
 
     def _go_beyond(self, phase: Phase, along: Callable[[float], Array], t: float, y: Array) -> None:
         """Go on along the old phase to where surely no acceleration exists: at the event laws hold within rounding."""
@@ -385,7 +389,7 @@ class Leg(Settling):
         if phase.system is self.whole:
             return phase
         rows = self._looking_on(self._look_around(0.0))
-        return Phase(system=self.system, control=self.control, modes=_completed(rows, phase.modes), rows=rows)
+        return Phase(system=self.system, control=self.control, modes=completed(rows, phase.modes), rows=rows)
 
 
 _ENTERED: deque[tuple[Mapping[str, Array], Leg]] = deque(maxlen=2)  # by the memory of the state at their end
@@ -393,10 +397,3 @@ _ENTERED: deque[tuple[Mapping[str, Array], Leg]] = deque(maxlen=2)  # by the mem
 
 def _same(x: Array | None, y: Array | None) -> bool:
     return x is y or (x is not None and y is not None and np.array_equal(x, y))
-
-
-def _completed(rows: tuple[Row, ...], known: Modes) -> dict[str, Mode]:
-    """Return modes for all rows: those that are new are open."""
-    return {
-        row.id: known.get(row.id, CLOSED if row.kind == "dry" or row.bilateral else OPEN) for row in rows
-    }  # fmt: skip

@@ -25,6 +25,8 @@ from .modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
 from .onset import aligned, speeds_up
 from .phases import Phase
 
+Sizes = tuple[float, float]
+NONE: Sizes = (0.0, 0.0)
 HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
 
 
@@ -103,7 +105,7 @@ def _direction(u: Array, known: tuple[float, ...], activation: Activation) -> tu
 
 def choose(
     system: System, state: State, place: Place, guesses: list[Modes], control: Array | None,
-    activation: Activation, later: Callable[[], State] | None = None, size: float = 0.0,
+    activation: Activation, later: Callable[[], State] | None = None, sizes: Sizes = NONE,
 ) -> Chosen:  # fmt: skip
     """Return the phase that begins at a state.
 
@@ -115,13 +117,13 @@ def choose(
         Tried in this order before the complementarity problem is solved.
     later : callable, optional
         Returns a state a little later along the old phase, where what ended it is violated.
-    size : float
-        What forces are measured by where all of them vanish together, N.
+    sizes : (float, float)
+        What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together.
     """
     for modes in guesses:
         phase = _aligned(Phase(system=system, control=control, modes=modes, rows=place.rows), place)
-        now = holds(phase, place, activation, size=size)
-        if now and (later is None or _goes_on(phase, now, later, activation)):
+        now = holds(phase, place, activation, sizes=sizes)
+        if now and (later is None or _goes_on(phase, now, later, activation, sizes)):
             return Chosen(phase=phase, now=now)
     failure = None
     for at in (later(), state) if later is not None else (state,):
@@ -132,8 +134,8 @@ def choose(
         if at is not state:
             read = _as_here(system, state, place.rows, read, at, said, control, activation)
         phase = Phase(system=system, control=control, modes=read, rows=place.rows)
-        now = holds(phase, place, activation, size=size)
-        if now and (later is None or failure is None or _goes_on(phase, now, later, activation)):
+        now = holds(phase, place, activation, sizes=sizes)
+        if now and (later is None or failure is None or _goes_on(phase, now, later, activation, sizes)):
             return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
 
@@ -159,12 +161,14 @@ def _as_here(
     return here
 
 
-def _goes_on(phase: Phase, now: Instant, later: Callable[[], State], activation: Activation) -> bool:
+def _goes_on(
+    phase: Phase, now: Instant, later: Callable[[], State], activation: Activation, sizes: Sizes
+) -> bool:  # fmt: skip
     """Whether slips that begin get faster, and what opens without acceleration goes on opening.
 
     Where a reaction vanishes at A < 0 (b falls through zero) nothing opens: beyond the event there is no acceleration.
     """
-    allowed = _allowed(now, activation)["acceleration"]
+    allowed = _allowed(now, activation, sizes)["acceleration"]
     if not speeds_up(phase, now, later, activation.speed, allowed):
         return False
     opening = [k for k, row in enumerate(now.rows) if _still_open(row, phase.modes[row.id], activation)]
@@ -191,7 +195,7 @@ def _undecided(state: State) -> Solution:
 
 
 def holds(
-    phase: Phase, place: Place, activation: Activation, *, touching: float | None = None, size: float = 0.0
+    phase: Phase, place: Place, activation: Activation, *, touching: float | None = None, sizes: Sizes = NONE
 ) -> Instant | None:  # fmt: skip
     """Return the instant if the modes of a phase solve the complementarity problem there, up to 1e-8 of its forces.
 
@@ -199,8 +203,8 @@ def holds(
     ----------
     touching : float, optional
         Open gaps up to this may not close, m; default: what counts as closed.
-    size : float
-        What forces are measured by where all of them vanish together, N.
+    sizes : (float, float)
+        What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together.
     """
     try:
         now = phase.at(place)
@@ -208,7 +212,7 @@ def holds(
         return None
     if not np.isfinite(now.a).all():
         return None
-    allowed = _allowed(now, activation, size)
+    allowed = _allowed(now, activation, sizes)
     found = phase.conditions(now)
     ok = all(g >= -allowed[watch.unit] or watch.kind == "end" for g, watch in zip(found, phase.watches, strict=True))
     if ok and touching is not None:
@@ -217,10 +221,10 @@ def holds(
     return now if ok else None
 
 
-def _allowed(now: Instant, activation: Activation, size: float = 0.0) -> dict[str, float]:
+def _allowed(now: Instant, activation: Activation, sizes: Sizes = NONE) -> dict[str, float]:
     force = max((float(np.abs(r).max()) for r in now.r), default=0.0)
-    force = max(size, force, float(np.abs(now.h).max(initial=0.0)))
-    a = max(float(np.abs(now.a).max(initial=0.0)), float(np.abs(over_mass(now.M, now.h)).max(initial=0.0)))
+    force = max(sizes[0], force, float(np.abs(now.h).max(initial=0.0)))
+    a = max(sizes[1], float(np.abs(now.a).max(initial=0.0)), float(np.abs(over_mass(now.M, now.h)).max(initial=0.0)))
     return {"force": HOLDS * force, "acceleration": HOLDS * a, "place": activation.gap, "speed": activation.speed}
 
 

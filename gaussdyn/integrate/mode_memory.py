@@ -11,6 +11,7 @@ from .accumulation import Rebound
 from .modes import Mode, Modes
 
 MODE, REBOUND, LENGTH, CROWD = ":mode", ":rebound", "event_driven:h", "event_driven:crowd"
+LARGEST = "event_driven:largest"
 
 
 def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mode]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -97,3 +97,10 @@ def turned(row: Row, mode: Mode) -> Mode:
     new = [tuple(direction(row.rate[where], np.array(e)).tolist()) if e else e for where, e in
            ((slip, mode.slip), (roll, mode.roll))]  # fmt: skip
     return replace(mode, slip=new[0], roll=new[1])
+
+
+def completed(rows: Sequence[Row], known: Modes) -> dict[str, Mode]:
+    """Return modes for all rows: those that are new are open."""
+    return {
+        row.id: known.get(row.id, CLOSED if row.kind == "dry" or row.bilateral else OPEN) for row in rows
+    }  # fmt: skip

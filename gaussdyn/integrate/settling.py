@@ -82,7 +82,7 @@ class Settling(Course):
             place = self._place()
         chosen = choose(
             self.system, self.state(), place, guesses, self.control, activation, None if struck else later,
-            self._floor("force"),
+            self.sizes,
         )  # fmt: skip
         self._take_over(chosen, known, before, struck)
 
@@ -124,6 +124,7 @@ class Settling(Course):
         """Begin a phase: conditions that start at zero may not end it at once."""
         self.phase, self.entered = phase, True
         self.now = now = now or phase.instant(self.t, self.q, self.v)
+        self._measure(now)
         self.offsets = {}
         for watch, g in zip(phase.watches, phase.conditions(now), strict=True):
             armed = self._unit(watch.unit, now)

@@ -15,7 +15,7 @@ from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.constraints import Position
 from gaussdyn.mechanics.forces import Shaking
 from gaussdyn.mechanics.planar import PlanarSystem
-from gaussdyn.mechanics.planar_bodies import Marker, Point
+from gaussdyn.mechanics.planar_bodies import Marker, Point, disc
 from gaussdyn.mechanics.planar_contacts import HalfPlane, PlanarContact
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user_system import UserSystem
@@ -257,3 +257,19 @@ def test_a_run_may_end_just_where_a_slip_stops(off):
     assert run.events[0].t == pytest.approx(stop, abs=1e-9 / (mu * G))  # where 1e-9 m/s count as rest
     assert run.q[-1] == pytest.approx([0.5 * stop, 0.0], abs=1e-12)
     assert np.abs(run.v[-1]).max() <= 1e-9
+
+
+@pytest.mark.parametrize(("most", "rate"), [(20.0, 20.0), (500.0, 100.0), (36.0, 60.0)])
+def test_a_body_leaves_a_shaken_floor_smoothly_where_all_forces_vanish_together(most, rate):
+    """In the frame of the floor: N = m (g + a sin w t) falls through zero; nothing pushes, and nothing is undecided."""
+    shaking = Shaking(amplitude=most, frequency=rate / (2.0 * math.pi), direction=(0.0, 1.0))
+    system = PlanarSystem(
+        bodies=[disc("b", mass=1.0, radius=0.1)], obstacles=[HalfPlane(name="floor")], forces=[shaking]
+    )  # fmt: skip
+    leaves, end = (math.pi + math.asin(G / most)) / rate, 2.0 * math.pi / rate
+    run = simulate(system, system.state({"b": (0.0, 0.1, 0.0)}, {"b": (0.0, 0.0, 0.0)}), end, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert [event.kind for event in run.events] == ["lift_off"]
+    assert run.events[0].t == pytest.approx(leaves, abs=CLOSE)
+    u = -G * (end - leaves) + most / rate * (math.cos(rate * end) - math.cos(rate * leaves))
+    assert run.v[-1] == pytest.approx([0.0, u, 0.0], abs=1e-9 * most)

@@ -312,7 +312,7 @@ class Leg(Settling):
             return True
         self._measure_before(old, piece, now)
         if self._not_there(found, now):
-            self._enter(phase)
+            self._enter(self._seen(phase, self.h))
             return False
         if found.watch.kind == "end":
             self.phase = phase
@@ -384,11 +384,11 @@ class Leg(Settling):
         self.changes[n:] = [*lifted, *(replace(change, modes_before=was) for change in self.changes[n:])]
         self._consider_passing(t_stop)
 
-    def _seen(self, phase: Phase) -> Phase:
-        """Return the phase with the contacts of shapes that are found where it is now."""
+    def _seen(self, phase: Phase, reach: float = 0.0) -> Phase:
+        """Return the phase with the contacts of shapes that are found where it is now, or may act within a time."""
         if phase.system is self.whole:
             return phase
-        rows = self._looking_on(self._look_around(0.0))
+        rows = self._looking_on(self._look_around(reach))
         return Phase(system=self.system, control=self.control, modes=completed(rows, phase.modes), rows=rows)
 
 

@@ -128,6 +128,8 @@ class Search:
             """Return the rate of the condition at `t`."""
             return float(self.look(t).rate[k])
 
+        if not (rate(a.t) < 0.0 < rate(b.t)):  # noise: looked at again an end has another sign
+            return None
         t = float(brentq(rate, a.t, b.t, xtol=1e-15, rtol=4.0 * EPS))
         return t, self._value(t, k)
 

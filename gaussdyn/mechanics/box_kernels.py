@@ -2,8 +2,9 @@
 
 The axis of largest separation among the faces decides; an edge-edge axis only where it is clearly larger and stands
 off the faces. In contact by a face, the corners of the overlap of the two faces are the contacts: corners of one box on
-the face of the other, and crossings of their edges, each against a face. Ties go to the box that comes first, so that
-aligned boxes keep their contacts. Whatever axis was taken, every contact is a true bound: the box cannot pass it.
+the face of the other, and crossings of their edges, line against line unless nearly parallel. Ties go to the box that
+comes first, so that aligned boxes keep their contacts. Whatever axis was taken, every contact is a true bound: the box
+cannot pass it.
 
 Source: S. Gottschalk, M. C. Lin, D. Manocha, OBBTree (1996) for the axes.
 
@@ -40,6 +41,7 @@ from .shape_kernels import (
 
 ALIGNED = 1.0 - 5e-7  # cosine: boxes turned by less than 1e-3 against each other have no edge axes of their own
 LIKE_FACE = 0.995  # cosine: edge axes within 0.1 rad of a face count as the face
+CROSSED = 0.01  # squared sine: edges that cross at less than 0.1 rad count as parallel
 FIRST = 9  # row of `room` with the first contact
 FACES = "Tuple((int64, int64, int64, int64, float64, float64, float64, float64, float64))"
 Faces = tuple[int, int, int, int, float, float, float, float, float]  # i, j, axes, signs, limit, border, same
@@ -205,9 +207,20 @@ def corners_under(world: Array, faces: Faces, room: Array, found: Array, last: i
     return last
 
 
+@kernel(f"boolean({A2}, int64, int64, int64)", borrows=True)
+def crosses(C: Array, run: int, across: int, other: int) -> bool:
+    """Return whether edge direction `run` of Y crosses the border of X's face along `other` at an angle, flatly.
+
+    There the edges bound each other as lines, whose nearest points move along them. Where they are nearly parallel
+    these would run away: the point of Y where they cross now bounds it against the face.
+    """
+    k2 = 1.0 - C[other, run] * C[other, run]
+    return bool(k2 > CROSSED and abs(C[across, run]) > LIKE_FACE * math.sqrt(k2))
+
+
 @kernel(f"int64({A2}, {FACES}, {A2}, {A2}, int64, int64)", borrows=True)
 def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, m: int) -> int:
-    """Add the points where edge m of Y's face passes over the border of X's face, as points of Y."""
+    """Add the contacts where edge m of Y's face passes over the border of X's face."""
     i, j, k, axis, s, sign, limit, border, same = faces
     hx, hy = size_of(world, i), size_of(world, j)
     u, v, P, Q = (axis + 1) % 3, (axis + 2) % 3, 5 + m, 5 + (m + 1) % 4
@@ -233,7 +246,12 @@ def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, 
             x_edge = edge_number(other, s > 0.0, positive) if side < 2 else edge_number(other, positive, s > 0.0)
             at = along(middle, 1.0, unit(run, way * (2.0 * f - 1.0) * hy[run]))
             label = (j, EDGE + y_edge, i, EDGE + x_edge)
-            put(found, BALL_PLANE, label, at, NONE, 0.0, unit(k, s * hx[k]), unit(k, s), 0.0)
+            turn = 1.0 if (side < 2) == (s * room[across, run] > 0.0) else -1.0
+            if crosses(room, run, across, other):
+                db = unit(other, turn)
+                put(found, LINE_LINE, label, middle, unit(run, 1.0), 0.0, edge_middle(hx, x_edge), db, 0.0)
+            else:
+                put(found, BALL_PLANE, label, at, NONE, 0.0, unit(k, s * hx[k]), unit(k, s), 0.0)
     return last
 
 

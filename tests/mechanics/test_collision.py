@@ -252,7 +252,39 @@ def test_a_box_laid_across_another_rests_on_four_crossings():
     found = shapes.find([[0, 0, 0], [0, 0, 0.2]], np.tile(np.eye(3), (2, 1, 1)), 1e-3)
     # The lower edges of the upper one, along y, over the upper edges of the lower one, along x.
     assert {f.id for f in found} == {f"upper:e{e:02d}/lower:e{g:02d}" for e in (4, 6) for g in (2, 3)}
-    assert all(f.kind == BALL_PLANE and f.bodies == ("upper", "lower") for f in found)
+    assert all(f.kind == LINE_LINE and f.bodies == ("upper", "lower") for f in found)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_edges_across_the_border_of_a_face_touch_where_they_cross(seed):
+    """Also after the boxes have gone on turning: the gap is the separation along the axis of the two edges."""
+    rng, halves = np.random.default_rng(seed), ((1.0, 0.1, 0.1), (0.1, 1.0, 0.1))
+    shapes = Shapes.of({name: (Box(half=half),) for name, half in zip(("lower", "upper"), halves, strict=True)})
+    turn = Rotation.from_rotvec([*rng.uniform(-0.04, 0.04, size=2), rng.uniform(-1.2, 1.2)])
+    places, frames = np.array([[0, 0, 0], [0, 0, 0.205]]), np.array([np.eye(3), turn.as_matrix()])
+    found = [f for f in shapes.find(places, frames, 0.05) if f.kind == LINE_LINE]
+    assert found
+    places[1] += 0.01 * rng.normal(size=3)
+    frames[1] = Rotation.from_rotvec(0.03 * rng.normal(size=3)).as_matrix() @ frames[1]
+    for f in found:
+        (one, a), (other, b) = (side.split(":e") for side in f.id.split("/"))
+        i, j = (("lower", "upper").index(name) for name in (one, other))
+        n = np.cross(frames[i][:, int(a) // 4], frames[j][:, int(b) // 4])
+        n *= np.sign(n[2]) * (1.0 if one == "upper" else -1.0) / np.linalg.norm(n)
+        gap, normal, _ = f.geometry(places[i], frames[i], places[j], frames[j])
+        ends = [frames[k] @ _middle(int(edge), halves[k]) + places[k] for k, edge in ((i, a), (j, b))]
+        assert gap == pytest.approx(n @ (ends[0] - ends[1]), abs=1e-14)
+        assert normal == pytest.approx(n, abs=1e-12)
+
+
+def _middle(edge, half):
+    """The middle of an edge by its number: its direction, and on which sides of the next two it lies."""
+    k, bits = divmod(edge, 4)
+    middle = np.zeros(3)
+    for bit in range(2):
+        axis = (k + 1 + bit) % 3
+        middle[axis] = half[axis] if bits >> bit & 1 else -half[axis]
+    return middle
 
 
 def test_a_capsule_flat_on_a_box_rests_on_two_points():

@@ -131,5 +131,6 @@ def _check_principal(name: str, principal: Array, names: tuple[str, str, str]) -
     k = int(principal.argmax())
     others = [axis for axis in names if axis != names[k]]
     if 2.0 * principal[k] > principal.sum() * (1.0 + ROUNDED):
+        shown += f", too large by {2.0 * principal[k] - principal.sum():.3g}"
         text = f"{' + '.join(others)} >= {names[k]}, which every mass distribution obeys"
         raise InputError(name, shown, text, "Compare with brick(...), ball(...) or pill(...).")

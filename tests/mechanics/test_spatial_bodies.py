@@ -47,7 +47,8 @@ def test_a_flat_disc_is_allowed_and_a_turned_inertia():
 @pytest.mark.parametrize(
     ("inertia", "text"),
     [
-        ([1.0, 2.0, 4.0], r"Ixx = 1, Iyy = 2, Izz = 4; allowed: Ixx \+ Iyy >= Izz"),
+        ([1.0, 2.0, 4.0], r"Ixx = 1, Iyy = 2, Izz = 4, too large by 1; allowed: Ixx \+ Iyy >= Izz"),
+        ([1.0, 1.0, 2.0000000001], r"Izz = 2, too large by 1e-10; allowed: Ixx \+ Iyy >= Izz"),
         ([5.0, 2.0, 2.0], r"Iyy \+ Izz >= Ixx"),
         ([1.0, 1.0, 0.0], "Izz <= 0"),
         ([-1.0, 1.0, 1.0], "Ixx <= 0"),

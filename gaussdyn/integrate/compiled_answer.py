@@ -17,6 +17,7 @@ from ..programs.solution import Solution, Status
 from ..programs.uniqueness import uniqueness
 from .compiled_energy import Books, books
 from .stepper import Step, Work
+from .theta_problem import near_of
 
 if TYPE_CHECKING:
     from .compiled import CompiledBodies
@@ -180,7 +181,8 @@ class CompiledStep(Step):
         elif name == "dynamics":
             value = self._guess().dynamics
         elif name == "rows":
-            value = rows_of(self._guess().problem.system, self.state.t, self.state.q, self.state.v)
+            near = near_of(self._kernels.system, self.start, self.dt)
+            value = rows_of(near, self.state.t, self.state.q, self.state.v)
         elif name in ("work", "energy"):
             book = self._books()
             _put(self, {"energy": (book[0], book[1])})

@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..contact.resolve import reactions, resolve
 from ..programs.solution import Solution, Status
+from ..programs.verify import loose
 from .at_rest import brought_to_rest
 from .dissipation import dissipating
 from .theta_problem import Guess, ThetaProblem
@@ -97,7 +98,7 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
         refined = problem.after(guess, solution.x)
         change = refined.far_from(guess)
         settled = change <= SETTLED or (change >= 0.5 * changes[-1] and change <= STALLED)
-        if settled and _reached(solution, problem.tol):
+        if settled and _reached(solution, tol, problem.tol):
             if not refined.contrary:
                 return refined, solution
             problem, changes = problem.independent(), [np.inf]
@@ -118,10 +119,15 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
     return guess, solution.but(status=Status.MAX_ITERATIONS, message=message)
 
 
-def _reached(solution: Solution, tol: float) -> bool:
-    """Return whether an answer that may have been found with a larger tolerance is good for the one given."""
+def _reached(solution: Solution, asked: float, tol: float) -> bool:
+    """Return whether an answer that may have been asked for with a larger tolerance is good for the one given.
+
+    By all its measures: of light bodies between heavy ones E sees little.
+    """
     found = solution.residuals
-    return solution.solved and (found is None or found.small(tol))
+    if not solution.solved or found is None:
+        return solution.solved
+    return found.small(tol) and (asked <= tol or found.rel_q is None or not loose(solution, tol))
 
 
 def _nearly(solution: Solution) -> bool:

@@ -117,3 +117,20 @@ def test_balls_of_a_row_that_part_slowly_are_not_pulled_back():
     place = {f"b{k}": (2 * H * k - 0.05 * (k == 0), 0.0, 0.0) for k in range(3)}
     state = system.state(place, {"b0": (1.0, 0.03, 0.0)})
     assert audit(simulate(system, state, 0.1, stepper=MoreauJean(dt=1e-3)), system).passed
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(
+    "masses", [(13.3, 11.54, 0.04, 8.08, 0.11), (26.78, 6.99, 10.75, 1.46, 21.13, 0.04, 14.71, 0.47)], ids=len
+)
+def test_light_balls_between_heavy_ones_lose_no_energy(masses, compiled):
+    """The first ball rebounds from all others as one body; E is weighted by masses and sees little of light ones."""
+    n, r, v0, d = len(masses), 0.05, 3.0, np.array([0.6, 0.0, 0.8])
+    bodies = [ball(f"b{k}", mass=m, radius=r) for k, m in enumerate(masses)]
+    system = SpatialSystem(bodies=bodies, contact=ContactLaw(mu=0.3, eps_n=1.0), gravity=(0.0, 0.0, 0.0))
+    state = system.state({f"b{k}": (2.0 * r * k - (0.01 if k == 0 else 0.0)) * d for k in range(n)}, {"b0": v0 * d})
+    run = simulate(system, state, 4e-3, stepper=MoreauJean(dt=1e-3, compiled=compiled), project=True)
+    m, rest, v = masses[0], sum(masses[1:]), run.v[-1].reshape(n, 6)[:, :3]
+    after = np.array([(m - rest) / (m + rest), *[2.0 * m / (m + rest)] * (n - 1)]) * v0
+    np.testing.assert_allclose(v, np.outer(after, d), atol=1e-12 * v0)
+    assert 0.5 * np.array(masses) @ (v**2).sum(axis=1) == pytest.approx(0.5 * m * v0**2, rel=1e-12)

@@ -6,7 +6,12 @@ Every message says what was given, what is allowed and how to mend it.
 
 from __future__ import annotations
 
+import sysconfig
+import traceback
+from pathlib import Path
 from typing import Any
+
+OTHERS = (str(Path(__file__).parent), *(sysconfig.get_path(key) for key in ("stdlib", "purelib", "platlib")))
 
 
 class GaussdynError(Exception):
@@ -71,3 +76,11 @@ class SolveFailed(GaussdynError, RuntimeError):
 
 class InvariantBroken(GaussdynError, AssertionError):
     """A promise of the package itself does not hold: a bug of ours, please report it."""
+
+
+def raised_in(error: BaseException) -> str:
+    """Return which function of a caller raised it, as " (name, file.py line 7)"; empty if the package itself did."""
+    for frame in traceback.extract_tb(error.__traceback__):
+        if not any(Path(frame.filename).is_relative_to(place) for place in OTHERS):
+            return f" ({frame.name}, {Path(frame.filename).name} line {frame.lineno})"
+    return ""

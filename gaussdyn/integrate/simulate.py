@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..errors import InvariantBroken
+from ..errors import InvariantBroken, raised_in
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
@@ -173,7 +173,7 @@ class Loop:
             except _Stopped as stopped:
                 return stopped.stop
             except (Exception, KeyboardInterrupt) as error:
-                return Stop(t=state.t, reason=f"{type(error).__name__}: {error}")
+                return Stop(t=state.t, reason=f"{type(error).__name__}: {error}{raised_in(error)}")
             finally:
                 interrupts.hold()
         return None

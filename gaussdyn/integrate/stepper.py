@@ -144,7 +144,7 @@ class Stepper(Protocol):
 
 
 def held_control(control: Control | None, state: State) -> Array | None:
-    """Return the value of the control at the beginning of a step.
+    """Return the value of the control at the beginning of a step; a function gets a copy of the state.
 
     Raises
     ------
@@ -153,7 +153,10 @@ def held_control(control: Control | None, state: State) -> Array | None:
     """
     if control is None:
         return None
-    return vector("control", control(state.t, state) if callable(control) else control)
+    if callable(control):
+        own = State.trusted(state.t, state.q.copy(), state.v.copy(), state.memory)
+        return vector("control", control(state.t, own))
+    return vector("control", control)
 
 
 def check_span(state: State, t_max: float) -> None:

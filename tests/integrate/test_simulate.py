@@ -11,6 +11,7 @@ from small_systems import Ball, Block, Contradiction, Failing, G, Oscillator, Pl
 
 from gaussdyn.errors import InputError
 from gaussdyn.integrate import examine
+from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.scene import Scene
@@ -88,6 +89,29 @@ def test_a_function_that_fails_in_mid_run_stops_it_and_loses_nothing(how, words)
     assert run.stop.t == pytest.approx(0.1, abs=0.011)
     assert run.t_reached == run.stop.t
     assert run["q0"] == pytest.approx(np.cos(run.t), abs=1e-4)
+
+
+@pytest.mark.parametrize("stepper", [COARSE, EventDriven(dt=0.01)])
+def test_a_function_that_raises_is_named(stepper):
+    def divides(t, state):
+        return [1.0 / (state.t < 0.05)]
+
+    run = simulate(Oscillator(), REST, 1.0, stepper=stepper, control=divides)
+    assert run.stop.reason.startswith("ZeroDivisionError: ")
+    assert "(divides, test_simulate.py line " in run.stop.reason
+    assert run.stop.t == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("stepper", [COARSE, EventDriven(dt=0.01)])
+def test_a_control_that_writes_into_its_state_moves_nothing(stepper):
+    def writes(t, state):
+        state.q[:], state.v[:] = 7.0, 7.0
+        return [0.0]
+
+    start = State(q=[1.0], v=[0.0])
+    run = simulate(Oscillator(), start, 0.1, stepper=stepper, control=writes)
+    assert run.state_hash == simulate(Oscillator(), start, 0.1, stepper=stepper, control=lambda t, s: [0.0]).state_hash
+    assert start.q[0] == 1.0
 
 
 def test_a_control_or_a_column_that_fails_stops_the_run():

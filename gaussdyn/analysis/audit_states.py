@@ -51,12 +51,14 @@ def state_series(run: Trajectory, system: System) -> list[Series]:
 def _state_figures(run: Trajectory, system: System, k: int, located: bool) -> tuple[float, float, float, float]:
     """Return errors of the gap and energy columns, the deepest penetration, and the fastest normal rate."""
     state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
+    here = near_of(system, state, 0.0)  # a contact that the step did not look for is one all the same
     rows = rows_of(_local(run, system, k, located), state.t, state.q, state.v)
     said = _said(run, k, rows)
+    found = rows_of(here, state.t, state.q, state.v) if here is not system else ()
     column = max((abs(row.gap - said[row.id][0]) for row in rows), default=0.0)
     kinetic, potential = energy(system, state)
     far = abs(kinetic - run["kinetic"][k]) + abs(potential - run["potential"][k])
-    sided = [row for row in rows if row.level == "position" and row.kind in ("contact", "unilateral")]
+    sided = [row for row in (*rows, *found) if row.level == "position" and row.kind in ("contact", "unilateral")]
     depth = max((-row.gap for row in sided), default=0.0)
     speed = max((abs(float(row.rate[0])) for row in sided), default=0.0)
     return column, float(far), max(depth, 0.0), speed
@@ -108,6 +110,9 @@ class _SavedStep:
         rows = rows_of(_local(run, system, k, located), state.t, state.q, state.v)
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
         idle = set() if located else {one.id for one in run.contacts(k) if one.mode == IDLE}
+        if not located:  # what was listed late may have acted in the projection alone
+            listed = rows_of(near_of(system, start, dt), start.t, start.q, start.v)
+            idle |= {one.id for one in run.contacts(k)} - {row.id for row in listed}
         start = replace(start, memory={key: p for key, p in impulses.items() if p.any() or key in idle})
         said = [event.id for event in run.events if event.kind == UNSETTLED and event.t == state.t]
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
@@ -191,11 +196,21 @@ def _slack(system: System, q: Array, other: Array, dynamics: LocalDynamics) -> A
 
 
 def _local(run: Trajectory, system: System, k: int, located: bool) -> System:
-    """Return the system with the contacts of the step that ended in saved state k; at its end if that was located."""
+    """Return the system with the contacts of the step that ended in saved state k; at its end if that was located.
+
+    With those, too, that the run names and that are found only there.
+    """
+    state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
     if located or not run.saved[k]:
-        return near_of(system, State(t=float(run.t[k]), q=run.q[k], v=run.v[k]), 0.0)
+        return near_of(system, state, 0.0)
     dt = float(run.steps.dt[run.saved[k] - 1])
-    return near_of(system, State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k]), dt)
+    start = State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k])
+    local = near_of(system, start, dt)
+    if local is system or not hasattr(local, "taking"):
+        return local
+    known = {row.id for row in rows_of(local, start.t, start.q, start.v)}
+    named = {contact.id for contact in run.contacts(k)}
+    return local if named <= known else local.taking(known | named, near_of(system, state, 0.0))
 
 
 def _said(run: Trajectory, k: int, rows: Sequence[Row]) -> dict[str, tuple[float, Array]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 import numpy as np
 
@@ -49,10 +49,18 @@ def acting(system: System, start: State, middle: LocalDynamics, rest: float) -> 
     return found
 
 
-def joining(system: System, start: State, middle: LocalDynamics, ids: Iterable[str]) -> dict[str, Array]:
-    """Return the restitution terms of rows that join in the middle of a step."""
-    begin = rows_at_start(system, start, middle)
-    return {key: restitution(begin[key], middle.activation) for key in ids}
+def joining(
+    system: System, start: State, middle: LocalDynamics, ids: Iterable[str], added: Collection[str]
+) -> dict[str, Array]:
+    """Return the restitution terms of rows that join in the middle of a step.
+
+    Those that were added have none if their gap was below zero at the start: their features were beside each other.
+    """
+    begin, found = rows_at_start(system, start, middle), {}
+    for key in ids:
+        beside = key in added and begin[key].gap < -middle.activation.gap
+        found[key] = np.zeros(begin[key].size) if beside else restitution(begin[key], middle.activation)
+    return found
 
 
 def rows_at_start(system: System, start: State, middle: LocalDynamics) -> dict[str, Row]:

@@ -141,7 +141,7 @@ class CompiledBodies:
 
     def _recall(self, memory: Mapping[str, Array], dt: float) -> None:
         """Find the contacts at the state, and give them their impulses."""
-        from .compiled_loop import search
+        from .compiled_search import search
 
         space = self.space
         n = int(search(space.find, space.loads, space.state, space.poses, dt, self._settings[4]))
@@ -162,7 +162,7 @@ class CompiledBodies:
 
     def _run(self, stepper: MoreauJean, spans: Array, state: State, control: Array | None, whole: bool = True) -> _Run:
         """Take steps with rows (t, dt, t_end), see `advance_many`."""
-        from .compiled_step import DONE, EVENT, GRAPH, HARD, ROOM
+        from .compiled_step import DONE, EVENT, GRAPH, ROOM
 
         space, run = self.space, _Run.of(len(spans), state)
         log, tol = run.log, stepper.tol
@@ -178,7 +178,7 @@ class CompiledBodies:
                 space.join(space.memory[1][: space.count[3]].copy())
             elif code == ROOM:
                 self._more_room(int(space.count[3]))
-            elif not (code == HARD and self._solve(log[s])) and not self._at_middle(spans, run, code):
+            elif not self._helped(spans, run, code):
                 if not whole:
                     run.beaten = True
                     return run
@@ -187,6 +187,14 @@ class CompiledBodies:
                 if not run.other.solution.solved:
                     space.count[0] = s
                     return run
+
+    def _helped(self, spans: Array, run: _Run, code: int) -> bool:
+        """Return whether kernels can go on with the step at hand after all."""
+        from .compiled_step import HARD, UNLISTED
+
+        if code == UNLISTED:
+            return False
+        return (code == HARD and self._solve(run.log[int(self.space.count[0])])) or self._at_middle(spans, run, code)
 
     def _call(self, spans: Array, run: _Run) -> int:
         """Let the kernels take steps, and return why they come back."""

@@ -12,7 +12,7 @@ A4 = "float64[:,:,:,::1]"
 POSES = f"Tuple(({A3}, {A4}, {A3}, {A2}, {I1}, {A2}))"
 Poses = tuple[Array, Array, Array, Array, IntArray, Array]
 """x (3, n + 1, 3), R (3, n + 1, 3, 3) and geometry (3, f, 7) at start, middle and end; frame (6, 3);
-moved (n + 1,); rows (3, 6)."""
+moved (n + 1,); rows (3, 7), work space."""
 INDEX = f"Tuple(({I2}, {A2}, {A1}))"
 Index = tuple[IntArray, Array, Array]
 """Rows OF .. JOINED of numbers by feature (9, f); bounce (f, 3); gap with which a contact that is held ends (f,)."""

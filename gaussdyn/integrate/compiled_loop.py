@@ -6,127 +6,31 @@ import numpy as np
 
 from .._jit import kernel
 from ..arrays import Array, IntArray
-from ..contact.body_kernels import A1, A2, A3, I1, I2
+from ..contact.body_kernels import A1, A2, I1, I2
 from ..contact.body_newton import PROBLEM, WORK, Problem, Work
 from ..linalg.block_lu import ORDERING, Ordering
-from ..mechanics.collision_kernels import LABELS, find_features
-from ..mechanics.feature_kernels import feature_geometry
 from .compiled_closing import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
 from .compiled_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
-from .compiled_kernels import BODIES, FEATURES, Bodies, Features, group_pairs, move_bodies, pose_bodies
+from .compiled_kernels import BODIES, FEATURES, Bodies, Features, group_pairs
 from .compiled_modes import OPEN, note_modes
 from .compiled_projection import ITERATE, STATE, Iterate, StateArrays
+from .compiled_search import LOADS, SEARCH, Loads, Search, overlaps, search
 from .compiled_step import (
     DONE,
     EVENT,
     GAINS,
     GRAPH,
     ROOM,
+    UNLISTED,
     begin_step,
     end_step,
     solve_step,
 )
 
-LISTS = f"Tuple(({I1}, {I2}, {I2}, {A2}))"
-Lists = tuple[IntArray, IntArray, IntArray, Array]
-"""kind (f,), bodies (f, 2), label (f, 4), data (f, 14) of contacts, as `mechanics.features.Found`."""
-SHAPES = f"Tuple(({I2}, {A2}, {I1}))"
-Shapes = tuple[IntArray, Array, IntArray]
-WORKROOM = f"Tuple(({A2}, {A1}, {I1}, {A2}, {A2}))"
-Workroom = tuple[Array, Array, IntArray, Array, Array]
-SEARCH = f"Tuple(({SHAPES}, {WORKROOM}, {LISTS}, {LISTS}))"
-Search = tuple[Shapes, Workroom, Lists, Lists]
-"""Shapes and work space as `find_features` takes them; contacts, and those where the bodies come to without forces."""
-LOADS = f"Tuple(({A2}, {A2}, {A1}, {A1}, {A2}))"
-Loads = tuple[Array, Array, Array, Array, Array]
-"""Constant force (n, 6), moments in body axes; shaking (k, 5) as (a (3), 2 pi f, phase); radius (n,); travel (n,);
-weight (n, 6), the part of the constant force that has a potential."""
 MEMORY = f"Tuple(({I2}, {I2}, {A2}, {A2}))"
 Memory = tuple[IntArray, IntArray, Array, Array]
 """mark (f, 4): labels of the impulses; pairs found (f, 2); law by pair of shapes (s s, 3); law (f, 3)."""
 START, BEGUN, AGAIN, SOLVED = range(4)  # stages at which a step can be taken up again
-SLACK = 1e-6  # of a body's size, as in `mechanics.spatial_contacts`
-CLOSED = 1e-9  # m; as there
-
-
-@kernel(f"int64({SEARCH}, {LISTS}, {A2}, {A3}, float64, {A1})", borrows=True)
-def search_at(search: Search, lists: Lists, x: Array, R: Array, reach: float, travel: Array) -> int:
-    """Find the features at the poses x, R; return how many there are."""
-    (table, forms, off), (world, value, order, room, found), _now, _ahead = search
-    return int(
-        find_features(
-            table, forms, off, x, R, reach, travel, world, value, order, room, found,
-            lists[0], lists[1], lists[2], lists[3],
-        )
-    )  # fmt: skip
-
-
-@kernel(f"int64({I2}, {I2}, int64)", borrows=True)
-def place_of(table: IntArray, label: IntArray, f: int) -> int:
-    """Return a number that grows with the id of a feature."""
-    first = table[label[f, 0], 2] * LABELS + label[f, 1]
-    return int(first * LABELS * len(table) + table[label[f, 2], 3] * LABELS + label[f, 3])
-
-
-@kernel(f"void({LISTS}, int64, {LISTS}, int64)", borrows=True)
-def copy_feature(source: Lists, k: int, target: Lists, f: int) -> None:
-    """Put feature k of one list into place f of another."""
-    target[0][f] = source[0][k]
-    for a in range(2):
-        target[1][f, a] = source[1][k, a]
-    for a in range(4):
-        target[2][f, a] = source[2][k, a]
-    for a in range(14):
-        target[3][f, a] = source[3][k, a]
-
-
-@kernel(f"int64({SEARCH}, int64, int64, {A2}, {A3}, {A1})", borrows=True)
-def join_ahead(search: Search, n: int, m: int, x: Array, R: Array, out: Array) -> int:
-    """Add to the n features found those of the m found ahead that are new and not closed now; return how many are.
-
-    Both lists are in the order of ids, and so is the joint one. x, R: the bodies now; out (7,) is work space.
-    """
-    table, now, ahead, f = search[0][0], search[2], search[3], 0
-    for k in range(m):
-        place = place_of(table, ahead[2], k)
-        while f < n and place_of(table, now[2], f) < place:
-            f += 1
-        if f < n and place_of(table, now[2], f) == place:
-            continue
-        a, b = ahead[1][k, 0], ahead[1][k, 1]
-        feature_geometry(ahead[0][k], ahead[3][k], x[a], R[a], x[b], R[b], out)
-        if out[0] < -CLOSED:
-            continue
-        if n == len(now[0]):
-            return n + m
-        for i in range(n, f, -1):
-            copy_feature(now, i - 1, now, i)
-        copy_feature(ahead, k, now, f)
-        n += 1
-    return n
-
-
-@kernel(f"int64({SEARCH}, {LOADS}, {STATE}, {POSES}, float64, float64)", borrows=True)
-def search(search: Search, loads: Loads, state: StateArrays, poses: Poses, dt: float, gravity: float) -> int:
-    """Find the features that may act within dt, by the rules of `Contacts.near`; return how many there are."""
-    q, v, radius, travel, fastest = state[0], state[1], loads[2], loads[3], 0.0
-    x, R, n = poses[0][0], poses[1][0], len(state[1])
-    pose_bodies(q, x, R)
-    for i in range(n):
-        speed = np.sqrt(v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2])
-        spin = np.sqrt(v[i, 3] * v[i, 3] + v[i, 4] * v[i, 4] + v[i, 5] * v[i, 5])
-        fastest = max(fastest, speed + radius[i] * spin)
-        travel[i] = max(SLACK * radius[i], CLOSED)
-    reach = gravity * dt * dt + 2.0 * dt * fastest
-    found = search_at(search, search[2], x, R, reach, travel)
-    if not dt * fastest > 0.0 or found > len(search[2][0]):
-        return int(found)
-    move_bodies(q, v, dt, state[9])
-    pose_bodies(state[9], poses[0][1], poses[1][1])
-    ahead = search_at(search, search[3], poses[0][1], poses[1][1], reach, travel)
-    if ahead > len(search[3][0]):
-        return int(found + ahead)
-    return int(join_ahead(search, found, ahead, x, R, poses[5][2]))
 
 
 @kernel(f"boolean(int64, int64, {I2}, {MEMORY}, {I2}, {A2}, {A2}, int64)", borrows=True)
@@ -358,6 +262,8 @@ def advance_bodies(
             )  # fmt: skip
             if code != DONE:
                 return code
+        if overlaps(find, loads, state, poses, count[2]):
+            return UNLISTED
         stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], places[s], speeds[s])
         settings[7] = span[1] if stays else 0.0
         count[0], count[1], count[4], count[5] = s + 1, START, 0, 0

@@ -73,7 +73,7 @@ class Workspace:
             np.zeros((3, room, 7)),
             np.zeros((6, 3)),
             np.zeros(n + 1, dtype=np.int64),
-            np.zeros((3, 6)),
+            np.zeros((3, 7)),
         )  # fmt: skip
         self.indices: Any = [
             (np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room)) for _ in range(2)

@@ -1,7 +1,8 @@
 """One step of the theta scheme for free bodies with contacts, compiled; see `theta_problem` for the scheme.
 
 What the kernels cannot do themselves they hand to their caller by a code: a new graph of contacts to be analysed, too
-little room, a contact problem that Newton's method on the modes does not solve, a projection that does not succeed.
+little room, a contact problem that Newton's method on the modes does not solve, a projection that does not succeed, a
+step at whose end bodies overlap in a contact that is not listed.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from .compiled_kernels import (
 from .compiled_projection import ITERATE, STATE, Iterate, StateArrays, held_push, hold_pushing, project_end
 from .compiled_rest import settle, take_up
 
-DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS = range(7)
+DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS, UNLISTED = range(8)
 MAX_PASSES = 25
 MOST_FACTORS = 60
 STALLED = 1e-8

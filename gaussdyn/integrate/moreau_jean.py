@@ -26,6 +26,7 @@ from .events import row_modes
 from .passes import solved
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
 from .theta_problem import Guess, ThetaProblem
+from .unlisted import late, told
 
 if TYPE_CHECKING:
     from .compiled import CompiledBodies
@@ -121,12 +122,14 @@ class MoreauJean:
         the restitution.
         """
         problem = self.problem(system, start, dt, state.t, control).at_middle(unsettled).keeping(restitution)
-        claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
+        problem = told(problem, start.memory.keys(), state)
+        said = {key: p for key, p in start.memory.items() if key not in problem.added or p.any()}
+        claimed = {row.id: said[row.id] for row in problem.middle.rows if row.id in said}
         least = NOTHING * max((float(np.abs(p).max()) for p in claimed.values()), default=0.0)
         pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
         guess = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing)
-        while guess.late:
-            guess = guess.problem.joined(guess.late).guess(state.v, guess.stopped(state.v) | pushing)
+        while ids := late(guess):
+            guess = guess.problem.joined(ids).guess(state.v, guess.stopped(state.v) | pushing)
         known = guess.problem.guess(state.v, pushing, state.q)
         if known.contrary:
             known = known.problem.independent().guess(state.v, pushing, state.q)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,12 +14,14 @@ from ..programs.verify import loose
 from .at_rest import brought_to_rest
 from .dissipation import dissipating
 from .theta_problem import Guess, ThetaProblem
+from .unlisted import can_list, late, listed, unlisted
 
 MAX_PASSES = 25
 SOFTEN_AFTER = 3  # passes of plain iteration before the velocity dependence of the force goes beside the mass
 SETTLED = 1e-14  # relative change of the contact problem's data at which its answer is taken
 ROUGH = 1e-8  # largest residual E of a contact problem that is not the last one
 FINER = 1e-3  # of the last change: residual E at which such a problem counts as solved
+SEARCHES = 10  # for contacts at the end of a step
 STALLED = 1e-8  # the same where rounding (or a Jacobian by differences) allows no further gain
 
 
@@ -55,14 +58,35 @@ def _ways(problem: ThetaProblem) -> Iterator[tuple[ThetaProblem, Mapping[str, Ar
 
 
 def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
-    """Solve the step with the contacts that are closed, and again with those that close within it, until none does."""
+    """Solve the step with the contacts that are closed, and again with those that close within it, until none does.
+
+    Those count, too, that the reactions of the step bring about, and that are found at its end only.
+    """
     guess, solution = _refined(problem.first(), near)
-    while solution.solved and solution.x is not None and guess.late:
+    for _ in range(SEARCHES):
+        guess, solution = _without_idle(problem, *_with_late(guess, solution))
+        fault = guess.end.fault
+        if not solution.solved or solution.x is None or fault:
+            return guess, solution.but(status=Status.MAX_ITERATIONS, message=fault) if solution.solved else solution
+        deep = unlisted(guess)
+        if not deep:
+            return guess, solution
+        if not can_list(problem):  # so that it is seen at least
+            return replace(guess, end=replace(guess.end, rows=(*guess.end.rows, *deep))), solution
+        near, stopped = reactions(guess.dynamics, solution), guess.stopped(solution.x)
+        ids = [row.id for row in deep]
+        more = listed(guess.problem, ids, guess.end.q, guess.v_plus).joined(ids)
+        guess, solution = _refined(more.guess(solution.x, stopped), near)
+    words = f"{deep[0].id} overlapped by {-deep[0].gap:.3g} m at the end of the step, the {SEARCHES}th time that others"
+    return guess, solution.but(status=Status.MAX_ITERATIONS, message=f"{words} were put right; take a smaller step")
+
+
+def _with_late(guess: Guess, solution: Solution) -> tuple[Guess, Solution]:
+    """Solve the step again with contacts that close within it, until none does."""
+    while solution.solved and solution.x is not None and (ids := late(guess)):
         near = reactions(guess.dynamics, solution)
-        guess, solution = _refined(guess.problem.joined(guess.late).guess(solution.x, guess.stopped(solution.x)), near)
-    guess, solution = _without_idle(problem, guess, solution)
-    fault = guess.end.fault
-    return guess, solution.but(status=Status.MAX_ITERATIONS, message=fault) if solution.solved and fault else solution
+        guess, solution = _refined(guess.problem.joined(ids).guess(solution.x, guess.stopped(solution.x)), near)
+    return guess, solution
 
 
 def _without_idle(problem: ThetaProblem, guess: Guess, solution: Solution) -> tuple[Guess, Solution]:
@@ -79,7 +103,7 @@ def _without_idle(problem: ThetaProblem, guess: Guess, solution: Solution) -> tu
         return guess, solution
     fewer = guess.problem.without(idle)
     other, found = _refined(fewer.guess(solution.x, guess.stopped(solution.x) - idle), near)
-    return (other, found) if found.solved and not other.late else (guess, solution)
+    return (other, found) if found.solved and not late(other) else (guess, solution)
 
 
 def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:

@@ -110,6 +110,11 @@ def in_place(row: Row) -> bool:
     return row.level == "position" and row.kind != "dry"
 
 
+def allowed(q: Array) -> float:
+    """Return the depth with which a step may end at a place, m."""
+    return _limit(ALLOWED, q)
+
+
 def _limit(least: float, q: Array) -> float:
     return max(least, ROUNDING * float(np.abs(q).max(initial=0.0)))
 
@@ -117,7 +122,7 @@ def _limit(least: float, q: Array) -> float:
 def _judged(place: Place, acts: Collection[str]) -> Place:
     """Return the place, with its fault if a row is violated by more than is allowed."""
     worst = max((row for row in place.rows if row.id in acts), key=violation)
-    if violation(worst) <= _limit(ALLOWED, place.q):
+    if violation(worst) <= allowed(place.q):
         return place
     words = f"{worst.id} is violated by {violation(worst):.3g} m after {PASSES} passes of the position projection"
     return replace(place, fault=words)

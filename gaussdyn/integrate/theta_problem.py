@@ -139,6 +139,10 @@ class ThetaProblem:
         they hold at the end, as they should.
     kept : float
         The fraction of all restitution that is kept, 1 unless an impact would gain energy.
+    whole : System
+        With whatever contacts there may be.
+    added : frozenset of str
+        Contacts that were found at the end of the step only, see `unlisted`.
     """
 
     system: System
@@ -155,6 +159,8 @@ class ThetaProblem:
     softened: Array | None = None
     unsettled: str = ""
     kept: float = 1.0
+    whole: System
+    added: frozenset[str] = frozenset()
 
     @classmethod
     def at(
@@ -169,7 +175,7 @@ class ThetaProblem:
             What a function of the system returns is not finite or has a wrong shape; the function is named.
         """
         rest = (1.0 - theta) * dt
-        system = near_of(system, start, dt)
+        whole, system = system, near_of(system, start, dt)
         q = _move(system, start.q, start.v, rest)
         state = State(t=start.t + rest, q=q, v=start.v)
         middle = snapshot(
@@ -188,6 +194,7 @@ class ThetaProblem:
             bounce=acting(system, start, middle, rest),
             free=FreeMotion(middle=middle, theta=theta),
             dependent=dependent,
+            whole=whole,
         )
 
     @property
@@ -250,7 +257,8 @@ class ThetaProblem:
 
     def joined(self, ids: Iterable[str]) -> ThetaProblem:
         """Return the problem in which further rows act."""
-        return replace(self, bounce={**self.bounce, **joining(self.system, self.start, self.middle, ids)})
+        new = joining(self.system, self.start, self.middle, ids, self.added)
+        return replace(self, bounce={**self.bounce, **new})
 
     def independent(self) -> ThetaProblem:
         """Return the problem with all rows as they are: joints that contradict one another show it there."""

@@ -232,8 +232,9 @@ class Explorer:
     def _begin(self, state: State, branch: Branch, siblings: Sequence[Branch]) -> tuple[State, bool]:
         """Return the state from which the stepper takes this branch, and whether it was seen to."""
         for share in NUDGES:
-            begun = self._seeded(state, branch, share)
-            until = self.task.t_end
+            begun, until = self._seeded(state, branch, share), self.task.t_end
+            if begun.t >= until:
+                break
             if isinstance(self.stepper, EventDriven):  # over a long step the mean acceleration is another
                 until = min(begun.t + self.task.dt, until)
             step = self.stepper.advance(self.task.system, begun, until, control=self.task.control)

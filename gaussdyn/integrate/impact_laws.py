@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from ..arrays import Array, scalar
+from ..contact.resolve import NO_MOTION
 from ..contact.snapshot import LocalDynamics
 from ..errors import InputError
 from ..mechanics.rows import Row
@@ -63,7 +64,8 @@ class Moreau:
 
     With one e for everything the change of energy is p . (u+ + e u-) / (1 + e) - (1 - e) / (1 + e) p . W p / 2 <= 0, if
     no contact that takes part separates before the impact. Otherwise, and with coefficients that differ, it may be a
-    gain; then the largest fraction of all restitution is kept for which it is none, as in time stepping.
+    gain; then the largest fraction of all restitution is kept for which it is none, as in time stepping. The same where
+    no velocity at all obeys the law, as for a body that rebounds in a slot that fits: as much as there is room for.
     Source: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics.
 
     Parameters
@@ -80,7 +82,7 @@ class Moreau:
         _coefficient(self, "eps")
 
     def strike(self, struck: Struck, v: Array) -> tuple[Phase, ...]:
-        """Return the one velocity problem solved, with the restitution that gains no energy."""
+        """Return the one velocity problem solved, with the restitution that has a solution and gains no energy."""
         tried: dict[float, Phase] = {}
 
         def gain_with(share: float) -> float:
@@ -90,8 +92,8 @@ class Moreau:
             return found.gain if found.solution.solved else math.nan
 
         high = gain_with(1.0)
-        share = largest_share(gain_with, high, close=0.0, trials=TRIALS) if high > GAIN else 1.0
-        return (tried[share],)
+        too_much = high > GAIN or tried[1.0].solution.status in NO_MOTION
+        return (tried[largest_share(gain_with, high, close=0.0, trials=TRIALS) if too_much else 1.0],)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -269,3 +269,45 @@ def test_command(tmp_path):
 def test_bad_input_is_named(wrong, named):
     with pytest.raises(InputError, match=named):
         explore(build("bipod"), **wrong)
+
+
+class Slab(Contacts):
+    """A body on two contacts of a plane, under a constant force."""
+
+    def force(self, t, q, v, control=None):
+        return np.array([-6.07, -6.65, -0.45])
+
+    def rows(self, t, q, v):
+        return tuple(row.but(gap=float(row.J[0] @ q)) for row in super().rows(t, q, v))
+
+
+def by_hand(system, v):
+    """The accelerations of a body that slides on two contacts: each leaves or slides on, Newton's laws solved."""
+    found, push = {}, system.force(0.0, None, v)
+    for modes in ("DD", "DL", "LD", "LL"):
+        closed = [k for k, mode in enumerate(modes) if mode == "L"]
+        N = np.array([system.J[k][0] for k in closed]).reshape(-1, 3)
+        F = np.array([J[0] - mu * np.sign(J[1] @ v) * J[1] for J, mu in zip(system.J, system.mu, strict=True)])[closed]
+        r = np.linalg.solve(N @ np.linalg.solve(system.M, F.T), -N @ np.linalg.solve(system.M, push))
+        a = np.linalg.solve(system.M, push + F.T @ r)
+        if (r >= 0.0).all() and all(system.J[k][0] @ a >= 0.0 for k in range(2) if k not in closed):
+            found[modes] = a
+    return found
+
+
+@pytest.mark.parametrize(("stepper", "followed"), [(EventDriven(), 2), (MoreauJean(dt=1e-3), 1)])
+def test_both_futures_of_a_sliding_slab_are_in_the_tree_however_short_it_is(stepper, followed):
+    """Sliding on is none of the motions of time stepping there: it is in the tree, and said to be not followed."""
+    J = [[[0.35, 0.94, -0.24], [0.94, -0.35, 0.08]], [[0.35, 0.94, -0.71], [0.94, -0.35, -1.12]]]
+    system = Slab(np.diag([1.07, 1.07, 0.15]), np.array(J), [3.93, 3.86])
+    v = 0.2 * np.array([0.94, -0.35, 0.0])
+    known = by_hand(system, v)
+    assert set(known) == {"LD", "LL"}
+    tree = explore(system, system.start(v), 1e-3, stepper=stepper)
+    assert tree.futures[0].outcome.count == 2
+    assert {one.label for one in tree.futures if one.parent == 0} == {"LD", "LL"}
+    assert sum(one.followed for one in tree.futures if one.parent == 0) == followed
+    assert tree.complete == (followed == 2)
+    for one in tree.ends:
+        if one.followed and one.parent == 0:
+            assert one.end.v - v == pytest.approx(1e-3 * known[one.label], abs=1e-4 * np.abs(known[one.label]).max())

@@ -268,3 +268,48 @@ def test_bad_input_is_named(wrong, named):
 def test_bad_settings_are_refused(make):
     with pytest.raises(InputError):
         make()
+
+
+def slot(e, moves=(0.0, 0.0)):
+    """A body in a slot that fits: walls on both sides, which may move by themselves (m/s)."""
+    walls = np.array([[[1.0, 0.0], [0.0, 1.0]], [[-1.0, 0.0], [0.0, 1.0]]])
+
+    class Slot(Contacts):
+        def rows(self, t, q, v):
+            return tuple(
+                row.but(rate=row.rate + np.array([speed, 0.0]))
+                for row, speed in zip(super().rows(t, q, v), moves, strict=True)
+            )
+
+    return Slot(2.0 * np.eye(2), walls, [0.3, 0.3], e, [0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("v", "moves", "kept"),
+    [
+        (-1.0, (0.0, 0.0), 0.0),  # it cannot go back at all
+        (-1.0, (0.3, -0.2), 2.0 / 7.0),  # it rebounds from 0.7 m/s with the 0.1 m/s with which the walls part
+        (0.25, (0.3, -0.2), 4.0 / 9.0),  # and from 0.45 m/s, on the other side, with 0.1 m/s of them
+    ],
+)
+def test_moreau_rebounds_as_much_as_there_is_room_for(v, moves, kept):
+    system = slot([0.5, 0.5], moves)
+    found = impact(system, system.start([v, 0.5]))
+    assert found.solved
+    assert found.kept == pytest.approx(kept, abs=1e-10)
+    assert min(float(row.rate[0]) for row in system.rows(0.0, found.v, found.v)) >= -1e-11
+    stiff = impact(slot([0.0, 0.0], moves), system.start([v, 0.5]))
+    assert stiff.solved
+    assert stiff.kept == 1.0
+
+
+def test_a_run_goes_on_where_restitution_has_no_room():
+    from gaussdyn.mechanics.user_system import Position, UserSystem
+
+    walls = [Position(lambda t, q: q[0], eps_n=0.5), Position(lambda t, q: -q[0], eps_n=0.5)]
+    run = simulate(UserSystem(2, 2.0 * np.eye(2), [0.0, 0.0], walls), State(q=[0.0, 0.0], v=[-1.0, 0.5]), 0.1,
+                   stepper=EventDriven())  # fmt: skip
+    assert run.status == "COMPLETED"
+    assert [(event.t, event.kind) for event in run.events] == [(0.0, "impact")]
+    assert run.steps.restitution.tolist() == [0.0]
+    assert run.final.v == pytest.approx([0.0, 0.5], abs=1e-12)

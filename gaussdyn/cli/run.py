@@ -258,6 +258,7 @@ def document_of(
         "events": trajectory.event_counts,
         "outcomes": trajectory.outcomes,
         "outcome_times": trajectory.outcome_intervals,
+        "certificates": [{"t": one.t, "outcome": one.outcome} for one in trajectory.certificates],
         "state_hash": trajectory.state_hash,
         "out": _name(request.out),
         "report": _name(request.report),

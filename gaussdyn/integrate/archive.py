@@ -142,7 +142,8 @@ class Archive:
         run, _ = gathered(self.path, finished=False)
         if run is None:
             raise SceneError(str(self.path), "", "its chunks are gone: somebody removed them during the run.")
-        run = replace(run, stop=stop, status="COMPLETED" if stop is None else "STOPPED", **recorder.about)
+        status, proofs = "COMPLETED" if stop is None else "STOPPED", (*run.certificates, *recorder.proofs.found)
+        run = replace(run, stop=stop, status=status, certificates=proofs, **recorder.about)
         try:
             storage.write(run, self.path)
         except OSError as error:
@@ -274,6 +275,7 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
         steps=StepTable(**steps),
         table=contact_table.joined([run.table for run in stretches if run.table is not None]),
         events=tuple(event for run in runs for event in run.events),
+        certificates=tuple(proof for run in runs for proof in run.certificates),
     )
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..mechanics.state import State
 from .modes import Mode
+
+if TYPE_CHECKING:
+    from ..programs.certificates import Certificate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,6 +34,8 @@ class Change:
         Differ where the velocity jumps.
     modes_before, modes_after : mapping of str to Mode
         Of all rows.
+    certificate : Certificate or None
+        That no acceleration existed, where that was passed.
     """
 
     t: float
@@ -39,6 +45,7 @@ class Change:
     after: State
     modes_before: Mapping[str, Mode] = field(default_factory=dict)
     modes_after: Mapping[str, Mode] = field(default_factory=dict)
+    certificate: Certificate | None = None
 
 
 def kind_of(before: Mode, after: Mode) -> str | None:

@@ -232,7 +232,10 @@ class EventDriven:
         after.events = leg.events
         after.work[0] += found.energy
         kind, ids = f"none_passed_by_{found.kind}", sorted(found.impulses)
-        after.changes = [Change(t=leg.t, kind=kind, id=key, before=start, after=after.state()) for key in ids]
+        proof = found.outcome.certificate
+        after.changes = [
+            Change(t=leg.t, kind=kind, id=key, before=start, after=after.state(), certificate=proof) for key in ids
+        ]
         after.begin(end)
         return after
 

@@ -64,6 +64,21 @@ class Examination:
             if value not in allowed:
                 raise InputError(name, repr(value), ", ".join(allowed))
 
+    @classmethod
+    def of(cls, effort: Effort | None, on_multiple: OnMultiple) -> Examination:
+        """Return the examination that was asked for; without an effort as much as `on_multiple` needs.
+
+        Raises
+        ------
+        InputError
+            An unknown word; off together with something that only an examination can know.
+        """
+        found = cls(effort=effort or ("off" if on_multiple == "continue" else "cheap"), on_multiple=on_multiple)
+        if found.effort == "off" and on_multiple != "continue":
+            mend = "Without an examination nobody knows whether an acceleration is unique; leave examine out."
+            raise InputError("examine", f"'off' with on_multiple={on_multiple!r}", "'cheap' or 'full'", mend)
+        return found
+
     def look(self, system: System, state: State, control: Control | None) -> Finding:
         """Return what the acceleration problem at a state says."""
         return Finding() if self.effort == "off" else examine_state(system, state, control, self.effort)

@@ -21,6 +21,7 @@ from .contact_table import NOBODY, is_contact, table_of
 from .energy import EnergyBook
 from .events import UNSETTLED, contact_states, events
 from .examine import NOT_EXAMINED, Finding
+from .proofs import NONE, Proofs
 from .stepper import Step, Work, check_same_rows, held_control
 from .tally import Tally
 from .task import WORKS, Outputs, Task
@@ -94,6 +95,7 @@ class Recorder:
     controls : int
         Number of control values.
     tally : Tally
+    proofs : Proofs
     """
 
     system: System
@@ -110,6 +112,7 @@ class Recorder:
     last: Step | None = None
     extra: dict[str, float] = field(default_factory=dict)
     piece: Piece = field(default_factory=Piece)
+    proofs: Proofs = field(default_factory=Proofs)
 
     @classmethod
     def start(cls, task: Task, save: int, about: Mapping[str, Any]) -> Recorder:
@@ -151,6 +154,8 @@ class Recorder:
         self.tally = Tally.again(earlier.running, earlier.rows)
         self.final = earlier.final
         self.forget()
+        outcomes = earlier.steps.outcome
+        self.proofs.go_on(earlier.certificates, str(outcomes[-1]) if len(outcomes) else NOT_EXAMINED)
         return earlier.final
 
     def add(self, step: Step, found: Finding) -> None:
@@ -203,6 +208,7 @@ class Recorder:
             steps=self.piece.steps(),
             columns=columns,
             events=tuple(self.piece.events),
+            certificates=tuple(self.proofs.found),
             statistics=self.tally.statistics(),
             rows=self.tally.rows,
             table=table_of([one.contacts for one in saved]),
@@ -214,7 +220,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Drop what `trajectory` has returned, once it is in safety."""
-        self.piece, self.last = Piece(), None
+        self.piece, self.last, self.proofs.found = Piece(), None, []
 
     def _note(self, step: Step, found: Finding) -> None:
         """Enter what is kept of every step, saved or not."""
@@ -231,6 +237,8 @@ class Recorder:
             closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.dynamics.activation.gap}
             tally.contacts = {key: state for key, state in now.items() if key in closed}
         located = [Event(t=one.t, kind=one.kind, id=one.id) for one in step.changes or ()]
+        for one in step.changes or ():
+            self.proofs.add(one.t, NONE, one.certificate)
         piece.events += located if step.changes is not None else events(step.state.t, tally.contacts, now)
         if step.unsettled:
             piece.events.append(Event(t=step.state.t, kind=UNSETTLED, id=step.unsettled))

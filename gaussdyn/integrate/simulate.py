@@ -15,6 +15,7 @@ from .archive import Archive
 from .examine import Effort, Examination, Finding, OnMultiple
 from .interrupts import Interrupts
 from .moreau_jean import MoreauJean
+from .proofs import NONE
 from .record import ProblemFiles, Target
 from .recorder import Recorder
 from .resume import check_same, complete
@@ -38,7 +39,7 @@ def simulate(
     stepper: Stepper | None = None,
     control: Control | None = None,
     save: int = 1,
-    examine: Effort = "off",
+    examine: Effort | None = None,
     on_multiple: OnMultiple = "continue",
     on_failure: OnFailure = "stop",
     progress: Progress | None = None,
@@ -63,8 +64,9 @@ def simulate(
     save : int
         Every how many steps a state is saved; the first and the last always are. Where `MoreauJean` takes compiled
         steps it takes many at once in between, as long as no contact opens, closes, sticks or slips.
-    examine : str
-        off, cheap or full: how the acceleration problem is examined before every step.
+    examine : str, optional
+        off, cheap or full: how the acceleration problem is examined before every step. Default: off, and cheap where
+        `on_multiple` asks for something, which it cannot know of without.
     on_multiple : str
         Where it has several solutions: continue (nearest to the last reactions), first, or raise (the run stops).
     on_failure : str
@@ -106,11 +108,13 @@ def simulate(
     check_length(task, stepper)
     check_applies(task, stepper)
     task = placed(task, stepper, project)
+    examination = Examination.of(examine, on_multiple)
     loop = Loop(
-        task=task, stepper=stepper, examination=Examination(effort=examine, on_multiple=on_multiple),
+        task=task, stepper=stepper, examination=examination,
         files=ProblemFiles.of(record, task.name), on_failure=on_failure, progress=progress,
     )  # fmt: skip
-    settings = describe(task, stepper, save=save, examine=examine, on_multiple=on_multiple, on_failure=on_failure)
+    asked = {"save": save, "examine": examination.effort, "on_multiple": on_multiple, "on_failure": on_failure}
+    settings = describe(task, stepper, **asked)
     recorder = Recorder.start(task, save, {"scene": task.name, "settings": settings, "versions": versions()})
     archive = Archive.of(out, chunk, resume)
     with Interrupts() as interrupts:
@@ -206,6 +210,7 @@ class Loop:
         """
         task = self.task
         found = self.examination.look(task.system, state, task.control)
+        recorder.proofs.see(task.system, state, task.control, found.outcome)
         if stop := self.examination.refuses(state.t, found.outcome):
             raise _Stopped(stop)
         start = self.examination.start_of_step(state, found.outcome)
@@ -214,6 +219,7 @@ class Loop:
             interrupts.hold()
             self.files.add(recorder.count + 1, step)
         if not (step.solution.solved or (self.on_failure == "record" and step.state is not step.start)):
+            recorder.proofs.add(step.start.t, NONE, step.solution.certificate)
             raise _Stopped(Stop(t=step.start.t, reason=step.solution.explain()))
         return step, found
 

@@ -15,6 +15,7 @@ from ..arrays import Array
 from ..errors import InputError, SceneError
 from ..mechanics.state import State
 from .contact_table import LINES, ContactTable
+from .proofs import Proof
 from .trajectory import Column, Event, StepTable, Stop, Text, Trajectory
 
 SCHEMA = "gaussdyn/run/1"
@@ -166,6 +167,10 @@ def _write(file: Any, run: Trajectory) -> None:
     file["events/t"] = np.array([event.t for event in run.events], dtype=np.float64)
     for name in ("kind", "id"):
         _put(file, f"events/{name}", np.array([getattr(event, name) for event in run.events], dtype=np.str_))
+    proofs = file.create_group("certificates")
+    for k, proof in enumerate(run.certificates):
+        proofs[f"{k:06d}"] = proof.document
+        proofs[f"{k:06d}"].attrs.update(t=proof.t, outcome=proof.outcome)
     if run.table is not None:
         for name in ("offsets", *LINES):
             _put(file, f"contacts/{name}", getattr(run.table, name))
@@ -212,6 +217,7 @@ def _read(file: Any) -> Trajectory:
         table=_read_contacts(file["contacts"]),
         running=json.loads(file.attrs["running"]),
         events=tuple(Event(t=float(t), kind=str(kind), id=str(key)) for t, kind, key in events),
+        certificates=_read_proofs(file),
         final=_read_final(file["final"]),
         state_hash=str(file.attrs["state_hash"]),
         **{name: file[f"state/{name}"][()] for name in STATE},
@@ -237,6 +243,15 @@ def _matrix(group: Any) -> dict[str, Column]:
     values, units = group["values"][()], json.loads(group.attrs["units"])
     named = enumerate(units.items())
     return {name: Column(unit=unit, values=np.ascontiguousarray(values[:, k])) for k, (name, unit) in named}
+
+
+def _read_proofs(file: Any) -> tuple[Proof, ...]:
+    """Return the certificates in their order; older runs have none."""
+    stored = file.get("certificates", {})
+    return tuple(
+        Proof(t=float(one.attrs["t"]), outcome=str(one.attrs["outcome"]), document=one[()].decode())
+        for _, one in sorted(stored.items())
+    )
 
 
 def _read_contacts(group: Any) -> ContactTable:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from ..arrays import Array, IntArray, scalar
 from ..errors import BackendMissing, InputError
 from ..mechanics.state import State
 from .contact_table import Contact, ContactTable, PairForce, empty_table
+
+if TYPE_CHECKING:
+    from .proofs import Proof
 
 Text = NDArray[np.str_]
 
@@ -122,6 +125,9 @@ class Trajectory:
         Status, residual, outcome and friction margin of every step.
     columns : dict of str to Column
     events : tuple of Event
+    certificates : tuple of Proof
+        Where a stretch of NONE, MULTIPLE or CONTINUUM begins, and where no acceleration was passed or ended the run: a
+        proof that the stand-alone checkers read (of the first 100 that could be proved).
     statistics : dict
         steps, unsolved_steps, max_residual, max_penetration_m, max_cone, energy_drift_rel (formats of `run`).
     settings : dict
@@ -155,6 +161,7 @@ class Trajectory:
     steps: StepTable
     columns: Mapping[str, Column]
     events: tuple[Event, ...] = ()
+    certificates: tuple[Proof, ...] = ()
     statistics: Mapping[str, float | int | None] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from ..contact.assemble import assemble, blocks
 from ..contact.snapshot import LocalDynamics, rows_of
 from ..integrate.energy import energy
 from ..integrate.events import RESTED, UNSETTLED
-from ..integrate.projection import ALLOWED, CLOSE, RANK, ROUNDING, in_place
+from ..integrate.projection import ALLOWED, ROUNDING
 from ..integrate.recorder import component_names
 from ..integrate.stepper import Stepper
 from ..integrate.steppers import from_settings
@@ -24,10 +24,11 @@ from ..mechanics.state import State
 from ..mechanics.system import System
 from ..programs.residuals import block_residuals
 from .audit_file import EXACT, RESIDUAL
+from .open_ends import unexplained
 from .series import Series
 
 FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate": 1e-10}
-IDLE = "inactive"  # a row without friction that acted and did not push: the projection may have passed by it
+IDLE = ("inactive", "degenerate")  # modes of rows that may act without a push: the projection may have passed by them
 
 
 def state_series(run: Trajectory, system: System) -> list[Series]:
@@ -91,6 +92,7 @@ def _scale(run: Trajectory) -> float:
 class _SavedStep:
     """One saved step, rebuilt: its states, its dynamics, and the impulses that the run claims (N s)."""
 
+    system: System
     start: State
     state: State
     dt: float
@@ -98,7 +100,7 @@ class _SavedStep:
     q: Array
     impulses: dict[str, Array]
     forces: float | None
-    slack: Array
+    places: tuple[tuple[Row, ...], ...]
 
     @classmethod
     def of(cls, run: Trajectory, system: System, stepper: Stepper, k: int) -> _SavedStep:
@@ -109,7 +111,7 @@ class _SavedStep:
         located = bool(getattr(stepper, "located", False))  # it finds by itself what was kept
         rows = rows_of(_local(run, system, k, located), state.t, state.q, state.v)
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
-        idle = set() if located else {one.id for one in run.contacts(k) if one.mode == IDLE}
+        idle = set() if located else {one.id for one in run.contacts(k) if one.mode in IDLE}
         if not located:  # what was listed late may have acted in the projection alone
             listed = rows_of(near_of(system, start, dt), start.t, start.q, start.v)
             idle |= {one.id for one in run.contacts(k)} - {row.id for row in listed}
@@ -125,8 +127,8 @@ class _SavedStep:
             extra["restitution"] = kept
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
         return cls(
-            start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses,
-            forces=rebuilt.laws, slack=_slack(system, rebuilt.q, state.q, rebuilt.dynamics),
+            system=system, start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses,
+            forces=rebuilt.laws, places=rebuilt.places or (rebuilt.dynamics.rows,),
         )  # fmt: skip
 
     def figures(self) -> tuple[float, float, float, float]:
@@ -134,7 +136,7 @@ class _SavedStep:
         return self._kinematics(), self._momentum(), self._laws(), self._joint_rate()
 
     def _kinematics(self) -> float:
-        off = np.maximum(np.abs(self.state.q - self.q) - self.slack, 0.0)
+        off = unexplained(self.system, self.q, self.state.q, self.places, self.dynamics.factor)
         return _relative(off, np.abs(self.start.q) + np.abs(self.q))
 
     def _momentum(self) -> float:
@@ -178,21 +180,6 @@ class _SavedStep:
                 rate = (rate + (self.dt * row.drift if row.level == "acceleration" else row.rate))[:n]
                 worst = max(worst, _relative(np.abs(rate), np.abs(row.J[:n]) @ reach))
         return worst
-
-
-def _slack(system: System, q: Array, other: Array, dynamics: LocalDynamics) -> Array:
-    """Return how far apart two ends of a step may be since gaps may be off by `CLOSE`, for each coordinate.
-
-    The position projection leaves such gaps as they are; d = M^-1 J^T (J M^-1 J^T)^+ gap says what they mean for q.
-    """
-    rows = [row.J[0] for row in dynamics.rows if in_place(row)]
-    if not rows or np.abs(q - other).max(initial=0.0) <= EXACT * np.abs(q).max(initial=0.0):
-        return np.zeros(len(q))
-    J = np.array(rows)
-    back = np.linalg.solve(dynamics.M, J.T)
-    moved = np.abs(back @ np.linalg.pinv(J @ back, rcond=RANK, hermitian=True)).sum(axis=1) * CLOSE
-    ahead = [np.abs(system.move(q, d, 1.0) - q) for d in np.diag(moved)]
-    return np.asarray(np.sum(ahead, axis=0))
 
 
 def _local(run: Trajectory, system: System, k: int, located: bool) -> System:

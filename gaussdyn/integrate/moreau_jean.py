@@ -134,7 +134,8 @@ class MoreauJean:
         if known.contrary:
             known = known.problem.independent().guess(state.v, pushing, state.q)
         found = known.problem.guess(state.v, known.stopped(state.v) | pushing)
-        return Rebuilt(dynamics=known.dynamics, q=found.end.q)
+        obeyed = tuple(row for row in found.end.rows if row.id in found.problem.bounce)
+        return Rebuilt(dynamics=known.dynamics, q=found.end.q, places=(*found.end.passed, obeyed))
 
     def kernels(self, system: System) -> CompiledBodies | None:
         """Return the system compiled, None if the interpreted scheme shall take its steps."""

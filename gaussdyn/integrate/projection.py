@@ -44,11 +44,14 @@ class Place:
     rows : tuple of Row
     fault : str
         The row that is violated, and by how much, where the projection failed.
+    passed : tuple of tuples of Row
+        The rows that each pass of the projection obeyed that led here.
     """
 
     q: Array
     rows: tuple[Row, ...]
     fault: str = ""
+    passed: tuple[tuple[Row, ...], ...] = ()
 
 
 def projected(
@@ -92,7 +95,7 @@ def projected(
             return place
         d, held = _way_back(cleared(obeyed), L, held, 0.1 * limit)
         q = vector("move(q, v, dt)", system.move(place.q, d, 1.0), len(place.q))
-        place = Place(q=q, rows=rows_of(system, t, q, v))
+        place = Place(q=q, rows=rows_of(system, t, q, v), passed=(*place.passed, tuple(obeyed)))
     return _judged(place, acts)
 
 

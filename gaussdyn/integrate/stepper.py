@@ -112,11 +112,14 @@ class Rebuilt:
         Coordinates to which the velocities before and after lead.
     laws : float or None
         Residual E of the laws, where they do not hold for the impulses of the step but for the forces at its end.
+    places : tuple of tuples of Row
+        The rows that the passes of the position projection obeyed, those at its end last; empty where there is none.
     """
 
     dynamics: LocalDynamics
     q: Array
     laws: float | None = None
+    places: tuple[tuple[Row, ...], ...] = ()
 
 
 class Stepper(Protocol):

@@ -69,7 +69,7 @@ def listed(problem: ThetaProblem, ids: Collection[str], q: Array, v: Array, dt: 
 
 def told(problem: ThetaProblem, ids: Collection[str], end: State) -> ThetaProblem:
     """Return the problem with contacts said to be listed late, as far as they are found where the step ended."""
-    for dt in (0.0, problem.dt):
+    for dt in (0.0, problem.dt, 4.0 * problem.dt):  # one that rebounds has left again
         missing = set(ids) - {row.id for row in problem.middle.rows}
         if missing and can_list(problem):
             problem = listed(problem, missing, end.q, end.v, dt)

@@ -26,7 +26,8 @@ from .slip_turn import Turning, turnings
 
 TURN = 1e-6  # rad, by which directions are turned to see what follows
 TRIES, FASTEST = 30, 0.3  # of Newton's method for directions; rad in one of them
-ALONG = 1e-13  # rad: so near to its acceleration is a direction of slip
+ALONG = 1e-13  # rad: so near to its acceleration is a direction of slip, if rounding allows
+NEAR = 1e-9  # rad: so near is enough where Newton's method comes no nearer: redundant reactions are rounded by more
 
 
 def aligned(phase: Phase, place: Place, allowed: float) -> Phase:
@@ -44,12 +45,14 @@ def aligned(phase: Phase, place: Place, allowed: float) -> Phase:
         return phase
     try:
         ones = [one for one, a in zip(ones, _along(phase, place, ones), strict=True) if np.hypot(*a) > allowed]
-        x, found = np.array([np.arctan2(one.e[1], one.e[0]) for one in ones]), phase
+        x, found, best = np.array([np.arctan2(one.e[1], one.e[0]) for one in ones]), phase, (np.inf, phase)
         for _ in range(TRIES if ones else 0):
             a = _along(found, place, ones)
             off = np.cos(x) * a[:, 1] - np.sin(x) * a[:, 0]
-            if (np.abs(off) <= ALONG * np.hypot(*a.T)).all():
-                return found
+            left = float((np.abs(off) / np.hypot(*a.T)).max())
+            if left <= ALONG or best[0] <= min(left, NEAR):
+                return found if left < best[0] else best[1]
+            best = min(best, (left, found), key=lambda one: one[0])
             J = np.empty((len(ones), len(ones)))
             for k in range(len(ones)):
                 d = (_along(_pointing(found, ones, x + TURN * (np.arange(len(ones)) == k)), place, ones) - a) / TURN

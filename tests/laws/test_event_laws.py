@@ -207,3 +207,28 @@ def test_a_touch_of_edges_that_has_moved_on_by_the_time_it_is_found_costs_no_ene
     run = simulate(system, state, 0.27, stepper=EventDriven())
     assert run.status == "COMPLETED", run.stop
     assert np.abs(run["energy_error"]).max() <= 1e-9 * float(run["kinetic"].max() + np.abs(run["potential"]).max())
+
+
+def test_a_slip_among_redundant_contacts_begins_along_its_acceleration():
+    system, state = linked(3, 130)  # friction drops as it begins, and three contacts are redundant
+    run = simulate(system, state, 0.2255, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    key = "b0:axis/b1:e10"
+    begins = next(event.t for event in run.events if (event.kind, event.id) == ("slip", key))
+    later = simulate(system, state, begins + 1e-6, stepper=EventDriven()).final
+    (row,) = (
+        row for row in system.near(later.t, later.q, later.v, 0.0).rows(later.t, later.q, later.v) if row.id == key
+    )
+    r, slip = later.memory[key], row.rate[1:]
+    assert np.linalg.norm(slip) > 1e-7
+    np.testing.assert_allclose(r[1:], -row.mu * r[0] * slip / np.linalg.norm(slip), rtol=0, atol=1e-6 * r[0])
+
+
+@pytest.mark.slow
+def test_the_audit_allows_redundant_reactions_another_share():
+    system, state = linked(2, 20)
+    before = simulate(system, state, 0.6, stepper=EventDriven()).final
+    run = simulate(system, before, 0.7, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()

@@ -48,8 +48,9 @@ from .compiled_projection import ITERATE, STATE, Iterate, StateArrays, held_push
 from .compiled_rest import settle, take_up
 
 DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS, UNLISTED = range(8)
-MAX_PASSES = 25
+MAX_PASSES = 25  # with one set of contacts
 MOST_FACTORS = 60
+SETTLED = 1e-14
 STALLED = 1e-8
 ROUGH = 1e-8  # residual that is enough before the last pass, as in `passes`
 FINER = 1e-3  # the same as a share of the last change
@@ -302,6 +303,15 @@ def rest_bodies(
     return E, floor, factors
 
 
+@kernel("boolean(float64, float64, float64, int64)", borrows=True)
+def hopeless(change: float, last: float, earlier: float, left: int) -> bool:
+    """Return whether passes will not settle in those that are left, as in `passes`: by the mean factor of the last two.
+
+    Changes may swing as they fall.
+    """
+    return bool(np.isfinite(last + earlier) and change * min(change / earlier, 1.0) ** (0.5 * left) > SETTLED)
+
+
 @kernel(
     f"UniTuple(float64, 7)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
     f"{ORDERING}, {WORK}, {WORK}, {ITERATE}, {A1}, float64, int64, boolean)",
@@ -319,13 +329,14 @@ def solve_step(
     proximal solves, DONE, HARD or OVERLAP, and whether the next step may hold the factors if nothing moves till then.
     """
     guess, v = state[5], iterate[4]
-    last, E, goal, alpha, factors, passes, slow, settled, code = np.inf, 0.0, tol, FINE, 0, 0, 0, False, OVERLAP
+    last, earlier, E, goal, alpha, factors, passes, slow = np.inf, np.inf, 0.0, tol, FINE, 0, 0, 0
+    begun, settled, code = 0, False, OVERLAP  # begun: the passes that there were before those with the contacts now
     joined = given > 0  # whether contacts may have joined
     left = False  # whether idle ones have left again: where they close once more they stay
     if not given:
         for f in range(n):
             index[0][JOINED, f] = 0
-    while passes < MAX_PASSES:
+    while passes < begun + MAX_PASSES:
         late, used = refresh(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, bench, iterate, span,
             int(passes == 0 and not given),
@@ -335,13 +346,13 @@ def solve_step(
             break
         if settled and late > 0:
             join_late(n, features, state, poses, index, problem, iterate, span)
-            last, settled, joined, held = np.inf, False, True, False
+            last, earlier, begun, settled, joined, held = np.inf, np.inf, passes, False, True, False
             continue
         if settled and (left or not leave_idle(n, features, poses, index, problem, iterate)):
             code = DONE
             break
         if settled:
-            last, settled, left, held = np.inf, False, True, False
+            last, earlier, begun, settled, left, held = np.inf, np.inf, passes, False, True, False
             continue
         passes += 1
         near = max(tol, min(ROUGH, FINER * last))
@@ -359,11 +370,13 @@ def solve_step(
         for i in range(len(v)):
             for k in range(6):
                 guess[i, k] = v[i, k]
-        settled = goal >= E and (change <= 1e-14 or (change >= 0.5 * last and change <= STALLED))
+        settled = goal >= E and (change <= SETTLED or (change >= 0.5 * last and change <= STALLED))
         if goal >= E and change == 0.0 and late == 0 and not joined and held_push(index, aside, problem, iterate[0]):
             code = DONE
             break
-        last = change
+        if not settled and span[7] == 0.0 and hopeless(change, last, earlier, begun + MAX_PASSES - passes):
+            break
+        last, earlier = change, last
     keeps = held and passes == 1 and not joined and alpha == FINE and not slips(problem[0][1][-1], work[8])
     return E, goal, float(factors), float(passes), float(slow), float(code), float(int(keeps))
 

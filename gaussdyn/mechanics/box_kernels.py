@@ -25,6 +25,7 @@ from .shape_kernels import (
     EDGE,
     FACE,
     NONE,
+    RIM,
     SAME,
     axis_of,
     centre_of,
@@ -245,12 +246,13 @@ def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, 
             positive = sigma > 0.0
             x_edge = edge_number(other, s > 0.0, positive) if side < 2 else edge_number(other, positive, s > 0.0)
             at = along(middle, 1.0, unit(run, way * (2.0 * f - 1.0) * hy[run]))
-            label = (j, EDGE + y_edge, i, EDGE + x_edge)
             turn = 1.0 if (side < 2) == (s * room[across, run] > 0.0) else -1.0
             if crosses(room, run, across, other):
                 db = unit(other, turn)
+                label = (j, EDGE + y_edge, i, EDGE + x_edge)
                 put(found, LINE_LINE, label, middle, unit(run, 1.0), 0.0, edge_middle(hx, x_edge), db, 0.0)
             else:
+                label = (j, EDGE + y_edge, i, RIM + x_edge)
                 put(found, BALL_PLANE, label, at, NONE, 0.0, unit(k, s * hx[k]), unit(k, s), 0.0)
     return last
 

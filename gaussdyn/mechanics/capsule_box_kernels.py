@@ -14,6 +14,7 @@ from .shape_kernels import (
     EDGE,
     END,
     NONE,
+    RIM,
     axis_of,
     corner,
     edge_middle,
@@ -107,12 +108,13 @@ def axis_on_face(
     for which in range(2):
         t, edge = (low, low_edge) if which == 0 else (high, high_edge)
         if edge >= 0 and edge != known and s * (p[k] + t * e[k]) - h[k] - r <= limit:
-            label, middle, db = (i, 0, j, EDGE + edge), edge_middle(h, edge), unit(edge // 4, 1.0)
+            middle, db = edge_middle(h, edge), unit(edge // 4, 1.0)
             if crosses(along(p, -1.0, middle), e, reach, edge // 4, k, h):
                 da = unit(2, 1.0 if s * cross3(e, db)[k] > 0.0 else -1.0)
-                put(found, LINE_LINE, label, NONE, da, r, middle, db, 0.0)
+                put(found, LINE_LINE, (i, 0, j, EDGE + edge), NONE, da, r, middle, db, 0.0)
             else:
-                put(found, BALL_PLANE, label, (0.0, 0.0, t), NONE, r, unit(k, s * h[k]), unit(k, s), 0.0)
+                label, at = (i, 0, j, RIM + edge), (0.0, 0.0, t)
+                put(found, BALL_PLANE, label, at, NONE, r, unit(k, s * h[k]), unit(k, s), 0.0)
 
 
 @kernel(f"int64({A2}, int64, int64, {V3}, {V3}, float64, {V3}, {A2})", borrows=True)

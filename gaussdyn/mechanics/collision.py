@@ -26,7 +26,12 @@ SUFFIXES: dict[int, tuple[str, ...]] = {
     ELLIPSOID: ("",),
     HALF_SPACE: ("",),
     CAPSULE: (":axis", ":end0", ":end1"),
-    BOX: (*(f":c{i}" for i in range(8)), *(f":e{i:02d}" for i in range(12)), *(f":f{i}" for i in range(6))),
+    BOX: (
+        *(f":c{i}" for i in range(8)),
+        *(f":e{i:02d}" for i in range(12)),
+        *(f":f{i}" for i in range(6)),
+        *(f":r{i:02d}" for i in range(12)),
+    ),
 }
 
 

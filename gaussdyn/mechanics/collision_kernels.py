@@ -15,7 +15,7 @@ from .feature_kernels import A1, A2
 from .round_kernels import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
 from .shape_kernels import A3, BOX, CAPSULE, ELLIPSOID, HALF_SPACE, I1, I2, KIND, NONE, SPHERE
 
-LABELS = 32  # more than any shape has features
+LABELS = 64  # more than any shape has features
 FRAME, SIZE, LOW, HIGH = 3, 12, 15, 18  # columns of `world`
 
 

@@ -19,6 +19,7 @@ A3, I1, I2 = "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 LABEL = "UniTuple(int64, 4)"
 SPHERE, CAPSULE, BOX, ELLIPSOID, HALF_SPACE = 0, 1, 2, 3, 4
 EDGE, FACE, END = 8, 20, 1  # first numbers of the edges and faces of a box and of the ends of a capsule in labels
+RIM = 26  # the same of its edges where a point over one touches the face: another geometry than the edge, another label
 KIND = 14  # column of `found`
 NONE = (0.0, 0.0, 0.0)
 BORDER = 2e-8  # of the size: points this far beyond the border of a face still stand on it

@@ -10,10 +10,10 @@ import numpy as np
 from ..arrays import Array
 from .collision import BOX, CAPSULE, Shapes
 from .extents import Border, Crossing, Extent, Line, Pose, Tip
-from .features import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
+from .features import BALL_BALL, BALL_LINE, LINE_LINE
 from .planar_vectors import GROUND
 
-EDGE, FACE = 8, 20  # first numbers of the edges and faces of a box in labels, as in `shape_kernels`
+EDGE, FACE, RIM = 8, 20, 26  # first numbers of the edges, faces and rims of a box in labels, as in `shape_kernels`
 Side = tuple[int, int]  # an axis of a shape, and on which side of its middle
 
 
@@ -44,7 +44,7 @@ def _on_second(shapes: Shapes, names: list[str], kind: int, label: Sequence[int]
     """Return where the feature of the second shape ends."""
     b, g = label[2], label[3]
     form, shape = shapes.arrays.forms[b], int(shapes.arrays.table[b, 0])
-    if shape == BOX and not (kind == BALL_PLANE and g < FACE):
+    if shape == BOX and g < RIM:
         within, beyond = _of_box(g)
     elif shape == CAPSULE:
         within, beyond = ([2], []) if g == 0 else ([], [(2, 2 * g - 3)])

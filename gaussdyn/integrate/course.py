@@ -160,6 +160,8 @@ class Course(Integration):
             return Stretch(piece=piece, found=found, look=ship.look, one_step=ship.take)
         if not done.taken:
             return None
+        mean = (done.t - self.t) / done.taken
+        self._watch_pace(mean, mean, done.t, end, done.taken)
         self._move_to(phase, done.t, done.y)
         if done.held_is_off:
             self._hold(phase, rows_of(phase.system, self.t, self.q, self.v))

@@ -154,7 +154,7 @@ class Integration:
             self._watch_turning(piece)
         else:
             self._watch_stiffness(piece, end)
-        self._watch_pace(piece, end)
+        self._watch_pace(max(self.h, piece.h), piece.h, piece.t_end, end)
         grown = min(h * factor(off), self.accuracy.step or np.inf)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
         assert self.now is not None
@@ -236,17 +236,26 @@ class Integration:
         if self.stiff >= STIFF_STEPS and left > HOPELESS:
             raise Stiff(f"forces are stiff, {left:.2g} steps of {piece.h:.2g} s are left; take MoreauJean or Smooth")
 
-    def _watch_pace(self, piece: Piece, end: float) -> None:
-        """Raise Stuck where steps stay very short, whatever the reason: towards a pole they get shorter and shorter."""
-        self.longest = max(self.longest, self.h, piece.h)
+    def _watch_pace(self, wanted: float, h: float, t: float, end: float, taken: int = 1) -> None:
+        """Raise Stuck where steps stay very short, whatever the reason: towards a pole they get shorter and shorter.
+
+        Parameters
+        ----------
+        wanted, h, t : float
+            The length that was tried, the (mean) one of the last steps, and where these end, s.
+        end : float
+        taken : int
+            How many steps that were.
+        """
+        self.longest = max(self.longest, wanted, h)
         steps, first = self.crawled
-        if piece.h > CRAWL * self.longest:
+        if h > CRAWL * self.longest:
             self.crawled = (0, 0.0)
             return
-        self.crawled = (steps + 1, first) if steps and piece.h > 0.5 * first else (1, piece.h)
-        left = (end - piece.t_end) / piece.h
+        self.crawled = (steps + taken, first) if steps and h > 0.5 * first else (taken, h)
+        left = (end - t) / h
         if steps >= CRAWLS and left > ENDLESS:
-            raise Stuck(f"{steps} steps in a row are as short as {piece.h:.2g} s, {left:.2g} of them are left")
+            raise Stuck(f"{steps} steps in a row are as short as {h:.2g} s, {left:.2g} of them are left")
 
     def _instant(self, phase: Phase, t: float, y: Array) -> Instant:
         nq, nv = len(self.q), len(self.v)

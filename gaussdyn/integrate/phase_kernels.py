@@ -30,6 +30,7 @@ DONE, EVENT, HOLD, FAIL, STIFF = 0, 1, 2, 3, 4
 FORCE = 2
 LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
 MOST_BENT, STIFF_STEPS, HOPELESS = 1.0, 50.0, 3e3
+AT_ONCE = 10_000.0  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 HELD_TO = 1e-13  # m and m/s, times max(1, |q|) and max(1, |v|)
 
 
@@ -65,9 +66,9 @@ def cruise(
 ) -> int:  # fmt: skip
     """Take steps as long as nothing happens, and return why they end.
 
-    DONE: at control[END]. HOLD: something that is held is off. EVENT: a condition may fall below zero in the step that
-    K, `end` and F describe, which is not taken; `seen` (8, w) has the conditions and rates at its beginning, middle and
-    end. STIFF, FAIL: the step is not taken.
+    DONE: at control[END], or many steps are taken. HOLD: something that is held is off. EVENT: a condition may fall
+    below zero in the step that K, `end` and F describe, which is not taken; `seen` (8, w) has the conditions and rates
+    at its beginning, middle and end. STIFF, FAIL: the step is not taken.
     """
     nv, rows = bodies.shape[1], len(numbers)
     a = J[2 * rows + n + 2]
@@ -127,5 +128,5 @@ def cruise(
         control[TAKEN] += 1.0
         if off:
             return HOLD
-        if control[T] >= stop:
+        if control[T] >= stop or control[TAKEN] >= AT_ONCE:
             return DONE

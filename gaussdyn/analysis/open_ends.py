@@ -9,10 +9,11 @@ from scipy.linalg import solve_triangular
 
 from ..arrays import EPS, Array
 from ..integrate.projection import CLOSE, ROUNDING, in_place
+from ..integrate.soft_gaps import ROUNDS, SOFT
 from ..mechanics.rows import Row
 from ..mechanics.system import System
 
-DEPENDENT = 1e-5  # singular values below this, relative, belong to redundant rows
+DEPENDENT = 1e-5  # directions that are nearer to one another than this, relative, count as one
 WEAK = 1e-2  # singular values up to this, relative: what they leave open is not closed again by the passes that follow
 SAME = 4.0 * EPS  # of the coordinates, relative
 SMALL = 1e-4  # shift by which the coordinates are differentiated: cubes of it are rounding
@@ -22,7 +23,8 @@ def unexplained(system: System, q: Array, other: Array, places: Sequence[Sequenc
     """Return what is left of the difference of two ends where gaps that are off by `CLOSE` explain what they can.
 
     Where gaps hardly tell shifts from one another, a singular value s of their Jacobian, a pass of the projection
-    knows the shift along that one to CLOSE / s only. Shifts that change no gap are known: nothing explains them.
+    knows the shift along that one to CLOSE / s only, or to what its rounds, each a share s^2 / SOFT, may move. Shifts
+    that change no gap are known: nothing explains them.
 
     Parameters
     ----------
@@ -48,8 +50,8 @@ def unexplained(system: System, q: Array, other: Array, places: Sequence[Sequenc
     y = L.T @ np.linalg.lstsq(N, off, rcond=None)[0]
     found = [one for rows in places if (one := _directions(rows, L, max(CLOSE, ROUNDING * size))) is not None]
     for V, far in _ways(found):
-        a = np.linalg.lstsq(V, y, rcond=DEPENDENT)[0]
-        y_left = y - V @ np.clip(a, -far, far)
+        share = np.linalg.lstsq(V * far, y, rcond=DEPENDENT)[0]  # of what each leaves open: least, for some are alike
+        y_left = y - (V * far) @ np.clip(share, -1.0, 1.0)
         y = y_left if y_left @ y_left < y @ y else y
     explained = L.T @ np.linalg.lstsq(N, off, rcond=None)[0] - y
     return np.asarray(np.abs(off - N @ solve_triangular(L, explained, lower=True, trans="T")))
@@ -82,5 +84,4 @@ def _directions(rows: Sequence[Row], L: Array, gap: float) -> tuple[Array, Array
     length = np.linalg.norm(X, axis=1)
     scale = np.where(length > 0.0, length, 1.0)
     U, s, Vt = np.linalg.svd(X / scale[:, None], full_matrices=False)
-    told = s > DEPENDENT * s.max(initial=0.0)
-    return Vt[told].T, s[told], np.abs(U.T[told]) @ (gap / scale) / s[told]
+    return Vt.T, s, np.abs(U.T) @ (gap / scale) * s / (s * s + SOFT / ROUNDS)

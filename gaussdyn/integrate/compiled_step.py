@@ -331,6 +331,7 @@ def solve_step(
     guess, v = state[5], iterate[4]
     last, earlier, E, goal, alpha, factors, passes, slow = np.inf, np.inf, 0.0, tol, FINE, 0, 0, 0
     begun, settled, code = 0, False, OVERLAP  # begun: the passes that there were before those with the contacts now
+    fine = False  # whether the last answer was a full one: a rough one may not have moved at all
     joined = given > 0  # whether contacts may have joined
     left = False  # whether idle ones have left again: where they close once more they stay
     if not given:
@@ -370,13 +371,13 @@ def solve_step(
         for i in range(len(v)):
             for k in range(6):
                 guess[i, k] = v[i, k]
-        settled = goal >= E and (change <= SETTLED or (change >= 0.5 * last and change <= STALLED))
+        settled = goal >= E and (change <= SETTLED or (fine and change >= 0.5 * last and change <= STALLED))
         if goal >= E and change == 0.0 and late == 0 and not joined and held_push(index, aside, problem, iterate[0]):
             code = DONE
             break
         if not settled and span[7] == 0.0 and hopeless(change, last, earlier, begun + MAX_PASSES - passes):
             break
-        last, earlier = change, last
+        last, earlier, fine = change, last if last > SETTLED else np.inf, bool(goal >= E)
     keeps = held and passes == 1 and not joined and alpha == FINE and not slips(problem[0][1][-1], work[8])
     return E, goal, float(factors), float(passes), float(slow), float(code), float(int(keeps))
 

@@ -70,7 +70,7 @@ def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, 
             return guess, solution.but(status=Status.MAX_ITERATIONS, message=fault) if solution.solved else solution
         deep = unlisted(guess)
         if not deep:
-            return guess, solution
+            return _as_listed(guess), solution
         if not can_list(problem):  # so that it is seen at least
             return replace(guess, end=replace(guess.end, rows=(*guess.end.rows, *deep))), solution
         near, stopped = reactions(guess.dynamics, solution), guess.stopped(solution.x)
@@ -79,6 +79,14 @@ def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, 
         guess, solution = _refined(more.guess(solution.x, stopped), near)
     words = f"{deep[0].id} overlapped by {-deep[0].gap:.3g} m at the end of the step, the {SEARCHES}th time that others"
     return guess, solution.but(status=Status.MAX_ITERATIONS, message=f"{words} were put right; take a smaller step")
+
+
+def _as_listed(guess: Guess) -> Guess:
+    """Return the guess without contacts that were listed late and do not act: their features are beside each other."""
+    gone = guess.problem.added - guess.problem.bounce.keys()
+    if not gone:
+        return guess
+    return replace(guess, end=replace(guess.end, rows=tuple(row for row in guess.end.rows if row.id not in gone)))
 
 
 def _with_late(guess: Guess, solution: Solution) -> tuple[Guess, Solution]:
@@ -112,7 +120,7 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
     Rates at the end are met with the Jacobian of the midpoint, so that passes contract only where that has no smaller
     singular value than it changes by. Where they do not, the laws are taken at the midpoint.
     """
-    problem, changes = guess.problem, [np.inf]
+    problem, changes, fine = guess.problem, [np.inf], False
     for k in range(1, MAX_PASSES + 1):
         tol = max(problem.tol, min(ROUGH, FINER * changes[-1]))
         solution = brought_to_rest(guess.dynamics, resolve(guess.dynamics, start=near, tol=tol), problem.tol)
@@ -121,8 +129,9 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
         near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
         refined = problem.after(guess, solution.x)
         change = refined.far_from(guess)
-        settled = change <= SETTLED or (change >= 0.5 * changes[-1] and change <= STALLED)
-        if settled and _reached(solution, tol, problem.tol):
+        stalled = fine and change >= 0.5 * changes[-1] and change <= STALLED
+        fine = _reached(solution, tol, problem.tol)  # a rough answer may not have moved at all
+        if fine and (change <= SETTLED or stalled):
             if not refined.contrary:
                 return refined, solution
             problem, changes = problem.independent(), [np.inf]
@@ -164,8 +173,11 @@ def _nearly(solution: Solution) -> bool:
 
 
 def _hopeless(changes: Sequence[float]) -> bool:
-    """Return whether passes will not settle, from the mean factor of the last two: changes may swing as they fall."""
-    if len(changes) < 4 or not np.isfinite(changes[-3:]).all():
+    """Return whether passes will not settle, from the mean factor of the last two: changes may swing as they fall.
+
+    Nothing follows from a rough answer that did not move at all.
+    """
+    if len(changes) < 4 or not np.isfinite(changes[-3:]).all() or changes[-3] <= SETTLED:
         return False
     factor = float(np.sqrt(changes[-1] / changes[-3]))
     return changes[-1] * min(factor, 1.0) ** (MAX_PASSES - len(changes)) > SETTLED

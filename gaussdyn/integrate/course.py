@@ -6,7 +6,7 @@ raised by an offset until they have left it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,7 +24,8 @@ from .event_roots import Crossing, Search, Seen
 from .feature_ends import room_of
 from .holding import held
 from .instants import Instant, over_mass
-from .integration import Integration, OneStep
+from .integration import Integration, OneStep, Stuck
+from .modes import rough
 from .phases import Phase
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
@@ -105,6 +106,7 @@ class Course(Integration):
     def _stretch(self, phase: Phase, end: float) -> Stretch:
         """Take one step of the integrator, and look for the first event in it."""
         piece, after = self._step(phase, end)
+        _watch_caps(phase, after.rows)
         before = self._instant(phase, piece.t, piece.y)
 
         def look(t: float, y: Array) -> Seen:
@@ -234,3 +236,11 @@ class Course(Integration):
 def seen(phase: Phase, now: Instant) -> Seen:
     """Return the conditions at an instant."""
     return Seen(now.t, phase.conditions(now), phase.rates(now))
+
+
+def _watch_caps(phase: Phase, rows: Sequence[Row]) -> None:
+    """Raise Stuck where dry friction has set in within a phase that began without any: no mode of it was chosen."""
+    for first, row in zip(phase.rows, rows, strict=True):
+        if row.kind == "dry" and rough(row) and not rough(first):
+            words = f"the cap of {row.id} was zero and has grown to {row.cap_s:.2g} N"
+            raise Stuck(f"{words}: friction that sets in like this is not followed; let it be 1e-12 N where it is none")

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import sympy as sp
 from scipy.integrate import solve_ivp
+from small_systems import Plain
 from sympy.physics.mechanics import dynamicsymbols
 
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.lagrangian import Contact, Friction, LagrangianSystem
+from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.slip_law import slip_law
 from gaussdyn.mechanics.state import State
 
@@ -96,3 +98,25 @@ def test_a_guide_whose_load_and_reaction_vanish_together():
     expected = [np.pi / 3, 2 * np.pi / 3, (2 * np.pi + np.arccos(5.0 - 3.0 * v0 / (mu * A))) / 3]
     np.testing.assert_allclose([event.t for event in run.events if event.t > 0.0], expected, atol=1e-11)
     assert [event.kind for event in run.events if event.t > 0.0] == ["turn", "turn", "stick"]
+
+
+class Brake(Plain):
+    """Dry friction whose cap is c0 + x."""
+
+    def __init__(self, c0):
+        self.c0 = c0
+
+    def rows(self, t, q, v):
+        return (Row(id="brake", kind="dry", J=[[1.0]], rate=v, drift=[0.0], cap=self.c0 + max(float(q[0]), 0.0)),)
+
+
+def test_friction_that_sets_in_from_a_cap_of_zero_is_not_passed_over():
+    """With a faint cap it is x'' = -x until the speed vanishes: x = sin t; with none at all the run stops in words."""
+    start = State(q=[0.0], v=[1.0])
+    run = simulate(Brake(1e-12), start, 3.0, stepper=EventDriven())
+    assert [event.kind for event in run.events] == ["stick"]
+    assert run.events[0].t == pytest.approx(np.pi / 2, abs=1e-11)
+    assert run.final.q == pytest.approx([1.0], abs=1e-11)
+    stopped = simulate(Brake(0.0), start, 3.0, stepper=EventDriven())
+    assert stopped.status == "STOPPED"
+    assert "the cap of brake was zero" in stopped.stop.reason

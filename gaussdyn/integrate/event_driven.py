@@ -148,6 +148,8 @@ class EventDriven:
             leg.run(end, t_max)
         except (Stuck, np.linalg.LinAlgError) as error:
             reached = None if isinstance(error, Stiff) else _up_to(leg, state)
+            if reached is None and isinstance(error.__cause__, Exception):
+                raise error.__cause__ from None
             return reached or _failed(leg, state, _stuck(leg.t, error))
         crowd = _crowd(state, leg, end)
         if crowd >= self.crowd:

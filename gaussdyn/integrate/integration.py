@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
 from ..arrays import Array
-from ..contact.snapshot import Activation
+from ..contact.snapshot import Activation, snapshot
+from ..mechanics.state import State
 from .dop853 import SHRINK, STAGES, Piece, factor, first_length, least_length, take
 from .impact_laws import ImpactLaw
 from .instants import Instant
@@ -80,6 +82,8 @@ class Integration:
         What takes the running step where friction turns a slip faster than it moves.
     turns : bool
         Whether it did so in the last step.
+    fault : Exception or None
+        What a function of the system raised within the step that was tried last.
     """
 
     control: Array | None
@@ -96,6 +100,7 @@ class Integration:
     side: float = 0.0
     turning: SlipTurn | None = None
     turns: bool = False
+    fault: Exception | None = None
 
     def _slope(self, t: float, y: Array) -> Array:
         """Return the rates of (q, v, impulses, work of reactions and of forces); LinAlgError at and beyond a pole."""
@@ -143,13 +148,11 @@ class Integration:
             off = 0.0 if piece is None else max(piece.error, self._off(piece, before) if h > split else 0.0)
             if piece is not None and off <= 1.0:
                 break
-            h *= SHRINK if piece is None else factor(off)
+            tried, h = h, h * (SHRINK if piece is None else factor(off))
             if off == np.inf and h < UNSOLVED * split:
                 self.turning = None
             if h < least_length(self.t):
-                if piece is None:
-                    raise Unbounded(self._jam(before))
-                raise Stuck(f"steps of {h:.2g} s are still too long")
+                self._give_up(before, tried, piece is None)
         if self.turning is not None:
             self._watch_turning(piece)
         else:
@@ -176,11 +179,30 @@ class Integration:
             return SHORTEST * left
 
     def _trial(self, y: Array, first: Array, h: float) -> Piece | None:
-        """Return one step of the integrator, None where it meets a pole."""
+        """Return one step of the integrator, None where it meets a pole, or what raises: a shorter one may not."""
+        self.fault = None
         try:
             return self._take(self.t, y, first, h)
         except np.linalg.LinAlgError:
             return None
+        except Stuck:
+            raise
+        except Exception as error:
+            self.fault = error
+            return None
+
+    def _give_up(self, before: Instant, tried: float, broken: bool) -> NoReturn:
+        """Raise Stuck with the reason why no step is short enough: what a function of the system does, or a pole."""
+        assert self.phase is not None
+        try:  # functions are not checked at every instant
+            snapshot(self.phase.system, State(t=self.t + tried, q=self.q, v=self.v), control=self.control)
+        except Exception as error:
+            self.fault = error
+        if self.fault is not None:
+            raise Stuck(str(self.fault)) from self.fault
+        if broken and before.r:
+            raise Unbounded(self._jam(before))
+        raise Stuck(f"steps of {tried:.2g} s are still too long")
 
     def _jam(self, now: Instant) -> str:
         """Return which reaction has a pole."""

@@ -275,3 +275,15 @@ def test_rows_must_keep_their_ids():
 def test_a_step_that_would_take_forever_is_refused():
     with pytest.raises(InputError, match="dt"):
         simulate(Ball(), State(q=[1.0], v=[0.0]), 1.0, stepper=MoreauJean(dt=1e-300))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"), [("nan", "force"), ("shape", "force"), ("raise", "ZeroDivisionError: the table has no entry")]
+)
+def test_a_function_that_fails_between_events_stops_the_run_there(how, words):
+    run = simulate(Failing(how), State(q=[1.0], v=[0.0]), 1.0, stepper=EventDriven())
+    assert run.status == "STOPPED"
+    assert words in run.stop.reason
+    assert run.stop.t == pytest.approx(0.1, abs=1e-10)
+    assert run.t_reached == run.stop.t
+    assert run["q0"] == pytest.approx(np.cos(run.t), abs=1e-12)

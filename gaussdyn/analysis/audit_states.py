@@ -11,7 +11,6 @@ import numpy as np
 from ..arrays import EPS, Array
 from ..contact.assemble import assemble, blocks
 from ..contact.snapshot import LocalDynamics, rows_of
-from ..integrate.accumulation import Rest
 from ..integrate.energy import energy
 from ..integrate.events import RESTED, UNSETTLED
 from ..integrate.projection import ALLOWED, ROUNDING
@@ -123,8 +122,7 @@ class _SavedStep:
         if located:
             kinds = [event.kind for event in run.events if event.t == state.t]
             times = tuple(sorted({event.t for event in run.events if start.t < event.t <= state.t}))
-            extra |= {"first": start.t == run.t[0], "rests": _rests(run, start.t, state.t)}
-            extra |= {"event": kinds[0], "times": times} if kinds else {}
+            extra |= {"event": RESTED if RESTED in kinds else kinds[0], "times": times} if kinds else {}
         elif kept != 1.0:
             extra["restitution"] = kept
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
@@ -182,17 +180,6 @@ class _SavedStep:
                 rate = (rate + (self.dt * row.drift if row.level == "acceleration" else row.rate))[:n]
                 worst = max(worst, _relative(np.abs(rate), np.abs(row.J[:n]) @ reach))
         return worst
-
-
-def _rests(run: Trajectory, start: float, end: float) -> dict[str, Rest]:
-    """Return which sequences of impacts end in a step, by row id, and the last impact before each of them."""
-    there = [event for event in run.events if start < event.t <= end]
-    found = {}
-    for rested in (event for event in there if event.kind == RESTED):
-        before = [event for event in there if event.kind == "impact" and event.t <= rested.t]
-        own = [event for event in before if event.id == rested.id] or before
-        found[rested.id] = Rest(end=rested.t, last=max((event.t for event in own), default=start))
-    return found
 
 
 def _local(run: Trajectory, system: System, k: int, located: bool) -> System:

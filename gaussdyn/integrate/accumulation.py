@@ -12,7 +12,6 @@ member at t0 is the last one that was at least twice as fast: at eps_n = 0.99 tw
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,19 +20,9 @@ from ..arrays import Array
 SHORT = 1e-5  # s: a sequence is passed when what is left of it is shorter, and predicted the same twice
 LOW = 1e-12  # m: or when it bounces no higher than this (rounding of places) and predicted the same
 SHORTEST = 1e-7  # s: or when it is shorter than this
-NOISE = 1e-16  # m: rounding of a gap by which slow rebounds come earlier or later; the more of them are left, the more
-LOWEST = 4e-15  # m: or when it bounces no higher than this
 AGREES = 1e-12  # s, times max(1, t)
 STEADY = 0.1  # of a cycle: a sequence whose end moves by less per cycle comes to it
-AS_ONE = 1e-10  # s, times max(1, t): impacts nearer to each other than this are one, where they are repeated
 FASTER = 2.0  # times as fast was, at least, the member that the last one is compared with
-
-
-class Rest(NamedTuple):
-    """When a sequence of impacts ends, and when its last impact is from which on it is passed, s."""
-
-    end: float
-    last: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +43,7 @@ class Rebound:
     past: tuple[tuple[float, float], tuple[float, float]] | None = None
 
     def then(self, t: float, speed: float) -> Rebound:
-        """Return the next one, with the time at which the sequence will end (inf if it does not shrink).
-
-        The slower the rebounds, the more the rounding of places moves their times: a prediction that is the same as
-        the one before, as far as that, leaves that one as it is.
-        """
+        """Return the next one, with the time at which the sequence will end (inf if it does not shrink)."""
         past = self.past or ((self.t, self.speed), (self.t, self.speed))
         if FASTER * speed <= past[1][1]:
             past = (past[1], (t, speed))
@@ -66,16 +51,13 @@ class Rebound:
             return Rebound(t=t, speed=speed)
         t0, speed0 = past[0]
         rho = speed / speed0
-        end = t + rho * (t - t0) / (1.0 - rho)
-        cycles = (end - t) / (t - self.t)
-        same = abs(end - self.end) <= AGREES * max(1.0, abs(t)) + NOISE * (1.0 + 4.0 * cycles) / speed
-        return Rebound(t=t, speed=speed, end=self.end if same else end, past=past)
+        return Rebound(t=t, speed=speed, end=t + rho * (t - t0) / (1.0 - rho), past=past)
 
-    def rest(self, now: Rebound) -> float | None:
-        """Return when the sequence ends if it may be passed at the next rebound `now`, else None."""
+    def passes(self, now: Rebound) -> bool:
+        """Whether the sequence may be passed at the next rebound `now`."""
         left, height = now.end - now.t, 0.25 * now.speed * (now.t - self.t)
-        same = now.end == self.end and (left <= SHORT or height <= LOW)
-        return now.end if same or left <= SHORTEST or height <= LOWEST else None
+        same = abs(now.end - self.end) <= AGREES * max(1.0, abs(now.t))
+        return left <= SHORTEST or (same and (left <= SHORT or height <= LOW))
 
     def converges(self, now: Rebound) -> bool:
         """Whether the sequence shrinks towards one end from here to the next rebound `now`."""

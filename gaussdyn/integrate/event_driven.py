@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -30,8 +29,8 @@ from ..mechanics.system import System
 from ..programs.complementarity import ComplementarityProblem
 from ..programs.residuals import Residuals, block_residuals
 from ..programs.solution import Solution, Status
-from .accumulation import AS_ONE, Rest
 from .changes import Change
+from .events import RESTED
 from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
 from .integration import NEARLY, Accuracy, Stiff, Stuck, Unbounded
 from .leg import Leg
@@ -46,7 +45,7 @@ OnNone = Literal["stop", "impact", "compliance"] | Compliance
 SETTLED = 1e-8  # residual E at the end of a leg above which its modes are not those of the laws
 REPEATS = 10.0  # local errors of the integrator within which a place that is found again is the same
 LOCATED = 1e-12  # s, times max(1, t): up to this the time of an event is known
-NO_RESTS: Mapping[str, Rest] = MappingProxyType({})
+CLOSE = 1e-10  # s, times max(1, t): events nearer to each other than this are one, where they are repeated
 HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
 
 
@@ -167,20 +166,20 @@ class EventDriven:
 
     def rebuild(
         self, system: System, start: State, state: State, dt: float, control: Array | None, *, event: str = "",
-        times: tuple[float, ...] = (), rests: Mapping[str, Rest] = NO_RESTS, first: bool = False,
+        times: tuple[float, ...] = (),
     ) -> Rebuilt:  # fmt: skip
         """Return the step from `start` again; what reacts is shown as rows that hold, with the same impulses.
 
-        Whether it ended with an event it needs to be told, and the times of all events in it: it finds them by itself,
-        but no better than rounding lets it. Also which sequences of impacts end in it, and whether it is the first.
+        Whether it ended with an event, and whether with the end of a sequence of impacts, it needs to be told, and the
+        times of all events in it: it finds them by itself, but no better than rounding lets it.
         """
-        near, told = AS_ONE * max(1.0, abs(state.t)), {"claimed": times, "rests": rests, "first": first}
+        near, rest = CLOSE * max(1.0, abs(state.t)), state.t if event == RESTED else None
         for margin in (near, 1e4 * near) if event else ():  # an event at the end is seen only from beyond it
-            leg = self._again(system, start, control, state.t + margin, told)
+            leg = self._again(system, start, control, state.t + margin, rest, times)
             if leg.changes and abs(leg.t - state.t) <= near:
                 break
         else:
-            leg = self._again(system, start, control, state.t, told | {"rests": NO_RESTS})
+            leg = self._again(system, start, control, state.t, None, times)
         step = _step(leg, start, 0.0)
         d, rows, v = step.dynamics, [], _as_rounded(leg, step.state.v, state.v)
         h = d.M @ step.state.v
@@ -198,11 +197,13 @@ class EventDriven:
         )  # fmt: skip
 
     def _again(
-        self, system: System, start: State, control: Array | None, end: float, told: Mapping[str, Any]
+        self, system: System, start: State, control: Array | None, end: float, rest: float | None,
+        times: tuple[float, ...],
     ) -> Leg:  # fmt: skip
-        leg = replace(self.leg(system, start, control), again=True, **told)
+        leg = self.leg(system, start, control)
+        leg.again, leg.rest_at, leg.claimed = True, rest, times
         leg = self._begun(leg, start, end)
-        near = AS_ONE * max(1.0, abs(start.t))
+        near = CLOSE * max(1.0, abs(start.t))
         try:
             leg.run(end, end)
             while leg.changes and leg.t <= start.t + near < end - near:  # a slip at its very beginning, read as a stick
@@ -228,7 +229,7 @@ class EventDriven:
             leg.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
             return leg
         after = self.leg(leg.whole, State(t=leg.t, q=leg.q, v=found.v), leg.control)
-        after.again, after.rests, after.claimed = leg.again, leg.rests, leg.claimed
+        after.again, after.rest_at, after.claimed = leg.again, leg.rest_at, leg.claimed
         after.impulses = dict(found.impulses)
         after.events = leg.events
         after.work[0] += found.energy
@@ -268,7 +269,7 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         start=start,
         state=leg.end_state(memory),
         dt=leg.t - start.t,
-        solution=_verified(_in_flight(dynamics, leg), leg),
+        solution=_verified(dynamics if leg.entered else _in_flight(dynamics, leg), leg),
         dynamics=dynamics,
         reactions=leg.impulses,
         modes={row.id: modes[row.id].name(row) for row in rows if row.id in modes and row.kind != "bilateral"},
@@ -294,12 +295,12 @@ def _rows_at_end(leg: Leg) -> tuple[Row, ...]:
 
 
 def _in_flight(dynamics: LocalDynamics, leg: Leg) -> LocalDynamics:
-    """Return the dynamics with gaps that are open as open, however small they are; where a phase begins all others."""
+    """Return the dynamics with gaps that are open in the middle of a phase as open, however small they are."""
     modes, closed = {} if leg.phase is None else leg.phase.modes, leg.accuracy.activation.gap
     small = [
-        row.level == "position" and row.gap <= closed and not modes.get(row.id, CLOSED).closed
-        and (leg.aloft(row) or not leg.entered) for row in dynamics.rows
-    ]  # fmt: skip
+        row.level == "position" and 0.0 < row.gap <= closed and not modes.get(row.id, CLOSED).closed
+        for row in dynamics.rows
+    ]
     if not any(small):
         return dynamics
     rows = tuple(row.but(gap=2.0 * closed) if one else row for row, one in zip(dynamics.rows, small, strict=True))

@@ -31,16 +31,16 @@ from .mode_choice import choose, first_modes, holds
 from .mode_memory import LARGEST, LENGTH, rebounds, remembered
 from .modes import completed
 from .phases import Phase
-from .settling import FLIGHT, ROUNDED, Settling, one_sided
+from .settling import FLIGHT, Settling, one_sided
 from .user_events import NamedEvent, first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 CUTS = 400  # steps of one leg that are repeated for contacts that they overlook
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
-ON_THE_WAY = 2000  # or where it passes a sequence of impacts
 NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither for overlooked contacts nor for guesses
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
+ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
 AS_LOCATED = 1e-12  # s, times max(1, t)
 BEYOND = 1e-5  # s, times max(1, t): so far at most beyond an event after which no acceleration seems to exist
 PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
@@ -95,12 +95,14 @@ class Leg(Settling):
         for memory, last in tuple(_ENTERED):
             if memory is not self.memory or self.again or last.whole is not self.whole or last.t != self.t:
                 continue
-            given = (last.control, self.control), (last.q, self.q), (last.v, self.v)
-            if last.accuracy == self.accuracy and all(_same(*pair) for pair in given):
+            if last.accuracy == self.accuracy and all(_same(*pair) for pair in self._given(last)):
                 self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
                 self.largest = dict(last.largest)
                 return True
         return False
+
+    def _given(self, last: Leg) -> tuple[tuple[Array | None, Array | None], ...]:
+        return (last.control, self.control), (last.q, self.q), (last.v, self.v)
 
     def run(self, t_end: float, t_stop: float) -> None:
         """Go on to the next event, or to `t_end`; a sequence of impacts may be passed if it ends before `t_stop`.
@@ -112,7 +114,7 @@ class Leg(Settling):
         """
         begun = self.t + (NARROW * max(1.0, abs(self.t)) if self.again else 0.0)  # at first its modes are a guess
         while self.phase is not None:
-            end = min(self.passing.values(), default=t_end)
+            end = t_end if self.passing is None else self.passing.end
             if self.t < end:
                 stretch = self._sail(self.phase, end) or self._stretch(self.phase, end)
                 piece, found = stretch.piece, stretch.found
@@ -120,13 +122,13 @@ class Leg(Settling):
                     self._count_cut(piece)
                     continue
                 if piece is not None and self._pass_user(self.phase, stretch, end):
-                    if not self.passing:
+                    if self.passing is None:
                         return
                     continue
                 if found is not None:
                     happens = self._pass(self.phase, stretch, found, t_stop)
                     self._count(found)
-                    if happens and not self.passing and self.t > begun:
+                    if happens and self.passing is None and self.t > begun:
                         return
                     continue
                 if piece is not None:
@@ -134,8 +136,7 @@ class Leg(Settling):
             if self.t >= end:
                 self._stop_here()
                 self._note_rest()
-                if not self.passing:
-                    return
+                return
 
     def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
         """Whether shapes overlap in a step, or before an event in it, where its own features are open or not there.
@@ -178,7 +179,7 @@ class Leg(Settling):
     def _count(self, found: Crossing) -> None:
         """Raise Stuck after too many events at one instant."""
         self.at_once += 1
-        if self.at_once > (ON_THE_WAY if self.passing else AT_ONCE):
+        if self.at_once > AT_ONCE:
             raise Stuck(f"{self.at_once} events at one instant, the last one ({found.watch.kind}) at {found.watch.id}")
 
     def end_state(self, memory: Mapping[str, Array]) -> State:
@@ -320,10 +321,9 @@ class Leg(Settling):
         fired: dict[str, set[str]] = {found.watch.id: {found.watch.kind}}
         for watch, g in zip(phase.watches, phase.conditions(now), strict=True):
             starts = (watch.id, watch.kind) in offsets
-            apart = watch.kind == "touchdown" and watch.id != found.watch.id and self.aloft(now.rows[watch.k])
-            if not starts and not apart and g <= TOGETHER[watch.unit] * self._scale(watch.unit, now):
+            if not starts and g <= TOGETHER[watch.unit] * self._scale(watch.unit, now):
                 fired.setdefault(watch.id, set()).add(watch.kind)
-        self._settle(now, phase.modes, fired, later, phase.modes.keys() - old.modes.keys())
+        self._settle(now, phase.modes, fired, later)
         if self.phase is None and self.failure is not None and self.failure.status in NO_MOTION:
             self._go_beyond(old, lambda t: self._again_to(piece, t, one_step).end, t, y)
         self._consider_passing(t_stop)
@@ -364,7 +364,8 @@ class Leg(Settling):
         Where a gap closes slowly its rounding moves the time: the last ones of a sequence of impacts by 1e-10 s.
         """
         rate = abs(float(seen.rate[found.k]))
-        moved = ROUNDED * self._size / rate if found.watch.unit == "place" and rate > 0.0 else 0.0
+        size = max(1.0, float(np.abs(y[: len(self.q)]).max(initial=0.0)))
+        moved = ROUNDED * size / rate if found.watch.unit == "place" and rate > 0.0 else 0.0
         then = min(self.claimed, key=lambda one: abs(one - t))
         if piece.t < then and 0.0 < abs(then - t) <= max(AS_LOCATED * max(1.0, abs(t)), moved):
             return then, self._again_to(piece, then, one_step).end
@@ -373,7 +374,7 @@ class Leg(Settling):
     def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
         """Choose what comes after closed contacts whose features end here; others may touch in their place."""
         here, n = self.state(), len(self.changes)
-        self._settle(now, phase.modes, {}, None, phase.modes.keys() - old.modes.keys())
+        self._settle(now, phase.modes, {}, None)
         was, new = old.modes, phase.modes if self.phase is None else self.phase.modes
         after, kind = self.state(), "lift_off"
         lifted = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,10 +12,10 @@ from ..contact.snapshot import Activation, rows_of
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..programs.solution import Solution
-from .accumulation import AS_ONE, STEADY, Rebound, Rest
+from .accumulation import Rebound
 from .changes import Change, kind_of
 from .course import SETTLED, Course
-from .holding import GAP, held, placed
+from .holding import held, placed
 from .impact import impact
 from .instants import Instant, Place
 from .mode_choice import Chosen, after_event, choose, first_modes, modes_of_reactions, stopping
@@ -23,10 +23,7 @@ from .modes import CLOSED, Modes
 from .phases import Phase
 
 FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
-APART = 1e-14  # m, times max(1, |q|): open gaps above this are open, unless they close at once
-AT_ONCE = 1e-10  # s: gaps that close within this close now
-ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
-WITH = 10.0  # times as fast as a sequence of impacts opens at most what is put to rest with it
+WITH = 10.0  # times what is left of a sequence of impacts: contacts that come to rest within it are part of it
 PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
 
 
@@ -41,34 +38,29 @@ class Settling(Course):
     kept : float
         Fraction of all restitution that impacts kept, the least of them.
     bounced : dict of str to Rebound
-    passing : dict of str to float
-        When the sequences of impacts end that are being passed (s), by row id. The leg does not end before.
+    passing : Rebound or None
+        The sequence of impacts that ends with this leg.
     again : bool
         Whether a leg of the past is repeated: its memory holds its impulses.
-    rests : mapping of str to Rest
-        The sequences of impacts that end in this leg, where that is known.
-    first : bool
-        Whether it is the first one that is repeated: gaps that count as closed may never have been open.
-    closed : Activation
-        What counts as closed here: less than elsewhere where an open gap is as small and does not close yet.
+    rest_at : float or None
+        When the sequence of impacts at the end of this leg ends, where that is known.
+    resting : tuple of str
+        What rests after it.
     """
 
     failure: Solution | None = None
     kept: float = 1.0
     bounced: dict[str, Rebound] = field(default_factory=dict)
-    passing: dict[str, float] = field(default_factory=dict)
+    passing: Rebound | None = None
     again: bool = False
-    rests: Mapping[str, Rest] = field(default_factory=dict)
-    first: bool = False
-    closed: Activation = field(default_factory=Activation)
+    rest_at: float | None = None
+    resting: tuple[str, ...] = ()
 
     def _settle(
-        self, place: Place, known: Modes, fired: Mapping[str, set[str]], later: Callable[[], State] | None,
-        fresh: Collection[str] = (),
+        self, place: Place, known: Modes, fired: Mapping[str, set[str]], later: Callable[[], State] | None
     ) -> None:  # fmt: skip
-        """Solve the impact if something closes, and choose the next phase; `fresh` are rows found only here."""
-        before = self.state()
-        self.closed = activation = self._closed_here([row for row in place.rows if row.id not in fresh], known)
+        """Solve the impact if something closes, and choose the next phase."""
+        before, activation = self.state(), self.accuracy.activation
         struck = self._impact(place.rows)
         if self.failure is not None:
             self.phase = None
@@ -93,24 +85,6 @@ class Settling(Course):
             self.sizes,
         )  # fmt: skip
         self._take_over(chosen, known, before, struck)
-
-    def _closed_here(self, rows: Sequence[Row], known: Modes) -> Activation:
-        """Return what counts as closed: no open gap that closes later, as of bodies that bounce beside each other."""
-        activation = self.accuracy.activation
-        small = [row.gap for row in rows if _touches(row, activation) and self._was_open(row, known)]
-        return replace(activation, gap=0.5 * min(small)) if small else activation
-
-    def _was_open(self, row: Row, known: Modes) -> bool:
-        """Whether a small gap has been open up to now, and is."""
-        if row.id in known:
-            return not known[row.id].closed and self.aloft(row)
-        kept = row.gap <= 1.5 * GAP * self._size and abs(row.rate[0]) <= self.accuracy.activation.speed
-        still = kept and row.id in self.memory
-        return self.again and not (self.first or still) and self.aloft(row)
-
-    def aloft(self, row: Row) -> bool:
-        """Whether a gap that has been open still is, however small it is: what has hardly left falls back slowly."""
-        return one_sided(row) and row.gap > max(APART * self._size, -AT_ONCE * float(row.rate[0]))
 
     def _apart(self, rows: tuple[Row, ...], modes: Modes, q: Array, v: Array) -> tuple[Array, Array]:
         """Return q and v without overlaps of contacts that touched, where others have been put back."""
@@ -153,20 +127,13 @@ class Settling(Course):
         self._measure(now)
         self.offsets = {}
         for watch, g in zip(phase.watches, phase.conditions(now), strict=True):
-            armed, least = self._unit(watch.unit, now), SETTLED
-            row = now.rows[watch.k]
-            if watch.kind == "touchdown" and one_sided(row) and abs(row.rate[0]) > self.closed.speed:
-                armed, least = ROUNDED * self._size, 1.0  # it is known which way it goes
-            if g <= least * armed:
+            armed = self._unit(watch.unit, now)
+            if g <= SETTLED * armed:
                 self.offsets[(watch.id, watch.kind)] = armed + max(0.0, -float(g))
-
-    @property
-    def _size(self) -> float:
-        return max(1.0, float(np.abs(self.q).max(initial=0.0)))
 
     def _impact(self, rows: tuple[Row, ...]) -> tuple[str, ...]:
         """Solve the impact problem if a closed row closes further, and return the rows that do."""
-        activation = self.closed
+        activation = self.accuracy.activation
         closing = tuple(row.id for row in rows if closes(row, activation))
         if not closing:
             return ()
@@ -185,47 +152,32 @@ class Settling(Course):
         """Note what has rebounded, and put it to rest if infinitely many impacts follow that end soon."""
         if not any(change.kind == "impact" and change.t == self.t for change in self.changes) or self.phase is None:
             return
-        closed = self.closed
-        rows = [row for row in self.phase.rows if _touches(row, closed) and row.rate[0] > closed.speed]
-        ready: list[Rebound] = []
+        activation = self.accuracy.activation
+        rows = [row for row in self.phase.rows if _touches(row, activation) and row.rate[0] > activation.speed]
+        ready = None if self.rest_at is None else Rebound(t=self.t, speed=1.0, end=self.rest_at)
         for row in rows:
-            self.passing.pop(row.id, None)  # struck by another contact on the way
             last, speed = self.bounced.get(row.id), float(row.rate[0])
             new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed)
-            end = None if last is None else last.rest(new)
-            if end is not None and self.t < end <= t_stop:
-                ready.append(replace(new, end=end))
+            if last is not None and last.passes(new) and new.end <= t_stop:
+                ready = new
             self.bounced[row.id] = new
-        if self.again:
-            self._rest_again(self.phase, rows)
-        elif ready:
-            first = min(ready, key=lambda one: one.end)
-            self._come_to_rest(self.phase, first.end, tuple(row.id for row in rows if self._ends_with(row, first)))
+        if ready is not None:
+            self._come_to_rest(self.phase, ready, tuple(row.id for row in rows if self._ends_with(row, ready)))
 
     def _ends_with(self, row: Row, ready: Rebound) -> bool:
-        """Whether a contact that opens comes to rest with a sequence: not one that is on its way to another end."""
-        own = self.bounced[row.id]
-        if own.end < np.inf:
-            return abs(own.end - ready.end) <= STEADY * (ready.end - self.t)
-        return own.speed <= WITH * ready.speed
+        """Whether an open contact comes to rest with a sequence: one that only flies by does not."""
+        if row.gap <= FLIGHT or self.again:
+            return row.gap <= FLIGHT or row.id in self.memory
+        return self.bounced[row.id].end - self.t <= WITH * (ready.end - self.t)
 
-    def _rest_again(self, phase: Phase, rows: Sequence[Row]) -> None:
-        """Put to rest what came to rest here when this leg was run first."""
-        near = AS_ONE * max(1.0, abs(self.t))
-        due = {row.id: self.rests[row.id].end for row in rows
-               if row.id in self.rests and self.rests[row.id].last <= self.t + near}  # fmt: skip
-        if due:
-            end = min(due.values())
-            self._come_to_rest(phase, end, tuple(key for key, one in due.items() if one == end))
-
-    def _come_to_rest(self, phase: Phase, end: float, ids: tuple[str, ...]) -> None:
-        """Put touching rows to rest, with the friction that goes with it; the leg ends when their sequence would.
+    def _come_to_rest(self, phase: Phase, ready: Rebound, ids: tuple[str, ...]) -> None:
+        """Put touching rows to rest, with the friction that goes with it; the leg ends when the sequence would.
 
         The impulse that takes the last rebound away pulls; only with the reactions up to the end of the sequence it is
         the sum of its impulses, whose friction must not drive: else the impacts are not passed.
         """
         flat = tuple(row.but(rate=_without_normal(row)) if row.id in ids else row for row in phase.rows)
-        modes = first_modes(flat, phase.modes, self.closed)
+        modes = first_modes(flat, phase.modes, self.accuracy.activation)
         rest = phase.but(modes)
         G, B, _, _ = rest.columns(phase.rows, len(self.v))
         M, was = phase.system.mass(self.q), self.v
@@ -233,14 +185,14 @@ class Settling(Course):
         p = np.asarray(np.linalg.lstsq(G @ X, -(G @ was + rest.explicit(phase.rows, was)), rcond=None)[0], np.float64)
         self.v = was + X @ p
         place = self._place()
-        chosen = choose(phase.system, self.state(), place, [modes], self.control, self.closed)
+        chosen = choose(phase.system, self.state(), place, [modes], self.control, self.accuracy.activation)
         before, after = 0.5 * float(was @ M @ was), 0.5 * float(self.v @ M @ self.v)
         now = chosen.now
-        if chosen.phase is None or now is None or self._driven(rest, p, phase.rows, now, end) > PASSIVE * before:
+        if chosen.phase is None or now is None or self._driven(rest, p, phase.rows, now, ready.end) > PASSIVE * before:
             self.v = was
             return
         self.work[0] += after - before
-        self.passing |= dict.fromkeys(ids, end)
+        self.passing, self.resting = ready, ids
         self._enter(chosen.phase, now)
 
     def _driven(self, rest: Phase, p: Array, rows: tuple[Row, ...], now: Instant, end: float) -> float:
@@ -258,12 +210,14 @@ class Settling(Course):
             self._settle(self.now, self.phase.modes, fired, None)
 
     def _note_rest(self) -> None:
-        """Note the end of sequences of impacts that were passed."""
+        """Note the end of a sequence of impacts that was passed."""
+        if self.passing is None:
+            return
         after = self.state()
-        for key in [key for key, end in self.passing.items() if end <= self.t]:
-            end = self.passing.pop(key)
-            self.changes.append(Change(t=end, kind="accumulation", id=key, before=after, after=after))
+        for key in self.resting:
+            self.changes.append(Change(t=self.passing.end, kind="accumulation", id=key, before=after, after=after))
             self.bounced.pop(key, None)
+        self.passing = None
 
 
 def closes(row: Row, activation: Activation) -> bool:

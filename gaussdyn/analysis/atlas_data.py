@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import EPS, Array
 from ..contact.activation import active_set
 from ..contact.modal import contact_rows, local_doubles
 from ..contact.outcome import outcome
@@ -20,6 +20,7 @@ LETTERS = "DLlSs+p-m"  # bit k of a cell: mode LETTERS[k], see `atlas_kernels`
 SAMPLES = (0.03, 0.5, 0.97)  # where along y the data are taken, and where they are checked
 CHECKS = (0.29, 0.76)
 AGREE = 1e-9
+ROUNDED = 32.0 * EPS  # of the data: coefficients that add no more are none
 
 Build = Callable[..., Scene]
 
@@ -84,7 +85,7 @@ def columns(build: Build, x: Axis, y: Axis) -> Table:
     shares = (*SAMPLES, *CHECKS)
     places = [float(y.at(share)) for share in shares]
     powers = np.vander(places, 3, increasing=True)
-    fit = np.linalg.inv(powers[: len(SAMPLES)])
+    fit, reach = np.linalg.inv(powers[: len(SAMPLES)]), np.abs(powers).max(axis=0)
     C, slip, sample = np.empty((x.size, 8, 3)), np.empty(x.size), None
     for j, value in enumerate(x.values):
         samples = [sample_of(build(**{x.name: float(value), y.name: place})) for place in places]
@@ -92,6 +93,7 @@ def columns(build: Build, x: Axis, y: Axis) -> Table:
         if len({(one.slip, one.held) for one in samples}) > 1:
             raise NotPolynomial(f"the contact changes its state at {x.name} = {value:g}")
         C[j], slip[j] = (fit @ data[: len(SAMPLES)]).T, sample.slip
+        C[j][np.abs(C[j]) * reach <= ROUNDED * np.abs(data).max(axis=0)[:, None]] = 0.0  # or ties would be missed
         error = np.abs(powers[len(SAMPLES) :] @ C[j].T - data[len(SAMPLES) :])
         if (error > AGREE * np.abs(data).max(axis=0)).any():
             raise NotPolynomial(f"they are off by {error.max():.1e} at {x.name} = {value:g}")

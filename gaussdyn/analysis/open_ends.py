@@ -47,14 +47,13 @@ def unexplained(system: System, q: Array, other: Array, places: Sequence[Sequenc
         return np.abs(off)
     ahead = [system.move(q, SMALL * e, 1.0) - system.move(q, -SMALL * e, 1.0) for e in np.eye(len(L))]
     N = np.column_stack(ahead) / (2.0 * SMALL)
-    y = L.T @ np.linalg.lstsq(N, off, rcond=None)[0]
+    y = whole = L.T @ np.linalg.lstsq(N, off, rcond=None)[0]
     found = [one for rows in places if (one := _directions(rows, L, max(CLOSE, ROUNDING * size))) is not None]
     for V, far in _ways(found):
         share = np.linalg.lstsq(V * far, y, rcond=DEPENDENT)[0]  # of what each leaves open: least, for some are alike
         y_left = y - (V * far) @ np.clip(share, -1.0, 1.0)
         y = y_left if y_left @ y_left < y @ y else y
-    explained = L.T @ np.linalg.lstsq(N, off, rcond=None)[0] - y
-    return np.asarray(np.abs(off - N @ solve_triangular(L, explained, lower=True, trans="T")))
+    return np.asarray(np.abs(off - N @ solve_triangular(L, whole - y, lower=True, trans="T")))
 
 
 def _ways(passes: Sequence[tuple[Array, Array, Array]]) -> list[tuple[Array, Array]]:
@@ -74,8 +73,10 @@ def _ways(passes: Sequence[tuple[Array, Array, Array]]) -> list[tuple[Array, Arr
 
 
 def _directions(rows: Sequence[Row], L: Array, gap: float) -> tuple[Array, Array, Array] | None:
-    """Return the singular directions of the gaps in the metric of L, their singular values, and how far along them
-    no gap changes by more than `gap` (m); None without gaps.
+    """Return the singular directions of the gaps in the metric of L, their singular values, and how far each is open.
+
+    That is how far it leads until gaps have changed by `gap` (m), or as far as the rounds move where these would be
+    more; None without gaps.
     """
     J = np.array([row.J[0] for row in rows if in_place(row)])
     if not len(J):

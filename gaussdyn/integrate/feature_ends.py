@@ -37,6 +37,8 @@ def room_of(system: System, key: str, q: Array) -> float | None:
 def going_on(whole: System, system: System, rows: Sequence[Row], t: float, q: Array, v: Array, gap: float) -> System:
     """Return the system with those features in place of the ones that end here that shapes touch with from now on.
 
+    Points over the rim of a face have no end of their own: they stay if shapes still touch there further on.
+
     Parameters
     ----------
     whole, system : System
@@ -58,7 +60,13 @@ def going_on(whole: System, system: System, rows: Sequence[Row], t: float, q: Ar
             found = system.taking((known | ids) - gone, later)  # type: ignore[attr-defined]
         if len(gone) == len(paces):
             break
-    return found
+    if found is system:
+        return system
+    there = system.move(q, v, min(FURTHER[-1] / max(paces.values()), MOMENT))
+    touch = {row.id for row in rows_of(whole.near(t, there, v, 0.0), t, there, v) if row.gap <= gap}
+    ids = {row.id for row in rows_of(found, t, q, v)}
+    left = {key for key in ids - touch if _pair(key) in pairs and extent_of(found, key) is None}
+    return found.taking(ids - left, found) if left else found  # type: ignore[attr-defined]
 
 
 def keeping(

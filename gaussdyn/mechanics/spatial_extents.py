@@ -23,14 +23,14 @@ def extent_in_space(
 ) -> Extent | Crossing | None:  # fmt: skip
     """Return where the features of a contact end, from its row of `Found`; None where nothing ends.
 
-    Where edges of boxes pass over the border of a face the contact is a point of one, which has no border of its own.
+    A point over the rim of a face, where it touches the face in place of the edge there, has no border of its own.
     """
     names = [GROUND if k < 0 else shapes.bodies[k] for k in bodies]
     a, f, b, g = label
     if kind == LINE_LINE:
         return Crossing(_line(shapes, names[0], a, f, data[:3], data[3:6]),
                         _line(shapes, names[1], b, g, data[7:10], data[10:13]), pose)  # fmt: skip
-    found = _on_second(shapes, names, kind, label, data)
+    found = _on_second(shapes, names, label, data)
     ends = _beyond_first(shapes, a, f)
     if kind == BALL_LINE:
         line = Line(names[1], data[7:10], data[10:13], math.inf)
@@ -40,7 +40,7 @@ def extent_in_space(
     return Extent(found, pose) if found else None
 
 
-def _on_second(shapes: Shapes, names: list[str], kind: int, label: Sequence[int], data: Array) -> tuple[Border, ...]:
+def _on_second(shapes: Shapes, names: list[str], label: Sequence[int], data: Array) -> tuple[Border, ...]:
     """Return where the feature of the second shape ends."""
     b, g = label[2], label[3]
     form, shape = shapes.arrays.forms[b], int(shapes.arrays.table[b, 0])

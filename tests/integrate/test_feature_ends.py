@@ -10,7 +10,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from gaussdyn.analysis.audit import audit
+from gaussdyn.contact.snapshot import rows_of
 from gaussdyn.integrate.event_driven import EventDriven
+from gaussdyn.integrate.feature_ends import going_on
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.forces import Shaking
@@ -158,6 +160,21 @@ def test_a_ball_goes_over_the_edge_of_a_box_in_space(across):
     at = run.q[int(np.argmin(np.abs(run.t - events[2][2])))]
     expected = [END + r * math.sin(angle), across * (first + longer), r * math.cos(angle)]
     assert at[:3] == pytest.approx(expected, rel=0, abs=1e-10)
+
+
+@pytest.mark.parametrize("lean", [0.2, 0.7, 1.2])
+def test_the_axis_over_the_rim_goes_with_the_tip_that_leaves_the_face(lean):
+    r, half = 0.1, 0.4
+    table = Box(half=(1.0, 1.0, 0.5), at=(END - 1.0, 0.0, -0.5), name="table")
+    whole = SpatialSystem(bodies=[pill("stick", mass=2.0, radius=r, half_length=half)], obstacles=[table])
+    turn, tip = 0.5 * (lean - 0.5 * math.pi), END + 1e-13
+    place = (tip - half * math.cos(lean), 0.1, r + half * math.sin(lean), math.cos(turn), 0.0, math.sin(turn), 0.0)
+    state = whole.state({"stick": place}, {"stick": (1.0, 0.0, 0.0)})
+    here = whole.near(state.t, state.q, state.v, 0.01)
+    rows = rows_of(here, state.t, state.q, state.v)
+    assert {"stick:axis/table:r07", "stick:end0/table:f5"} <= {row.id for row in rows}, "both, within rounding"
+    system = going_on(whole, here, rows, state.t, state.q, state.v, 1e-9)
+    assert [row.id for row in rows_of(system, state.t, state.q, state.v)] == ["stick:end0/table:e07"]
 
 
 def test_the_tip_of_a_capsule_goes_over_a_bar_and_its_side_goes_on():

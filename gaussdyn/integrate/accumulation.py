@@ -15,12 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import EPS, Array
 
 SHORT = 1e-5  # s: a sequence is passed when what is left of it is shorter, and predicted the same twice
 LOW = 1e-12  # m: or when it bounces no higher than this (rounding of places) and predicted the same
 SHORTEST = 1e-7  # s: or when it is shorter than this
 AGREES = 1e-12  # s, times max(1, t)
+NOISE = 4.0  # times the rounding of a gap over the speed, and of the time: by so much every cycle left moves the end
 STEADY = 0.1  # of a cycle: a sequence whose end moves by less per cycle comes to it
 FASTER = 2.0  # times as fast was, at least, the member that the last one is compared with
 
@@ -42,8 +43,11 @@ class Rebound:
     end: float = np.inf
     past: tuple[tuple[float, float], tuple[float, float]] | None = None
 
-    def then(self, t: float, speed: float) -> Rebound:
-        """Return the next one, with the time at which the sequence will end (inf if it does not shrink)."""
+    def then(self, t: float, speed: float, rounding: float) -> Rebound:
+        """Return the next one, with the time at which the sequence will end (inf if it does not shrink).
+
+        Gaps are rounded by `rounding`, m.
+        """
         past = self.past or ((self.t, self.speed), (self.t, self.speed))
         if FASTER * speed <= past[1][1]:
             past = (past[1], (t, speed))
@@ -51,7 +55,10 @@ class Rebound:
             return Rebound(t=t, speed=speed)
         t0, speed0 = past[0]
         rho = speed / speed0
-        return Rebound(t=t, speed=speed, end=t + rho * (t - t0) / (1.0 - rho), past=past)
+        end = t + rho * (t - t0) / (1.0 - rho)
+        noise = NOISE * (1.0 + (end - t) / (t - self.t)) * (rounding / speed + EPS * max(1.0, abs(t)))
+        stands = self.end > t and abs(end - self.end) <= noise
+        return Rebound(t=t, speed=speed, end=self.end if stands else end, past=past)
 
     def passes(self, now: Rebound) -> bool:
         """Whether the sequence may be passed at the next rebound `now`."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import EPS, Array
 from ..contact.snapshot import Activation, rows_of
 from ..mechanics.rows import Row
 from ..mechanics.state import State
@@ -155,9 +155,10 @@ class Settling(Course):
         activation = self.accuracy.activation
         rows = [row for row in self.phase.rows if _touches(row, activation) and row.rate[0] > activation.speed]
         ready = None if self.rest_at is None else Rebound(t=self.t, speed=1.0, end=self.rest_at)
+        rounding = EPS * max(1.0, float(np.abs(self.q).max(initial=0.0)))
         for row in rows:
             last, speed = self.bounced.get(row.id), float(row.rate[0])
-            new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed)
+            new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed, rounding)
             if last is not None and last.passes(new) and new.end <= t_stop:
                 ready = new
             self.bounced[row.id] = new

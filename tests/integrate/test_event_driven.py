@@ -47,6 +47,19 @@ def test_a_ball_rests_when_the_sum_of_its_flights_is_over(e, h):
     assert run.status == "COMPLETED"
 
 
+@pytest.mark.parametrize(("e", "h"), [(0.6, 0.3), (0.86, 0.37), (0.9, 2.0)])
+def test_a_ball_rests_in_time_where_its_gap_is_rounded(e, h):
+    high = 0.7  # of the floor: gaps are rounded by 1e-16 m, which the last rebounds feel
+    contact = PlanarContact(point=Marker("ball"), plane=HalfPlane(name="floor", point=(0.0, high)), eps_n=e)
+    system = PlanarSystem(bodies=[Point(name="ball", mass=1.0)], contacts=[contact])
+    state = system.state({"ball": (0.0, high + h)})
+    end = math.sqrt(2.0 * (float(state.q[1]) - high) / G) * (1.0 + e) / (1.0 - e)
+    run = simulate(system, state, end + 0.1, stepper=EventDriven())
+    (rest,) = times(run, "accumulation")
+    assert rest == pytest.approx(end, rel=0, abs=1e-12 * max(1.0, end))
+    assert audit(run, system).passed
+
+
 def test_a_ball_without_restitution_stays_where_it_falls():
     run = run_of("zeno_ball", e=0.0)
     assert [event.kind for event in run.events] == ["impact", "touchdown"]

@@ -17,28 +17,26 @@ import numpy as np
 from ..arrays import Array
 from ..contact.resolve import NO_MOTION
 from ..contact.snapshot import rows_of
-from ..mechanics.rows import Row
 from ..mechanics.state import State
-from ..mechanics.system import System
 from .changes import Change
 from .course import FADED, SETTLED, Stretch
 from .dop853 import SHRINK, Piece
 from .event_roots import Crossing, Seen, polished
-from .feature_ends import going_on, keeping, room_of
+from .feature_ends import room_of
 from .instants import Instant, Place
 from .integration import NEARLY, OneStep, Stuck
+from .lookout import NARROW, Lookout
 from .mode_choice import choose, first_modes, holds
 from .mode_memory import LARGEST, LENGTH, rebounds, remembered
 from .modes import completed
 from .phases import Phase
-from .settling import FLIGHT, Settling, one_sided
+from .settling import FLIGHT, one_sided
 from .user_events import NamedEvent, first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 CUTS = 400  # steps of one leg that are repeated for contacts that they overlook
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
-NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither for overlooked contacts nor for guesses
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
 ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
 AS_LOCATED = 1e-12  # s, times max(1, t)
@@ -47,7 +45,7 @@ PASSING = 0.05  # of the time in which shapes pass each other: how often it is a
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Leg(Settling):
+class Leg(Lookout):
     """The running leg.
 
     Attributes
@@ -191,48 +189,6 @@ class Leg(Settling):
 
     # integration
 
-    def _look_around(self, reach: float) -> tuple[Row, ...]:
-        """Find the contacts that may act within a time, and return the rows.
-
-        Features of shapes that meet later may overlap in the pose of now, where they do not mean a gap: then less far.
-        The same where they have just crossed so: a leg that began with them would end at once, again and again.
-        """
-        while True:
-            self.system = self.whole.near(self.t, self.q, self.v, reach)
-            rows = rows_of(self.system, self.t, self.q, self.v)
-            deep = {row.id for row in rows if one_sided(row) and self._touches_now(row)}
-            if not deep or self.system is self.whole or reach == 0.0:
-                return rows
-            here = rows_of(self.whole.near(self.t, self.q, self.v, 0.0), self.t, self.q, self.v)
-            if deep <= {row.id for row in here}:
-                return rows
-            reach = 0.25 * reach if reach > NARROW else 0.0
-            self.h = min(self.h, reach) if reach else self.h
-
-    def _looking_on(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Take the features that shapes touch with from now on, where others end here, and return the rows."""
-        if self.system is self.whole:
-            return rows
-        here = self.t, self.q, self.v
-        system = going_on(self.whole, self.system, rows, *here, self.accuracy.activation.gap)
-        return rows if system is self.system else self._taken(system)
-
-    def _kept(self, phase: Phase, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Keep the closed contacts of a phase, which end where their own conditions say, and return the rows."""
-        closed = [key for key, mode in phase.modes.items() if mode.closed]
-        gap = self.accuracy.activation.gap
-        system = keeping(self.system, rows, phase.system, phase.modes, closed, self.q, gap)
-        return rows if system is self.system else self._taken(system)
-
-    def _taken(self, system: System) -> tuple[Row, ...]:
-        self.system = system
-        return rows_of(system, self.t, self.q, self.v)
-
-    def _touches_now(self, row: Row) -> bool:
-        """Whether a gap is below zero, or closed and closing: then its features have to be those that touch now."""
-        closed = self.accuracy.activation
-        return row.gap < -closed.gap or (row.gap <= closed.gap and float(row.rate[0]) < -closed.speed)
-
     def _accept(self, phase: Phase, piece: Piece, after: Instant | None, end: float) -> None:
         """Go to the end of a step of the integrator."""
         t = end if abs(piece.t_end - end) <= NEARLY * max(1.0, abs(end)) else piece.t_end
@@ -242,8 +198,7 @@ class Leg(Settling):
             after = phase.instant(self.t, self.q, self.v)
         phase = phase.turned(after)
         if phase.system is not self.whole:
-            rows = self._kept(phase, self._look_around(min(self.h, max(end - self.t, 0.0))))
-            phase = Phase(system=self.system, control=self.control, modes=completed(rows, phase.modes), rows=rows)
+            phase = self._with(phase, self._kept(phase, self._look_around(min(self.h, max(end - self.t, 0.0)))))
             after = phase.instant(self.t, self.q, self.v)
         self.phase, self.now = phase, after
         for watch, g in zip(phase.watches, phase.conditions(after), strict=True):
@@ -383,13 +338,6 @@ class Leg(Settling):
         ]
         self.changes[n:] = [*lifted, *(replace(change, modes_before=was) for change in self.changes[n:])]
         self._consider_passing(t_stop)
-
-    def _seen(self, phase: Phase, reach: float = 0.0) -> Phase:
-        """Return the phase with the contacts of shapes that are found where it is now, or may act within a time."""
-        if phase.system is self.whole:
-            return phase
-        rows = self._looking_on(self._look_around(reach))
-        return Phase(system=self.system, control=self.control, modes=completed(rows, phase.modes), rows=rows)
 
 
 _ENTERED: deque[tuple[Mapping[str, Array], Leg]] = deque(maxlen=2)  # by the memory of the state at their end

@@ -8,7 +8,7 @@ the ones that do.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import Array, IntArray, scalar, vector
 from ..errors import InputError
+from .charts import in_chart
 from .contact_law import ContactLaw
 from .rows import Row, pair_of
 
@@ -127,11 +128,14 @@ class Found(NamedTuple):
         feature_gaps(self.kind, self.data, self.bodies, bodies.x, bodies.R, gaps)
         return gaps
 
-    def rows(self, blanks: Sequence[Row], bodies: Bodies, nv: int) -> list[Row]:
+    def rows(
+        self, blanks: Sequence[Row], bodies: Bodies, nv: int, charts: Mapping[str, int] | None = None
+    ) -> list[Row]:  # fmt: skip
         """Return the contacts at one state, for what `Feature.blank` gave for each.
 
         Rates are the velocity of A's material relative to B's at the contact point, and the relative angular
-        velocity about T1 and T2; the first is exactly the derivative of the gap.
+        velocity about T1 and T2; the first is exactly the derivative of the gap. Tangents come from the chart that
+        their normal has by itself, or from the one that `charts` says for an id.
 
         Raises
         ------
@@ -154,6 +158,8 @@ class Found(NamedTuple):
         ]
         if not all(np.isfinite(x).all() for x in (moved, frames, rate, drift)):  # and so is J, which is made of them
             return [replace(row) for row in rows]  # checks each
+        if charts:
+            rows = [in_chart(row, x[7:10], charts.get(row.id, 0)) for row, x in zip(rows, moved, strict=True)]
         return rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array, vector
 from ..errors import InputError
 from ..linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
+from .charts import chart_of
 from .contact_law import ContactLaw
 from .equation import Equation
 from .extents import Crossing, Extent, Pose
@@ -165,6 +166,18 @@ class SpatialSystem:
         frozen = copy.copy(self)
         object.__setattr__(frozen, "contacts", self.contacts.taking(ids, other.contacts))
         return frozen
+
+    def steady(self, rows: Sequence[Row]) -> SpatialSystem:
+        """Return the system whose contacts keep the chart of tangents that their normals have in these rows."""
+        charts = {row.id: chart_of(row.frame[0]) for row in rows if row.frame is not None}
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", replace(self.contacts, charts=charts))
+        return frozen
+
+    @property
+    def charts(self) -> Mapping[str, int]:
+        """The charts that contacts keep, by id; empty for tangents that are functions of the normal."""
+        return self.contacts.charts
 
     def extent(self, contact: str) -> Extent | Crossing | None:
         """Return where the features of a contact of shapes end; None where they do not."""

@@ -42,6 +42,8 @@ class Contacts:
         The same as rows without what depends on the state.
     known : dict
         Every such row made so far, by its label.
+    charts : mapping of str to int
+        Of contacts, by id, whose tangents stay in one chart whatever their normals do, see `charts`.
     """
 
     shapes: Shapes
@@ -51,6 +53,7 @@ class Contacts:
     found: Found | None = None
     blanks: tuple[Row, ...] = ()
     known: dict[tuple[int, ...], Row] = field(default_factory=dict)
+    charts: Mapping[str, int] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -115,7 +118,8 @@ class Contacts:
         found = Found._make(
             np.concatenate(parts) for parts in zip(*(chosen[key] for key in sorted(chosen)), strict=True)
         )
-        return replace(self, found=found, blanks=tuple(self._blanks(found)))
+        charts = {**other.charts, **self.charts}
+        return replace(self, found=found, blanks=tuple(self._blanks(found)), charts=charts)
 
     def speeds(self, v: Array) -> Array:
         """Return the largest speed of a point of every body, shape (n,), m/s."""
@@ -133,7 +137,9 @@ class Contacts:
 
     def rows(self, q: Array, v: Array) -> list[Row]:
         """Return the rows of all contacts found."""
-        return self.found.rows(self.blanks, bodies_at(q, v), len(v)) if self.found and self.blanks else []
+        if not self.found or not self.blanks:
+            return []
+        return self.found.rows(self.blanks, bodies_at(q, v), len(v), self.charts)
 
     def _joined(self, found: Found, later: Found, bodies: Bodies) -> Found:
         """Return the contacts found now, and those found later only that are not closed now, in the order of ids."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import EPS, Array
 from ..integrate.energy import REST
 from ..integrate.trajectory import Trajectory
 from ..programs.solution import Status
@@ -83,25 +83,33 @@ def _before(run: Trajectory) -> Array:
 
 
 def _cone(run: Trajectory) -> Array:
-    """Return how far the reactions are outside their cones, relative to the largest reaction of the state."""
+    """Return how far the reactions are outside their cones, relative to the largest reaction of the state.
+
+    Reactions are impulses over the time between two numbers that are rounded: a given cap is met no better than that.
+    """
     out, size = np.zeros(len(run)), np.zeros(len(run))
+    taken = np.where(run.saved > 0, run.steps.dt[run.saved - 1] if len(run.steps.dt) else np.inf, np.inf)
+    rounded = EPS * np.abs(run.t) / taken
     for key, row in run.rows.items():
         r = _reactions(run, key)
         if r is None:
             continue
         size = np.maximum(size, np.abs(r).max(axis=1))
-        out = np.maximum(out, _outside(r, row))
+        out = np.maximum(out, _outside(r, row, rounded))
     relative: Array = out / np.where(size > 0.0, size, 1.0)
     return relative
 
 
-def _outside(r: Array, row: Mapping[str, Any]) -> Array:
-    """Return the excess of the reactions r (n, k) of one row, N, with the largest friction that it may have."""
+def _outside(r: Array, row: Mapping[str, Any], rounded: Array) -> Array:
+    """Return the excess of the reactions r (n, k) of one row, N, with the largest friction that it may have.
+
+    `rounded` is what rounding of the time leaves of them, relative, shape (n,).
+    """
     kind = row["kind"]
     if kind == "bilateral":
         return np.zeros(len(r))
     if kind == "dry":
-        return _positive(np.linalg.norm(r, axis=1) - row["cap_s"])
+        return _positive(np.linalg.norm(r, axis=1) - row["cap_s"] * (1.0 + rounded))
     load = np.abs(r[:, 0]) if kind == "bilateral_contact" else r[:, 0]
     slip = np.linalg.norm(r[:, 1:3], axis=1) - row["mu_s"] * load
     spin = np.linalg.norm(r[:, 3:5], axis=1) - row["mu_r"] * load

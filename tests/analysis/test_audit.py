@@ -11,9 +11,13 @@ from small_systems import Ball, Block, CoulombOscillator, G, Governed, Oscillato
 
 from gaussdyn.analysis.audit import audit
 from gaussdyn.errors import InputError
+from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.trajectory import Column, Trajectory
+from gaussdyn.mechanics.planar import PlanarSystem
+from gaussdyn.mechanics.planar_bodies import Marker, box
+from gaussdyn.mechanics.planar_contacts import DryFriction
 from gaussdyn.mechanics.state import State
 
 ROD = State(q=[0.0, np.sin(1.1), 1.1], v=[3.0, 0.5 * np.cos(1.1), 0.5])
@@ -143,3 +147,19 @@ def test_it_works_on_a_file_and_prints_its_document(tmp_path):
     assert document["first_failure"] is None
     assert {"scene", "params", "results", "max"} <= set(document)
     assert {result["name"] for result in document["results"]} == set(document["max"])
+
+
+def test_friction_at_its_cap_is_inside_as_far_as_times_are_rounded():
+    """After 1000 s the 10 us between two events are known to 1e-8 of themselves, and so is the mean friction."""
+    rub = DryFriction(point=Marker("puck"), cap=2.0)
+    system = PlanarSystem(bodies=[box("puck", mass=1.0, width=0.2, height=0.1)], contacts=[rub], gravity=(0.0, 0.0))
+    state = system.state({"puck": (0.0, 0.0, 0.0)}, {"puck": (1.0, 0.0, 0.0)}, t=1000.0)
+    marks = {"mark": lambda t, state: np.cos(np.pi * state.q[0] / 1e-5)}
+    run = simulate(system, state, 1000.0001, stepper=EventDriven(events=marks))
+    (name,) = (name for name in run.names if ".r" in name)
+    assert np.abs(run[name]).max() > 2.0 * (1.0 + 1e-10), "over its cap by rounding"
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+    over = changed(run, name, 3, 1e-6 * np.sign(run[name][3]))
+    (cone,) = (series for series in audit(over).series if series.name == "cone")
+    assert not cone.passed

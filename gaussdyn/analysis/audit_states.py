@@ -112,9 +112,6 @@ class _SavedStep:
         rows = rows_of(_local(run, system, k, located), state.t, state.q, state.v)
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
         idle = set() if located else {one.id for one in run.contacts(k) if one.mode in IDLE}
-        if not located:  # what was listed late may have acted in the projection alone
-            listed = rows_of(near_of(system, start, dt), start.t, start.q, start.v)
-            idle |= {one.id for one in run.contacts(k)} - {row.id for row in listed}
         start = replace(start, memory={key: p for key, p in impulses.items() if p.any() or key in idle})
         said = [event.id for event in run.events if event.kind == UNSETTLED and event.t == state.t]
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}

@@ -16,6 +16,7 @@ from ..programs.residuals import MODES, Residuals
 from ..programs.solution import Solution, Status
 from ..programs.uniqueness import uniqueness
 from .compiled_energy import Books, books
+from .events import FREE, acting_mode
 from .stepper import Step, Work
 from .theta_problem import near_of
 
@@ -144,7 +145,8 @@ class CompiledSolution(Solution):
         dynamics = self._step.dynamics
         problem, r = assemble(dynamics), start_of_blocks(dynamics, self._step.reactions)
         ids = [part.active.row.id for part in blocks(dynamics) if part.law is not None]
-        modes = tuple(self._step.modes.get(id, "open") for id in ids)
+        said = self._step.numbers()
+        modes = tuple(WORDS[said[id]] if id in said else FREE for id in ids)
         _put(self, {"problem": problem, "r": r, "u": problem.motion(r), "modes": modes})
         return object.__getattribute__(self, name)
 
@@ -177,7 +179,7 @@ class CompiledStep(Step):
             figures = Residuals(E=self._figures[0], cone=self._figures[1])
             value: Any = CompiledSolution.of(self, Status.SOLVED, self.state.v, figures)
         elif name == "modes":
-            value = {id: WORDS[m] for id, m in self.reactions.of_each(self._mode).items()}  # type: ignore[attr-defined]
+            value = {id: acting_mode(WORDS[m]) for id, m in self.numbers().items()}
         elif name == "dynamics":
             value = self._guess().dynamics
         elif name == "rows":
@@ -192,6 +194,11 @@ class CompiledStep(Step):
             raise AttributeError(name)
         _put(self, {name: value})
         return value
+
+    def numbers(self) -> dict[str, int]:
+        """Return which of `WORDS` every contact that acts has, by id."""
+        reactions: Impulses = self.reactions  # type: ignore[assignment]
+        return reactions.of_each(self._mode)
 
     def _guess(self) -> Guess:
         """Return the step as the interpreted scheme sees it."""

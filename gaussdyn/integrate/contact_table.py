@@ -37,7 +37,8 @@ class Contact:
     reaction : Array, shape (k,)
         Mean force over the step that ended there, N: (N), (N, T), (N, T1, T2) and the rolling moments, N m.
     mode : str
-        open, stick, slip, active, degenerate; open at the start of a run.
+        open, stick, slip, active, degenerate; open at the start of a run. inactive: a time step kept it from closing,
+        with no push left at its end.
     mu, mu_s : float
         Friction while sliding and at rest.
     point : Array or None, shape (d,)

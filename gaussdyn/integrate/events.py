@@ -15,18 +15,27 @@ from .trajectory import Event
 
 PUSHING = ("stick", "slip", "active")
 FREE = "open"
+INACTIVE = "inactive"
 UNSETTLED = "unsettled"
 RESTED = "accumulation"
 
 
 def row_modes(dynamics: LocalDynamics, solution: Solution) -> dict[str, str]:
-    """Return the mode of every inequality or block of a contact problem, by row id; bilateral rows have none."""
+    """Return the mode of every inequality or block of a contact problem, by row id; bilateral rows have none.
+
+    One that does not push is inactive, as inequalities are: it took part in the step, which open ones do not.
+    """
     if isinstance(solution.problem, QuadraticProgram):
         omega = admissible_set(dynamics)
         ids = [row.id for row in omega.rows[len(omega.b) :]]
     else:
         ids = [part.active.row.id for part in blocks(dynamics) if part.law is not None]
-    return dict(zip(ids, solution.modes, strict=True))
+    return {id: acting_mode(mode) for id, mode in zip(ids, solution.modes, strict=True)}
+
+
+def acting_mode(mode: str) -> str:
+    """Return how the mode of a row in a contact problem is called in its step."""
+    return INACTIVE if mode == FREE else mode
 
 
 def contact_states(step: Step, before: Mapping[str, str]) -> dict[str, str]:
@@ -53,7 +62,7 @@ def _changes(row: Row) -> bool:
 
 
 def _state(row: Row, mode: str | None, before: str) -> str:
-    if mode is None or mode in (FREE, "inactive"):
+    if mode is None or mode in (FREE, INACTIVE):
         return FREE
     if mode == "degenerate":
         return before

@@ -123,8 +123,7 @@ class MoreauJean:
         """
         problem = self.problem(system, start, dt, state.t, control).at_middle(unsettled).keeping(restitution)
         problem = told(problem, start.memory.keys(), state)
-        said = {key: p for key, p in start.memory.items() if key not in problem.added or p.any()}
-        claimed = {row.id: said[row.id] for row in problem.middle.rows if row.id in said}
+        claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
         least = NOTHING * max((float(np.abs(p).max()) for p in claimed.values()), default=0.0)
         pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
         guess = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing)

@@ -129,7 +129,7 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
         near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
         refined = problem.after(guess, solution.x)
         change = refined.far_from(guess)
-        stalled = fine and change >= 0.5 * changes[-1] and change <= STALLED
+        stalled = fine and _stalled(change, changes)
         fine = _reached(solution, tol, problem.tol)  # a rough answer may not have moved at all
         if fine and (change <= SETTLED or stalled):
             if not refined.contrary:
@@ -170,6 +170,11 @@ def _nearly(solution: Solution) -> bool:
     """
     usual = solution.status in (Status.MAX_ITERATIONS, Status.UNDECIDED)
     return usual and solution.residuals is not None and solution.residuals.E <= ROUGH
+
+
+def _stalled(change: float, changes: Sequence[float]) -> bool:
+    """Return whether a change is all that rounding leaves, from the last two before it: they may swing as they fall."""
+    return len(changes) > 1 and max(0.5 * changes[-1], 0.25 * changes[-2]) <= change <= STALLED
 
 
 def _hopeless(changes: Sequence[float]) -> bool:

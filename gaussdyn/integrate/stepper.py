@@ -56,7 +56,8 @@ class Step:
     reactions : mapping of str to Array
         Impulse of every active row over the step, N s, by row id.
     modes : mapping of str to str
-        open, stick, slip or degenerate for active contacts, active or inactive for other rows, by row id.
+        stick, slip, degenerate or active, by row id; open or inactive where a row does not push. Steps of time steppers
+        have those that took part in them: inactive ones were kept from closing.
     rows : tuple of Row
         All rows at the end of the step.
     work : Work

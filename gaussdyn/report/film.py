@@ -162,7 +162,8 @@ def _line(c: Contact, which: int, mode: int, decimals: int) -> list[Any]:
 
 def _mode(c: Contact) -> str:
     """Return the mode in words; a contact that touches without a reaction, as all do at the start, is only closed."""
-    return "closed" if c.mode == "open" and c.gap <= CLOSED else c.mode
+    mode = "open" if c.mode == "inactive" else c.mode
+    return "closed" if mode == "open" and c.gap <= CLOSED else mode
 
 
 def _finite(value: float) -> float | None:

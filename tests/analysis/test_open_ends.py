@@ -64,3 +64,13 @@ def test_impacts_of_many_edges_are_rebuilt_and_a_shift_along_a_free_direction_is
     tampered = audit(replace(run, q=q), system)
     assert not tampered.passed
     assert tampered.max["kinematics"] > 1e-9
+
+
+@pytest.mark.parametrize(("seed", "t_end"), [(177, 0.192), (287, 0.296)])
+def test_steps_with_contacts_that_joined_and_do_not_push_and_with_passes_that_swing_are_rebuilt(seed, t_end):
+    mu, eps = (0.0, 0.2, 0.5, 0.9)[seed % 4], (0.0, 0.2, 0.6, 1.0)[seed // 4 % 4]
+    system, state = falling(3, seed, mu=mu, eps_n=eps)
+    run = simulate(system, state, t_end, stepper=MoreauJean(dt=4e-3))
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()
+    assert verdict.max["kinematics"] <= 1e-13

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -99,6 +99,7 @@ def impact(
     law: ImpactLaw | None = None,
     closed: Collection[str] | None = None,
     activation: Activation | None = None,
+    start: Mapping[str, Array] | None = None,
 ) -> Impact:
     """Let an impact happen at a state.
 
@@ -114,6 +115,8 @@ def impact(
     closed : collection of str, optional
         Ids of the contacts that take part; default: all whose gap is closed.
     activation : Activation, optional
+    start : mapping of str to Array, optional
+        Impulses to begin with, by id, N s: where the law leaves several, some near these are found first.
 
     Raises
     ------
@@ -123,7 +126,7 @@ def impact(
     law = Moreau() if law is None else law
     if isinstance(law, type) or not hasattr(law, "strike"):
         raise InputError("law", repr(law), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
-    struck = Struck.at(system, state, closed, activation)
+    struck = replace(Struck.at(system, state, closed, activation), start=start)
     v = vector("v of the state", state.v, system.nv)
     phases = law.strike(struck, v)
     impulses: dict[str, Array] = {}

@@ -74,12 +74,15 @@ class Struck:
     closed : frozenset of str
         Ids of the one-sided rows that take part.
     activation : Activation
+    start : mapping of str to Array or None
+        Impulses that a velocity problem begins with, by id, N s.
     """
 
     system: System
     state: State
     closed: frozenset[str]
     activation: Activation = field(default_factory=Activation)
+    start: Mapping[str, Array] | None = None
 
     @classmethod
     def at(cls, system: System, state: State, closed: Collection[str] | None, activation: Activation | None) -> Struck:
@@ -126,7 +129,7 @@ class Struck:
         self, name: str, dynamics: LocalDynamics, given: Mapping[str, Array] | None = None, start: Array | None = None
     ) -> Phase:
         """Solve a velocity problem; `given` are impulses that it contains already, `start` the velocity before them."""
-        solution = resolve(dynamics)
+        solution = resolve(dynamics, start=self.start)
         before = dynamics.v if start is None else start
         if solution.x is None:
             return Phase(

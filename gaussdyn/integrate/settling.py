@@ -137,7 +137,8 @@ class Settling(Course):
         closing = tuple(row.id for row in rows if closes(row, activation))
         if not closing:
             return ()
-        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation)
+        start = self._left_of_claims(rows) if self.again else None
+        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation, start=start)
         if not said.solved:
             self.failure = said.solution.but(status=said.status)
             return closing
@@ -147,6 +148,11 @@ class Settling(Course):
         self.work[0] += said.energy
         self.kept = min(self.kept, said.kept)
         return closing
+
+    def _left_of_claims(self, rows: tuple[Row, ...]) -> dict[str, Array]:
+        """Return what a leg that is repeated lacks of its impulses: among redundant contacts impacts have several."""
+        claims = {row.id: self.memory[row.id] for row in rows if row.id in self.memory}
+        return {key: p - self.impulses[key] if key in self.impulses else p for key, p in claims.items()}
 
     def _consider_passing(self, t_stop: float) -> None:
         """Note what has rebounded, and put it to rest if infinitely many impacts follow that end soon."""

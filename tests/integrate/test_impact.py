@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,11 @@ from gaussdyn.integrate.impact import impact
 from gaussdyn.integrate.impact_laws import Moreau, Newton, OneByOne, Poisson
 from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.rows import Row
+from gaussdyn.mechanics.spatial import SpatialSystem
+from gaussdyn.mechanics.spatial_bodies import brick
+from gaussdyn.mechanics.spatial_shapes import HalfSpace
 from gaussdyn.programs.solution import Status
 
 LAWS = (Newton, Moreau, Poisson)
@@ -313,3 +318,22 @@ def test_a_run_goes_on_where_restitution_has_no_room():
     assert [(event.t, event.kind) for event in run.events] == [(0.0, "impact")]
     assert run.steps.restitution.tolist() == [0.0]
     assert run.final.v == pytest.approx([0.0, 0.5], abs=1e-12)
+
+
+def test_among_redundant_contacts_an_impact_begins_with_the_impulses_that_are_given():
+    """A spinning brick comes down flat: how its corners share the load decides how fast it spins on."""
+    law = ContactLaw(mu=0.3, mu_r=0.02)
+    system = SpatialSystem(
+        bodies=[brick("a", mass=2.0, half=(0.2, 0.1, 0.08))], obstacles=[HalfSpace(name="floor")], contact=law
+    )  # fmt: skip
+    state = system.state({"a": (0.0, 0.0, 0.08)}, {"a": (1.5, 0.3, -0.5, 0.0, 0.0, 5.0)})
+    cold = impact(system, state)
+    diagonal = {"a:c0/floor": 1.05, "a:c1/floor": 0.95, "a:c2/floor": 0.95, "a:c3/floor": 1.05}
+    other = impact(system, state, start={key: diagonal[key] * p for key, p in cold.impulses.items()})
+    assert max(cold.residual, other.residual) < 1e-12
+    assert np.abs(other.v - cold.v).max() > 1e-3, "several velocities obey the law"
+    assert impact(system, state, start=other.impulses).v == pytest.approx(other.v, abs=1e-13)
+    leg = EventDriven().leg(system, replace(state, memory=other.impulses))
+    leg.again = True
+    leg.begin(1e-3)
+    assert leg.v == pytest.approx(other.v, abs=1e-13), "a leg that is repeated has the impact that was"

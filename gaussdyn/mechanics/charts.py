@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
-from .feature_kernels import TURNOVER
 from .rows import Row
 
 QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])  # a turn by 90 degrees
@@ -18,6 +17,8 @@ QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])  # a turn by 90 degrees
 
 def chart_of(n: Array) -> int:
     """Return the chart of a normal: 1 about n = z, -1 about n = -z."""
+    from .feature_kernels import TURNOVER
+
     return 1 if n[2] > TURNOVER else -1
 
 

@@ -31,6 +31,7 @@ from .compiled_kernels import (
     sort_by_pair,
     turn_spins,
 )
+from .compiled_rest import reached_speeds, single_pushes
 
 STATE = f"UniTuple({A2}, 10)"
 StateArrays = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array, Array]
@@ -262,7 +263,10 @@ def hold_pushing(
     On the first pass, with no u known, those that pushed in the last step. kept: fraction of all restitution.
     """
     x, R, geometry, _frame, _moved, rows = poses
-    bounce, marks, goal, row = index[1], aside[0], aside[2], rows[0]
+    bounce, marks, goal, row, reach = index[1], aside[0], aside[2], rows[0], state[7]
+    if not first:
+        single_pushes(problem, p, reach)
+        reached_speeds(problem, 1.0, reach)
     for f in range(n):
         marks[HELD, f], goal[f], marks[ALL, f] = 0, 0.0, index[0][ACTS, f]
     for c in range(problem[0][1][-1]):
@@ -275,7 +279,7 @@ def hold_pushing(
                 if i >= 0:
                     normal_row(geometry[1, f], features[1][f], side, x[1], R[1], row)
                     for k in range(6):
-                        scale += abs(row[k]) * (abs(state[1][i, k]) + abs(state[8][i, k]))
+                        scale += abs(row[k]) * (abs(state[1][i, k]) + abs(state[8][i, k]) + reach[i, k // 3])
             marks[HELD, f] = u[c, 0] <= SLOW * scale
         if bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0:
             at, e = geometry[1, f], kept * features[4][f, 1]

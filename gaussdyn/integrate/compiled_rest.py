@@ -26,11 +26,10 @@ def share(problem: Problem, size: Array, column: int) -> None:
 
 
 @kernel(f"void({PROBLEM}, {A2}, {A2})", borrows=True)
-def rounding_errors(problem: Problem, p: Array, size: Array) -> None:
-    """Put the speeds that rounding may leave: of every body its own (columns 0, 1) and those of any in touch (2, 3)."""
-    contacts, inverse = problem[0], problem[2]
-    pair, first, _slot, _R, ra, rb = contacts
-    for i in range(len(inverse)):
+def single_pushes(problem: Problem, p: Array, size: Array) -> None:
+    """Put the sums of impulses (column 0) and of their moments (column 1) on every body as if none cancelled."""
+    pair, first, _slot, _R, ra, rb = problem[0]
+    for i in range(len(problem[2])):
         size[i, 0] = size[i, 1] = 0.0
     for k in range(len(first) - 1):
         a, b = pair[k, 0], pair[k, 1]
@@ -41,11 +40,25 @@ def rounding_errors(problem: Problem, p: Array, size: Array) -> None:
             if a >= 0:
                 size[a, 0] += push
                 size[a, 1] += push * (abs(ra[c, 0]) + abs(ra[c, 1]) + abs(ra[c, 2]))
-    share(problem, size, 0)
+
+
+@kernel(f"void({PROBLEM}, float64, {A2})", borrows=True)
+def reached_speeds(problem: Problem, factor: float, size: Array) -> None:
+    """Turn `single_pushes` into factor times the speeds and spins that they would bring about."""
+    inverse = problem[2]
     for i in range(len(inverse)):
         A = inverse[i]
-        size[i, 0] *= ERRORS * A[3, 0]
-        size[i, 1] *= ERRORS * max(A[0, 0], max(A[1, 1], A[2, 2]))
+        size[i, 0] *= factor * A[3, 0]
+        size[i, 1] *= factor * max(A[0, 0], max(A[1, 1], A[2, 2]))
+
+
+@kernel(f"void({PROBLEM}, {A2}, {A2})", borrows=True)
+def rounding_errors(problem: Problem, p: Array, size: Array) -> None:
+    """Put the speeds that rounding may leave: of every body its own (columns 0, 1) and those of any in touch (2, 3)."""
+    single_pushes(problem, p, size)
+    share(problem, size, 0)
+    reached_speeds(problem, ERRORS, size)
+    for i in range(len(size)):
         size[i, 2], size[i, 3] = size[i, 0], size[i, 1]
     share(problem, size, 2)
 

@@ -371,7 +371,7 @@ def solve_step(
         for i in range(len(v)):
             for k in range(6):
                 guess[i, k] = v[i, k]
-        settled = goal >= E and (change <= SETTLED or (fine and change >= 0.5 * last and change <= STALLED))
+        settled = goal >= E and (change <= SETTLED or (fine and max(0.5 * last, 0.25 * earlier) <= change <= STALLED))
         if goal >= E and change == 0.0 and late == 0 and not joined and held_push(index, aside, problem, iterate[0]):
             code = DONE
             break

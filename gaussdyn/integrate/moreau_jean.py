@@ -128,11 +128,11 @@ class MoreauJean:
         pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
         guess = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing)
         while ids := late(guess):
-            guess = guess.problem.joined(ids).guess(state.v, guess.stopped(state.v) | pushing)
+            guess = guess.problem.joined(ids).guess(state.v, guess.stopped(state.v, claimed) | pushing)
         known = guess.problem.guess(state.v, pushing, state.q)
         if known.contrary:
             known = known.problem.independent().guess(state.v, pushing, state.q)
-        found = known.problem.guess(state.v, known.stopped(state.v) | pushing)
+        found = known.problem.guess(state.v, known.stopped(state.v, claimed) | pushing)
         obeyed = tuple(row for row in found.end.rows if row.id in found.problem.bounce)
         return Rebuilt(dynamics=known.dynamics, q=found.end.q, places=(*found.end.passed, obeyed))
 

@@ -73,7 +73,8 @@ def _complete(problem: ThetaProblem, near: Mapping[str, Array]) -> tuple[Guess, 
             return _as_listed(guess), solution
         if not can_list(problem):  # so that it is seen at least
             return replace(guess, end=replace(guess.end, rows=(*guess.end.rows, *deep))), solution
-        near, stopped = reactions(guess.dynamics, solution), guess.stopped(solution.x)
+        near = reactions(guess.dynamics, solution)
+        stopped = guess.stopped(solution.x, near)
         ids = [row.id for row in deep]
         more = listed(guess.problem, ids, guess.end.q, guess.v_plus).joined(ids)
         guess, solution = _refined(more.guess(solution.x, stopped), near)
@@ -93,7 +94,7 @@ def _with_late(guess: Guess, solution: Solution) -> tuple[Guess, Solution]:
     """Solve the step again with contacts that close within it, until none does."""
     while solution.solved and solution.x is not None and (ids := late(guess)):
         near = reactions(guess.dynamics, solution)
-        guess, solution = _refined(guess.problem.joined(ids).guess(solution.x, guess.stopped(solution.x)), near)
+        guess, solution = _refined(guess.problem.joined(ids).guess(solution.x, guess.stopped(solution.x, near)), near)
     return guess, solution
 
 
@@ -110,7 +111,7 @@ def _without_idle(problem: ThetaProblem, guess: Guess, solution: Solution) -> tu
     if not idle:
         return guess, solution
     fewer = guess.problem.without(idle)
-    other, found = _refined(fewer.guess(solution.x, guess.stopped(solution.x) - idle), near)
+    other, found = _refined(fewer.guess(solution.x, guess.stopped(solution.x, near) - idle), near)
     return (other, found) if found.solved and not late(other) else (guess, solution)
 
 
@@ -127,7 +128,7 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
         if solution.x is None or not (solution.solved or _nearly(solution)):
             return guess, solution
         near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
-        refined = problem.after(guess, solution.x)
+        refined = problem.after(guess, solution.x, near)
         change = refined.far_from(guess)
         stalled = fine and _stalled(change, changes)
         fine = _reached(solution, tol, problem.tol)  # a rough answer may not have moved at all
@@ -135,11 +136,11 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
             if not refined.contrary:
                 return refined, solution
             problem, changes = problem.independent(), [np.inf]
-            guess = problem.guess(solution.x, guess.stopped(solution.x))
+            guess = problem.guess(solution.x, guess.stopped(solution.x, near))
             continue
         if k == SOFTEN_AFTER and change > 0.03 * changes[-1]:
             problem = problem.soften(solution.x)
-            refined, change = problem.guess(solution.x, guess.stopped(solution.x)), np.inf
+            refined, change = problem.guess(solution.x, guess.stopped(solution.x, near)), np.inf
         changes.append(change)
         if not problem.unsettled and _hopeless(changes):
             problem = problem.at_middle(refined.moves_most(guess))

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from ..arrays import Array, vector
 from ..contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ..errors import InputError
-from ..linalg.factor import cholesky
+from ..linalg.factor import cholesky, solve_spd
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
@@ -71,17 +71,26 @@ class Guess:
         speed = np.abs(self.dynamics.v) + np.abs(self.dynamics.x_free)
         return speed + np.abs(self.v_plus) if self.problem.driven else speed
 
-    def stopped(self, v_plus: Array) -> frozenset[str]:
+    def stopped(self, v_plus: Array, p: Mapping[str, Array]) -> frozenset[str]:
         """Return the rows whose law is met without any speed left: u_N = 0, restitution included.
 
-        That is the same for all reactions that lead to v+, where it is not known which of the contacts push.
+        That is the same for all reactions that lead to v+, where it is not known which of the contacts push. What
+        rounding leaves of u_N is as large as what single impulses p (N s) do to it, for they may cancel.
         """
-        change, speed = v_plus - self.dynamics.v, self.speed
+        change, speed = v_plus - self.dynamics.v, self.speed + self._reach(p)
         return frozenset(
             row.id
             for row in self.dynamics.rows
             if row.J[0] @ change + row.rate[0] <= SLOW * float(np.abs(row.J[0]) @ speed)
         )
+
+    def _reach(self, p: Mapping[str, Array]) -> Array:
+        """Return the speeds that impulses would bring about if none of them acted against another, shape (nv,)."""
+        push = np.zeros(self.dynamics.nv)
+        for row in self.dynamics.rows:
+            if row.id in p:
+                push += np.abs(row.J.T) @ np.abs(p[row.id])
+        return np.abs(solve_spd(self.dynamics.factor, np.eye(len(push)))) @ push
 
     def moves_most(self, other: Guess) -> str:
         """Return the row whose predicted rate differs most, empty without rows."""
@@ -220,10 +229,10 @@ class ThetaProblem:
             v_plus = free.velocity(self._push({}))
         return replace(self, free=free).guess(v_plus, pushing)
 
-    def after(self, last: Guess, v_plus: Array) -> Guess:
-        """Return the contact problem for the velocity v+ that solves the last one."""
+    def after(self, last: Guess, v_plus: Array, p: Mapping[str, Array]) -> Guess:
+        """Return the contact problem for the velocity v+ and the reactions p that solve the last one."""
         push = last.dynamics.M @ v_plus - last.dynamics.h  # J^T p
-        return self.guess(self.free.velocity(push, v_plus), last.stopped(v_plus))
+        return self.guess(self.free.velocity(push, v_plus), last.stopped(v_plus, p))
 
     def guess(self, v_plus: Array, stopped: frozenset[str], q_end: Array | None = None) -> Guess:
         """Return the contact problem for a guess of v+ and of the contacts whose law leaves them no speed.

@@ -153,3 +153,22 @@ def test_a_capsule_that_is_turned_on_to_an_edge_does_not_overlap_it():
         assert far.min() >= pill.radius - 1e-10
     verdict = audit(run, system)
     assert verdict.passed, verdict.explain()
+
+
+@pytest.mark.parametrize("peg_at", [0.02, 0.1, 0.2])
+@pytest.mark.parametrize("eps", [0.3, 0.6, 1.0])
+def test_a_peg_that_pushes_a_lever_at_rest_stays_closed(eps, peg_at):
+    """Without gravity nothing but the impulses themselves says what is small: rounding let the lever off the peg."""
+    law, half, soft = ContactLaw(mu=0.1, eps_n=eps), 0.02, {("lever", "peg"): ContactLaw(mu=0.1)}
+    bodies = [box("lever", mass=0.1, width=1.0, height=2.0 * half)]
+    bodies += [disc(name, mass=m, radius=R) for name, m in (("hammer", 10.0), ("target", 1.0))]
+    peg = Disc(name="peg", at=(peg_at, -half - PEG), radius=PEG)
+    system = PlanarSystem(bodies=bodies, obstacles=[peg], gravity=STILL, contact=law, pairs=soft)
+    places = {"lever": (0.4, 0.0), "hammer": (-0.05, half + R + 0.001), "target": (0.85, half + R + 1e-5)}
+    state = system.state({k: (*x, 0.0) for k, x in places.items()}, {"hammer": (0.0, -3.0, 0.0)})
+    run = simulate(system, state, 0.02, stepper=MoreauJean(dt=1e-2))
+    pushing = [c for k in range(1, len(run)) for c in run.contacts(k) if "peg" in c.id and c.reaction[0] > 0.0]
+    assert len(pushing) > 0
+    assert max(abs(c.gap) for c in pushing) <= 1e-10
+    verdict = audit(run, system)
+    assert verdict.passed, verdict.explain()

@@ -154,10 +154,11 @@ class Phase:
 
     def _shared(self, now: Instant) -> tuple[Array, ...]:
         """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""
-        G, B, _, _ = self.columns(now.rows, len(now.v))
+        B = self.columns(now.rows, len(now.v))[1]
         r0 = np.concatenate([now.r[part.k][part.held] for part in self.parts])
-        r = inside(G @ over_mass(now.M, B.T), r0, lambda: self._cones(now.rows))
-        return self.spread(now.rows, r)
+        r = inside(B.T, r0, lambda: self._cones(now.rows))
+        shift = self.spread(now.rows, r - r0)  # what does not shift keeps the friction of slips that have turned
+        return tuple(was + more for was, more in zip(now.r, shift, strict=True))
 
     def _cones(self, rows: Sequence[Row]) -> Cones:
         """Return the cones of all reactions that are held."""

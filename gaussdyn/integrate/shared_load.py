@@ -2,7 +2,8 @@
 
 Rows that depend on one another leave the reactions r0 + Z y open. The shortest r0 is taken where it lies in all cones;
 else the one that is farthest inside, a linear program (cones in space by their tangent planes, cut again where it
-helps). The accelerations do not depend on it.
+helps). The accelerations do not depend on it: Z spans what gives no force at all. Corners of a face that slide in
+different directions have normals that depend on one another, but no such shares.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ..arrays import Array
+from .instants import RANK
 
 CUTS = 8  # linear programs solved for cones in space
 FINE = 1e-11  # of the largest reaction: a cone is exact enough
@@ -70,15 +72,16 @@ class Cones:
         self.given.append(cap)
 
 
-def inside(W: Array, r0: Array, cones: Callable[[], Cones]) -> Array:
-    """Return the solution of W r = W r0 that is farthest inside the cones, and r0 where that is not found.
+def inside(B: Array, r0: Array, cones: Callable[[], Cones]) -> Array:
+    """Return the solution of B r = B r0 that is farthest inside the cones, and r0 where that is not found.
 
     Parameters
     ----------
-    W : Array, shape (n, n)
+    B : Array, shape (m, n)
+        The generalised forces of reactions.
     r0 : Array, shape (n,)
     """
-    Z = _null_space(W)
+    Z = _null_space(B)
     size = float(np.abs(r0).max(initial=0.0))
     if not Z.shape[1] or size == 0.0:
         return r0
@@ -118,6 +121,7 @@ def _farthest(P: Array, c: Array) -> Array | None:
     return np.asarray(answer.x[:k]) if answer.status == 0 else None
 
 
-def _null_space(W: Array) -> Array:
-    singular, rows = np.linalg.svd(W)[1:]
-    return np.ascontiguousarray(rows[singular <= 1e-10 * singular[0]].T)
+def _null_space(B: Array) -> Array:
+    singular, rows = np.linalg.svd(B)[1:]
+    rank = int(np.count_nonzero(singular > RANK * singular[0]))
+    return np.ascontiguousarray(rows[rank:].T)

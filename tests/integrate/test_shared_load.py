@@ -5,14 +5,33 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gaussdyn.contact.snapshot import rows_of
+from gaussdyn.integrate.event_driven import EventDriven
+from gaussdyn.integrate.modes import Mode, parts_of
+from gaussdyn.integrate.phases import Phase
 from gaussdyn.integrate.shared_load import Cones, inside
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial import SpatialSystem
+from gaussdyn.mechanics.spatial_bodies import ball, brick
+from gaussdyn.mechanics.spatial_forces import Load
+from gaussdyn.mechanics.spatial_motion import SpatialMarker
+from gaussdyn.mechanics.spatial_shapes import HalfSpace
+
+
+def on_a_floor(bodies, place, speed, loads, mu=0.5):
+    forces = [Load(point=SpatialMarker(name), force_xyz=f) for name, f in loads.items()]
+    system = SpatialSystem(
+        bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=mu), forces=forces
+    )  # fmt: skip
+    return system, system.state(place, speed)
 
 
 def test_dry_friction_carries_no_more_than_its_cap_beside_a_row_that_can_carry_the_rest():
     cones = Cones()
     cones.add(np.array([1.0, 0.0]))
     cones.add_disc(np.zeros(2), slice(1, 2), 1.0)
-    r = inside(np.ones((2, 2)), np.array([3.0, 3.0]), lambda: cones)
+    r = inside(np.ones((1, 2)), np.array([3.0, 3.0]), lambda: cones)
     np.testing.assert_allclose(r, [6.0, 0.0], rtol=0, atol=1e-12)  # r_1 + r_2 = 6, least(r_1, 1 - |r_2|) largest
     assert cones.slack(r) == pytest.approx(1.0)
 
@@ -23,7 +42,37 @@ def test_a_cap_in_two_directions_is_a_disc():
     cones.add(np.array([0.0, 0.0, 1.0]))
     load = np.array([np.cos(0.3), np.sin(0.3)])  # between the first tangent planes
     G = np.vstack((np.eye(2), load))  # the third row acts along the load
-    W, r0 = G @ G.T, np.array([*(5.0 * load), 0.0])
-    r = inside(W, r0, lambda: cones)
-    np.testing.assert_allclose(W @ r, W @ r0, rtol=0, atol=1e-12)
+    r0 = np.array([*(5.0 * load), 0.0])
+    r = inside(G.T, r0, lambda: cones)
+    np.testing.assert_allclose(G.T @ r, G.T @ r0, rtol=0, atol=1e-12)
     assert cones.slack(r) == pytest.approx(2.0, abs=1e-9)  # all of it on the third row, or nearly
+
+
+def test_shares_leave_the_friction_of_a_slip_that_has_turned_as_it_was():
+    """A ball that is pulled sideways as it slides, beside a brick whose corners share its friction."""
+    bodies = [ball("ball", mass=2.0, radius=0.1), brick("brick", mass=3.0, half=(0.1, 0.1, 0.2))]
+    place, speed = {"ball": (0.0, 0.0, 0.1), "brick": (2.0, 0.0, 0.2)}, {"ball": (1.5, 0.0, 0.0, 0.0, 0.0, 0.0)}
+    load, T = np.array((0.0, 12.0, 0.0)), 0.05
+    system, state = on_a_floor(bodies, place, speed, {"ball": tuple(load), "brick": (12.0, 0.0, 0.0)}, mu=0.45)
+    run = simulate(system, state, T, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    at = system.index("ball", "x")
+    friction = 2.0 * (run.v[-1] - run.v[0])[at : at + 2] - T * load[:2]
+    assert T * run.between("ball", "floor").force[-1][:2] == pytest.approx(friction, abs=1e-12)
+    assert run.between("brick", "floor").force[-1] == pytest.approx((-12.0, 0.0, 3.0 * 9.81), abs=1e-9)
+
+
+def test_corners_of_a_face_that_slide_in_different_directions_share_nothing():
+    """The normals of four corners depend on one another, their forces do not: all of them come from the motion."""
+    bodies, place = [brick("b", mass=2.0, half=(0.1, 0.1, 0.2))], {"b": (0.0, 0.0, 0.2)}
+    system, state = on_a_floor(bodies, place, {"b": (0.5, 0.0, 0.0, 0.0, 0.0, 1.0)}, {"b": (0.0, 3.0, 0.0)})
+    rows = rows_of(system.near(state.t, state.q, state.v, 0.0), state.t, state.q, state.v)
+    slips = {row.id: row.rate[parts_of(row)[0]] for row in rows}
+    modes = {key: Mode(closed=True, slip=tuple(u / np.linalg.norm(u))) for key, u in slips.items()}
+    phase = Phase(system=system.near(state.t, state.q, state.v, 0.0), control=None, modes=modes, rows=rows)
+    now = phase.instant(state.t, state.q, state.v)
+    assert len(rows) == 4
+    assert phase.redundant
+    assert phase.conditions(now).min() < 0.0, "one of them would pull"
+    push = sum(row.J.T @ r for row, r in zip(now.rows, now.r, strict=True))
+    np.testing.assert_allclose(now.M @ now.a, now.h + push, rtol=0, atol=1e-12)

@@ -7,7 +7,11 @@ import pytest
 from random_scenes import falling
 
 from gaussdyn.integrate.event_driven import EventDriven
+from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar_outlines import Polygon
+from gaussdyn.mechanics.spatial import SpatialSystem
+from gaussdyn.mechanics.spatial_bodies import ball
+from gaussdyn.mechanics.spatial_shapes import HalfSpace
 
 G, GRID, FLIGHTS = 9.81, 150, 6
 
@@ -81,3 +85,17 @@ def test_fast_bodies_touch_where_they_meet(seed):
 @pytest.mark.slow
 def test_no_touchdown_of_many_is_missed():
     assert sum(check_flights(seed) for seed in range(40)) > 130
+
+
+@pytest.mark.parametrize("step", [None, 1e-7])
+@pytest.mark.parametrize("speed", [1e-6, 6e-6, 3e-5])
+def test_a_flight_lower_than_what_counts_as_closed_ends_when_its_gap_does(speed, step):
+    """A ball that has rebounded rises by v^2 / 2 g, down to 5e-14 m, and is back after 2 v / g."""
+    system = SpatialSystem(
+        bodies=[ball("b", mass=1.0, radius=0.1)], obstacles=[HalfSpace(name="floor")], contact=ContactLaw(eps_n=0.5)
+    )
+    state = system.state({"b": (0.0, 0.0, 0.1)}, {"b": (0.0, 0.0, speed, 0.0, 0.0, 0.0)})
+    end = EventDriven(step=step).advance(system, state, 2.9 * speed / G)
+    assert [(change.kind, change.id) for change in end.changes] == [("impact", "b/floor")]
+    rounding = 1e-16 / speed  # of the gap, as time
+    assert end.state.t == pytest.approx(2.0 * speed / G, rel=0.0, abs=1e-12 + rounding)

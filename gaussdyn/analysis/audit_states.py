@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import EPS, Array
 from ..contact.assemble import assemble, blocks
 from ..contact.snapshot import LocalDynamics, rows_of
+from ..integrate.accumulation import Rest
 from ..integrate.energy import energy
 from ..integrate.events import RESTED, UNSETTLED
 from ..integrate.projection import ALLOWED, ROUNDING
@@ -119,7 +120,7 @@ class _SavedStep:
         if located:
             kinds = [event.kind for event in run.events if event.t == state.t]
             times = tuple(sorted({event.t for event in run.events if start.t < event.t <= state.t}))
-            extra |= {"event": RESTED if RESTED in kinds else kinds[0], "times": times} if kinds else {}
+            extra |= {"event": kinds[0], "times": times, "rests": _rests(run, start.t, state.t)} if kinds else {}
         elif kept != 1.0:
             extra["restitution"] = kept
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
@@ -177,6 +178,21 @@ class _SavedStep:
                 rate = (rate + (self.dt * row.drift if row.level == "acceleration" else row.rate))[:n]
                 worst = max(worst, _relative(np.abs(rate), np.abs(row.J[:n]) @ reach))
         return worst
+
+
+def _rests(run: Trajectory, start: float, end: float) -> dict[str, Rest]:
+    """Return which sequences of impacts end in a step, by row id, and the last impact before each of them.
+
+    Contacts that come to rest at one time do so from the last impact of any of them.
+    """
+    there = [event for event in run.events if start < event.t <= end]
+    ends = {event.id: event.t for event in there if event.kind == RESTED}
+    impacts = [event for event in there if event.kind == "impact"]
+    found = {}
+    for key, rest in ends.items():
+        own = [event.t for event in impacts if ends.get(event.id) == rest and event.t <= rest]
+        found[key] = Rest(end=rest, last=max(own, default=start))
+    return found
 
 
 def _local(run: Trajectory, system: System, k: int, located: bool) -> System:

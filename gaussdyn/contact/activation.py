@@ -85,7 +85,7 @@ def _examine(row: Row, activation: Activation) -> str:
     if row.level == "position":
         if gap < -activation.gap or (row.bilateral and gap > activation.gap):
             return OmegaStatus.PENETRATING
-        if gap > activation.gap:
+        if not activation.touches(row):
             return "free"
     if (rate < -activation.speed).any() or (row.bilateral and (rate > activation.speed).any()):
         return OmegaStatus.IMPACT_NEEDED
@@ -94,7 +94,7 @@ def _examine(row: Row, activation: Activation) -> str:
 
 def _near(dynamics: LocalDynamics, row: Row) -> bool:
     """Return whether a row is taken on the velocity level: closed, or closing within the step."""
-    if row.kind == "dry" or row.level != "position" or row.bilateral or row.gap <= dynamics.activation.gap:
+    if row.kind == "dry" or row.level != "position" or row.bilateral or dynamics.activation.touches(row):
         return True
     if row.eps_n > 0:  # a bounce starts from a closed gap: its restitution is the one of the true impact speed
         return False
@@ -109,7 +109,7 @@ def _offset(dynamics: LocalDynamics, row: Row) -> Array:
     w: Array = row.rate - row.J @ dynamics.v
     if row.level == "velocity" or row.kind in ("bilateral", "dry"):
         return w
-    closed = row.bilateral or row.gap <= dynamics.activation.gap
+    closed = row.bilateral or dynamics.activation.touches(row)
     if not closed and dynamics.ahead > 0.0:  # an open gap may close, but not more, by the end of the step
         w[0] += row.gap / dynamics.ahead
     if closed:  # restitution

@@ -83,7 +83,7 @@ def contact_classes(dynamics: LocalDynamics) -> tuple[ContactClass, ...]:
     check_dynamics(dynamics)
     held = [row for row in dynamics.rows if row.kind == "bilateral" and row.level != "acceleration"]
     contacts = [row for row in dynamics.rows if row.kind in CONTACTS and row.level == "position"]
-    closed = [row for row in contacts if row.kind == "bilateral_contact" or row.gap <= dynamics.activation.gap]
+    closed = [row for row in contacts if row.kind == "bilateral_contact" or dynamics.activation.touches(row)]
     known = dict(zip([row.id for row in closed], _classes(dynamics, held, closed), strict=True))
     for row in contacts:
         if row.id not in known:

@@ -30,6 +30,8 @@ class Activation:
     speed : float
         |phi'|, |psi| and slip up to this are zero, m/s; > 0. An event-driven run needs it above the error of its
         root finder.
+    aloft : frozenset of str
+        Ids of gaps that are open however small they are: of contacts that are known to be on their way.
 
     Raises
     ------
@@ -39,10 +41,15 @@ class Activation:
 
     gap: float = 1e-9
     speed: float = 1e-9
+    aloft: frozenset[str] = field(default=frozenset(), repr=False)
 
     def __post_init__(self) -> None:
         for name in ("gap", "speed"):
             object.__setattr__(self, name, scalar(f"Activation.{name}", getattr(self, name), low=0.0, open_low=True))
+
+    def touches(self, row: Row) -> bool:
+        """Return whether the gap of a row counts as closed."""
+        return row.gap <= self.gap and row.id not in self.aloft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,6 +12,7 @@ member at t0 is the last one that was at least twice as fast: at eps_n = 0.99 tw
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +22,17 @@ SHORT = 1e-5  # s: a sequence is passed when what is left of it is shorter, and 
 LOW = 1e-12  # m: or when it bounces no higher than this (rounding of places) and predicted the same
 SHORTEST = 1e-7  # s: or when it is shorter than this
 AGREES = 1e-12  # s, times max(1, t)
-NOISE = 4.0  # times the rounding of a gap over the speed, and of the time: by so much every cycle left moves the end
+NOISE = 4.0  # times the rounding of a gap over the speed, and of the time, at least: so much every cycle moves the end
+AS_ONE = 1e-10  # s, times max(1, t): events nearer to each other than this are one, where they are repeated
 STEADY = 0.1  # of a cycle: a sequence whose end moves by less per cycle comes to it
 FASTER = 2.0  # times as fast was, at least, the member that the last one is compared with
+
+
+class Rest(NamedTuple):
+    """When a sequence of impacts ends, and when its last impact is, from which on it is passed, s."""
+
+    end: float
+    last: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +65,8 @@ class Rebound:
         t0, speed0 = past[0]
         rho = speed / speed0
         end = t + rho * (t - t0) / (1.0 - rho)
-        noise = NOISE * (1.0 + (end - t) / (t - self.t)) * (rounding / speed + EPS * max(1.0, abs(t)))
+        cycles = 1.0 + (end - t) / (t - self.t)  # as many count before, too: they may all be rounded alike
+        noise = cycles * max(NOISE, cycles) * (rounding / speed + EPS * max(1.0, abs(t)))
         stands = self.end > t and abs(end - self.end) <= noise
         return Rebound(t=t, speed=speed, end=self.end if stands else end, past=past)
 

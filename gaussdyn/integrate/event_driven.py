@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,8 +30,9 @@ from ..mechanics.system import System
 from ..programs.complementarity import ComplementarityProblem
 from ..programs.residuals import Residuals, block_residuals
 from ..programs.solution import Solution, Status
+from .accumulation import AS_ONE, Rest
 from .changes import Change
-from .events import RESTED
+from .flights import LOCATED
 from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
 from .integration import NEARLY, Accuracy, Stiff, Stuck, Unbounded
 from .leg import Leg
@@ -44,8 +46,7 @@ from .user_events import NamedEvent, UserEvent, events_of
 OnNone = Literal["stop", "impact", "compliance"] | Compliance
 SETTLED = 1e-8  # residual E at the end of a leg above which its modes are not those of the laws
 REPEATS = 10.0  # local errors of the integrator within which a place that is found again is the same
-LOCATED = 1e-12  # s, times max(1, t): up to this the time of an event is known
-CLOSE = 1e-10  # s, times max(1, t): events nearer to each other than this are one, where they are repeated
+NO_RESTS: Mapping[str, Rest] = MappingProxyType({})
 HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
 
 
@@ -166,20 +167,20 @@ class EventDriven:
 
     def rebuild(
         self, system: System, start: State, state: State, dt: float, control: Array | None, *, event: str = "",
-        times: tuple[float, ...] = (),
+        times: tuple[float, ...] = (), rests: Mapping[str, Rest] = NO_RESTS,
     ) -> Rebuilt:  # fmt: skip
         """Return the step from `start` again; what reacts is shown as rows that hold, with the same impulses.
 
-        Whether it ended with an event, and whether with the end of a sequence of impacts, it needs to be told, and the
-        times of all events in it: it finds them by itself, but no better than rounding lets it.
+        Whether it ended with an event it needs to be told, and the times of all events in it: it finds them by itself,
+        but no better than rounding lets it. Also which sequences of impacts end in it.
         """
-        near, rest = CLOSE * max(1.0, abs(state.t)), state.t if event == RESTED else None
+        near = AS_ONE * max(1.0, abs(state.t))
         for margin in (near, 1e4 * near) if event else ():  # an event at the end is seen only from beyond it
-            leg = self._again(system, start, control, state.t + margin, rest, times)
+            leg = self._again(system, start, control, state.t + margin, rests, times)
             if leg.changes and abs(leg.t - state.t) <= near:
                 break
         else:
-            leg = self._again(system, start, control, state.t, None, times)
+            leg = self._again(system, start, control, state.t, NO_RESTS, times)
         step = _step(leg, start, 0.0)
         d, rows, v = step.dynamics, [], _as_rounded(leg, step.state.v, state.v)
         h = d.M @ step.state.v
@@ -197,13 +198,13 @@ class EventDriven:
         )  # fmt: skip
 
     def _again(
-        self, system: System, start: State, control: Array | None, end: float, rest: float | None,
+        self, system: System, start: State, control: Array | None, end: float, rests: Mapping[str, Rest],
         times: tuple[float, ...],
     ) -> Leg:  # fmt: skip
         leg = self.leg(system, start, control)
-        leg.again, leg.rest_at, leg.claimed = True, rest, times
+        leg.again, leg.rests, leg.claimed = True, rests, times
         leg = self._begun(leg, start, end)
-        near = CLOSE * max(1.0, abs(start.t))
+        near = AS_ONE * max(1.0, abs(start.t))
         try:
             leg.run(end, end)
             while leg.changes and leg.t <= start.t + near < end - near:  # a slip at its very beginning, read as a stick
@@ -221,7 +222,7 @@ class EventDriven:
             return leg
         try:
             law = self.impact if isinstance(self.impact, Poisson) else None
-            found = passage(leg.system, leg.state(), by=self.on_none, law=law, activation=self.activation)
+            found = passage(leg.system, leg.state(), by=self.on_none, law=law, activation=leg.closed)
         except InputError as error:
             leg.failure = failure.but(message=f"{failure.message} It cannot be passed: {error}")
             return leg
@@ -229,7 +230,7 @@ class EventDriven:
             leg.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
             return leg
         after = self.leg(leg.whole, State(t=leg.t, q=leg.q, v=found.v), leg.control)
-        after.again, after.rest_at, after.claimed = leg.again, leg.rest_at, leg.claimed
+        after.again, after.rests, after.claimed = leg.again, leg.rests, leg.claimed
         after.impulses = dict(found.impulses)
         after.events = leg.events
         after.work[0] += found.energy
@@ -261,9 +262,8 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
     memory[LARGEST] = np.array([leg.largest["force"], leg.largest["acceleration"]])
     here = now is not None and (now.t, id(now.q), id(now.v)) == (leg.t, id(leg.q), id(leg.v))
     known = (now.rows, now.h) if now is not None and here else None
-    dynamics = snapshot(
-        leg.system, leg.state(), activation=leg.accuracy.activation, control=leg.control, known=known
-    )  # fmt: skip
+    closed = leg.closed if leg.entered else leg.accuracy.activation
+    dynamics = snapshot(leg.system, leg.state(), activation=closed, control=leg.control, known=known)
     rows = dynamics.rows if leg.system is leg.whole else _rows_at_end(leg)
     return Step(
         start=start,

@@ -99,7 +99,7 @@ class Struck:
         bare = cls(system=system, state=state, closed=frozenset(), activation=activation or Activation())
         rows = {row.id: row for row in bare.all_rows() if one_sided(row)}
         if closed is None:
-            return replace(bare, closed=frozenset(key for key, row in rows.items() if row.gap <= bare.activation.gap))
+            return replace(bare, closed=frozenset(key for key, row in rows.items() if bare.activation.touches(row)))
         if isinstance(closed, str) or not all(isinstance(key, str) for key in closed):
             raise InputError("closed", repr(closed), "ids of rows, e.g. ['ball/floor']")
         for key in closed:

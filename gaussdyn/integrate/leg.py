@@ -23,6 +23,8 @@ from .course import FADED, SETTLED, Stretch
 from .dop853 import SHRINK, Piece
 from .event_roots import Crossing, Seen, polished
 from .feature_ends import room_of
+from .flights import LOCATED, rounding
+from .impact_problem import one_sided
 from .instants import Instant, Place
 from .integration import NEARLY, OneStep, Stuck
 from .lookout import NARROW, Lookout
@@ -30,16 +32,15 @@ from .mode_choice import choose, first_modes, holds
 from .mode_memory import LARGEST, LENGTH, rebounds, remembered
 from .modes import completed
 from .phases import Phase
-from .settling import FLIGHT, one_sided
+from .settling import FLIGHT
 from .user_events import NamedEvent, first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 CUTS = 400  # steps of one leg that are repeated for contacts that they overlook
 AT_ONCE = 50  # events of one leg: it goes on only where they happen at its very beginning
+ON_THE_WAY = 2000  # or where it passes a sequence of impacts
 ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
-ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
-AS_LOCATED = 1e-12  # s, times max(1, t)
 BEYOND = 1e-5  # s, times max(1, t): so far at most beyond an event after which no acceleration seems to exist
 PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
 
@@ -69,7 +70,7 @@ class Leg(Lookout):
     claimed: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        self.system = self.whole
+        self.system, self.closed = self.whole, self.accuracy.activation
         self.bounced = rebounds(self.memory)
         self.h = float(self.memory[LENGTH][0]) if LENGTH in self.memory else 0.0
         if LARGEST in self.memory:
@@ -95,6 +96,7 @@ class Leg(Lookout):
                 continue
             if last.accuracy == self.accuracy and all(_same(*pair) for pair in self._given(last)):
                 self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
+                self.closed = last.closed
                 self.largest = dict(last.largest)
                 return True
         return False
@@ -112,7 +114,7 @@ class Leg(Lookout):
         """
         begun = self.t + (NARROW * max(1.0, abs(self.t)) if self.again else 0.0)  # at first its modes are a guess
         while self.phase is not None:
-            end = t_end if self.passing is None else self.passing.end
+            end = min(self.passing.values(), default=t_end)
             if self.t < end:
                 stretch = self._sail(self.phase, end) or self._stretch(self.phase, end)
                 piece, found = stretch.piece, stretch.found
@@ -120,13 +122,13 @@ class Leg(Lookout):
                     self._count_cut(piece)
                     continue
                 if piece is not None and self._pass_user(self.phase, stretch, end):
-                    if self.passing is None:
+                    if not self.passing:
                         return
                     continue
                 if found is not None:
                     happens = self._pass(self.phase, stretch, found, t_stop)
                     self._count(found)
-                    if happens and self.passing is None and self.t > begun:
+                    if happens and not self.passing and self.t > begun:
                         return
                     continue
                 if piece is not None:
@@ -134,7 +136,8 @@ class Leg(Lookout):
             if self.t >= end:
                 self._stop_here()
                 self._note_rest()
-                return
+                if not self.passing:
+                    return
 
     def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
         """Whether shapes overlap in a step, or before an event in it, where its own features are open or not there.
@@ -177,7 +180,7 @@ class Leg(Lookout):
     def _count(self, found: Crossing) -> None:
         """Raise Stuck after too many events at one instant."""
         self.at_once += 1
-        if self.at_once > AT_ONCE:
+        if self.at_once > (ON_THE_WAY if self.passing else AT_ONCE):
             raise Stuck(f"{self.at_once} events at one instant, the last one ({found.watch.kind}) at {found.watch.id}")
 
     def end_state(self, memory: Mapping[str, Array]) -> State:
@@ -278,7 +281,8 @@ class Leg(Lookout):
             starts = (watch.id, watch.kind) in offsets
             if not starts and g <= TOGETHER[watch.unit] * self._scale(watch.unit, now):
                 fired.setdefault(watch.id, set()).add(watch.kind)
-        self._settle(now, phase.modes, fired, later)
+        landing = phase.modes.keys() - old.modes.keys() | {found.watch.id}
+        self._settle(now, phase.modes, fired, later, landing)
         if self.phase is None and self.failure is not None and self.failure.status in NO_MOTION:
             self._go_beyond(old, lambda t: self._again_to(piece, t, one_step).end, t, y)
         self._consider_passing(t_stop)
@@ -294,7 +298,7 @@ class Leg(Lookout):
         """Go on along the old phase to where surely no acceleration exists: at the event laws hold within rounding."""
         counted, ahead, x = len(self.q) + len(self.v), 0.0, y
         while self._may_settle(self._read(t + ahead, x)):
-            ahead = 4.0 * ahead or AS_LOCATED * max(1.0, abs(t))
+            ahead = 4.0 * ahead or LOCATED * max(1.0, abs(t))
             if ahead > BEYOND * max(1.0, abs(t)):
                 return
             self.phase = phase  # whose motion it is
@@ -306,7 +310,7 @@ class Leg(Lookout):
     def _may_settle(self, state: State) -> bool:
         """Whether a phase begins at a state."""
         system, t, q, v = self.system, state.t, state.q, state.v
-        rows, activation = rows_of(system, t, q, v), self.accuracy.activation
+        rows, activation = rows_of(system, t, q, v), self.closed
         place = Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.control))
         guess = first_modes(rows, {}, activation)
         return choose(system, state, place, [guess], self.control, activation).phase is not None
@@ -319,17 +323,16 @@ class Leg(Lookout):
         Where a gap closes slowly its rounding moves the time: the last ones of a sequence of impacts by 1e-10 s.
         """
         rate = abs(float(seen.rate[found.k]))
-        size = max(1.0, float(np.abs(y[: len(self.q)]).max(initial=0.0)))
-        moved = ROUNDED * size / rate if found.watch.unit == "place" and rate > 0.0 else 0.0
+        moved = rounding(y[: len(self.q)]) / rate if found.watch.unit == "place" and rate > 0.0 else 0.0
         then = min(self.claimed, key=lambda one: abs(one - t))
-        if piece.t < then and 0.0 < abs(then - t) <= max(AS_LOCATED * max(1.0, abs(t)), moved):
+        if piece.t < then and 0.0 < abs(then - t) <= max(LOCATED * max(1.0, abs(t)), moved):
             return then, self._again_to(piece, then, one_step).end
         return t, y
 
     def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
         """Choose what comes after closed contacts whose features end here; others may touch in their place."""
         here, n = self.state(), len(self.changes)
-        self._settle(now, phase.modes, {}, None)
+        self._settle(now, phase.modes, {}, None, phase.modes.keys() - old.modes.keys())
         was, new = old.modes, phase.modes if self.phase is None else self.phase.modes
         after, kind = self.state(), "lift_off"
         lifted = [

@@ -15,9 +15,10 @@ from ..mechanics.charts import into_chart, turned_components
 from ..mechanics.rows import Row
 from ..mechanics.system import System
 from .feature_ends import going_on, keeping
+from .impact_problem import one_sided
 from .modes import Mode, completed
 from .phases import Phase
-from .settling import Settling, one_sided
+from .settling import Settling
 
 NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither for overlooked contacts nor for guesses
 

@@ -92,7 +92,7 @@ def closed(row: Row, known: Mode | None, activation: Activation) -> bool:
     """Whether a one-sided row may push: it touches and does not separate."""
     if row.level == "acceleration":
         return known is None or known.closed
-    touches = row.gap <= (activation.gap if row.level == "position" else activation.speed)
+    touches = activation.touches(row) if row.level == "position" else row.gap <= activation.speed
     return touches and (row.level == "velocity" or float(row.rate[0]) <= activation.speed)
 
 
@@ -181,7 +181,7 @@ def _goes_on(
 
 
 def _still_open(row: Row, mode: Mode, activation: Activation) -> bool:
-    touches = row.level == "position" and row.gap <= activation.gap and abs(float(row.rate[0])) <= activation.speed
+    touches = row.level == "position" and activation.touches(row) and abs(float(row.rate[0])) <= activation.speed
     return not mode.closed and touches
 
 

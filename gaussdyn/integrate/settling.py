@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,11 +12,13 @@ from ..contact.snapshot import Activation, rows_of
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..programs.solution import Solution
-from .accumulation import Rebound
+from .accumulation import AS_ONE, Rebound, Rest
 from .changes import Change, kind_of
 from .course import SETTLED, Course
+from .flights import parted, rounding, sections
 from .holding import held, placed
 from .impact import impact
+from .impact_problem import one_sided
 from .instants import Instant, Place
 from .mode_choice import Chosen, after_event, choose, first_modes, modes_of_reactions, stopping
 from .modes import CLOSED, Modes
@@ -38,29 +40,32 @@ class Settling(Course):
     kept : float
         Fraction of all restitution that impacts kept, the least of them.
     bounced : dict of str to Rebound
-    passing : Rebound or None
-        The sequence of impacts that ends with this leg.
+    passing : dict of str to float
+        When the sequences of impacts end that are being passed (s), by row id: the leg does not end before.
     again : bool
         Whether a leg of the past is repeated: its memory holds its impulses.
-    rest_at : float or None
-        When the sequence of impacts at the end of this leg ends, where that is known.
-    resting : tuple of str
-        What rests after it.
+    rests : mapping of str to Rest
+        The sequences of impacts that end in this leg, by row id, where that is known.
+    closed : Activation
+        What counted as closed where modes were chosen last, see `parted`.
     """
 
     failure: Solution | None = None
     kept: float = 1.0
     bounced: dict[str, Rebound] = field(default_factory=dict)
-    passing: Rebound | None = None
+    passing: dict[str, float] = field(default_factory=dict)
     again: bool = False
-    rest_at: float | None = None
-    resting: tuple[str, ...] = ()
+    rests: Mapping[str, Rest] = field(default_factory=dict)
+    closed: Activation = field(default_factory=Activation)
 
     def _settle(
-        self, place: Place, known: Modes, fired: Mapping[str, set[str]], later: Callable[[], State] | None
+        self, place: Place, known: Modes, fired: Mapping[str, set[str]], later: Callable[[], State] | None,
+        landing: Collection[str] = (),
     ) -> None:  # fmt: skip
-        """Solve the impact if something closes, and choose the next phase."""
-        before, activation = self.state(), self.accuracy.activation
+        """Solve the impact if something closes, and choose the next phase; `landing` see `parted`."""
+        before = self.state()
+        self.closed = activation = parted(place, known, landing, self.accuracy.activation)
+        fired = {key: kinds for key, kinds in fired.items() if key not in activation.aloft}
         struck = self._impact(place.rows)
         if self.failure is not None:
             self.phase = None
@@ -88,7 +93,7 @@ class Settling(Course):
 
     def _apart(self, rows: tuple[Row, ...], modes: Modes, q: Array, v: Array) -> tuple[Array, Array]:
         """Return q and v without overlaps of contacts that touched, where others have been put back."""
-        touched = {row.id for row in rows if _touches(row, self.accuracy.activation) and not modes[row.id].closed}
+        touched = {row.id for row in rows if _touches(row, self.closed) and not modes[row.id].closed}
         now = rows_of(self.system, self.t, q, v)
         under = {row.id: CLOSED for row in now if row.id in touched and row.gap < -FLIGHT}
         if not under:
@@ -127,13 +132,16 @@ class Settling(Course):
         self._measure(now)
         self.offsets = {}
         for watch, g in zip(phase.watches, phase.conditions(now), strict=True):
-            armed = self._unit(watch.unit, now)
-            if g <= SETTLED * armed:
+            armed, row = self._unit(watch.unit, now), now.rows[watch.k]
+            least = SETTLED * armed
+            if watch.kind == "touchdown" and one_sided(row) and abs(float(row.rate[0])) > self.closed.speed:
+                armed = least = rounding(self.q)  # it is known which way it goes
+            if g <= least:
                 self.offsets[(watch.id, watch.kind)] = armed + max(0.0, -float(g))
 
     def _impact(self, rows: tuple[Row, ...]) -> tuple[str, ...]:
         """Solve the impact problem if a closed row closes further, and return the rows that do."""
-        activation = self.accuracy.activation
+        activation = self.closed
         closing = tuple(row.id for row in rows if closes(row, activation))
         if not closing:
             return ()
@@ -158,33 +166,52 @@ class Settling(Course):
         """Note what has rebounded, and put it to rest if infinitely many impacts follow that end soon."""
         if not any(change.kind == "impact" and change.t == self.t for change in self.changes) or self.phase is None:
             return
-        activation = self.accuracy.activation
-        rows = [row for row in self.phase.rows if _touches(row, activation) and row.rate[0] > activation.speed]
-        ready = None if self.rest_at is None else Rebound(t=self.t, speed=1.0, end=self.rest_at)
-        rounding = EPS * max(1.0, float(np.abs(self.q).max(initial=0.0)))
+        closed = self.closed
+        rows = [row for row in self.phase.rows if _touches(row, closed) and row.rate[0] > closed.speed]
+        ready: dict[str, Rebound] = {}
+        least = EPS * max(1.0, float(np.abs(self.q).max(initial=0.0)))
         for row in rows:
+            self.passing.pop(row.id, None)  # struck on the way by another one
             last, speed = self.bounced.get(row.id), float(row.rate[0])
-            new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed, rounding)
+            new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed, least)
             if last is not None and last.passes(new) and new.end <= t_stop:
-                ready = new
+                ready[row.id] = new
             self.bounced[row.id] = new
-        if ready is not None:
-            self._come_to_rest(self.phase, ready, tuple(row.id for row in rows if self._ends_with(row, ready)))
+        for end, ids in self._due(rows) if self.again else self._ended(rows, ready):
+            self._come_to_rest(end, ids)
+
+    def _ended(self, rows: list[Row], ready: Mapping[str, Rebound]) -> list[tuple[float, tuple[str, ...]]]:
+        """Return what comes to rest and when: contacts with a body between them together."""
+        if not ready or self.phase is None:
+            return []
+        labels = sections(self.phase.rows, self.phase.system.mass(self.q), self.closed)
+        firsts = {labels[key]: one for key, one in ready.items()}
+        return [
+            (one.end, tuple(row.id for row in rows if labels[row.id] & section and self._ends_with(row, one)))
+            for section, one in firsts.items()
+        ]
 
     def _ends_with(self, row: Row, ready: Rebound) -> bool:
         """Whether an open contact comes to rest with a sequence: one that only flies by does not."""
-        if row.gap <= FLIGHT or self.again:
-            return row.gap <= FLIGHT or row.id in self.memory
-        return self.bounced[row.id].end - self.t <= WITH * (ready.end - self.t)
+        return row.gap <= FLIGHT or self.bounced[row.id].end - self.t <= WITH * (ready.end - self.t)
 
-    def _come_to_rest(self, phase: Phase, ready: Rebound, ids: tuple[str, ...]) -> None:
+    def _due(self, rows: list[Row]) -> list[tuple[float, tuple[str, ...]]]:
+        """Return what came to rest from here on when this leg was run first, and when."""
+        now = self.t + AS_ONE * max(1.0, abs(self.t))
+        rests = {row.id: self.rests[row.id] for row in rows if row.id in self.rests}
+        due = {key: rest.end for key, rest in rests.items() if rest.last <= now}
+        return [(end, tuple(key for key, one in due.items() if one == end)) for end in sorted(set(due.values()))]
+
+    def _come_to_rest(self, end: float, ids: tuple[str, ...]) -> None:
         """Put touching rows to rest, with the friction that goes with it; the leg ends when the sequence would.
 
         The impulse that takes the last rebound away pulls; only with the reactions up to the end of the sequence it is
         the sum of its impulses, whose friction must not drive: else the impacts are not passed.
         """
+        phase = self.phase
+        assert phase is not None
         flat = tuple(row.but(rate=_without_normal(row)) if row.id in ids else row for row in phase.rows)
-        modes = first_modes(flat, phase.modes, self.accuracy.activation)
+        modes = first_modes(flat, phase.modes, self.closed)
         rest = phase.but(modes)
         G, B, _, _ = rest.columns(phase.rows, len(self.v))
         M, was = phase.system.mass(self.q), self.v
@@ -192,14 +219,14 @@ class Settling(Course):
         p = np.asarray(np.linalg.lstsq(G @ X, -(G @ was + rest.explicit(phase.rows, was)), rcond=None)[0], np.float64)
         self.v = was + X @ p
         place = self._place()
-        chosen = choose(phase.system, self.state(), place, [modes], self.control, self.accuracy.activation)
+        chosen = choose(phase.system, self.state(), place, [modes], self.control, self.closed)
         before, after = 0.5 * float(was @ M @ was), 0.5 * float(self.v @ M @ self.v)
         now = chosen.now
-        if chosen.phase is None or now is None or self._driven(rest, p, phase.rows, now, ready.end) > PASSIVE * before:
+        if chosen.phase is None or now is None or self._driven(rest, p, phase.rows, now, end) > PASSIVE * before:
             self.v = was
             return
         self.work[0] += after - before
-        self.passing, self.resting = ready, ids
+        self.passing |= dict.fromkeys(ids, end)
         self._enter(chosen.phase, now)
 
     def _driven(self, rest: Phase, p: Array, rows: tuple[Row, ...], now: Instant, end: float) -> float:
@@ -217,14 +244,12 @@ class Settling(Course):
             self._settle(self.now, self.phase.modes, fired, None)
 
     def _note_rest(self) -> None:
-        """Note the end of a sequence of impacts that was passed."""
-        if self.passing is None:
-            return
+        """Note the ends of sequences of impacts that were passed."""
         after = self.state()
-        for key in self.resting:
-            self.changes.append(Change(t=self.passing.end, kind="accumulation", id=key, before=after, after=after))
+        for key in [key for key, end in self.passing.items() if end <= self.t]:
+            end = self.passing.pop(key)
+            self.changes.append(Change(t=end, kind="accumulation", id=key, before=after, after=after))
             self.bounced.pop(key, None)
-        self.passing = None
 
 
 def closes(row: Row, activation: Activation) -> bool:
@@ -234,17 +259,12 @@ def closes(row: Row, activation: Activation) -> bool:
     rate = row.rate[:1] if row.frictional else row.rate
     if row.bilateral:
         return bool((np.abs(rate) > activation.speed).any())
-    touches = row.level == "velocity" or row.gap <= activation.gap
+    touches = row.level == "velocity" or activation.touches(row)
     return touches and bool((rate < -activation.speed).any())
 
 
-def one_sided(row: Row) -> bool:
-    """Whether a row is a gap that may open."""
-    return row.level == "position" and row.kind in ("contact", "unilateral")
-
-
 def _touches(row: Row, activation: Activation) -> bool:
-    return one_sided(row) and row.gap <= activation.gap
+    return one_sided(row) and activation.touches(row)
 
 
 def _without_normal(row: Row) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._jit import kernel
 from ..arrays import Array
 from ..contact.body_kernels import A2, block_multiply
@@ -39,9 +41,11 @@ StateArrays = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Arra
 ITERATE = f"UniTuple({A2}, 5)"
 Iterate = tuple[Array, Array, Array, Array, Array]
 """p, u, best of the contact problem, p of the projection (c, 3); v (n, 6)."""
-SLOW = 1e-9  # as in `theta_problem`
+SLOW, CANCELS = 1e-9, 1e-12  # as in `theta_problem`
 ALLOWED = 1e-10  # m; as in `projection`
-PROJECTIONS = 10
+PROJECTIONS = 20  # as in `projection`
+SLOWEST = 0.25  # as in `projection`
+CONTRARY = -1000  # instead of the number of passes: no place has all the gaps that are held
 SOFT = 1e-7  # compliance of a gap that pushes, relative to the local one; taken out again round by round
 ROUNDS = 20
 MOST_FACTORS = 20  # of one round
@@ -219,10 +223,15 @@ def project_end(
     """Move the end of the step (q in q1) until no gap is negative, those held are closed; see `projection`.
 
     Every pass shifts by M^-1 J^T p with J and M where it begins, p >= 0 and p = 0 where it leaves a gap (to first
-    order), of either sign where the gap is held. Returns the passes, negative if it fails, and the factorisations.
+    order), of either sign where the gap is held. Returns the passes, negative if it fails, `CONTRARY` if gaps that are
+    held are why, and the factorisations.
     """
     x, R, geometry, _frame, moved, _rows = poses
     d, q1, size, factors = iterate[4], state[9], 0.0, 0
+    last = earlier = first = np.inf  # how far gaps were off in the three passes before
+    held = False
+    for f in range(n):
+        held = held or index[0][HELD, f] != 0
     for i in range(len(q1)):
         for k in range(7):
             size = max(size, abs(q1[i, k]))
@@ -231,12 +240,16 @@ def project_end(
         far, deepest = farthest(n, index, poses)
         if far <= limit or it == PROJECTIONS:
             return (it if deepest <= max(ALLOWED, 32.0 * EPS * size) else -1 - it), factors
+        if held and far > max(SLOWEST * first, max(ALLOWED, 32.0 * EPS * size)):
+            return CONTRARY, factors
+        first, earlier, last = earlier, last, far
         if it == 0:
             sort_by_pair(n, index[0][ALL], index[0][OF], problem[0][1], index[0][WHICH])
         place_gaps(bodies, features, state, poses, index, problem)
         agree, used = close_gaps(poses, index, problem, ordering, work, iterate, 0.1 * limit)
         factors += used
         if not agree:
+            held = False
             for f in range(n):
                 index[0][HELD, f] = 0
             _agree, used = close_gaps(poses, index, problem, ordering, work, iterate, 0.1 * limit)
@@ -266,7 +279,7 @@ def hold_pushing(
     bounce, marks, goal, row, reach = index[1], aside[0], aside[2], rows[0], state[7]
     if not first:
         single_pushes(problem, p, reach)
-        reached_speeds(problem, 1.0, reach)
+        reached_speeds(problem, CANCELS / SLOW, reach)
     for f in range(n):
         marks[HELD, f], goal[f], marks[ALL, f] = 0, 0.0, index[0][ACTS, f]
     for c in range(problem[0][1][-1]):

@@ -18,6 +18,7 @@ from ..contact.body_proximal import proximal_point
 from ..linalg.block_lu import ORDERING, Ordering
 from .compiled_closing import (
     ACTS,
+    HELD,
     INDEX,
     JOINED,
     LATE,
@@ -44,7 +45,16 @@ from .compiled_kernels import (
     sort_by_pair,
     turn_spins,
 )
-from .compiled_projection import ITERATE, STATE, Iterate, StateArrays, held_push, hold_pushing, project_end
+from .compiled_projection import (
+    CONTRARY,
+    ITERATE,
+    STATE,
+    Iterate,
+    StateArrays,
+    held_push,
+    hold_pushing,
+    project_end,
+)
 from .compiled_rest import settle, take_up
 
 DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS, UNLISTED = range(8)
@@ -123,6 +133,19 @@ def begin_step(
     return same
 
 
+@kernel(f"void(int64, {FEATURES}, {STATE}, {POSES}, float64, float64)", borrows=True)
+def move_to_end(n: int, features: Features, state: StateArrays, poses: Poses, dt: float, theta: float) -> None:
+    """Put the end of the step as v and v1 lead there, and the contacts of the bodies that `moved`."""
+    x, R, geometry, _frame, moved, _rows = poses
+    q, v, v1, mean, q1 = state[0], state[1], state[6], state[7], state[9]
+    for i in range(len(v)):
+        for k in range(6):
+            mean[i, k] = (1.0 - theta) * v[i, k] + theta * v1[i, k]
+    move_bodies(q, mean, dt, q1)
+    pose_bodies(q1, x[2], R[2])
+    evaluate(n, features, moved, x[2], R[2], geometry[1], geometry[2])
+
+
 @kernel(
     f"UniTuple(int64, 2)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
     f"{ORDERING}, {WORK}, {ITERATE}, {A1}, int64)",
@@ -138,7 +161,7 @@ def refresh(
     the projection failed) and the factorisations of the projection. `beside` is the problem of the projection.
     """
     x, R, geometry, frame, moved, rows = poses
-    q, v, _impulse, force, v0, guess, v1, mean, _free, q1 = state
+    _q, v, _impulse, force, v0, guess, v1, _mean, _free, _q1 = state
     numbers, bounce, pair = index[0], index[1], features[1]
     dt, theta, w, u, rate = span[1], span[3], problem[4], iterate[1], rows[2]
     rest, factors = (1.0 - theta) * dt, 0
@@ -149,13 +172,16 @@ def refresh(
         moved[i] = 0
         for k in range(6):
             moved[i] += v[i, k] != 0.0 or v1[i, k] != 0.0
-            mean[i, k] = (1.0 - theta) * v[i, k] + theta * v1[i, k]
-    move_bodies(q, mean, dt, q1)
-    pose_bodies(q1, x[2], R[2])
-    evaluate(n, features, moved, x[2], R[2], geometry[1], geometry[2])
+    move_to_end(n, features, state, poses, dt, theta)
     if span[6] > 0.0:
         hold_pushing(n, features, state, poses, index, aside, problem, iterate[0], u, rest, first, span[8])
         shifts, factors = project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate)
+        if shifts == CONTRARY:
+            move_to_end(n, features, state, poses, dt, theta)
+            for f in range(n):
+                aside[0][HELD, f] = 0
+            shifts, used = project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate)
+            factors += used
         if shifts < 0:
             return -1, factors
     late = find_late(n, features, poses, index, v, rest)

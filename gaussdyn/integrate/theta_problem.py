@@ -32,6 +32,7 @@ from .stepper import check_same_rows
 
 LOOSER = 0.05
 SLOW = 1e-9  # of the speeds at hand: what is left of a normal rate that the law makes zero
+CANCELS = 1e-12  # of the speeds that the impulses would bring about one by one: the same where these cancel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,11 +78,9 @@ class Guess:
         That is the same for all reactions that lead to v+, where it is not known which of the contacts push. What
         rounding leaves of u_N is as large as what single impulses p (N s) do to it, for they may cancel.
         """
-        change, speed = v_plus - self.dynamics.v, self.speed + self._reach(p)
+        change, speed = v_plus - self.dynamics.v, SLOW * self.speed + CANCELS * self._reach(p)
         return frozenset(
-            row.id
-            for row in self.dynamics.rows
-            if row.J[0] @ change + row.rate[0] <= SLOW * float(np.abs(row.J[0]) @ speed)
+            row.id for row in self.dynamics.rows if row.J[0] @ change + row.rate[0] <= float(np.abs(row.J[0]) @ speed)
         )
 
     def _reach(self, p: Mapping[str, Array]) -> Array:

@@ -200,6 +200,33 @@ def test_it_is_the_nearest_admissible_place(seed):
     assert found.q == pytest.approx(nearest(M, J, gaps, joints), abs=1e-6)
 
 
+class Rim(Plain):
+    """A disc of radius 0.1 above the left quarter plane: its gaps to the corner at 0 and to the line along the top."""
+
+    nq = nv = 2
+
+    def rows(self, t, q, v):
+        far = np.hypot(*q)
+        seen = {"corner": (far - 0.1, q / far), "top": (q[1] - 0.1, np.array([0.0, 1.0]))}
+        return tuple(
+            Row(id=name, kind="unilateral", gap=gap, J=n[None], rate=[n @ v], drift=[0.0])
+            for name, (gap, n) in seen.items()
+        )
+
+
+@pytest.mark.parametrize("x", [0.01, 0.05, 0.1])
+@pytest.mark.parametrize("high", [1e-3, 6e-3, 0.05])
+def test_gaps_that_no_place_has_together_are_not_held(x, high):
+    """The corner is never nearer than the line: passes that seek it wander about."""
+    system, q = Rim(), np.array([x, 0.098])
+    place = Place(q=q, rows=system.rows(0.0, q, np.zeros(2)))
+    said = (system, 0.0, place, np.zeros(2), np.eye(2), {"corner", "top"})
+    found, free = projected(*said, {"corner": 0.0, "top": high}), projected(*said)
+    assert not found.fault
+    assert found.q == pytest.approx(free.q, abs=0.0)
+    assert min(row.gap for row in found.rows) >= -1e-11
+
+
 def test_what_cannot_be_mended_is_named():
     class Torn(Tethered):
         """Two rods that want different lengths from t = 0.05 s on, without saying so in their rates."""

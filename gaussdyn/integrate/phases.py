@@ -157,8 +157,9 @@ class Phase:
         B = self.columns(now.rows, len(now.v))[1]
         r0 = np.concatenate([now.r[part.k][part.held] for part in self.parts])
         r = inside(B.T, r0, lambda: self._cones(now.rows))
-        shift = self.spread(now.rows, r - r0)  # what does not shift keeps the friction of slips that have turned
-        return tuple(was + more for was, more in zip(now.r, shift, strict=True))
+        old, new = self.spread(now.rows, r0), self.spread(now.rows, r)
+        # what does not shift keeps the friction of slips that have turned
+        return tuple(was + (b - a) for was, a, b in zip(now.r, old, new, strict=True))
 
     def _cones(self, rows: Sequence[Row]) -> Cones:
         """Return the cones of all reactions that are held."""

@@ -143,6 +143,7 @@ def test_friction_takes_power_at_every_event_whatever_the_restitution(dim_count,
 @pytest.mark.parametrize(("make", "dim", "seed"), [
     (linked, 2, 88),  # redundant contacts, any of which may be the one whose friction is used up
     (linked, 2, 20),  # a hinge with dry friction beside redundant contacts
+    (linked, 2, 102),  # dry friction that slides beside redundant contacts
     (linked, 3, 7),
     pytest.param(linked, 3, 14, marks=pytest.mark.slow),  # a rolling turns back on an edge
 ])  # fmt: skip

@@ -333,9 +333,11 @@ def rest_bodies(
 def hopeless(change: float, last: float, earlier: float, left: int) -> bool:
     """Return whether passes will not settle in those that are left, as in `passes`: by the mean factor of the last two.
 
-    Changes may swing as they fall.
+    Changes may swing as they fall, and those of the size of rounding count as stalled soon.
     """
-    return bool(np.isfinite(last + earlier) and change * min(change / earlier, 1.0) ** (0.5 * left) > SETTLED)
+    if not (change > STALLED and np.isfinite(last + earlier)):
+        return False
+    return bool(change * min(change / earlier, 1.0) ** (0.5 * left) > SETTLED)
 
 
 @kernel(

@@ -181,9 +181,10 @@ def _stalled(change: float, changes: Sequence[float]) -> bool:
 def _hopeless(changes: Sequence[float]) -> bool:
     """Return whether passes will not settle, from the mean factor of the last two: changes may swing as they fall.
 
-    Nothing follows from a rough answer that did not move at all.
+    Nothing follows from a rough answer that did not move at all, and changes of the size of rounding count as stalled
+    soon.
     """
-    if len(changes) < 4 or not np.isfinite(changes[-3:]).all() or changes[-3] <= SETTLED:
+    if changes[-1] <= STALLED or len(changes) < 4 or not np.isfinite(changes[-3:]).all() or changes[-3] <= SETTLED:
         return False
     factor = float(np.sqrt(changes[-1] / changes[-3]))
     return changes[-1] * min(factor, 1.0) ** (MAX_PASSES - len(changes)) > SETTLED

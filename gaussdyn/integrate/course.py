@@ -32,7 +32,6 @@ ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10} 
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
 FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
 FAINT = 1e-30  # N and m/s^2: where there has been none
-ROUNDED = 1e-14  # m: more than the rounding of a gap, times max(1, |q|)
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 
 
@@ -118,25 +117,12 @@ class Course(Integration):
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
         noise = np.array([coarse * self._unit(watch.unit, before) for watch in phase.watches])
         ends = seen(phase, before), seen(phase, after)
-        search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets_within(phase, *ends), noise, [])
+        search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
         found = self._found(search, piece, *ends)
         return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
 
     def _offsets(self, phase: Phase) -> Array:
         return np.array([self.offsets.get((watch.id, watch.kind), 0.0) for watch in phase.watches])
-
-    def _offsets_within(self, phase: Phase, before: Seen, after: Seen) -> Array:
-        """Return the offsets for one step: hardly any for a gap that was open, or opens, and closes in it.
-
-        Flights lower than the offset would last until they are as deep below zero, in a later step.
-        """
-        offset, still = self._offsets(phase), self.accuracy.activation.speed
-        rounded = ROUNDED * max(1.0, float(np.abs(self.q).max(initial=0.0)))
-        for k in np.flatnonzero(offset > 0.0).tolist():
-            flies = before.g[k] > -rounded or before.rate[k] > still
-            if phase.watches[k].kind == "touchdown" and flies and after.g[k] < -rounded and after.rate[k] < -still:
-                offset[k] = min(float(offset[k]), rounded + max(0.0, -float(before.g[k])))
-        return offset
 
     def _found(self, search: Search, piece: Piece, before: Seen, after: Seen) -> Crossing | None:
         """Return the first event of a step, and note what was too close to decide before it.

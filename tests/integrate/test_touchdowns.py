@@ -8,6 +8,9 @@ from random_scenes import falling
 
 from gaussdyn.integrate.event_driven import EventDriven
 from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.planar import PlanarSystem
+from gaussdyn.mechanics.planar_bodies import disc
+from gaussdyn.mechanics.planar_contacts import HalfPlane
 from gaussdyn.mechanics.planar_outlines import Polygon
 from gaussdyn.mechanics.spatial import SpatialSystem
 from gaussdyn.mechanics.spatial_bodies import ball
@@ -87,14 +90,25 @@ def test_no_touchdown_of_many_is_missed():
     assert sum(check_flights(seed) for seed in range(40)) > 130
 
 
+def system_of(dim):
+    """Return a ball, or a disc, on a floor."""
+    contact = ContactLaw(eps_n=0.5)
+    if dim == 2:
+        return PlanarSystem(
+            bodies=[disc("b", mass=1.0, radius=0.1)], obstacles=[HalfPlane(name="floor")], contact=contact
+        )
+    return SpatialSystem(bodies=[ball("b", mass=1.0, radius=0.1)], obstacles=[HalfSpace(name="floor")], contact=contact)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("step", [None, 1e-7])
 @pytest.mark.parametrize("speed", [1e-6, 6e-6, 3e-5])
-def test_a_flight_lower_than_what_counts_as_closed_ends_when_its_gap_does(speed, step):
+def test_a_flight_lower_than_what_counts_as_closed_ends_when_its_gap_does(speed, step, dim):
     """A ball that has rebounded rises by v^2 / 2 g, down to 5e-14 m, and is back after 2 v / g."""
-    system = SpatialSystem(
-        bodies=[ball("b", mass=1.0, radius=0.1)], obstacles=[HalfSpace(name="floor")], contact=ContactLaw(eps_n=0.5)
-    )
-    state = system.state({"b": (0.0, 0.0, 0.1)}, {"b": (0.0, 0.0, speed, 0.0, 0.0, 0.0)})
+    system, up = system_of(dim), dim - 1
+    pose, velocity = (0.0,) * up + (0.1,), [0.0] * (3 * dim - 3)
+    velocity[up] = speed
+    state = system.state({"b": pose if dim == 3 else (*pose, 0.0)}, {"b": tuple(velocity)})
     end = EventDriven(step=step).advance(system, state, 2.9 * speed / G)
     assert [(change.kind, change.id) for change in end.changes] == [("impact", "b/floor")]
     rounding = 1e-16 / speed  # of the gap, as time

@@ -18,8 +18,9 @@ from ..integrate.projection import ALLOWED, ROUNDING
 from ..integrate.recorder import component_names
 from ..integrate.stepper import Stepper
 from ..integrate.steppers import from_settings
+from ..integrate.strikes import Past
 from ..integrate.theta_problem import near_of
-from ..integrate.trajectory import Trajectory
+from ..integrate.trajectory import Event, Trajectory
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
@@ -114,13 +115,16 @@ class _SavedStep:
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
         idle = set() if located else {one.id for one in run.contacts(k) if one.mode in IDLE}
         start = replace(start, memory={key: p for key, p in impulses.items() if p.any() or key in idle})
-        said = [event.id for event in run.events if event.kind == UNSETTLED and event.t == state.t]
+        there = _events(run, k)
+        said = [event.id for event in there if event.kind == UNSETTLED]
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
         kept = float(run.steps.restitution[run.saved[k] - 1])
         if located:
-            kinds = [event.kind for event in run.events if event.t == state.t]
-            times = tuple(sorted({event.t for event in run.events if start.t < event.t <= state.t}))
-            extra |= {"event": kinds[0], "times": times, "rests": _rests(run, start.t, state.t)} if kinds else {}
+            kinds = [event.kind for event in there if event.t == state.t]
+            times = tuple(sorted({event.t for event in there}))
+            strikes = tuple(strike for strike in run.strikes if strike.step == run.saved[k])
+            past = Past(times=times, rests=_rests(there, start.t), strikes=strikes)
+            extra |= {"past": past, "event": kinds[0] if kinds else ""}
         elif kept != 1.0:
             extra["restitution"] = kept
         rebuilt = stepper.rebuild(system, start, state, dt, _saved_control(run, k), **extra)
@@ -180,12 +184,20 @@ class _SavedStep:
         return worst
 
 
-def _rests(run: Trajectory, start: float, end: float) -> dict[str, Rest]:
+def _events(run: Trajectory, k: int) -> tuple[Event, ...]:
+    """Return the events of the step that ended in saved state k; of older runs those that their times say."""
+    counts, step = run.steps.events, int(run.saved[k])
+    if (counts[:step] >= 0).all():
+        end = int(counts[:step].sum())
+        return run.events[end - int(counts[step - 1]) : end]
+    return tuple(event for event in run.events if run.before_t[k] < event.t <= run.t[k])
+
+
+def _rests(there: Sequence[Event], start: float) -> dict[str, Rest]:
     """Return which sequences of impacts end in a step, by row id, and the last impact before each of them.
 
     Contacts that come to rest at one time do so from the last impact of any of them.
     """
-    there = [event for event in run.events if start < event.t <= end]
     ends = {event.id: event.t for event in there if event.kind == RESTED}
     impacts = [event for event in there if event.kind == "impact"]
     found = {}

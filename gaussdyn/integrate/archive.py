@@ -276,6 +276,7 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
         table=contact_table.joined([run.table for run in stretches if run.table is not None]),
         events=tuple(event for run in runs for event in run.events),
         certificates=tuple(proof for run in runs for proof in run.certificates),
+        strikes=tuple(strike for run in stretches for strike in run.strikes),
     )
 
 
@@ -288,7 +289,8 @@ def _on_grid(run: Trajectory) -> Trajectory:
     columns = {name: Column(unit=column.unit, values=column.values[:n]) for name, column in run.columns.items()}
     cut = {name: getattr(run, name)[:n] for name in BESIDE}
     table = None if run.table is None else run.table.take(slice(0, n))
-    return replace(run, **cut, columns=columns, table=table)
+    strikes = tuple(strike for strike in run.strikes if strike.step != run.saved[n])
+    return replace(run, **cut, columns=columns, table=table, strikes=strikes)
 
 
 def _steps(run: Trajectory) -> int:

@@ -168,7 +168,7 @@ class CompiledStep(Step):
         """
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
-        said = {"unsettled": unsettled, "restitution": figures[2], "changes": None, "ends": ""}
+        said = {"unsettled": unsettled, "restitution": figures[2], "changes": None, "strikes": (), "ends": ""}
         hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
         _put(step, {**parts, **said, **hidden})
         return step

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -30,23 +29,22 @@ from ..mechanics.system import System
 from ..programs.complementarity import ComplementarityProblem
 from ..programs.residuals import Residuals, block_residuals
 from ..programs.solution import Solution, Status
-from .accumulation import AS_ONE, Rest
+from .accumulation import AS_ONE
 from .changes import Change
 from .flights import LOCATED
 from .impact_laws import ImpactLaw, Moreau, Poisson, law_document
-from .integration import NEARLY, Accuracy, Stiff, Stuck, Unbounded
+from .integration import NEARLY, REPEATS, Accuracy, Stiff, Stuck, Unbounded
 from .leg import Leg
 from .mode_memory import CROWD, LARGEST, memory_of, rebounds
 from .modes import CLOSED
 from .passages import Compliance, passage
 from .stepper import Control, Rebuilt, Step, Work, check_span, held_control
+from .strikes import NOTHING, Past
 from .theta_problem import near_of
 from .user_events import NamedEvent, UserEvent, events_of
 
 OnNone = Literal["stop", "impact", "compliance"] | Compliance
 SETTLED = 1e-8  # residual E at the end of a leg above which its modes are not those of the laws
-REPEATS = 10.0  # local errors of the integrator within which a place that is found again is the same
-NO_RESTS: Mapping[str, Rest] = MappingProxyType({})
 HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
 
 
@@ -167,20 +165,20 @@ class EventDriven:
 
     def rebuild(
         self, system: System, start: State, state: State, dt: float, control: Array | None, *, event: str = "",
-        times: tuple[float, ...] = (), rests: Mapping[str, Rest] = NO_RESTS,
+        past: Past = NOTHING,
     ) -> Rebuilt:  # fmt: skip
         """Return the step from `start` again; what reacts is shown as rows that hold, with the same impulses.
 
         Whether it ended with an event it needs to be told, and the times of all events in it: it finds them by itself,
-        but no better than rounding lets it. Also which sequences of impacts end in it.
+        but no better than rounding lets it. Also which sequences of impacts end in it, and its impacts.
         """
         near = AS_ONE * max(1.0, abs(state.t))
         for margin in (near, 1e4 * near) if event else ():  # an event at the end is seen only from beyond it
-            leg = self._again(system, start, control, state.t + margin, rests, times)
+            leg = self._again(system, start, control, state.t + margin, past)
             if leg.changes and abs(leg.t - state.t) <= near:
                 break
         else:
-            leg = self._again(system, start, control, state.t, NO_RESTS, times)
+            leg = self._again(system, start, control, state.t, past._replace(rests={}))
         step = _step(leg, start, 0.0)
         d, rows, v = step.dynamics, [], _as_rounded(leg, step.state.v, state.v)
         h = d.M @ step.state.v
@@ -189,7 +187,7 @@ class EventDriven:
             if p.any() or row.id in start.memory:  # redundant ones may have been shared in another way
                 h = h - row.J.T @ p
                 rows.append(row.but(kind="bilateral", level="position", mu=0.0, rate=-row.J @ (v - start.v)))
-        E = 0.0 if step.solution.residuals is None else step.solution.residuals.E
+        E = max(leg.judged, 0.0 if step.solution.residuals is None else step.solution.residuals.E)
         off, speed = np.abs(step.state.q - state.q), max(np.abs(x.v).max(initial=0.0) for x in (start, state))
         located = LOCATED * max(1.0, abs(state.t)) * speed if event else 0.0
         same = off <= REPEATS * (self.atol + self.rtol * np.abs(state.q)) + located
@@ -197,12 +195,9 @@ class EventDriven:
             dynamics=replace(d, h=h, rows=tuple(rows)), q=np.where(same, state.q, step.state.q), laws=E
         )  # fmt: skip
 
-    def _again(
-        self, system: System, start: State, control: Array | None, end: float, rests: Mapping[str, Rest],
-        times: tuple[float, ...],
-    ) -> Leg:  # fmt: skip
+    def _again(self, system: System, start: State, control: Array | None, end: float, past: Past) -> Leg:
         leg = self.leg(system, start, control)
-        leg.again, leg.rests, leg.claimed = True, rests, times
+        leg.again, leg.claimed, leg.rests, leg.claims = True, past.times, past.rests, list(past.strikes)
         leg = self._begun(leg, start, end)
         near = AS_ONE * max(1.0, abs(start.t))
         try:
@@ -230,7 +225,8 @@ class EventDriven:
             leg.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
             return leg
         after = self.leg(leg.whole, State(t=leg.t, q=leg.q, v=found.v), leg.control)
-        after.again, after.rests, after.claimed = leg.again, leg.rests, leg.claimed
+        after.again, after.rests, after.claimed, after.claims = leg.again, leg.rests, leg.claimed, leg.claims
+        after.strikes, after.judged = leg.strikes, leg.judged
         after.impulses = dict(found.impulses)
         after.events = leg.events
         after.work[0] += found.energy
@@ -278,6 +274,7 @@ def _step(leg: Leg, start: State, crowd: float) -> Step:
         control=leg.control,
         restitution=leg.kept,
         changes=tuple(leg.changes),
+        strikes=tuple(leg.strikes),
         ends=leg.ends,
     )
 

@@ -16,6 +16,7 @@ from ..programs.solution import Solution, Status
 from .impact_laws import ImpactLaw, Moreau
 from .impact_problem import Phase, Struck, approaching, kinetic
 from .shared_restitution import GAIN
+from .strikes import Claim
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,6 +101,7 @@ def impact(
     closed: Collection[str] | None = None,
     activation: Activation | None = None,
     start: Mapping[str, Array] | None = None,
+    claim: Claim | None = None,
 ) -> Impact:
     """Let an impact happen at a state.
 
@@ -117,6 +119,8 @@ def impact(
     activation : Activation, optional
     start : mapping of str to Array, optional
         Impulses to begin with, by id, N s: where the law leaves several, some near these are found first.
+    claim : Claim, optional
+        An impact to be judged: its impulses are taken, and the residual says how far they obey the law.
 
     Raises
     ------
@@ -126,7 +130,7 @@ def impact(
     law = Moreau() if law is None else law
     if isinstance(law, type) or not hasattr(law, "strike"):
         raise InputError("law", repr(law), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
-    struck = replace(Struck.at(system, state, closed, activation), start=start)
+    struck = replace(Struck.at(system, state, closed, activation), start=start, claim=claim)
     v = vector("v of the state", state.v, system.nv)
     phases = law.strike(struck, v)
     impulses: dict[str, Array] = {}

@@ -18,6 +18,8 @@ from ..contact.resolve import NO_MOTION
 from ..contact.snapshot import LocalDynamics
 from ..errors import InputError
 from ..mechanics.rows import Row
+from ..programs.residuals import BORDER
+from ..programs.solution import Status
 from .impact_problem import Phase, Struck, approaching
 from .shared_restitution import GAIN, largest_share
 
@@ -84,6 +86,8 @@ class Moreau:
     def strike(self, struck: Struck, v: Array) -> tuple[Phase, ...]:
         """Return the one velocity problem solved, with the restitution that has a solution and gains no energy."""
         tried: dict[float, Phase] = {}
+        if struck.claim is not None:
+            return (self._as_claimed(struck, v, struck.claim.strike.kept),)
 
         def gain_with(share: float) -> float:
             """Return what the impact gains with a fraction of the restitution."""
@@ -94,6 +98,13 @@ class Moreau:
         high = gain_with(1.0)
         too_much = high > GAIN or tried[1.0].solution.status in NO_MOTION
         return (tried[largest_share(gain_with, high, close=0.0, trials=TRIALS) if too_much else 1.0],)
+
+    def _as_claimed(self, struck: Struck, v: Array, share: float) -> Phase:
+        """Return the velocity problem of an impact that is judged, unsolved if it gains energy."""
+        found = struck.phase("impact", struck.dynamics(v, self.eps, self.eps, share))
+        if found.gain > BORDER:
+            found = replace(found, solution=found.solution.but(status=Status.MAX_ITERATIONS))
+        return replace(found, kept=share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

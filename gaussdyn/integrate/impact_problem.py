@@ -20,6 +20,7 @@ from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System, check_is_system
 from ..programs.solution import Solution
+from .strikes import Claim
 
 ONE_SIDED = ("unilateral", "contact")
 
@@ -43,6 +44,8 @@ class Phase:
         is the work on the relative motion.
     dynamics : LocalDynamics
     solution : Solution
+    own : mapping of str to Array
+        The reactions of the velocity problem alone, N s, by id: without what it contains already.
     kept : float
         Fraction of all restitution that was kept, 1 unless it would have gained energy.
     """
@@ -54,6 +57,7 @@ class Phase:
     works: Mapping[str, float]
     dynamics: LocalDynamics
     solution: Solution
+    own: Mapping[str, Array] = field(default_factory=dict)
     kept: float = 1.0
 
     @property
@@ -76,6 +80,8 @@ class Struck:
     activation : Activation
     start : mapping of str to Array or None
         Impulses that a velocity problem begins with, by id, N s.
+    claim : Claim or None
+        The impact that is judged: its reactions are taken, not solved for.
     """
 
     system: System
@@ -83,6 +89,7 @@ class Struck:
     closed: frozenset[str]
     activation: Activation = field(default_factory=Activation)
     start: Mapping[str, Array] | None = None
+    claim: Claim | None = None
 
     @classmethod
     def at(cls, system: System, state: State, closed: Collection[str] | None, activation: Activation | None) -> Struck:
@@ -129,21 +136,21 @@ class Struck:
         self, name: str, dynamics: LocalDynamics, given: Mapping[str, Array] | None = None, start: Array | None = None
     ) -> Phase:
         """Solve a velocity problem; `given` are impulses that it contains already, `start` the velocity before them."""
-        solution = resolve(dynamics, start=self.start)
+        solution = resolve(dynamics, start=self.start) if self.claim is None else self.claim.solution(dynamics)
         before = dynamics.v if start is None else start
         if solution.x is None:
             return Phase(
                 name=name, before=before, v=before, impulses={}, works={}, dynamics=dynamics, solution=solution
             )  # fmt: skip
-        impulses = dict(given or {})
-        for key, p in reactions(dynamics, solution).items():
+        impulses, own = dict(given or {}), reactions(dynamics, solution)
+        for key, p in own.items():
             impulses[key] = impulses[key] + p if key in impulses else p
         rows = {row.id: row for row in dynamics.rows}
         mean = 0.5 * (solution.x - before)
         works = {key: float(p @ (rows[key].rate + rows[key].J @ mean)) for key, p in impulses.items() if key in rows}
         return Phase(
             name=name, before=before, v=solution.x, impulses=impulses, works=works, dynamics=dynamics,
-            solution=solution,
+            solution=solution, own=own,
         )  # fmt: skip
 
     def _snapshot(self, v: Array) -> LocalDynamics:

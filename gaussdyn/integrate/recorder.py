@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from .events import UNSETTLED, contact_states, events
 from .examine import NOT_EXAMINED, Finding
 from .proofs import NONE, Proofs
 from .stepper import Step, Work, check_same_rows, held_control
+from .strikes import Strike
 from .tally import Tally
 from .task import WORKS, Outputs, Task
 from .trajectory import Column, Event, StepTable, Stop, Trajectory
@@ -47,13 +48,14 @@ def component_names(row: Row) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Saved:
-    """One saved state: its step's number, the states around the step, its columns, and its contacts."""
+    """One saved state: its step's number, the states around the step, its columns, its contacts, and its impacts."""
 
     number: int
     before: State
     state: State
     values: list[float]
     contacts: list[tuple[Row, Array, str]]
+    strikes: tuple[Strike, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,11 +67,14 @@ class Piece:
     status: list[str] = field(default_factory=list)
     outcome: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
 
     def steps(self) -> StepTable:
         """Return the steps as a table."""
         status, outcome = np.array(self.status, dtype=np.str_), np.array(self.outcome, dtype=np.str_)
-        return StepTable(**{name: np.array(x) for name, x in self.numbers.items()}, status=status, outcome=outcome)
+        counts = np.array(self.counts, dtype=np.int64)
+        numbers = {name: np.array(x) for name, x in self.numbers.items()}
+        return StepTable(**numbers, status=status, outcome=outcome, events=counts)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -186,6 +191,7 @@ class Recorder:
         piece.numbers["restitution"].extend([1.0] * n)
         piece.status.extend([str(Status.SOLVED)] * n)
         piece.outcome.extend([NOT_EXAMINED] * n)
+        piece.counts.extend([0] * n)
         self.add(many.last, Finding())
 
     def trajectory(self, stop: Stop | None) -> Trajectory:
@@ -208,6 +214,7 @@ class Recorder:
             steps=self.piece.steps(),
             columns=columns,
             events=tuple(self.piece.events),
+            strikes=tuple(strike for one in saved for strike in one.strikes),
             certificates=tuple(self.proofs.found),
             statistics=self.tally.statistics(),
             rows=self.tally.rows,
@@ -224,7 +231,7 @@ class Recorder:
 
     def _note(self, step: Step, found: Finding) -> None:
         """Enter what is kept of every step, saved or not."""
-        residuals, tally, piece = step.solution.residuals, self.tally, self.piece
+        residuals, tally, piece, n = step.solution.residuals, self.tally, self.piece, len(self.piece.events)
         E = residuals.E if residuals is not None else 0.0
         for name, value in zip(NUMBERS, (step.state.t, step.dt, E, found.margin, step.restitution), strict=True):
             piece.numbers[name].append(value)
@@ -242,6 +249,7 @@ class Recorder:
         piece.events += located if step.changes is not None else events(step.state.t, tally.contacts, now)
         if step.unsettled:
             piece.events.append(Event(t=step.state.t, kind=UNSETTLED, id=step.unsettled))
+        piece.counts.append(len(piece.events) - n)
         tally.contacts = now
 
     def _check(self, step: Step) -> None:
@@ -264,7 +272,10 @@ class Recorder:
             (row, _force(row, step.reactions, step.dt), step.modes.get(row.id, "open"))
             for row in step.rows if self._tabled(row)
         ]  # fmt: skip
-        return Saved(number=self.count, before=step.start, state=step.state, values=values, contacts=contacts)
+        struck = tuple(replace(strike, step=self.count) for strike in step.strikes)
+        return Saved(
+            number=self.count, before=step.start, state=step.state, values=values, contacts=contacts, strikes=struck
+        )  # fmt: skip
 
     def _values(
         self, state: State, control: Array | None, E: float, rows: Mapping[str, Row], p: Mapping[str, Array], dt: float

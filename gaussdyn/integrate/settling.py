@@ -20,9 +20,11 @@ from .holding import held, placed
 from .impact import impact
 from .impact_problem import one_sided
 from .instants import Instant, Place
+from .integration import REPEATS
 from .mode_choice import Chosen, after_event, choose, first_modes, modes_of_reactions, stopping
 from .modes import CLOSED, Modes
 from .phases import Phase
+from .strikes import Claim, Strike
 
 FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
 WITH = 10.0  # times what is left of a sequence of impacts: contacts that come to rest within it are part of it
@@ -48,6 +50,12 @@ class Settling(Course):
         The sequences of impacts that end in this leg, by row id, where that is known.
     closed : Activation
         What counted as closed where modes were chosen last, see `parted`.
+    strikes : list of Strike
+        The impacts so far.
+    claims : list of Strike
+        The impacts of a leg that is repeated, as far as they have not come yet: they are judged, not solved anew.
+    judged : float
+        The largest residual E of those that have.
     """
 
     failure: Solution | None = None
@@ -57,6 +65,9 @@ class Settling(Course):
     again: bool = False
     rests: Mapping[str, Rest] = field(default_factory=dict)
     closed: Activation = field(default_factory=Activation)
+    strikes: list[Strike] = field(default_factory=list)
+    claims: list[Strike] = field(default_factory=list)
+    judged: float = 0.0
 
     def _settle(
         self, place: Place, known: Modes, fired: Mapping[str, set[str]], later: Callable[[], State] | None,
@@ -145,9 +156,12 @@ class Settling(Course):
         closing = tuple(row.id for row in rows if closes(row, activation))
         if not closing:
             return ()
-        start = self._left_of_claims(rows) if self.again else None
-        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation, start=start)
-        if not said.solved:
+        claim = self._claim()
+        start = self._left_of_claims(rows) if self.again and claim is None else None
+        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation, start=start, claim=claim)
+        if claim is not None:
+            self.judged = max(self.judged, said.residual if said.finished else np.inf)
+        elif not said.solved:
             self.failure = said.solution.but(status=said.status)
             return closing
         for key, p in said.impulses.items():
@@ -155,7 +169,18 @@ class Settling(Course):
         self.v = np.array(said.v)
         self.work[0] += said.energy
         self.kept = min(self.kept, said.kept)
+        self.strikes.append(Strike(t=self.t, problems=tuple(phase.own for phase in said.phases), kept=said.kept))
         return closing
+
+    def _claim(self) -> Claim | None:
+        """Return what the impact that happens now was when this leg was run first, if that is known."""
+        near = AS_ONE * max(1.0, abs(self.t))
+        strike = next((one for one in self.claims if abs(one.t - self.t) <= near), None)
+        if strike is None:
+            return None
+        self.claims = self.claims[self.claims.index(strike) + 1 :]
+        off = REPEATS * (self.accuracy.atol + self.accuracy.rtol * float(np.abs(self.v).max(initial=0.0)))
+        return Claim(strike=strike, off=off)
 
     def _left_of_claims(self, rows: tuple[Row, ...]) -> dict[str, Array]:
         """Return what a leg that is repeated lacks of its impulses: among redundant contacts impacts have several."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..contact.snapshot import LocalDynamics
     from ..programs.solution import Solution
     from .changes import Change
+    from .strikes import Strike
 
 Control = Callable[[float, State], Array] | Array
 
@@ -71,6 +72,8 @@ class Step:
         Kinetic and potential energy at the end, J, where the stepper knows them.
     changes : tuple of Change or None
         What was passed on the way, where the stepper locates events; None: what `modes` say at the end.
+    strikes : tuple of Strike
+        The impacts on the way, where the stepper locates them.
     ends : str
         Why the run shall end after this step, if it shall.
     """
@@ -89,6 +92,7 @@ class Step:
     restitution: float = 1.0
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None
+    strikes: tuple[Strike, ...] = ()
     ends: str = ""
 
     def contact_force(self, one: str, other: str) -> Array:

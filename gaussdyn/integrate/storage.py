@@ -14,6 +14,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError, SceneError
 from ..mechanics.state import State
+from . import strikes
 from .contact_table import LINES, ContactTable
 from .proofs import Proof
 from .trajectory import Column, Event, StepTable, Stop, Text, Trajectory
@@ -24,7 +25,7 @@ PARTS = ".parts"  # ending of the folder in which a run waits while it is going 
 LONG = 4096  # entries of a text table from which it is compressed
 STATE = ("t", "q", "v", "saved", "before_t", "before_q", "before_v")
 DOCUMENTS = ("settings", "versions", "statistics", "seed", "rows")
-STEPS = ("t", "dt", "status", "E", "outcome", "friction_margin", "restitution")
+STEPS = ("t", "dt", "status", "E", "outcome", "friction_margin", "restitution", "events")
 
 
 def save(run: Trajectory, path: Path) -> Path:
@@ -167,6 +168,8 @@ def _write(file: Any, run: Trajectory) -> None:
     file["events/t"] = np.array([event.t for event in run.events], dtype=np.float64)
     for name in ("kind", "id"):
         _put(file, f"events/{name}", np.array([getattr(event, name) for event in run.events], dtype=np.str_))
+    for name, values in strikes.as_arrays(run.strikes).items():
+        _put(file, f"impacts/{name}", values)
     proofs = file.create_group("certificates")
     for k, proof in enumerate(run.certificates):
         proofs[f"{k:06d}"] = proof.document
@@ -212,12 +215,15 @@ def _read(file: Any) -> Trajectory:
         scene=str(file.attrs["scene"]),
         status=str(file.attrs["status"]),
         stop=None if stop is None else Stop(**stop),
-        steps=StepTable(**{name: _any(file[f"steps/{name}"]) for name in STEPS}),
+        steps=StepTable(
+            **{name: _any(file[f"steps/{name}"]) for name in STEPS if name in file["steps"] or name != "events"}
+        ),
         columns=_matrix(file["columns"]) if "units" in file["columns"].attrs else _columns(file["columns"]),
         table=_read_contacts(file["contacts"]),
         running=json.loads(file.attrs["running"]),
         events=tuple(Event(t=float(t), kind=str(kind), id=str(key)) for t, kind, key in events),
         certificates=_read_proofs(file),
+        strikes=_read_strikes(file),
         final=_read_final(file["final"]),
         state_hash=str(file.attrs["state_hash"]),
         **{name: file[f"state/{name}"][()] for name in STATE},
@@ -252,6 +258,12 @@ def _read_proofs(file: Any) -> tuple[Proof, ...]:
         Proof(t=float(one.attrs["t"]), outcome=str(one.attrs["outcome"]), document=one[()].decode())
         for _, one in sorted(stored.items())
     )
+
+
+def _read_strikes(file: Any) -> tuple[strikes.Strike, ...]:
+    """Return the impacts; older runs have none."""
+    stored = file.get("impacts", {})
+    return strikes.of_arrays({name: _any(values) for name, values in stored.items()}) if stored else ()
 
 
 def _read_contacts(group: Any) -> ContactTable:

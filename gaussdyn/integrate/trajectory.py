@@ -19,6 +19,7 @@ from .contact_table import Contact, ContactTable, PairForce, empty_table
 
 if TYPE_CHECKING:
     from .proofs import Proof
+    from .strikes import Strike
 
 Text = NDArray[np.str_]
 
@@ -76,6 +77,8 @@ class StepTable:
         inf: friction never matters; NaN: not examined, or not known.
     restitution : Array, shape (steps,)
         Fraction of all restitution that was kept: below 1 in impacts that would have gained energy with all of it.
+    events : IntArray, shape (steps,)
+        Number of events of every step, -1 where that was not kept.
     """
 
     t: Array
@@ -85,12 +88,15 @@ class StepTable:
     outcome: Text
     friction_margin: Array = field(default_factory=lambda: np.zeros(0))
     restitution: Array = field(default_factory=lambda: np.zeros(0))
+    events: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         if len(self.friction_margin) != len(self.t):
             object.__setattr__(self, "friction_margin", np.full(len(self.t), np.nan))
         if len(self.restitution) != len(self.t):
             object.__setattr__(self, "restitution", np.ones(len(self.t)))
+        if len(self.events) != len(self.t):
+            object.__setattr__(self, "events", np.full(len(self.t), -1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -128,6 +134,8 @@ class Trajectory:
     certificates : tuple of Proof
         Where a stretch of NONE, MULTIPLE or CONTINUUM begins, and where no acceleration was passed or ended the run: a
         proof that the stand-alone checkers read (of the first 100 that could be proved).
+    strikes : tuple of Strike
+        Impulses of all impacts of the saved steps, where the stepper locates them.
     statistics : dict
         steps, unsolved_steps, max_residual, max_penetration_m, max_cone, energy_drift_rel (formats of `run`).
     settings : dict
@@ -162,6 +170,7 @@ class Trajectory:
     columns: Mapping[str, Column]
     events: tuple[Event, ...] = ()
     certificates: tuple[Proof, ...] = ()
+    strikes: tuple[Strike, ...] = ()
     statistics: Mapping[str, float | int | None] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

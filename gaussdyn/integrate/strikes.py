@@ -1,0 +1,136 @@
+"""The impacts of a run as it keeps them: what every velocity problem gave, for audits to judge by the laws.
+
+Among redundant contacts with friction an impact has several solutions: solved again it may land on another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import EPS, Array
+from ..contact.activation import OmegaStatus, active_set
+from ..contact.assemble import assemble, blocks, start_of_blocks
+from ..contact.resolve import resolve
+from ..contact.snapshot import LocalDynamics
+from ..programs.residuals import BORDER
+from ..programs.solution import Solution, Status
+from ..programs.verify import verified
+from .accumulation import Rest
+
+NUMBERS = ("step", "t", "kept")
+LINES = ("impact", "problem", "index", "size")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Strike:
+    """One impact.
+
+    Attributes
+    ----------
+    t : float
+        s.
+    problems : tuple of mappings of str to Array
+        Reactions of its velocity problems in their order, N s, by row id: what `reactions` returned.
+    kept : float
+        Fraction of all restitution that was kept.
+    step : int
+        Number of the step in which it happened.
+    """
+
+    t: float
+    problems: tuple[Mapping[str, Array], ...]
+    kept: float = 1.0
+    step: int = 0
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Claim:
+    """An impact that is judged: its velocity problems take the reactions that it had, one after the other.
+
+    Attributes
+    ----------
+    strike : Strike
+    off : float
+        How well the velocities before it are known, SI.
+    asked : int
+        Problems so far.
+    """
+
+    strike: Strike
+    off: float
+    asked: int = 0
+
+    def solution(self, dynamics: LocalDynamics) -> Solution:
+        """Return the solution that the next reactions are, with their residual; where there are none solve anew."""
+        self.asked += 1
+        if self.asked > len(self.strike.problems) or active_set(dynamics).status is not OmegaStatus.READY:
+            return resolve(dynamics)
+        problem = assemble(dynamics)
+        if not problem.laws:  # joints alone: one solution
+            return resolve(dynamics)
+        r = start_of_blocks(dynamics, self.strike.problems[self.asked - 1])
+        found = verified(problem, problem, r, "claimed", tol=BORDER)
+        assert found.residuals is not None
+        reach = self.off * np.abs(np.vstack([part.J for part in blocks(dynamics) if part.law is not None])).sum(axis=1)
+        rho = np.repeat(problem.rho, np.diff(problem.table.start))
+        known, size = (float(np.linalg.norm(rho * x)) for x in (reach, problem.q))
+        E = max(found.residuals.E - known / (size if size > EPS else 1.0), 0.0)
+        status = Status.SOLVED if E <= BORDER else Status.MAX_ITERATIONS
+        return found.but(status=status, residuals=replace(found.residuals, E=E))
+
+
+class Past(NamedTuple):
+    """What is known of a step that is repeated.
+
+    Attributes
+    ----------
+    times : tuple of float
+        Of its events, s: found there again they are at these times to the bit.
+    rests : mapping of str to Rest
+        The sequences of impacts that end in it, by row id.
+    strikes : tuple of Strike
+        Its impacts; none where they were not kept: these are solved anew.
+    """
+
+    times: tuple[float, ...] = ()
+    rests: Mapping[str, Rest] = MappingProxyType({})
+    strikes: tuple[Strike, ...] = ()
+
+
+NOTHING = Past()
+
+
+def as_arrays(strikes: Sequence[Strike]) -> dict[str, Any]:
+    """Return impacts as arrays, one line per row of a velocity problem."""
+    ids = sorted({key for strike in strikes for problem in strike.problems for key in problem})
+    at = {key: k for k, key in enumerate(ids)}
+    flat = [
+        (i, j, at[key], p)
+        for i, strike in enumerate(strikes) for j, problem in enumerate(strike.problems) for key, p in problem.items()
+    ]  # fmt: skip
+    lines = np.array([(i, j, k, len(p)) for i, j, k, p in flat], dtype=np.int64).reshape(-1, len(LINES))
+    return {
+        "step": np.array([strike.step for strike in strikes], dtype=np.int64),
+        "t": np.array([strike.t for strike in strikes], dtype=np.float64),
+        "kept": np.array([strike.kept for strike in strikes], dtype=np.float64),
+        **{name: lines[:, k] for k, name in enumerate(LINES)},
+        "impulse": np.concatenate([np.zeros(0), *(p for *_, p in flat)]),
+        "ids": np.array(ids, dtype=np.str_),
+    }
+
+
+def of_arrays(arrays: Mapping[str, Any]) -> tuple[Strike, ...]:
+    """Return the impacts that `as_arrays` wrote."""
+    problems: list[list[dict[str, Array]]] = [[] for _ in arrays["t"]]
+    parts = np.split(arrays["impulse"], np.cumsum(arrays["size"])[:-1])
+    for i, j, k, p in zip(*(arrays[name].tolist() for name in LINES[:3]), parts, strict=False):
+        own = problems[i]
+        own.extend({} for _ in range(j + 1 - len(own)))
+        own[j][str(arrays["ids"][k])] = p
+    numbers = zip(*(arrays[name].tolist() for name in NUMBERS), problems, strict=True)
+    return tuple(Strike(step=step, t=t, kept=kept, problems=tuple(own)) for step, t, kept, own in numbers)

@@ -3,16 +3,19 @@
 Rows that depend on one another leave the reactions r0 + Z y open. The shortest r0 is taken where it lies in all cones;
 else the one that is farthest inside, a linear program (cones in space by their tangent planes, cut again where it
 helps). The accelerations do not depend on it: Z spans what gives no force at all. Corners of a face that slide in
-different directions have normals that depend on one another, but no such shares.
+different directions have normals that depend on one another, but no such shares. Reactions that share nothing with
+one another are shared apart: what one body cannot carry, or no share can help, says nothing about the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ..arrays import Array
 from .instants import RANK
@@ -56,6 +59,19 @@ class Cones:
         for e in edges:
             self.cut(limit, cap, at, np.array(e))
 
+    def moved_by(self, Z: Array) -> Cones:
+        """Return those that the columns of Z move."""
+        part = Cones()
+        for plane, given in zip(self.planes, self.given, strict=True):
+            if np.abs(plane @ Z).max() > RANK * np.abs(plane).max():
+                part.planes.append(plane)
+                part.given.append(given)
+        part.discs = [
+            (limit, cap, at) for limit, cap, at in self.discs
+            if max(np.abs(limit @ Z).max(), np.abs(Z[at]).max()) > RANK
+        ]  # fmt: skip
+        return part
+
     def slack(self, r: Array) -> float:
         """Return how far reactions are inside all cones, N."""
         return min([self.least(r), *(_room(r, *disc) for disc in self.discs)])
@@ -82,28 +98,53 @@ def inside(B: Array, r0: Array, cones: Callable[[], Cones]) -> Array:
     r0 : Array, shape (n,)
     """
     Z = _null_space(B)
-    size = float(np.abs(r0).max(initial=0.0))
-    if not Z.shape[1] or size == 0.0:
+    if not Z.shape[1] or not r0.any():
         return r0
     found, all_cones = r0, cones()
-    for _ in range(CUTS):
-        planes = np.array(all_cones.planes)
-        y = _farthest(planes @ Z / size, (planes @ r0 + all_cones.given) / size)
+    for part in _apart(Z, all_cones.planes):
+        found = _farthest_inside(part, found, all_cones.moved_by(part))
+    return found
+
+
+def _farthest_inside(Z: Array, r0: Array, cones: Cones) -> Array:
+    """Return r0 + Z y farthest inside the cones, and r0 where that is not found."""
+    found, size = r0, float(np.abs(r0).max(initial=0.0))
+    for _ in range(CUTS if cones.planes else 0):
+        planes = np.array(cones.planes)
+        y = _farthest(planes @ Z / size, (planes @ r0 + cones.given) / size)
         if y is None:
             return found
         found = r0 + Z @ y
-        if all_cones.slack(found) > INSIDE * size:
+        if cones.slack(found) > INSIDE * size:
             break
-        slack = all_cones.least(found)  # which a cone is farther away from than the nearest plane says
+        slack = cones.least(found)  # which a cone is farther away from than the nearest plane says
         new = [
             (*disc, found[disc[2]] / np.linalg.norm(found[disc[2]]))
-            for disc in all_cones.discs
+            for disc in cones.discs
             if np.linalg.norm(found[disc[2]]) > 0.0 and slack - _room(found, *disc) > FINE * size
         ]
         if not new:
             break
         for limit, cap, at, e in new:
-            all_cones.cut(limit, cap, at, e)
+            cones.cut(limit, cap, at, e)
+    return found
+
+
+def _apart(Z: Array, planes: Sequence[Array]) -> list[Array]:
+    """Return bases of the parts of the span of Z whose reactions have nothing to do with one another, cones neither."""
+    P = Z @ Z.T
+    near, moves = np.abs(P) > RANK, np.diagonal(P) > RANK
+    for plane in planes:
+        on = (plane != 0.0) & moves
+        near |= np.outer(on, on)
+    label = connected_components(coo_array(near), directed=False)[1]
+    found = []
+    for one in np.unique(label[moves]):
+        here = np.flatnonzero((label == one) & moves)
+        U, s, _ = np.linalg.svd(P[np.ix_(here, here)])  # a projection: its singular values are 0 and 1
+        part = np.zeros((len(P), int(np.count_nonzero(s > 0.5))))
+        part[here] = U[:, s > 0.5]
+        found.append(part)
     return found
 
 

@@ -148,8 +148,8 @@ def test_no_impacts_are_kept_as_none():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("make", "dim", "seed"), [(linked, 2, 8), (mixed, 3, 2004)])
-def test_impacts_among_redundant_contacts_are_judged(make, dim, seed):
+@pytest.mark.parametrize(("make", "dim", "seed"), [(linked, 2, 7), (linked, 2, 8), (mixed, 3, 2004)])
+def test_runs_with_impacts_among_redundant_contacts_pass(make, dim, seed):
     system, state = make(dim, seed)
     run = simulate(system, state, 0.55, stepper=EventDriven())
     assert run.status == "COMPLETED", run.stop

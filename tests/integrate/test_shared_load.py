@@ -36,6 +36,25 @@ def test_dry_friction_carries_no_more_than_its_cap_beside_a_row_that_can_carry_t
     assert cones.slack(r) == pytest.approx(1.0)
 
 
+def test_what_no_share_can_help_moves_nothing():
+    """Two feet that push against each other, and a third row beyond its cap."""
+    cones = Cones()
+    for k, cap in enumerate((5.0, 5.0, 1.0)):
+        cones.add_disc(np.zeros(3), slice(k, k + 1), cap)
+    r = inside(np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), np.array([6.0, 0.0, 3.0]), lambda: cones)
+    np.testing.assert_allclose(r, [3.0, 3.0, 3.0], rtol=0, atol=1e-12)
+
+
+def test_bodies_that_share_nothing_are_shared_apart():
+    """Two pairs of rows that carry 2 and 12 together: the caps of the second pair do not carry that."""
+    cones = Cones()
+    for k in range(4):
+        cones.add_disc(np.zeros(4), slice(k, k + 1), 5.0)
+    B = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    r = inside(B, np.array([7.0, -5.0, 12.0, 0.0]), lambda: cones)
+    np.testing.assert_allclose(r, [1.0, 1.0, 6.0, 6.0], rtol=0, atol=1e-12)
+
+
 def test_a_cap_in_two_directions_is_a_disc():
     cones = Cones()
     cones.add_disc(np.zeros(3), slice(0, 2), 2.0)

@@ -114,7 +114,8 @@ class _SavedStep:
         rows = rows_of(_local(run, system, k, located), state.t, state.q, state.v)
         impulses = {key: dt * reaction for key, (_, reaction) in _said(run, k, rows).items()}
         idle = set() if located else {one.id for one in run.contacts(k) if one.mode in IDLE}
-        start = replace(start, memory={key: p for key, p in impulses.items() if p.any() or key in idle})
+        acts = {key: p for key, p in impulses.items() if p.any() or key in idle}
+        start = replace(start, memory={**run.starts.get(int(run.saved[k]), {}), **acts})
         there = _events(run, k)
         said = [event.id for event in there if event.kind == UNSETTLED]
         extra: dict[str, Any] = {"unsettled": said[0]} if said else {}

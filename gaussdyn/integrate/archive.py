@@ -277,6 +277,7 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
         events=tuple(event for run in runs for event in run.events),
         certificates=tuple(proof for run in runs for proof in run.certificates),
         strikes=tuple(strike for run in stretches for strike in run.strikes),
+        starts={step: start for run in stretches for step, start in run.starts.items()},
     )
 
 
@@ -290,7 +291,8 @@ def _on_grid(run: Trajectory) -> Trajectory:
     cut = {name: getattr(run, name)[:n] for name in BESIDE}
     table = None if run.table is None else run.table.take(slice(0, n))
     strikes = tuple(strike for strike in run.strikes if strike.step != run.saved[n])
-    return replace(run, **cut, columns=columns, table=table, strikes=strikes)
+    starts = {step: start for step, start in run.starts.items() if step != run.saved[n]}
+    return replace(run, **cut, columns=columns, table=table, strikes=strikes, starts=starts)
 
 
 def _steps(run: Trajectory) -> int:

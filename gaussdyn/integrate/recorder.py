@@ -21,6 +21,7 @@ from .contact_table import NOBODY, is_contact, table_of
 from .energy import EnergyBook
 from .events import UNSETTLED, contact_states, events
 from .examine import NOT_EXAMINED, Finding
+from .mode_memory import modes_kept
 from .proofs import NONE, Proofs
 from .stepper import Step, Work, check_same_rows, held_control
 from .strikes import Strike
@@ -48,7 +49,10 @@ def component_names(row: Row) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Saved:
-    """One saved state: its step's number, the states around the step, its columns, its contacts, and its impacts."""
+    """One saved state: its step's number, the states around the step, its columns, its contacts, its impacts.
+
+    start: the modes that the state before remembers.
+    """
 
     number: int
     before: State
@@ -56,6 +60,7 @@ class Saved:
     values: list[float]
     contacts: list[tuple[Row, Array, str]]
     strikes: tuple[Strike, ...] = ()
+    start: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -215,6 +220,7 @@ class Recorder:
             columns=columns,
             events=tuple(self.piece.events),
             strikes=tuple(strike for one in saved for strike in one.strikes),
+            starts={one.number: one.start for one in saved if one.start},
             certificates=tuple(self.proofs.found),
             statistics=self.tally.statistics(),
             rows=self.tally.rows,
@@ -274,7 +280,8 @@ class Recorder:
         ]  # fmt: skip
         struck = tuple(replace(strike, step=self.count) for strike in step.strikes)
         return Saved(
-            number=self.count, before=step.start, state=step.state, values=values, contacts=contacts, strikes=struck
+            number=self.count, before=step.start, state=step.state, values=values, contacts=contacts, strikes=struck,
+            start={} if step.changes is None else modes_kept(step.start.memory),
         )  # fmt: skip
 
     def _values(

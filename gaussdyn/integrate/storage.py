@@ -170,6 +170,8 @@ def _write(file: Any, run: Trajectory) -> None:
         _put(file, f"events/{name}", np.array([getattr(event, name) for event in run.events], dtype=np.str_))
     for name, values in strikes.as_arrays(run.strikes).items():
         _put(file, f"impacts/{name}", values)
+    for name, values in strikes.starts_as_arrays(run.starts).items():
+        _put(file, f"starts/{name}", values)
     proofs = file.create_group("certificates")
     for k, proof in enumerate(run.certificates):
         proofs[f"{k:06d}"] = proof.document
@@ -223,7 +225,8 @@ def _read(file: Any) -> Trajectory:
         running=json.loads(file.attrs["running"]),
         events=tuple(Event(t=float(t), kind=str(kind), id=str(key)) for t, kind, key in events),
         certificates=_read_proofs(file),
-        strikes=_read_strikes(file),
+        strikes=strikes.of_arrays(found) if (found := _tables(file, "impacts")) else (),
+        starts=strikes.starts_of_arrays(found) if (found := _tables(file, "starts")) else {},
         final=_read_final(file["final"]),
         state_hash=str(file.attrs["state_hash"]),
         **{name: file[f"state/{name}"][()] for name in STATE},
@@ -260,10 +263,9 @@ def _read_proofs(file: Any) -> tuple[Proof, ...]:
     )
 
 
-def _read_strikes(file: Any) -> tuple[strikes.Strike, ...]:
-    """Return the impacts; older runs have none."""
-    stored = file.get("impacts", {})
-    return strikes.of_arrays({name: _any(values) for name, values in stored.items()}) if stored else ()
+def _tables(file: Any, name: str) -> dict[str, Any]:
+    """Return the arrays of a group; older runs have none."""
+    return {key: _any(values) for key, values in file.get(name, {}).items()}
 
 
 def _read_contacts(group: Any) -> ContactTable:

@@ -5,7 +5,7 @@ Among redundant contacts with friction an impact has several solutions: solved a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,6 +24,7 @@ from .accumulation import Rest
 
 NUMBERS = ("step", "t", "kept")
 LINES = ("impact", "problem", "index", "size")
+STARTS = ("step", "index", "size")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -107,30 +108,51 @@ NOTHING = Past()
 
 def as_arrays(strikes: Sequence[Strike]) -> dict[str, Any]:
     """Return impacts as arrays, one line per row of a velocity problem."""
-    ids = sorted({key for strike in strikes for problem in strike.problems for key in problem})
-    at = {key: k for k, key in enumerate(ids)}
-    flat = [
-        (i, j, at[key], p)
-        for i, strike in enumerate(strikes) for j, problem in enumerate(strike.problems) for key, p in problem.items()
-    ]  # fmt: skip
-    lines = np.array([(i, j, k, len(p)) for i, j, k, p in flat], dtype=np.int64).reshape(-1, len(LINES))
+    groups = [((i, j), own) for i, strike in enumerate(strikes) for j, own in enumerate(strike.problems)]
     return {
         "step": np.array([strike.step for strike in strikes], dtype=np.int64),
         "t": np.array([strike.t for strike in strikes], dtype=np.float64),
         "kept": np.array([strike.kept for strike in strikes], dtype=np.float64),
-        **{name: lines[:, k] for k, name in enumerate(LINES)},
-        "impulse": np.concatenate([np.zeros(0), *(p for *_, p in flat)]),
-        "ids": np.array(ids, dtype=np.str_),
+        **_lines(groups, LINES, "impulse"),
     }
 
 
 def of_arrays(arrays: Mapping[str, Any]) -> tuple[Strike, ...]:
     """Return the impacts that `as_arrays` wrote."""
     problems: list[list[dict[str, Array]]] = [[] for _ in arrays["t"]]
-    parts = np.split(arrays["impulse"], np.cumsum(arrays["size"])[:-1])
-    for i, j, k, p in zip(*(arrays[name].tolist() for name in LINES[:3]), parts, strict=False):
+    for (i, j), key, p in _read(arrays, LINES, "impulse"):
         own = problems[i]
         own.extend({} for _ in range(j + 1 - len(own)))
-        own[j][str(arrays["ids"][k])] = p
+        own[j][key] = p
     numbers = zip(*(arrays[name].tolist() for name in NUMBERS), problems, strict=True)
     return tuple(Strike(step=step, t=t, kept=kept, problems=tuple(own)) for step, t, kept, own in numbers)
+
+
+def starts_as_arrays(starts: Mapping[int, Mapping[str, Array]]) -> dict[str, Any]:
+    """Return what states at the beginning of steps remember as arrays, one line per entry."""
+    return _lines([((step,), memory) for step, memory in starts.items()], STARTS, "value")
+
+
+def starts_of_arrays(arrays: Mapping[str, Any]) -> dict[int, Mapping[str, Array]]:
+    """Return what `starts_as_arrays` wrote."""
+    found: dict[int, dict[str, Array]] = {}
+    for (step,), key, x in _read(arrays, STARTS, "value"):
+        found.setdefault(step, {})[key] = x
+    return dict(found)
+
+
+def _lines(groups: Sequence[tuple[Any, Mapping[str, Array]]], names: Sequence[str], value: str) -> dict[str, Any]:
+    """Return mappings of numbers by name as lines: the numbers of the group, which name, how many numbers."""
+    ids = sorted({key for _, own in groups for key in own})
+    at = {key: k for k, key in enumerate(ids)}
+    flat = [((*numbers, at[key], len(x)), x) for numbers, own in groups for key, x in own.items()]
+    lines = np.array([line for line, _ in flat], dtype=np.int64).reshape(-1, len(names))
+    values = np.concatenate([np.zeros(0), *(x for _, x in flat)])
+    table = {name: lines[:, k] for k, name in enumerate(names)}
+    return {**table, value: values, "ids": np.array(ids, dtype=np.str_)}
+
+
+def _read(arrays: Mapping[str, Any], names: Sequence[str], value: str) -> Iterator[tuple[list[int], str, Array]]:
+    parts = np.split(arrays[value], np.cumsum(arrays["size"])[:-1])
+    for line, x in zip(zip(*(arrays[name].tolist() for name in names[:-1]), strict=True), parts, strict=False):
+        yield list(line[:-1]), str(arrays["ids"][line[-1]]), x

@@ -136,6 +136,8 @@ class Trajectory:
         proof that the stand-alone checkers read (of the first 100 that could be proved).
     strikes : tuple of Strike
         Impulses of all impacts of the saved steps, where the stepper locates them.
+    starts : mapping of int to mapping
+        By number of the step: the modes of the state before it, where several sets may obey the laws.
     statistics : dict
         steps, unsolved_steps, max_residual, max_penetration_m, max_cone, energy_drift_rel (formats of `run`).
     settings : dict
@@ -171,6 +173,7 @@ class Trajectory:
     events: tuple[Event, ...] = ()
     certificates: tuple[Proof, ...] = ()
     strikes: tuple[Strike, ...] = ()
+    starts: Mapping[int, Mapping[str, Array]] = field(default_factory=dict)
     statistics: Mapping[str, float | int | None] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

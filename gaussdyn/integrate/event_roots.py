@@ -95,10 +95,17 @@ class Search:
         if depth and not _simple(a, middle, b, self.noise).all():
             return self._between(a, middle, depth - 1) or self._between(middle, b, depth - 1)
         for low, high in ((a, middle), (middle, b)):
-            found = [one for k in range(len(low.g)) if (one := self._root(low, high, k)) is not None]
+            found = [one for k in self._told if (one := self._root(low, high, k)) is not None]
             if found:
                 return min(found, key=lambda one: one.t)
         return None
+
+    @property
+    def _told(self) -> list[int]:
+        """Return the conditions to look at: of redundant reactions one, as all of them are the least of them."""
+        forces = [k for k, watch in enumerate(self.phase.watches) if watch.unit == "force"]
+        others = forces[1:] if self.phase.redundant else []
+        return [k for k in range(len(self.phase.watches)) if k not in others]
 
     def _root(self, a: Seen, b: Seen, k: int) -> Crossing | None:
         """Return where condition k falls below zero between two points that are close."""

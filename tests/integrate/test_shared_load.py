@@ -67,6 +67,26 @@ def test_a_cap_in_two_directions_is_a_disc():
     assert cones.slack(r) == pytest.approx(2.0, abs=1e-9)  # all of it on the third row, or nearly
 
 
+@pytest.mark.parametrize("left", [1e-2, 1e-6, 1e-9])
+def test_the_friction_of_a_face_that_is_pulled_is_at_its_limit_in_all_corners_at_once(left):
+    """By hand: where each corner lacks as much of its limit, mu N_i - T_i = (mu sum N - F) / 4."""
+    mu, weight, high, angle = 0.5, 20.0, 0.2, 0.3  # the pull is higher than the face, between two tangent planes
+    corners = [np.array([x, y, -high]) for x in (-0.1, 0.1) for y in (-0.15, 0.15)]
+    G = np.array([np.r_[f, np.cross(corner, f)] for corner in corners for f in np.eye(3)[[2, 0, 1]]])
+    pull = mu * weight * (1.0 - left)
+    load = np.array([pull * np.cos(angle), pull * np.sin(angle), weight, 0.0, 0.0, 0.0])
+    cones = Cones()
+    for k, normal in enumerate(np.eye(12)[::3]):
+        cones.add(normal)
+        cones.add_disc(mu * normal, slice(3 * k + 1, 3 * k + 3))
+    r0 = np.linalg.lstsq(G.T, load, rcond=1e-10)[0]
+    assert cones.slack(r0) < -1.0
+    r = inside(G.T, r0, lambda: cones)
+    np.testing.assert_allclose(G.T @ r, load, rtol=0, atol=1e-12)
+    assert cones.slack(r) == pytest.approx(0.25 * mu * weight * left, abs=1e-12)
+    assert r[::3].min() > 0.0
+
+
 def test_shares_leave_the_friction_of_a_slip_that_has_turned_as_it_was():
     """A ball that is pulled sideways as it slides, beside a brick whose corners share its friction."""
     bodies = [ball("ball", mass=2.0, radius=0.1), brick("brick", mass=3.0, half=(0.1, 0.1, 0.2))]

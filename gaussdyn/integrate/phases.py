@@ -19,7 +19,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, IntArray
 from ..mechanics.rows import Row
 from ..mechanics.system import System
 from .feature_ends import extent_of
@@ -72,6 +72,7 @@ class Phase:
     size: int = field(init=False)
     redundant: bool = field(init=False)
     parts: tuple[Part, ...] = field(init=False)
+    _rolling: IntArray = field(init=False)
     _sloping: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,7 +88,8 @@ class Phase:
                 n += len(part.held)
         sloping = any(part.slips and not part.dry for part in parts)
         held = [self.rows[part.k].J[part.held] for part in parts]
-        values = {"parts": tuple(parts), "watches": tuple(watches), "size": n, "_sloping": sloping}
+        rolling = np.array([i for part in parts for i in _rolling(self.rows[part.k], part)], dtype=np.int64)
+        values = {"parts": tuple(parts), "watches": tuple(watches), "size": n, "_sloping": sloping, "_rolling": rolling}
         for name, value in {**values, "redundant": dependent(held)}.items():
             object.__setattr__(self, name, value)
 
@@ -224,7 +226,7 @@ class Phase:
             found: Array = b / W[0, 0]
             return found
         if self.redundant:
-            return np.asarray(np.linalg.lstsq(W, b, rcond=RANK)[0])
+            return _shortest(W, b, self._rolling)
         return np.asarray(np.linalg.solve(W, b)) if len(b) else b
 
     def spread(self, rows: Sequence[Row], r: Array) -> tuple[Array, ...]:
@@ -237,6 +239,34 @@ class Phase:
                 d = direction(row.rate[where], e)
                 full[where] = -row.cap * d if part.dry else -part.sign * getattr(row, mu) * full[0] * d
         return tuple(found)
+
+
+def _rolling(row: Row, part: Part) -> list[int]:
+    """Return the numbers, among all that is held, of the rolling resistance of a part."""
+    _, roll = parts_of(row)
+    return [part.at.start + i for i, k in enumerate(part.held.tolist()) if roll.start <= k < roll.stop]
+
+
+def _shortest(W: Array, b: Array, rolling: IntArray) -> Array:
+    """Return the shortest solution of W r = b; rolling resistance holds only what all else that is held leaves.
+
+    On two points of a floor normal reactions keep a body from tipping, so that it can roll about one axis: resistance
+    about the other one is none. It would have a direction in which nothing rolls once it is at its limit.
+    """
+    if not len(rolling):
+        return np.asarray(np.linalg.lstsq(W, b, rcond=RANK)[0])
+    r, others = np.zeros(len(b)), np.delete(np.arange(len(b)), rolling)
+    size = RANK * float(np.abs(W).max())
+    X = np.linalg.lstsq(
+        W[np.ix_(others, others)], np.column_stack([W[np.ix_(others, rolling)], b[others]]), rcond=RANK
+    )[0]
+    S = W[np.ix_(rolling, rolling)] - W[np.ix_(rolling, others)] @ X[:, :-1]
+    left = b[rolling] - W[np.ix_(rolling, others)] @ X[:, -1]
+    U, s, V = np.linalg.svd(S)
+    U, SV = U[:, s > size], (s[:, None] * V)[s > size]
+    r[rolling] = U @ np.linalg.solve(SV @ U, U.T @ left)
+    r[others] = X[:, -1] - X[:, :-1] @ r[rolling]
+    return r
 
 
 def _part(k: int, row: Row, mode: Mode, n: int) -> Part:

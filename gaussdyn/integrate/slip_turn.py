@@ -78,7 +78,11 @@ def slowest(ones: Sequence[Turning], now: Instant) -> float:
 
 
 def movable(phase: Phase, now: Instant, ones: Sequence[Turning]) -> tuple[Turning, ...]:
-    """Return the slips that the rows held leave free; others stand still and keep their direction, as a body lying."""
+    """Return the slips whose directions the rows held leave free.
+
+    Others stand still, as those of a body lying, or move along a line, as the rolling of a bar does: friction does not
+    turn them.
+    """
     G = phase.columns(now.rows, len(now.v))[0]
     length = np.linalg.norm(G, axis=1)
     G = G / np.where(length > 0.0, length, 1.0)[:, None]
@@ -86,7 +90,7 @@ def movable(phase: Phase, now: Instant, ones: Sequence[Turning]) -> tuple[Turnin
     for one in ones:
         J = now.rows[one.k].J[one.part]
         left = J.T - G.T @ np.linalg.lstsq(G.T, J.T, rcond=RANK)[0]
-        if float(np.abs(left).max()) > np.sqrt(RANK) * float(np.abs(J).max()):
+        if float(np.linalg.svd(left, compute_uv=False)[-1]) > np.sqrt(RANK) * float(np.abs(J).max()):
             found.append(one)
     return tuple(found)
 

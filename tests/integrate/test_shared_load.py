@@ -13,7 +13,7 @@ from gaussdyn.integrate.shared_load import Cones, inside
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import ball, brick
+from gaussdyn.mechanics.spatial_bodies import ball, brick, pill
 from gaussdyn.mechanics.spatial_forces import Load
 from gaussdyn.mechanics.spatial_motion import SpatialMarker
 from gaussdyn.mechanics.spatial_shapes import HalfSpace
@@ -85,6 +85,35 @@ def test_the_friction_of_a_face_that_is_pulled_is_at_its_limit_in_all_corners_at
     np.testing.assert_allclose(G.T @ r, load, rtol=0, atol=1e-12)
     assert cones.slack(r) == pytest.approx(0.25 * mu * weight * left, abs=1e-12)
     assert r[::3].min() > 0.0
+
+
+def test_rolling_resistance_of_a_bar_acts_about_its_axis_only():
+    """Two points of a floor keep it from tipping; they slide in different directions, so that nothing is shared."""
+    law = ContactLaw(mu=0.3, mu_r=0.02)
+    system = SpatialSystem(
+        bodies=[pill("bar", mass=2.0, radius=0.05, half_length=0.3)], obstacles=[HalfSpace(name="floor")], contact=law
+    )
+    lies, a = np.array([np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0]), 0.4  # along x, then turned by a about z
+    turn = np.array(
+        [np.cos(a / 2) * lies[0], -np.sin(a / 2) * lies[2], np.cos(a / 2) * lies[2], np.sin(a / 2) * lies[0]]
+    )
+    state = system.state({"bar": (0.0, 0.0, 0.05, *turn)}, {"bar": (0.2, 0.7, 0.0, 0.0, 0.0, 3.0)})
+    near = system.near(state.t, state.q, state.v, 0.0)
+    rows = rows_of(near, state.t, state.q, state.v)
+    modes = {row.id: Mode(closed=True, slip=tuple(row.rate[1:3] / np.linalg.norm(row.rate[1:3]))) for row in rows}
+    phase = Phase(system=near, control=None, modes=modes, rows=rows)
+    now = phase.instant(state.t, state.q, state.v)
+    assert len(rows) == 2
+    assert phase.redundant
+    G = np.vstack([row.J[[0, 3, 4]] for row in now.rows])
+    drift = np.concatenate([row.drift[[0, 3, 4]] for row in now.rows])
+    np.testing.assert_allclose(G @ now.a + drift, 0.0, rtol=0, atol=1e-11)
+    normals = np.vstack([row.J[0] for row in now.rows])
+    for row, r in zip(now.rows, now.r, strict=True):
+        free = row.J[3:5] - row.J[3:5] @ np.linalg.pinv(normals) @ normals
+        tips = np.linalg.svd(free)[0][:, 1]  # what normal reactions hold
+        assert np.linalg.norm(r[3:5]) > 1e-3
+        assert abs(r[3:5] @ tips) < 1e-13
 
 
 def test_shares_leave_the_friction_of_a_slip_that_has_turned_as_it_was():

@@ -17,7 +17,7 @@ from gaussdyn.integrate.slip_turn import DENSE, ORDER, A, C, movable, turnings
 from gaussdyn.mechanics.constraints import Position
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import brick
+from gaussdyn.mechanics.spatial_bodies import brick, pill
 from gaussdyn.mechanics.spatial_shapes import HalfSpace
 
 G, MU = 9.81, 0.3
@@ -104,6 +104,25 @@ def test_the_rolling_of_a_brick_that_lies_on_its_corners_has_no_direction_to_tur
     assert len(ones) == 6
     left = movable(phase, phase.instant(0.0, state.q, state.v), ones)
     assert [(one.k, one.part.start) for one in left] == [(0, 1), (1, 1), (2, 1), (3, 1)]
+
+
+def test_the_rolling_of_a_bar_that_lies_on_its_ends_has_no_direction_to_turn():
+    system = SpatialSystem(
+        bodies=[pill("bar", mass=2.0, radius=0.05, half_length=0.3)], obstacles=[HalfSpace(name="floor")],
+        contact=ContactLaw(mu=0.4, mu_r=0.02),
+    )  # fmt: skip
+    lies = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
+    state = system.state({"bar": (0.0, 0.0, 0.05, *lies)}, {"bar": (0.3, 0.5, 0.0, 0.2, 0.0, 0.3)})
+    near = system.near(0.0, state.q, state.v, 0.0)
+    rows = near.rows(0.0, state.q, state.v)
+    phase = Phase(
+        system=near, control=None, rows=rows,
+        modes={row.id: Mode(closed=True, slip=(1.0, 0.0), roll=(0.6, 0.8)) for row in rows},
+    )  # fmt: skip
+    ones = turnings(phase)
+    assert len(ones) == 4
+    left = movable(phase, phase.instant(0.0, state.q, state.v), ones)
+    assert [(one.k, one.part.start) for one in left] == [(0, 1), (1, 1)]
 
 
 def test_steps_that_stay_very_short_are_given_up():

@@ -31,6 +31,7 @@ def resolve(
     convex: Sequence[Callable[[Any], Any]] = (),
     start: Mapping[str, Array] | None = None,
     tol: float = TOL,
+    thorough: bool = True,
 ) -> Solution:
     """Find the motion at a state: the acceleration, or the velocity at the end of a step.
 
@@ -50,6 +51,8 @@ def resolve(
         near these is found first.
     tol : float
         Residual E up to which a problem with friction counts as solved; a method that is given has its own.
+    thorough : bool
+        Whether to go on where nothing quick solves it, see `solve`.
 
     Returns
     -------
@@ -70,9 +73,9 @@ def resolve(
         raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
     if active_set(dynamics).status is not OmegaStatus.READY:
         return _refused(dynamics, active_set(dynamics))
-    solution = _solve(dynamics, method, convex, start, tol)
+    solution = _solve(dynamics, method, convex, start, tol, thorough)
     if dynamics.level == "velocity" and any(bends(row) for row in dynamics.rows):
-        return relinearised(dynamics, solution, lambda near: _solve(near, method, convex, start, tol))
+        return relinearised(dynamics, solution, lambda near: _solve(near, method, convex, start, tol, thorough))
     return solution
 
 
@@ -82,6 +85,7 @@ def _solve(
     convex: Sequence[Callable[[Any], Any]],
     start: Mapping[str, Array] | None,
     tol: float,
+    thorough: bool,
 ) -> Solution:
     """Solve the Gauss program, or with friction the block problem."""
     gauss = method is None or method.name in GAUSS_METHODS
@@ -94,7 +98,7 @@ def _solve(
         raise InputError("method", method, "a method for blocks, because friction acts", "Try GaussSeidel().")
     else:
         known = start_of_blocks(dynamics, start) if start else None
-        answer = solve(assemble(dynamics), method=method, start=known, tol=tol)
+        answer = solve(assemble(dynamics), method=method, start=known, tol=tol, thorough=thorough)
     return _without_motion(dynamics, answer) if answer.status in NO_MOTION else answer
 
 

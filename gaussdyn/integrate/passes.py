@@ -22,6 +22,7 @@ SETTLED = 1e-14  # relative change of the contact problem's data at which its an
 ROUGH = 1e-8  # largest residual E of a contact problem that is not the last one
 FINER = 1e-3  # of the last change: residual E at which such a problem counts as solved
 SEARCHES = 10  # for contacts at the end of a step
+LAST = 1e-12  # relative change of the data from which on no pass may be needed but the next
 STALLED = 1e-8  # the same where rounding (or a Jacobian by differences) allows no further gain
 
 
@@ -124,7 +125,7 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
     problem, changes, fine = guess.problem, [np.inf], False
     for k in range(1, MAX_PASSES + 1):
         tol = max(problem.tol, min(ROUGH, FINER * changes[-1]))
-        solution = brought_to_rest(guess.dynamics, resolve(guess.dynamics, start=near, tol=tol), problem.tol)
+        solution = brought_to_rest(guess.dynamics, _answer(guess, near, tol, changes), problem.tol)
         if solution.x is None or not (solution.solved or _nearly(solution)):
             return guess, solution
         near = reactions(guess.dynamics, solution)  # or passes may alternate between two solutions
@@ -151,6 +152,15 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
         return guess, solution
     message = f"v+ still moved by {changes[-1]:.1e} (relative) after {MAX_PASSES} passes; take a smaller step"
     return guess, solution.but(status=Status.MAX_ITERATIONS, message=message)
+
+
+def _answer(guess: Guess, near: Mapping[str, Array], tol: float, changes: Sequence[float]) -> Solution:
+    """Solve the contact problem: with all means only where it may be the last one, or nothing else gets near."""
+    last = changes[-1] <= LAST or _stalled(changes[-1], changes[:-1])
+    found = resolve(guess.dynamics, start=near, tol=tol, thorough=False)
+    if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED) or (_nearly(found) and not last):
+        return found
+    return resolve(guess.dynamics, start=near, tol=tol)
 
 
 def _reached(solution: Solution, asked: float, tol: float) -> bool:

@@ -32,8 +32,9 @@ class Method(Protocol):
 
 
 def solve(
-    problem: Any, *, method: Method | None = None, start: Array | None = None, tol: float = TOL, seconds: float = 30.0
-) -> Solution:
+    problem: Any, *, method: Method | None = None, start: Array | None = None, tol: float = TOL, seconds: float = 30.0,
+    thorough: bool = True,
+) -> Solution:  # fmt: skip
     """Solve a quadratic program, an LCP or a block complementarity problem.
 
     Parameters
@@ -49,6 +50,8 @@ def solve(
     seconds : float
         Wall time after which no further attempt at a block problem is begun. Nearly all take milliseconds; the hardest
         are solved by central paths (`CentralPath`; not with `start`), one after another: the longer, the likelier.
+    thorough : bool
+        Whether slow methods shall have a try at a block problem that quick ones leave unsolved.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def solve(
             raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
         return method.solve(problem)
     if isinstance(problem, (ComplementarityProblem, LinearComplementarity)):
-        return _drivers()[0](problem, start=start, tol=tol, seconds=seconds)
+        return _drivers()[0](problem, start=start, tol=tol, seconds=seconds, thorough=thorough)
     if isinstance(problem, QuadraticProgram):
         return _drivers()[1](problem)
     allowed = "a QuadraticProgram, LinearComplementarity or ComplementarityProblem"

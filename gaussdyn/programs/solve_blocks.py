@@ -49,7 +49,9 @@ Begun = tuple[Solution | None, Prepared]  # what `many_blocks` returns
 Attempt = tuple[Approach, Array | None]  # a method, and where it starts (None: from the best point so far)
 
 
-def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = TOL, seconds: float = 30.0) -> Solution:
+def solve_blocks(
+    problem: Problem, *, start: Array | None = None, tol: float = TOL, seconds: float = 30.0, thorough: bool = True
+) -> Solution:
     """Solve a block problem or an LCP.
 
     Parameters
@@ -61,6 +63,8 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
         Residual E that counts as solved.
     seconds : float
         Wall time after which no further attempt is begun. Without `start` central paths use all of it, near a solution.
+    thorough : bool
+        Whether slow methods have a try where quick ones and proofs decide nothing.
 
     Returns
     -------
@@ -69,14 +73,14 @@ def solve_blocks(problem: Problem, *, start: Array | None = None, tol: float = T
         else MAX_ITERATIONS or UNDECIDED with the best point found.
     """
     blocks = as_blocks(problem)
-    found = _solved(problem, blocks, start, tol, seconds)
+    found = _solved(problem, blocks, start, tol, seconds, thorough)
     if blocks.table.steep and found.solved and start is None and blocks.form is None:  # not in a run
         return steady(found, blocks, tol)
     return found
 
 
 def _solved(
-    problem: Problem, blocks: ComplementarityProblem, start: Array | None, tol: float, seconds: float
+    problem: Problem, blocks: ComplementarityProblem, start: Array | None, tol: float, seconds: float, thorough: bool
 ) -> Solution:
     if blocks.idle and (start is None or not blocks.q.any()):
         found = verified(problem, blocks, np.zeros(len(blocks.q)), "none", tol=tol)
@@ -102,7 +106,7 @@ def _solved(
             return first
     search = _Search(problem, blocks, tol, stop, many, start is not None)
     search.best = quick if quick is not None else search.best
-    for stage in (search.quick, search.proofs, search.thorough):
+    for stage in (search.quick, search.proofs, search.thorough)[: 3 if thorough else 2]:
         found = stage(last)
         if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED):
             return found

@@ -239,6 +239,17 @@ def test_newton_s_method_finishes_what_begins_near_a_solution(monkeypatch):
     assert answer.method == "proximal_newton"
 
 
+def test_slow_methods_are_left_out_on_request(monkeypatch):
+    problem = bodies([Coulomb(0.4)] * 12, seed=6)
+    near = 1.001 * solve_blocks(problem).require().r
+    monkeypatch.setattr("gaussdyn.programs.solve_blocks.few_blocks", lambda *_: None)
+    monkeypatch.setattr(_Search, "_quick", lambda self, start: iter([(_Astray(), self.zero)]))
+    answer = solve(problem, start=near, thorough=False)
+    assert not answer.solved
+    np.testing.assert_array_equal(answer.r, near)
+    assert solve(problem, start=near).solved
+
+
 def test_best_point_and_honest_status_when_time_is_short():
     problem = bodies([Coulomb(1.5)] * 40, seed=5, freedoms=40)
     answer = solve_blocks(problem, seconds=0.0)

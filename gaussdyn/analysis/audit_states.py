@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import EPS, Array
-from ..contact.assemble import assemble, blocks
+from ..arrays import Array
+from ..contact.reactions import law_residual
 from ..contact.snapshot import LocalDynamics, rows_of
 from ..integrate.accumulation import Rest
 from ..integrate.energy import energy
@@ -24,7 +24,6 @@ from ..integrate.trajectory import Event, Trajectory
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
-from ..programs.residuals import block_residuals
 from .audit_file import EXACT, RESIDUAL
 from .open_ends import unexplained
 from .series import Series
@@ -159,16 +158,7 @@ class _SavedStep:
         rounding = EXACT * max((float(np.abs(p).max()) for p in self.impulses.values()), default=0.0)
         if any((np.abs(p) > rounding).any() for key, p in self.impulses.items() if key not in acting):
             return float("inf")
-        problem = assemble(self.dynamics)
-        if not problem.laws:
-            return 0.0
-        parts = [part for part in blocks(self.dynamics) if part.law is not None]
-        r = np.concatenate([self.impulses[part.active.row.id][list(part.take)] for part in parts])
-        # q = J x_free + w is rounded, which is all there is to it where bodies fly or rest side by side
-        terms = np.concatenate([np.abs(part.J) @ np.abs(self.dynamics.x_free) for part in parts])
-        rho = np.repeat(problem.rho, [len(part.take) for part in parts])
-        rounded, size = 10.0 * EPS * float(np.linalg.norm(rho * terms)), float(np.linalg.norm(rho * problem.q))
-        return max(block_residuals(problem, r).E - (rounded / size if size else 0.0), 0.0)
+        return law_residual(self.dynamics, self.impulses)
 
     def _joint_rate(self) -> float:
         """Return the largest rate of an equality at the end of the step, relative to the largest speed."""

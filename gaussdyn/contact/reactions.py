@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import EPS, Array
 from ..programs.quadratic import QuadraticProgram
+from ..programs.residuals import block_residuals
 from ..programs.solution import Solution
 from .activation import OmegaStatus, active_set
-from .assemble import blocks
+from .assemble import assemble, blocks, start_of_blocks
 from .omega import admissible_set
 from .snapshot import LocalDynamics, check_dynamics
 
@@ -38,6 +40,22 @@ def reactions(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:
     if isinstance(solution.problem, QuadraticProgram):
         return _from_rows(dynamics, solution)
     return _from_blocks(dynamics, solution)
+
+
+def law_residual(dynamics: LocalDynamics, claimed: Mapping[str, Array]) -> float:
+    """Return the residual E of claimed reactions, by id, less what rounding of the free motion accounts for.
+
+    That rounding is all there is to q = J x_free + w where bodies fly or rest side by side.
+    """
+    problem = assemble(dynamics)
+    if not problem.laws:
+        return 0.0
+    parts = [part for part in blocks(dynamics) if part.law is not None]
+    terms = np.concatenate([np.abs(part.J) @ np.abs(dynamics.x_free) for part in parts])
+    rho = np.repeat(problem.rho, [len(part.take) for part in parts])
+    rounded, size = 10.0 * EPS * float(np.linalg.norm(rho * terms)), float(np.linalg.norm(rho * problem.q))
+    found = block_residuals(problem, start_of_blocks(dynamics, claimed)).E
+    return max(found - (rounded / size if size else 0.0), 0.0)
 
 
 def rows_in_conflict(dynamics: LocalDynamics, solution: Solution) -> list[str]:

@@ -17,7 +17,7 @@ Bodies = tuple[Array, Array, IntArray]
 """mass (n,), inertia in body axes (n, 3, 3), whether the inertia is that of a ball (n,)."""
 FEATURES = f"Tuple(({I1}, {I2}, {A2}, {I2}, {A2}))"
 Features = tuple[IntArray, IntArray, Array, IntArray, Array]
-"""kind (f,), bodies (f, 2), data (f, 14), label (f, 4), law (f, 3) as (mu, eps_n, eps_t)."""
+"""kind (f,), bodies (f, 2), data (f, 19), label (f, 4), law (f, 3) as (mu, eps_n, eps_t)."""
 
 
 @kernel(f"void({A2}, {A2}, float64, {A2})", borrows=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._jit import kernel
 from ..arrays import Array
-from ..contact.body_kernels import A2, block_multiply
+from ..contact.body_kernels import A1, A2, block_multiply
 from ..contact.body_laws import step_sizes
 from ..contact.body_newton import (
     EPS,
@@ -46,6 +46,8 @@ ALLOWED = 1e-10  # m; as in `projection`
 PROJECTIONS = 20  # as in `projection`
 SLOWEST = 0.25  # as in `projection`
 CONTRARY = -1000  # instead of the number of passes: no place has all the gaps that are held
+LOOSELY = 2  # mark of contacts that are held only as far as that is no strain
+STRAIN = 100.0  # as in `projection`
 SOFT = 1e-7  # compliance of a gap that pushes, relative to the local one; taken out again round by round
 ROUNDS = 20
 MOST_FACTORS = 20  # of one round
@@ -211,6 +213,20 @@ def close_gaps(
     return left <= max(CLOSE, 0.1 * short), factors
 
 
+@kernel(f"boolean({PROBLEM}, {WORK}, {A2})", borrows=True)
+def strains(problem: Problem, work: Work, d: Array) -> bool:
+    """Return whether a shift d is out of proportion to the gaps it removes, in the metric of the mass."""
+    block_multiply(problem[1], d, work[6])
+    spent = needed = 0.0
+    for i in range(len(d)):
+        for k in range(6):
+            spent += d[i, k] * work[6][i, k]
+    for c in range(problem[0][1][-1]):
+        short = problem[4][c, 0] if problem[5][c] < 0.0 else min(problem[4][c, 0], 0.0)
+        needed += problem[6][c] * short * short
+    return bool(spent > STRAIN * needed)
+
+
 @kernel(
     f"UniTuple(int64, 2)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ORDERING}, {WORK}, "
     f"{ITERATE})",
@@ -229,18 +245,18 @@ def project_end(
     x, R, geometry, _frame, moved, _rows = poses
     d, q1, size, factors = iterate[4], state[9], 0.0, 0
     last = earlier = first = np.inf  # how far gaps were off in the three passes before
-    held = False
+    held = loosely = False
     for f in range(n):
-        held = held or index[0][HELD, f] != 0
+        held, loosely = held or index[0][HELD, f] != 0, loosely or index[0][HELD, f] == LOOSELY
     for i in range(len(q1)):
         for k in range(7):
             size = max(size, abs(q1[i, k]))
-    limit = max(CLOSE, 32.0 * EPS * size)
+    limit, allowed = max(CLOSE, 32.0 * EPS * size), max(ALLOWED, 32.0 * EPS * size)
     for it in range(PROJECTIONS + 1):
         far, deepest = farthest(n, index, poses)
         if far <= limit or it == PROJECTIONS:
-            return (it if deepest <= max(ALLOWED, 32.0 * EPS * size) else -1 - it), factors
-        if held and far > max(SLOWEST * first, max(ALLOWED, 32.0 * EPS * size)):
+            return (it if deepest <= allowed else -1 - it), factors
+        if held and far > max(SLOWEST * first, allowed):
             return CONTRARY, factors
         first, earlier, last = earlier, last, far
         if it == 0:
@@ -248,7 +264,7 @@ def project_end(
         place_gaps(bodies, features, state, poses, index, problem)
         agree, used = close_gaps(poses, index, problem, ordering, work, iterate, 0.1 * limit)
         factors += used
-        if not agree:
+        if not agree or (loosely and held and strains(problem, work, d)):
             held = False
             for f in range(n):
                 index[0][HELD, f] = 0
@@ -264,16 +280,17 @@ def project_end(
 
 
 @kernel(
-    f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {A2}, {A2}, float64, int64, float64)",
+    f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {A2}, {A2}, float64, int64, {A1})",
     borrows=True,
 )
 def hold_pushing(
     n: int, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index, problem: Problem,
-    p: Array, u: Array, rest: float, first: int, kept: float,
+    p: Array, u: Array, rest: float, first: int, span: Array,
 ) -> None:  # fmt: skip
     """Mark the contacts whose law leaves them no speed: they end closed, or at the height of their rebound.
 
-    On the first pass, with no u known, those that pushed in the last step. kept: fraction of all restitution.
+    On the first pass, with no u known, those that pushed in the last step. With the laws at the middle gaps need not
+    end closed: they are held as far as that is no strain. span: as in `compiled_step.begin_step`.
     """
     x, R, geometry, _frame, _moved, rows = poses
     bounce, marks, goal, row, reach = index[1], aside[0], aside[2], rows[0], state[7]
@@ -295,8 +312,10 @@ def hold_pushing(
                         scale += abs(row[k]) * (abs(state[1][i, k]) + abs(state[8][i, k]) + reach[i, k // 3])
             marks[HELD, f] = u[c, 0] <= SLOW * scale
         if bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0:
-            at, e = geometry[1, f], kept * features[4][f, 1]
+            at, e = geometry[1, f], span[8] * features[4][f, 1]
             goal[f] = e * e * max(at[0] - rest * approach(at, features[1][f], x[1], R[1], state[1], row), 0.0)
+        elif span[7] > 0.0:
+            marks[HELD, f] *= LOOSELY
 
 
 @kernel(f"boolean({INDEX}, {INDEX}, {PROBLEM}, {A2})", borrows=True)

@@ -15,7 +15,7 @@ from .compiled_projection import STATE, StateArrays
 
 LISTS = f"Tuple(({I1}, {I2}, {I2}, {A2}))"
 Lists = tuple[IntArray, IntArray, IntArray, Array]
-"""kind (f,), bodies (f, 2), label (f, 4), data (f, 14) of contacts, as `mechanics.features.Found`."""
+"""kind (f,), bodies (f, 2), label (f, 4), data (f, 19) of contacts, as `mechanics.features.Found`."""
 SHAPES = f"Tuple(({I2}, {A2}, {I1}))"
 Shapes = tuple[IntArray, Array, IntArray]
 WORKROOM = f"Tuple(({A2}, {A1}, {I1}, {A2}, {A2}))"
@@ -60,7 +60,7 @@ def copy_feature(source: Lists, k: int, target: Lists, f: int) -> None:
         target[1][f, a] = source[1][k, a]
     for a in range(4):
         target[2][f, a] = source[2][k, a]
-    for a in range(14):
+    for a in range(19):
         target[3][f, a] = source[3][k, a]
 
 

@@ -125,7 +125,7 @@ def _laws(system: SpatialSystem) -> Array:
     """Return mu, eps_n, eps_t of every pair of shapes, shape (s s, 3)."""
     contacts, labels = system.contacts, system.contacts.shapes.labels
     bodies = [contacts.shapes.bodies[k] if k >= 0 else GROUND for k in contacts.shapes.arrays.table[:, 1].tolist()]
-    table, nothing = np.zeros((len(labels), len(labels), 3)), np.zeros(14)
+    table, nothing = np.zeros((len(labels), len(labels), 3)), np.zeros(19)
     for i, a in enumerate(labels):
         for j, b in enumerate(labels):
             law = contacts.law(Feature(id="", kind=1, bodies=(bodies[i], bodies[j]), data=nothing, shapes=(a, b)))

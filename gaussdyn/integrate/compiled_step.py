@@ -13,7 +13,19 @@ from .._jit import kernel
 from ..arrays import Array
 from ..contact.body_kernels import A1, A2, A3, block_multiply, relative_motion
 from ..contact.body_laws import step_sizes
-from ..contact.body_newton import FINE, PROBLEM, READY, WORK, Problem, Work, modes_newton, slips
+from ..contact.body_newton import (
+    FINE,
+    PROBLEM,
+    READY,
+    WORK,
+    Problem,
+    Work,
+    modes_newton,
+    motion,
+    residual,
+    slips,
+    without_impulses,
+)
 from ..contact.body_proximal import proximal_point
 from ..linalg.block_lu import ORDERING, Ordering
 from .compiled_closing import (
@@ -62,6 +74,8 @@ MAX_PASSES = 25  # with one set of contacts
 MOST_FACTORS = 60
 SETTLED = 1e-14
 STALLED = 1e-8
+JUMP = 64.0  # as in `passes`
+CLAIMED = 1e-10  # the same
 ROUGH = 1e-8  # residual that is enough before the last pass, as in `passes`
 FINER = 1e-3  # the same as a share of the last change
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
@@ -174,7 +188,7 @@ def refresh(
             moved[i] += v[i, k] != 0.0 or v1[i, k] != 0.0
     move_to_end(n, features, state, poses, dt, theta)
     if span[6] > 0.0:
-        hold_pushing(n, features, state, poses, index, aside, problem, iterate[0], u, rest, first, span[8])
+        hold_pushing(n, features, state, poses, index, aside, problem, iterate[0], u, rest, first, span)
         shifts, factors = project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate)
         if shifts == CONTRARY:
             move_to_end(n, features, state, poses, dt, theta)
@@ -340,6 +354,22 @@ def hopeless(change: float, last: float, earlier: float, left: int) -> bool:
     return bool(change * min(change / earlier, 1.0) ** (0.5 * left) > SETTLED)
 
 
+@kernel(f"float64({PROBLEM}, {WORK}, {ITERATE})", borrows=True)
+def residual_at_end(problem: Problem, work: Work, iterate: Iterate) -> float:
+    """Return E of the impulses in the contact problem renewed for the end that they lead to, less its rounding."""
+    p, u, best, _p2, v = iterate
+    scale, floor = without_impulses(problem, work, p, v, u, best)
+    motion(problem, p, work[6], v, u)
+    return residual(problem, scale, p, u) - floor
+
+
+@kernel("boolean(float64, float64, float64)", borrows=True)
+def stalled(change: float, last: float, earlier: float) -> bool:
+    """Return whether a change is all that rounding leaves, as in `passes`: it hovers, or is back after a jump."""
+    low, high = (0.5 * earlier, STALLED) if last > JUMP * change else (max(0.5 * last, 0.25 * earlier), JUMP * last)
+    return bool(low <= change <= min(high, STALLED))
+
+
 @kernel(
     f"UniTuple(float64, 7)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
     f"{ORDERING}, {WORK}, {WORK}, {ITERATE}, {A1}, float64, int64, boolean)",
@@ -373,6 +403,7 @@ def solve_step(
         factors += used
         if late < 0:
             break
+        settled = settled and residual_at_end(problem, work, iterate) <= max(CLAIMED, goal)
         if settled and late > 0:
             join_late(n, features, state, poses, index, problem, iterate, span)
             last, earlier, begun, settled, joined, held = np.inf, np.inf, passes, False, True, False
@@ -399,7 +430,7 @@ def solve_step(
         for i in range(len(v)):
             for k in range(6):
                 guess[i, k] = v[i, k]
-        settled = goal >= E and (change <= SETTLED or (fine and max(0.5 * last, 0.25 * earlier) <= change <= STALLED))
+        settled = goal >= E and (change <= SETTLED or (fine and stalled(change, last, earlier)))
         if goal >= E and change == 0.0 and late == 0 and not joined and held_push(index, aside, problem, iterate[0]):
             code = DONE
             break

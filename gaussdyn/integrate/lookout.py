@@ -93,7 +93,7 @@ class Lookout(Settling):
 
 
 def _steady(system: System, rows: tuple[Row, ...]) -> System:
-    """Return the system with contacts in space that keep the chart of their tangents, see `mechanics.charts`."""
+    """Return the system with contacts in space that keep the chart of their tangents, and their place on an edge."""
     return system.steady(rows) if hasattr(system, "steady") else system
 
 

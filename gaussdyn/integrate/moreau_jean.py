@@ -126,10 +126,9 @@ class MoreauJean:
         claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
         least = NOTHING * max((float(np.abs(p).max()) for p in claimed.values()), default=0.0)
         pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
-        guess = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing)
-        while ids := late(guess):
-            guess = guess.problem.joined(ids).guess(state.v, guess.stopped(state.v, claimed) | pushing)
-        known = guess.problem.guess(state.v, pushing, state.q)
+        known = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing, state.q)
+        while ids := late(known):
+            known = known.problem.joined(ids).guess(state.v, pushing, state.q)
         if known.contrary:
             known = known.problem.independent().guess(state.v, pushing, state.q)
         found = known.problem.guess(state.v, known.stopped(state.v, claimed) | pushing)

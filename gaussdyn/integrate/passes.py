@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..arrays import Array
+from ..contact.reactions import law_residual
 from ..contact.resolve import reactions, resolve
 from ..programs.solution import Solution, Status
 from ..programs.verify import loose
@@ -24,6 +25,9 @@ FINER = 1e-3  # of the last change: residual E at which such a problem counts as
 SEARCHES = 10  # for contacts at the end of a step
 LAST = 1e-12  # relative change of the data from which on no pass may be needed but the next
 STALLED = 1e-8  # the same where rounding (or a Jacobian by differences) allows no further gain
+CLAIMED = 1e-10  # residual E at the end of a step that stalled
+HOVERS = 3  # times that passes stall without obeying the laws at the end
+JUMP = 64.0  # factor by which a change is no longer like the last one
 
 
 def solved(problem: ThetaProblem) -> tuple[Guess, Solution]:
@@ -122,7 +126,7 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
     Rates at the end are met with the Jacobian of the midpoint, so that passes contract only where that has no smaller
     singular value than it changes by. Where they do not, the laws are taken at the midpoint.
     """
-    problem, changes, fine = guess.problem, [np.inf], False
+    problem, changes, fine, hovers = guess.problem, [np.inf], False, 0
     for k in range(1, MAX_PASSES + 1):
         tol = max(problem.tol, min(ROUGH, FINER * changes[-1]))
         solution = brought_to_rest(guess.dynamics, _answer(guess, near, tol, changes), problem.tol)
@@ -133,7 +137,9 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
         change = refined.far_from(guess)
         stalled = fine and _stalled(change, changes)
         fine = _reached(solution, tol, problem.tol)  # a rough answer may not have moved at all
-        if fine and (change <= SETTLED or stalled):
+        kept = fine and (change <= SETTLED or (stalled and _holds(refined, near, problem.tol)))
+        hovers += fine and stalled and not kept
+        if kept:
             if not refined.contrary:
                 return refined, solution
             problem, changes = problem.independent(), [np.inf]
@@ -143,7 +149,7 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
             problem = problem.soften(solution.x)
             refined, change = problem.guess(solution.x, guess.stopped(solution.x, near)), np.inf
         changes.append(change)
-        if not problem.unsettled and _hopeless(changes):
+        if not problem.unsettled and (hovers == HOVERS or _hopeless(changes)):
             problem = problem.at_middle(refined.moves_most(guess))
             refined, changes = problem.first(), [np.inf]  # passes that diverge leave no velocity to go on from
             problem = refined.problem
@@ -161,6 +167,11 @@ def _answer(guess: Guess, near: Mapping[str, Array], tol: float, changes: Sequen
     if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED) or (_nearly(found) and not last):
         return found
     return resolve(guess.dynamics, start=near, tol=tol)
+
+
+def _holds(guess: Guess, near: Mapping[str, Array], tol: float) -> bool:
+    """Return whether the reactions obey the laws at the end that they lead to, and not only at the one before."""
+    return law_residual(guess.dynamics, near) <= max(CLAIMED, tol)
 
 
 def _reached(solution: Solution, asked: float, tol: float) -> bool:
@@ -184,8 +195,15 @@ def _nearly(solution: Solution) -> bool:
 
 
 def _stalled(change: float, changes: Sequence[float]) -> bool:
-    """Return whether a change is all that rounding leaves, from the last two before it: they may swing as they fall."""
-    return len(changes) > 1 and max(0.5 * changes[-1], 0.25 * changes[-2]) <= change <= STALLED
+    """Return whether a change is all that rounding leaves, from the last two before it: they may swing as they fall.
+
+    It hovers then, or is back after a jump (to another answer within the tolerance, from which passes contract again).
+    """
+    if len(changes) < 2:
+        return False
+    earlier, last = changes[-2:]
+    low, high = (0.5 * earlier, STALLED) if last > JUMP * change else (max(0.5 * last, 0.25 * earlier), JUMP * last)
+    return low <= change <= min(high, STALLED)
 
 
 def _hopeless(changes: Sequence[float]) -> bool:

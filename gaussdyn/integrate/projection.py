@@ -30,6 +30,7 @@ CLOSE = 1e-11  # m; violations up to this are left as they are
 ALLOWED = 1e-10  # m; a step that ends with more than this has failed
 PASSES = 20  # gaps whose normals become parallel (a ball over an edge and its face) fall by a factor of four in each
 SLOWEST = 0.25  # fall of the violation in three passes: what falls less has gaps to hold that no place has together
+STRAIN = 100.0  # squared length of a shift in that of the gaps it removes; more is that of nearly dependent gaps
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
 NONE: Mapping[str, float] = MappingProxyType({})
@@ -64,6 +65,7 @@ def projected(
     acts: Collection[str],
     held: Mapping[str, float] = NONE,
     cleared: Callable[[Sequence[Row]], Sequence[Row]] = list,
+    loosely: bool = False,
 ) -> Place:
     """Return the nearest place at which joints hold and no gap is negative.
 
@@ -84,6 +86,8 @@ def projected(
         and its face, none is held.
     cleared : callable
         Takes from rows that depend on one another what they do not share.
+    loosely : bool
+        Whether contacts are held only as far as the shift is in proportion to the gaps.
 
     Returns
     -------
@@ -99,7 +103,7 @@ def projected(
             return place
         if held and len(off) > 3 and off[-1] > max(SLOWEST * off[-4], allowed(place.q)):
             return projected(system, t, moved, v, L, acts, NONE, cleared)
-        d, held = _way_back(cleared(obeyed), L, held, 0.1 * limit)
+        d, held = _way_back(cleared(obeyed), L, held, 0.1 * limit, loosely)
         q = vector("move(q, v, dt)", system.move(place.q, d, 1.0), len(place.q))
         place = Place(q=q, rows=rows_of(system, t, q, v), passed=(*place.passed, tuple(obeyed)))
     return _judged(place, acts)
@@ -138,11 +142,12 @@ def _judged(place: Place, acts: Collection[str]) -> Place:
 
 
 def _way_back(
-    rows: Sequence[Row], L: Array, held: Mapping[str, float], enough: float
+    rows: Sequence[Row], L: Array, held: Mapping[str, float], enough: float, loosely: bool
 ) -> tuple[Array, Mapping[str, float]]:
     """Return the displacement of one pass, and the contacts that are held from now on: all, or none.
 
-    Where the gaps of those held contradict one another they are only kept from closing further.
+    Where the gaps of those held contradict one another, or are held loosely and strain, they are only kept from closing
+    further.
     """
     J, gap = np.array([row.J[0] for row in rows]), np.array([row.gap for row in rows])
     joint = np.array([row.bilateral for row in rows])
@@ -151,9 +156,16 @@ def _way_back(
         kept = np.array([row.id in held for row in rows])
         short = gap - np.array([held.get(row.id, 0.0) for row in rows])
         d = _displacement(J, short, joint | kept, L, enough, linear)
-        if np.abs(short + J @ d)[kept].max(initial=0.0) <= max(CLOSE, 0.1 * np.abs(short[kept]).max(initial=0.0)):
+        agree = np.abs(short + J @ d)[kept].max(initial=0.0) <= max(CLOSE, 0.1 * np.abs(short[kept]).max(initial=0.0))
+        if agree and not (loosely and _strains(d, J, np.where(joint | kept, short, np.minimum(short, 0.0)), L)):
             return d, held
     return _displacement(J, gap, joint, L, enough, linear), NONE
+
+
+def _strains(d: Array, J: Array, short: Array, L: Array) -> bool:
+    """Return whether a shift is out of proportion to what it removes, in the metric L L^T."""
+    _, scale = _scaled(J, L)
+    return bool(np.sum((L.T @ d) ** 2) > STRAIN * np.sum((short / scale) ** 2))
 
 
 def _displacement(J: Array, gap: Array, equal: Mask, L: Array, enough: float, linear: bool) -> Array:

@@ -191,19 +191,10 @@ class ThetaProblem:
         )  # fmt: skip
         middle, dependent = dependence(system, start, middle)
         return cls(
-            system=system,
-            start=start,
-            dt=dt,
-            theta=theta,
-            t_end=t_end,
-            project=project,
-            tol=tol,
-            middle=middle,
-            bounce=acting(system, start, middle, rest),
-            free=FreeMotion(middle=middle, theta=theta),
-            dependent=dependent,
-            whole=whole,
-        )
+            system=system, start=start, dt=dt, theta=theta, t_end=t_end, project=project, tol=tol, middle=middle,
+            bounce=acting(system, start, middle, rest), free=FreeMotion(middle=middle, theta=theta),
+            dependent=dependent, whole=whole,
+        )  # fmt: skip
 
     @property
     def fault(self) -> str:
@@ -304,10 +295,16 @@ class ThetaProblem:
         return bool(self.bounce[id].any())
 
     def _projected(self, moved: Place, v_plus: Array, stopped: frozenset[str]) -> Place:
-        """Return the end of the step with its position errors removed; contacts that do not leave are held."""
+        """Return the end of the step with its position errors removed; contacts that do not leave are held.
+
+        With the laws at the midpoint gaps need not end closed: they are held as far as that is no strain.
+        """
         held = {row.id: self._ends_at(row) for row in self.middle.rows if row.id in stopped and one_sided(row)}
         cleared = list if self.dependent is None else self.dependent.cleared
-        return projected(self.system, self.t_end, moved, v_plus, self.middle.factor, self.bounce, held, cleared)
+        loosely = bool(self.unsettled) and not all(map(self.rebounds, held))
+        return projected(
+            self.system, self.t_end, moved, v_plus, self.middle.factor, self.bounce, held, cleared, loosely
+        )
 
     def _ends_at(self, row: Row) -> float:
         """Return the gap with which a contact that pushes ends the step, m: closed if it does not rebound.

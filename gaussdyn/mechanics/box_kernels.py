@@ -27,6 +27,7 @@ from .shape_kernels import (
     NONE,
     RIM,
     SAME,
+    along_both,
     axis_of,
     centre_of,
     corner,
@@ -34,6 +35,7 @@ from .shape_kernels import (
     edge_number,
     largest_half,
     put,
+    put_over_rim,
     size_of,
     to_shape,
     to_space,
@@ -213,7 +215,7 @@ def crosses(C: Array, run: int, across: int, other: int) -> bool:
     """Return whether edge direction `run` of Y crosses the border of X's face along `other` at an angle, flatly.
 
     There the edges bound each other as lines, whose nearest points move along them. Where they are nearly parallel
-    these would run away: the point of Y where they cross now bounds it against the face.
+    these would run away: the point of Y over the border bounds it against the face.
     """
     k2 = 1.0 - C[other, run] * C[other, run]
     return bool(k2 > CROSSED and abs(C[across, run]) > LIKE_FACE * math.sqrt(k2))
@@ -245,15 +247,16 @@ def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, 
         if last > before and s * (room[P, k] + f * (room[Q, k] - room[P, k])) - hx[k] <= limit:
             positive = sigma > 0.0
             x_edge = edge_number(other, s > 0.0, positive) if side < 2 else edge_number(other, positive, s > 0.0)
-            at = along(middle, 1.0, unit(run, way * (2.0 * f - 1.0) * hy[run]))
             turn = 1.0 if (side < 2) == (s * room[across, run] > 0.0) else -1.0
             if crosses(room, run, across, other):
                 db = unit(other, turn)
                 label = (j, EDGE + y_edge, i, EDGE + x_edge)
                 put(found, LINE_LINE, label, middle, unit(run, 1.0), 0.0, edge_middle(hx, x_edge), db, 0.0)
             else:
-                label = (j, EDGE + y_edge, i, RIM + x_edge)
-                put(found, BALL_PLANE, label, at, NONE, 0.0, unit(k, s * hx[k]), unit(k, s), 0.0)
+                label, t = (j, EDGE + y_edge, i, RIM + x_edge), way * (2.0 * f - 1.0) * hy[run]
+                low, high = along_both(t, hy[run], y, room[other, run], hx[other])
+                at, b = along(middle, 1.0, unit(run, t)), edge_middle(hx, x_edge)
+                put_over_rim(found, label, at, unit(run, 1.0), 0.0, b, unit(k, s), unit(across, sigma), low, high)
     return last
 
 

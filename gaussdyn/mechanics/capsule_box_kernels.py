@@ -7,7 +7,7 @@ import math
 from .._jit import kernel
 from ..arrays import Array
 from .box_kernels import ball_box
-from .feature_kernels import A2, BALL_LINE, BALL_PLANE, LINE_LINE, V3, Vector, along, cross3, dot3
+from .feature_kernels import A2, BALL_LINE, LINE_LINE, V3, Vector, along, cross3, dot3
 from .round_kernels import PARALLEL
 from .shape_kernels import (
     BORDER,
@@ -15,11 +15,13 @@ from .shape_kernels import (
     END,
     NONE,
     RIM,
+    along_both,
     axis_of,
     corner,
     edge_middle,
     edge_number,
     put,
+    put_over_rim,
     size_of,
     to_shape,
     to_space,
@@ -113,8 +115,10 @@ def axis_on_face(
                 da = unit(2, 1.0 if s * cross3(e, db)[k] > 0.0 else -1.0)
                 put(found, LINE_LINE, (i, 0, j, EDGE + edge), NONE, da, r, middle, db, 0.0)
             else:
-                label, at = (i, 0, j, RIM + edge), (0.0, 0.0, t)
-                put(found, BALL_PLANE, label, at, NONE, r, unit(k, s * h[k]), unit(k, s), 0.0)
+                label, at, on = (i, 0, j, RIM + edge), (0.0, 0.0, t), edge // 4
+                out = unit(3 - on - k, 1.0 if middle[3 - on - k] > 0.0 else -1.0)
+                back, ahead = along_both(t, reach, p[on] + t * e[on], e[on], h[on])
+                put_over_rim(found, label, at, unit(2, 1.0), r, middle, unit(k, s), out, back, ahead)
 
 
 @kernel(f"int64({A2}, int64, int64, {V3}, {V3}, float64, {V3}, {A2})", borrows=True)

@@ -112,6 +112,7 @@ def check_system(
     found: dict[tuple[str, str], Finding] = {}
     for state in chosen:
         here = system.near(state.t, state.q, state.v, AROUND)  # the same rows at every state nearby
+        here = here.pinned() if hasattr(here, "pinned") else here
         for check in (_mass, _force, _qdot, _move, _rows, _power):
             for what, where, message in check(here, state, tol):
                 found.setdefault((what, where), Finding(what=what, where=where, message=message, state=state))

@@ -81,8 +81,8 @@ class Buffers:
     def reserve(self, room: int) -> None:
         """Make room for so many contacts."""
         self.room, most = room, max(room, self.shapes)
-        self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, 14)))
-        work = (np.zeros((self.shapes, 21)), np.zeros(most), _counts(most), np.zeros((32, 3)), np.zeros((room + 1, 19)))
+        self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, 19)))
+        work = (np.zeros((self.shapes, 21)), np.zeros(most), _counts(most), np.zeros((32, 3)), np.zeros((room + 1, 24)))
         self.space: tuple[Any, ...] = (*work, *self.answer)
 
 

@@ -205,8 +205,8 @@ def find_features(
     travel : Array, shape (n,)
         Contacts are found whose gap is at most reach plus the travel of their two bodies, m.
     world, value, order, room, found : arrays
-        Work space of shapes (s, 21), (max(s, c),) twice, (32, 3) and (c + 1, 19).
-    kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 14)
+        Work space of shapes (s, 21), (max(s, c),) twice, (32, 3) and (c + 1, 24).
+    kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 19)
         The contacts in the order of their ids: what `feature_kernels` takes, numbers of the bodies A and B (-1 for the
         ground), and (shape A, feature, shape B, feature).
     """
@@ -228,4 +228,6 @@ def find_features(
             to_body(forms, i, found, k, column, 1.0, data, c)
             to_body(forms, i, found, k, column + 3, 0.0, data, c)
             data[c, column + 6] = found[k, column + 6]
+        to_body(forms, label[c, 2], found, k, 14, 0.0, data, c)
+        data[c, 17], data[c, 18] = found[k, 17], found[k, 18]
     return count

@@ -1,7 +1,8 @@
-"""The five pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
+"""The six pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
 
-Data of a feature: a (3), da (3), ra, b (3), db (3), rb, where a, da stand in the frame of body A and b, db in that of
-body B. The normal points from B into A and the gap is positive while they are apart.
+Data of a feature: a (3), da (3), ra, b (3), db (3), rb, and of an edge over a rim e (3), low, high; a, da stand in the
+frame of body A and b, db, e in that of body B. The normal points from B into A and the gap is positive while they are
+apart.
 
 * BALL_PLANE: ball of radius ra about a; plane through b with the outward normal db.
 * BALL_BALL: balls of radii ra, rb about a and b.
@@ -9,9 +10,13 @@ body B. The normal points from B into A and the gap is positive while they are a
 * LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A. Parallel ones
   are for that instant what BALL_LINE is.
 * ELLIPSOID_PLANE: ellipsoid about a with the half axes da (m) along the axes of the frame of A; plane as above.
+* EDGE_RIM: edge of radius ra through a along da, over the rim of a face: plane through b with the outward normal db,
+  which ends there in the direction e. The gap is that of the point a + s da over the rim, low <= s <= high, wherever
+  the bodies are: nearly parallel edges cross elsewhere after the smallest turn. All else is that of a ball about a,
+  where they crossed when the contact was found, so that the rate is the derivative of the gap there only.
 
-The contact point is where a ball or an ellipsoid touches (BALL_PLANE, BALL_LINE, ELLIPSOID_PLANE), or half-way between
-the two surfaces. Both bodies are taken as moving with their material at this one point, so that the reactions have no
+The contact point is where a ball or an ellipsoid touches (the pairs with a plane, BALL_LINE), or half-way between the
+two surfaces. Both bodies are taken as moving with their material at this one point, so that the reactions have no
 moment in sum.
 """
 
@@ -22,7 +27,7 @@ import math
 from .._jit import kernel
 from ..arrays import Array
 
-BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE = 0, 1, 2, 3, 4
+BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE, EDGE_RIM = 0, 1, 2, 3, 4, 5
 TURNOVER = -0.43  # normals steeper down than this use the other chart of frames: away from axes and common slopes
 A1, A2 = "float64[::1]", "float64[:,::1]"
 V3 = "UniTuple(float64, 3)"
@@ -108,6 +113,15 @@ def support_rate(RA: Array, data: Array, omega: Vector, n: Vector, dn: Vector) -
     return along(along(cross3(omega, p), 1.0 / k, moved), -dk / k, p)
 
 
+@kernel(f"float64({A2}, {A1}, {V3}, {V3}, {V3})", borrows=True)
+def rise_to_rim(RB: Array, data: Array, d: Vector, ea: Vector, n: Vector) -> float:
+    """Return how much higher above the face than its point a, d from b, an edge along ea is over the rim, m."""
+    e = turned(RB, data, 14)
+    k = dot3(e, ea)
+    s = -dot3(e, d) / k if k != 0.0 else 0.0
+    return float(max(data[17], min(data[18], s)) * dot3(n, ea))
+
+
 @kernel(f"{V3}({A1})", borrows=True)
 def triple3(x: Array) -> Vector:
     """Return an array of three numbers as a tuple."""
@@ -134,9 +148,11 @@ def feature_motion(
     deb = cross3(omega_b, eb)
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
-    if kind == BALL_PLANE:
+    if kind in (BALL_PLANE, EDGE_RIM):
         gap, n, dn = dot3(eb, d) - ra, eb, deb
         c, dc = along(a, -ra, n), along(va, -ra, dn)
+        if kind == EDGE_RIM:
+            gap += rise_to_rim(RB, data, d, ea, n)
     elif kind == ELLIPSOID_PLANE:
         n, dn = eb, deb
         p = support(RA, data, n)
@@ -187,10 +203,12 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
     d, ea = along(a, -1.0, b), turned(RA, data, 3)
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
-    if kind == BALL_PLANE:
+    if kind in (BALL_PLANE, EDGE_RIM):
         distance, n = dot3(eb, d), eb
         c = along(a, -ra, n)
         rb = 0.0
+        if kind == EDGE_RIM:
+            distance += rise_to_rim(RB, data, d, ea, n)
     elif kind == ELLIPSOID_PLANE:
         n, p = eb, support(RA, data, eb)
         distance, c = dot3(eb, d) - dot3(eb, p), along(a, -1.0, p)

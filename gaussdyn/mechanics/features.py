@@ -1,6 +1,6 @@
 """Contacts in space as data: a pair of primitives on two bodies, and the `Row` it makes at one state.
 
-Whatever the shapes, a contact is one of BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE and ELLIPSOID_PLANE; see
+Whatever the shapes, a contact is one of BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE and EDGE_RIM; see
 `feature_kernels`. It holds while its nearest points stay where they are (on the face, within the edge); detection finds
 the ones that do.
 """
@@ -20,8 +20,8 @@ from .charts import in_chart
 from .contact_law import ContactLaw
 from .rows import Row, pair_of
 
-KINDS = ("ball_plane", "ball_ball", "ball_line", "line_line", "ellipsoid_plane")
-BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE = range(5)
+KINDS = ("ball_plane", "ball_ball", "ball_line", "line_line", "ellipsoid_plane", "edge_rim")
+BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE, EDGE_RIM = range(6)
 FRICTIONLESS = ContactLaw()
 
 
@@ -107,7 +107,7 @@ class Found(NamedTuple):
         Numbers of the bodies A and B, -1 for the ground.
     label : IntArray, shape (c, 4)
         (shape A, feature, shape B, feature), see `collision.Shapes.id`.
-    data : Array, shape (c, 14)
+    data : Array, shape (c, 19)
         What `Feature` holds.
     """
 
@@ -119,6 +119,10 @@ class Found(NamedTuple):
     def taken(self, which: slice | Sequence[int]) -> Found:
         """Return some of the contacts."""
         return Found(self.kind[which], self.bodies[which], self.label[which], self.data[which])
+
+    def pinned(self) -> Found:
+        """Return the contacts with points over rims that stay on their edges: every rate is that of its gap then."""
+        return self._replace(kind=np.where(self.kind == EDGE_RIM, BALL_PLANE, self.kind))
 
     def gaps(self, bodies: Bodies) -> Array:
         """Return the gaps, m, shape (c,)."""
@@ -134,7 +138,8 @@ class Found(NamedTuple):
         """Return the contacts at one state, for what `Feature.blank` gave for each.
 
         Rates are the velocity of A's material relative to B's at the contact point, and the relative angular
-        velocity about T1 and T2; the first is exactly the derivative of the gap. Tangents come from the chart that
+        velocity about T1 and T2; the first is exactly the derivative of the gap, unless an edge is over a rim, see
+        `pinned`. Tangents come from the chart that
         their normal has by itself, or from the one that `charts` says for an id.
 
         Raises
@@ -172,12 +177,13 @@ class Feature:
     id : str
         Stable name, e.g. ``upper:c3/lower:f5``.
     kind : int
-        BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE or ELLIPSOID_PLANE.
+        BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE or EDGE_RIM.
     bodies : (str, str)
         Names of A, which the normal points into, and B, ``ground`` for the ground.
-    data : array_like, shape (14,)
-        a (3), da (3), ra in the frame of A and b (3), db (3), rb in that of B; directions of length one, lengths in m
-        (da of an ellipsoid: its half axes).
+    data : array_like, shape (19,) or (14,)
+        a (3), da (3), ra in the frame of A and b (3), db (3), rb, e (3) in that of B, low, high; directions of length
+        one, lengths in m (da of an ellipsoid: its half axes). Without the last five, which belong to EDGE_RIM
+        alone, zeros take their place.
     shapes : (str, str)
         Names of the two shapes, e.g. ("upper", "floor"); those of the bodies by default.
 
@@ -194,15 +200,18 @@ class Feature:
     shapes: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "data", vector(f"data of {self.id}", self.data, 14))
+        if self.kind != EDGE_RIM and np.shape(self.data) == (14,):
+            object.__setattr__(self, "data", np.append(self.data, np.zeros(5)))
+        object.__setattr__(self, "data", vector(f"data of {self.id}", self.data, 19))
         object.__setattr__(self, "shapes", (self.shapes[0] or self.bodies[0], self.shapes[1] or self.bodies[1]))
-        if self.kind not in range(5):
-            raise InputError(f"kind of {self.id}", self.kind, f"0 to 4: {', '.join(KINDS)}")
-        *numbers, rb = self.data.tolist()
-        scalar(f"radius of {self.id}", min(numbers[6], rb), low=0.0)
+        if self.kind not in range(6):
+            raise InputError(f"kind of {self.id}", self.kind, f"0 to 5: {', '.join(KINDS)}")
+        numbers = self.data.tolist()
+        scalar(f"radius of {self.id}", min(numbers[6], numbers[13]), low=0.0)
         if self.kind == ELLIPSOID_PLANE and min(numbers[3:6]) <= 0.0:
             raise InputError(f"half axes of {self.id}", numbers[3:6], "three numbers > 0")
-        for needed, i in ((self.kind == LINE_LINE, 3), (self.kind != BALL_BALL, 10)):
+        rim = self.kind == EDGE_RIM
+        for needed, i in ((rim or self.kind == LINE_LINE, 3), (self.kind != BALL_BALL, 10), (rim, 14)):
             length = math.hypot(*numbers[i : i + 3])
             if needed and abs(length - 1.0) > 1e-9:
                 raise InputError(f"direction of {self.id}", f"length {length:.9g}", "length 1")

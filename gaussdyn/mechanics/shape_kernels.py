@@ -5,22 +5,22 @@ are counted at every step:
 
 * ``world`` (s, 21): place (3) and frame (9, row by row) of every shape in space, its size (3), see
   `collision.ShapeArrays`, and its lower (3) and upper (3) bounds.
-* ``found`` (c + 1, 19): row 0 counts the contacts found in column 0 (also those that no longer fit). Row k + 1 is
-  contact k: its data (14) in the frames of the two shapes, kind, shape A, feature, shape B, feature.
+* ``found`` (c + 1, 24): row 0 counts the contacts found in column 0 (also those that no longer fit). Row k + 1 is
+  contact k: its data (19) in the frames of the two shapes, kind, shape A, feature, shape B, feature.
 """
 
 from __future__ import annotations
 
 from .._jit import kernel
 from ..arrays import Array
-from .feature_kernels import A2, V3, Vector, dot3
+from .feature_kernels import A2, EDGE_RIM, V3, Vector, dot3
 
 A3, I1, I2 = "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 LABEL = "UniTuple(int64, 4)"
 SPHERE, CAPSULE, BOX, ELLIPSOID, HALF_SPACE = 0, 1, 2, 3, 4
 EDGE, FACE, END = 8, 20, 1  # first numbers of the edges and faces of a box and of the ends of a capsule in labels
 RIM = 26  # the same of its edges where a point over one touches the face: another geometry than the edge, another label
-KIND = 14  # column of `found`
+KIND = 19  # column of `found`
 NONE = (0.0, 0.0, 0.0)
 BORDER = 2e-8  # of the size: points this far beyond the border of a face still stand on it
 SAME = 1e-6  # of the size: points this close are one contact, axes this close to the best are as good
@@ -39,8 +39,35 @@ def put(
     for k in range(3):
         found[c, k], found[c, 3 + k], found[c, 7 + k], found[c, 10 + k] = a[k], da[k], b[k], db[k]
     found[c, 6], found[c, 13], found[c, KIND] = ra, rb, kind
+    for k in range(14, KIND):
+        found[c, k] = 0.0
     for k in range(4):
         found[c, KIND + 1 + k] = label[k]
+
+
+@kernel(f"void({A2}, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, {V3}, float64, float64)", borrows=True)
+def put_over_rim(
+    found: Array, label: tuple[int, int, int, int],
+    a: Vector, da: Vector, ra: float, b: Vector, db: Vector, e: Vector, low: float, high: float,
+) -> None:  # fmt: skip
+    """Add a contact of an edge with the rim of a face, see `feature_kernels`."""
+    put(found, EDGE_RIM, label, a, da, ra, b, db, 0.0)
+    c = int(found[0, 0])
+    if c < len(found):
+        found[c, 14], found[c, 15], found[c, 16], found[c, 17], found[c, 18] = e[0], e[1], e[2], low, high
+
+
+@kernel("UniTuple(float64, 2)(float64, float64, float64, float64, float64)", borrows=True)
+def along_both(t: float, half: float, y: float, slope: float, side: float) -> tuple[float, float]:
+    """Return how far back and on a point at t of an edge of half length `half` may go on it, and along the rim.
+
+    Along the rim it is at y of -side to side, and comes on by `slope` for each metre of the edge.
+    """
+    low, high = -half - t, half - t
+    if abs(slope) > 0.5:  # else it hardly moves along the rim
+        back, on = (-side - y) / slope, (side - y) / slope
+        low, high = max(low, min(back, on)), min(high, max(back, on))
+    return min(low, 0.0), max(high, 0.0)
 
 
 @kernel(f"{V3}({A2}, int64)", borrows=True)

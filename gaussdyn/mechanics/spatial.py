@@ -168,10 +168,22 @@ class SpatialSystem:
         return frozen
 
     def steady(self, rows: Sequence[Row]) -> SpatialSystem:
-        """Return the system whose contacts keep the chart of tangents that their normals have in these rows."""
+        """Return the system whose contacts keep the chart of tangents that their normals have in these rows.
+
+        Those over rims are `pinned`.
+        """
         charts = {row.id: chart_of(row.frame[0]) for row in rows if row.frame is not None}
         frozen = copy.copy(self)
-        object.__setattr__(frozen, "contacts", replace(self.contacts, charts=charts))
+        object.__setattr__(frozen, "contacts", replace(self.contacts.pinned(), charts=charts))
+        return frozen
+
+    def pinned(self) -> SpatialSystem:
+        """Return the system whose contacts over rims stay where they were found on their edges.
+
+        The rate of every contact is the derivative of its gap then, at all states.
+        """
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", self.contacts.pinned())
         return frozen
 
     @property

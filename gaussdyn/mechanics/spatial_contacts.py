@@ -121,6 +121,10 @@ class Contacts:
         charts = {**other.charts, **self.charts}
         return replace(self, found=found, blanks=tuple(self._blanks(found)), charts=charts)
 
+    def pinned(self) -> Contacts:
+        """Return these with points over rims that stay on their edges, see `Found.pinned`."""
+        return replace(self, found=self.found and self.found.pinned())
+
     def speeds(self, v: Array) -> Array:
         """Return the largest speed of a point of every body, shape (n,), m/s."""
         V = v.reshape(-1, 6)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gaussdyn.contact.reactions import law_residual
 from gaussdyn.contact.resolve import reactions, resolve
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.mechanics.state import State
@@ -40,6 +41,15 @@ def test_an_open_joint_is_named():
     assert solution.status is Status.PENETRATING
     assert "bilateral rod (value 0.25" in solution.message
     assert "floor" not in solution.message
+
+
+def test_the_residual_of_claimed_reactions():
+    system = UserSystem(2, np.diag([2.0, 2.0]), [3.0, -8.0], [Position(lambda t, q: q[1], name="floor", eps_n=0.0)])
+    dynamics = snapshot(system, State(q=[0.0, 0.0], v=[1.0, -1.0]), level="velocity", dt=0.1, ahead=0.0)
+    r = reactions(dynamics, resolve(dynamics))
+    assert law_residual(dynamics, r) <= 1e-14
+    assert law_residual(dynamics, {"floor": 1.001 * r["floor"]}) == pytest.approx(1e-3, rel=0.01)
+    assert law_residual(dynamics, {}) == pytest.approx(1.0)
 
 
 def test_free_motion():

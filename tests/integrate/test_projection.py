@@ -227,6 +227,35 @@ def test_gaps_that_no_place_has_together_are_not_held(x, high):
     assert min(row.gap for row in found.rows) >= -1e-11
 
 
+class Wedges(Plain):
+    """A point over two planes that are nearly parallel: gaps y and y + slope x - 1e-6."""
+
+    nq = nv = 2
+    slope = 1e-3
+
+    def rows(self, t, q, v):
+        seen = {"level": (q[1], [0.0, 1.0]), "sloping": (q[1] + self.slope * q[0] - 1e-6, [self.slope, 1.0])}
+        return tuple(
+            Row(id=name, kind="unilateral", gap=gap, J=np.array([n]), rate=[np.array(n) @ v], drift=[0.0])
+            for name, (gap, n) in seen.items()
+        )
+
+
+@pytest.mark.parametrize("loosely", [False, True])
+def test_gaps_held_loosely_are_not_closed_by_a_shift_out_of_proportion(loosely):
+    """Both are closed at x = 1e-3 only, a thousand times as far away as the gaps say."""
+    system, q = Wedges(), np.array([0.0, 1e-6])
+    place, closed = Place(q=q, rows=system.rows(0.0, q, np.zeros(2))), {"level": 0.0, "sloping": 0.0}
+    found = projected(system, 0.0, place, np.zeros(2), np.eye(2), set(closed), closed, list, loosely)
+    assert not found.fault
+    assert found.q == pytest.approx([0.0, 1e-6] if loosely else [1e-3, 0.0], abs=1e-8)  # 1e-11 m by the slope
+    if loosely:  # gaps in proportion are closed
+        q = np.array([1e-3, 1e-6])
+        place = Place(q=q, rows=system.rows(0.0, q, np.zeros(2)))
+        found = projected(system, 0.0, place, np.zeros(2), np.eye(2), set(closed), closed, list, loosely)
+        assert found.q == pytest.approx([1e-3, 0.0], abs=1e-8)
+
+
 def test_what_cannot_be_mended_is_named():
     class Torn(Tethered):
         """Two rods that want different lengths from t = 0.05 s on, without saying so in their rates."""

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.collision import Shapes
-from gaussdyn.mechanics.features import BALL_PLANE, LINE_LINE
+from gaussdyn.mechanics.features import BALL_PLANE, EDGE_RIM, LINE_LINE
 from gaussdyn.mechanics.spatial_shapes import Box, Capsule, HalfSpace, Sphere
 
 FLOOR = HalfSpace(name="floor")
@@ -275,6 +275,34 @@ def test_edges_across_the_border_of_a_face_touch_where_they_cross(seed):
         ends = [frames[k] @ _middle(int(edge), halves[k]) + places[k] for k, edge in ((i, a), (j, b))]
         assert gap == pytest.approx(n @ (ends[0] - ends[1]), abs=1e-14)
         assert normal == pytest.approx(n, abs=1e-12)
+
+
+@pytest.mark.parametrize("kinds", [("box", "box"), ("capsule", "box")], ids="-".join)
+def test_points_over_a_rim_go_where_the_edge_crosses_it(kinds):
+    """What lies on a box almost in line with it, and turns, crosses its rim centimetres from where it did."""
+    far = checked = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        half = rng.uniform(0.3, 0.5, size=3)
+        upper = Box(half=half) if kinds[0] == "box" else Capsule(radius=0.2, half_length=half[2])
+        shapes = (upper, Box(half=rng.uniform(0.3, 0.5, size=3)))
+        lie = np.eye(3) if kinds[0] == "box" else Rotation.from_rotvec([0, np.pi / 2, 0]).as_matrix()
+        up = shapes[1].half[2] + (half[2] if kinds[0] == "box" else 0.2)
+        across = shapes[1].half[1] - half[1] if kinds[0] == "box" else shapes[1].half[1]
+        x, turn = np.array([[*(0.05 * rng.normal(size=2)), up], [0, 0, 0]]), 3e-3 * rng.normal(size=3)
+        x[0, 1] = across
+        R = np.stack([Rotation.from_rotvec(turn).as_matrix() @ lie, np.eye(3)])
+        before = [feature for feature in _find(shapes, x, R, 0.02) if feature.kind == EDGE_RIM]
+        x[0] += 1e-4 * rng.normal(size=3)
+        R[0] = Rotation.from_rotvec(turn + 2e-4 * rng.normal(size=3)).as_matrix() @ lie
+        after = {feature.id: feature for feature in _find(shapes, x, R, 0.02)}
+        same = [feature for feature in before if feature.id in after]
+        found = [after[feature.id] for feature in same]
+        assert _gaps(same, x, R) == pytest.approx(_gaps(found, x, R), abs=1e-12), seed
+        far = max(far, *(np.abs(old.data[:3] - new.data[:3]).max() for old, new in zip(same, found, strict=True)), 0.0)
+        checked += len(same)
+    assert checked > 50
+    assert far > 0.01
 
 
 def _middle(edge, half):

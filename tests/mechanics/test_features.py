@@ -1,4 +1,4 @@
-"""Gap, Jacobian, rate and drift of the five pairs of primitives against finite differences along motions."""
+"""Gap, Jacobian, rate and drift of the pairs of primitives against finite differences along motions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.features import BALL_BALL, BALL_LINE, BALL_PLANE, ELLIPSOID_PLANE, KINDS, LINE_LINE, Feature
+from gaussdyn.mechanics.features import (
+    BALL_BALL,
+    BALL_LINE,
+    BALL_PLANE,
+    EDGE_RIM,
+    ELLIPSOID_PLANE,
+    KINDS,
+    LINE_LINE,
+    Feature,
+)
 
 FIVE = ContactLaw(mu=0.4, mu_s=0.5, mu_r=0.01, eps_n=0.2, eps_t=-0.1)
 
@@ -140,6 +149,26 @@ def test_gaps_are_distances_by_brute_force():
             assert gap + 0.3 == pytest.approx(np.linalg.norm(d, axis=1).min(), abs=2e-4)
 
 
+@pytest.mark.parametrize("seed", range(25))
+def test_an_edge_over_a_rim_has_the_gap_of_its_point_there_and_else_is_a_ball(seed):
+    rng, (a, b) = np.random.default_rng(seed), Pair(seed).motions(0.0)
+    db, e = np.linalg.qr(rng.normal(size=(3, 2)))[0].T
+    at, da, rim = 0.3 * rng.normal(size=3), _unit(rng.normal(size=3)), 0.3 * rng.normal(size=3)
+    ball = np.array([*at, *da, 0.2, *rim, *db, 0.0])
+    out, n, edge = b.R @ e, b.R @ db, a.R @ da
+    start = a.x + a.R @ at - b.x - b.R @ rim
+    point = np.linalg.solve([out, *np.linalg.svd(edge[None])[2][1:]], [0.0, *np.linalg.svd(edge[None])[2][1:] @ start])
+    s = (point - start) @ edge
+    plain = Feature(id="a/b", kind=BALL_PLANE, bodies=("a", "b"), data=ball).row(a, b, FIVE)
+    for low, high in ((-9.0 - abs(s), 9.0 + abs(s)), (min(s, 0.0) / 2, max(s, 0.0) / 2)):
+        feature = Feature(id="a/b", kind=EDGE_RIM, bodies=("a", "b"), data=np.array([*ball, *e, low, high]))
+        row, height = feature.row(a, b, FIVE), n @ (start + np.clip(s, low, high) * edge) - 0.2
+        assert row.gap == pytest.approx(height, abs=1e-12 * (1 + abs(s)))
+        assert row.gap == pytest.approx(feature.geometry(a.x, a.R, b.x, b.R)[0], abs=1e-13 * (1 + abs(s)))
+        for part in ("J", "rate", "drift", "frame", "point"):
+            assert (getattr(row, part) == getattr(plain, part)).all()
+
+
 def test_parallel_lines_are_apart_by_their_distance():
     turned, still = np.diag([1.0, 1.0, 1.0]), np.zeros(3)
     data = np.array([0.3, 0.0, 0.5, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0])
@@ -216,9 +245,9 @@ def test_ball_on_the_ground_rolls_without_slip():
 
 
 def test_input_is_checked():
-    good = _feature(LINE_LINE, 0).data
-    with pytest.raises(InputError, match="0 to 4"):
-        Feature(id="a/b", kind=5, bodies=("a", "b"), data=good)
+    good = _feature(LINE_LINE, 0).data[:14]
+    with pytest.raises(InputError, match="0 to 5"):
+        Feature(id="a/b", kind=6, bodies=("a", "b"), data=good)
     with pytest.raises(InputError, match="half axes"):
         Feature(id="a/b", kind=ELLIPSOID_PLANE, bodies=("a", "b"), data=np.array([0.0] * 9 + [0, 0, 0, 1, 0]))
     with pytest.raises(InputError, match="length 1"):
@@ -226,6 +255,8 @@ def test_input_is_checked():
     for bad in (np.append(good[:-1], -1.0), np.append(good[:-1], np.nan), good[:-1]):
         with pytest.raises(InputError):
             Feature(id="a/b", kind=LINE_LINE, bodies=("a", "b"), data=bad)
+    with pytest.raises(InputError, match="19"):
+        Feature(id="a/b", kind=EDGE_RIM, bodies=("a", "b"), data=good[:14])
     with pytest.raises(InputError, match="mu"):
         ContactLaw(mu=-1.0)
     with pytest.raises(InputError, match="mu_s"):

@@ -1,0 +1,38 @@
+"""When passes have settled, hover or only seem to; the same rule where they are compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaussdyn.integrate.passes import _stalled
+
+CHANGES = st.floats(-16, -2).map(lambda k: 10.0**k)
+
+
+@pytest.mark.parametrize(
+    ("changes", "stalled"),
+    [
+        ([1e-13, 2e-13, 1.5e-13], True),  # hovers
+        ([1e-3, 1e-6, 1e-9], False),  # falls
+        ([1e-9, 4e-9, 4e-10], False),  # swings as it falls
+        ([1e-6, 2e-13, 2e-9], False),  # jumps, as to another answer within the tolerance
+        ([2e-13, 2e-9, 1.5e-13], True),  # back after a jump
+        ([2e-6, 3e-6, 2.5e-6], False),  # hovers far above rounding
+        ([2e-6, 3e-2, 2.5e-6], False),
+        ([np.inf, 1e-12, 1e-12], False),
+        ([1e-12], False),
+    ],
+)
+def test_changes_that_only_rounding_leaves(changes, stalled):
+    assert _stalled(changes[-1], changes[:-1]) is stalled
+
+
+@settings(deadline=None)
+@given(CHANGES, CHANGES, CHANGES)
+def test_compiled_passes_stall_by_the_same_rule(earlier, last, change):
+    from gaussdyn.integrate import compiled_step
+
+    assert compiled_step.stalled(change, last, earlier) == _stalled(change, [earlier, last])

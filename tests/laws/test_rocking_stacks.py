@@ -1,0 +1,55 @@
+"""Stacks of boxes on a shaken floor, which rock and turn: their edges pass over rims nearly in parallel."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from test_thrown_boxes import separation
+
+from gaussdyn.analysis.audit import audit
+from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial import SpatialSystem
+from gaussdyn.mechanics.spatial_bodies import brick
+from gaussdyn.mechanics.spatial_forces import Shaking
+from gaussdyn.mechanics.spatial_shapes import HalfSpace
+
+
+def rocking(halves, mu, shaking):
+    """Return a stack on a floor shaken with so much gravity, at rest."""
+    tops = np.cumsum([2.0 * half[2] for half in halves])
+    bodies = [brick(f"b{k}", mass=1.0, half=half) for k, half in enumerate(halves)]
+    system = SpatialSystem(
+        bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=mu),
+        forces=[Shaking(amplitude=9.81 * shaking, frequency=10.0 / np.pi)],
+    )  # fmt: skip
+    places = {f"b{k}": (0.0, 0.0, top - half[2]) for k, (top, half) in enumerate(zip(tops, halves, strict=True))}
+    return system, system.state(places)
+
+
+def check(halves, mu, shaking, t_end):
+    system, state = rocking(halves, mu, shaking)
+    run = simulate(system, state, t_end, stepper=MoreauJean(dt=1e-3))
+    assert run.status == "COMPLETED", run.stop
+    assert run.v.any()
+    places = run.q.reshape(len(run), -1, 7)
+    overlap = [separation(np.concatenate([q[i], q[i + 1]]), (halves[i], halves[i + 1]))
+               for q in places for i, _ in enumerate(pairwise(halves))]  # fmt: skip
+    assert min(overlap) >= -1e-10
+    assert audit(run, system).passed
+
+
+def test_equal_boxes_rock_and_turn():
+    check([(0.1, 0.1, 0.1)] * 4, 0.4, 0.4, 0.3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 5, 7, 8])
+def test_stacks_rock_and_turn(seed):
+    rng = np.random.default_rng(seed)
+    n, shaking, mu = int(rng.integers(3, 10)), rng.uniform(0.1, 0.5), rng.uniform(0.3, 0.9)
+    halves = [(0.1, 0.1, 0.1)] * n if seed % 2 else [tuple(rng.uniform(0.07, 0.13, 3)) for _ in range(n)]
+    check(halves, mu, shaking, 1.0)

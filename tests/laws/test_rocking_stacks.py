@@ -47,7 +47,7 @@ def test_equal_boxes_rock_and_turn():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 5, 7, 8])
+@pytest.mark.parametrize("seed", [1, 8, 11])
 def test_stacks_rock_and_turn(seed):
     rng = np.random.default_rng(seed)
     n, shaking, mu = int(rng.integers(3, 10)), rng.uniform(0.1, 0.5), rng.uniform(0.3, 0.9)

@@ -17,6 +17,8 @@ from gaussdyn.mechanics.spatial_bodies import brick
 from gaussdyn.mechanics.spatial_forces import Shaking
 from gaussdyn.mechanics.spatial_shapes import HalfSpace
 
+UNSOLVED = pytest.mark.xfail(reason="stops at 0.84 s: no method solves one contact problem", strict=False)
+
 
 def rocking(halves, mu, shaking):
     """Return a stack on a floor shaken with so much gravity, at rest."""
@@ -47,7 +49,7 @@ def test_equal_boxes_rock_and_turn():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 8, 11])
+@pytest.mark.parametrize("seed", [1, 5, 8, 11, 12, pytest.param(7, marks=UNSOLVED)])
 def test_stacks_rock_and_turn(seed):
     rng = np.random.default_rng(seed)
     n, shaking, mu = int(rng.integers(3, 10)), rng.uniform(0.1, 0.5), rng.uniform(0.3, 0.9)

@@ -139,6 +139,8 @@ def _refined(guess: Guess, near: Mapping[str, Array]) -> tuple[Guess, Solution]:
         fine = _reached(solution, tol, problem.tol)  # a rough answer may not have moved at all
         kept = fine and (change <= SETTLED or (stalled and _holds(refined, near, problem.tol)))
         hovers += fine and stalled and not kept
+        if change <= SETTLED and changes[-1] <= LAST and not solution.solved:
+            return refined, solution  # the same problem again would fail again
         if kept:
             if not refined.contrary:
                 return refined, solution

@@ -265,8 +265,8 @@ class _Search:
         yield LastDigits(seconds=self.left(), tol=self.tol), None
         if SMALL < len(self.zero) <= LARGEST and facets_are_exact(self.blocks.table):
             yield Lemke(tol=self.tol), None
-        if start is None:  # a step of a run is not held up for so long
-            yield PatientNewton(seconds=0.6 * self.left(), tol=self.tol), None
+        yield PatientNewton(seconds=(0.6 if start is None else 2.0) * self.left(), tol=self.tol), None
+        if start is None:  # central paths lead to other solutions than the one near the start
             yield CentralPath(seconds=2.0 * self.left(), tol=self.tol), None
 
 

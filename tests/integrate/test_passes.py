@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gaussdyn.integrate import passes
+from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.passes import _stalled
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial import SpatialSystem
+from gaussdyn.mechanics.spatial_bodies import brick
+from gaussdyn.mechanics.spatial_shapes import HalfSpace
+from gaussdyn.programs.solution import Status
 
 CHANGES = st.floats(-16, -2).map(lambda k: 10.0**k)
 
@@ -36,3 +45,22 @@ def test_compiled_passes_stall_by_the_same_rule(earlier, last, change):
     from gaussdyn.integrate import compiled_step
 
     assert compiled_step.stalled(change, last, earlier) == _stalled(change, [earlier, last])
+
+
+def test_a_contact_problem_that_no_method_solves_is_asked_once_in_each_way(monkeypatch):
+    """Slow methods take seconds, and the next pass has the same problem."""
+    slow = []
+
+    def hard(dynamics, **options):
+        slow.append(options.get("thorough", True))
+        found = resolve(dynamics, **options)
+        return found.but(status=Status.MAX_ITERATIONS, residuals=replace(found.residuals, E=1e-11))
+
+    resolve = passes.resolve
+    monkeypatch.setattr(passes, "resolve", hard)
+    box = brick("box", mass=1.0, half=(0.1, 0.1, 0.1))
+    system = SpatialSystem(bodies=[box], obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.3))
+    state = system.state({"box": (0.0, 0.0, 0.1)}, {"box": (1.0, 0.0, 0.0)})
+    step = MoreauJean(dt=1e-3, compiled=False).advance(system, state, 1.0)
+    assert step.solution.status is Status.MAX_ITERATIONS
+    assert 1 <= sum(slow) <= 3

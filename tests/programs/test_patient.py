@@ -1,5 +1,7 @@
 """The hard tail: stacks with mass ratios, and rows that depend on each other but for their last digits."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from block_cases import bodies, coulomb_residual
@@ -10,6 +12,8 @@ from gaussdyn.programs.backends.scaled import scaled
 from gaussdyn.programs.complementarity import ComplementarityProblem
 from gaussdyn.programs.laws import Coulomb, Unilateral
 from gaussdyn.programs.solve import solve
+
+DATA = Path(__file__).parents[1] / "data"
 
 
 def stack(n, seed, ratio):
@@ -65,6 +69,18 @@ def test_last_digits_where_rows_differ_by_their_last_digits():
     assert 1e-12 < data.residual(start) <= 1e-6
     x, _ = LastDigits().improve(data, start)
     assert data.residual(x) <= 1e-12
+
+
+@pytest.mark.slow
+def test_a_contact_problem_of_a_step_that_only_draws_solve():
+    """Boxes whose faces are flat to 1e-10: E = 6e-12 is easy, but no solution is near, nor between what others find."""
+    kept = np.load(DATA / "nearly_flat_faces.npz")
+    mu = float(kept["mu"])
+    problem = ComplementarityProblem(W=kept["W"], q=kept["q"], laws=[Coulomb(mu)] * (len(kept["q"]) // 3))
+    assert coulomb_residual(problem.W, problem.q, [mu] * len(problem.laws), kept["r"], 3) > 1e-12
+    answer = solve(problem, start=kept["r"])
+    assert answer.solved
+    assert coulomb_residual(problem.W, problem.q, [mu] * len(problem.laws), answer.r, 3) <= 1e-12
 
 
 def test_last_digits_leave_what_is_far_from_a_solution():

@@ -105,18 +105,23 @@ def share_to_go(problem: Problem, work: Work, centre: Array, d: Array, u: Array)
     return high
 
 
-@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2})", borrows=True)
-def squeeze(problem: Problem, ordering: Ordering, work: Work, centre: Array, d: Array, u: Array) -> int:
+@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, boolean)", borrows=True)
+def squeeze(
+    problem: Problem, ordering: Ordering, work: Work, centre: Array, d: Array, u: Array, twice: bool
+) -> int:  # fmt: skip
     """Minimise 1/2 d^T M d + sum p^2 / 2 k over d, p the pushes of soft gaps; return the number of factorisations.
 
     Strictly convex and piecewise quadratic: Newton's method with exact line search ends at the minimum after finitely
-    many steps. The factors at hand are those of the modes at hand.
+    many steps. The factors at hand are those of the modes at hand. They solve to rounding over `SOFT` of the shift, and
+    pushes show it: `twice` asks for the last step a second time.
     """
     g, share, factors = work[6], 0.0, 0
     for it in range(MOST_FACTORS):
         changed = press(problem, work, centre, u)
         if it > 0 and changed == 0 and share == 1.0:
-            break
+            if not twice:
+                break
+            twice = False
         if changed > 0:
             factorise_modes(problem, ordering, work)
             factors += 1
@@ -147,10 +152,10 @@ def push_apart(problem: Problem, ordering: Ordering, work: Work, iterate: Iterat
     for c in range(n):
         work[8][c] = -1
     motion(problem, p, work[6], d, u)
-    for _ in range(ROUNDS):
+    for it in range(ROUNDS):
         for c in range(n):
             centre[c, 0], centre[c, 1] = p[c, 0], u[c, 0]
-        factors += squeeze(problem, ordering, work, centre, d, u)
+        factors += squeeze(problem, ordering, work, centre, d, u, it == 0)
         for c in range(n):
             p[c, 0] = work[2][c, 0]
         motion(problem, p, work[6], d, u)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from gaussdyn.mechanics.spatial import SpatialSystem
 from gaussdyn.mechanics.spatial_bodies import brick
 from gaussdyn.mechanics.spatial_forces import Shaking
 from gaussdyn.mechanics.spatial_shapes import HalfSpace
+from gaussdyn.mechanics.state import State
 
-UNSOLVED = pytest.mark.xfail(reason="stops at 0.84 s: no method solves one contact problem", strict=False)
+DATA = Path(__file__).parents[1] / "data"
 
 
 def rocking(halves, mu, shaking):
@@ -48,8 +50,18 @@ def test_equal_boxes_rock_and_turn():
     check([(0.1, 0.1, 0.1)] * 4, 0.4, 0.4, 0.3)
 
 
+def test_gaps_that_hardly_tell_shifts_apart_are_closed_as_interpreted_steps_do():
+    """A stack of nine that turns; with pushes wrong by rounding over SOFT its end was 7e-10 m off."""
+    kept = np.load(DATA / "turning_stack.npz")
+    system, _ = rocking([(0.1, 0.1, 0.1)] * 9, 0.7654114141471162, 0.45888552038783026)
+    memory = dict(zip(kept["contacts"].tolist(), kept["impulses"], strict=True))
+    state = State(t=float(kept["t"]), q=kept["q"], v=kept["v"], memory=memory)
+    run = simulate(system, state, state.t + 1e-3, stepper=MoreauJean(dt=1e-3))
+    assert audit(run, system).passed
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 5, 8, 11, 12, pytest.param(7, marks=UNSOLVED)])
+@pytest.mark.parametrize("seed", [1, 5, 7, 8, 11, 12])
 def test_stacks_rock_and_turn(seed):
     rng = np.random.default_rng(seed)
     n, shaking, mu = int(rng.integers(3, 10)), rng.uniform(0.1, 0.5), rng.uniform(0.3, 0.9)

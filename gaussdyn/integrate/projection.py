@@ -149,30 +149,24 @@ def _way_back(
     Where the gaps of those held contradict one another, or are held loosely and strain, they are only kept from closing
     further.
     """
-    J, gap = np.array([row.J[0] for row in rows]), np.array([row.gap for row in rows])
-    joint = np.array([row.bilateral for row in rows])
+    X, scale = _scaled(np.array([row.J[0] for row in rows]), L)
+    gap, joint = np.array([row.gap for row in rows]), np.array([row.bilateral for row in rows])
     linear = bool(joint.all())  # nothing that may open
+
+    def shift(short: Array, equal: Mask) -> Array:
+        """Return the least shift, in the metric, that removes the gaps, by least squares where they contradict."""
+        return _least(X, -short / scale) if linear else push_apart(X, short / scale, equal, enough / scale)
+
     if held:
         kept = np.array([row.id in held for row in rows])
         short = gap - np.array([held.get(row.id, 0.0) for row in rows])
-        d = _displacement(J, short, joint | kept, L, enough, linear)
-        agree = np.abs(short + J @ d)[kept].max(initial=0.0) <= max(CLOSE, 0.1 * np.abs(short[kept]).max(initial=0.0))
-        if agree and not (loosely and _strains(d, J, np.where(joint | kept, short, np.minimum(short, 0.0)), L)):
-            return d, held
-    return _displacement(J, gap, joint, L, enough, linear), NONE
-
-
-def _strains(d: Array, J: Array, short: Array, L: Array) -> bool:
-    """Return whether a shift is out of proportion to what it removes, in the metric L L^T."""
-    _, scale = _scaled(J, L)
-    return bool(np.sum((L.T @ d) ** 2) > STRAIN * np.sum((short / scale) ** 2))
-
-
-def _displacement(J: Array, gap: Array, equal: Mask, L: Array, enough: float, linear: bool) -> Array:
-    """Return the least d in the metric L L^T that removes the gaps, by least squares where they contradict."""
-    X, scale = _scaled(J, L)
-    y = _least(X, -gap / scale) if linear else push_apart(X, gap / scale, equal, enough / scale)
-    return np.asarray(solve_triangular(L, y, lower=True, trans="T"))
+        y = shift(short, joint | kept)
+        left = np.abs(short + scale * (X @ y))[kept].max(initial=0.0)
+        agree = left <= max(CLOSE, 0.1 * np.abs(short[kept]).max(initial=0.0))
+        lacking = np.where(joint | kept, short, np.minimum(short, 0.0)) / scale
+        if agree and not (loosely and y @ y > STRAIN * (lacking @ lacking)):
+            return _unscaled(y, L), held
+    return _unscaled(shift(gap, joint), L), NONE
 
 
 def _least(X: Array, b: Array) -> Array:
@@ -181,6 +175,11 @@ def _least(X: Array, b: Array) -> Array:
     told = s > RANK * s.max(initial=0.0)
     part = np.divide(U.T @ b, s, out=np.zeros_like(s), where=told)
     return np.asarray(Vt.T @ part)
+
+
+def _unscaled(y: Array, L: Array) -> Array:
+    """Return the displacement of a shift in the metric L L^T."""
+    return np.asarray(solve_triangular(L, y, lower=True, trans="T"))
 
 
 def _scaled(A: Array, L: Array) -> tuple[Array, Array]:

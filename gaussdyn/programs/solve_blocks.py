@@ -266,7 +266,7 @@ class _Search:
         if SMALL < len(self.zero) <= LARGEST and facets_are_exact(self.blocks.table):
             yield Lemke(tol=self.tol), None
         yield PatientNewton(seconds=(0.6 if start is None else 2.0) * self.left(), tol=self.tol), None
-        if start is None:  # central paths lead to other solutions than the one near the start
+        if start is None:  # a step of a run is not held up for longer than draws take
             yield CentralPath(seconds=2.0 * self.left(), tol=self.tol), None
 
 

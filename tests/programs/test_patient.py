@@ -73,7 +73,7 @@ def test_last_digits_where_rows_differ_by_their_last_digits():
 
 @pytest.mark.slow
 def test_a_contact_problem_of_a_step_that_only_draws_solve():
-    """Boxes whose faces are flat to 1e-10: E = 6e-12 is easy, but no solution is near, nor between what others find."""
+    """Corners of faces whose rows depend on each other up to 1e-11: what goes on from the start ends at E = 6e-12."""
     kept = np.load(DATA / "nearly_flat_faces.npz")
     mu = float(kept["mu"])
     problem = ComplementarityProblem(W=kept["W"], q=kept["q"], laws=[Coulomb(mu)] * (len(kept["q"]) // 3))

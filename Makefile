@@ -3,13 +3,15 @@
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do \
   $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $$p && break; done)
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install --disable-pip-version-check -q
+# Byte code is made when a module is first imported, which a good half of what is installed never is.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile -q
+PYTEST := $(BIN)/pytest -n auto --maxprocesses 8 --dist loadgroup
 RUN := $(BIN)/gaussdyn
 OUT := demo-output
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-fast test-slow bench docs clean
+.PHONY: help demo test check kernels test-fast test-slow test-all bench docs clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -35,20 +37,27 @@ demo: .venv/.report  ## Run three scenes and solve a recorded contact problem; r
 	@mkdir -p $(OUT)
 	@$(BIN)/python examples/demo.py $(OUT)
 
-test: check test-fast  ## Lint, types, layers, and the fast tests
+test: .venv/.dev  ## Lint, types, layers, and the fast tests (minutes)
+	@$(MAKE) --no-print-directory -j2 check kernels
+	$(PYTEST)
 
 check: .venv/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 
-test-fast: .venv/.dev
+kernels: .venv/.dev
 	$(RUN) warmup
-	$(BIN)/pytest -n auto --maxprocesses 8
 
-test-slow: .venv/.dev  ## The longer tests
-	$(BIN)/pytest -n auto --maxprocesses 8 -m slow
+test-fast: kernels
+	$(PYTEST)
+
+test-slow: kernels  ## The longer tests (a quarter of an hour)
+	$(PYTEST) -m 'slow and not nightly'
+
+test-all: kernels  ## Every test, those for the night too, and random laws at full length (an hour or more)
+	HYPOTHESIS_PROFILE=thorough $(PYTEST) -m ''
 
 .venv/.docs: pyproject.toml | $(BIN)/python
 	@echo "installing gaussdyn with what builds its pages (a few minutes, once) ..."

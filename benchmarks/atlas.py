@@ -10,7 +10,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from gaussdyn.analysis.atlas import Axis, atlas
+from gaussdyn.analysis.atlas.atlas import Axis, atlas
 from gaussdyn.scenes.catalogue import build
 
 ANGLE = {"name": "angle", "unit": "rad", "low": 0.1, "high": 1.5}
@@ -38,7 +38,7 @@ def main() -> None:
         differ = f"{len(found.check(choice.check))} of {choice.check}"
         print(f"{title:<30}{found.modes.size:>10}{wall:>8.2f}{found.ties:>7}{differ:>12}", flush=True)
         if choice.out is not None:
-            from gaussdyn.report.atlas import draw_atlas
+            from gaussdyn.report.atlas_pictures import draw_atlas
 
             draw_atlas(found, choice.out / f"{title.replace(' ', '_').replace(',', '')}.png")
 

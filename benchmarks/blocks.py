@@ -13,10 +13,10 @@ import os
 import time
 from pathlib import Path
 
-from gaussdyn.programs.files import ProblemFile, read_problem
-from gaussdyn.programs.residuals import residuals
+from gaussdyn.programs.blocks.solve_blocks import solve_blocks
+from gaussdyn.programs.files.formats import ProblemFile, read_problem
+from gaussdyn.programs.solution.residuals import residuals
 from gaussdyn.programs.solve import solve
-from gaussdyn.programs.solve_blocks import solve_blocks
 
 HEAD = f"{'problem':<38}{'kind':<8}{'contacts':>8} {'status':<16}{'E':>9}{'rel_s':>9}{'viol_u':>9}{'ms':>10}  method"
 
@@ -26,7 +26,7 @@ def problems() -> list[Path]:
     return sorted([*root.rglob("*.hdf5"), *root.rglob("*.json")])
 
 
-def row(file: ProblemFile, name: str, seconds: float) -> str:
+def row(file: ProblemFile, name: str, seconds: float | None) -> str:
     start = time.perf_counter()
     answer = solve(file.problem) if file.kind == "qp" else solve_blocks(file.problem, seconds=seconds)
     wall = 1e3 * (time.perf_counter() - start)
@@ -37,7 +37,7 @@ def row(file: ProblemFile, name: str, seconds: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=30.0, help="wall time allowed to each problem")
+    parser.add_argument("--seconds", type=float, help="wall time after which a problem is stopped; default: none")
     parser.add_argument("--match", default="", help="only problems whose file name contains this")
     parser.add_argument("--largest", type=int, default=10**9, help="only problems with at most so many contacts")
     choice = parser.parse_args()

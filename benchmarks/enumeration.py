@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from gaussdyn.contact.outcome import outcome
-from gaussdyn.contact.planar_body import planar_body_problem
-from gaussdyn.mechanics.planar_body_file import ExactBody
-from gaussdyn.programs.counting import count_solutions
-from gaussdyn.programs.enumeration import enumerate_modes
-from gaussdyn.programs.modal import ModalProblem, lcp_problem
-from gaussdyn.programs.proofs import prove
+from gaussdyn.contact.outcome.outcome import outcome
+from gaussdyn.contact.outcome.planar_body import planar_body_problem
+from gaussdyn.mechanics.planar.body_file import ExactBody
+from gaussdyn.programs.enumeration.certificate import prove
+from gaussdyn.programs.enumeration.counting import count_solutions
+from gaussdyn.programs.enumeration.enumerate import enumerate_modes
+from gaussdyn.programs.enumeration.modal_problem import ModalProblem, lcp_problem
 
 Make = Callable[[np.random.Generator], ModalProblem]
 

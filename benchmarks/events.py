@@ -19,13 +19,13 @@ from unittest import mock
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from gaussdyn.integrate.compiled_phase import CompiledPhase
-from gaussdyn.integrate.event_driven import EventDriven
+from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
+from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.mechanics.forces import Shaking, Spring
-from gaussdyn.mechanics.planar import PlanarSystem
-from gaussdyn.mechanics.planar_bodies import Marker, Point, fixed
-from gaussdyn.mechanics.planar_contacts import HalfPlane, PlanarContact
+from gaussdyn.mechanics.planar.bodies import Marker, Point, fixed
+from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact
+from gaussdyn.mechanics.planar.forces import Shaking, Spring
+from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.state import State
 
 G, MU, SHAKE, OMEGA, BELT, KEPT = 9.81, 0.1 / 9.81, 0.5, 0.7, 0.5, 0.999

@@ -18,9 +18,9 @@ from rich.progress import track
 from rich.table import Table
 
 from gaussdyn.arrays import Array
-from gaussdyn.programs.backends.active_set import ActiveSet
-from gaussdyn.programs.quadratic import QuadraticProgram
-from gaussdyn.programs.residuals import kkt_residuals
+from gaussdyn.programs.problems.quadratic import QuadraticProgram
+from gaussdyn.programs.quadratic.dual_active_set import ActiveSet
+from gaussdyn.programs.solution.residuals import kkt_residuals
 
 Answer = tuple[Array, Array, Array]
 Solver = Callable[[QuadraticProgram], Answer]
@@ -137,7 +137,7 @@ def _modules() -> dict[str, Any]:
 
 
 begin = time.perf_counter()
-from gaussdyn.programs.backends.active_set_kernels import solve_arrays  # noqa: E402  (timed)
+from gaussdyn.programs.active_set.dual_method import solve_arrays  # noqa: E402  (timed)
 
 loaded_in = time.perf_counter() - begin
 modules = _modules()

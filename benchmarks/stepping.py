@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from gaussdyn.integrate.compiled import CompiledBodies
-from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import brick
-from gaussdyn.mechanics.spatial_forces import Shaking
-from gaussdyn.mechanics.spatial_shapes import HalfSpace
+from gaussdyn.mechanics.spatial.bodies import brick
+from gaussdyn.mechanics.spatial.forces import Shaking
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
 
 HALF, G, DT, OMEGA, SETTLE, ROUNDS = 0.1, 9.81, 1e-3, 20.0, 3000, 5

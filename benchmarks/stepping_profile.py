@@ -24,8 +24,8 @@ import numba
 import numpy as np
 from stepping import DT, ROWS, stack
 
-from gaussdyn.integrate.compiled import CompiledBodies
-from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 
 PARTS = {
     "collision": "search carry_over group_pairs same_pairs move_bodies pose_bodies evaluate find_acting find_late "
@@ -46,10 +46,22 @@ CALLERS = (
     "newton_direction next_term slips proximal_point regularised_newton shifted_motion interior_point "
     "project_end place_gaps close_gaps push_apart squeeze"
 )
-MODULES = [f"gaussdyn.contact.body_{name}" for name in ("kernels", "laws", "newton", "proximal", "interior")]
+MODULES = [
+    f"gaussdyn.contact.free_bodies.{name}"
+    for name in ("structure", "coulomb", "newton", "proximal", "bodies_interior_point")
+]
 MODULES += ["gaussdyn.linalg.block_lu"] + [
-    f"gaussdyn.integrate.compiled_{name}"
-    for name in ("kernels", "closing", "projection", "rest", "modes", "step", "dissipation", "loop")
+    f"gaussdyn.integrate.time_stepping.compiled.{name}"
+    for name in (
+        "body_kinematics",
+        "active_contacts",
+        "position_projection",
+        "rest_correction",
+        "contact_modes",
+        "step",
+        "impact_dissipation",
+        "step_loop",
+    )
 ]
 
 

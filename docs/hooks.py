@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,14 +41,29 @@ def further_names() -> str:
 
     homes: dict[str, set[str]] = {
         "gaussdyn.errors": {"GaussdynError"},
-        "gaussdyn.programs.solution": {"Solution", "Status"},
+        "gaussdyn.programs.solution.solution": {"Solution", "Status"},
     }
     for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*")):
         for module, names in IMPORTED.findall(path.read_text(encoding="utf-8")):
             homes.setdefault(module, set()).update(re.findall(r"\w+", names))
     public = set(gaussdyn.__all__)
-    kept = {module: sorted(names - public) for module, names in homes.items() if not module.startswith(APART)}
+    kept = {
+        module: [path for name in sorted(names - public) if (path := path_of(module, name))]
+        for module, names in homes.items()
+        if not module.startswith(APART)
+    }
     return directives({module: names for module, names in kept.items() if names})
+
+
+def path_of(package: str, name: str) -> str:
+    """Return where a name is described, below its package; empty for a module, whose names are listed where it is used.
+
+    A function in a module of the same name goes by both names: sources are read, and there the module comes first.
+    """
+    place = ROOT.joinpath(*package.split("."), name)
+    if place.is_dir() or isinstance(getattr(import_module(package), name), ModuleType):
+        return ""
+    return f"{name}.{name}" if place.with_suffix(".py").is_file() else name
 
 
 def directives(homes: dict[str, list[str]]) -> str:
@@ -60,7 +77,7 @@ def directives(homes: dict[str, list[str]]) -> str:
 
 def scenes() -> str:
     """Return the catalogue: a list of all scenes, then each with its parameters and exact numbers."""
-    from gaussdyn.cli.scenes import entry
+    from gaussdyn.cli.scenes_command import entry
     from gaussdyn.scenes import catalogue
 
     entries = [entry(catalogue.build(name), catalogue.parameters(name)) for name in catalogue.names()]

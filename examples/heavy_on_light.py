@@ -1,8 +1,7 @@
 """Bodies in space: a box of a ton lands on a light one, and the report shows the forces."""
 
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
-from gaussdyn.mechanics.spatial_bodies import brick
-from gaussdyn.mechanics.spatial_shapes import HalfSpace
+from gaussdyn.mechanics.spatial import HalfSpace, brick
 
 light = brick("light", mass=1.0, half=(0.1, 0.1, 0.1))
 heavy = brick("heavy", mass=1000.0, half=(0.1, 0.1, 0.1))

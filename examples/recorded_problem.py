@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from gaussdyn import solve
-from gaussdyn.programs.fclib import read
+from gaussdyn.programs.files import read
 
 path = Path(__file__).resolve().parents[1] / "tests" / "data" / "table.hdf5"
 problem = read(path).problem

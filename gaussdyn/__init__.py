@@ -1,47 +1,50 @@
 """Dynamics with contact, friction and constraints by Gauss's principle: exact, verified, certified.
 
 The public names below are imported when they are first used, so that ``import gaussdyn`` is quick and compiles
-nothing. Everything else is reachable in its module: laws in ``gaussdyn.programs.laws``, springs in place of constraints
-in ``gaussdyn.integrate.realizations``, exceptions in ``gaussdyn.errors``.
+nothing. Bodies, shapes, joints, forces and markers are in ``gaussdyn.mechanics.planar`` and
+``gaussdyn.mechanics.spatial``, laws in ``gaussdyn.programs.laws``, springs in the place of constraints in
+``gaussdyn.integrate.realizations``, exceptions in ``gaussdyn.errors``.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
+from . import _former_paths
 from ._version import __version__ as __version__
 
-if TYPE_CHECKING:
-    from .analysis.audit import audit as audit
-    from .analysis.crosscheck import crosscheck as crosscheck
+if _TYPE_CHECKING:
+    from .analysis.audit.audit import audit as audit
+    from .analysis.crosscheck.crosscheck import crosscheck as crosscheck
+    from .contact.admissible_set import admissible_set as admissible_set
     from .contact.assemble import assemble as assemble
-    from .contact.gauss import gauss_program as gauss_program
-    from .contact.omega import admissible_set as admissible_set
-    from .contact.outcome import outcome as outcome
+    from .contact.gauss_program import gauss_program as gauss_program
+    from .contact.outcome.outcome import outcome as outcome
     from .contact.resolve import resolve as resolve
     from .contact.snapshot import snapshot as snapshot
     from .errors import InputError as InputError
-    from .integrate.event_driven import EventDriven as EventDriven
-    from .integrate.explore import explore as explore
-    from .integrate.moreau_jean import MoreauJean as MoreauJean
+    from .integrate.event_driven.integrator import EventDriven as EventDriven
+    from .integrate.futures.explore import explore as explore
+    from .integrate.run.trajectory import Trajectory as Trajectory
     from .integrate.simulate import simulate as simulate
-    from .integrate.trajectory import Trajectory as Trajectory
+    from .integrate.time_stepping.moreau_jean import MoreauJean as MoreauJean
     from .mechanics.check import check_system as check_system
     from .mechanics.contact_law import ContactLaw as ContactLaw
-    from .mechanics.lagrangian import LagrangianSystem as LagrangianSystem
-    from .mechanics.planar import PlanarSystem as PlanarSystem
-    from .mechanics.spatial import SpatialSystem as SpatialSystem
+    from .mechanics.lagrangian.system import LagrangianSystem as LagrangianSystem
+    from .mechanics.planar.system import PlanarSystem as PlanarSystem
+    from .mechanics.spatial.system import SpatialSystem as SpatialSystem
     from .mechanics.state import State as State
-    from .mechanics.user_system import Acceleration as Acceleration
-    from .mechanics.user_system import Position as Position
-    from .mechanics.user_system import UserSystem as UserSystem
-    from .mechanics.user_system import Velocity as Velocity
-    from .programs.complementarity import ComplementarityProblem as ComplementarityProblem
-    from .programs.complementarity import LinearComplementarity as LinearComplementarity
-    from .programs.quadratic import QuadraticProgram as QuadraticProgram
+    from .mechanics.user.system import Acceleration as Acceleration
+    from .mechanics.user.system import Position as Position
+    from .mechanics.user.system import UserSystem as UserSystem
+    from .mechanics.user.system import Velocity as Velocity
+    from .programs.problems.complementarity import ComplementarityProblem as ComplementarityProblem
+    from .programs.problems.complementarity import LinearComplementarity as LinearComplementarity
+    from .programs.problems.quadratic import QuadraticProgram as QuadraticProgram
     from .programs.solve import solve as solve
-    from .report.pictures import plot as plot
+    from .report.plot import plot as plot
     from .scenes.catalogue import build as build
 
 __all__ = [
@@ -78,44 +81,45 @@ __all__ = [
 ]
 
 _HOME = {
-    "analysis.audit": ("audit",),
-    "analysis.crosscheck": ("crosscheck",),
+    "analysis.audit.audit": ("audit",),
+    "analysis.crosscheck.crosscheck": ("crosscheck",),
+    "contact.admissible_set": ("admissible_set",),
     "contact.assemble": ("assemble",),
-    "contact.gauss": ("gauss_program",),
-    "contact.omega": ("admissible_set",),
-    "contact.outcome": ("outcome",),
+    "contact.gauss_program": ("gauss_program",),
+    "contact.outcome.outcome": ("outcome",),
     "contact.resolve": ("resolve",),
     "contact.snapshot": ("snapshot",),
     "errors": ("InputError",),
-    "integrate.event_driven": ("EventDriven",),
-    "integrate.explore": ("explore",),
-    "integrate.moreau_jean": ("MoreauJean",),
+    "integrate.event_driven.integrator": ("EventDriven",),
+    "integrate.futures.explore": ("explore",),
+    "integrate.run.trajectory": ("Trajectory",),
     "integrate.simulate": ("simulate",),
-    "integrate.trajectory": ("Trajectory",),
+    "integrate.time_stepping.moreau_jean": ("MoreauJean",),
     "mechanics.check": ("check_system",),
     "mechanics.contact_law": ("ContactLaw",),
-    "mechanics.lagrangian": ("LagrangianSystem",),
-    "mechanics.planar": ("PlanarSystem",),
-    "mechanics.spatial": ("SpatialSystem",),
+    "mechanics.lagrangian.system": ("LagrangianSystem",),
+    "mechanics.planar.system": ("PlanarSystem",),
+    "mechanics.spatial.system": ("SpatialSystem",),
     "mechanics.state": ("State",),
-    "mechanics.user_system": ("Acceleration", "Position", "UserSystem", "Velocity"),
-    "programs.complementarity": ("ComplementarityProblem", "LinearComplementarity"),
-    "programs.quadratic": ("QuadraticProgram",),
+    "mechanics.user.system": ("Acceleration", "Position", "UserSystem", "Velocity"),
+    "programs.problems.complementarity": ("ComplementarityProblem", "LinearComplementarity"),
+    "programs.problems.quadratic": ("QuadraticProgram",),
     "programs.solve": ("solve",),
-    "report.pictures": ("plot",),
+    "report.plot": ("plot",),
     "scenes.catalogue": ("build",),
 }
+_former_paths.install()
 _MODULE = {name: module for module, names in _HOME.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     """Import a public name when it is first used (PEP 562)."""
     if name not in _MODULE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_MODULE[name]}", __name__), name)
+    value = getattr(_import_module(f".{_MODULE[name]}", __name__), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return [*__all__, "__version__"]

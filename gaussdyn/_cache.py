@@ -7,6 +7,7 @@ every module that defines kernels (and of those they take constants from), and t
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import platform
@@ -21,6 +22,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent
 MARK = re.compile(r"^from \.+_jit import", re.MULTILINE)
 IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+TRIED = 1 << 20  # bytes that are written to see whether there is room
+NEEDED = "300 MB"
 CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 
@@ -51,25 +55,32 @@ def source_hash() -> str:
 def cache_directory() -> Path:
     """Return where this version of the kernels is cached (GAUSSDYN_CACHE overrides ``~/.cache/gaussdyn``).
 
-    The directory exists on return. Where that place cannot be written, a private one under the system's folder
-    for temporary files is taken, with a note on standard error.
+    Where that place cannot be written, or is full, a private one under the system's folder for temporary files is
+    taken, with a note on standard error. The directory exists on return, unless that cannot be written either.
     """
     name, chosen = f"kernels-{source_hash()}", os.environ.get("GAUSSDYN_CACHE")
     root = Path(chosen) if chosen else Path(os.path.expanduser("~")) / ".cache" / "gaussdyn"
     try:
         return _writable(root / name)
     except OSError as error:
-        place = _private_temporary() / name
-        place.mkdir(parents=True, exist_ok=True)
-        say(f"gaussdyn: cannot write {root} ({error.strerror}); compiled kernels go to {place}")
+        if error.errno in FULL and any((root / name).glob("*/*.nbi")):
+            return root / name  # what is there is read all the same
+        try:
+            place = _writable(_private_temporary() / name)
+        except OSError as second:
+            say(f"gaussdyn: can write neither {root} ({reason(error)}) nor {tempfile.gettempdir()} ({reason(second)})")
+            return root / name
+        say(f"gaussdyn: cannot write {root} ({reason(error)}); compiled kernels go to {place}")
         return place
 
 
 def _writable(place: Path) -> Path:
-    """Create the directory if need be, and write in it once (access bits alone do not tell)."""
+    """Create the directory if need be, and write in it once (access bits alone do not tell, nor whether it is full)."""
     place.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=place):
-        return place
+    with tempfile.TemporaryFile(dir=place) as trial:
+        trial.write(bytes(TRIED))
+        trial.flush()
+    return place
 
 
 def _private_temporary() -> Path:
@@ -98,10 +109,30 @@ def stored_source(stem: str, write: Callable[[], str]) -> Path:
     path = kernel_directory() / f"{stem}.py"
     if not path.exists():
         text = write()
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as part:
-            part.write(text)
-        os.replace(part.name, path)
+        try:
+            return _placed(path, text)
+        except OSError as error:
+            say(f"gaussdyn: cannot write {path.parent} ({reason(error)}); what is generated goes to a temporary folder")
+            return _placed(Path(tempfile.mkdtemp(prefix="gaussdyn-")) / path.name, text)
     return path
+
+
+def _placed(path: Path, text: str) -> Path:
+    """Write a whole file, or nothing."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False, encoding="utf-8") as part:
+        try:
+            part.write(text)
+            part.flush()
+        except OSError:
+            os.unlink(part.name)
+            raise
+    os.replace(part.name, path)
+    return path
+
+
+def reason(error: Exception) -> str:
+    """Return in a few words why a file could not be read or written."""
+    return str(getattr(error, "strerror", None) or error or type(error).__name__).split("\n")[0][:120]
 
 
 def say(line: str) -> None:

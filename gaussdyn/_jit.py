@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import config, event
+from numba.core import config, event, typeinfer
 
-from ._cache import kernel_directory, say
+from ._cache import NEEDED, kernel_directory, reason, say
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,6 +26,7 @@ class _Build(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.compiled, self.seconds = 0, 0.0
+        self.unkept = ""  # why machine code cannot be kept
         self.lock = threading.RLock()
 
     def on_start(self, event: Any) -> None:
@@ -37,6 +38,13 @@ class _Build(event.Listener):  # type: ignore[misc]
     def on_end(self, event: Any) -> None:
         """Nothing to do: the time is taken around compiling and loading together."""
 
+    def not_kept(self, error: Exception) -> None:
+        """Say, once, that machine code cannot be kept on disk: the work goes on without."""
+        if not self.unkept:
+            self.unkept = f"compiled kernels cannot be kept in {kernel_directory()} ({reason(error)})"
+            mend = f"Make room ({NEEDED}), or set GAUSSDYN_CACHE to a folder with room."
+            say(f"gaussdyn: {self.unkept}: every process compiles them again. {mend}")
+
 
 _build = _Build()
 
@@ -44,6 +52,11 @@ _build = _Build()
 def build_statistics() -> dict[str, Any]:
     """Return ``compile_s`` (seconds spent compiling and loading kernels here) and ``compiled`` (how many)."""
     return {"compile_s": _build.seconds, "compiled": _build.compiled}
+
+
+def unkept() -> str:
+    """Return why this process could not keep machine code on disk; empty if it could."""
+    return _build.unkept
 
 
 def kernel(signature: str | list[str], *, inline: bool = False, borrows: bool = False) -> Callable[[F], F]:
@@ -60,7 +73,9 @@ def kernel(signature: str | list[str], *, inline: bool = False, borrows: bool = 
         The function neither makes nor returns arrays, so that numba need not count references: slices of its
         arguments then cost nothing (counting them can take longer than the work).
     """
-    options = {"cache": True, "error_model": "numpy", "nogil": True, "boundscheck": False}
+    options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False}
+    options["inline"] = "always" if inline else "never"
+    signatures = [signature] if isinstance(signature, str) else signature
     if borrows:
         options["_nrt"] = False
 
@@ -69,13 +84,57 @@ def kernel(signature: str | list[str], *, inline: bool = False, borrows: bool = 
             start, saved = time.perf_counter(), config.CACHE_DIR
             config.CACHE_DIR = str(kernel_directory())
             try:
-                jitted: F = numba.njit(signature, inline="always" if inline else "never", **options)(function)
+                jitted: F = _compiled(function, signatures, options)
                 return jitted
             finally:
                 config.CACHE_DIR = saved
                 _build.seconds += time.perf_counter() - start
 
     return _compile
+
+
+def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> Any:
+    """Do what ``numba.njit(signatures, cache=True)`` does, also where nothing can be kept or files are damaged."""
+    if config.DISABLE_JIT:  # to debug, or to import everything quickly
+        return function
+    try:
+        jitted = numba.njit(cache=True, **options)(function)
+        _Guarded(jitted._cache)
+    except RuntimeError as error:  # no place for it anywhere
+        _build.not_kept(error)
+        jitted = numba.njit(**options)(function)
+    with typeinfer.register_dispatcher(jitted):
+        for one in signatures:
+            jitted.compile(one)
+        jitted.disable_compile()
+    return jitted
+
+
+class _Guarded:
+    """The place of one kernel on disk: what cannot be read is compiled again, what cannot be written is not kept."""
+
+    def __init__(self, cache: Any) -> None:
+        self.cache, self.load, self.save = cache, cache.load_overload, cache.save_overload
+        cache.load_overload, cache.save_overload = self.loaded, self.saved
+
+    def loaded(self, *arguments: Any) -> Any:
+        """Return the machine code, None if it is not there or damaged."""
+        try:
+            return self.load(*arguments)
+        except Exception as error:
+            say(f"gaussdyn: a compiled kernel in {kernel_directory()} is damaged ({reason(error)}); compiled again")
+            try:
+                self.cache.flush()
+            except OSError as full:
+                _build.not_kept(full)
+            return None
+
+    def saved(self, *arguments: Any) -> None:
+        """Keep the machine code if there is room."""
+        try:
+            self.save(*arguments)
+        except OSError as error:
+            _build.not_kept(error)
 
 
 def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
@@ -92,3 +151,6 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
             sys.modules[module_name] = module  # where numba looks for it when it loads the machine code
         compiled: Callable[..., Any] = kernel(signature)(getattr(module, name))
         return compiled
+
+
+A1, A2, A3, I1 = "float64[::1]", "float64[:,::1]", "float64[:,:,::1]", "int64[::1]"

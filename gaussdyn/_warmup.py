@@ -49,6 +49,11 @@ def compile_all(processes: int | None = None) -> dict[str, Any]:
     dict
         ``modules`` (names), ``processes`` (how many were used), ``compiled`` (functions newly compiled),
         ``compile_s`` (seconds for compiling and loading, all processes together).
+
+    Raises
+    ------
+    OSError
+        What is compiled cannot be kept on disk: there is no room.
     """
     sources = {module_name(path): path for path in _cache.kernel_sources()}
     missing = [name for name, path in sources.items() if not stored(path)]
@@ -71,6 +76,8 @@ def _here(sources: Iterable[str], team: _Team) -> dict[str, Any]:
     for name in rest:
         team.tell(name)
         import_module(name)
+        if _jit.unkept():
+            raise OSError(_jit.unkept())
     here, there = _jit.build_statistics(), team.counts()
     return {key: here[key] + there[key] for key in there}
 
@@ -166,6 +173,7 @@ def serve() -> None:
                 import_module(line.strip())
         except Exception as failure:  # whatever it is, it is the parent that reports it
             error = f"{type(failure).__name__}: {failure}"
+        error = error or _jit.unkept()
         sys.stdout.write(json.dumps({**_jit.build_statistics(), "error": error}) + "\n")
         sys.stdout.flush()
 

@@ -1,7 +1,7 @@
 """Checks the certificate of an LCP or a planar body from its own data alone: python checker.py CERTIFICATE.json ...
 
 Standard library only; docs/certificates.md says what is checked, checker_blocks.py checks further kinds. A form is a
-dict of coefficients by variable, with the constant under -1; a row says that a form is = 0, ≥ 0 or > 0.
+dict of coefficients by variable, with the constant under -1; a row says that a form is = 0, >= 0 or > 0.
 """
 
 import hashlib
@@ -13,16 +13,24 @@ from typing import Any
 
 
 def verdict(read: Any, kinds: Any = None) -> str:
-    """Return "VALID: claim" or "INVALID: place why" for the JSON text that `read` returns."""
-    place = ["document"]
+    """Return "VALID: claim", "INVALID: place why" or "UNKNOWN: kind" for the JSON text that `read` returns."""
+    place, kinds = ["document"], kinds or KINDS
     try:
         document = json.loads(read())
         said, body = document.pop("sha256"), json.dumps(document, sort_keys=True, separators=(",", ":"))
         demand(said == hashlib.sha256(body.encode()).hexdigest(), "has another hash than it says")
-        claim = (kinds or KINDS)[document["kind"]](document["problem"], document["leaves"], place)
+        if (kind := document["kind"]) not in kinds:
+            return f"UNKNOWN: {kind!a:.60} is not a kind that I know; I know {', '.join(kinds)}"
+        claim = kinds[kind](document["problem"], document["leaves"], place)
         return f"VALID: {claim}" if document.get("claim") == claim else f"INVALID: document proves only: {claim}"
     except Exception as error:  # whatever a file holds, it must not stop the checker
-        return f"INVALID: {place[0]} {error!s:.80} ({type(error).__name__})"
+        return f"INVALID: {place[0]} {error!s:.80} ({type(error).__name__})".encode("unicode_escape").decode()
+
+
+def main(paths: list[str], kinds: Any = None) -> int:
+    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is of no known kind."""
+    print("\n".join(verdicts := [verdict(Path(path).read_bytes, kinds) for path in paths]) or __doc__)
+    return max((STATUS[line.split(":")[0]] for line in verdicts), key=(0, 2, 1).index, default=1)
 
 
 def demand(condition: Any, why: str) -> Any:
@@ -112,7 +120,7 @@ def exact(x: Any) -> Any:
 
 KINDS = {"lcp": lcp, "planar_body": planar}
 
+STATUS = {"VALID": 0, "INVALID": 1, "UNKNOWN": 2}
+
 if __name__ == "__main__":
-    verdicts = [verdict(Path(path).read_bytes) for path in sys.argv[1:]]
-    print("\n".join(verdicts) or __doc__)
-    sys.exit(not verdicts or any(line.startswith("INVALID") for line in verdicts))
+    sys.exit(main(sys.argv[1:]))

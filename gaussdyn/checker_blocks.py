@@ -5,7 +5,6 @@ docs/certificates.md states what is checked.
 """
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
@@ -17,15 +16,13 @@ else:
 
 
 def verdict(read: Any, kinds: Any = None) -> str:
-    """Return "VALID: claim" or "INVALID: place why" for the JSON text that `read` returns."""
+    """Return "VALID: claim", "INVALID: place why" or "UNKNOWN: kind" for the JSON text that `read` returns."""
     return checker.verdict(read, kinds or KINDS)
 
 
 def main(paths: list[str], kinds: Any = None) -> int:
-    """Print the verdict of every file; return 0 if all are valid."""
-    verdicts = [verdict(Path(path).read_bytes, kinds) for path in paths]
-    print("\n".join(verdicts) or __doc__)
-    return int(not verdicts or any(line.startswith("INVALID") for line in verdicts))
+    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is of no known kind."""
+    return checker.main(paths, kinds or KINDS)
 
 
 def blocks(problem: Any, leaves: Any, at: list[str]) -> str:

@@ -31,12 +31,12 @@ SPLITS = {"x": 0, "y": 1}
 
 
 def verdict(read: Any) -> str:
-    """Return "VALID: claim" or "INVALID: place why" for the JSON text that `read` returns."""
+    """Return "VALID: claim", "INVALID: place why" or "UNKNOWN: kind" for the JSON text that `read` returns."""
     return checker_blocks.verdict(read, KINDS)
 
 
 def main(paths: list[str]) -> int:
-    """Print the verdict of every file; return 0 if all are valid."""
+    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is of no known kind."""
     return checker_blocks.main(paths, KINDS)
 
 

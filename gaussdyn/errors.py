@@ -1,17 +1,26 @@
 """What goes wrong, in words.
 
-Mathematics fails by *status* (see `gaussdyn.programs.solution.Status`); callers fail by *exception*.
+Mathematics fails by *status* (see `gaussdyn.programs.solution.solution.Status`); callers fail by *exception*.
 Every message says what was given, what is allowed and how to mend it.
 """
 
 from __future__ import annotations
 
+import functools
 import sysconfig
 import traceback
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 OTHERS = (str(Path(__file__).parent), *(sysconfig.get_path(key) for key in ("stdlib", "purelib", "platlib")))
+
+
+PRESSED = "Ctrl-C was pressed"
+PACKAGE = __name__.partition(".")[0]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class GaussdynError(Exception):
@@ -36,6 +45,7 @@ class InputError(GaussdynError, ValueError):
     def __init__(self, name: str, given: object, allowed: str, mend: str = "") -> None:
         self.name, self.given, self.allowed, self.mend = name, given, allowed, mend
         text = str(given)
+        text = " ".join(text.split()) if "\n" in text else text
         text = text if len(text) <= 200 else text[:197] + "..."
         super().__init__(f"{name}: given {text}; allowed: {allowed}." + (f" {mend}" if mend else ""))
 
@@ -59,11 +69,22 @@ class SceneError(GaussdynError):
 
 
 class BackendMissing(GaussdynError, ImportError):
-    """An optional library is not installed; the message names the extra that brings it."""
+    """An optional library is not installed; the message names the extra that brings it.
 
-    def __init__(self, library: str, extra: str) -> None:
+    Parameters
+    ----------
+    library : str
+        What is missing.
+    extra : str
+        The extra that brings it; "" where none does yet.
+    mend : str
+        What to do instead, where no extra brings it.
+    """
+
+    def __init__(self, library: str, extra: str = "", mend: str = "") -> None:
         self.library, self.extra = library, extra
-        super().__init__(f"{library} is not installed. Install it with: pip install 'gaussdyn[{extra}]'")
+        cure = f"Install it with: pip install 'gaussdyn[{extra}]'" if extra else mend
+        super().__init__(f"{library} is not {'installed' if extra else 'part of this version'}. {cure}".rstrip())
 
 
 class SolveFailed(GaussdynError, RuntimeError):
@@ -71,16 +92,54 @@ class SolveFailed(GaussdynError, RuntimeError):
 
     def __init__(self, solution: Any) -> None:
         self.solution = solution
-        super().__init__(f"{solution.status}: {solution.status.advice}")
+        super().__init__(solution.explain())
 
 
 class InvariantBroken(GaussdynError, AssertionError):
     """A promise of the package itself does not hold: a bug of ours, please report it."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended a run, or came while it was stored; what was computed is kept.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+        The run up to there. Where nobody caught the exception it is ``sys.last_value.trajectory``, in a notebook too.
+    """
+
+    def __init__(self, message: str, trajectory: Any) -> None:
+        super().__init__(message)
+        self.trajectory = trajectory
+
+
+def interrupts(error: BaseException | None) -> bool:
+    """Whether an exception is a keyboard interrupt, or was raised from one: compiled code makes a SystemError of it."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__
+    return error is not None
+
+
+def keeps_interrupts(function: Callable[P, T]) -> Callable[P, T]:
+    """Let a function that calls compiled code raise KeyboardInterrupt, not the SystemError that is made of it."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> T:
+        try:
+            return function(*args, **options)
+        except SystemError as error:
+            if interrupts(error):
+                raise KeyboardInterrupt(PRESSED) from None
+            raise
+
+    return call
+
+
 def raised_in(error: BaseException) -> str:
     """Return which function of a caller raised it, as " (name, file.py line 7)"; empty if the package itself did."""
-    for frame in traceback.extract_tb(error.__traceback__):
-        if not any(Path(frame.filename).is_relative_to(place) for place in OTHERS):
-            return f" ({frame.name}, {Path(frame.filename).name} line {frame.lineno})"
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        file, module = frame.f_code.co_filename, str(frame.f_globals.get("__name__", ""))
+        made = file == "<string>" and module.partition(".")[0] == PACKAGE  # what dataclasses generate
+        if not (made or file.startswith("<frozen ") or any(Path(file).is_relative_to(place) for place in OTHERS)):
+            return f" ({frame.f_code.co_name}, {Path(file).name} line {line})"
     return ""

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gaussdyn.programs.complementarity import ComplementarityProblem, GlobalForm
-from gaussdyn.programs.laws import (
+from gaussdyn.programs.laws.laws import (
     Associated,
     BilateralCoulomb,
     BilateralSliding,
@@ -19,6 +18,7 @@ from gaussdyn.programs.laws import (
     Sliding,
     Unilateral,
 )
+from gaussdyn.programs.problems.complementarity import ComplementarityProblem, GlobalForm
 
 LAWS = {
     "unilateral": Unilateral(),
@@ -126,3 +126,21 @@ def problem_folder():
     here = Path(__file__).resolve().parents[2] / "shared" / "problems"
     root = Path(os.environ.get("GAUSSDYN_PROBLEMS", here))
     return root if root.is_dir() else None
+
+
+def stack(n, seed, ratio):
+    """n boxes on each other by four corners, masses 10^(-ratio..ratio), any friction and motion."""
+    g = np.random.default_rng(seed)
+    corners = [(x, y) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    frame = np.eye(3)[[2, 0, 1]]
+    H = np.zeros((n, 4, 3, n, 6))
+    for k in range(n):
+        for body, z, sign in ((k, -0.5, 1.0), (k - 1, 0.5, -1.0)):
+            for c, (x, y) in enumerate(corners):
+                if body >= 0:
+                    turn = np.cross(np.eye(3), np.array([x, y, z]))
+                    H[k, c, :, body] = sign * np.hstack([frame, -frame @ turn])
+    H = H.reshape(12 * n, 6 * n)
+    inverse = np.outer(10.0 ** g.uniform(-ratio, ratio, n), [1, 1, 1, 6, 6, 6]).ravel()
+    q, mu = H @ g.normal(size=6 * n), g.uniform(0.0, 1.5, 4 * n)
+    return ComplementarityProblem(W=(H * inverse) @ H.T, q=q, laws=[Coulomb(x) for x in mu])

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gaussdyn.contact.outcome import planar_body_problem
-from gaussdyn.mechanics.planar_body_file import ExactBody
-from gaussdyn.programs.modal import ModalProblem
+from gaussdyn.contact.outcome.outcome import planar_body_problem
+from gaussdyn.mechanics.planar.body_file import ExactBody
+from gaussdyn.programs.enumeration.modal_problem import ModalProblem
 
 
 def problem(data: dict[str, Any]) -> ModalProblem:

@@ -11,7 +11,7 @@ import sympy as sp
 from scipy.integrate import solve_ivp
 from sympy.physics.mechanics import dynamicsymbols
 
-from gaussdyn.mechanics.lagrangian import Contact, Holonomic, LagrangianSystem, Nonholonomic
+from gaussdyn.mechanics.lagrangian.system import Contact, Holonomic, LagrangianSystem, Nonholonomic
 
 t = dynamicsymbols._t
 sin, cos, sqrt = sp.sin, sp.cos, sp.sqrt

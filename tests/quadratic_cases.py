@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gaussdyn.arrays import Array
-from gaussdyn.programs.quadratic import QuadraticProgram
+from gaussdyn.programs.problems.quadratic import QuadraticProgram
 
 
 def mass_matrix(rng: np.random.Generator, n: int, cond: float) -> Array:

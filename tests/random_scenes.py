@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaussdyn.mechanics import forces, spatial_forces
+from gaussdyn.linalg.rotations import matrix_of
+from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.drives import Drive
-from gaussdyn.mechanics.joint_parts import JointFriction, Motor
-from gaussdyn.mechanics.planar import PlanarSystem
-from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody, box, disc, fixed
-from gaussdyn.mechanics.planar_contacts import DryFriction, HalfPlane
-from gaussdyn.mechanics.planar_joints import Hinge
-from gaussdyn.mechanics.planar_outlines import Polygon
-from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import SpatialBody, ball, brick, pill
-from gaussdyn.mechanics.spatial_joints import BallJoint
-from gaussdyn.mechanics.spatial_joints import Hinge as SpatialHinge
-from gaussdyn.mechanics.spatial_motion import SpatialMarker
-from gaussdyn.mechanics.spatial_shapes import HalfSpace
+from gaussdyn.mechanics.joints.drives import Drive
+from gaussdyn.mechanics.joints.limits_motors import JointFriction, Motor
+from gaussdyn.mechanics.planar import forces
+from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, box, disc, fixed
+from gaussdyn.mechanics.planar.contacts import DryFriction, HalfPlane
+from gaussdyn.mechanics.planar.joints import Hinge
+from gaussdyn.mechanics.planar.shapes import Polygon
+from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.spatial import forces as spatial_forces
+from gaussdyn.mechanics.spatial.bodies import SpatialBody, ball, brick, pill
+from gaussdyn.mechanics.spatial.joints import BallJoint
+from gaussdyn.mechanics.spatial.joints import Hinge as SpatialHinge
+from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 
 
 def falling(dim, seed, *, mu, eps_n, eps_t=0.0, floor=True, count=None):
@@ -204,3 +206,11 @@ def _plane_speed(k, rng):
 
 def _space_speed(k, rng):
     return (*rng.normal(size=2) * 0.3, -1.5 - 1.2 * k, *rng.normal(size=3) * rng.choice([0.0, 1.0, 5.0]))
+
+
+def separation(q, halves):
+    """Return the largest distance between the boxes along the normals of faces and of pairs of edges, m."""
+    A, B, d = matrix_of(q[3:7]), matrix_of(q[10:14]), q[7:10] - q[:3]
+    axes = [*A.T, *B.T, *(np.cross(a, b) for a in A.T for b in B.T)]
+    axes = np.array([n / np.linalg.norm(n) for n in axes if np.linalg.norm(n) > 1e-6])
+    return float((np.abs(axes @ d) - np.abs(axes @ A) @ halves[0] - np.abs(axes @ B) @ halves[1]).max())

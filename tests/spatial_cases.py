@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from gaussdyn.mechanics.joint_parts import Gear, JointFriction, Limit, Motor
-from gaussdyn.mechanics.spatial_bodies import SpatialBody
-from gaussdyn.mechanics.spatial_joints import BallJoint, Hinge, Slider, Universal, Weld
-from gaussdyn.mechanics.spatial_links import Rod, String
-from gaussdyn.mechanics.spatial_motion import SpatialMarker
+from gaussdyn.mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
+from gaussdyn.mechanics.spatial.bodies import SpatialBody
+from gaussdyn.mechanics.spatial.joints import BallJoint, Hinge, Slider, Universal, Weld
+from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
+from gaussdyn.mechanics.spatial.links import Rod, String
 
 A = SpatialBody(name="a", mass=2.0, inertia=[[0.3, 0.02, 0.01], [0.02, 0.4, -0.03], [0.01, -0.03, 0.5]])
 B = SpatialBody(name="b", mass=1.0, inertia=[0.10, 0.15, 0.20])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gaussdyn.programs.spatial_contact import SpatialContact
+from gaussdyn.programs.spatial.contact import SpatialContact
 
 SLENDER = {"m": 1, "J": [["1/10", 0, 0], [0, "1/50", 0], [0, 0, "1/10"]], "r": [1, 0, -2]}
 

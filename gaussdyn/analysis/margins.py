@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array, IntArray
-from ..contact.sliding_margin import sliding_margin
-from ..integrate.examine import accelerating
-from ..integrate.trajectory import Trajectory
+from ..contact.classification.sliding_margin import sliding_margin
+from ..integrate.run.trajectory import Trajectory
+from ..integrate.run.uniqueness_checks import NOT_EXAMINED, accelerating
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
 
@@ -34,8 +34,8 @@ def friction_margins(run: Trajectory, scene: Scene, points: int = 400) -> tuple[
     if len(known):
         chosen = known[_spread(len(known), points)]
         return run.steps.t[chosen] - run.steps.dt[chosen], run.steps.friction_margin[chosen]
-    examined = set(run.outcomes) - {"NOT_EXAMINED"}
-    return _at_saved(run, scene, points) if not examined else (np.zeros(0), np.zeros(0))
+    examined = not (run.steps.outcome == NOT_EXAMINED).any()  # every step, not the first one alone
+    return (np.zeros(0), np.zeros(0)) if examined else _at_saved(run, scene, points)
 
 
 def _at_saved(run: Trajectory, scene: Scene, points: int) -> tuple[Array, Array]:

@@ -8,21 +8,39 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from .._version import __version__
-from ..errors import InputError
+from ..errors import PRESSED, InputError, interrupts
 
 DONE, REJECTED, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
 
+
+class Commands(TyperGroup):
+    """All commands; one that Ctrl-C ends has not finished, whatever is made of the interrupt on its way."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except (Exception, KeyboardInterrupt) as error:
+            if not interrupts(error):
+                raise
+            sys.stderr.write(f"gaussdyn: {PRESSED}: gaussdyn {ctx.invoked_subcommand} has not finished\n")
+            raise typer.Exit(UNFINISHED) from None
+
+
 app = typer.Typer(
     name="gaussdyn",
+    cls=Commands,
     help="Dynamics with contact, friction and constraints by Gauss's principle.",
-    epilog="Exit status: 0 done, 1 a check failed, 2 bad input, 3 undecided or not finished.",
+    epilog="Exit status: 0 done, 1 a check failed, 2 bad input, 3 undecided or not finished (Ctrl-C, too).",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -31,6 +49,16 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+
+
+class Rule(StrEnum):
+    """Which motions count where friction at rest is stronger than in slip."""
+
+    all = "all"
+    stick = "stick"
+
+
+MuSRule = Annotated[Rule, typer.Option(help="all: every solution; stick: a contact sticks if it can.")]
 
 
 def _version(wanted: bool) -> None:
@@ -147,6 +175,32 @@ def writable(name: str, path: Path) -> Path:
     except OSError as error:
         raise InputError(name, path, "a place that can be written", f"({error.strerror})") from None
     return path
+
+
+def drawable(name: str, path: Path | None, kind: str) -> None:
+    """Refuse, before any work is done, a picture or page that could not be written in the end.
+
+    Parameters
+    ----------
+    name : str
+        The option.
+    path : Path or None
+        Where it shall be written; None if it was not asked for.
+    kind : str
+        Formats of `gaussdyn.report.needs`: PICTURE, PAGE, TREE_PAGE, RUN_REPORT, PAGE_OR_PICTURE.
+
+    Raises
+    ------
+    InputError
+        A place that cannot be written, or another ending.
+    BackendMissing
+        A library that the format needs is not installed.
+    """
+    if path is not None:
+        from ..report import needs
+
+        needs.check_format(name, path, getattr(needs, kind))
+        writable(name, path)
 
 
 def readable(name: str, path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""``gaussdyn bench orders``: the convergence court, event-driven against time stepping on the same scenes."""
+"""``gaussdyn bench orders``: observed orders of convergence, event-driven against time stepping on the same scenes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .app import DONE, UNFINISHED, Json, console, emit, quiet
 from .bench import bench
 
 if TYPE_CHECKING:
-    from ..analysis.order_court import Court
+    from ..analysis.crosscheck.convergence_orders import ConvergenceOrders
 
 SCENES = ("rocking_block", "slack_string", "coulomb_oscillator")
 Scenes = Annotated[list[str] | None, typer.Argument(metavar="[SCENE]...", show_default=False)]
@@ -29,14 +29,13 @@ def orders(
 
     Example: gaussdyn bench orders rocking_block
     """
-    from ..analysis.order_court import order_court
+    from ..analysis.crosscheck.convergence_orders import convergence_orders
     from ..scenes.catalogue import build
 
     found = {}
     with quiet(json_wanted):
-        for name in scenes or SCENES:
-            scene = build(name)
-            found[name] = order_court(scene.system, scene.state, scene.t_end, steps=steps, levels=levels)
+        for scene in [build(name) for name in scenes or SCENES]:
+            found[scene.name] = convergence_orders(scene.system, scene.state, scene.t_end, steps=steps, levels=levels)
     if json_wanted:
         emit({"schema": "gaussdyn/bench-orders/1", "results": [document(name, one) for name, one in found.items()]})
     else:
@@ -44,13 +43,13 @@ def orders(
     raise typer.Exit(DONE if all(one.reached for one in found.values()) else UNFINISHED)
 
 
-def document(name: str, court: Court) -> dict[str, Any]:
-    """Return a court as plain data."""
-    sittings = [{**asdict(one), "order": one.order, "bar": one.bar, "reached": one.reached} for one in court.sittings]
-    return {"scene": name, "events": court.events, "reached": court.reached, "sittings": sittings}
+def document(name: str, found: ConvergenceOrders) -> dict[str, Any]:
+    """Return observed orders as plain data."""
+    orders = [{**asdict(one), "order": one.order, "bar": one.claimed, "reached": one.reached} for one in found.orders]
+    return {"scene": name, "events": found.events, "reached": found.reached, "sittings": orders}
 
 
-def show(found: dict[str, Court]) -> None:
+def show(found: dict[str, ConvergenceOrders]) -> None:
     """Print the table."""
     from rich.table import Table
 
@@ -59,10 +58,10 @@ def show(found: dict[str, Court]) -> None:
         table.add_column(heading, justify="left")
     table.add_column("of velocities")
     table.add_column("claimed")
-    for name, court in found.items():
-        for one in court.sittings:
+    for name, one_scene in found.items():
+        for one in one_scene.orders:
             errors = f"{one.place[0]:.1e} to {one.place[-1]:.1e}" if one.place else "none"
             longest = f"{max(one.steps):.2g}" if one.steps else ""
             orders = (str(one.order_place), str(one.order_velocity))
-            table.add_row(name, str(court.events), one.name, longest, errors, *orders, f"{one.bar:g}")
+            table.add_row(name, str(one_scene.events), one.name, longest, errors, *orders, f"{one.claimed:g}")
     console().print(table)

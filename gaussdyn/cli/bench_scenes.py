@@ -12,7 +12,7 @@ from .bench import bench
 from .progress import Bar
 
 if TYPE_CHECKING:
-    from ..integrate.trajectory import Trajectory
+    from ..integrate.run.trajectory import Trajectory
     from ..mechanics.scene import Scene
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="[SCENE]...", help="Default: all.", show_default=False)]
@@ -60,7 +60,7 @@ def measure(names: list[str], stepper: str) -> list[dict[str, Any]]:
 def measured(scene: Scene, stepper: str) -> dict[str, Any]:
     """Run one scene: time it, and compare it. A first short run loads the kernels, and is not timed."""
     from ..integrate.simulate import simulate
-    from ..integrate.steppers import STEPPERS, named
+    from ..integrate.stepper_names import STEPPERS, named
     from ..scenes.compare import compare
 
     own_step = stepper in STEPPERS and "dt" not in STEPPERS[stepper].__dataclass_fields__

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import DONE, Json, console, emit, quiet, writable
+from .app import DONE, Json, console, drawable, emit, quiet
 from .bench import bench
 from .progress import Bar
 
 if TYPE_CHECKING:
-    from ..analysis.race import Row
+    from ..analysis.benchmarks.solver_race import Row
 
 Folder = Annotated[
     Path | None,
@@ -31,7 +31,7 @@ def solvers(
     most: Annotated[int, typer.Option(help="Most contacts.")] = 10**6,
     match: Annotated[str, typer.Option(help="Only files whose name contains this.")] = "",
     cap: Annotated[float, typer.Option(help="CPU seconds per run.")] = 20.0,
-    picture: Annotated[Path | None, typer.Option(help="Write the performance profile (PNG, SVG).")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Write the performance profile (.png, .svg, .pdf).")] = None,
     alone: Annotated[bool, typer.Option("--alone", help="Leave Siconos out.")] = False,
     json_wanted: Json = False,
 ) -> None:
@@ -40,8 +40,7 @@ def solvers(
     Example: gaussdyn bench solvers --picture profile.png
     """
     place = _folder(folder)
-    if picture is not None:
-        writable("--picture", picture)
+    drawable("--picture", picture, "PICTURE")
     with quiet(json_wanted):
         rows = race(place, least, most, match, cap, alone)
     if picture is not None and rows:
@@ -64,12 +63,12 @@ def _folder(given: Path | None) -> Path:
 
 def race(folder: Path, least: int, most: int, match: str, cap: float, alone: bool) -> list[Row]:
     """Return all runs on all problems, the two sides in alternating order; the first ones are solved twice."""
-    from ..analysis.race import Row, own_runs, recorded, siconos_python, siconos_runs
-    from ..programs.few_blocks import ROWS
+    from ..analysis.benchmarks.solver_race import Row, own_runs, recorded, siconos_python, siconos_runs
+    from ..programs.blocks.gauss_seidel.first_sweeps import FEW_ROWS
 
     problems = recorded(folder, least, most, match)
     python = None if alone else siconos_python()
-    larger = [item for item in problems if len(item[1].q) > ROWS]
+    larger = [item for item in problems if len(item[1].q) > FEW_ROWS]
     for _, problem in problems[:1] + larger[:1]:
         own_runs(Row("first", 0, 3), problem, cap)  # loads the kernels
     rows = []
@@ -88,7 +87,7 @@ def race(folder: Path, least: int, most: int, match: str, cap: float, alone: boo
 
 def entry(row: Row) -> dict[str, Any]:
     """Return what was measured on one problem; times in ms, infinite where the tolerance was missed."""
-    from ..analysis.race import AGAIN, OWN, TOLERANCES, WARM
+    from ..analysis.benchmarks.solver_race import AGAIN, OWN, TOLERANCES, WARM
 
     tight = TOLERANCES[-1]
     times = {f"{tol:g}": 1e3 * row.time(OWN, tol) for tol in TOLERANCES}
@@ -108,7 +107,7 @@ def entry(row: Row) -> dict[str, Any]:
 
 def _successes(row: Row) -> dict[str, dict[str, Any]]:
     """Return, solver by solver, the tolerances met and the false successes: claims that rel_s, or E, refutes."""
-    from ..analysis.race import TOLERANCES
+    from ..analysis.benchmarks.solver_race import TOLERANCES
 
     found: dict[str, dict[str, Any]] = {}
     for solver in dict.fromkeys(name for name, _ in row.runs):
@@ -170,7 +169,7 @@ def _mean(values: list[float | None]) -> float | None:
 def _draw(rows: list[Row], path: Path) -> None:
     import numpy as np
 
-    from ..analysis.race import AGAIN, OWN, TOLERANCES, WARM
+    from ..analysis.benchmarks.solver_race import AGAIN, OWN, TOLERANCES, WARM
     from ..report.profile import profile
 
     solvers = [s for s in dict.fromkeys(s for row in rows for s, _ in row.runs) if s not in (WARM, AGAIN)]

@@ -21,7 +21,7 @@ def walls(
     contacts: Contacts = None,
     *,
     tol: Annotated[float, typer.Option(help="Residual E that counts as solved.")] = 1e-6,
-    seconds: Annotated[float, typer.Option(help="Wall time for each.")] = 600.0,
+    seconds: Annotated[float, typer.Option(help="Wall time after which each is stopped.")] = 600.0,
     json_wanted: Json = False,
 ) -> None:
     """Time generated brick walls (global form, with bilateral rows), of about so many contacts; default 1000 to 20000.
@@ -43,10 +43,10 @@ def walls(
 
 def measured(size: int, tol: float, seconds: float) -> dict[str, Any]:
     """Return CPU seconds (elimination of the velocities included), residuals, and the memory the process ever held."""
-    from ..analysis.walls import wall
-    from ..programs.complementarity import ComplementarityProblem
-    from ..programs.residuals import block_residuals
-    from ..programs.solve_blocks import solve_blocks
+    from ..analysis.benchmarks.brick_walls import wall
+    from ..programs.blocks.solve_blocks import solve_blocks
+    from ..programs.problems.complementarity import ComplementarityProblem
+    from ..programs.solution.residuals import block_residuals
 
     form, laws = wall(size)
     start = time.process_time()

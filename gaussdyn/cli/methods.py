@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError
 
 if TYPE_CHECKING:
-    from ..programs.solution import Solution
+    from ..programs.solution.solution import Solution
 
 QP, BLOCKS = "quadratic programs", "LCPs and friction problems"
 METHODS = {
-    "active_set": ("active_set.ActiveSet", QP),
-    "clarabel": ("clarabel_.Clarabel", QP),
-    "cvxpy": ("cvxpy_.Cvxpy", QP),
-    "osqp": ("osqp_.Osqp", QP),
-    "enumerate": ("enumerate_.Enumerate", BLOCKS),
-    "faceted": ("faceted.Faceted", BLOCKS),
-    "gauss_fixed_point": ("gauss_fixed_point.GaussFixedPoint", BLOCKS),
-    "gauss_seidel": ("gauss_seidel.GaussSeidel", BLOCKS),
-    "interior_point": ("interior_point.InteriorPoint", BLOCKS),
-    "lemke": ("lemke.Lemke", BLOCKS),
-    "proximal_newton": ("newton.ProximalNewton", BLOCKS),
+    "active_set": ("quadratic.dual_active_set.ActiveSet", QP),
+    "clarabel": ("quadratic.backends.clarabel_.Clarabel", QP),
+    "cvxpy": ("quadratic.backends.cvxpy_.Cvxpy", QP),
+    "osqp": ("quadratic.backends.osqp_.Osqp", QP),
+    "enumerate": ("blocks.enumerate_.Enumerate", BLOCKS),
+    "faceted": ("blocks.lemke.pyramids.Faceted", BLOCKS),
+    "gauss_fixed_point": ("blocks.gauss_fixed_point.GaussFixedPoint", BLOCKS),
+    "gauss_seidel": ("blocks.gauss_seidel.gauss_seidel.GaussSeidel", BLOCKS),
+    "interior_point": ("blocks.interior_point.interior_point.InteriorPoint", BLOCKS),
+    "lemke": ("blocks.lemke.lemke.Lemke", BLOCKS),
+    "proximal_newton": ("blocks.proximal_newton.ProximalNewton", BLOCKS),
 }
 
 
@@ -49,7 +49,7 @@ def solve_with(problem: Any, kind: str, name: str | None, tol: float) -> Solutio
     InputError
         An unknown method, or one that is for another kind of problem.
     """
-    from ..programs.residuals import TOL
+    from ..programs.solution.residuals import TOL
 
     if name is None:
         return judged(_picked(problem, kind, tol), tol)
@@ -63,7 +63,7 @@ def _picked(problem: Any, kind: str, tol: float) -> Solution:
         from ..programs.solve import solve
 
         return solve(problem)
-    from ..programs.solve_blocks import solve_blocks
+    from ..programs.blocks.solve_blocks import solve_blocks
 
     return solve_blocks(problem, tol=tol)
 
@@ -85,13 +85,13 @@ def method_class(name: str, group: str, kind: str) -> Any:
         raise InputError(
             "--method", f"{name!r}, which is for {made_for}", ", ".join(names(group)), f"The file: {kind}."
         )
-    module, _, attribute = path.partition(".")
-    return getattr(import_module(f"..programs.backends.{module}", __package__), attribute)
+    module, _, attribute = path.rpartition(".")
+    return getattr(import_module(f"..programs.{module}", __package__), attribute)
 
 
 def judged(solution: Solution, tol: float) -> Solution:
     """Return the solution with SOLVED exactly where its recomputed residual is small for `tol`."""
-    from ..programs.solution import Status
+    from ..programs.solution.status import Status
 
     open_ends = (Status.SOLVED, Status.MAX_ITERATIONS, Status.UNDECIDED)
     if solution.status not in open_ends or solution.residuals is None or solution.x is None:

@@ -17,9 +17,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..programs.complementarity import ComplementarityProblem, GlobalForm
-from ..programs.laws import BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Sliding, Unilateral
-from .activation import ActiveRow, OmegaStatus, active_set
+from ..programs.laws.laws import BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Sliding, Unilateral
+from ..programs.problems.complementarity import ComplementarityProblem, GlobalForm
+from .active_set import ActiveRow, OmegaStatus, active_set
 from .snapshot import LocalDynamics, check_dynamics
 
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..arrays import EPS, Array
-from ..programs.quadratic import QuadraticProgram
-from ..programs.residuals import block_residuals
-from ..programs.solution import Solution
-from .activation import OmegaStatus, active_set
+from ..programs.problems.quadratic import QuadraticProgram
+from ..programs.solution.residuals import block_residuals
+from ..programs.solution.solution import Solution
+from .active_set import OmegaStatus, active_set
+from .admissible_set import admissible_set
 from .assemble import assemble, blocks, start_of_blocks
-from .omega import admissible_set
 from .snapshot import LocalDynamics, check_dynamics
 
 

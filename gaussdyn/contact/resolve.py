@@ -7,23 +7,27 @@ from dataclasses import replace
 from typing import Any
 
 from ..arrays import Array
-from ..errors import InputError
-from ..programs.residuals import TOL
-from ..programs.solution import Solution, Status
-from ..programs.solve import Method, solve
-from .activation import ActiveSet, OmegaStatus, active_set
+from ..errors import InputError, keeps_interrupts
+from ..programs.method import Method
+from ..programs.solution.residuals import TOL
+from ..programs.solution.solution import Solution
+from ..programs.solution.status import Status
+from ..programs.solve import solve
+from .active_set import ActiveSet, OmegaStatus, active_set
+from .admissible_set import AdmissibleSet, admissible_set
 from .assemble import assemble, start_of_blocks
-from .gauss import gauss_program
-from .omega import AdmissibleSet, admissible_set
+from .gauss_program import gauss_program
+from .nonlinear_velocity import bends, relinearised
+from .rank_note import rank_note
 from .reactions import reactions as reactions
 from .reactions import rows_in_conflict
-from .relinearise import bends, relinearised
 from .snapshot import LocalDynamics, check_dynamics
 
 NO_MOTION = (Status.INFEASIBLE, Status.NO_SOLUTION)
 GAUSS_METHODS = ("active_set", "osqp", "clarabel", "cvxpy")  # all others solve blocks, frictionless ones too
 
 
+@keeps_interrupts
 def resolve(
     dynamics: LocalDynamics,
     *,
@@ -61,7 +65,8 @@ def resolve(
         the rows of Omega's A, r and u in the order of C) or a `ComplementarityProblem` (lam, r and u as `assemble`
         orders them); `reactions` maps both back to the constraints. Where the state has no acceleration: status
         IMPACT_NEEDED or PENETRATING, x None, and the constraints at fault in the message. Where it is proved that
-        no motion exists: INFEASIBLE or NO_SOLUTION, x None, and a certificate.
+        no motion exists: INFEASIBLE or NO_SOLUTION, x None, and a certificate. Where bilateral constraints lose rank
+        the message of a SOLVED acceleration says that limits along branches may be others.
 
     Raises
     ------
@@ -76,7 +81,7 @@ def resolve(
     solution = _solve(dynamics, method, convex, start, tol, thorough)
     if dynamics.level == "velocity" and any(bends(row) for row in dynamics.rows):
         return relinearised(dynamics, solution, lambda near: _solve(near, method, convex, start, tol, thorough))
-    return solution
+    return _with_note(dynamics, solution)
 
 
 def _solve(
@@ -102,6 +107,14 @@ def _solve(
     return _without_motion(dynamics, answer) if answer.status in NO_MOTION else answer
 
 
+def _with_note(dynamics: LocalDynamics, solution: Solution) -> Solution:
+    """Return an answer that says so where constraints lose rank at the state."""
+    note = rank_note(dynamics) if solution.solved else ""
+    if not note:
+        return solution
+    return solution.but(message=f"{solution.message or Status.SOLVED.advice} But {note}.")
+
+
 def _without_motion(dynamics: LocalDynamics, answer: Solution) -> Solution:
     """Return an answer that proves that there is no motion: without one, and with the constraints in its message."""
     if answer.status is Status.INFEASIBLE and answer.certificate is not None:
@@ -114,7 +127,7 @@ def _without_motion(dynamics: LocalDynamics, answer: Solution) -> Solution:
 def _with_convex(method: Method | None, omega: AdmissibleSet) -> Method | None:
     if not omega.convex:
         return method
-    from ..programs.backends.cvxpy_ import Cvxpy
+    from ..programs.quadratic.backends.cvxpy_ import Cvxpy
 
     if method is None:
         return Cvxpy(constraints=omega.convex)

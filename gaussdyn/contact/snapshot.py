@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from .._show import fitted, names, short, span
 from ..arrays import Array, matrix, scalar, vector
 from ..errors import InputError
 from ..linalg.factor import cholesky, solve_spd
@@ -95,6 +96,14 @@ class LocalDynamics:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "x_free", solve_spd(self.factor, self.h))
+
+    def __repr__(self) -> str:
+        """Return of what it is, when, and the constraints with their gaps."""
+        near = sorted(self.rows, key=lambda row: row.gap)
+        rows = [f"{row.id} ({row.kind}, gap {row.gap:.3g})" for row in near]
+        parts = [short(self.system).split("(")[0], f"level={self.level}", f"t={self.t:g} s", f"nq={len(self.q)}"]
+        parts += [f"nv={self.nv}", f"v = {span(self.v)}", f"h = {span(self.h)}", f"{len(rows)} rows: {names(rows)}"]
+        return fitted("LocalDynamics", parts)
 
     @property
     def nv(self) -> int:

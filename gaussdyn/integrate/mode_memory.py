@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from ..arrays import Array
-from .accumulation import Rebound
-from .modes import Mode, Modes
+from .contact_modes import Mode, Modes
+from .impact.zeno import Rebound
 
 MODE, REBOUND, LENGTH, CROWD = ":mode", ":rebound", "event_driven:h", "event_driven:crowd"
-LARGEST = "event_driven:largest"
+LARGEST, PACE = "event_driven:largest", "event_driven:pace"
 
 
 def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mode]:

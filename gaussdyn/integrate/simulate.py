@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..errors import InvariantBroken, raised_in
+from ..errors import PRESSED, Interrupted, InvariantBroken, interrupts, raised_in
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
-from .archive import Archive
-from .examine import Effort, Examination, Finding, OnMultiple
-from .interrupts import Interrupts
-from .moreau_jean import MoreauJean
-from .proofs import NONE
-from .record import ProblemFiles, Target
-from .recorder import Recorder
-from .resume import check_same, complete
-from .stepper import Control, Step, Stepper, held_control
-from .task import Task, check_applies, check_length, check_options, check_stepper, describe, placed, task_of, versions
-from .trajectory import Stop, Trajectory
+from .run.certificate_log import NONE
+from .run.checkpoints import Archive
+from .run.checkpoints import check_options as check_place
+from .run.interrupts import Interrupts
+from .run.problem_files import ProblemFiles, Target
+from .run.recorder import Recorder
+from .run.resume import check_same, complete
+from .run.setup import (
+    RunSetup,
+    check_applies,
+    check_length,
+    check_options,
+    check_stepper,
+    chosen_stepper,
+    describe,
+    placed,
+    setup_of,
+    versions,
+    with_outputs,
+)
+from .run.trajectory import INTERRUPT, Trajectory
+from .run.uniqueness_checks import Effort, Examination, Finding, OnMultiple
+from .run.values import Stop
+from .stepper import Control, Step, Stepper
 
 if TYPE_CHECKING:
-    from .compiled_answer import ManySteps
+    from .time_stepping.compiled.lazy_step import ManySteps
 
 MOST_AT_ONCE = 256  # steps between two looks at the clock
 Progress = Callable[[float, float], None]
 OnFailure = Literal["stop", "record"]
+OnInterrupt = Literal["raise", "return"]
 
 
 def simulate(
@@ -42,6 +56,7 @@ def simulate(
     examine: Effort | None = None,
     on_multiple: OnMultiple = "continue",
     on_failure: OnFailure = "stop",
+    on_interrupt: OnInterrupt = "raise",
     progress: Progress | None = None,
     record: Target | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -62,15 +77,19 @@ def simulate(
     control : callable or Array, optional
         ``control(t, state)``, evaluated at the beginning of every step and held.
     save : int
-        Every how many steps a state is saved; the first and the last always are. Where `MoreauJean` takes compiled
-        steps it takes many at once in between, as long as no contact opens, closes, sticks or slips.
+        Every how many steps a state is saved; the first and the last always are. A stepper that can takes many steps
+        at once in between, as long as no contact opens, closes, sticks or slips.
     examine : str, optional
-        off, cheap or full: how the acceleration problem is examined before every step. Default: off, and cheap where
-        `on_multiple` asks for something, which it cannot know of without.
+        off, start, cheap or full: how the acceleration problem is examined before every step; start: before the first
+        one only, up to 8 contacts. Default: start, and cheap where `on_multiple` asks for something, which it cannot
+        know of without. Where a run that begins so takes one of several motions an event ``chosen`` says so.
     on_multiple : str
         Where it has several solutions: continue (nearest to the last reactions), first, or raise (the run stops).
     on_failure : str
         stop, or record: go on with the best velocity found, and keep the status.
+    on_interrupt : str
+        What Ctrl-C does once the run is stored (the first one; another one comes through then, a third at once): raise
+        ends the program or the cell, return gives back the run as STOPPED, so that a loop over runs goes on.
     progress : callable, optional
         Called as ``progress(t, t_end)`` after every step, or after all that were taken at once.
     record : path or (path, n), optional
@@ -90,7 +109,8 @@ def simulate(
     -------
     Trajectory
         COMPLETED; or STOPPED with a reason and all that was computed before: after a step that is not SOLVED, or a
-        function of the system, the control or a column that raises or returns NaN in mid-run, or an interrupt.
+        function of the system, the control or a column that raises or returns NaN in mid-run, or Ctrl-C
+        (`on_interrupt`).
 
     Raises
     ------
@@ -100,41 +120,60 @@ def simulate(
         settings.
     SceneError
         A run that shall be resumed cannot be read.
+    KeyboardInterrupt
+        Ctrl-C, unless `on_interrupt` is return; as `errors.Interrupted` its attribute ``trajectory`` is the run up to
+        there (``sys.last_value.trajectory`` in a notebook), which is in `out`, too.
     """
-    check_options(save, on_failure, progress, project)
+    check_options(save, on_failure, on_interrupt, progress, project)
+    check_place(out, chunk, resume)
     check_stepper(stepper)
-    task = task_of(scene_or_system, state, t_end, control)
-    stepper = MoreauJean(dt=task.dt) if stepper is None else stepper
-    check_length(task, stepper)
-    check_applies(task, stepper)
-    task = placed(task, stepper, project)
-    examination = Examination.of(examine, on_multiple)
-    loop = Loop(
-        task=task, stepper=stepper, examination=examination,
-        files=ProblemFiles.of(record, task.name), on_failure=on_failure, progress=progress,
-    )  # fmt: skip
-    asked = {"save": save, "examine": examination.effort, "on_multiple": on_multiple, "on_failure": on_failure}
-    settings = describe(task, stepper, **asked)
-    recorder = Recorder.start(task, save, {"scene": task.name, "settings": settings, "versions": versions()})
-    archive = Archive.of(out, chunk, resume)
-    with Interrupts() as interrupts:
+    with Interrupts() as keyboard:
+        setup = setup_of(scene_or_system, state, t_end, control)
+        stepper = chosen_stepper(stepper, setup)
+        check_length(setup, stepper)
+        check_applies(setup, stepper)
+        setup = with_outputs(placed(setup, stepper, project), stepper)
+        examination = Examination.of(examine, on_multiple)
+        loop = Loop(
+            setup=setup, stepper=stepper, examination=examination,
+            files=ProblemFiles.of(record, setup.name), on_failure=on_failure, progress=progress,
+        )  # fmt: skip
+        asked = {"save": save, "examine": examination.effort, "on_multiple": on_multiple, "on_failure": on_failure}
+        settings = describe(setup, stepper, **asked)
+        about = {"scene": setup.name, "settings": settings, "versions": versions(), "system": setup.system}
+        recorder = Recorder.start(setup, save, about)
+        keyboard.hold()
+        archive = Archive.of(out, chunk, resume)
         if archive is None:
-            return recorder.trajectory(loop.run(recorder, task.state, interrupts))
-        return _archived(loop, recorder, archive, interrupts)
+            run = recorder.trajectory(loop.run(recorder, setup.state, keyboard))
+        else:
+            run = _archived(loop, recorder, archive, keyboard)
+        if keyboard.pending or (run.interrupted and on_interrupt == "raise"):
+            keyboard.pending = False
+            raise Interrupted(_kept(run, out), run)
+    return run
 
 
-def _archived(loop: Loop, recorder: Recorder, archive: Archive, interrupts: Interrupts) -> Trajectory:
+def _kept(run: Trajectory, out: str | os.PathLike[str] | None) -> str:
+    """Return in words how far an interrupted run got, where it is, and how to go on."""
+    said = f"{PRESSED} at t = {run.t_reached:g} s of {run.settings['t_end']:g} s."
+    said += " The run up to there: `trajectory` of this exception (sys.last_value.trajectory if nobody caught it)"
+    said += "" if out is None else f"; it is in {os.fspath(out)}, and resume=True goes on with it"
+    return said + '. To have it returned instead: on_interrupt="return".'
+
+
+def _archived(loop: Loop, recorder: Recorder, archive: Archive, keyboard: Interrupts) -> Trajectory:
     """Begin or go on with a run on disk, and return all of it."""
     try:
-        state, earlier = loop.task.state, archive.take_earlier()
+        state, earlier = loop.setup.state, archive.take_earlier()
         if earlier is not None:
             check_same(earlier, recorder.about["settings"], recorder.about["versions"])
-            if complete(earlier, loop.task.t_end):
-                return earlier
+            if complete(earlier, loop.setup.t_end):
+                return replace(earlier, system=loop.setup.system)
             state = recorder.go_on(earlier)
         archive.begin(recorder)
         del earlier  # it is on disk, and may be large
-        stop = loop.run(recorder, state, interrupts, archive)
+        stop = loop.run(recorder, state, keyboard, archive)
         return archive.finish(recorder, stop)
     finally:
         archive.release()
@@ -144,7 +183,7 @@ def _archived(loop: Loop, recorder: Recorder, archive: Archive, interrupts: Inte
 class Loop:
     """What is done in every step of a run."""
 
-    task: Task
+    setup: RunSetup
     stepper: Stepper
     examination: Examination
     files: ProblemFiles | None
@@ -152,55 +191,67 @@ class Loop:
     progress: Progress | None
 
     def run(
-        self, recorder: Recorder, state: State, interrupts: Interrupts, archive: Archive | None = None
+        self, recorder: Recorder, state: State, keyboard: Interrupts, archive: Archive | None = None
     ) -> Stop | None:  # fmt: skip
         """Advance to the end, and return why it did not get there if it did not."""
-        while state.t < self.task.t_end:
-            try:
-                interrupts.allow()
-                many = self._many(recorder, state, archive)
-                one = self._step(recorder, state, interrupts) if many is None else None
-                interrupts.hold()
-                if many is not None:
-                    recorder.add_many(many)
-                if one is not None:
-                    recorder.add(*one)
-                state = recorder.final
-                if archive is not None:
-                    archive.keep(recorder)
-                if self.progress is not None:
-                    self.progress(state.t, self.task.t_end)
-                if one is not None and one[0].ends:
-                    return Stop(t=state.t, reason=one[0].ends)
-            except InvariantBroken:
-                raise
-            except _Stopped as stopped:
-                return stopped.stop
-            except (Exception, KeyboardInterrupt) as error:
-                return Stop(t=state.t, reason=f"{type(error).__name__}: {error}{raised_in(error)}")
-            finally:
-                interrupts.hold()
+        if recorder.count == 0:
+            setup, rows, name = self.setup, recorder.first_rows, self.stepper.name
+            recorder.first = self.examination.at_start(setup.system, state, setup.control, rows, name)
+        while state.t < self.setup.t_end:
+            stop = self._advance(recorder, state, keyboard, archive)
+            if stop is not None:
+                return stop
+            state = recorder.final
         return None
+
+    def _advance(
+        self, recorder: Recorder, state: State, keyboard: Interrupts, archive: Archive | None
+    ) -> Stop | None:  # fmt: skip
+        """Take one step, or many at once, record them, and return why the run ends there if it does."""
+        recording = False
+        try:
+            keyboard.allow()
+            many = self._many(recorder, state, archive)
+            one = self._step(recorder, state, keyboard) if many is None else None
+            keyboard.hold()
+            keyboard.check()
+            recording = True
+            if many is not None:
+                recorder.add_many(many)
+            if one is not None:
+                recorder.add(*one)
+            recording, state = False, recorder.final
+            if archive is not None:
+                archive.keep(recorder)
+            if self.progress is not None:
+                self.progress(state.t, self.setup.t_end)
+            return Stop(t=state.t, reason=one[0].ends) if one is not None and one[0].ends else None
+        except (Exception, KeyboardInterrupt) as error:
+            keyboard.hold()
+            if recording and interrupts(error):  # the second Ctrl-C in a row: what is recorded is not whole
+                raise
+            if keyboard.behind(error):
+                said = str(error) if isinstance(error, KeyboardInterrupt) else PRESSED
+                return Stop(t=state.t, reason=f"{INTERRUPT}: {said}{raised_in(error)}")
+            if isinstance(error, InvariantBroken):
+                raise
+            if isinstance(error, _Stopped):
+                return error.stop
+            return Stop(t=state.t, reason=f"{type(error).__name__}: {error}{raised_in(error)}")
 
     def _many(self, recorder: Recorder, state: State, archive: Archive | None) -> ManySteps | None:
         """Return steps that kernels have taken up to the next one to be saved, or that changed a contact; None if none.
 
         A control that depends on the state, examinations and files need to see every step.
         """
-        task, stepper = self.task, self.stepper
+        setup, stepper = self.setup, self.stepper
         room = archive.room(recorder) if archive is not None else None
         n = min(MOST_AT_ONCE, recorder.save - recorder.count % recorder.save, MOST_AT_ONCE if room is None else room)
-        seen = self.files is not None or self.examination.effort != "off" or callable(task.control)
-        if n < 2 or seen or not isinstance(stepper, MoreauJean):
-            return None
-        kernels = stepper.kernels(task.system)
-        if kernels is None:
-            return None
-        held = held_control(task.control, state)
-        many = kernels.advance_many(stepper, state, n, held, t_max=task.t_end, whole=False)
-        return many if many.taken else None
+        seen = self.files is not None or self.examination.every_step or callable(setup.control)
+        ahead = None if n < 2 or seen else getattr(stepper, "advance_many", None)
+        return None if ahead is None else ahead(setup.system, state, n, setup.t_end, control=setup.control)
 
-    def _step(self, recorder: Recorder, state: State, interrupts: Interrupts) -> tuple[Step, Finding]:
+    def _step(self, recorder: Recorder, state: State, keyboard: Interrupts) -> tuple[Step, Finding]:
         """Examine the state and advance from it; libraries that write files may swallow an interrupt.
 
         Raises
@@ -208,15 +259,15 @@ class Loop:
         _Stopped
             The run shall not go on.
         """
-        task = self.task
-        found = self.examination.look(task.system, state, task.control)
-        recorder.proofs.see(task.system, state, task.control, found.outcome)
+        setup = self.setup
+        found = self.examination.look(setup.system, state, setup.control)
+        recorder.proofs.see(setup.system, state, setup.control, found.outcome)
         if stop := self.examination.refuses(state.t, found.outcome):
             raise _Stopped(stop)
         start = self.examination.start_of_step(state, found.outcome)
-        step = self.stepper.advance(task.system, start, task.t_end, control=task.control)
+        step = self.stepper.advance(setup.system, start, setup.t_end, control=setup.control)
         if self.files is not None:
-            interrupts.hold()
+            keyboard.hold()
             self.files.add(recorder.count + 1, step)
         if not (step.solution.solved or (self.on_failure == "record" and step.state is not step.start)):
             recorder.proofs.add(step.start.t, NONE, step.solution.certificate)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from .._show import brief
 from ..arrays import Array, vector
 from ..errors import InputError
 from ..mechanics.rows import Row
@@ -14,9 +15,9 @@ from ..mechanics.system import System
 
 if TYPE_CHECKING:
     from ..contact.snapshot import LocalDynamics
-    from ..programs.solution import Solution
-    from .changes import Change
-    from .strikes import Strike
+    from ..programs.solution.solution import Solution
+    from .impact.history import ImpactRecord
+    from .mode_changes import Change
 
 Control = Callable[[float, State], Array] | Array
 
@@ -72,7 +73,7 @@ class Step:
         Kinetic and potential energy at the end, J, where the stepper knows them.
     changes : tuple of Change or None
         What was passed on the way, where the stepper locates events; None: what `modes` say at the end.
-    strikes : tuple of Strike
+    impacts : tuple of ImpactRecord
         The impacts on the way, where the stepper locates them.
     ends : str
         Why the run shall end after this step, if it shall.
@@ -92,15 +93,17 @@ class Step:
     restitution: float = 1.0
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None
-    strikes: tuple[Strike, ...] = ()
+    impacts: tuple[ImpactRecord, ...] = ()
     ends: str = ""
+
+    __repr__ = brief
 
     def contact_force(self, one: str, other: str) -> Array:
         """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.
 
         Contacts whose rows do not tell their bodies and directions are left out.
         """
-        from .contact_table import force_between
+        from .contact_forces import force_between
 
         return force_between(self.rows, self.reactions, self.dt, one, other)
 
@@ -128,7 +131,11 @@ class Rebuilt:
 
 
 class Stepper(Protocol):
-    """A frozen value that advances any `System`."""
+    """A frozen value that advances any `System`.
+
+    One that can take many steps in one call has ``advance_many(system, state, n, t_max, *, control)``, too: up to n
+    steps as far as nothing happens that a run must see, or None; `MoreauJean` shows what they are returned as.
+    """
 
     name: ClassVar[str]
 
@@ -179,3 +186,17 @@ def check_same_rows(found: tuple[Row, ...], expected: tuple[Row, ...]) -> None:
         given = ", ".join(row.id for row in found) or "none"
         allowed = f"the same ids in the same order in every state: {', '.join(row.id for row in expected) or 'none'}"
         raise InputError("rows(t, q, v)", given, allowed, "Open contacts are rows too.")
+
+
+def near_of(system: System, start: State, dt: float) -> System:
+    """Return the system with the contacts that may act within a step.
+
+    Raises
+    ------
+    InputError
+        `system.near` returns something else, or a system of another size.
+    """
+    local = system.near(start.t, start.q, start.v, dt)
+    if local is not system and (getattr(local, "nq", None), getattr(local, "nv", None)) != (system.nq, system.nv):
+        raise InputError("near(t, q, v, dt)", repr(local), f"a System with nq = {system.nq}, nv = {system.nv}")
+    return local

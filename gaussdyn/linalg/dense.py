@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import A1, A2, kernel
 from ..arrays import Array
 
 
@@ -119,3 +119,31 @@ def solve_upper_transposed_many(U: Array, X: Array) -> None:
 def norm(x: Array) -> float:
     """Return the Euclidean norm of x."""
     return float(np.sqrt(dot(x, x, x.shape[0])))
+
+
+@kernel(f"boolean({A2}, {A1})", borrows=True)
+def solve_dense(A: Array, b: Array) -> bool:
+    """Solve A x = b by elimination with row pivots; b becomes x, A is overwritten. False if A is singular."""
+    n = len(b)
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > abs(A[p, k]):
+                p = i
+        if not abs(A[p, k]) > 0.0:
+            return False
+        if p != k:
+            for j in range(k, n):
+                A[k, j], A[p, j] = A[p, j], A[k, j]
+            b[k], b[p] = b[p], b[k]
+        for i in range(k + 1, n):
+            f = A[i, k] / A[k, k]
+            if f != 0.0:
+                b[i] -= f * b[k]
+                for j in range(k + 1, n):
+                    A[i, j] -= f * A[k, j]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            b[k] -= A[k, j] * b[j]
+        b[k] /= A[k, k]
+    return True

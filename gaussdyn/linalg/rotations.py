@@ -30,11 +30,6 @@ def product(p: ArrayLike, q: ArrayLike) -> Array:
     ])  # fmt: skip
 
 
-def conjugate(q: Array) -> Array:
-    """Return the inverse of a unit quaternion, shape (4,)."""
-    return np.array([q[0], -q[1], -q[2], -q[3]])
-
-
 def matrix_of(q: ArrayLike) -> Array:
     """Return the rotation matrix of a quaternion of any length but 0, shape (3, 3)."""
     w, x, y, z = np.asarray(q, dtype=np.float64).tolist()
@@ -59,18 +54,9 @@ def quaternion_of(R: ArrayLike) -> Array:
     return q / (math.copysign(1.0, q[0]) * math.sqrt(q @ q))
 
 
-def cayley(q: ArrayLike, turn: ArrayLike) -> Array:
-    """Return q (1, turn / 2) with length one: q turned about body axes by Cayley's map, shape (4,).
-
-    Parameters
-    ----------
-    q : array_like, shape (4,)
-    turn : array_like, shape (3,)
-        dt times the angular velocity in body axes, rad; the angle turned is 2 atan(|turn| / 2).
-    """
-    x, y, z = np.asarray(turn, dtype=np.float64).tolist()
-    moved = product(q, (1.0, 0.5 * x, 0.5 * y, 0.5 * z))
-    return moved / math.sqrt(moved @ moved)
+def conjugate(q: Array) -> Array:
+    """Return the inverse of a unit quaternion, shape (4,)."""
+    return np.array([q[0], -q[1], -q[2], -q[3]])
 
 
 def exponential(turn: ArrayLike) -> Array:

@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._show import brief
 from ..arrays import Array, matrix, scalar, vector
 from ..errors import InputError
 from ..linalg.factor import cholesky
-from .differences import derivative, gradient
 from .rows import Row
 from .state import State
 from .system import System, check_is_system
+from .user.differences import derivative, gradient
 
 Reader = Callable[[str, float, Array, Array], Row]
 KEPT = 2000  # states whose rows are kept while they are compared
@@ -65,6 +66,8 @@ class SystemReport:
 
     states: int
     findings: tuple[Finding, ...] = field(default=())
+
+    __repr__ = brief
 
     @property
     def ok(self) -> bool:

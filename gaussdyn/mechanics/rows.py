@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from .._show import brief
 from ..arrays import Array, matrix, scalar, vector
 from ..errors import InputError
 
@@ -82,6 +83,8 @@ class Row:
     between: tuple[str, str] = ("", "")
     point: Array | None = None
     frame: Array | None = None
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         _choose("kind", self.kind, KINDS)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .._show import brief
 from .state import State
 from .system import System
 
@@ -95,3 +96,5 @@ class Scene:
     control: Callable[[float, State], Array] | None = None
     expected_stop: str | None = None
     dim: int = 2
+
+    __repr__ = brief

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from .._show import brief
 from ..arrays import Array, scalar, vector
 from ..errors import InputError
 
@@ -36,6 +37,8 @@ class State:
     v: Array
     t: float = 0.0
     memory: Mapping[str, Array] = field(default_factory=dict)
+
+    __repr__ = brief
 
     def __post_init__(self) -> None:
         check_memory(self.memory)

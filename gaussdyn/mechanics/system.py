@@ -66,7 +66,7 @@ class System(Protocol):
         ...
 
     def drawables(self, q: Array) -> list[dict[str, Any]]:
-        """Return shapes to draw as plain dictionaries: see `planar_shapes` and `spatial_drawables`."""
+        """Return shapes to draw as plain dictionaries: see `drawables` and `drawables`."""
         ...
 
     def spec(self) -> dict[str, Any]:

@@ -5,37 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 from ..arrays import Array, scalar
-from ..errors import InputError
-from .complementarity import ComplementarityProblem, LinearComplementarity
-from .quadratic import QuadraticProgram
-from .residuals import TOL
-from .solution import Solution
+from ..errors import InputError, keeps_interrupts
+from .method import Method
+from .problems.complementarity import ComplementarityProblem, LinearComplementarity
+from .problems.quadratic import QuadraticProgram
+from .solution.residuals import TOL
+from .solution.solution import Solution
 
 
-class Method(Protocol):
-    """A frozen value that knows how to solve one kind of problem, and prints its settings."""
-
-    name: ClassVar[str]
-
-    def solve(self, problem: Any) -> Solution:
-        """Solve, verify, and return the answer.
-
-        Raises
-        ------
-        InputError
-            If the method does not apply to this kind of problem.
-        """
-        ...
-
-
+@keeps_interrupts
 def solve(
-    problem: Any, *, method: Method | None = None, start: Array | None = None, tol: float = TOL, seconds: float = 30.0,
-    thorough: bool = True,
+    problem: Any, *, method: Method | None = None, start: Array | None = None, tol: float = TOL,
+    seconds: float | None = None, thorough: bool = True, effort: float = 1.0,
 ) -> Solution:  # fmt: skip
     """Solve a quadratic program, an LCP or a block complementarity problem.
+
+    What is tried follows from the problem and from counts of work, never from the clock: the answer is the same on a
+    slow machine and on a busy one.
 
     Parameters
     ----------
@@ -47,11 +36,16 @@ def solve(
         found first. A method that is given, and a quadratic program (whose answer is unique), do without.
     tol : float
         Residual E up to which a block problem counts as solved; a method that is given has its own.
-    seconds : float
-        Wall time after which no further attempt at a block problem is begun. Nearly all take milliseconds; the hardest
-        are solved by central paths (`CentralPath`; not with `start`), one after another: the longer, the likelier.
+    seconds : float, optional
+        Wall time after which a call for a block problem is stopped: its status is TIME_LIMIT then, whatever point it
+        has. None: it goes on until the counts of work, or those of the method given, end it. Methods that pivot or
+        enumerate, and those for quadratic programs, do not look at it.
     thorough : bool
         Whether slow methods shall have a try at a block problem that quick ones leave unsolved.
+    effort : float
+        Factor on the work after which a block problem is left unsolved: 1 is about half a minute, nearly all problems
+        take milliseconds. The hardest are solved by central paths (`CentralPath`; not with `start`), one after
+        another: the more work, the likelier.
 
     Returns
     -------
@@ -61,17 +55,22 @@ def solve(
     Raises
     ------
     InputError
-        If `problem` is none of the above, `method` does not apply to it, or `tol` or `seconds` is not a number >= 0.
+        If `problem` is none of the above, `method` does not apply to it, or `tol`, `seconds` or `effort` is not a
+        number >= 0.
     """
-    for name, limit in (("tol", tol), ("seconds", seconds)):
+    for name, limit in (("tol", tol), ("seconds", 0.0 if seconds is None else seconds), ("effort", effort)):
         if type(limit) is not float or not 0.0 <= limit < math.inf:  # quick, for this runs often
             scalar(name, limit, low=0.0)
     if method is not None:
         if isinstance(method, type) or not hasattr(method, "solve"):
             raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
-        return method.solve(problem)
+        if seconds is None:
+            return method.solve(problem)
+        from .blocks.block_method import BlockMethod
+
+        return method.solve(problem, seconds=seconds) if isinstance(method, BlockMethod) else method.solve(problem)
     if isinstance(problem, (ComplementarityProblem, LinearComplementarity)):
-        return _drivers()[0](problem, start=start, tol=tol, seconds=seconds, thorough=thorough)
+        return _drivers()[0](problem, start=start, tol=tol, seconds=seconds, thorough=thorough, effort=effort)
     if isinstance(problem, QuadraticProgram):
         return _drivers()[1](problem)
     allowed = "a QuadraticProgram, LinearComplementarity or ComplementarityProblem"
@@ -80,7 +79,7 @@ def solve(
 
 @cache
 def _drivers() -> tuple[Callable[..., Solution], Callable[..., Solution]]:
-    from .solve_blocks import solve_blocks
-    from .solve_quadratic import solve_quadratic
+    from .blocks.solve_blocks import solve_blocks
+    from .quadratic.solve_quadratic import solve_quadratic
 
     return solve_blocks, solve_quadratic

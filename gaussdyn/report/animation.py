@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,13 @@ import numpy as np
 
 from ..arrays import Array, scalar
 from ..errors import InputError
-from ..integrate.contact_table import Contact
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.contact_history import Contact
+from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen, view
 from .film import acting, box, cone_length
+from .needs import MOVING_PICTURE, check_format
 from .pictures import draw, framed, matplotlib_part, points
 from .place import refused
 
@@ -101,15 +101,9 @@ def writer(path: Path) -> Any:
     InputError
         Another ending than .gif and .mp4, or .mp4 without ffmpeg.
     """
+    check_format("path", path, MOVING_PICTURE)
     module = matplotlib_part("animation")
-    if path.suffix.lower() == ".gif":
-        return module.PillowWriter
-    if path.suffix.lower() != ".mp4":
-        raise InputError("path", path, "a file ending in .gif or .mp4")
-    if shutil.which("ffmpeg") is None:
-        mend = "The program ffmpeg writes MP4 and is not on the PATH; install it, or write a .gif."
-        raise InputError("path", path, "a file ending in .gif, or .mp4 where ffmpeg is installed", mend)
-    return module.FFMpegWriter
+    return module.PillowWriter if path.suffix.lower() == ".gif" else module.FFMpegWriter
 
 
 def push(axis: Any, contacts: Sequence[Contact], length: float, unit: float) -> None:

@@ -10,9 +10,9 @@ import numpy as np
 from ..analysis.margins import friction_margins
 from ..arrays import Array
 from ..errors import BackendMissing
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
-from ..programs.residuals import TOL
+from ..programs.solution.residuals import TOL
 from .series import POINTS, Group, groups, spans, thinned
 
 # Okabe and Ito's colours, told apart by people who see no red or no green; dashes tell lines apart without any.
@@ -178,7 +178,7 @@ def _figure(unit: str, names: Sequence[str] = ()) -> Any:
 
 
 def _heading(group: Group) -> str:
-    name = "Reactions, mean over a step" if group.title == "Reactions" else group.title  # an impulse over its length
+    name = group.title
     title = name if group.unit in ("", "SI", "SI/s") else f"{name} ({group.unit})"
     more = len(group.names) - MOST_SERIES
     return title if more <= 0 else f"{title}: the first {MOST_SERIES} of {len(group.names)}"

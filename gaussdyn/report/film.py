@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, IntArray
-from ..integrate.contact_table import Contact
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.contact_history import Contact
+from ..integrate.run.trajectory import Trajectory
 from ..mechanics.system import System
 from .series import spans
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..analysis.margins import saved_state
-from ..contact.outcome import outcome
-from ..contact.verdicts import Verdict
+from ..contact.outcome.outcome import outcome
+from ..contact.outcome.verdicts import Verdict
 from ..errors import InputError
-from ..integrate.examine import accelerating
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory
+from ..integrate.run.uniqueness_checks import accelerating
 from ..mechanics.scene import Scene
 from .place import data_url
 from .series import spans
+from .subject import is_catalogued
 
 MOST = 200  # rows of the table
 LEAVES = 5000  # of a tree of modes that is proved for the page
@@ -64,7 +65,7 @@ def stretches(run: Trajectory, scene: Scene | None) -> tuple[list[Stretch], int]
         end = int(np.searchsorted(borders, stop))
         proof = {} if scene is None or label in proved else _proof(run, scene, label, at)
         proved.add(label)
-        command = _command(run, start) if scene is not None and label not in ("UNIQUE", "NOT_EXAMINED") else ""
+        command = _command(run, start) if is_catalogued(scene) and label not in ("UNIQUE", "NOT_EXAMINED") else ""
         found.append(Stretch(label=label, start=start, stop=stop, steps=end - at, command=command, **proof))
         at = end
     return found[:MOST], max(len(found) - MOST, 0)

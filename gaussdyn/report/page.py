@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..contact.verdicts import ADVICE
+from ..contact.outcome.verdicts import ADVICE
 from ..errors import BackendMissing
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from .charts import OUTCOME_COLOURS, charts, library
 from .film import embedded, film
@@ -142,12 +142,3 @@ def filled(template: str, **values: Any) -> str:
     loader = jinja2.FileSystemLoader(HERE)
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     return str(environment.get_template(template).render({"figure": figure, "version": __version__, **values}))
-
-
-def check_installed() -> None:
-    """Raise BackendMissing if a library that the page needs is not installed."""
-    from importlib.util import find_spec
-
-    for name in ("plotly", "jinja2", "matplotlib"):
-        if find_spec(name) is None:
-            raise BackendMissing(name, "report")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory
 from ..mechanics.system import System
 from .charts import PALETTE
 from .pictures import matplotlib_part, save

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import BackendMissing, InputError
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen
@@ -23,31 +23,11 @@ Shape = Mapping[str, Any]
 GROUND = "#d9dee3"
 
 
-def plot(run: Trajectory, *, scene: Scene | None = None, path: str | Path | None = None) -> Any:
-    """Draw all columns of a run, grouped by kind and unit, and the residual of every step.
-
-    Parameters
-    ----------
-    run : Trajectory
-    scene : Scene, optional
-        What was run: four instants of it stand above the columns.
-    path : str or Path, optional
-        Where to write it too; the ending decides the format (.png, .svg, .pdf).
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    BackendMissing
-        If matplotlib is not installed.
-    InputError
-        If `path` has an unknown ending or cannot be written.
-    """
+def columns_figure(run: Trajectory, *, scene: Scene | System | None = None, path: str | Path | None = None) -> Any:
+    """Return the figure of all columns, grouped by kind and unit, and the residual of every step; see `plot`."""
     pyplot = matplotlib_part("pyplot")
     parts = groups(run)
-    shown = [] if scene is None else _poses(scene.system, run)
+    shown = [] if scene is None else _poses(scene.system if isinstance(scene, Scene) else scene, run)
     rows = len(parts) + 1 + bool(shown)
     figure = pyplot.figure(figsize=(8, 2.2 * rows), layout="constrained")
     grid = figure.add_gridspec(rows, max(len(shown), 1))

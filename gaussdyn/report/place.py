@@ -9,7 +9,7 @@ import base64
 from pathlib import Path
 
 from ..errors import InputError
-from ..integrate import storage
+from ..integrate.run import hdf5 as storage
 
 
 def place(path: Path, data: bytes | memoryview) -> Path:

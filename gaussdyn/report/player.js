@@ -331,12 +331,15 @@
     " ": () => run(!playing), ArrowRight: (e) => step(e.shiftKey ? 10 : 1), ArrowLeft: (e) => step(e.shiftKey ? -10 : -1),
     Home: () => step(-frames), End: () => step(frames), "+": () => zoom(1.5), "-": () => zoom(1 / 1.5),
   };
+  // Keys act on the whole page, but for what has the focus and needs them itself: fields, lists, tables that scroll.
+  const needs = (focus, key) => {
+    if (focus === slider) return false;
+    if (focus.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(focus.tagName)) return true;
+    if (["BUTTON", "SUMMARY"].includes(focus.tagName)) return key === " ";
+    return key !== "+" && key !== "-" && focus.closest("[tabindex], .scroll, pre") !== null;
+  };
   document.addEventListener("keydown", (event) => {
-    const player = byId("player"), inside = player.contains(event.target);
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
-    if (event.target.tagName === "SELECT" || (event.target.tagName === "BUTTON" && event.key === " ")) return;
-    if (!inside && event.target !== document.body) return;
-    if (!inside && (event.key === "Home" || event.key === "End")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS) || needs(event.target, event.key)) return;
     event.preventDefault();
     KEYS[event.key](event);
   });

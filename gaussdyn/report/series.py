@@ -9,17 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, IntArray
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory
 
 POINTS = 2000
-ENERGIES = ("kinetic", "potential", "energy", "work_reactions", "work_forces", "work_projection")
+ENERGIES = ("kinetic", "potential", "energy", "spring_energy", "work_reactions", "work_forces", "work_projection")
 KNOWN = {*ENERGIES, "t", "E", "energy_error"}
 PATTERNS = (
     ("Coordinates", re.compile(r"q\d+")),
     ("Velocities", re.compile(r"v\d+")),
+    ("Joints", re.compile(r"[^/.]+:(angle|position|turn|rate)[^.]*")),
+    ("Drives", re.compile(r"[^/.]+:(torque|force)")),
     ("Control", re.compile(r"control\d+")),
     ("Gaps", re.compile(r".*\.gap")),
-    ("Reactions", re.compile(r".*\.r(_[A-Z]?\d*)?")),
+    ("Reactions, mean over a step", re.compile(r".*\.r(_[A-Z]?\d*)?|[^/.]+:reaction[^.]*")),
 )
 
 
@@ -43,7 +45,7 @@ def groups(run: Trajectory) -> tuple[Group, ...]:
     found: dict[tuple[str, str], list[str]] = {}
     for name in run.names:
         if name not in KNOWN:
-            found.setdefault((_title(name), run.unit(name)), []).append(name)
+            found.setdefault((_title(run.columns[name].also or name), run.unit(name)), []).append(name)
     found[("Energy balance", "J")] = [name for name in ENERGIES if name in run]
     found[("Error of the energy balance", "J")] = [name for name in ("energy_error",) if name in run]
     order = ["Outputs", *(title for title, _ in PATTERNS), "Energy balance", "Error of the energy balance"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from ..integrate.tree import BRANCHES, COMPLETED, MEANING, SAME, Future, Tree
+from ..integrate.futures.future_tree import BRANCHES, COMPLETED, MEANING, SAME, Future, Tree
 from .page import filled
 from .place import data_url, place
 

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
-from .animation import animate, writer
-from .page import check_installed, write_page
-from .pictures import matplotlib_part, plot
+from ..mechanics.system import System
+from .animation import animate
+from .needs import MOVING, PAGES, PICTURES, RUN_REPORT, check_format
+from .page import write_page
+from .pictures import columns_figure
+from .subject import subject
 
-PAGES, PICTURES, MOVING = (".html", ".htm"), (".png", ".svg", ".pdf"), (".gif", ".mp4")
 
-
-def check_report(path: Path) -> None:
+def check_report(path: Path, scene: Scene | None = None, name: str = "report") -> None:
     """Refuse, before any work, a report that could not be written in the end.
 
     Raises
@@ -24,21 +25,30 @@ def check_report(path: Path) -> None:
     BackendMissing
         If a library that it needs is not installed.
     InputError
-        An unknown ending, or .mp4 without ffmpeg.
+        An unknown ending (`name` is what the caller calls the path), .mp4 without ffmpeg, a moving picture of a scene
+        with nothing to draw.
     """
-    ending = path.suffix.lower()
-    if ending in PAGES:
-        check_installed()
-    elif ending in PICTURES:
-        matplotlib_part("figure")
-    elif ending in MOVING:
-        writer(path)
-    else:
-        raise InputError("report", path, f"a file ending in {', '.join((*PAGES, *PICTURES, *MOVING))}")
+    check_format(name, path, RUN_REPORT)
+    if scene is not None and path.suffix.lower() in MOVING and not scene.system.drawables(scene.state.q):
+        mend = f"Its `drawables` are empty; write {PAGES[0]} or {PICTURES[0]} instead."
+        raise InputError(name, f"{path} of {scene.name}", "a scene with something to draw", mend)
+
+
+def write_only_page(path: str | Path, run: Trajectory, scene: Scene | System | None) -> Path:
+    """Write the page of a run; see `Trajectory.page`."""
+    if Path(path).suffix.lower() not in PAGES:
+        mend = "Pictures and films: gaussdyn.plot(run, path=...)."
+        raise InputError("path", path, f"a file ending in {' or '.join(PAGES)}", mend)
+    return write_report(path, run, scene)
 
 
 def write_report(
-    path: str | Path, run: Trajectory, scene: Scene, *, checks: Sequence[Mapping[str, Any]] = (), command: str = ""
+    path: str | Path,
+    run: Trajectory,
+    scene: Scene | System | None = None,
+    *,
+    checks: Sequence[Mapping[str, Any]] = (),
+    command: str = "",
 ) -> Path:
     """Write the report of a run: a page, a picture of all columns, or a moving picture of the scene.
 
@@ -47,13 +57,17 @@ def write_report(
     BackendMissing
         If a library that it needs is not installed.
     InputError
-        An unknown ending, .mp4 without ffmpeg, a place that cannot be written.
+        An unknown ending, .mp4 without ffmpeg, a place that cannot be written; a film without anything to draw.
     """
     path = Path(path)
-    check_report(path)
+    check_report(path, scene if isinstance(scene, Scene) else None)
     if path.suffix.lower() in PAGES:
-        return write_page(path, run, scene=scene, checks=checks, command=command)
+        return write_page(path, run, scene=subject(run, scene), checks=checks, command=command)
     if path.suffix.lower() in MOVING:
-        return animate(run, scene, path)
-    plot(run, scene=scene, path=path)
+        shown = subject(run, scene)
+        if shown is None:
+            mend = "A run from a file does not know the shapes of your own system: plot(run, scene=system, path=...)."
+            raise InputError("scene", "none", "the scene or the system that was run", mend)
+        return animate(run, shown, path)
+    columns_figure(run, scene=scene, path=path)
     return path

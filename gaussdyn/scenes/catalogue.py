@@ -5,157 +5,45 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Iterable
+from importlib import import_module
 from types import ModuleType
 
 from ..arrays import scalar
 from ..errors import InputError
 from ..mechanics.scene import Parameter, Scene
-from . import (
-    andrews_squeezer,
-    arch,
-    associated_slider,
-    bar_on_supports,
-    belt_oscillator,
-    bipod,
-    bricard,
-    brick_on_slope,
-    capstan,
-    chaplygin_sleigh,
-    conveyor,
-    coulomb_oscillator,
-    cradle,
-    cue_ball,
-    darboux,
-    double_pendulum_impact,
-    drawer,
-    duffing_friction,
-    duffing_plane,
-    energy_constraint,
-    equal_crank,
-    falling_rod,
-    four_bar,
-    four_legs,
-    free_body,
-    incline,
-    ivanov_rod,
-    kapitza,
-    knife_edge,
-    ladder,
-    launched_cube,
-    leaving_sphere,
-    overhang,
-    painleve_klein,
-    painleve_rod,
-    parallelogram,
-    pendulum,
-    pinched_capsule,
-    rail_cars,
-    rattleback,
-    redundant_corner,
-    reentrant_corner,
-    rest_scenarios,
-    rimless_wheel,
-    rocking_block,
-    rolling_disc,
-    singular_pendulum,
-    slack_string,
-    slider_clearance,
-    slider_crank,
-    sliding_rod,
-    sphere_slip,
-    spinning_disc,
-    spinning_top,
-    stack,
-    stribeck_belt,
-    superball,
-    table,
-    tip_or_slide,
-    tippe_top,
-    turntable,
-    two_ball_drop,
-    v_groove,
-    wall_press,
-    wedge,
-    wedge_lock,
-    woodpecker,
-    zeno_ball,
-)
 
-_HOME: dict[str, ModuleType] = {
-    "andrews_squeezer": andrews_squeezer,
-    "arch": arch,
-    "associated_slider": associated_slider,
-    "bar_on_supports": bar_on_supports,
-    "belt_oscillator": belt_oscillator,
-    "bipod": bipod,
-    "bricard": bricard,
-    "brick_on_slope": brick_on_slope,
-    "capstan": capstan,
-    "chaplygin_sleigh": chaplygin_sleigh,
-    "conveyor": conveyor,
-    "coulomb_oscillator": coulomb_oscillator,
-    "cradle": cradle,
-    "cue_ball": cue_ball,
-    "darboux": darboux,
-    "double_pendulum_impact": double_pendulum_impact,
-    "drawer": drawer,
-    "duffing_friction": duffing_friction,
-    "duffing_plane": duffing_plane,
-    "energy_constraint": energy_constraint,
-    "equal_crank": equal_crank,
-    "falling_rod": falling_rod,
-    "four_bar": four_bar,
-    "four_legs": four_legs,
-    "free_body": free_body,
-    "incline": incline,
-    "ivanov_rod": ivanov_rod,
-    "kapitza": kapitza,
-    "knife_edge": knife_edge,
-    "ladder": ladder,
-    "launched_cube": launched_cube,
-    "leaving_sphere": leaving_sphere,
-    "overhang": overhang,
-    "painleve_klein": painleve_klein,
-    "painleve_rod": painleve_rod,
-    "parallelogram": parallelogram,
-    "pendulum": pendulum,
-    "pinched_capsule": pinched_capsule,
-    "rail_cars": rail_cars,
-    "rattleback": rattleback,
-    "redundant_corner": redundant_corner,
-    "reentrant_corner": reentrant_corner,
-    "rest_scenarios": rest_scenarios,
-    "rimless_wheel": rimless_wheel,
-    "rocking_block": rocking_block,
-    "rolling_disc": rolling_disc,
-    "singular_pendulum": singular_pendulum,
-    "slack_string": slack_string,
-    "slider_clearance": slider_clearance,
-    "slider_crank": slider_crank,
-    "sliding_rod": sliding_rod,
-    "sphere_slip": sphere_slip,
-    "spinning_disc": spinning_disc,
-    "spinning_top": spinning_top,
-    "stack": stack,
-    "stribeck_belt": stribeck_belt,
-    "superball": superball,
-    "table": table,
-    "tip_or_slide": tip_or_slide,
-    "tippe_top": tippe_top,
-    "turntable": turntable,
-    "two_ball_drop": two_ball_drop,
-    "v_groove": v_groove,
-    "wall_press": wall_press,
-    "wedge": wedge,
-    "wedge_lock": wedge_lock,
-    "woodpecker": woodpecker,
-    "zeno_ball": zeno_ball,
-}
+ROOMS: dict[str, tuple[str, ...]] = {
+    "impacts": (
+        "cradle", "double_pendulum_impact", "rail_cars", "rimless_wheel", "rocking_block", "slack_string",
+        "slider_clearance", "superball", "two_ball_drop", "woodpecker", "zeno_ball",
+    ),
+    "linkages": (
+        "andrews_squeezer", "bricard", "darboux", "energy_constraint", "equal_crank", "four_bar", "kapitza",
+        "parallelogram", "pendulum", "singular_pendulum", "slider_crank",
+    ),
+    "painleve": (
+        "falling_rod", "ivanov_rod", "painleve_klein", "painleve_rod", "sliding_rod",
+    ),
+    "sliding": (
+        "associated_slider", "belt_oscillator", "brick_on_slope", "capstan", "conveyor", "coulomb_oscillator",
+        "cue_ball", "duffing_friction", "duffing_plane", "incline", "launched_cube", "pinched_capsule",
+        "rest_scenarios", "sphere_slip", "spinning_disc", "stribeck_belt", "turntable", "wall_press",
+    ),
+    "spinning": (
+        "chaplygin_sleigh", "free_body", "knife_edge", "leaving_sphere", "rattleback", "rolling_disc",
+        "spinning_top", "tippe_top",
+    ),
+    "standing": (
+        "arch", "bar_on_supports", "bipod", "drawer", "four_legs", "ladder", "overhang", "redundant_corner",
+        "reentrant_corner", "stack", "table", "tip_or_slide", "v_groove", "wedge", "wedge_lock",
+    ),
+}  # fmt: skip
+_HOME = {name: f"{__package__}.{room}.{name}" for room, names in ROOMS.items() for name in names}
 
 
 def names() -> tuple[str, ...]:
     """Return the names of all scenes, sorted."""
-    return tuple(_HOME)
+    return tuple(sorted(_HOME))
 
 
 def parameters(name: str) -> dict[str, Parameter]:
@@ -202,9 +90,9 @@ def build(name: str, **params: float) -> Scene:
 def _scene(name: str) -> ModuleType:
     if name not in _HOME:
         meant = _suggest(name, _HOME)
-        allowed = "a scene that `gaussdyn scenes` lists" if meant else ", ".join(_HOME)
+        allowed = "a scene that `gaussdyn scenes` lists" if meant else ", ".join(names())
         raise InputError("scene", repr(name), allowed, meant)
-    return _HOME[name]
+    return import_module(_HOME[name])
 
 
 def _suggest(given: str, known: Iterable[str]) -> str:

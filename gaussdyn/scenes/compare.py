@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..integrate.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Exact, Scene
+
+GENERAL = "moreau_jean"
 
 
 def compare(scene: Scene, run: Trajectory) -> list[dict[str, Any]]:
@@ -23,6 +25,11 @@ def compare(scene: Scene, run: Trajectory) -> list[dict[str, Any]]:
     if run.stop is not None and not expected(scene, run):
         return [_entry(exact, None, None) for exact in scene.exact]
     return [_entry(exact, exact.measure(run), exact.tol.get(name) if same else None) for exact in scene.exact]
+
+
+def steppers(scene: Scene) -> tuple[str, ...]:
+    """Return the names of the steppers that a scene is meant for: those with a tolerance, and the general one."""
+    return tuple(sorted({name for exact in scene.exact for name in exact.tol} | {GENERAL}))
 
 
 def expected(scene: Scene, run: Trajectory) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..integrate.moreau_jean import MoreauJean
+from ..integrate.run.interrupts import interruptible
 from ..integrate.simulate import simulate
+from ..integrate.time_stepping.moreau_jean import MoreauJean
 from .catalogue import build
 
 ROUNDING = 1e-10  # errors below this, relative to max(1, |value|), say nothing about the order
@@ -46,6 +47,7 @@ class Convergence:
         return f"{self.name}: errors {errors} {self.unit}; {order}"
 
 
+@interruptible
 def observed_order(
     name: str, *, stepper: Any = None, levels: int = 3, dt: float | None = None, **params: float
 ) -> tuple[Convergence, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gaussdyn.contact.outcome.outcome import outcome
 from gaussdyn.contact.reactions import law_residual
 from gaussdyn.contact.resolve import reactions, resolve
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.mechanics.state import State
-from gaussdyn.mechanics.user_system import Acceleration, Position, UserSystem, Velocity
-from gaussdyn.programs.solution import Status
+from gaussdyn.mechanics.user.system import Acceleration, Position, UserSystem, Velocity
+from gaussdyn.programs.solution.status import Status
+from gaussdyn.scenes.linkages import darboux
 
 
 def answer(system, q, v, t=0.0, **options):
@@ -186,7 +188,7 @@ def test_reactions_are_told_by_constraint():
 def test_users_convex_constraint():
     import cvxpy
 
-    from gaussdyn.contact.omega import admissible_set
+    from gaussdyn.contact.admissible_set import admissible_set
 
     system = UserSystem(2, np.eye(2), [6.0, 8.0])
     dynamics = snapshot(system, State(q=[0, 0], v=[0, 0]))
@@ -198,3 +200,21 @@ def test_users_convex_constraint():
     assert not omega.contains(np.array([3.1, 4.1]), 1e-7)
     push = reactions(dynamics, solution)["convex"]  # along -a, with M a = h + push
     np.testing.assert_allclose(push, solution.x - [6.0, 8.0], atol=1e-12)
+
+
+def test_it_says_where_constraints_lose_rank_and_only_there():
+    """Darboux's square: the solver's acceleration takes H off its line; beside it, and in a mechanism with redundant
+    joints everywhere, there is nothing to say."""
+    system = darboux.system_of(Fx=1.0)
+    for h, words in ((0.0, True), (0.3, False)):
+        at = snapshot(system, State(q=darboux.place(h), v=darboux.motion_of(h, 1.0)))
+        found = resolve(at)
+        assert found.status is Status.SOLVED
+        assert found.r_unique is not words
+        assert ("lose rank at this configuration, 8 instead of 9" in found.explain()) is words
+        assert ("lose rank" in outcome(at).explain()) is words
+        assert str(outcome(at).verdict) == "UNIQUE"
+    rows = [Position(lambda t, q, k=k: k * q[0], kind="bilateral", name=f"wall{k}") for k in (1, 2)]
+    found = resolve(snapshot(one(*rows), State(q=[0.0], v=[0.0])))
+    assert found.r_unique is False
+    assert "lose rank" not in found.explain()

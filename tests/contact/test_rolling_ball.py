@@ -9,7 +9,7 @@ from gaussdyn.contact.resolve import reactions, resolve
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.mechanics.check import check_system
 from gaussdyn.mechanics.state import State
-from gaussdyn.mechanics.user_system import Position, UserSystem
+from gaussdyn.mechanics.user.system import Position, UserSystem
 
 M, R, G, MU, MU_R = 1.5, 0.5, 9.81, 0.3, 0.01
 J, N = 0.4 * M * R * R, M * G

@@ -9,7 +9,7 @@ from gaussdyn.contact.snapshot import Activation, snapshot
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.state import State
-from gaussdyn.mechanics.user_system import Position, UserSystem
+from gaussdyn.mechanics.user.system import Position, UserSystem
 
 BALL = UserSystem(2, np.diag([2.0, 4.0]), lambda t, q, v, control: [t, -8.0] if control is None else control)
 STATE = State(q=[0.0, 1.0], v=[3.0, -1.0], t=0.5)

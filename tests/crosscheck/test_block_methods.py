@@ -5,23 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from block_cases import bodies, lcp_solutions
+from evidence import examples, first
 
-from gaussdyn.programs.backends.gauss_fixed_point import GaussFixedPoint
-from gaussdyn.programs.backends.gauss_seidel import GaussSeidel
-from gaussdyn.programs.backends.interior_point import InteriorPoint
-from gaussdyn.programs.backends.lemke import Lemke
-from gaussdyn.programs.backends.newton import ProximalNewton
-from gaussdyn.programs.complementarity import LinearComplementarity
-from gaussdyn.programs.laws import Coulomb, Rolling, Unilateral
-from gaussdyn.programs.solution import Status
+from gaussdyn.programs.blocks.gauss_fixed_point import GaussFixedPoint
+from gaussdyn.programs.blocks.gauss_seidel.gauss_seidel import GaussSeidel
+from gaussdyn.programs.blocks.interior_point.interior_point import InteriorPoint
+from gaussdyn.programs.blocks.lemke.lemke import Lemke
+from gaussdyn.programs.blocks.proximal_newton import ProximalNewton
+from gaussdyn.programs.blocks.solve_blocks import solve_blocks
+from gaussdyn.programs.laws.laws import Coulomb, Rolling, Unilateral
+from gaussdyn.programs.problems.complementarity import LinearComplementarity
+from gaussdyn.programs.solution.status import Status
 from gaussdyn.programs.solve import solve
-from gaussdyn.programs.solve_blocks import solve_blocks
 
 ALL = [GaussSeidel(), ProximalNewton(), InteriorPoint(), GaussFixedPoint()]
 
 
 @pytest.mark.parametrize("method", [*ALL, Lemke()], ids=lambda m: m.name)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first(2, range(6)))
 def test_planar_contacts(method, seed):
     problem = bodies([Coulomb(0.3, dim=2), Unilateral(), Coulomb(0.2, dim=2)], seed, freedoms=30)
     answer = method.solve(problem).require()
@@ -30,7 +31,7 @@ def test_planar_contacts(method, seed):
 
 
 @pytest.mark.parametrize("method", ALL, ids=lambda m: m.name)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", first(2, range(6)))
 def test_contacts_in_space(method, seed):
     problem = bodies([Coulomb(0.2), Unilateral(), Coulomb(0.3), Coulomb(0.0)], seed, freedoms=30)
     answer, other = method.solve(problem).require(), solve_blocks(problem).require()
@@ -44,7 +45,7 @@ def test_unsymmetric_delassus_matrices(method, skew):
     np.testing.assert_allclose(method.solve(problem).require().u, solve_blocks(problem).u, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", first(2, range(5)))
 def test_rolling_contacts(seed):
     problem = bodies([Rolling(0.2, 0.1)] * 3, seed, freedoms=30)
     one, two = GaussSeidel().solve(problem).require(), ProximalNewton().solve(problem).require()
@@ -61,11 +62,12 @@ def test_lcps_against_all_bases(method):
         np.testing.assert_allclose(solve(lcp, method=method).require().x, only, atol=1e-9)
 
 
+@pytest.mark.drawn
 def test_answers_on_indefinite_lcps_are_true():
     """Whatever has a solution is solved, by one of those found by trying all bases; whatever has none is refuted."""
     g = np.random.default_rng(1)
     solved = 0
-    for _ in range(120):
+    for _ in range(tried := examples(120, fast=40)):
         n = int(g.integers(1, 6))
         lcp = LinearComplementarity(M=g.normal(size=(n, n)), q=g.normal(size=n))
         found, answer = lcp_solutions(lcp.M, lcp.q), solve(lcp)
@@ -76,7 +78,7 @@ def test_answers_on_indefinite_lcps_are_true():
             assert not found
             assert answer.status in (Status.INFEASIBLE, Status.NO_SOLUTION)
             assert answer.certificate.verify()
-    assert 40 < solved < 100
+    assert tried / 3 < solved < 0.83 * tried
 
 
 def test_two_starts_may_reach_two_solutions_both_true():

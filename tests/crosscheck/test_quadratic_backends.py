@@ -7,13 +7,13 @@ import pytest
 from quadratic_cases import empty_program, force, random_program, relative
 
 from gaussdyn.errors import InputError
-from gaussdyn.programs.backends.active_set import ActiveSet
-from gaussdyn.programs.backends.clarabel_ import Clarabel
-from gaussdyn.programs.backends.cvxpy_ import Cvxpy
-from gaussdyn.programs.backends.osqp_ import Osqp
-from gaussdyn.programs.complementarity import LinearComplementarity
-from gaussdyn.programs.quadratic import QuadraticProgram
-from gaussdyn.programs.solution import Status
+from gaussdyn.programs.problems.complementarity import LinearComplementarity
+from gaussdyn.programs.problems.quadratic import QuadraticProgram
+from gaussdyn.programs.quadratic.backends.clarabel_ import Clarabel
+from gaussdyn.programs.quadratic.backends.cvxpy_ import Cvxpy
+from gaussdyn.programs.quadratic.backends.osqp_ import Osqp
+from gaussdyn.programs.quadratic.dual_active_set import ActiveSet
+from gaussdyn.programs.solution.status import Status
 
 METHODS = (ActiveSet(), Osqp(), Clarabel(), Cvxpy())
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.mechanics.forces import Load, Spring
-from gaussdyn.mechanics.planar import PlanarSystem
-from gaussdyn.mechanics.planar_bodies import Marker, PlanarBody, Point, box, fixed
-from gaussdyn.mechanics.planar_contacts import HalfPlane, PlanarContact, Rod
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, Point, box, fixed
+from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact, Rod
+from gaussdyn.mechanics.planar.forces import Load, Spring
+from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.scene import Scene
 from gaussdyn.mechanics.state import State
 from gaussdyn.scenes.catalogue import build

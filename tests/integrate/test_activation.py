@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from evidence import examples
 from small_systems import Ball, Block, Failing, G, Plain
 
-from gaussdyn.analysis.audit import audit
-from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.state import State
 
@@ -17,9 +18,10 @@ COARSE = MoreauJean(dt=DT)
 HEIGHTS = np.random.default_rng(11).uniform(0.05, 2.0, size=25)
 
 
+@pytest.mark.drawn
 @pytest.mark.parametrize("e", [0.0, 0.8])
 def test_a_falling_ball_is_met_in_the_step_in_which_it_arrives(e):
-    for height in HEIGHTS:
+    for height in HEIGHTS[: examples(25, fast=5)]:
         fall = np.sqrt(2.0 * height / G)
         run = simulate(Ball(e), State(q=[height], v=[0.0]), fall + 3.0 * DT, stepper=COARSE)
         first = np.flatnonzero(run["ball/floor.r_N"] > 0.0)[0]
@@ -31,6 +33,7 @@ def test_a_falling_ball_is_met_in_the_step_in_which_it_arrives(e):
             assert np.abs(run.v[first:]).max() <= 1e-15
 
 
+@pytest.mark.drawn
 def test_a_thrown_disc_lands_without_a_hop():
     """A disc of radius 1 with friction, landing without bounce: from then on it stays down."""
 
@@ -47,7 +50,7 @@ def test_a_thrown_disc_lands_without_a_hop():
             J = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
             return (Row(id="disc/floor", kind="contact", gap=q[1] - 1.0, J=J, rate=J @ v, drift=np.zeros(2), mu=0.3),)
 
-    for height in HEIGHTS[:8]:
+    for height in HEIGHTS[: examples(8, fast=2)]:
         run = simulate(Disc(), State(q=[0.0, 1.0 + height, 0.0], v=[6.0, 0.0, 0.0]), 1.2, stepper=COARSE)
         landed = np.flatnonzero(run["disc/floor.r_N"] > 0.0)[0]
         assert (run["disc/floor.r_N"][landed:] > 0.0).all()
@@ -170,11 +173,12 @@ def test_of_two_bodies_each_meets_its_own_wall_in_one_step():
     assert np.abs(step.state.q).max() <= 1e-15
 
 
+@pytest.mark.drawn
 def test_block_at_99_percent_of_the_friction_angle_does_not_creep():
     angle = 0.5
     state, stepper = State(q=[0.0, 0.0], v=[0.0, 0.0]), COARSE
     crept = 0.0
-    for _ in range(2000):  # 20 s
+    for _ in range(examples(2000, fast=200)):  # 20 s, 2 s in the fast tests
         step = stepper.advance(Block(angle, np.tan(angle / 0.99)), state, 1e3)
         state = step.state
         assert abs(state.v[1]) <= 1e-16

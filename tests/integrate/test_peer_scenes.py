@@ -9,16 +9,16 @@ import math
 
 import numpy as np
 import pytest
+from evidence import first
 
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, audit, simulate
-from gaussdyn.mechanics.spatial_bodies import ball, brick, pill
-from gaussdyn.mechanics.spatial_shapes import HalfSpace
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.spatial.bodies import ball, brick, pill
 
 pytestmark = pytest.mark.slow
-SEEDS = range(2)
 
 
-@pytest.fixture(params=SEEDS)
+@pytest.fixture(params=first(1, range(2), rest=pytest.mark.nightly))
 def rng(request):
     return np.random.default_rng(100 + request.param)
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from block_cases import bodies
+from evidence import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gaussdyn.programs.complementarity import ComplementarityProblem
-from gaussdyn.programs.laws import Coulomb, Dry, Rolling, Unilateral
-from gaussdyn.programs.residuals import block_residuals
-from gaussdyn.programs.solve_blocks import solve_blocks
+from gaussdyn.programs.blocks.solve_blocks import solve_blocks
+from gaussdyn.programs.laws.laws import Coulomb, Dry, Rolling, Unilateral
+from gaussdyn.programs.problems.complementarity import ComplementarityProblem
+from gaussdyn.programs.solution.residuals import block_residuals
 
-FAST = settings(max_examples=40, deadline=None)
+FAST = settings(max_examples=examples(40), deadline=None)
 seeds = st.integers(0, 2**32 - 1)
 kinds = st.sampled_from(
     [Unilateral(), Coulomb(0.1), Coulomb(0.2), Coulomb(0.15, dim=2), Dry(0.2), Dry(0.3, dim=2), Rolling(0.1, 0.05)]

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 from contact_cases import problem, random_body
+from evidence import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaussdyn import checker
-from gaussdyn.programs.certificates import Certificate, digest
-from gaussdyn.programs.enumeration import enumerate_modes
-from gaussdyn.programs.modal import ModalProblem, lcp_problem
-from gaussdyn.programs.proofs import prove
+from gaussdyn.programs.enumeration.certificate import prove
+from gaussdyn.programs.enumeration.enumerate import enumerate_modes
+from gaussdyn.programs.enumeration.modal_problem import ModalProblem, lcp_problem
+from gaussdyn.programs.proof.certificates import Certificate, digest
 
 SMALL = st.integers(-2, 2)
 
@@ -55,7 +56,7 @@ def accepted(doc: dict[str, Any]) -> str | None:
 
 
 @given(st.one_of(lcps(), bodies()))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_certificate_verifies(modal: ModalProblem) -> None:
     found = enumerate_modes(modal)
     made = proved(modal)
@@ -98,7 +99,7 @@ def change(draw: st.DrawFn, doc: dict[str, Any]) -> None:
 
 
 @given(st.data(), st.one_of(lcps(), bodies()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150, fast=50), deadline=None)
 def test_no_mutation_proves_another_claim(data: st.DataObject, modal: ModalProblem) -> None:
     made = proved(modal)
     doc = json.loads(made.to_json())
@@ -110,7 +111,7 @@ def test_no_mutation_proves_another_claim(data: st.DataObject, modal: ModalProbl
 
 
 @given(st.data(), lcps())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_change_without_a_new_hash_is_refused(data: st.DataObject, modal: ModalProblem) -> None:
     made = proved(modal)
     text = made.to_json()
@@ -122,7 +123,7 @@ def test_any_change_without_a_new_hash_is_refused(data: st.DataObject, modal: Mo
 
 
 @given(st.data(), lcps())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_changed_data_are_another_problem_with_its_own_truth(data: st.DataObject, modal: ModalProblem) -> None:
     """If the leaves still prove something about changed data, then it is true of them."""
     doc = json.loads(proved(modal).to_json())
@@ -153,7 +154,7 @@ def change_body(draw: st.DrawFn, body: dict[str, Any]) -> None:
 
 
 @given(st.data(), bodies())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150, fast=50), deadline=None)
 def test_a_changed_body_is_another_problem_with_its_own_truth(data: st.DataObject, modal: ModalProblem) -> None:
     doc = json.loads(proved(modal).to_json())
     change_body(data.draw, doc["problem"])
@@ -162,7 +163,7 @@ def test_a_changed_body_is_another_problem_with_its_own_truth(data: st.DataObjec
 
 
 @given(st.data(), st.one_of(lcps(), bodies()))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_every_leaf_witness_and_proof_of_a_point_counts(data: st.DataObject, modal: ModalProblem) -> None:
     """A leaf left out or given twice, the witness of another mode, a proof of a point left out: each is refused."""
     doc = json.loads(proved(modal).to_json())
@@ -185,7 +186,7 @@ def test_every_leaf_witness_and_proof_of_a_point_counts(data: st.DataObject, mod
 
 
 @given(st.data(), st.one_of(lcps(), bodies()))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150, fast=50), deadline=None)
 def test_a_mutated_proof_of_a_point_proves_nothing_else(data: st.DataObject, modal: ModalProblem) -> None:
     """The witness is moved within its mode or elsewhere: with the old proofs the claim stays true or is refused."""
     made = proved(modal)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from evidence import examples, first
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from random_scenes import falling
 
-from gaussdyn.analysis.audit import audit
-from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.linalg.rotations import matrix_of
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.spatial import SpatialSystem
-from gaussdyn.mechanics.spatial_bodies import ball
+from gaussdyn.mechanics.spatial.bodies import ball
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 
 DT = 4e-3
 QUICK = (Phase.explicit, Phase.generate)  # no smaller example: runs take long, and their seed says all
@@ -37,7 +38,7 @@ def turning(system, run):
     return DT * float(np.abs(w).max())
 
 
-@settings(max_examples=4, deadline=None, phases=QUICK)
+@settings(max_examples=examples(4, fast=1), deadline=None, phases=QUICK)
 @given(**scenes)
 @example(dim=3, seed=21, mu=0.9, eps_n=1.0)
 @example(dim=2, seed=9, mu=0.2, eps_n=1.0)
@@ -49,7 +50,8 @@ def test_no_energy_comes_from_contacts(dim, seed, mu, eps_n):
     assert grown <= (1e-9 + turning(system, run) ** 2) * np.abs(total[0])
 
 
-@settings(max_examples=4, deadline=None, phases=QUICK)
+@pytest.mark.slow
+@settings(max_examples=examples(4, fast=1), deadline=None, phases=QUICK)
 @given(**scenes)
 @example(dim=2, seed=323, mu=0.0, eps_n=0.0)
 @example(dim=3, seed=920488, mu=0.5, eps_n=0.0)  # contacts that join, and no longer push when others have joined too
@@ -73,7 +75,7 @@ def test_steps_in_which_contacts_join_and_do_not_push_pass_the_audit():
     assert verdict.passed, verdict.explain()
 
 
-@settings(max_examples=4, deadline=None, phases=QUICK)
+@settings(max_examples=examples(4, fast=1), deadline=None, phases=QUICK)
 @given(**scenes)
 def test_free_bodies_keep_their_momentum(dim, seed, mu, eps_n):
     system, state = falling(dim, seed, mu=mu, eps_n=eps_n, floor=False)
@@ -99,8 +101,9 @@ def test_an_impact_that_would_gain_energy_keeps_less_restitution():
 @pytest.mark.slow
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("eps_n", [0.0, 0.5, 1.0])
-def test_no_run_of_many_stops(dim, eps_n):
-    for seed in range(20):
+@pytest.mark.parametrize("seeds", first(1, [range(4), range(4, 20)], rest=pytest.mark.nightly))
+def test_no_run_of_many_stops(dim, eps_n, seeds):
+    for seed in seeds:
         mu = (0.0, 0.3, 0.9)[seed % 3]
         system, run = run_of(0.8, dim=dim, seed=1000 + seed, mu=mu, eps_n=eps_n)
         total = run["energy"]
@@ -109,7 +112,7 @@ def test_no_run_of_many_stops(dim, eps_n):
         assert run.statistics["max_residual"] <= 1e-11, seed
 
 
-@pytest.mark.parametrize(("mu", "eps_n"), [(0.0, 0.0), (0.0, 1.0), (0.5, 0.5)])
+@pytest.mark.parametrize(("mu", "eps_n"), first(1, [(0.0, 0.0), (0.0, 1.0), (0.5, 0.5)]))
 def test_an_oblique_impact_costs_angular_momentum_of_the_order_of_a_step(mu, eps_n):
     """The projection moves two balls by up to dt |u_N| / 2 along the normal while they pass each other at u_T.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from evidence import examples
 from scipy.integrate import solve_ivp
 
-from gaussdyn.contact.conceivable import (
+from gaussdyn.contact.gauss_identity import (
     conceivable_from_constraint,
     conceivable_from_force,
     constraint_force,
@@ -16,7 +17,7 @@ from gaussdyn.contact.resolve import resolve
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.state import State
-from gaussdyn.mechanics.user_system import Acceleration, UserSystem
+from gaussdyn.mechanics.user.system import Acceleration, UserSystem
 
 
 def draw(rng):
@@ -25,8 +26,13 @@ def draw(rng):
     return L @ L.T + 0.3 * np.eye(n), rng.normal(size=n) * 10.0 ** rng.uniform(-2, 3), rng.normal(size=n)
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_identity_and_minimum_among_motions_conceivable_beside_a_force(seed):
+@pytest.mark.drawn
+def test_identity_and_minimum_among_motions_conceivable_beside_a_force():
+    for seed in range(examples(40, fast=12)):
+        check_identity_and_minimum_among_motions_conceivable_beside_a_force(seed)
+
+
+def check_identity_and_minimum_among_motions_conceivable_beside_a_force(seed):
     rng = np.random.default_rng(seed)
     M, Phi, Q = draw(rng)
     Q = Q * np.linalg.norm(Phi)
@@ -43,8 +49,13 @@ def test_identity_and_minimum_among_motions_conceivable_beside_a_force(seed):
         assert not other.holds  # not conceivable: noticed
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_a_constraint_and_its_force_leave_the_same_motions_open(seed):
+@pytest.mark.drawn
+def test_a_constraint_and_its_force_leave_the_same_motions_open():
+    for seed in range(examples(40, fast=12)):
+        check_a_constraint_and_its_force_leave_the_same_motions_open(seed)
+
+
+def check_a_constraint_and_its_force_leave_the_same_motions_open(seed):
     rng = np.random.default_rng(100 + seed)
     M, Phi, g_v = draw(rng)
     rest = float(rng.normal())

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from evidence import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gaussdyn.contact.gauss import gauss_program
-from gaussdyn.contact.omega import admissible_set
+from gaussdyn.contact.admissible_set import admissible_set
+from gaussdyn.contact.gauss_program import gauss_program
 from gaussdyn.contact.resolve import reactions, resolve
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.state import State
-from gaussdyn.mechanics.user_system import UserSystem
+from gaussdyn.mechanics.user.system import UserSystem
 
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+few = settings(max_examples=examples(60), deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Given(UserSystem):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from evidence import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from impact_cases import random_contacts
 
-from gaussdyn.integrate.impact import impact
-from gaussdyn.integrate.impact_laws import Moreau, Newton, OneByOne, Poisson
-from gaussdyn.integrate.impact_problem import Struck
+from gaussdyn.integrate.impact.impact import impact
+from gaussdyn.integrate.impact.impact_laws import Moreau, Newton, OneByOne, Poisson
+from gaussdyn.integrate.impact.problem import Struck
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
 
@@ -19,7 +20,7 @@ def struck(seed, contacts, dim, law):
     return impact(system, system.start(v), law=law), 0.5 * v @ system.M @ v
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(seed=SEEDS, contacts=st.integers(1, 3), dim=st.sampled_from([2, 3]), e=st.floats(0.0, 1.0))
 def test_moreau_with_one_restitution_never_gains(seed, contacts, dim, e):
     """The change is at most -(1 - e) / (1 + e) times the energy of the change of velocity, Moreau (1988)."""
@@ -31,7 +32,7 @@ def test_moreau_with_one_restitution_never_gains(seed, contacts, dim, e):
     assert found.energy <= bound + 1e-9 * (before + abs(bound))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(seed=SEEDS, contacts=st.integers(1, 3), dim=st.sampled_from([2, 3]), separates=st.booleans())
 @example(seed=55, contacts=2, dim=3, separates=False)
 @example(seed=1552, contacts=2, dim=2, separates=True)  # the laws have several solutions: the gain jumps
@@ -51,7 +52,7 @@ def test_moreau_with_any_restitution_never_gains_and_keeps_as_much_of_it_as_it_m
         assert more.gain > 0.0 or not more.solution.solved
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(seed=SEEDS, contacts=st.integers(1, 3), dim=st.sampled_from([2, 3]), e=st.floats(0.0, 1.0))
 def test_poisson_with_one_restitution_never_gains(seed, contacts, dim, e):
     """p_E . u+ <= e p_C W p_E, so that the change is at most -(1 - e^2) p_C W p_C / 2 - |p_E - e p_C|_W^2 / 2."""

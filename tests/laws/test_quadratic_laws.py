@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
+from evidence import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from quadratic_cases import empty_program, force, random_program, relative
 
 from gaussdyn.arrays import Array
-from gaussdyn.programs.equivalents import multiplier_dual, reaction_program
-from gaussdyn.programs.quadratic import QuadraticProgram
-from gaussdyn.programs.solution import Solution, Status
-from gaussdyn.programs.solve_quadratic import solve_quadratic
+from gaussdyn.programs.problems.quadratic import QuadraticProgram
+from gaussdyn.programs.quadratic.equivalent_programs import multiplier_dual, reaction_program
+from gaussdyn.programs.quadratic.solve_quadratic import solve_quadratic
+from gaussdyn.programs.solution.solution import Solution
+from gaussdyn.programs.solution.status import Status
 
 seeds = st.integers(0, 2**32 - 1)
-examples = settings(max_examples=40, deadline=None, derandomize=True)
+examples = settings(max_examples=examples(40), deadline=None, derandomize=True)
 
 
 def _case(seed: int, cond: float = 1e3) -> tuple[np.random.Generator, QuadraticProgram, Solution]:

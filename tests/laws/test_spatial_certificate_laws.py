@@ -7,14 +7,15 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from evidence import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from gaussdyn import checker_spatial
-from gaussdyn.contact.outcome import Outcome, outcome
-from gaussdyn.mechanics.spatial_body_file import ExactSpatialBody
-from gaussdyn.programs.certificates import digest
-from gaussdyn.programs.spatial_contact import SpatialContact
+from gaussdyn.contact.outcome.outcome import Outcome, outcome
+from gaussdyn.mechanics.spatial.body_file import ExactSpatialBody
+from gaussdyn.programs.proof.certificates import digest
+from gaussdyn.programs.spatial.contact import SpatialContact
 
 SMALL = st.integers(-2, 2)
 VECTOR = st.lists(SMALL, min_size=3, max_size=3)
@@ -50,14 +51,14 @@ NO_LOAD = SpatialContact(  # the normal motion depends on no reaction against (-
 
 @given(PROBLEMS)
 @example(NO_LOAD)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_every_certificate_verifies(problem: Any) -> None:
     _verifies(problem)
 
 
 @pytest.mark.slow
 @given(PROBLEMS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300, fast=50), deadline=None)
 def test_every_certificate_verifies_many_times(problem: Any) -> None:
     _verifies(problem)
 
@@ -117,14 +118,14 @@ def change(draw: st.DrawFn, doc: dict[str, Any]) -> None:
 
 
 @given(st.data(), PROBLEMS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_no_mutation_proves_another_claim(data: st.DataObject, problem: Any) -> None:
     _mutate(data, problem)
 
 
 @pytest.mark.slow
 @given(st.data(), PROBLEMS)
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500, fast=50), deadline=None)
 def test_no_mutation_proves_another_claim_many_times(data: st.DataObject, problem: Any) -> None:
     _mutate(data, problem)
 

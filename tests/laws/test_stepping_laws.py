@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from evidence import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from small_systems import Plain
 
-from gaussdyn.integrate.moreau_jean import MoreauJean
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.state import State
 
@@ -83,7 +84,7 @@ def speed_of(step):
     return np.abs(step.dynamics.x_free).max() + np.abs(step.start.v).max()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(systems)
 def test_reactions_lie_in_their_cones_and_friction_never_drives(system):
     for step in steps(system):
@@ -100,7 +101,7 @@ def test_reactions_lie_in_their_cones_and_friction_never_drives(system):
             assert abs(p[0] * row.rate[0]) <= 1e-10 * size * speed
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(systems)
 def test_momentum_and_energy_balance(system):
     for step in steps(system):
@@ -122,7 +123,7 @@ def test_momentum_and_energy_balance(system):
         assert abs(step.work.reactions - v_mid @ push) <= 1e-11 * scale
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(systems)
 def test_joints_hold_and_contacts_do_not_penetrate(system):
     for step in steps(system):
@@ -142,7 +143,7 @@ def test_the_same_run_is_the_same_to_the_bit(system):
     assert one.state_hash == two.state_hash
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(systems, st.floats(0.1, 10.0))
 def test_units_of_mass_change_reactions_only(system, factor):
     heavy = Random.__new__(Random)

@@ -7,6 +7,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from evidence import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ def holds(box, exact):
     return Fraction(float(box.lo[0])) <= exact <= Fraction(float(box.hi[0]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(number, number, number, number, st.floats(0, 1), st.floats(0, 1))
 def test_arithmetic_holds_the_exact_result(a, b, c, d, s, t):
     X, Y = ordered(a, b), ordered(c, d)

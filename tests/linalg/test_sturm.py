@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from evidence import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ def made(roots: list[Fraction], pairs: list[tuple[Fraction, Fraction]], factor: 
 
 
 @given(ROOTS, PAIRS, st.sampled_from([1, -3]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_every_real_root_is_isolated_once(roots: list[Fraction], pairs: list, factor: int) -> None:
     f = made(roots, pairs, factor)
     intervals = isolate(f)
@@ -34,7 +35,7 @@ def test_every_real_root_is_isolated_once(roots: list[Fraction], pairs: list, fa
 
 
 @given(ROOTS, PAIRS, ROOTS, PAIRS, ROOTS, st.sampled_from([1, -2]))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_counts_under_sign_conditions(
     roots: list[Fraction], pairs: list, zeros: list[Fraction], more: list, other: list[Fraction], factor: int
 ) -> None:
@@ -48,7 +49,7 @@ def test_counts_under_sign_conditions(
 
 
 @given(ROOTS, ROOTS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_common_roots_and_multiplicities(roots: list[Fraction], others: list[Fraction]) -> None:
     f, g = made(roots, [(Fraction(1), Fraction(1))]), made(others, [])
     assert {x for x in [*roots, *others] if value(common(f, g), x) == 0} == set(roots) & set(others)

@@ -9,7 +9,7 @@ import pytest
 
 from gaussdyn.mechanics.check import check_system
 from gaussdyn.mechanics.state import State
-from gaussdyn.mechanics.user_system import Acceleration, Position, UserSystem, Velocity
+from gaussdyn.mechanics.user.system import Acceleration, Position, UserSystem, Velocity
 
 
 def pendulum(**options):

@@ -59,9 +59,9 @@ def slip(tmp_path: Path) -> Path:
     """One contact in space, W = 1, q = (-1, 2, 0), mu = 0.3: it slips with r = (1, -0.3, 0)."""
     import numpy as np
 
-    from gaussdyn.programs.complementarity import ComplementarityProblem
-    from gaussdyn.programs.fclib import write
-    from gaussdyn.programs.laws import Coulomb
+    from gaussdyn.programs.files.fclib import write
+    from gaussdyn.programs.laws.laws import Coulomb
+    from gaussdyn.programs.problems.complementarity import ComplementarityProblem
 
     path = tmp_path / "slip.hdf5"
     write(path, ComplementarityProblem(W=np.eye(3), q=[-1.0, 2.0, 0.0], laws=[Coulomb(0.3)]))

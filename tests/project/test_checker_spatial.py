@@ -13,9 +13,9 @@ import pytest
 from spatial_contact_cases import SLENDER
 
 from gaussdyn import checker_spatial
-from gaussdyn.contact.outcome import outcome
-from gaussdyn.mechanics.spatial_body_file import ExactSpatialBody
-from gaussdyn.programs.certificates import digest
+from gaussdyn.contact.outcome.outcome import outcome
+from gaussdyn.mechanics.spatial.body_file import ExactSpatialBody
+from gaussdyn.programs.proof.certificates import digest
 
 FILE = Path(checker_spatial.__file__)
 

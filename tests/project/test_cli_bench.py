@@ -13,10 +13,10 @@ Cli = Callable[..., object]
 
 
 def test_the_scenes_that_were_asked_for_are_measured(cli: Cli) -> None:
-    answer = cli("bench", "scenes", "incline", "zeno_ball", "--json")
+    answer = cli("bench", "scenes", "capstan", "cradle", "--json")
     found = answer.document
     assert (answer.code, found["schema"]) == (0, "gaussdyn/bench-scenes/1")
-    assert [one["scene"] for one in found["results"]] == ["incline", "zeno_ball"]
+    assert [one["scene"] for one in found["results"]] == ["capstan", "cradle"]
     for one in found["results"]:
         scene = catalogue.build(one["scene"])
         assert one["pass"] is True
@@ -36,7 +36,7 @@ def test_a_missed_answer_is_exit_status_1(cli: Cli, monkeypatch: pytest.MonkeyPa
         return replace(scene, exact=(replace(scene.exact[0], value=scene.exact[0].value + 1.0), *scene.exact[1:]))
 
     monkeypatch.setattr(catalogue, "build", wrong)
-    answer = cli("bench", "scenes", "incline")
+    answer = cli("bench", "scenes", "capstan")
     assert answer.code == 1
     assert "missed" in answer.out
     assert "0 of 1 scenes" in answer.out

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaussdyn.analysis.race import OWN, WARM, Row, judged, own_runs, recorded
+from gaussdyn.analysis.benchmarks.solver_race import OWN, WARM, Row, judged, own_runs, recorded
 from gaussdyn.cli.bench_solvers import classes, entry
-from gaussdyn.programs.complementarity import ComplementarityProblem
-from gaussdyn.programs.laws import Coulomb
+from gaussdyn.programs.laws.laws import Coulomb
+from gaussdyn.programs.problems.complementarity import ComplementarityProblem
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 Cli = Callable[..., object]

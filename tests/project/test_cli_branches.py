@@ -24,6 +24,7 @@ def test_one_configuration(capsys):
     assert len(point["branches"]) == 2
 
 
+@pytest.mark.slow
 def test_all_points_on_the_way_with_their_reactions(capsys):
     code, out, _ = ask(capsys, "singular_pendulum", "--along", "--t-end", "1", "--json")
     (point,) = json.loads(out)["points"]

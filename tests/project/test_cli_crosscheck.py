@@ -10,6 +10,7 @@ import pytest
 Cli = Callable[..., object]
 
 
+@pytest.mark.slow
 def test_document_and_picture(cli: Cli, tmp_path: Path) -> None:
     picture = tmp_path / "errors.svg"
     answer = cli(

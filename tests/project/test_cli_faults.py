@@ -17,25 +17,27 @@ import pytest
 pytest.importorskip("plotly")
 pytest.importorskip("matplotlib")
 
+from evidence import first
+
 from gaussdyn import Trajectory
-from gaussdyn.integrate import storage
+from gaussdyn.integrate.run import hdf5 as storage
 
 Cli = Callable[..., object]
 SHORT = ("run", "incline", "--set", "mu=0.2", "--t-end", "0.02")
 
 
-def no_room(path: Path, data: memoryview) -> None:
+def no_room(path: Path, *data: memoryview) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
 
 
-@pytest.mark.parametrize("name", ["run.html", "run.png"])
+@pytest.mark.parametrize("name", first(1, ["run.html", "run.png"]))
 def test_a_report_without_room_loses_neither_the_run_nor_the_old_report(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     page, out = tmp_path / name, tmp_path / "run.h5"
     page.write_text("an older report")
     true = storage.place
-    monkeypatch.setattr(storage, "place", lambda path, data: (true if path.suffix == ".h5" else no_room)(path, data))
+    monkeypatch.setattr(storage, "place", lambda path, *data: (true if path.suffix == ".h5" else no_room)(path, *data))
     answer = cli(*SHORT, "--out", out, "--report", page, "--json")
     assert answer.code == 2
     assert "No space left on device" in answer.err
@@ -51,6 +53,7 @@ def test_a_report_without_room_loses_neither_the_run_nor_the_old_report(
     assert page.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_a_small_disk_names_the_place_and_keeps_the_chunks(tmp_path: Path) -> None:
     """The system refuses files beyond 50 kB: the page is 5 MB, and must leave nothing of itself."""
     words = [sys.executable, "-m", "gaussdyn", *SHORT, "--report", str(tmp_path / "run.html")]
@@ -120,7 +123,7 @@ def test_a_full_standard_output_is_said() -> None:
 
 def test_an_interrupt_without_a_file_says_how_to_keep_one(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The key is pressed in the fifth step: what was computed is shown, and how the next run can be gone on with."""
-    from gaussdyn.integrate.moreau_jean import MoreauJean
+    from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 
     true, steps = MoreauJean.advance, iter(range(100))
 
@@ -135,3 +138,21 @@ def test_an_interrupt_without_a_file_says_how_to_keep_one(cli: Cli, monkeypatch:
     assert "STOPPED" in answer.out
     assert "4 steps" in answer.out
     assert "--out run.h5" in answer.out
+
+
+@pytest.mark.parametrize("json_wanted", [True, False])
+def test_any_command_that_is_interrupted_has_not_finished(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, json_wanted: bool
+) -> None:
+    """Also where compiled code has made another exception of it, and in a command of a group."""
+    from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+
+    def pressed(*_: object, **__: object) -> object:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    monkeypatch.setattr(MoreauJean, "advance", pressed)
+    for words in (("audit", "pendulum"), ("bench", "scenes", "pendulum"), ("contacts", "incline", "--at", "0.01")):
+        answer = cli(*words, *(["--json"] if json_wanted else []))
+        assert (answer.code, answer.out) == (3, "")
+        assert answer.err.rstrip().splitlines()[-1].startswith("gaussdyn: Ctrl-C was pressed: gaussdyn ")
+        assert "Traceback" not in answer.err

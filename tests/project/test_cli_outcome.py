@@ -104,3 +104,12 @@ def test_verify_refuses(cli: Cli, file: Path, tmp_path: Path) -> None:
     assert answer.code == 1
     assert answer.out.startswith("INVALID: ")
     assert cli("verify", tmp_path / "none.json").code == 1
+
+
+def test_directions_of_slip_are_printed(cli: Cli, tmp_path: Path) -> None:
+    path = tmp_path / "body.json"
+    slender = {"m": 1, "J": [["1/10", 0, 0], [0, "1/50", 0], [0, 0, "1/10"]], "r": [1, 0, -2], "mu": "1/2"}
+    path.write_text(json.dumps({"kind": "spatial_body", **slender, "F_star": ["-3/2", "33/20", -1]}))
+    rests, *slips = cli("outcome", path).out.splitlines()[1:]
+    assert "slips" not in rests
+    assert ["slips towards 34.4599 degrees" in slips[0], "slips towards 63.7598 degrees" in slips[1]] == [True, True]

@@ -15,10 +15,14 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)\)")
 COMMAND = re.compile(r"^gaussdyn ([a-z]+)", re.MULTILINE)
 
-with_code = [page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))]
+QUICK = ("README.md", "certificates.md", "formats.md", "index.md", "outcomes.md", "quickstart.md", "solver.md")
+with_code = [
+    pytest.param(page, marks=() if page.name in QUICK else pytest.mark.slow, id=page.name)
+    for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8"))
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("page", with_code, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", with_code)
 def test_python_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
@@ -59,6 +63,23 @@ def test_commands_exist(page: Path) -> None:
     verbs |= {group.typer_instance.info.name for group in app.registered_groups if group.typer_instance}
     for verb in COMMAND.findall(page.read_text(encoding="utf-8")):
         assert verb in verbs
+
+
+SPAN = re.compile(r"\d[\d.,]*(?: to [\d.,]+)? ?(?:µs|us|ms|microseconds?|milliseconds?|minutes|s of CPU time|CPU s)\b")
+LENGTH_OF_STEP = re.compile(r"(?:dt|steps?|step of) ?(?:=|at|of)? ?[\d.,]+(?:, [\d.]+)*(?: and [\d.]+)? ms")
+PRINTS = re.compile(r"python benchmarks/(\w+\.py)|gaussdyn (?:bench|run|solve|warmup)")
+NAMED = re.compile(r"\b((?:benchmarks|tests)/[\w/]+\.py)\b")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_times_stand_beside_the_command_that_prints_them(page: Path) -> None:
+    """Section by section; and every benchmark and test that a page names exists."""
+    text = page.read_text(encoding="utf-8")
+    for section in re.split(r"^(?=#)", text, flags=re.MULTILINE):
+        prose = LENGTH_OF_STEP.sub("", re.sub(r"```.*?```", "", section, flags=re.DOTALL))
+        assert PRINTS.search(section) or not SPAN.search(prose), (SPAN.findall(prose), section[:60])
+    for file in NAMED.findall(text):
+        assert (ROOT / file).is_file(), file
 
 
 def test_symbol_table_has_the_field_letters() -> None:
@@ -109,8 +130,8 @@ def test_the_pages_build_with_all_links_right(tmp_path: Path) -> None:
         assert f'.{name}"' in api, name
     for path in (
         "programs.laws.Coulomb",
-        "integrate.impact.impact",
-        "analysis.branches.branches",
+        "integrate.impact.impact.impact",
+        "analysis.singular.branches",
         "errors.GaussdynError",
     ):
         assert f'id="gaussdyn.{path}"' in api, path

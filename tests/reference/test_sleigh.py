@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from gaussdyn.analysis.crosscheck import crosscheck
+from gaussdyn.analysis.crosscheck.crosscheck import crosscheck
 from gaussdyn.integrate.realizations.penalty import Penalty
 from gaussdyn.integrate.realizations.smooth import Smooth
 from gaussdyn.integrate.realizations.viscous import Viscous

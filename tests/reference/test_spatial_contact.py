@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from spatial_contact_cases import SLENDER, contact, random_body
 
-from gaussdyn.contact.outcome import Outcome, outcome
-from gaussdyn.mechanics.spatial_body_file import ExactSpatialBody
+from gaussdyn.contact.outcome.outcome import Outcome, outcome
+from gaussdyn.mechanics.spatial.body_file import ExactSpatialBody
 
 GENERIC = {"J": [["1/50", 0, 0], [0, "9/50", 0], [0, 0, "17/100"]], "r": ["-13/10", "7/10", "-9/5"]}
 TOP = {"J": [["1/2", 0, 0], [0, "1/2", 0], [0, 0, "1/4"]], "r": [0, 0, -2]}
@@ -27,7 +27,7 @@ CASES: list[Any] = [
     ({**SLENDER, "mu": "1/10", "F_star": [1, "1/2", -1]}, [
         ("+", 9.246315502553252, [0.02431319302959161, -0.002399728445091722, -0.00039066218496225955])]),
     ({**SLENDER, "mu": "11/20", "F_star": ["77/20", "3/10", 1]}, [
-        ("D", 4.455602833326315, [0, 0, 0]),
+        ("D", None, [0, 0, 0]),
         ("S", None, [0.7330677290836669, -0.3838645418326701, -0.0058823529411764705]),
         ("+", 2.0754089111667122, [0.2522754235545508, -0.13866046601282092, -0.005024856945208383])]),
     ({**GENERIC, "mu": "27/50", "F_star": ["683/100", "573/50", -1]}, [

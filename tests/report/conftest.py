@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from made_up_run import make_run
 
-from gaussdyn.integrate.trajectory import Trajectory
+from gaussdyn.integrate.run.trajectory import Trajectory
 
 
 @pytest.fixture

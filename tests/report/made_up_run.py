@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gaussdyn.integrate.trajectory import Column, Event, StepTable, Stop, Trajectory
+from gaussdyn.integrate.run.trajectory import Trajectory
+from gaussdyn.integrate.run.values import Column, Event, StepTable, Stop
 from gaussdyn.mechanics.state import State
 
 

@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gaussdyn.analysis.atlas import Axis, atlas
+from gaussdyn.analysis.atlas.atlas import Axis, atlas
 from gaussdyn.errors import InputError
-from gaussdyn.report.atlas import _colours, draw_atlas, render_atlas, write_atlas_page
+from gaussdyn.report.atlas_pictures import _colours, draw_atlas, render_atlas, write_atlas_page
 from gaussdyn.scenes.catalogue import build
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from gaussdyn import InputError
-from gaussdyn.analysis.branches import branches
-from gaussdyn.report.branches import draw_branches, draw_reactions
-from gaussdyn.scenes.singular_pendulum import Ellipse, system_of
+from gaussdyn.analysis.singular.configurations import branches
+from gaussdyn.report.branches_pictures import draw_branches, draw_reactions
+from gaussdyn.scenes.linkages.singular_pendulum import Ellipse, system_of
 
 
 def test_curves_and_reactions(tmp_path):

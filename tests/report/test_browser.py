@@ -21,14 +21,25 @@ FRAME = """<iframe id="page" src="page.html" style="border:0;width:{width}px;hei
 <p id="answer"></p><script>
 page.onload = () => setTimeout(() => {{
   const inside = page.contentWindow, player = inside.gaussdynPlayer, body = inside.document.body;
-  const press = (key, more) =>
-    body.dispatchEvent(new inside.KeyboardEvent("keydown", {{ key, bubbles: true, ...more }}));
+  const press = (key, more, on) =>
+    (on || body).dispatchEvent(new inside.KeyboardEvent("keydown", {{ key, bubbles: true, ...more }}));
   const whole = inside.document.documentElement, found = [whole.scrollWidth <= whole.clientWidth];
   press("ArrowRight"); found.push(player.frame());
   press("ArrowRight", {{ shiftKey: true }}); found.push(player.frame());
   press("ArrowLeft"); found.push(player.frame());
   press(" "); found.push(player.playing());
   press(" "); found.push(player.playing());
+  const last = inside.document.getElementById("scrub").max;
+  press("End"); found.push(player.frame() === Number(last));
+  press("Home"); found.push(player.frame());
+  const add = (tag, where) => where.appendChild(inside.document.createElement(tag));
+  const link = add("a", body), field = add("input", body), table = add("table", add("div", body));
+  table.parentNode.className = "scroll";
+  press("End", {{}}, link); found.push(player.frame() === Number(last));
+  press("Home", {{}}, field); found.push(player.frame() === Number(last));
+  press("Home", {{}}, table); found.push(player.frame() === Number(last));
+  press("Home", {{}}, inside.document.getElementById("scrub")); found.push(player.frame());
+  [link, field, table.parentNode].forEach((one) => one.remove());
   const stage = inside.document.getElementById("stage"), pixels = stage.getContext("2d");
   found.push(new Set(pixels.getImageData(0, 0, stage.width, stage.height).data).size > 20);
   answer.textContent = found.join(" ");
@@ -57,7 +68,8 @@ def test_the_page_plays_and_the_console_is_silent(tmp_path: Path, name: str, wid
     assert said == ""
     answer = re.search(r'<p id="answer">(.*?)</p>', text)
     assert answer is not None
-    assert answer.group(1).split() == ["true", "1", "11", "10", "true", "false", "true"]
+    keys = ["true", "0", "true", "true", "true", "0"]  # to the end and back; of a link; not of a field or a table
+    assert answer.group(1).split() == ["true", "1", "11", "10", "true", "false", *keys, "true"]
 
 
 def test_the_page_of_10_000_steps_is_small(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gaussdyn.analysis.crosscheck import Compared, CrossCheck, Gap, Level
-from gaussdyn.analysis.slopes import Order, order_of
-from gaussdyn.report.crosscheck import draw_crosscheck, render_crosscheck, write_crosscheck_page
+from gaussdyn.analysis.crosscheck.orders import Order, order_of
+from gaussdyn.analysis.crosscheck.results import Compared, CrossCheck, Gap, Level
+from gaussdyn.report.crosscheck_pictures import draw_crosscheck, render_crosscheck, write_crosscheck_page
 
 pytest.importorskip("matplotlib")
 QUANTITIES = ("position", "velocity", "reaction")
@@ -42,6 +42,7 @@ def test_nothing_over_n_is_said():
         assert not axis.lines
 
 
+@pytest.mark.slow
 def test_page_has_picture_orders_intervals_and_the_command(tmp_path):
     pytest.importorskip("jinja2")
     check, command = made_up([1e3, 1e4, 1e5]), "gaussdyn crosscheck made_up"

@@ -9,7 +9,7 @@ import pytest
 from made_up_run import make_run
 
 from gaussdyn import build, simulate
-from gaussdyn.integrate.trajectory import Trajectory
+from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.mechanics.scene import Scene
 from gaussdyn.report.film import FRAMES, box, cone_length, embedded, film, frames, tracks
 

@@ -13,7 +13,8 @@ pytest.importorskip("plotly")
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 
-from gaussdyn.integrate.trajectory import Column, Stop, Trajectory
+from gaussdyn.integrate.run.trajectory import Trajectory
+from gaussdyn.integrate.run.values import Column, Stop
 from gaussdyn.report.charts import charts
 from gaussdyn.report.page import HERE, render, write_page
 from gaussdyn.report.series import groups, spans, thinned

@@ -12,7 +12,7 @@ import matplotlib
 matplotlib.use("Agg")
 
 from gaussdyn import InputError, plot
-from gaussdyn.integrate.trajectory import Trajectory
+from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.report.pictures import draw, png_url, points
 
 SHAPES = [

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +16,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-from gaussdyn import InputError, build, simulate
-from gaussdyn.integrate.trajectory import Trajectory
+from gaussdyn import InputError, Position, State, UserSystem, build, plot, simulate
+from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.mechanics.scene import Scene
 from gaussdyn.report.animation import animate
 from gaussdyn.report.write import check_report, write_report
@@ -71,8 +73,69 @@ def test_an_unknown_ending_is_refused_before_the_run() -> None:
             check_report(Path(name))
 
 
+def test_a_moving_picture_of_nothing_is_refused_before_the_run() -> None:
+    scene = build("zeno_ball")
+    check_report(Path("run.gif"), scene)
+    bare = replace(scene, system=UserSystem(nq=1, mass=[[1.0]], force=[-9.81]))
+    with pytest.raises(InputError, match="drawables"):
+        check_report(Path("run.gif"), bare)
+    check_report(Path("run.png"), bare)
+
+
 def test_places_that_cannot_be_written_are_named(sliding: tuple[Scene, Trajectory], tmp_path: Path) -> None:
     scene, run = sliding
     for ending in (".gif", ".png", ".html"):
         with pytest.raises((InputError, OSError), match="missing"):
             write_report(tmp_path / "missing" / f"run{ending}", run, scene)
+
+
+def ball() -> UserSystem:
+    """A ball on the ground, with a shape."""
+    ground = Position(lambda t, q: q[0], name="ground")
+
+    def shapes(q: Any) -> list[dict[str, Any]]:
+        return [{"shape": "disc", "name": "ball", "at": [0.0, float(q[0])], "radius": 0.1}]
+
+    return UserSystem(1, [[1.0]], [-9.81], [ground], drawables=shapes)
+
+
+@pytest.mark.slow
+def test_a_system_of_your_own_has_a_page_and_a_film(tmp_path: Path) -> None:
+    system, moving = ball(), "The scene in motion"
+    run = simulate(system, State(q=[0.2], v=[0.0]), 0.02, control=lambda t, state: [0.0])
+    assert moving in run.page(tmp_path / "run.html").read_text(encoding="utf-8")
+    assert plot(run, path=tmp_path / "again.html") == tmp_path / "again.html"
+    assert plot(run, path=tmp_path / "run.gif").read_bytes().startswith(b"GIF8")
+    assert len(plot(run, scene=system).axes) > len(plot(run).axes)
+    known = Trajectory.load(run.save(tmp_path / "run.h5"))
+    assert known.system is None
+    page = known.page(tmp_path / "known.html").read_text(encoding="utf-8")
+    assert moving not in page
+    assert "gaussdyn outcome" not in page
+    assert moving in known.page(tmp_path / "shown.html", scene=system).read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="scene=system"):
+        plot(known, path=tmp_path / "known.gif")
+
+
+def test_a_scene_from_a_file_is_built_again_for_its_page(sliding: tuple[Scene, Trajectory], tmp_path: Path) -> None:
+    page = Trajectory.load(sliding[1].save(tmp_path / "run.h5")).page(tmp_path / "run.html").read_text(encoding="utf-8")
+    assert sliding[0].title in page
+    assert "The scene in motion" in page
+
+
+def test_other_endings_and_systems_are_refused_before_any_work(
+    sliding: tuple[Scene, Trajectory], tmp_path: Path
+) -> None:
+    scene, run = sliding
+    other = build("launched_cube").system
+    for act, named in {
+        lambda: plot(run, path=tmp_path / "run.xyz"): r"\.html.*\.png.*\.gif",
+        lambda: run.page(tmp_path / "run.gif"): r"\.html",
+        lambda: run.page(tmp_path / "run.html", scene=other): "nq, nv",
+        lambda: run.page(tmp_path / "run.html", scene=3): "System",
+        lambda: run.save(tmp_path / "run.csv"): r"\.h5.*to_csv",
+        lambda: simulate(scene, out=tmp_path / "run.csv", resume=True): r"\.h5",
+    }.items():
+        with pytest.raises(InputError, match=named):
+            act()
+    assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,8 @@ import json
 
 import numpy as np
 import pytest
+from evidence import examples
+from scene_cases import LOCATED, ON_BRANCH, by_scene, scene_of
 
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.check import check_system
@@ -15,6 +17,7 @@ from gaussdyn.mechanics.system import System
 from gaussdyn.scenes.catalogue import build, names, parameters
 
 NAMES = names()
+EVERY = pytest.mark.parametrize("name", by_scene(NAMES))
 
 
 def draws(name, count):
@@ -29,9 +32,9 @@ def test_names_are_sorted_and_the_five_first_scenes_are_there():
     assert {"coulomb_oscillator", "incline", "slack_string", "sliding_rod", "zeno_ball"} <= set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY
 def test_scene_is_complete(name):
-    scene = build(name)
+    scene = scene_of(name)
     assert isinstance(scene, Scene)
     assert isinstance(scene.system, System)
     assert scene.name == name
@@ -42,13 +45,11 @@ def test_scene_is_complete(name):
     assert scene.columns
     assert scene.dim in (2, 3)
     assert scene.params == {key: p.default for key, p in parameters(name).items()}
+    kept = {stepper for exact in scene.exact for stepper in exact.tol}
+    assert ("event_driven" in kept, "on_branch" in kept) == (name in LOCATED, name in ON_BRANCH)
     assert 0.0 < scene.dt < scene.t_end
     assert scene.t_end / scene.dt <= 5001
     assert len({exact.name for exact in scene.exact}) == len(scene.exact)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_parameters_have_a_range_a_unit_and_a_meaning(name):
     for key, parameter in parameters(name).items():
         assert parameter.min <= parameter.default <= parameter.max, key
         assert parameter.min < parameter.max, key
@@ -56,10 +57,20 @@ def test_parameters_have_a_range_a_unit_and_a_meaning(name):
         assert parameter.meaning
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_friction_at_rest_has_one_name():
+    found = {(name, key) for name in NAMES for key, p in parameters(name).items() if "at rest" in p.meaning}
+    friction = {(name, key) for name, key in found if "friction" in parameters(name)[key].meaning}
+    assert {key for _, key in friction} == {"mu_s"}
+    assert {"belt_oscillator", "stribeck_belt", "associated_slider"} <= {name for name, _ in friction}
+    assert not any("of rest" in p.meaning for name in NAMES for p in parameters(name).values())
+
+
+@pytest.mark.drawn
+@EVERY
 def test_scene_is_valid_over_its_whole_range(name):
-    for params in draws(name, 6):
+    for params in draws(name, examples(6, fast=2)):
         scene = build(name, **params)
+        assert scene.params == params
         system, state = scene.system, scene.state
         for row in system.rows(state.t, state.q, state.v):
             assert abs(row.gap) <= 1e-12 or row.gap > 1e-3, (params, row.id)
@@ -73,25 +84,25 @@ def test_scene_is_valid_over_its_whole_range(name):
         json.dumps(system.drawables(state.q), allow_nan=False)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.drawn
+@EVERY
 def test_system_of_a_scene_agrees_with_differences(name):
-    report = check_system(build(name).system, samples=2)
+    report = check_system(scene_of(name).system, samples=examples(2, fast=1))
     assert report.ok, str(report)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY
 def test_system_of_a_scene_can_be_built_again_from_its_spec(name):
-    system = build(name).system
+    system = scene_of(name).system
     assert system_of(json.loads(json.dumps(system.spec()))).spec() == system.spec()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@EVERY
 def test_values_outside_the_range_are_refused_with_the_range(name):
     for key, parameter in parameters(name).items():
         for value in (parameter.max + 1.0, parameter.min - 1.0, np.nan, np.inf, "1", True):
             with pytest.raises(InputError, match=f"^{key}: given"):
                 build(name, **{key: value})
-        assert build(name, **{key: parameter.max}).params[key] == parameter.max
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from gaussdyn.scenes.catalogue import build
-from gaussdyn.scenes.coulomb_oscillator import Decay
-from gaussdyn.scenes.incline import slide
-from gaussdyn.scenes.slack_string import Flight
-from gaussdyn.scenes.sliding_rod import Reduced, sensitivity
+from gaussdyn.scenes.impacts.slack_string import Flight
+from gaussdyn.scenes.painleve.sliding_rod import Reduced, sensitivity
+from gaussdyn.scenes.sliding.coulomb_oscillator import Decay
+from gaussdyn.scenes.sliding.incline import slide
 
 G = 9.81
 TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-12}

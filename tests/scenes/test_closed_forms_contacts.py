@@ -6,21 +6,22 @@ import math
 
 import numpy as np
 import pytest
+from evidence import examples
 from scipy.integrate import solve_ivp
 
-from gaussdyn.scenes.belt_oscillator import Cycle
 from gaussdyn.scenes.catalogue import build, parameters
-from gaussdyn.scenes.corner_motion import Corner
-from gaussdyn.scenes.double_pendulum_impact import Pendulum, impact
-from gaussdyn.scenes.falling_rod import largest_ratio
-from gaussdyn.scenes.ladder import Fall
-from gaussdyn.scenes.leaving_sphere import Descent
-from gaussdyn.scenes.rimless_wheel import Walk
-from gaussdyn.scenes.rocking_block import Rocking
-from gaussdyn.scenes.spinning_disc import course, drag, face, final_ratio
-from gaussdyn.scenes.tip_or_slide import start
-from gaussdyn.scenes.two_ball_drop import Bounce
-from gaussdyn.scenes.wedge_lock import motion
+from gaussdyn.scenes.impacts.double_pendulum_impact import Pendulum, impact
+from gaussdyn.scenes.impacts.rimless_wheel import Walk
+from gaussdyn.scenes.impacts.rocking_block import Rocking
+from gaussdyn.scenes.impacts.two_ball_drop import Bounce
+from gaussdyn.scenes.painleve.falling_rod import largest_ratio
+from gaussdyn.scenes.references.corner_motion import Corner
+from gaussdyn.scenes.sliding.belt_oscillator import Cycle
+from gaussdyn.scenes.sliding.spinning_disc import course, drag, face, final_ratio
+from gaussdyn.scenes.spinning.leaving_sphere import Descent
+from gaussdyn.scenes.standing.ladder import Fall
+from gaussdyn.scenes.standing.tip_or_slide import start
+from gaussdyn.scenes.standing.wedge_lock import motion
 
 G = 9.81
 TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
@@ -139,8 +140,13 @@ def test_block_slides_below_the_critical_height_and_tips_above():
     assert start(**shape | {"at": 0.501}).corner is not None
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_block_starts_in_one_way_only(seed):
+@pytest.mark.drawn
+def test_block_starts_in_one_way_only():
+    for seed in range(examples(30, fast=10)):
+        check_block_starts_in_one_way_only(seed)
+
+
+def check_block_starts_in_one_way_only(seed):
     """Every way to start, tried by the balance of forces and moments about the mass centre: one of them holds."""
     rng = np.random.default_rng(seed)
     p = {key: float(rng.uniform(q.min, q.max)) for key, q in parameters("tip_or_slide").items()}
@@ -249,8 +255,13 @@ def test_disc_that_only_spins_brakes_with_two_thirds():
     assert course(1e4, 0.0)[0] == pytest.approx(0.75e4, rel=1e-3)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_wedge_moves_in_one_way_only(seed):
+@pytest.mark.drawn
+def test_wedge_moves_in_one_way_only():
+    for seed in range(examples(30, fast=10)):
+        check_wedge_moves_in_one_way_only(seed)
+
+
+def check_wedge_moves_in_one_way_only(seed):
     """All modes of the symmetric wedge, one after the other: unknowns a, and N, T of a jaw (T along the slip)."""
     rng = np.random.default_rng(seed)
     alpha, mu = rng.uniform(0.1, 0.6), rng.uniform(0.0, 0.9)

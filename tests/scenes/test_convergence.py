@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gaussdyn.errors import InputError
-from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.scenes.convergence import ROUNDING, observed_order
 
 
@@ -14,6 +14,7 @@ def orders(name, **options):
     return {found.name: found for found in observed_order(name, **options)}
 
 
+@pytest.mark.slow
 def test_sliding_rod_is_of_order_two():
     found = orders("sliding_rod", dt=8e-3)
     assert found.pop("largest gap under the tip").order is None  # positions are projected
@@ -21,12 +22,14 @@ def test_sliding_rod_is_of_order_two():
         assert one.order == pytest.approx(2.0, abs=0.1), str(one)
 
 
+@pytest.mark.slow
 def test_damping_scheme_is_of_order_one():
     """theta = 1 costs one order: the measure sees it."""
     found = orders("sliding_rod", dt=8e-3, stepper=MoreauJean(theta=1.0))
     assert found["angle at the end"].order == pytest.approx(1.0, abs=0.1)
 
 
+@pytest.mark.slow
 def test_slack_string_is_of_order_two_up_to_the_jerk_and_of_order_one_after():
     found = orders("slack_string", dt=8e-3)
     for name in ("time when it goes slack", "height where it goes slack", "greatest height"):
@@ -35,6 +38,7 @@ def test_slack_string_is_of_order_two_up_to_the_jerk_and_of_order_one_after():
     assert all(0.0 <= error <= dt for error, dt in zip(errors.error, errors.dt, strict=True))
 
 
+@pytest.mark.slow
 def test_incline_is_exact():
     for params in ({}, {"mu": 0.2}):
         for found in orders("incline", dt=0.02, **params).values():
@@ -42,6 +46,7 @@ def test_incline_is_exact():
             assert max(found.error) <= ROUNDING
 
 
+@pytest.mark.slow
 def test_coulomb_oscillator_is_of_order_two_in_place():
     """The place of a turn is known to x'' dt^2 / 8 <= 1.3 dt^2 / 8, however the steps fall."""
     found = orders("coulomb_oscillator", dt=0.04, mu=0.03)
@@ -52,6 +57,7 @@ def test_coulomb_oscillator_is_of_order_two_in_place():
     assert all(error <= 2 * dt for error, dt in zip(stop.error, stop.dt, strict=True))
 
 
+@pytest.mark.slow
 def test_zeno_ball_is_of_order_one_up_to_a_logarithm():
     """Flights longer than a step are about log(t / dt) / log(1 / e), each wrong by up to dt (1 + 1 / e)."""
     found = orders("zeno_ball", e=0.5, dt=8e-3)["time of rest"]

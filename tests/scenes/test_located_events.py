@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scene_cases import LOCATED, by_scene, scene_of
 
-from gaussdyn.analysis.audit import audit
-from gaussdyn.integrate.event_driven import EventDriven
+from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.scenes.catalogue import build, names, parameters
-
-LOCATED = tuple(name for name in names() if any("event_driven" in exact.tol for exact in build(name).exact))
+from gaussdyn.scenes.catalogue import build, parameters
 
 
 def check(scene, stepper):
@@ -31,13 +30,13 @@ def test_the_scenes_of_the_first_bars_are_among_them():
     assert set(bars.split() + more.split()) <= set(LOCATED)
 
 
-@pytest.mark.parametrize("name", LOCATED)
+@pytest.mark.parametrize("name", by_scene(LOCATED))
 def test_what_is_located_is_exact(name):
-    check(build(name), EventDriven())
+    check(scene_of(name), EventDriven())
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", LOCATED)
+@pytest.mark.parametrize("name", by_scene(LOCATED))
 def test_what_is_located_is_exact_anywhere(name):
     rng, known = np.random.default_rng(8), parameters(name)
     for _ in range(2):

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scene_cases import ON_BRANCH, by_scene
 
-from gaussdyn.analysis.audit import audit
-from gaussdyn.integrate.on_branch import OnBranch
+from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.scenes.catalogue import build, names, parameters
-from gaussdyn.scenes.parallelogram import Linkage, time_between
-
-SERVED = tuple(name for name in names() if any("on_branch" in exact.tol for exact in build(name).exact))
+from gaussdyn.integrate.singular.on_branch import OnBranch
+from gaussdyn.scenes.catalogue import build, parameters
+from gaussdyn.scenes.linkages.parallelogram import Linkage, time_between
 
 
 def check(scene):
@@ -27,10 +26,6 @@ def check(scene):
     return run
 
 
-def test_bricard_is_among_them():
-    assert "bricard" in SERVED
-
-
 def test_reactions_of_darboux_near_its_crossing_balance_momentum():
     """Beside the piece that holds the crossing they grow too fast for polynomials."""
     scene = build("darboux", Fx=1.0, start=-0.3, end=0.2)
@@ -39,7 +34,7 @@ def test_reactions_of_darboux_near_its_crossing_balance_momentum():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SERVED)
+@pytest.mark.parametrize("name", by_scene(ON_BRANCH))
 def test_they_keep_to_their_exact_numbers(name):
     rng, known = np.random.default_rng(3), parameters(name)
     for params in ({}, {key: float(rng.uniform(p.min, p.max)) for key, p in known.items()}):

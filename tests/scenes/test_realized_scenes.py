@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from gaussdyn.analysis.crosscheck import crosscheck
-from gaussdyn.contact.gauss import gauss_program
-from gaussdyn.contact.omega import admissible_set
+from gaussdyn.analysis.crosscheck.crosscheck import crosscheck
+from gaussdyn.contact.admissible_set import admissible_set
+from gaussdyn.contact.gauss_program import gauss_program
 from gaussdyn.contact.snapshot import snapshot
-from gaussdyn.scenes.bar_on_supports import tipping
 from gaussdyn.scenes.catalogue import build
-from gaussdyn.scenes.rail_cars import LOADS, MASSES, RIGID, accelerations
-from gaussdyn.scenes.slider_crank import reference
-from gaussdyn.scenes.turning_motion import Turning
+from gaussdyn.scenes.impacts.rail_cars import LOADS, MASSES, RIGID, accelerations
+from gaussdyn.scenes.linkages.slider_crank import reference
+from gaussdyn.scenes.references.turning_motion import Turning
+from gaussdyn.scenes.standing.bar_on_supports import tipping
 
 
 @pytest.mark.parametrize("motion", [Turning(v0=0.7, omega=1.3, phi0=-2.0, pull=2.0),

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gaussdyn.analysis.audit import audit
-from gaussdyn.integrate.moreau_jean import MoreauJean
+from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.programs.fclib import read
-from gaussdyn.programs.residuals import residuals
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.programs.files.fclib import read
+from gaussdyn.programs.solution.residuals import residuals
 from gaussdyn.programs.solve import solve
 
 DATA = Path(__file__).resolve().parents[1] / "data"

@@ -1,1 +1,8 @@
-"""Constraints realized three ways, as cross-checks of the rigid run: by springs, by viscous friction, smoothly."""
+"""Springs, dampers and smooth forces in the place of constraints."""
+
+from .penalty import Penalty
+from .slow_manifold import slow_start
+from .smooth import Smooth
+from .viscous import Viscous
+
+__all__ = ["Penalty", "Smooth", "Viscous", "slow_start"]

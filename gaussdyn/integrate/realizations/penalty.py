@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -11,8 +11,9 @@ from ...arrays import Array, scalar
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..stepper import Control, Rebuilt, Step
-from .advance import Accuracy, Realized
-from .soft_rows import SpringLaw, checked_weights
+from .force_laws import SpringLaw, checked_weights
+from .slow_manifold import fast_energy
+from .stepping import Accuracy, Realized
 
 WANTED = "constraints on the position (joints, strings, contacts), or dry friction"
 
@@ -83,10 +84,13 @@ class Penalty:
 
     def fast_energy(self, system: System, state: State, *, control: Control | None = None) -> float | None:
         """Return the energy of the vibration in which a motion from a state stays, J; None where it is not defined."""
-        from .slow_manifold import fast_energy
 
         found = fast_energy(system, state, self, control=control)
         return found if math.isfinite(found) else None
+
+    def outputs(self, system: System) -> dict[str, tuple[str, Callable[[State], float]]]:
+        """Return the column ``spring_energy``, J: `energy` of a run is that of the bodies, without the springs."""
+        return self.realized().outputs(system)
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""

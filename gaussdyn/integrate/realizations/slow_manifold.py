@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -15,16 +16,21 @@ from ...linalg.factor import cholesky, solve_spd
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
-from ..stepper import Control, held_control
-from ..theta_problem import near_of
-from .advance import spring_key
-from .penalty import Penalty
-from .soft_rows import SpringLaw, tangential
-from .viscous import Viscous
+from ..stepper import Control, held_control, near_of
+from .force_laws import SpringLaw, tangential
+from .stepping import Realized, spring_key
 
 AHEAD = 1e-5  # s over which the change of the reactions is taken
 JUMP = 1e-2  # share by which no reaction changes smoothly within that time
 RANK = 1e-10
+
+
+class Realization(Protocol):
+    """A stepper that puts forces in the place of constraints: `Penalty`, `Viscous`."""
+
+    def realized(self) -> Realized:
+        """Return the law and how it is integrated."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,7 +42,7 @@ class _Soft:
     L: Array
 
 
-def slow_start(system: System, state: State, stepper: Penalty | Viscous, *, control: Control | None = None) -> State:
+def slow_start(system: System, state: State, stepper: Realization, *, control: Control | None = None) -> State:
     """Return the state on the slow manifold of a realization next to a state of the rigid motion.
 
     Springs are as long as the rigid reactions r stretch them, gap = -r/k and s = -r_T/k_T, and move as r changes,
@@ -64,34 +70,8 @@ def slow_start(system: System, state: State, stepper: Penalty | Viscous, *, cont
     return State(t=state.t, q=q, v=v, memory={**state.memory, **springs})
 
 
-def fast_energy(system: System, state: State, stepper: Penalty | Viscous, *, control: Control | None = None) -> float:
-    """Return the energy of the vibration across the constraints, J: 1/2 k y^2 + 1/2 y' (G M^-1 G^T)^-1 y'.
-
-    y = gap + r/k is the distance from the slow manifold, r the reaction of the rigid motion at the same coordinates.
-    Only rows that carry one are counted; open contacts are not. NaN where the state has no rigid acceleration.
-    """
-    law = _law(stepper)
-    local = near_of(system, state, 0.0)
-    rows = local.rows(state.t, state.q, state.v)
-    closed = frozenset(row.id for row in rows if row.gap < 0.0)
-    try:
-        now = _rigid_reactions(local, state, held_control(control, state), closed)
-    except InputError:
-        return float("nan")
-    soft = _soft(local, law, state, now)
-    kept = [(row, r) for row, r in zip(soft.rows, soft.r, strict=True) if row.level == "position"]
-    if not kept:
-        return 0.0
-    G = np.vstack([row.J[:1] for row, _ in kept])
-    later = _later(local, state, held_control(control, state), now)
-    rate = np.array([row.rate[0] + (later[row.id] - r)[0] / AHEAD / law.k(row) for row, r in kept])
-    stretched = sum(0.5 * law.k(row) * (row.gap + r[0] / law.k(row)) ** 2 for row, r in kept)
-    S = G @ solve_spd(soft.L, np.ascontiguousarray(G.T))
-    return float(stretched + 0.5 * rate @ np.linalg.lstsq(S, rate, rcond=RANK)[0])
-
-
-def _law(stepper: Penalty | Viscous) -> SpringLaw:
-    law = stepper.realized().law if isinstance(stepper, (Penalty, Viscous)) else None
+def _law(stepper: Realization) -> SpringLaw:
+    law = stepper.realized().law if hasattr(stepper, "realized") else None
     if not isinstance(law, SpringLaw):
         raise InputError("stepper", repr(stepper), "a Penalty or a Viscous", "Only they have a slow manifold.")
     return law
@@ -181,3 +161,29 @@ def _step(L: Array, wanted: list[tuple[Array, Array]]) -> Array:
     G, e = np.vstack([J for J, _ in wanted]), np.concatenate([x for _, x in wanted])
     back = solve_spd(L, np.ascontiguousarray(G.T))
     return np.asarray(back @ np.linalg.lstsq(G @ back, e, rcond=RANK)[0])
+
+
+def fast_energy(system: System, state: State, stepper: Realization, *, control: Control | None = None) -> float:
+    """Return the energy of the vibration across the constraints, J: 1/2 k y^2 + 1/2 y' (G M^-1 G^T)^-1 y'.
+
+    y = gap + r/k is the distance from the slow manifold, r the reaction of the rigid motion at the same coordinates.
+    Only rows that carry one are counted; open contacts are not. NaN where the state has no rigid acceleration.
+    """
+    law = _law(stepper)
+    local = near_of(system, state, 0.0)
+    rows = local.rows(state.t, state.q, state.v)
+    closed = frozenset(row.id for row in rows if row.gap < 0.0)
+    try:
+        now = _rigid_reactions(local, state, held_control(control, state), closed)
+    except InputError:
+        return float("nan")
+    soft = _soft(local, law, state, now)
+    kept = [(row, r) for row, r in zip(soft.rows, soft.r, strict=True) if row.level == "position"]
+    if not kept:
+        return 0.0
+    G = np.vstack([row.J[:1] for row, _ in kept])
+    later = _later(local, state, held_control(control, state), now)
+    rate = np.array([row.rate[0] + (later[row.id] - r)[0] / AHEAD / law.k(row) for row, r in kept])
+    stretched = sum(0.5 * law.k(row) * (row.gap + r[0] / law.k(row)) ** 2 for row, r in kept)
+    S = G @ solve_spd(soft.L, np.ascontiguousarray(G.T))
+    return float(stretched + 0.5 * rate @ np.linalg.lstsq(S, rate, rcond=RANK)[0])

@@ -13,8 +13,8 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..stepper import Control, Rebuilt, Step
-from .advance import Accuracy, Realized
-from .soft_rows import Role
+from .force_laws import Role
+from .stepping import Accuracy, Realized
 
 
 class Touched(InputError):
@@ -41,6 +41,10 @@ class HoldingLaw:
     def springs(self, row: Row) -> int:
         """Return 0."""
         return 0
+
+    def energy(self, row: Row, s: Array) -> float:
+        """Return 0: nothing is stored where rows hold rigidly."""
+        return 0.0
 
     def reaction(self, row: Row, s: Array, inertia: float) -> Array:
         """Return zero."""

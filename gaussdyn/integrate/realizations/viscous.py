@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,8 +10,8 @@ from ...arrays import Array, scalar
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..stepper import Control, Rebuilt, Step
-from .advance import Accuracy, Realized
-from .soft_rows import SpringLaw
+from .force_laws import SpringLaw
+from .stepping import Accuracy, Realized
 
 WANTED = "constraints on the velocity, or friction"
 
@@ -70,6 +71,10 @@ class Viscous:
     def check(self, system: System, state: State) -> None:
         """Raise InputError where viscous friction does not stand for the constraints."""
         self.realized().check(system, state, WANTED)
+
+    def outputs(self, system: System) -> dict[str, tuple[str, Callable[[State], float]]]:
+        """Return the column ``spring_energy``, J: `energy` of a run is that of the bodies, without the springs."""
+        return self.realized().outputs(system)
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""

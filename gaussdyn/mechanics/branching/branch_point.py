@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from ..._show import brief
 from ...arrays import Array, scalar
 from ...errors import InputError
+from .configuration_space import RANK, ConfigurationSpace, check_on
 from .half_branches import on_circle, on_sphere, quadric_lines
+from .lyapunov_schmidt import Reduction
 from .pairing import Halves, cone_lines, joined
-from .reduction import Reduction
-from .space import RANK, ConfigurationSpace, check_on
 
 RADII = (1.0, 0.75, 0.5, 0.25)
 SHRINKS = 9
@@ -86,6 +87,8 @@ class BranchPoint:
     branches: tuple[Branch, ...]
     radius: float
     complete: bool
+
+    __repr__ = brief
 
     @property
     def q(self) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...arrays import EPS, Array
 from ...errors import InputError
-from .space import ConfigurationSpace
+from .configuration_space import ConfigurationSpace
 
 NODES = 20  # even: none in the middle
 NEWTON = 30

@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...errors import InputError
 from .branch_point import BranchPoint, branch_point
 from .chart import COEFFICIENTS, NODES, Chart, chart_around, interpolation
-from .space import ConfigurationSpace
+from .configuration_space import ConfigurationSpace
 
 ON = 1e-8  # distance up to which a configuration lies on a chart
 LOCATED = 1e-7  # relative singular value at a singular point that was found by polynomials
@@ -158,7 +158,7 @@ class Curve:
                 at, off = own.parameter(q)
                 if off < ON and abs(at) < 0.9 * own.half:
                     return index, at
-                if abs(p) < chart.half:
+                if CLEAR * abs(p) < chart.half:  # nodes near the point have no digits to spare
                     cut = chart_around(self.space, q, tangent, CLEAR * abs(p))
                     chart = replace(cut, low=max(cut.low, chart.low), high=min(cut.high, chart.high))
                 chart = replace(chart, low=max(chart.low, p + room) if p < 0 else chart.low,

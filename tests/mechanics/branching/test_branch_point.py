@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from gaussdyn import InputError, Position, UserSystem
 from gaussdyn.mechanics.branching.branch_point import branch_point
-from gaussdyn.mechanics.branching.space import ConfigurationSpace
-from gaussdyn.mechanics.linkages import four_bars
-from gaussdyn.scenes import darboux
-from gaussdyn.scenes.singular_pendulum import Ellipse, system_of
+from gaussdyn.mechanics.branching.configuration_space import ConfigurationSpace
+from gaussdyn.scenes.linkages import darboux
+from gaussdyn.scenes.linkages.builders import four_bars
+from gaussdyn.scenes.linkages.singular_pendulum import Ellipse, system_of
 
 NULL = np.array([-0.5, 4.0, 0.0, 0.5, -0.5, -4.0, 0.0, 1.0, 1.0])  # of the square, by hand
 

@@ -1,0 +1,135 @@
+"""Checks a finished run against the laws it claims to obey, from its saved states alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._show import fitted, names
+from ...errors import InputError
+from ...integrate.run.interrupts import interruptible
+from ...integrate.run.trajectory import Trajectory
+from ...mechanics.system import System
+from .audit_check import AuditCheck
+from .from_file import file_series
+from .from_system import state_series
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Where a check fails first: its name, the time (s), the value found and the largest allowed."""
+
+    name: str
+    t: float
+    value: float
+    tol: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Audit:
+    """The verdict on a run.
+
+    Attributes
+    ----------
+    scene : str
+    params : mapping
+    series : tuple of Series
+        Every check with one value per time.
+    """
+
+    scene: str
+    params: Mapping[str, float]
+    series: tuple[AuditCheck, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check holds everywhere."""
+        return all(one.passed for one in self.series)
+
+    @property
+    def max(self) -> dict[str, float]:
+        """Largest value of every check."""
+        return {one.name: one.max for one in self.series}
+
+    @property
+    def first_failure(self) -> Failure | None:
+        """The earliest failure, None if all hold."""
+        found = [one for one in self.series if not one.passed]
+        if not found:
+            return None
+        first = min(found, key=lambda one: one.t[one.first_bad])
+        k = first.first_bad
+        return Failure(name=first.name, t=float(first.t[k]), value=float(first.values[k]), tol=first.tol)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the document of the file formats (null where a value is not finite)."""
+        bad = self.first_failure
+        first = None if bad is None else {"name": bad.name, "t": bad.t, "value": _finite(bad.value), "tol": bad.tol}
+        return {
+            "schema": "gaussdyn/audit/1",
+            "scene": self.scene,
+            "params": dict(self.params),
+            "results": [one.to_json() for one in self.series],
+            "pass": self.passed,
+            "max": {name: _finite(value) for name, value in self.max.items()},
+            "first_failure": first,
+        }
+
+    def explain(self) -> str:
+        """Return the verdict in one sentence."""
+        bad = self.first_failure
+        if bad is None:
+            return f"{self.scene}: all {len(self.series)} checks hold."
+        return f"{self.scene}: {bad.name} fails first at t = {bad.t:g} s: {bad.value:.3g}, allowed {bad.tol:.3g}."
+
+    def __str__(self) -> str:
+        return self.explain()
+
+    def __repr__(self) -> str:
+        """Return the verdict, and the checks that fail."""
+        bad = [one.name for one in self.series if not one.passed]
+        return fitted("Audit", [self.explain(), *([f"fails: {names(bad, 12)}"] if bad else [])])
+
+
+@interruptible
+def audit(trajectory: Trajectory, system: System | None = None) -> Audit:
+    """Recompute what a run claims.
+
+    From the file alone: everything is finite, the columns agree with the states, every step was solved, reactions lie
+    in their cones, gaps and energies agree with the statistics, the state hash is that of the last state. With the
+    system also, at every saved state: the step's kinematics and momentum balance, the contact laws (residual E of the
+    saved reactions), joint rates, gaps and energies recomputed. Steps that were not saved are covered by the running
+    maxima.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    system : System, optional
+        The system that was run; build it again from ``trajectory.settings``.
+
+    Raises
+    ------
+    InputError
+        If the system's sizes are not those of the run.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # a file may hold any number
+        series = _series(trajectory, system)
+    return Audit(scene=trajectory.scene, params=trajectory.params, series=tuple(series))
+
+
+def _series(trajectory: Trajectory, system: System | None) -> list[AuditCheck]:
+    series = file_series(trajectory)
+    if system is not None:
+        sizes = (trajectory.q.shape[1], trajectory.v.shape[1])
+        if (system.nq, system.nv) != sizes:
+            mend = "Build the system with the scene and the parameters of the run."
+            raise InputError("system", f"(nq, nv) = {(system.nq, system.nv)}", f"{sizes}, as in the run", mend)
+        series += state_series(trajectory, system)
+    return series
+
+
+def _finite(x: float) -> float | None:
+    return float(x) if np.isfinite(x) else None

@@ -1,0 +1,144 @@
+"""What a saved run tells without its system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...arrays import EPS, Array
+from ...integrate.energy import REST
+from ...integrate.run.trajectory import Trajectory
+from ...programs.solution.status import Status
+from .audit_check import AuditCheck
+
+EXACT = 1e-12  # numbers that must agree up to rounding
+RESIDUAL = 1e-8  # above this the mode of a contact is not settled
+WORKS = ("work_reactions", "work_forces", "work_projection")
+DRIFT = 1e-2  # energy that the step size may lose or gain, relative
+
+
+def file_series(run: Trajectory) -> list[AuditCheck]:
+    """Return all checks that need no system."""
+    numbers = np.column_stack([*(column.values for column in run.columns.values()), run.q, run.v])
+    checks = {
+        "finite": (np.where(np.isfinite(numbers).all(axis=1), 0.0, np.inf), 0.0, "1"),
+        "columns": (_columns(run), 0.0, "SI"),
+        "order": (np.r_[0.0, -np.minimum(np.diff(run.t), 0.0)], 0.0, "s"),
+        "before": (before_errors(run), 0.0, "SI"),
+        "cone": (_cone(run), EXACT, "1"),
+        "energy_sum": (_energy(run), EXACT, "1"),
+        "energy_drift": (_drift(run), DRIFT, "1"),
+    }
+    series = [AuditCheck(name=name, t=run.t, values=x, tol=tol, unit=unit) for name, (x, tol, unit) in checks.items()]
+    return [*series, *_steps(run), *_final(run)]
+
+
+def _steps(run: Trajectory) -> list[AuditCheck]:
+    """Return status and residual of every step, saved or not."""
+    steps = run.steps
+    unsolved = (steps.status != str(Status.SOLVED)).astype(np.float64)
+    return [
+        AuditCheck(name="unsolved", t=steps.t, values=unsolved, tol=0.0),
+        AuditCheck(name="residual", t=steps.t, values=steps.E, tol=RESIDUAL),
+    ]
+
+
+def _final(run: Trajectory) -> list[AuditCheck]:
+    """Return whether the last state is the saved one and has the hash and the maxima that the run claims."""
+    final = run.final
+    same = final.t == run.t[-1] and np.array_equal(final.q, run.q[-1]) and np.array_equal(final.v, run.v[-1])
+    worst = float(run.steps.E.max(initial=0.0))
+    claimed = run.statistics.get("max_residual")
+    depth = max((-_gap(run, key).min() for key, row in run.rows.items() if _one_sided(row)), default=0.0)
+    allowed = run.statistics.get("max_penetration_m")
+    verdicts = {
+        "final_state": same,
+        "state_hash": final.digest() == run.state_hash,
+        "max_residual": claimed is None or worst == claimed,
+        "max_penetration": allowed is None or depth <= allowed,
+        "step_count": run.statistics.get("steps") == len(run.steps.t),
+    }
+    t = run.t[-1:]
+    return [AuditCheck(name=name, t=t, values=np.where([ok], 0.0, np.inf), tol=0.0) for name, ok in verdicts.items()]
+
+
+def _columns(run: Trajectory) -> Array:
+    """Return how far the columns of time and state are from the states."""
+    far = np.abs(run["t"] - run.t)
+    for name, x in (("q", run.q), ("v", run.v)):
+        for k in range(x.shape[1]):
+            far = np.maximum(far, np.abs(run[f"{name}{k}"] - x[:, k]))
+    return far
+
+
+def before_errors(run: Trajectory) -> Array:
+    """Return how far the state before a step is from the saved one, where that is saved too."""
+    far = np.zeros(len(run))
+    follows = np.flatnonzero(np.diff(run.saved) == 1) + 1
+    for now, before in ((run.t[:, None], run.before_t[:, None]), (run.q, run.before_q), (run.v, run.before_v)):
+        far[follows] = np.maximum(far[follows], np.abs(before[follows] - now[follows - 1]).max(axis=1, initial=0.0))
+    return far
+
+
+def _cone(run: Trajectory) -> Array:
+    """Return how far the reactions are outside their cones, relative to the largest reaction of the state.
+
+    Reactions are impulses over the time between two numbers that are rounded: a given cap is met no better than that.
+    """
+    out, size = np.zeros(len(run)), np.zeros(len(run))
+    taken = np.where(run.saved > 0, run.steps.dt[run.saved - 1] if len(run.steps.dt) else np.inf, np.inf)
+    rounded = EPS * np.abs(run.t) / taken
+    for key, row in run.rows.items():
+        r = run.reactions(key)
+        if r is None:
+            continue
+        size = np.maximum(size, np.abs(r).max(axis=1))
+        out = np.maximum(out, _outside(r, row, rounded))
+    relative: Array = out / np.where(size > 0.0, size, 1.0)
+    return relative
+
+
+def _outside(r: Array, row: Mapping[str, Any], rounded: Array) -> Array:
+    """Return the excess of the reactions r (n, k) of one row, N, with the largest friction that it may have.
+
+    `rounded` is what rounding of the time leaves of them, relative, shape (n,).
+    """
+    kind = row["kind"]
+    if kind == "bilateral":
+        return np.zeros(len(r))
+    if kind == "dry":
+        return _positive(np.linalg.norm(r, axis=1) - row["cap_s"] * (1.0 + rounded))
+    load = np.abs(r[:, 0]) if kind == "bilateral_contact" else r[:, 0]
+    slip = np.linalg.norm(r[:, 1:3], axis=1) - row["mu_s"] * load
+    spin = np.linalg.norm(r[:, 3:5], axis=1) - row["mu_r"] * load
+    return np.maximum(_positive(-load), _positive(np.maximum(slip, spin)) if r.shape[1] > 1 else 0.0)
+
+
+def _energy(run: Trajectory) -> Array:
+    """Return how far energy and its error are from their parts, relative to the largest energy."""
+    energy = run["kinetic"] + run["potential"]
+    error = energy - energy[0] - sum(run[name] for name in WORKS)
+    scale = float(np.abs(run["kinetic"]).max() + np.abs(run["potential"]).max() + np.abs(run["work_reactions"]).max())
+    far: Array = np.abs(run["energy"] - energy) + np.abs(run["energy_error"] - error)
+    return far / (scale if scale > 0.0 else 1.0)
+
+
+def _drift(run: Trajectory) -> Array:
+    """Return the energy error relative to the largest kinetic + |potential - initial|."""
+    scale = float((run["kinetic"] + np.abs(run["potential"] - run["potential"][0])).max())
+    moves = bool((np.abs(run.v) > REST).any())
+    return np.abs(run["energy_error"]) / (scale if scale > 0.0 and moves else 1.0)
+
+
+def _gap(run: Trajectory, key: str) -> Array:
+    return run[f"{key}.gap"]
+
+
+def _one_sided(row: Mapping[str, Any]) -> bool:
+    return bool(row["level"] == "position" and row["kind"] in ("contact", "unilateral"))
+
+
+def _positive(x: Array) -> Array:
+    return np.maximum(x, 0.0)

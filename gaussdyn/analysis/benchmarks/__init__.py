@@ -1,0 +1,1 @@
+"""Solvers measured beside others."""

@@ -1,0 +1,6 @@
+"""Rigid runs beside springs, dampers and other steppers."""
+
+from .crosscheck import crosscheck
+from .results import CrossCheck
+
+__all__ = ["CrossCheck", "crosscheck"]

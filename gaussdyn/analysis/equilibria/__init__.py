@@ -1,0 +1,5 @@
+"""Equilibria held by friction."""
+
+from .equilibria import Equilibria, equilibria
+
+__all__ = ["Equilibria", "equilibria"]

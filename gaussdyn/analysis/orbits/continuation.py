@@ -1,0 +1,275 @@
+"""A branch of periodic orbits over a parameter, by pseudo-arclength, with its bifurcations located.
+
+Between two points of the branch every test function that changes its sign is brought to zero (`bifurcations`): fold,
+period doubling, torus birth, and where the order of the events changes: a grazing with the beginning of stick, a
+crossing that becomes a stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._show import brief
+from ...arrays import Array, scalar
+from ...errors import InputError
+from ...integrate.run.interrupts import interruptible
+from .bifurcations import between, hopf
+from .corrector import Change, Walk, closed_at, size_of
+from .periodic_orbit import Orbit
+from .symbolic_phases import Phases
+
+COLLAPSED = 0.03  # of the largest orbit: smaller ones are taken for the end in a Hopf bifurcation
+EASY = 4  # corrections
+LEAST = 2e-2  # of the longest step: then the branch is taken to bend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Branch:
+    """Orbits along a branch.
+
+    Attributes
+    ----------
+    parameter, unit : str
+    values : Array, shape (m,)
+        Of the parameter; it may turn back.
+    orbits : tuple of Orbit
+    changes : tuple of Change
+        Along the branch.
+    ends : tuple of (str, str)
+        Why it stopped on either side.
+    """
+
+    parameter: str
+    unit: str
+    values: Array
+    orbits: tuple[Orbit, ...]
+    changes: tuple[Change, ...]
+    ends: tuple[str, str]
+
+    __repr__ = brief
+
+
+@interruptible
+def branch_of_orbits(
+    phases: Phases, orbit: Orbit, parameter: str, low: float, high: float, *,
+    period: Callable[[Phases], float] | None = None, step: float = 0.0, most: int = 400,
+    progress: Callable[[float], None] | None = None,
+) -> Branch:  # fmt: skip
+    """Follow an orbit over a range of a parameter, both ways.
+
+    Parameters
+    ----------
+    phases : Phases
+        With the parameters of the orbit.
+    orbit : Orbit
+    parameter : str
+    low, high : float
+    period : callable, optional
+        Phases -> period of what drives it; needed for forced orbits.
+    step : float
+        First step along the branch; 1/60 of the range by default.
+    most : int
+        Orbits at most, either way.
+    progress : callable, optional
+        Is told the share of the range that is done.
+
+    Raises
+    ------
+    InputError
+        An unknown parameter, an empty range, an orbit outside of it.
+    """
+    phases = Phases.of(phases)
+    values = phases.system.params
+    if parameter not in values:
+        raise InputError("parameter", repr(parameter), ", ".join(values))
+    low, high = scalar(f"low of {parameter}", low), scalar(f"high of {parameter}", high)
+    p0 = float(values[parameter])
+    if not low <= p0 <= high or not low < high:
+        raise InputError(f"range of {parameter}", f"{low:g} to {high:g}", f"low < high, around {p0:g} of the orbit")
+    if not orbit.autonomous and period is None:
+        raise InputError("period", None, "a function: phases -> period of the drive")
+    parts, reached = [], {"low": p0, "high": p0}
+
+    def tell(p: float) -> None:
+        """Report how much of the range has been seen."""
+        reached["low"], reached["high"] = min(reached["low"], p), max(reached["high"], p)
+        if progress is not None:
+            progress((reached["high"] - reached["low"]) / (high - low))
+
+    for direction in (-1.0, 1.0):
+        walk = Walk(phases, parameter, low, high, orbit.autonomous, period, t=orbit.t, scale=high - low)
+        side = _Side(walk, orbit, p0, direction, step or 1.0 / 60.0)
+        end = side.follow(most, tell)
+        parts.append((side.found, end, walk.changes))
+    (left, end_left, before), (right, end_right, after) = parts
+    orbits = [*(one for _, one in reversed(left[1:])), *(one for _, one in right)]
+    found = [*(_reversed(one) for one in reversed(before)), *after]
+    return Branch(
+        parameter=parameter, unit=phases.system.units[parameter],
+        values=np.array([*(p for p, _ in reversed(left[1:])), *(p for p, _ in right)]), orbits=tuple(orbits),
+        changes=tuple(found), ends=(end_left, end_right),
+    )  # fmt: skip
+
+
+def _reversed(one: Change) -> Change:
+    return replace(one, before=one.after, after=one.before)
+
+
+class _Side:
+    """A branch on one side of the orbit that it begins with.
+
+    Parameters
+    ----------
+    direction : float
+        Sign in which the parameter goes first.
+    ds : float
+        First step.
+    """
+
+    def __init__(self, walk: Walk, orbit: Orbit, p0: float, direction: float, ds: float) -> None:
+        self.walk, self.direction = walk, direction
+        self.found = [(p0, orbit)]
+        self.X = walk.pack(orbit, p0)
+        self.along = self._outward(direction)
+        self.ds, self.longest, self.largest = ds, 6.0 * ds, size_of(orbit)
+
+    def follow(self, most: int, tell: Callable[[float], None]) -> str:
+        """Go on until the range, the orbit or the patience ends; return which."""
+        while len(self.found) < most:
+            end = self._go_on()
+            if end:
+                return end
+            tell(self.found[-1][0])
+        return f"{most} orbits"
+
+    def _go_on(self) -> str:
+        """Find one more orbit; return why there is none, or why it is the last."""
+        walk, last = self.walk, self.found[-1]
+        tangent = walk.tangent(self.X, self.along)
+        if len(self.found) == 1 and tangent[-1] * self.direction < 0.0:
+            tangent = -tangent
+        one = _step(walk, self.X, tangent, self.ds, self.longest, size_of(last[1]))
+        one = one or _over_a_kink(walk, last, tangent, self.longest)
+        if one is None:
+            if len(self.found) > 1 and self._collapsed(5.0 * COLLAPSED):
+                return _hopf_end(walk, self.found)
+            return f"no step along the branch at {walk.parameter} = {last[0]:.9g}"
+        after, self.ds, easy = one
+        p = float(after[-1]) * walk.scale
+        if not walk.low <= p <= walk.high:
+            return self._end(tangent, walk.low if p < walk.low else walk.high)
+        here = walk.orbit(after)
+        between(walk, last, (p, here), self.X, tangent)
+        self.found.append((p, here))
+        self.largest = max(self.largest, size_of(here))
+        if self._collapsed(COLLAPSED):
+            return _hopf_end(walk, self.found)
+        self._move(after)
+        self.ds = min(self.longest, self.ds * 1.4) if easy else self.ds
+        return ""
+
+    def _collapsed(self, share: float) -> bool:
+        """Whether the last orbit is so small that a Hopf bifurcation is near."""
+        return self.walk.autonomous and size_of(self.found[-1][1]) < share * self.largest
+
+    def _end(self, tangent: Array, edge: float) -> str:
+        """Take the orbit at the end of the range, if it is found."""
+        last = _on_edge(self.walk, self.X, tangent, self.ds, edge)
+        if last is not None:
+            between(self.walk, self.found[-1], (edge, last), self.X, tangent)
+            self.found.append((edge, last))
+        return f"end of the range, {self.walk.parameter} = {edge:.9g}"
+
+    def _move(self, after: Array) -> None:
+        """Go on from `after`; where the first point of the orbit is chosen anew, only the sign of the way is known."""
+        (before, _), (p, here) = self.found[-2:]
+        self.along, self.X = after - self.X, _anchored(self.walk, here, p, after)
+        if self.X is not after:
+            self.along = self._outward(float(np.sign(after[-1] - before / self.walk.scale)) or self.direction)
+
+    def _outward(self, sign: float) -> Array:
+        along = np.zeros(len(self.X))
+        along[-1] = sign
+        return along
+
+
+def _step(
+    walk: Walk, X: Array, tangent: Array, ds: float, longest: float, size: float
+) -> tuple[Array, float, bool] | None:
+    """Return the next point, the step it took, and whether it was easy."""
+    while ds > LEAST * longest:
+        one = walk.corrected(X + ds * tangent, X, tangent, ds)
+        if one is not None:
+            try:
+                orbit = walk.orbit(one[0])
+            except InputError:
+                orbit = None
+            if orbit is not None and 0.5 * size < size_of(orbit) < 2.0 * size:
+                return one[0], ds, one[1] <= EASY
+        ds *= 0.5
+    return None
+
+
+def _over_a_kink(
+    walk: Walk, last: tuple[float, Orbit], tangent: Array, longest: float
+) -> tuple[Array, float, bool] | None:
+    """Return a point beyond a change of events, where branches of piecewise smooth systems bend sharply.
+
+    The parameter goes on, whatever the arc does.
+    """
+    p0, orbit = last
+    side = float(np.sign(tangent[-1]))
+    for k in range(9, -1, -1):
+        p = p0 + side * longest * walk.scale * 0.5**k
+        if not walk.low <= p <= walk.high:
+            continue
+        after = closed_at(walk, p, orbit)
+        if after is not None and after.signature != orbit.signature and 0.5 < size_of(after) / size_of(orbit) < 2.0:
+            return walk.pack(after, p), 0.1 * longest, False
+    return None
+
+
+def _anchored(walk: Walk, orbit: Orbit, p: float, X: Array) -> Array:
+    """Return the unknowns with a first point that is far from all events, where the old one is not."""
+    if not walk.autonomous:
+        return X
+    phases, best = walk.at(p), (-np.inf, orbit.y)
+    first = min(phases.values(orbit.motion.mode, orbit.t, orbit.y.tolist()), default=np.inf)
+    for one in orbit.motion.stretches:
+        if "s" in one.mode:
+            continue
+        for t, y in zip(one.t.tolist(), one.y, strict=True):
+            least = min(phases.values(one.mode, t, y.tolist()), default=np.inf)
+            if least > best[0]:
+                best = (least, y)
+    if first >= 0.3 * best[0]:
+        return X
+    return np.array([*best[1], orbit.period, p / walk.scale])
+
+
+def _on_edge(walk: Walk, X: Array, tangent: Array, ds: float, edge: float) -> Orbit | None:
+    """Return the orbit at the end of the range."""
+    share = (edge / walk.scale - X[-1]) / (tangent[-1] if tangent[-1] else np.inf)
+    guess = X + np.clip(share, -abs(ds), abs(ds)) * tangent
+    guess[-1] = edge / walk.scale
+    try:
+        return walk.orbit(guess)
+    except InputError:
+        return None
+
+
+def _hopf_end(walk: Walk, found: list[tuple[float, Orbit]]) -> str:
+    """Locate the Hopf bifurcation in which small orbits end."""
+    (p1, one), (p2, two) = found[-2], found[-1]
+    slope = (size_of(one) ** 2 - size_of(two) ** 2) / (p1 - p2)  # the square of the size grows linearly
+    guess = p2 - size_of(two) ** 2 / slope
+    width = 4.0 * abs(guess - p2) + 1e-6
+    try:
+        change = hopf(walk.phases, walk.parameter, guess - width, guess + width, 0.5 * (two.low + two.high))
+    except InputError as error:
+        return f"small orbits at {walk.parameter} = {p2:.9g}; {error}"
+    walk.changes.append(change)
+    return f"Hopf bifurcation at {walk.parameter} = {change.value:.12g}"

@@ -1,0 +1,340 @@
+"""Periodic orbits through events: shooting with the fundamental matrix, multipliers, equilibria in slip.
+
+A forced orbit closes after a given period; an autonomous one has its period as an unknown, and a first point that stays
+in the plane across the flow. Newton's method on y(T; y0) - y0 = 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.integrate import DOP853
+from scipy.optimize import brentq
+
+from ..._show import brief
+from ...arrays import Array, vector
+from ...errors import InputError
+from ...integrate.run.interrupts import interruptible
+from .symbolic_phases import Phases
+from .variational_flow import Flow, Stretch, flow
+
+CLOSED, CORRECTIONS, HALVES = 1e-11, 40, 5
+SETTLE, LOOK = 30.0, 12.0  # times the slowest natural time scale: how long a motion settles, and a return is looked for
+FIRST = 0.1  # of the size of the orbit: a return that comes this close is tried
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Orbit:
+    """A motion that closes.
+
+    Attributes
+    ----------
+    t, y : float, Array (2 n,)
+        A point of it, in slip where there is slip.
+    period : float
+    multipliers : array of complex, shape (2 n,)
+        Eigenvalues of the fundamental matrix over a period, by modulus, falling.
+    Phi : Array, shape (2 n, 2 n)
+    motion : Flow
+        One period: events, phases.
+    autonomous : bool
+        Whether one multiplier is 1 because of the freedom in time.
+    miss : float
+        |y(T) - y(0)|.
+    low, high : Array, shape (2 n,)
+        Least and greatest values along it.
+    params : dict of str to float
+    """
+
+    t: float
+    y: Array
+    period: float
+    multipliers: Any
+    Phi: Array
+    motion: Flow
+    autonomous: bool
+    miss: float
+    low: Array
+    high: Array
+    params: dict[str, float]
+
+    __repr__ = brief
+
+    @property
+    def signature(self) -> tuple[str, ...]:
+        """Kinds of its events, in order, turned so that it begins with the least."""
+        kinds = self.motion.signature
+        return min((kinds[k:] + kinds[:k] for k in range(len(kinds))), default=())
+
+    @property
+    def nontrivial(self) -> Any:
+        """Multipliers without the one that is 1 for every autonomous orbit."""
+        m = self.multipliers
+        return np.delete(m, int(np.abs(m - 1.0).argmin())) if self.autonomous else m
+
+    @property
+    def stable(self) -> bool:
+        """Whether all nontrivial multipliers are inside the unit circle."""
+        return bool((np.abs(self.nontrivial) < 1.0).all())
+
+    @property
+    def sticks(self) -> bool:
+        """Whether it has a phase of stick."""
+        return any("s" in one.mode for one in self.motion.stretches)
+
+
+def extremes(phases: Phases, motion: Flow) -> tuple[Array, Array]:
+    """Return least and greatest values of every component of y along a motion, each shape (2 n,)."""
+    nodes = np.concatenate([one.y for one in motion.stretches])
+    low, high = nodes.min(axis=0), nodes.max(axis=0)
+    for one in motion.stretches:
+        rates = np.array([phases.field(one.mode, t, y) for t, y in zip(one.t.tolist(), one.y.tolist(), strict=True)])
+        for k, i in np.argwhere(rates[:-1] * rates[1:] < 0.0):
+            y = _turning(phases, one, int(k), int(i))
+            low, high = np.minimum(low, y), np.maximum(high, y)
+    return low, high
+
+
+def _turning(phases: Phases, one: Stretch, k: int, i: int) -> Array:
+    """Return the state between nodes k and k + 1 where component i turns."""
+    t0, y0 = float(one.t[k]), one.y[k]
+
+    def at(t: float) -> Array:
+        """Return the state at t, integrated from the node."""
+        if t <= t0:
+            return np.asarray(y0)
+        solver = DOP853(lambda s, y: phases.field(one.mode, s, y.tolist()), t0, y0, t, rtol=1e-11, atol=1e-12)
+        while solver.status == "running":
+            solver.step()
+        return np.asarray(solver.y)
+
+    t = brentq(lambda t: float(phases.field(one.mode, t, at(t).tolist())[i]), t0, float(one.t[k + 1]), xtol=1e-9)
+    return at(float(t))
+
+
+def close_orbit(
+    phases: Phases, y: Array, period: float, *, t: float = 0.0, autonomous: bool, rtol: float = 1e-12
+) -> Orbit:
+    """Correct a motion that nearly closes until it does.
+
+    Parameters
+    ----------
+    phases : Phases
+    y : array_like, shape (2 n,)
+        Near a point of the orbit.
+    period : float
+        Of the orbit (forced), or nearly (autonomous).
+    t : float
+        Time of that point.
+    autonomous : bool
+
+    Raises
+    ------
+    InputError
+        It does not close: by how much it misses.
+    """
+    phases = Phases.of(phases)
+    y = vector("y", y, 2 * phases.n)
+    anchor, normal = y.copy(), _rate(phases, t, y)
+    best, step, halves = np.inf, np.zeros(len(y) + 1), 0
+    for _ in range(CORRECTIONS):
+        found = flow(phases, t, y, t + period, rtol=rtol)
+        miss = found.y - y
+        if np.abs(miss).max() > best and halves < HALVES:  # Newton's method may jump to and fro across an event
+            step, halves = 0.5 * step, halves + 1
+            y, period = y - step[: len(y)], period - (float(step[-1]) if autonomous else 0.0)
+            continue
+        best, halves = min(best, float(np.abs(miss).max())), 0
+        if np.abs(miss).max() <= CLOSED * max(1.0, float(np.abs(y).max())):
+            return _orbit(phases, t, y, period, found, autonomous)
+        step = _correction(phases, found, miss, anchor, normal, y, autonomous)
+        if not np.isfinite(step).all() or (autonomous and not 0.1 * period < period + step[-1] < 10.0 * period):
+            break
+        y = y + step[: len(y)]
+        period = period + float(step[-1]) if autonomous else period
+    raise InputError("orbit", f"a motion from {anchor.tolist()} that misses its beginning by {best:.3g} at best after "
+                     f"{period:.9g} s", "a motion that closes", "Try another start, period or parameter.")  # fmt: skip
+
+
+def _correction(
+    phases: Phases, found: Flow, miss: Array, anchor: Array, normal: Array, y: Array, autonomous: bool
+) -> Array:
+    n = len(y)
+    if not autonomous:
+        return np.asarray(np.linalg.lstsq(found.Phi - np.eye(n), -miss, rcond=1e-13)[0])
+    A = np.zeros((n + 1, n + 1))
+    A[:n, :n], A[:n, n] = found.Phi - np.eye(n), phases.field(found.mode, found.t, found.y.tolist())
+    A[n, :n] = normal
+    rhs = np.append(-miss, -normal @ (y - anchor))
+    return np.asarray(np.linalg.lstsq(A, rhs, rcond=1e-13)[0])
+
+
+def _rate(phases: Phases, t: float, y: Array) -> Array:
+    f = phases.field(phases.mode_at(t, y.tolist()), t, y.tolist())
+    size = float(np.linalg.norm(f))
+    if size < 1e-9:
+        raise InputError("orbit", f"an equilibrium at {y.tolist()}, where |y'| = {size:.3g}", "a point in motion")
+    return f / size
+
+
+def _orbit(phases: Phases, t: float, y: Array, period: float, found: Flow, autonomous: bool) -> Orbit:
+    rate = float(np.abs(phases.field(found.mode, found.t, found.y.tolist())).max())
+    if autonomous and not found.passages and rate <= 1e-7 * max(1.0, float(np.abs(y).max())):
+        raise InputError("orbit", f"a motion that ends in the equilibrium {y.tolist()}", "a motion that closes",
+                         "Orbits that fill a continuum shrink to its centre, too.")  # fmt: skip
+    m = np.linalg.eigvals(found.Phi).astype(complex)
+    order = np.argsort(-np.abs(m), kind="stable")
+    low, high = extremes(phases, found)
+    return Orbit(
+        t=t, y=y.copy(), period=float(period), multipliers=m[order], Phi=found.Phi, motion=found,
+        autonomous=autonomous, miss=float(np.abs(found.y - y).max()), low=low, high=high,
+        params=dict(phases.system.params),
+    )  # fmt: skip
+
+
+@interruptible
+def periodic_orbit(
+    system: Any,
+    start: Sequence[float],
+    *,
+    period: float | None = None,
+    settle: float | None = None,
+    rtol: float = 1e-12,
+) -> Orbit:
+    """Find the orbit that a motion tends to.
+
+    Parameters
+    ----------
+    system : LagrangianSystem, Scene with one, or Phases
+    start : array_like, shape (2 n,)
+        (q, v) at t = 0.
+    period : float, optional
+        Of what drives it: needed where something depends on the time. For an autonomous system a guess, which then
+        replaces the search for a return.
+    settle : float, optional
+        How long to wait before a return is looked for, s; 0 corrects the start itself (unstable orbits). Default: 30
+        periods of the drive, or 30 times 2 pi.
+
+    Raises
+    ------
+    InputError
+        No period where one is needed; no return is found; it does not close: by how much it misses.
+    """
+    phases = Phases.of(system)
+    y = vector("start", start, 2 * phases.n)
+    autonomous = phases.autonomous()
+    if not autonomous and period is None:
+        raise InputError("period", None, "the period of what drives it, s", "The forces depend on the time.")
+    if not autonomous and period is not None:
+        _check_period(phases, y, period)
+    unit = period if period is not None else 2.0 * np.pi
+    wait = SETTLE * unit if settle is None else settle
+    if not autonomous:
+        wait = np.ceil(wait / unit) * unit
+        y = flow(phases, 0.0, y, wait, rtol=1e-10).y if wait else y
+        return close_orbit(phases, y, unit, autonomous=False, rtol=rtol)
+    y = flow(phases, 0.0, y, wait, rtol=1e-10).y if wait else y
+    if period is not None and not wait:
+        return close_orbit(phases, y, period, autonomous=True, rtol=rtol)
+    y, guess = _return(phases, y, LOOK * unit)
+    return close_orbit(phases, y, guess, autonomous=True, rtol=rtol)
+
+
+def _check_period(phases: Phases, y: Array, period: float) -> None:
+    """Raise InputError unless the field is the same after a period."""
+    times = [0.137 * period * k for k in range(8)]
+    mode = phases.mode_at(0.0, y.tolist())
+    off = max(
+        float(np.abs(phases.field(mode, t + period, y.tolist()) - phases.field(mode, t, y.tolist())).max())
+        for t in times
+    )
+    if off > 1e-9:
+        raise InputError("period", f"{period:.12g} s, after which the field differs by {off:.3g}",
+                         "the period of what drives it, or a multiple")  # fmt: skip
+
+
+def _return(phases: Phases, y: Array, look: float) -> tuple[Array, float]:
+    """Return a point in slip of a motion that nearly repeats, and after how long."""
+    found = flow(phases, 0.0, y, look, rtol=1e-10)
+    slips = [one for one in found.stretches if "s" not in one.mode and len(one.t) > 2]
+    half = [one for one in slips if one.t[0] <= 0.5 * look] or slips
+    if not half:
+        raise InputError("orbit", f"a motion that only sticks for {look:.3g} s", "a motion that slips")
+    longest = max(half, key=lambda one: float(min(one.t[-1], 0.5 * look) - one.t[0]))
+    k = int(np.searchsorted(longest.t, 0.5 * (longest.t[0] + min(longest.t[-1], 0.5 * look))))
+    at, t0 = longest.y[min(k, len(longest.t) - 1)], float(longest.t[min(k, len(longest.t) - 1)])
+    t = np.concatenate([one.t for one in found.stretches])
+    states = np.concatenate([one.y for one in found.stretches])
+    size = float(np.ptp(states, axis=0).max())
+    if size < 1e-6:
+        raise InputError("orbit", f"a motion that comes to rest at {at.tolist()}", "a motion that goes on")
+    height = (states - at) @ _rate(phases, t0, at)
+    for i in np.flatnonzero((height[:-1] < 0.0) & (height[1:] >= 0.0) & (t[1:] > t0 + 1e-3)):
+        share = -height[i] / (height[i + 1] - height[i])
+        near = states[i] + share * (states[i + 1] - states[i])
+        when = float(t[i] + share * (t[i + 1] - t[i])) - t0
+        if np.linalg.norm(near - at) <= FIRST * size and when > 1e-2 * look / LOOK:
+            return at, when
+    raise InputError("orbit", f"a motion that does not return within {look:.3g} s", "a motion that repeats",
+                     "It may be chaotic, or have a long period: give a start and a period.")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RestPoint:
+    """An equilibrium inside one mode, e.g. where a slider stands on a moving belt.
+
+    Attributes
+    ----------
+    y : Array, shape (2 n,)
+    mode : str
+    jacobian : Array, shape (2 n, 2 n)
+    eigenvalues : array of complex
+        By real part, falling.
+    """
+
+    y: Array
+    mode: str
+    jacobian: Array
+    eigenvalues: Any
+
+    @property
+    def stable(self) -> bool:
+        """Whether all real parts are negative."""
+        return bool((self.eigenvalues.real < 0.0).all())
+
+
+def rest_point(phases: Phases, start: Any, *, mode: str | None = None) -> RestPoint:
+    """Find where the field of a mode vanishes, by Newton's method.
+
+    Raises
+    ------
+    InputError
+        It does not converge, or ends where the mode does not hold: with the numbers.
+    """
+    phases = Phases.of(phases)
+    y = vector("start", start, 2 * phases.n)
+    mode = mode or phases.mode_at(0.0, y.tolist())
+    f = phases.field(mode, 0.0, y.tolist())
+    for _ in range(50):
+        step = np.linalg.lstsq(jacobian(phases, mode, 0.0, y), -f, rcond=1e-13)[0]
+        y = y + step
+        f = phases.field(mode, 0.0, y.tolist())
+        if np.abs(step).max() <= 1e-15 * max(1.0, float(np.abs(y).max())):
+            break
+    least = min(phases.values(mode, 0.0, y.tolist()), default=1.0)
+    if not np.isfinite(f).all() or np.abs(f).max() > 1e-10 or least < 0.0:
+        given = f"mode {mode!r} at {y.tolist()}: |y'| = {np.abs(f).max():.3g}, least condition {least:.3g}"
+        raise InputError("equilibrium", given, "a zero of the field where the mode holds")
+    J = jacobian(phases, mode, 0.0, y)
+    eigenvalues = np.linalg.eigvals(J).astype(complex)
+    return RestPoint(y=y, mode=mode, jacobian=J, eigenvalues=eigenvalues[np.argsort(-eigenvalues.real)])
+
+
+def jacobian(phases: Phases, mode: str, t: float, y: Array) -> Array:
+    """Return df/dy of a mode."""
+    n = len(y)
+    values = phases.phase(mode).extended(t, *y.tolist(), *np.eye(n).ravel().tolist(), *phases.p)
+    return np.array(values[n:]).reshape(n, n)

@@ -1,0 +1,84 @@
+"""``gaussdyn audit``: a run, from its file or done now, checked against the laws it claims to obey."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .app import DONE, REJECTED, Json, app, complain, console, emit, numbers, quiet, readable
+
+if TYPE_CHECKING:
+    from ..integrate.run.trajectory import Trajectory
+    from ..mechanics.system import System
+
+ENDINGS = (".h5", ".hdf5", ".hdf")
+
+
+@app.command()
+def audit(
+    target: Annotated[str, typer.Argument(metavar="FILE|SCENE", help="A run file, or a scene to run.")],
+    settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, for a scene.")] = None,
+    json_wanted: Json = False,
+) -> None:
+    """Check a run step by step, without looking at what the solver said.
+
+    Example: gaussdyn audit run.h5
+    """
+    with quiet(json_wanted):
+        from ..analysis.audit.audit import audit as check
+
+        run, system = read(target) if is_file(target) else fresh(target, numbers(settings))
+        verdict = check(run, system)
+    document = verdict.to_json()
+    if is_file(target):
+        document = {"schema": document["schema"], "file": target, **document}
+    if json_wanted:
+        emit(document)
+    else:
+        show(document, verdict.explain())
+    raise typer.Exit(DONE if verdict.passed else REJECTED)
+
+
+def is_file(target: str) -> bool:
+    """Whether the word names a file and not a scene."""
+    return Path(target).exists() or "/" in target or Path(target).suffix.lower() in ENDINGS
+
+
+def read(target: str) -> tuple[Trajectory, System | None]:
+    """Return the run of a file, and its system if the scene is in the catalogue."""
+    from ..integrate.run.trajectory import Trajectory
+    from ..scenes import catalogue
+
+    run = Trajectory.load(readable("FILE", Path(target)))
+    if run.scene in catalogue.names():
+        return run, catalogue.build(run.scene, **run.params).system
+    complain(UserWarning(f"{run.scene!r} is not a scene of the catalogue: only the file itself is checked."))
+    return run, None
+
+
+def fresh(name: str, params: dict[str, float]) -> tuple[Trajectory, System]:
+    """Return a new run of a scene, and its system."""
+    from ..integrate.simulate import simulate
+    from ..scenes import catalogue
+    from .progress import Bar
+
+    scene = catalogue.build(name, **params)
+    with Bar(name) as bar:
+        return simulate(scene, progress=bar.update), scene.system
+
+
+def show(document: dict[str, Any], sentence: str) -> None:
+    """Print the verdict for people."""
+    from rich.table import Table
+
+    table = Table()
+    for heading in ("check", "largest", "allowed", ""):
+        table.add_column(heading)
+    for result in document["results"]:
+        largest = "-" if result["max"] is None else f"{result['max'] + 0.0:.3g}"
+        word = "[green]holds[/green]" if result["pass"] else "[red]fails[/red]"
+        table.add_row(result["name"], largest, f"{result['tol']:.3g}", word)
+    console().print(table)
+    console().print(sentence, style="green" if document["pass"] else "red", soft_wrap=True, markup=False)

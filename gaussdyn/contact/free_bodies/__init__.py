@@ -1,0 +1,1 @@
+"""Contact problems of free bodies, solved in the velocities of the bodies."""

@@ -1,0 +1,147 @@
+"""Proximal point iteration around a semismooth Newton method with line search, for contacts between free bodies.
+
+Slower and surer than Newton's method on the modes: it may start anywhere. Source: Rockafellar (1976); De Luca,
+Facchinei, Kanzow (1996) for the line search.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._jit import kernel
+from ...arrays import Array
+from ...linalg.block_lu import ORDERING, Ordering
+from .coulomb import linearise_modes
+from .newton import (
+    COARSE,
+    PROBLEM,
+    WORK,
+    Problem,
+    Work,
+    factorise_modes,
+    motion,
+    newton_direction,
+    residual,
+    scale_and_floor,
+)
+from .structure import A1, A2, add_wrench, block_multiply, copy_rows, relative_motion
+
+
+@kernel(f"float64(int64, {A1}, {A1}, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
+def merit(
+    n: int, mu: Array, s: Array, x: Array, u: Array, dx: Array, du: Array, alpha: float, t: float
+) -> float:  # fmt: skip
+    """Return |x - P(x - s u)|^2 at x + t dx, where the velocity is u + t (du + alpha / s dx)."""
+    total = 0.0
+    for c in range(n):
+        k = alpha / s[c]
+        x0, x1, x2 = x[c, 0] + t * dx[c, 0], x[c, 1] + t * dx[c, 1], x[c, 2] + t * dx[c, 2]
+        y0 = x0 - s[c] * (u[c, 0] + t * (du[c, 0] + k * dx[c, 0]))
+        y0 = y0 if mu[c] < 0.0 else max(y0, 0.0)
+        y1 = x1 - s[c] * (u[c, 1] + t * (du[c, 1] + k * dx[c, 1]))
+        y2 = x2 - s[c] * (u[c, 2] + t * (du[c, 2] + k * dx[c, 2]))
+        h, radius = np.sqrt(y1 * y1 + y2 * y2), max(mu[c], 0.0) * y0
+        if h > radius:
+            y1 *= radius / h
+            y2 *= radius / h
+        total += (x0 - y0) ** 2 + (x1 - y1) ** 2 + (x2 - y2) ** 2
+    return total
+
+
+@kernel(f"float64(int64, {A1}, {A1}, {A2}, {A2}, {A2}, {A2}, float64)", borrows=True)
+def step_length(n: int, mu: Array, s: Array, x: Array, u: Array, dx: Array, du: Array, alpha: float) -> float:
+    """Return the step length in {1, 1/2, ...} that lowers the merit enough, else the best of them."""
+    now = merit(n, mu, s, x, u, dx, du, alpha, 0.0)
+    t, best_t, best = 1.0, 1.0, np.inf
+    for _ in range(6):
+        value = merit(n, mu, s, x, u, dx, du, alpha, t)
+        if value < best:
+            best_t, best = t, value
+        if value <= (1.0 - 0.1 * t) * now:
+            break
+        t *= 0.5
+    return best_t
+
+
+@kernel(f"void({PROBLEM}, {A2}, {A2}, float64, {A2}, {A2}, {A2}, {A2})", borrows=True)
+def shifted_motion(
+    problem: Problem, x: Array, centre: Array, alpha: float, F: Array, v: Array, u: Array, shifted: Array
+) -> None:
+    """Put u at x, and shifted = u + alpha / rho (x - centre): the velocity that the regularised problem sees."""
+    motion(problem, x, F, v, u)
+    rho = problem[6]
+    for c in range(problem[0][1][-1]):
+        for k in range(3):
+            shifted[c, k] = u[c, k] + alpha / rho[c] * (x[c, k] - centre[c, k])
+
+
+@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, {A2}, {A1}, float64, float64, float64, int64)")
+def regularised_newton(
+    problem: Problem, ordering: Ordering, work: Work, x: Array, centre: Array, v: Array, u: Array, shifted: Array,
+    s: Array, alpha: float, scale: float, goal: float, limit: int,
+) -> int:  # fmt: skip
+    """Solve the problem with the proximal term alpha at `centre`, from x; return the number of factorisations."""
+    mu, rho, inverse, n = problem[5], problem[6], problem[2], problem[0][1][-1]
+    dp, du, dv, F = work[3], work[4], work[5], work[6]
+    g, zero = 1.0 / np.sqrt(min(alpha, 1.0)), np.zeros_like(v)
+    for c in range(n):
+        s[c] = rho[c] * g
+    shifted_motion(problem, x, centre, alpha, F, v, u, shifted)
+    for it in range(limit):
+        size = residual(problem, scale, x, shifted)
+        if size <= goal or not np.isfinite(size):
+            return it
+        linearise_modes(n, mu, s, alpha * g, x, shifted, work[1], work[2], work[8], True)
+        factorise_modes(problem, ordering, work)
+        newton_direction(problem, ordering, work, zero)
+        for i in range(len(dv)):
+            for k in range(6):
+                dv[i, k] = 0.0
+        add_wrench(problem[0], dp, dv)  # du = W dp exactly as the impulses will be felt
+        block_multiply(inverse, dv, F)
+        relative_motion(problem[0], F, du)
+        t = step_length(n, mu, s, x, shifted, dp, du, alpha * g)
+        for c in range(n):
+            for k in range(3):
+                x[c, k] += t * dp[c, k]
+        shifted_motion(problem, x, centre, alpha, F, v, u, shifted)
+    return limit
+
+
+@kernel(f"Tuple((float64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, float64, int64)")
+def proximal_point(
+    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, alpha: float, tol: float,
+    limit: int,
+) -> tuple[float, int, float]:  # fmt: skip
+    """Improve p until E <= tol or `limit` factorisations; alpha shrinks by 10 after every centre that is accepted.
+
+    Returns E, the number of factorisations, and the least residual to ask for; v and u belong to p.
+    """
+    n, F = problem[0][1][-1], work[6]
+    x, centre, shifted, s = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros(len(p))
+    motion(problem, x, F, v, u)
+    scale, floor = scale_and_floor(problem, p, u)
+    goal = max(tol, floor)
+    copy_rows(n, p, x)
+    copy_rows(n, p, centre)
+    motion(problem, x, F, v, u)
+    best, used, fails = residual(problem, scale, p, u), 0, 0
+    while best > goal and used < limit and fails < 8:
+        wanted = max(0.1 * goal, min(1e-2 * best, 1e-2))
+        used += max(
+            1, regularised_newton(problem, ordering, work, x, centre, v, u, shifted, s, alpha, scale, wanted, 15)
+        )
+        inner = residual(problem, scale, x, shifted)
+        now = residual(problem, scale, x, u)
+        if np.isfinite(inner) and inner <= max(goal, 0.1 * min(best, 1.0)):
+            copy_rows(n, x, centre)
+            fails = 0 if now < best else fails + 1
+            if now < best:
+                copy_rows(n, x, p)
+                best = now
+            alpha = max(alpha * 0.1, COARSE)
+        else:
+            alpha, fails = min(alpha * 7.0, 1e3), fails + 1
+            copy_rows(n, centre, x)
+    motion(problem, p, F, v, u)
+    return best, used, floor

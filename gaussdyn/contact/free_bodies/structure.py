@@ -1,0 +1,210 @@
+"""Contacts between free rigid bodies, stored by their geometry: a frame and two arms, never a Jacobian.
+
+The velocity of a body is (v, omega), both in the axes of space. Contact c of the pair (a, b) moves with
+
+    u = R (v_b + omega_b x rb - v_a - omega_a x ra),    rows of R = N, T1, T2, N pointing into b,
+
+and a = -1 is something that does not move. The contacts of pair k are first[k]:first[k+1]; slot[k] holds the places of
+the blocks (b, b), (a, a), (b, a), (a, b) in the matrix of `linalg.block_lu`, -1 where there is none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._jit import kernel
+from ...arrays import Array, IntArray
+
+A1, A2, A3, I1, I2 = "float64[::1]", "float64[:,::1]", "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
+CONTACTS = f"Tuple(({I2}, {I1}, {I2}, {A3}, {A2}, {A2}))"
+Contacts = tuple[IntArray, IntArray, IntArray, Array, Array, Array]
+"""pair (k, 2) as (a, b); first (k + 1,); slot (k, 4); R (c, 3, 3); ra, rb (c, 3)."""
+
+
+@kernel(f"void(int64, {A2}, {A2})", borrows=True)
+def copy_rows(n: int, x: Array, y: Array) -> None:
+    """Put y = x for the first n rows of three."""
+    for c in range(n):
+        for k in range(3):
+            y[c, k] = x[c, k]
+
+
+@kernel(f"void({CONTACTS}, {A2}, {A2})", borrows=True)
+def relative_motion(contacts: Contacts, v: Array, u: Array) -> None:
+    """Put u = J v, shape (contacts, 3)."""
+    pair, first, _slot, R, ra, rb = contacts
+    for k in range(len(first) - 1):
+        a, b = pair[k, 0], pair[k, 1]
+        for c in range(first[k], first[k + 1]):
+            x = v[b, 0] + v[b, 4] * rb[c, 2] - v[b, 5] * rb[c, 1]
+            y = v[b, 1] + v[b, 5] * rb[c, 0] - v[b, 3] * rb[c, 2]
+            z = v[b, 2] + v[b, 3] * rb[c, 1] - v[b, 4] * rb[c, 0]
+            if a >= 0:
+                x -= v[a, 0] + v[a, 4] * ra[c, 2] - v[a, 5] * ra[c, 1]
+                y -= v[a, 1] + v[a, 5] * ra[c, 0] - v[a, 3] * ra[c, 2]
+                z -= v[a, 2] + v[a, 3] * ra[c, 1] - v[a, 4] * ra[c, 0]
+            for i in range(3):
+                u[c, i] = R[c, i, 0] * x + R[c, i, 1] * y + R[c, i, 2] * z
+
+
+@kernel(f"void({CONTACTS}, {A2}, {A2})", borrows=True)
+def add_wrench(contacts: Contacts, p: Array, F: Array) -> None:
+    """Put F += J^T p, shape (bodies, 6)."""
+    pair, first, _slot, R, ra, rb = contacts
+    for k in range(len(first) - 1):
+        a, b = pair[k, 0], pair[k, 1]
+        for c in range(first[k], first[k + 1]):
+            x = R[c, 0, 0] * p[c, 0] + R[c, 1, 0] * p[c, 1] + R[c, 2, 0] * p[c, 2]
+            y = R[c, 0, 1] * p[c, 0] + R[c, 1, 1] * p[c, 1] + R[c, 2, 1] * p[c, 2]
+            z = R[c, 0, 2] * p[c, 0] + R[c, 1, 2] * p[c, 1] + R[c, 2, 2] * p[c, 2]
+            F[b, 0] += x
+            F[b, 1] += y
+            F[b, 2] += z
+            F[b, 3] += rb[c, 1] * z - rb[c, 2] * y
+            F[b, 4] += rb[c, 2] * x - rb[c, 0] * z
+            F[b, 5] += rb[c, 0] * y - rb[c, 1] * x
+            if a >= 0:
+                F[a, 0] -= x
+                F[a, 1] -= y
+                F[a, 2] -= z
+                F[a, 3] -= ra[c, 1] * z - ra[c, 2] * y
+                F[a, 4] -= ra[c, 2] * x - ra[c, 0] * z
+                F[a, 5] -= ra[c, 0] * y - ra[c, 1] * x
+
+
+@kernel(f"void({A3}, {A2}, {A2})", borrows=True)
+def block_multiply(M: Array, x: Array, y: Array) -> None:
+    """Put y = M x for M of one mass and one 3x3 matrix per body: M (bodies, 4, 3), mass in M[:, 3, 0]."""
+    for i in range(len(M)):
+        m = M[i, 3, 0]
+        y[i, 0], y[i, 1], y[i, 2] = m * x[i, 0], m * x[i, 1], m * x[i, 2]
+        for k in range(3):
+            y[i, 3 + k] = M[i, k, 0] * x[i, 3] + M[i, k, 1] * x[i, 4] + M[i, k, 2] * x[i, 5]
+
+
+@kernel(f"boolean({A2})", inline=True, borrows=True)
+def isotropic(E: Array) -> bool:
+    """Return whether a 3x3 matrix is a multiple of the unit matrix."""
+    off = E[0, 1] == 0.0 and E[0, 2] == 0.0 and E[1, 0] == 0.0 and E[1, 2] == 0.0 and E[2, 0] == 0.0 and E[2, 1] == 0.0
+    return bool(off and E[0, 0] == E[1, 1] and E[0, 0] == E[2, 2])
+
+
+@kernel(f"void(float64, {A1}, {A2})", borrows=True)
+def add_isotropic(e: float, r: Array, K: Array) -> None:
+    """Put K += e [1, -[r]x]^T [1, -[r]x]."""
+    x, y, z = e * r[0], e * r[1], e * r[2]
+    for i in range(3):
+        K[i, i] += e
+    K[0, 4] += z
+    K[0, 5] -= y
+    K[1, 3] -= z
+    K[1, 5] += x
+    K[2, 3] += y
+    K[2, 4] -= x
+    K[4, 0] += z
+    K[5, 0] -= y
+    K[3, 1] -= z
+    K[5, 1] += x
+    K[3, 2] += y
+    K[4, 2] -= x
+    K[3, 3] += y * r[1] + z * r[2]
+    K[4, 4] += x * r[0] + z * r[2]
+    K[5, 5] += x * r[0] + y * r[1]
+    xy, xz, yz = x * r[1], x * r[2], y * r[2]
+    K[3, 4] -= xy
+    K[4, 3] -= xy
+    K[3, 5] -= xz
+    K[5, 3] -= xz
+    K[4, 5] -= yz
+    K[5, 4] -= yz
+
+
+@kernel(f"void({CONTACTS}, int64, {A3}, {A2}, {A3})", borrows=True)
+def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, T: Array) -> None:
+    """Put K (6, 6) = J_b^T E J_b summed over the contacts of pair k, J_b = R [1, -[rb]x]; T (2, 3, 3) is work space.
+
+    Contacts that are open cost nothing, those that stick little.
+    """
+    _pair, first, _slot, R, _ra, rb = contacts
+    for i in range(6):
+        for j in range(6):
+            K[i, j] = 0.0
+    for c in range(first[k], first[k + 1]):
+        if isotropic(E[c]):
+            if E[c, 0, 0] != 0.0:
+                add_isotropic(E[c, 0, 0], rb[c], K)
+            continue
+        for i in range(3):  # A = R^T E R
+            for j in range(3):
+                T[0, i, j] = E[c, i, 0] * R[c, 0, j] + E[c, i, 1] * R[c, 1, j] + E[c, i, 2] * R[c, 2, j]
+        for i in range(3):
+            for j in range(3):
+                T[1, i, j] = R[c, 0, i] * T[0, 0, j] + R[c, 1, i] * T[0, 1, j] + R[c, 2, i] * T[0, 2, j]
+        x, y, z = rb[c, 0], rb[c, 1], rb[c, 2]
+        for i in range(3):  # A (-[r]x)
+            a0, a1, a2 = T[1, i, 0], T[1, i, 1], T[1, i, 2]
+            T[0, i, 0] = a2 * y - a1 * z
+            T[0, i, 1] = a0 * z - a2 * x
+            T[0, i, 2] = a1 * x - a0 * y
+        for j in range(3):
+            for i in range(3):
+                K[i, j] += T[1, i, j]
+                K[i, 3 + j] += T[0, i, j]
+            K[3, j] += y * T[1, 2, j] - z * T[1, 1, j]
+            K[4, j] += z * T[1, 0, j] - x * T[1, 2, j]
+            K[5, j] += x * T[1, 1, j] - y * T[1, 0, j]
+            K[3, 3 + j] += y * T[0, 2, j] - z * T[0, 1, j]
+            K[4, 3 + j] += z * T[0, 0, j] - x * T[0, 2, j]
+            K[5, 3 + j] += x * T[0, 1, j] - y * T[0, 0, j]
+
+
+@kernel(f"void({CONTACTS}, {A3}, {A3}, {I1}, int64, {A3})")
+def assemble(contacts: Contacts, E: Array, M: Array, rank: IntArray, blocks: int, B: Array) -> None:
+    """Put B = M + J^T E J into the first `blocks` blocks; E (contacts, 3, 3) in contact axes, of any symmetry.
+
+    The contacts of a pair are summed into one 6x6 matrix at the centre of b; a sees the same matrix moved by
+    d = x_b - x_a, because J_a = -J_b X with X = [[1, -[d]x], [0, 1]].
+    """
+    pair, first, slot, _R, ra, rb = contacts
+    for m in range(blocks):
+        for i in range(6):
+            for j in range(6):
+                B[m, i, j] = 0.0
+    for n in range(len(M)):
+        k = rank[n]
+        for i in range(3):
+            B[k, i, i] = M[n, 3, 0]
+            for j in range(3):
+                B[k, 3 + i, 3 + j] = M[n, i, j]
+    K, L, T = np.empty((6, 6)), np.empty((6, 6)), np.empty((2, 3, 3))
+    for k in range(len(first) - 1):
+        c = first[k]
+        if first[k + 1] == c:
+            continue
+        add_stiffness(contacts, k, E, K, T)
+        bb, aa, ba, ab = slot[k, 0], slot[k, 1], slot[k, 2], slot[k, 3]
+        for i in range(6):
+            for j in range(6):
+                B[bb, i, j] += K[i, j]
+        if pair[k, 0] < 0:
+            continue
+        x, y, z = ra[c, 0] - rb[c, 0], ra[c, 1] - rb[c, 1], ra[c, 2] - rb[c, 2]
+        for i in range(6):  # L = K X
+            for j in range(3):
+                L[i, j] = K[i, j]
+            L[i, 3] = K[i, 3] + K[i, 2] * y - K[i, 1] * z
+            L[i, 4] = K[i, 4] + K[i, 0] * z - K[i, 2] * x
+            L[i, 5] = K[i, 5] + K[i, 1] * x - K[i, 0] * y
+        for i in range(6):
+            for j in range(6):
+                B[ba, i, j] -= L[i, j]
+        for j in range(6):  # X^T K and X^T K X
+            for i in range(3):
+                B[ab, i, j] -= K[i, j]
+                B[aa, i, j] += L[i, j]
+            B[ab, 3, j] -= K[3, j] + y * K[2, j] - z * K[1, j]
+            B[ab, 4, j] -= K[4, j] + z * K[0, j] - x * K[2, j]
+            B[ab, 5, j] -= K[5, j] + x * K[1, j] - y * K[0, j]
+            B[aa, 3, j] += L[3, j] + y * L[2, j] - z * L[1, j]
+            B[aa, 4, j] += L[4, j] + z * L[0, j] - x * L[2, j]
+            B[aa, 5, j] += L[5, j] + x * L[1, j] - y * L[0, j]

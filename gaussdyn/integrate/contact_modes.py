@@ -1,0 +1,135 @@
+"""What a row does during a phase: whether it is closed, and which of its directions stick, slip or roll."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import Array
+from ..contact.admissible_set import admissible_set
+from ..contact.assemble import blocks
+from ..contact.snapshot import LocalDynamics
+from ..mechanics.rows import Row
+from ..programs.problems.quadratic import QuadraticProgram
+from ..programs.solution.solution import Solution
+
+AT_REST = 1e-12  # m/s: below this a slip has no direction of its own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """What one row does during a phase.
+
+    Attributes
+    ----------
+    closed : bool
+    slip : tuple of float
+        Unit direction of slip, one or two components; empty: sticks, or has no friction.
+    roll : tuple of float
+        Unit direction of rolling, for rows with rolling resistance; empty: does not roll.
+    sign : float
+        Of the normal reaction of a bilateral contact that slips.
+    """
+
+    closed: bool = False
+    slip: tuple[float, ...] = ()
+    roll: tuple[float, ...] = ()
+    sign: float = 1.0
+
+    def name(self, row: Row) -> str:
+        """Return open, active, stick or slip."""
+        if not self.closed:
+            return "open"
+        return ("slip" if self.slip else "stick") if rough(row) else "active"
+
+
+OPEN, CLOSED = Mode(), Mode(closed=True)
+Modes = Mapping[str, Mode]
+
+
+def rough(row: Row) -> bool:
+    """Whether a row carries friction that can act."""
+    return row.frictional and max(row.mu_s, row.mu_r, row.cap_s) > 0.0
+
+
+def parts_of(row: Row) -> tuple[slice, slice]:
+    """Return which components of a row are its slip, and which its rolling (empty where it has no resistance)."""
+    if row.kind == "dry":
+        return slice(0, row.size), slice(0, 0)
+    return slice(1, min(row.size, 3)), slice(3, 5) if row.mu_r > 0.0 else slice(0, 0)
+
+
+def held_components(row: Row, mode: Mode) -> list[int]:
+    """Return which components of a row are held: what is closed, and what sticks."""
+    if not mode.closed:
+        return []
+    if row.kind == "bilateral":
+        return list(range(row.size))
+    (slip, roll), found = parts_of(row), [] if row.kind == "dry" else [0]
+    if rough(row):
+        found += [] if mode.slip else list(range(slip.start, slip.stop))
+        found += [] if mode.roll else list(range(roll.start, roll.stop))
+    return found
+
+
+def limit_of(row: Row, mode: Mode) -> float:
+    """Return the friction coefficient of a contact that sticks."""
+    return row.mu if row.mu_r > 0.0 and not mode.roll else row.mu_s
+
+
+def direction(u: Array, e: Array) -> Array:
+    """Return the direction of slip on the line of u that is nearer to e; e at rest and in the plane.
+
+    So the motion goes on smoothly where the slip passes through zero on a straight line.
+    """
+    if len(e) == 1:
+        return e
+    speed = math.hypot(u[0], u[1])
+    if speed <= AT_REST:
+        return e
+    d: Array = u / (speed if u @ e >= 0.0 else -speed)
+    return d
+
+
+def turned(row: Row, mode: Mode) -> Mode:
+    """Return a mode with its directions as the row has them now."""
+    if len(mode.slip) < 2 and len(mode.roll) < 2:
+        return mode
+    slip, roll = parts_of(row)
+    new = [tuple(direction(row.rate[where], np.array(e)).tolist()) if e else e for where, e in
+           ((slip, mode.slip), (roll, mode.roll))]  # fmt: skip
+    return replace(mode, slip=new[0], roll=new[1])
+
+
+def completed(rows: Sequence[Row], known: Modes) -> dict[str, Mode]:
+    """Return modes for all rows: those that are new are open."""
+    return {
+        row.id: known.get(row.id, CLOSED if row.kind == "dry" or row.bilateral else OPEN) for row in rows
+    }  # fmt: skip
+
+
+FREE = "open"
+
+
+def row_modes(dynamics: LocalDynamics, solution: Solution) -> dict[str, str]:
+    """Return the mode of every inequality or block of a contact problem, by row id; bilateral rows have none.
+
+    One that does not push is inactive, as inequalities are: it took part in the step, which open ones do not.
+    """
+    if isinstance(solution.problem, QuadraticProgram):
+        omega = admissible_set(dynamics)
+        ids = [row.id for row in omega.rows[len(omega.b) :]]
+    else:
+        ids = [part.active.row.id for part in blocks(dynamics) if part.law is not None]
+    return {id: acting_mode(mode) for id, mode in zip(ids, solution.modes, strict=True)}
+
+
+def acting_mode(mode: str) -> str:
+    """Return how the mode of a row in a contact problem is called in its step."""
+    return INACTIVE if mode == FREE else mode
+
+
+INACTIVE = "inactive"

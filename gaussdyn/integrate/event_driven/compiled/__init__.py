@@ -1,0 +1,1 @@
+"""Smooth phases of planar systems, many steps in one call."""

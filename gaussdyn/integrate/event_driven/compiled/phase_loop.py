@@ -1,0 +1,132 @@
+"""Many steps of a phase without events in one call; an event, a gap to be put back, a pole are left to the caller."""
+
+from __future__ import annotations
+
+from ...._jit import kernel
+from ....arrays import EPS, Array, IntArray
+from ....mechanics.planar.row_kernels import A1, A2, GAP, HELD, I2, RATE
+from .dop853 import (
+    BEND,
+    END,
+    ERROR,
+    EXTRA,
+    NEXT,
+    SIDE,
+    STAGES,
+    STIFFNESS,
+    TAKEN,
+    WHICH,
+    H,
+    T,
+    between,
+    dense_output,
+    growth,
+    take_step,
+)
+from .event_location import CROSSING, QUIET, first_crossing, judged
+from .phase_rhs import CLOSED, SYSTEM, WORK, conditions, look_at, slope
+
+DONE, EVENT, HOLD, FAIL, STIFF = 0, 1, 2, 3, 4
+FORCE = 2
+LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
+MOST_BENT, STIFF_STEPS, HOPELESS = 1.0, 50.0, 3e3
+AT_ONCE = 10_000.0  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
+HELD_TO = 1e-13  # m and m/s, times max(1, |q|) and max(1, |v|)
+
+
+@kernel(f"int64({A1}, int64, {I2}, {A2})", borrows=True)
+def out_of_place(y: Array, nv: int, numbers: IntArray, found: Array) -> int:
+    """Whether the gap of something closed, or a rate that is held, is not zero to rounding."""
+    q = v = 1.0
+    for j in range(nv):
+        q, v = max(q, abs(y[j])), max(v, abs(y[nv + j]))
+    for k in range(len(numbers)):
+        if numbers[k, CLOSED] and abs(found[k, GAP]) > HELD_TO * q:
+            return 1
+        for i in range(2):
+            if numbers[k, HELD + i] >= 0 and abs(found[k, RATE + i]) > HELD_TO * v:
+                return 1
+    return 0
+
+
+@kernel(f"float64({I2}, int64, {A1})", inline=True, borrows=True)
+def armed(guards: IntArray, w: int, info: Array) -> float:
+    """Return below what a condition starts at zero, or is noise."""
+    return 1e-9 * max(info[1], info[2]) if guards[w, 3] == FORCE else 1e-11
+
+
+@kernel(
+    f"int64({A1}, {A1}, {A2}, {A2}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {I2}, {A2}, int64, {SYSTEM}, {WORK}, {A1})",
+    borrows=True,
+)
+def cruise(
+    control: Array, y: Array, K: Array, table: Array, end: Array, F: Array, place: Array, offset: Array, noise: Array,
+    seen: Array, guards: IntArray, limits: Array, n: int, numbers: IntArray, data: Array, forces: IntArray,
+    strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
+) -> int:  # fmt: skip
+    """Take steps as long as nothing happens, and return why they end.
+
+    DONE: at control[END], or many steps are taken. HOLD: something that is held is off. EVENT: a condition may fall
+    below zero in the step that K, `end` and F describe, which is not taken; `seen` (8, w) has the conditions and rates
+    at its beginning, middle and end. STIFF, FAIL: the step is not taken.
+    """
+    nv, rows = bodies.shape[1], len(numbers)
+    a = J[2 * rows + n + 2]
+    stop, control[TAKEN] = control[END], 0.0
+    if slope(control[T], y, n, numbers, data, forces, strength, bodies, J, found, W, info, K[0]):
+        return FAIL
+    conditions(guards, limits, J, found, a, seen[0], seen[1])
+    while True:
+        t, want, left, control[SIDE] = control[T], control[NEXT], stop - control[T], info[0]
+        for w in range(len(guards)):
+            noise[w] = armed(guards, w, info)
+        h = left if want >= left / 1.1 else min(want, 0.5 * left)
+        while True:
+            control[H] = h
+            code = take_step(
+                control, y, K, table, end, n, numbers, data, forces, strength, bodies, J, found, W, info
+            )  # fmt: skip
+            if code == 0 and control[ERROR] <= 1.0:
+                break
+            h *= 0.2 if code else growth(control[ERROR])
+            if h < LEAST * max(abs(t), 1e-3):
+                return FAIL
+        stiff = control[STIFFNESS] + 1.0 if control[BEND] > MOST_BENT else max(0.0, control[STIFFNESS] - 1.0)
+        if stiff >= STIFF_STEPS and (stop - (t + h)) / h > HOPELESS:
+            return STIFF
+        conditions(guards, limits, J, found, a, seen[4], seen[5])
+        off, side, largest_h, largest_r = out_of_place(end, nv, numbers, found), info[0], info[1], info[2]
+        if dense_output(
+            control, y, K, table, end, F, n, numbers, data, forces, strength, bodies, J, found, W, info
+        ):  # fmt: skip
+            return FAIL
+        between(y, F, t, h, t + 0.5 * h, place)
+        if look_at(
+            t + 0.5 * h, place, guards, limits, n, numbers, data, forces, strength, bodies, J, found, W, info,
+            K[STAGES + 1 + EXTRA], seen[2], seen[3],
+        ):  # fmt: skip
+            return FAIL
+        grown = h * growth(control[ERROR])
+        control[STIFFNESS], control[NEXT] = stiff, grown if h >= want or grown < want else want
+        verdict = judged(seen, noise, offset, h)
+        if verdict != QUIET:
+            control[WHICH] = -1.0
+            if verdict == CROSSING:
+                control[WHICH] = first_crossing(
+                    y, F, control, place, offset, guards, limits, n, numbers, data, forces, strength, bodies, J,
+                    found, W, info, K[STAGES + 1 + EXTRA], seen,
+                )  # fmt: skip
+            return EVENT
+        info[0], info[1], info[2] = side, largest_h, largest_r
+        for w in range(len(guards)):
+            if seen[4, w] > armed(guards, w, info):
+                offset[w] = 0.0
+            seen[0, w], seen[1, w] = seen[4, w], seen[5, w]
+        for j in range(len(y)):
+            y[j], K[0, j] = end[j], K[STAGES, j]
+        control[T] = stop if abs(t + h - stop) <= NEARLY * max(1.0, abs(stop)) else t + h
+        control[TAKEN] += 1.0
+        if off:
+            return HOLD
+        if control[T] >= stop or control[TAKEN] >= AT_ONCE:
+            return DONE

@@ -1,0 +1,367 @@
+"""Event-driven integration: smooth phases of high order between events, which are located to rounding.
+
+Between events the modes of all constraints are fixed and the Gauss accelerations are integrated by Dormand and Prince's
+method of order 8; an event is the root of a gap, a reaction, the friction left or a slip (`phases`, `event_location`).
+There impacts are solved and the modes of the next phase chosen (`mode_selection`); infinitely many impacts in finite
+time are passed (`zeno`).
+
+Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts; Acary, Brogliato (2008), Numerical
+methods for nonsmooth dynamical systems, 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...arrays import Array, scalar
+from ...contact.active_set import OmegaStatus, active_set
+from ...contact.assemble import assemble, blocks, start_of_blocks
+from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
+from ...errors import InputError
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from ...mechanics.system import System
+from ...programs.problems.complementarity import ComplementarityProblem
+from ...programs.solution.residuals import Residuals, block_residuals
+from ...programs.solution.solution import Solution
+from ...programs.solution.status import Status
+from ..contact_modes import CLOSED
+from ..impact.history import NOTHING, Past
+from ..impact.impact_laws import ImpactLaw, Moreau, law_document
+from ..impact.zeno import AS_ONE
+from ..mode_memory import CROWD, LARGEST, PACE, memory_of, rebounds
+from ..stepper import Control, Rebuilt, Step, Work, check_span, held_control, near_of
+from .phase_integrator import NEARLY, REPEATS, SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
+from .segment import Segment
+from .simultaneous_contacts import LOCATED
+from .user_events import NamedEvent, UserEvent, events_of
+
+SETTLED = 1e-8  # residual E at the end of a segment above which its modes are not those of the laws
+HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventStepper:
+    """From event to event, for any `System`; it stops where no acceleration exists.
+
+    Parameters
+    ----------
+    rtol, atol : float
+        Local error per step of the integrator, relative, and absolute in SI units.
+    step : float, optional
+        A fixed step of the integrator, s, whatever its local error: to see the order. None: the error decides.
+    dt : float, optional
+        A step also ends at every multiple of dt, s, so that states are saved there; a control that is a function is
+        held so long. None: only events end a step.
+    activation : Activation
+        When a gap counts as closed and a rate as zero, where events meet.
+    impact : ImpactLaw
+        What happens where a contact closes: Moreau (default), Newton, Poisson or OneByOne.
+    crowd : int
+        Number of events in a row, hardly apart, after which a run stops: a storm.
+    events : mapping of str to callable or UserEvent
+        Zeros of functions g(t, state) are events too, of kind ``user``, located as all others; they may end the run.
+
+    Raises
+    ------
+    InputError
+        Tolerances out of range, dt <= 0, NaN, events that are no functions.
+    """
+
+    rtol: float = 1e-12
+    atol: float = 1e-13
+    step: float | None = None
+    dt: float | None = None
+    activation: Activation = field(default_factory=Activation)
+    impact: ImpactLaw = field(default_factory=Moreau)
+    crowd: int = 100
+    events: Mapping[str, UserEvent | Callable[[float, State], float]] = field(default_factory=dict, hash=False)
+    name: ClassVar[str] = "event_driven"
+    project: ClassVar[bool] = True
+    located: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rtol", scalar("rtol", self.rtol, low=3e-14, high=1e-3))
+        object.__setattr__(self, "atol", scalar("atol", self.atol, low=0.0, high=1.0, open_low=True))
+        for name in ("step", "dt"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, scalar(name, getattr(self, name), low=0.0, open_low=True))
+        if not isinstance(self.activation, Activation):
+            raise InputError("activation", repr(self.activation), "an Activation")
+        if isinstance(self.impact, type) or not hasattr(self.impact, "strike"):
+            raise InputError("impact", repr(self.impact), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
+        if isinstance(self.crowd, bool) or not isinstance(self.crowd, int) or self.crowd < 1:
+            raise InputError("crowd", repr(self.crowd), "an integer >= 1")
+        object.__setattr__(self, "events", events_of(self.events))
+
+    def check(self, system: System, state: State) -> None:
+        """Raise InputError where a function of an event says no number about the first state."""
+        for one in self._named():
+            one.value(state)
+
+    def _named(self) -> tuple[NamedEvent, ...]:
+        return tuple(NamedEvent(name, one) for name, one in self.events.items() if isinstance(one, UserEvent))
+
+    def settings(self) -> dict[str, Any]:
+        """Return name and settings, ready for JSON."""
+        closed = {"gap": self.activation.gap, "speed": self.activation.speed}
+        plain = {name: getattr(self, name) for name in ("name", "rtol", "atol", "step", "dt", "crowd")}
+        document = {**plain, "activation": closed, "impact": law_document(self.impact), **self._own_settings()}
+        asked = {one.name: {"stop": one.event.stop, "direction": one.event.direction} for one in self._named()}
+        return {**document, "events": asked} if asked else document
+
+    def _own_settings(self) -> dict[str, Any]:
+        """Return what a stepper built on this one adds to its settings."""
+        return {}
+
+    def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
+        """Return the motion to the next event, or to `t_max` or the next multiple of dt.
+
+        Raises
+        ------
+        InputError
+            `t_max` is not after the state; a control that is a function, without dt; what the system returns.
+        """
+        check_span(state, t_max)
+        if callable(control) and self.dt is None:
+            raise InputError("control", "a function", "a dt for which it is held", "Write EventDriven(dt=1e-3).")
+        segment = self.segment(system, state, held_control(control, state))
+        segment.events = self._named()
+        end = self._end(state.t, t_max)
+        try:
+            segment = self._begun(segment, state, end)
+            if segment.phase is None:
+                return _failed(segment, state, segment.failure)
+            segment.run(end, t_max)
+        except (Stuck, np.linalg.LinAlgError) as error:
+            reached = _up_to(segment, state)
+            if reached is not None and isinstance(error, (Slow, Stiff)):
+                return replace(reached, ends=_stuck(segment, error).message)
+            if reached is None and isinstance(error.__cause__, Exception):
+                raise error.__cause__ from None
+            return reached or _failed(segment, state, _stuck(segment, error))
+        crowd = _crowd(state, segment, end)
+        if crowd >= self.crowd:
+            return _failed(segment, state, _storm(segment, crowd))
+        return _step(segment, state, crowd)
+
+    def segment(self, system: System, state: State, control: Array | None = None) -> Segment:
+        """Return the segment that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
+        accuracy = Accuracy(
+            rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact, step=self.step
+        )  # fmt: skip
+        return Segment(
+            whole=system, control=control, accuracy=accuracy, t=state.t, q=state.q, v=state.v, memory=state.memory
+        )
+
+    def rebuild(
+        self, system: System, start: State, state: State, dt: float, control: Array | None, *, event: str = "",
+        past: Past = NOTHING,
+    ) -> Rebuilt:  # fmt: skip
+        """Return the step from `start` again; what reacts is shown as rows that hold, with the same impulses.
+
+        Whether it ended with an event it needs to be told, and the times of all events in it: it finds them by itself,
+        but no better than rounding lets it. Also which sequences of impacts end in it, and its impacts.
+        """
+        near = AS_ONE * max(1.0, abs(state.t))
+        for margin in (near, 1e4 * near) if event else ():  # an event at the end is seen only from beyond it
+            segment = self._again(system, start, control, state.t + margin, past)
+            if segment.changes and abs(segment.t - state.t) <= near:
+                break
+        else:
+            segment = self._again(system, start, control, state.t, past._replace(rests={}))
+        step = _step(segment, start, 0.0)
+        d, rows, v = step.dynamics, [], _as_rounded(segment, step.state.v, state.v)
+        h = d.M @ step.state.v
+        for row in d.rows:
+            p = step.reactions.get(row.id, np.zeros(row.size))
+            if p.any() or row.id in start.memory:  # redundant ones may have been shared in another way
+                h = h - row.J.T @ p
+                rows.append(row.but(kind="bilateral", level="position", mu=0.0, rate=-row.J @ (v - start.v)))
+        E = max(segment.judged, 0.0 if step.solution.residuals is None else step.solution.residuals.E)
+        off, speed = np.abs(step.state.q - state.q), max(np.abs(x.v).max(initial=0.0) for x in (start, state))
+        located = LOCATED * max(1.0, abs(state.t)) * speed if event else 0.0
+        same = off <= REPEATS * (self.atol + self.rtol * np.abs(state.q)) + located
+        return Rebuilt(
+            dynamics=replace(d, h=h, rows=tuple(rows)), q=np.where(same, state.q, step.state.q), laws=E
+        )  # fmt: skip
+
+    def _again(self, system: System, start: State, control: Array | None, end: float, past: Past) -> Segment:
+        segment = self.segment(system, start, control)
+        segment.again, segment.claimed, segment.rests, segment.claims = True, past.times, past.rests, list(past.impacts)
+        segment = self._begun(segment, start, end)
+        near = AS_ONE * max(1.0, abs(start.t))
+        try:
+            segment.run(end, end)
+            while (
+                segment.changes and segment.t <= start.t + near < end - near
+            ):  # a slip at its very beginning, read as a stick
+                segment.changes = []
+                segment.run(end, end)
+        except (Stuck, np.linalg.LinAlgError):
+            segment.now = None
+        return segment
+
+    def _begun(self, segment: Segment, start: State, end: float) -> Segment:
+        """Return the segment with its phase; without an acceleration it has none."""
+        segment.begin(end)
+        return segment
+
+    def _end(self, t: float, t_max: float) -> float:
+        """Return the end of a segment without events: the next multiple of dt, not a sliver away."""
+        if self.dt is None:
+            return t_max
+        k = int(np.floor(t / self.dt + 1e-9)) + 1
+        end = k * self.dt
+        return t_max if end >= t_max - 1e-9 * self.dt else end
+
+
+def _step(segment: Segment, start: State, crowd: float) -> Step:
+    """Collect what happened."""
+    now, phase = segment.now, segment.phase
+    modes = {} if phase is None else phase.modes
+    forces = (
+        {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
+    )
+    memory = memory_of(modes, forces, segment.bounced, segment.h, crowd)
+    memory[LARGEST] = np.array([segment.largest["force"], segment.largest["acceleration"]])
+    if segment.h < SHORT * segment.longest:
+        memory[PACE] = np.array([segment.longest, *segment.crawled])
+    here = now is not None and (now.t, id(now.q), id(now.v)) == (segment.t, id(segment.q), id(segment.v))
+    known = (now.rows, now.h) if now is not None and here else None
+    closed = segment.closed if segment.entered else segment.accuracy.activation
+    dynamics = snapshot(segment.system, segment.state(), activation=closed, control=segment.control, known=known)
+    rows = dynamics.rows if segment.system is segment.whole else _rows_at_end(segment)
+    return Step(
+        start=start,
+        state=segment.end_state(memory),
+        dt=segment.t - start.t,
+        solution=_verified(dynamics if segment.entered else _in_flight(dynamics, segment), segment),
+        dynamics=dynamics,
+        reactions=segment.impulses,
+        modes={row.id: modes[row.id].name(row) for row in rows if row.id in modes and row.kind != "bilateral"},
+        rows=rows,
+        work=Work(reactions=segment.work[0], forces=segment.work[1], projection=segment.work[2]),
+        control=segment.control,
+        restitution=segment.kept,
+        changes=tuple(segment.changes),
+        impacts=tuple(segment.impacts),
+        ends=segment.ends,
+    )
+
+
+def _rows_at_end(segment: Segment) -> tuple[Row, ...]:
+    """Return the rows of shapes that may touch at the end of a segment, and of those that have pushed on the way.
+
+    Features that have parted since, as a corner beside an edge, may overlap where that is no gap: these are open.
+    """
+    rows = {
+        row.id: row for row in rows_of(near_of(segment.whole, segment.state(), 0.0), segment.t, segment.q, segment.v)
+    }
+    for system in {id(system): system for key, system in segment.acted.items() if key not in rows}.values():
+        acted = [row for row in rows_of(system, segment.t, segment.q, segment.v) if row.id in segment.acted]
+        rows = {row.id: row.but(gap=max(row.gap, 0.0)) for row in acted} | rows
+    return tuple(rows[key] for key in sorted(rows))
+
+
+def _in_flight(dynamics: LocalDynamics, segment: Segment) -> LocalDynamics:
+    """Return the dynamics with gaps that are open in the middle of a phase as open, however small they are."""
+    modes, closed = {} if segment.phase is None else segment.phase.modes, segment.accuracy.activation.gap
+    small = [
+        row.level == "position" and 0.0 < row.gap <= closed and not modes.get(row.id, CLOSED).closed
+        for row in dynamics.rows
+    ]
+    if not any(small):
+        return dynamics
+    rows = tuple(row.but(gap=2.0 * closed) if one else row for row, one in zip(dynamics.rows, small, strict=True))
+    return replace(dynamics, rows=rows)
+
+
+def _verified(dynamics: LocalDynamics, segment: Segment) -> Solution:
+    """Return the accelerations at the end, with their residual in the complementarity problem of that state."""
+    now = segment.now
+    if segment.phase is None or now is None:  # no phase follows: the next segment will say why
+        return Solution(problem=None, status=Status.SOLVED, method="event_driven")
+    if active_set(dynamics).status is not OmegaStatus.READY:
+        return Solution(problem=None, status=Status(str(active_set(dynamics).status)), method="event_driven")
+    problem = assemble(dynamics)
+    forces = {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
+    r = start_of_blocks(dynamics, forces)
+    found = _relative(block_residuals(problem, r), dynamics, problem, segment) if len(r) else Residuals(E=0.0)
+    solved = found.E <= SETTLED
+    words = "" if solved else f"the modes found at t = {segment.t:.17g} s leave E = {found.E:.1e} in the laws there."
+    return Solution(
+        problem=problem, status=Status.SOLVED if solved else Status.UNDECIDED, x=now.a, r=r, residuals=found,
+        method="event_driven", message=words,
+    )  # fmt: skip
+
+
+def _as_rounded(segment: Segment, v: Array, said: Array) -> Array:
+    """Return velocities that were found again, and those of before where rounding of the time explains how they differ.
+
+    Before a dynamic jam, where accelerations grow without bound, that is more than the tolerance of the integrator.
+    """
+    if segment.now is None:
+        return v
+    rounded = NEARLY * max(1.0, abs(segment.t)) * np.abs(segment.now.a)
+    return np.where(np.abs(v - said) <= rounded, said, v)
+
+
+def _relative(
+    found: Residuals, dynamics: LocalDynamics, problem: ComplementarityProblem, segment: Segment
+) -> Residuals:
+    """Return residuals relative to the terms of q, not to q itself: at an event they may cancel, as forces may."""
+    laws = [part for part in blocks(dynamics) if part.law is not None]
+    x, least = np.abs(dynamics.x_free), segment.floor("acceleration")
+    x = np.maximum(x, least) if x.max(initial=0.0) < least else x  # all of them vanish together
+    terms = [np.abs(part.J) @ x + np.abs(part.w) for part in laws]
+    q, size = float(np.linalg.norm(problem.q)), float(np.linalg.norm(np.concatenate(terms)))
+    return replace(found, E=found.E * q / size) if q < size else found
+
+
+def _failed(segment: Segment, start: State, failure: Solution | None) -> Step:
+    """Return a step that did not get anywhere."""
+    solution = failure or Solution(problem=None, status=Status.UNDECIDED)
+    dynamics = snapshot(segment.system, start, activation=segment.accuracy.activation, control=segment.control)
+    return Step(
+        start=start, state=start, dt=0.0, solution=solution, dynamics=dynamics, reactions={}, rows=dynamics.rows
+    )
+
+
+def _crowd(start: State, segment: Segment, end: float) -> float:
+    """Return how many segments in a row have hardly gone on, though nothing asked them to end.
+
+    Impacts that come to an end in finite time are no storm, however many they are: at eps_n = 0.99 a thousand of them
+    are hardly apart before they can be passed.
+    """
+    known: Mapping[str, Array] = start.memory
+    if any(key in segment.bounced and last.converges(segment.bounced[key]) for key, last in rebounds(known).items()):
+        return 0.0
+    short = segment.t - start.t <= HARDLY * max(1.0, abs(segment.t)) and (bool(segment.changes) or segment.t < end)
+    return float(known[CROWD][0]) + 1.0 if short and CROWD in known else float(short)
+
+
+def _up_to(segment: Segment, start: State) -> Step | None:
+    """Return the motion up to where it is stuck, so that it is saved: the next step begins there and says why."""
+    if segment.phase is None or segment.t <= start.t:
+        return None
+    segment.now = segment.phase.instant(segment.t, segment.q, segment.v)
+    step = _step(segment, start, 0.0)
+    return step if step.solution.solved else None
+
+
+def _stuck(segment: Segment, error: Exception) -> Solution:
+    near = segment.nearly_dependent()
+    guess = "" if isinstance(error, (Stiff, Unbounded)) else f"; {near or 'a reaction may grow without bound'}"
+    words = f"the integrator cannot go on at t = {segment.t:.17g} s: {error}{guess}."
+    return Solution(problem=None, status=Status.UNDECIDED, message=words)
+
+
+def _storm(segment: Segment, crowd: float) -> Solution:
+    rows = ", ".join(sorted({change.id for change in segment.changes})) or "features that part before they touch"
+    words = f"{crowd:.0f} events in a row at t = {segment.t:.17g} s, the last ones at {rows}: an event storm."
+    return Solution(problem=None, status=Status.UNDECIDED, message=words)

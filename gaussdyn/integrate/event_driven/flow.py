@@ -1,0 +1,248 @@
+"""The course of a phase: the motion up to the first event, by compiled steps where they serve, else one by one.
+
+What was integrated is entered: place, impulses, work; what is held is put back. Conditions that start at zero are
+raised by an offset until they have left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...arrays import Array
+from ...contact.snapshot import rows_of
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from ...mechanics.system import System
+from ..contact_modes import rough
+from ..energy import energy
+from ..mode_changes import Change
+from .compiled.phase_arrays import CompiledPhase
+from .dop853 import Piece
+from .drift_correction import held
+from .event_location import Crossing, Search, Seen
+from .feature_borders import room_of
+from .phase_integrator import OneStep, PhaseIntegrator, Stuck
+from .phase_state import Instant, over_mass
+from .smooth_phase import Phase
+
+ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
+BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
+FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
+FAINT = 1e-30  # N and m/s^2: where there has been none
+SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Stretch:
+    """A step of the integrator, and the first event in it; no step where kernels have gone on without events.
+
+    Attributes
+    ----------
+    after : Instant or None
+        At its end, where it is known.
+    look, one_step : callable
+        Conditions at a state (t, y), and one step from it.
+    """
+
+    piece: Piece | None
+    found: Crossing | None = None
+    after: Instant | None = None
+    look: Callable[[float, Array], Seen] | None = None
+    one_step: OneStep | None = None
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class SmoothFlow(PhaseIntegrator):
+    """What is known of the motion in a phase.
+
+    Attributes
+    ----------
+    whole, system : System
+        With all contacts, and with those that may act.
+    memory : mapping
+        Of the state that it began with.
+    changes : list of Change
+    impulses : dict of str to Array
+        N s, by row id.
+    acted : dict of str to System
+        With the contact that had an impulse last, by its id.
+    work : list of float
+        Of reactions, forces and projection, J.
+    offsets : dict
+        Of conditions that began at zero, by row id and kind.
+    entered : bool
+        Whether the phase has just begun.
+    largest : dict of str to float
+        The largest force (N) and acceleration so far.
+    """
+
+    whole: System
+    memory: Mapping[str, Array]
+    system: System = field(init=False)
+    changes: list[Change] = field(default_factory=list)
+    impulses: dict[str, Array] = field(default_factory=dict)
+    acted: dict[str, System] = field(default_factory=dict)
+    work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    offsets: dict[tuple[str, str], float] = field(default_factory=dict)
+    entered: bool = False
+    largest: dict[str, float] = field(default_factory=lambda: {"force": FAINT, "acceleration": FAINT})
+
+    @property
+    def every_step(self) -> bool:
+        """Whether every step of the integrator has to be looked at."""
+        return False
+
+    def state(self) -> State:
+        """Return the state as it is now."""
+        return State.trusted(self.t, self.q, self.v, self.memory)
+
+    def _parts(self, y: Array) -> tuple[Array, Array]:
+        nq, nv = len(self.q), len(self.v)
+        return y[:nq], y[nq : nq + nv]
+
+    def _stretch(self, phase: Phase, end: float) -> Stretch:
+        """Take one step of the integrator, and look for the first event in it."""
+        piece, after = self._step(phase, end)
+        _watch_caps(phase, after.rows)
+        before = self._instant(phase, piece.t, piece.y)
+
+        def look(t: float, y: Array) -> Seen:
+            """Return the conditions at a state."""
+            return seen(phase, self._instant(phase, t, y))
+
+        self._scale("force", after)
+        coarse = 1e3 * SETTLED if phase.redundant else SETTLED
+        noise = np.array([coarse * self._unit(guard.unit, before) for guard in phase.guards])
+        ends = seen(phase, before), seen(phase, after)
+        search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
+        found = self._found(search, piece, *ends)
+        return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
+
+    def _offsets(self, phase: Phase) -> Array:
+        return np.array([self.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
+
+    def _found(self, search: Search, piece: Piece, before: Seen, after: Seen) -> Crossing | None:
+        """Return the first event of a step, and note what was too close to decide before it.
+
+        A feature that begins where the one that touches ends, as an edge beside a face, grazes there: that is no touch.
+        """
+        found = search.first(before, after)
+        for graze in search.grazes:
+            room = room_of(search.phase.system, graze.id, self._parts(piece.at(graze.t))[0])
+            if room is not None and room <= BESIDE:
+                continue
+            here = self.state()
+            self.changes.append(Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here))
+        return found
+
+    def _sail(self, phase: Phase, end: float) -> Stretch | None:
+        """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
+        served = phase.system is self.whole and self.h > 0.0 and not self.every_step and self.accuracy.step is None
+        ship = CompiledPhase.of(phase, self.accuracy) if served else None
+        if ship is None:
+            return None
+        ship.offset[:] = self._offsets(phase)
+        done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
+        self.h, self.stiff = done.h, done.stiff
+        for guard, offset in zip(phase.guards, ship.offset.tolist(), strict=True):
+            if offset == 0.0:
+                self.offsets.pop((guard.id, guard.kind), None)
+        if done.piece is not None:
+            piece = done.piece
+            q, v = self._parts(piece.y)
+            self.t, self.q, self.v = piece.t, q.copy(), v.copy()
+            if done.crossing is not None:
+                k, t = done.crossing
+                found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
+            else:
+                search = Search(phase, lambda t: ship.look_within(piece, t), ship.offset, ship.noise, [])
+                found = self._found(search, piece, *ship.ends(piece))
+            return Stretch(piece=piece, found=found, look=ship.look, one_step=ship.take)
+        if not done.taken:
+            return None
+        mean = (done.t - self.t) / done.taken
+        self._watch_pace(mean, mean, done.t, end, done.taken)
+        self._check_stiffness(mean, done.t, end)
+        self._move_to(phase, done.t, done.y)
+        if done.held_is_off:
+            self._hold(phase, rows_of(phase.system, self.t, self.q, self.v))
+        if self.t >= end:
+            self.now = phase.instant(self.t, self.q, self.v)
+        return Stretch(piece=None)
+
+    def _move_to(self, phase: Phase, t: float, y: Array) -> None:
+        """Take over a point of the integrator: its place, its impulses, its work."""
+        nq, nv, h = len(self.q), len(self.v), t - self.t
+        self.entered = False
+        self.t, self.q, self.v = t, y[:nq].copy(), y[nq : nq + nv].copy()
+        if nq != nv:
+            self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
+        for row, p in zip(phase.rows, phase.impulses(self.t, self.q, self.v, y[nq + nv : -2], h), strict=True):
+            if phase.modes[row.id].closed:
+                self._push(row.id, p)
+        self.work[0] += float(y[-2])
+        self.work[1] += float(y[-1])
+
+    def _push(self, key: str, impulse: Array) -> None:
+        self.impulses[key] = self.impulses[key] + impulse if key in self.impulses else np.array(impulse)
+        self.acted[key] = self.system
+
+    def _hold(self, phase: Phase, rows: tuple[Row, ...]) -> bool:
+        """Put back what is held, and whether anything was off."""
+        q, v = held(phase.system, phase.modes, self.t, self.q, self.v, rows)
+        if q is self.q and v is self.v:
+            return False
+        was = sum(energy(phase.system, self.state()))
+        self.q, self.v = q, v
+        self.work[2] += sum(energy(phase.system, self.state())) - was
+        return True
+
+    def _unit(self, unit: str, now: Instant) -> float:
+        return ARMED[unit] * self._scale(unit, now)
+
+    def _scale(self, unit: str, now: Instant) -> float:
+        """Return what a condition is measured by: 1 m, 1 m/s, the largest force or acceleration."""
+        if unit not in self.largest:
+            return 1.0
+        size = float(np.abs(now.a).max(initial=0.0))
+        if unit == "force":
+            size = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
+        self.largest[unit] = max(self.largest[unit], size)
+        return max(size, self.floor(unit))
+
+    def _measure(self, now: Instant) -> None:
+        """Note how large forces are, and accelerations without reactions: at rest nothing else says it."""
+        self._scale("force", now)
+        free = float(np.abs(over_mass(now.M, now.h)).max(initial=0.0))
+        self.largest["acceleration"] = max(self.largest["acceleration"], free)
+
+    def _measure_before(self, phase: Phase, piece: Piece, now: Instant) -> None:
+        """Note the same at the beginning of a step where all forces have vanished together by its end."""
+        here = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
+        if here < FADED * float(np.abs(piece.K[0][len(self.q) + len(self.v) : -2]).max(initial=0.0)):
+            self._measure(self._instant(phase, piece.t, piece.y))
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together."""
+        return self.floor("force"), self.floor("acceleration")
+
+    def floor(self, unit: str) -> float:
+        """Return what forces or accelerations are measured by where all of them vanish together."""
+        return FADED * self.largest[unit]
+
+
+def seen(phase: Phase, now: Instant) -> Seen:
+    """Return the conditions at an instant."""
+    return Seen(now.t, phase.conditions(now), phase.rates(now))
+
+
+def _watch_caps(phase: Phase, rows: Sequence[Row]) -> None:
+    """Raise Stuck where dry friction has set in within a phase that began without any: no mode of it was chosen."""
+    for first, row in zip(phase.rows, rows, strict=True):
+        if row.kind == "dry" and rough(row) and not rough(first):
+            words = f"the cap of {row.id} was zero and has grown to {row.cap_s:.2g} N"
+            raise Stuck(f"{words}: friction that sets in like this is not followed; let it be 1e-12 N where it is none")

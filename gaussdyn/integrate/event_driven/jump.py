@@ -1,0 +1,298 @@
+"""What follows an event: the impact, the modes of the next phase, rest after infinitely many impacts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...arrays import EPS, Array
+from ...contact.snapshot import Activation, rows_of
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from ...programs.solution.solution import Solution
+from ..contact_modes import CLOSED, Modes
+from ..impact.history import Claim, ImpactRecord
+from ..impact.impact import impact
+from ..impact.problem import one_sided
+from ..impact.zeno import AS_ONE, Rebound, Rest
+from ..mode_changes import Change, kind_of
+from .drift_correction import held, placed
+from .flow import SETTLED, SmoothFlow
+from .mode_selection import Chosen, after_event, choose, first_modes, modes_of_reactions, stopping
+from .phase_integrator import REPEATS
+from .phase_state import Instant, Place
+from .simultaneous_contacts import parted, rounding, sections
+from .smooth_phase import Phase
+
+FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
+WITH = 10.0  # times what is left of a sequence of impacts: contacts that come to rest within it are part of it
+PASSIVE = 1e-12  # of the kinetic energy: gain that is rounding
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Jump(SmoothFlow):
+    """A motion that goes on from phase to phase.
+
+    Attributes
+    ----------
+    failure : Solution or None
+        Why there is no phase.
+    kept : float
+        Fraction of all restitution that impacts kept, the least of them.
+    bounced : dict of str to Rebound
+    passing : dict of str to float
+        When the sequences of impacts end that are being passed (s), by row id: the segment does not end before.
+    again : bool
+        Whether a segment of the past is repeated: its memory holds its impulses.
+    rests : mapping of str to Rest
+        The sequences of impacts that end in this segment, by row id, where that is known.
+    closed : Activation
+        What counted as closed where modes were chosen last, see `parted`.
+    impacts : list of ImpactRecord
+        The impacts so far.
+    claims : list of ImpactRecord
+        The impacts of a segment that is repeated, as far as they have not come yet: they are judged, not solved anew.
+    judged : float
+        The largest residual E of those that have.
+    """
+
+    failure: Solution | None = None
+    kept: float = 1.0
+    bounced: dict[str, Rebound] = field(default_factory=dict)
+    passing: dict[str, float] = field(default_factory=dict)
+    again: bool = False
+    rests: Mapping[str, Rest] = field(default_factory=dict)
+    closed: Activation = field(default_factory=Activation)
+    impacts: list[ImpactRecord] = field(default_factory=list)
+    claims: list[ImpactRecord] = field(default_factory=list)
+    judged: float = 0.0
+
+    def _settle(
+        self, place: Place, known: Modes, fired: Mapping[str, set[str]], later: Callable[[], State] | None,
+        landing: Collection[str] = (),
+    ) -> None:  # fmt: skip
+        """Solve the impact if something closes, and choose the next phase; `landing` see `parted`."""
+        before = self.state()
+        self.closed = activation = parted(place, known, landing, self.accuracy.activation)
+        fired = {key: kinds for key, kinds in fired.items() if key not in activation.aloft}
+        struck = self._impact(place.rows)
+        if self.failure is not None:
+            self.phase = None
+            return
+        if struck:
+            place = self._place()
+        if struck or not fired or not isinstance(place, Instant):
+            guesses: list[Modes] = [first_modes(place.rows, known, activation)]
+            if struck:  # what an impact has stopped sticks, if it can
+                still = {key: replace(mode, slip=(), roll=()) for key, mode in known.items()}
+                guesses.insert(0, first_modes(place.rows, still, activation))
+            if self.again and not known and not struck:
+                guesses.insert(0, modes_of_reactions(place.rows, self.memory, activation))
+        else:
+            guesses = after_event(known, place, fired, activation)
+        q, v = held(self.system, guesses[0], self.t, self.q, self.v, place.rows)
+        if not (q is self.q and v is self.v):
+            self.q, self.v = self._apart(place.rows, guesses[0], q, v)
+            place = self._place()
+        chosen = choose(
+            self.system, self.state(), place, guesses, self.control, activation, None if struck else later,
+            self.sizes,
+        )  # fmt: skip
+        self._take_over(chosen, known, before, struck)
+
+    def _apart(self, rows: tuple[Row, ...], modes: Modes, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return q and v without overlaps of contacts that touched, where others have been put back."""
+        touched = {row.id for row in rows if _touches(row, self.closed) and not modes[row.id].closed}
+        now = rows_of(self.system, self.t, q, v)
+        under = {row.id: CLOSED for row in now if row.id in touched and row.gap < -FLIGHT}
+        if not under:
+            return q, v
+        q, now = placed(self.system, {**modes, **under}, self.t, q, v, now)
+        return held(self.system, modes, self.t, q, v, now)
+
+    def _place(self, rows: tuple[Row, ...] | None = None) -> Place:
+        """Ask the system where it is now."""
+        t, q, v, system = self.t, self.q, self.v, self.system
+        rows = rows_of(system, t, q, v) if rows is None else rows
+        return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.control))
+
+    def _take_over(self, chosen: Chosen, known: Modes, before: State, struck: tuple[str, ...]) -> None:
+        """Enter the chosen phase and note what has changed."""
+        after = self.state()
+        modes = {} if chosen.phase is None else chosen.phase.modes
+        kinds = [("impact", key) for key in struck]
+        kinds += [
+            (kind, key) for key, mode in modes.items()
+            if key in known and (kind := kind_of(known[key], mode)) is not None
+        ]  # fmt: skip
+        self.changes += [
+            Change(t=self.t, kind=kind, id=key, before=before, after=after, modes_before=known, modes_after=modes)
+            for kind, key in kinds
+        ]
+        if chosen.phase is None:
+            self.phase, self.failure = None, chosen.failure
+        else:
+            self._enter(chosen.phase, chosen.now)
+
+    def _enter(self, phase: Phase, now: Instant | None = None) -> None:
+        """Begin a phase: conditions that start at zero may not end it at once."""
+        self.phase, self.entered = phase, True
+        self.now = now = now or phase.instant(self.t, self.q, self.v)
+        self._measure(now)
+        self.offsets = {}
+        for guard, g in zip(phase.guards, phase.conditions(now), strict=True):
+            armed, row = self._unit(guard.unit, now), now.rows[guard.k]
+            least = SETTLED * armed
+            if guard.kind == "touchdown" and one_sided(row) and abs(float(row.rate[0])) > self.closed.speed:
+                armed = least = rounding(self.q)  # it is known which way it goes
+            if g <= least:
+                self.offsets[(guard.id, guard.kind)] = armed + max(0.0, -float(g))
+
+    def _impact(self, rows: tuple[Row, ...]) -> tuple[str, ...]:
+        """Solve the impact problem if a closed row closes further, and return the rows that do."""
+        activation = self.closed
+        closing = tuple(row.id for row in rows if closes(row, activation))
+        if not closing:
+            return ()
+        claim = self._claim()
+        start = self._left_of_claims(rows) if self.again and claim is None else None
+        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation, start=start, claim=claim)
+        if claim is not None:
+            self.judged = max(self.judged, said.residual if said.finished else np.inf)
+        elif not said.solved:
+            self.failure = said.solution.but(status=said.status)
+            return closing
+        for key, p in said.impulses.items():
+            self._push(key, p)
+        self.v = np.array(said.v)
+        self.work[0] += said.energy
+        self.kept = min(self.kept, said.kept)
+        self.impacts.append(ImpactRecord(t=self.t, problems=tuple(phase.own for phase in said.phases), kept=said.kept))
+        return closing
+
+    def _claim(self) -> Claim | None:
+        """Return what the impact that happens now was when this segment was run first, if that is known."""
+        near = AS_ONE * max(1.0, abs(self.t))
+        strike = next((one for one in self.claims if abs(one.t - self.t) <= near), None)
+        if strike is None:
+            return None
+        self.claims = self.claims[self.claims.index(strike) + 1 :]
+        off = REPEATS * (self.accuracy.atol + self.accuracy.rtol * float(np.abs(self.v).max(initial=0.0)))
+        return Claim(strike=strike, off=off)
+
+    def _left_of_claims(self, rows: tuple[Row, ...]) -> dict[str, Array]:
+        """Return what a repeated segment lacks of its impulses: among redundant contacts impacts have several."""
+        claims = {row.id: self.memory[row.id] for row in rows if row.id in self.memory}
+        return {key: p - self.impulses[key] if key in self.impulses else p for key, p in claims.items()}
+
+    def _consider_passing(self, t_stop: float) -> None:
+        """Note what has rebounded, and put it to rest if infinitely many impacts follow that end soon."""
+        if not any(change.kind == "impact" and change.t == self.t for change in self.changes) or self.phase is None:
+            return
+        closed = self.closed
+        rows = [row for row in self.phase.rows if _touches(row, closed) and row.rate[0] > closed.speed]
+        ready: dict[str, Rebound] = {}
+        least = EPS * max(1.0, float(np.abs(self.q).max(initial=0.0)))
+        for row in rows:
+            self.passing.pop(row.id, None)  # struck on the way by another one
+            last, speed = self.bounced.get(row.id), float(row.rate[0])
+            new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed, least)
+            if last is not None and last.passes(new) and new.end <= t_stop:
+                ready[row.id] = new
+            self.bounced[row.id] = new
+        for end, ids in self._due(rows) if self.again else self._ended(rows, ready):
+            self._come_to_rest(end, ids)
+
+    def _ended(self, rows: list[Row], ready: Mapping[str, Rebound]) -> list[tuple[float, tuple[str, ...]]]:
+        """Return what comes to rest and when: contacts with a body between them together."""
+        if not ready or self.phase is None:
+            return []
+        labels = sections(self.phase.rows, self.phase.system.mass(self.q), self.closed)
+        firsts = {labels[key]: one for key, one in ready.items()}
+        return [
+            (one.end, tuple(row.id for row in rows if labels[row.id] & section and self._ends_with(row, one)))
+            for section, one in firsts.items()
+        ]
+
+    def _ends_with(self, row: Row, ready: Rebound) -> bool:
+        """Whether an open contact comes to rest with a sequence: one that only flies by does not."""
+        return row.gap <= FLIGHT or self.bounced[row.id].end - self.t <= WITH * (ready.end - self.t)
+
+    def _due(self, rows: list[Row]) -> list[tuple[float, tuple[str, ...]]]:
+        """Return what came to rest from here on when this segment was run first, and when."""
+        now = self.t + AS_ONE * max(1.0, abs(self.t))
+        rests = {row.id: self.rests[row.id] for row in rows if row.id in self.rests}
+        due = {key: rest.end for key, rest in rests.items() if rest.last <= now}
+        return [(end, tuple(key for key, one in due.items() if one == end)) for end in sorted(set(due.values()))]
+
+    def _come_to_rest(self, end: float, ids: tuple[str, ...]) -> None:
+        """Put touching rows to rest, with the friction that goes with it; the segment ends when the sequence would.
+
+        The impulse that takes the last rebound away pulls; only with the reactions up to the end of the sequence it is
+        the sum of its impulses, whose friction must not drive: else the impacts are not passed.
+        """
+        phase = self.phase
+        assert phase is not None
+        flat = tuple(row.but(rate=_without_normal(row)) if row.id in ids else row for row in phase.rows)
+        modes = first_modes(flat, phase.modes, self.closed)
+        rest = phase.but(modes)
+        G, B, _, _ = rest.columns(phase.rows, len(self.v))
+        M, was = phase.system.mass(self.q), self.v
+        X = np.linalg.solve(M, B.T)
+        p = np.asarray(np.linalg.lstsq(G @ X, -(G @ was + rest.explicit(phase.rows, was)), rcond=None)[0], np.float64)
+        self.v = was + X @ p
+        place = self._place()
+        chosen = choose(phase.system, self.state(), place, [modes], self.control, self.closed)
+        before, after = 0.5 * float(was @ M @ was), 0.5 * float(self.v @ M @ self.v)
+        now = chosen.now
+        if chosen.phase is None or now is None or self._driven(rest, p, phase.rows, now, end) > PASSIVE * before:
+            self.v = was
+            return
+        self.work[0] += after - before
+        self.passing |= dict.fromkeys(ids, end)
+        self._enter(chosen.phase, now)
+
+    def _driven(self, rest: Phase, p: Array, rows: tuple[Row, ...], now: Instant, end: float) -> float:
+        """Return the work of the impulses p that put rows to rest, and of the reactions until `end`, J."""
+        work = 0.0
+        for before, after, impulse, r in zip(rows, now.rows, rest.spread(rows, p), now.r, strict=True):
+            work += 0.5 * float(impulse @ (before.rate + after.rate)) + (end - self.t) * float(r @ after.rate)
+        return work
+
+    def _stop_here(self) -> None:
+        """Let slips stop that would stop as near beyond the end as counts: there the laws take them for at rest."""
+        if self.phase is None or self.now is None:
+            return
+        if fired := stopping(self.phase, self.now, self.accuracy.activation):
+            self._settle(self.now, self.phase.modes, fired, None)
+
+    def _note_rest(self) -> None:
+        """Note the ends of sequences of impacts that were passed."""
+        after = self.state()
+        for key in [key for key, end in self.passing.items() if end <= self.t]:
+            end = self.passing.pop(key)
+            self.changes.append(Change(t=end, kind="accumulation", id=key, before=after, after=after))
+            self.bounced.pop(key, None)
+
+
+def closes(row: Row, activation: Activation) -> bool:
+    """Whether a row that is closed has a rate that its constraint does not allow, so that the velocity must jump."""
+    if row.kind == "dry" or row.level == "acceleration":
+        return False
+    rate = row.rate[:1] if row.frictional else row.rate
+    if row.bilateral:
+        return bool((np.abs(rate) > activation.speed).any())
+    touches = row.level == "velocity" or activation.touches(row)
+    return touches and bool((rate < -activation.speed).any())
+
+
+def _touches(row: Row, activation: Activation) -> bool:
+    return one_sided(row) and activation.touches(row)
+
+
+def _without_normal(row: Row) -> Array:
+    rate = row.rate.copy()
+    rate[0] = 0.0
+    return rate

@@ -1,0 +1,100 @@
+"""A system at one instant: what its functions say there, and the motion that the modes of a phase make of it."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import Array
+from ...mechanics.rows import Row
+
+RANK = 1e-10  # singular values below this, relative, belong to redundant rows
+_DIAGONALS: deque[tuple[Array, Array | None]] = deque(maxlen=8)  # of masses that do not change, None if not diagonal
+PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of two rows that are independent
+FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
+
+
+@dataclass(slots=True, eq=False)
+class Place:
+    """What the functions of a system say at one state, whatever the modes.
+
+    Attributes
+    ----------
+    t, q, v : float, Array (nq,), Array (nv,)
+    rows : tuple of Row
+    M, h : Array
+        Mass, generalised force without reactions.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    rows: tuple[Row, ...]
+    M: Array
+    h: Array
+
+
+@dataclass(slots=True, eq=False)
+class Instant(Place):
+    """The motion at one instant of a phase.
+
+    Attributes
+    ----------
+    a : Array, shape (nv,)
+        Acceleration.
+    r : tuple of Array
+        Reaction of every row, one component per row of the constraint, N.
+    push : Array, shape (nv,)
+        Generalised force of all reactions.
+    shared : bool
+        Whether redundant reactions have been put inside their cones.
+    side : float
+        Sign of det G M^-1 B where contacts slide, 0 if unknown: where it changes reactions have a pole (Painleve).
+    """
+
+    a: Array
+    r: tuple[Array, ...]
+    push: Array
+    shared: bool = False
+    side: float = 0.0
+
+
+def over_mass(M: Array, x: Array) -> Array:
+    """Return M^-1 x for one or several columns; diagonals of masses that do not change (read-only) are kept."""
+    constant = not M.flags.writeable
+    if constant:
+        for known, diagonal in _DIAGONALS:
+            if known is M:
+                return np.asarray(np.linalg.solve(M, x)) if diagonal is None else (x.T / diagonal).T
+        diagonal = np.diagonal(M).copy()
+        alone = not np.count_nonzero(M - np.diag(diagonal)) and diagonal.all()
+        _DIAGONALS.append((M, diagonal if alone else None))
+        return over_mass(M, x)
+    return np.asarray(np.linalg.solve(M, x))
+
+
+def dependent(held: Sequence[Array]) -> bool:
+    """Whether rows depend on one another."""
+    if sum(map(len, held)) < 2:
+        return False
+    G = np.vstack(held)
+    if len(G) == 2:
+        a, b, c = float(G[0] @ G[0]), float(G[1] @ G[1]), float(G[0] @ G[1])
+        if a * b - c * c > PLAINLY * a * b:
+            return False
+    length = np.linalg.norm(G, axis=1)
+    s = np.linalg.svd(G / np.where(length > 0.0, length, 1.0)[:, None], compute_uv=False)
+    return len(s) < len(G) or bool(s[-1] <= RANK * s[0])
+
+
+def side_of(W: Array) -> float:
+    """Return the sign of a determinant, 0 where rounding decides."""
+    if len(W) == 1:
+        return float(np.sign(W[0, 0]))
+    length = np.sqrt((W * W).sum(axis=1))
+    sign, size = np.linalg.slogdet(W / np.where(length > 0.0, length, 1.0)[:, None])
+    return float(sign) if size > math.log(FLAT) else 0.0

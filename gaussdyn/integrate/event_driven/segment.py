@@ -1,0 +1,362 @@
+"""One segment of an event-driven run: from a state to the next event.
+
+The motion of a phase is integrated with its impulses and its work; closed gaps and the rates of what is held are put
+back after every step of the integrator. An event ends the segment: impacts are solved, the modes of the next phase
+chosen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Container, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from ...arrays import Array
+from ...contact.resolve import NO_MOTION
+from ...contact.snapshot import rows_of
+from ...mechanics.state import State
+from ..contact_modes import completed
+from ..impact.problem import one_sided
+from ..mode_changes import Change
+from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
+from .contact_detection import NARROW
+from .dop853 import SHRINK, Piece
+from .event_location import Crossing, Seen, polished
+from .feature_borders import room_of
+from .flow import FADED, SETTLED, Stretch
+from .jump import FLIGHT
+from .mode_selection import choose, first_modes, holds
+from .phase_integrator import NEARLY, OneStep, Stuck
+from .phase_state import Instant, Place
+from .rank_watch import RankWatch
+from .simultaneous_contacts import LOCATED, rounding
+from .smooth_phase import Phase
+from .user_events import NamedEvent, first_of
+
+AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
+TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
+CUTS = 400  # steps of one segment that are repeated for contacts that they overlook
+AT_ONCE = 50  # events of one segment: it goes on only where they happen at its very beginning
+ON_THE_WAY = 2000  # or where it passes a sequence of impacts
+ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
+BEYOND = 1e-5  # s, times max(1, t): so far at most beyond an event after which no acceleration seems to exist
+PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Segment(RankWatch):
+    """The running segment.
+
+    Attributes
+    ----------
+    at_once : int
+        Events so far.
+    cuts : int
+        Steps that were repeated for contacts that they overlooked.
+    events : tuple of NamedEvent
+        Of the user.
+    claimed : tuple of float
+        When events of a segment that is repeated have been, s: found there again they are at these times to the bit.
+    """
+
+    at_once: int = 0
+    cuts: int = 0
+    events: tuple[NamedEvent, ...] = ()
+    claimed: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.system, self.closed = self.whole, self.accuracy.activation
+        self.bounced = rebounds(self.memory)
+        self.h = float(self.memory[LENGTH][0]) if LENGTH in self.memory else 0.0
+        if PACE in self.memory:
+            self.longest, steps, first = self.memory[PACE].tolist()
+            self.crawled = int(steps), first
+        if LARGEST in self.memory:
+            self.largest = dict(zip(self.largest, (FADED * self.memory[LARGEST]).tolist(), strict=True))
+
+    def begin(self, t_end: float) -> None:
+        """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
+        if self._goes_on():
+            return
+        rows = self._looking_on(self._look_around(min(self.h or t_end - self.t, t_end - self.t)))
+        known = remembered(self.memory, [row.id for row in rows])
+        if not (known or self.again) and self._begins_without_rank(rows):
+            return
+        if known:
+            phase = Phase(system=self.system, control=self.control, modes=completed(rows, known), rows=rows)
+            if now := holds(phase, self._place(rows), self.accuracy.activation, touching=FLIGHT, sizes=self.sizes):
+                self._enter(phase, now)
+                return
+        self._settle(self._place(rows), known, {}, None)
+
+    def _goes_on(self) -> bool:
+        """Take over the phase that a segment has just entered at the state where this one begins, if there is one."""
+        for memory, last in tuple(_ENTERED):
+            if memory is not self.memory or self.again or last.whole is not self.whole or last.t != self.t:
+                continue
+            if last.accuracy == self.accuracy and all(_same(*pair) for pair in self._given(last)):
+                self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
+                self.closed = last.closed
+                self.largest = dict(last.largest)
+                return True
+        return False
+
+    def _given(self, last: Segment) -> tuple[tuple[Array | None, Array | None], ...]:
+        return (last.control, self.control), (last.q, self.q), (last.v, self.v)
+
+    def run(self, t_end: float, t_stop: float) -> None:
+        """Go on to the next event, or to `t_end`; a sequence of impacts may be passed if it ends before `t_stop`.
+
+        Raises
+        ------
+        Stuck
+            The integrator cannot go on.
+        """
+        begun = self.t + (NARROW * max(1.0, abs(self.t)) if self.again else 0.0)  # at first its modes are a guess
+        self.goal = t_stop
+        self._watch_rank(t_stop)
+        while self.phase is not None:
+            last = min(self.passing.values(), default=t_end)
+            end = min(last, self.barrier)
+            if self.t < end:
+                mark = self._mark()
+                stretch = self._sail(self.phase, end) or self._stretch(self.phase, end)
+                piece, found = stretch.piece, stretch.found
+                if piece is not None and self._overlooks(self.phase, piece, found):
+                    self._count_cut(piece)
+                    continue
+                if piece is not None and self._pass_user(self.phase, stretch, end):
+                    if not self.passing:
+                        return
+                    continue
+                if found is not None:
+                    happens = self._pass(self.phase, stretch, found, t_stop)
+                    self._count(found)
+                    if happens and not self.passing and self.t > begun:
+                        return
+                    continue
+                if piece is not None:
+                    self._accept(self.phase, piece, stretch.after, end)
+                if self._leapt(mark, t_stop):
+                    continue
+            if self._arrives(t_stop):
+                return
+            if self.t >= last:
+                self._stop_here()
+                self._note_rest()
+                if not self.passing:
+                    return
+
+    def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
+        """Whether shapes overlap in a step, or before an event in it, where its own features are open or not there.
+
+        A crossing of edges is a point of one of them, found at the beginning of a step; by its end it has moved.
+        """
+        if phase.system is self.whole or piece.h <= NARROW * max(1.0, abs(self.t)):
+            return False
+        known = {row.id for row in phase.rows if phase.modes[row.id].closed}
+        end = piece.t_end if found is None else found.t
+        deep = self._overlaps(known, end, piece.end if found is None else piece.at(end))
+        looks = self._looks(phase, piece, end)
+        between = np.linspace(piece.t, end, looks + 1)[1:-1].tolist() if not deep else ()
+        for t in between:
+            deep |= self._overlaps(known, t, piece.at(t))
+        before = self._overlaps(known, piece.t, piece.y) if deep else {}
+        return any(gap < before.get(key, 0.0) - FLIGHT for key, gap in deep.items())
+
+    def _overlaps(self, known: Container[str], t: float, y: Array) -> dict[str, float]:
+        """Return the gaps below zero of shapes that overlap with features that are not known."""
+        q, v = self._parts(y)
+        rows = rows_of(self.whole.near(t, q, v, 0.0), t, q, v)
+        return {row.id: row.gap for row in rows if row.id not in known and one_sided(row) and row.gap < -FLIGHT}
+
+    def _looks(self, phase: Phase, piece: Piece, end: float) -> int:
+        """Return into how many parts a step is cut so that shapes cannot pass through each other in one of them."""
+        transit = getattr(self.whole, "transit", None)
+        if transit is None or not any(guard.kind == "touchdown" for guard in phase.guards):
+            return 1
+        quickest = float(min(transit(self._parts(y)[1]) for y in (piece.y, piece.end)))
+        return math.ceil((end - piece.t) / (PASSING * quickest))
+
+    def _count_cut(self, piece: Piece) -> None:
+        """Repeat a step with a shorter one; raise Stuck after too many."""
+        self.h, self.cuts = SHRINK * piece.h, self.cuts + 1
+        if self.cuts > CUTS:
+            words = f"shapes overlap again and again, however short the steps: {piece.h:.1e} s at t = {piece.t:.17g} s"
+            raise Stuck(words)
+
+    def _count(self, found: Crossing) -> None:
+        """Raise Stuck after too many events at one instant."""
+        self.at_once += 1
+        if self.at_once > (ON_THE_WAY if self.passing else AT_ONCE):
+            raise Stuck(f"{self.at_once} events at one instant, the last one ({found.guard.kind}) at {found.guard.id}")
+
+    def end_state(self, memory: Mapping[str, Array]) -> State:
+        """Return the state as it is now, with what it shall remember."""
+        state = State.trusted(self.t, self.q, self.v, MappingProxyType(memory))
+        if self.entered and self.phase is not None and self.phase.system is self.whole:
+            _ENTERED.append((state.memory, self))
+        return state
+
+    # integration
+
+    def _accept(self, phase: Phase, piece: Piece, after: Instant | None, end: float) -> None:
+        """Go to the end of a step of the integrator."""
+        t = end if abs(piece.t_end - end) <= NEARLY * max(1.0, abs(end)) else piece.t_end
+        self._move_to(phase, t, piece.end)
+        after = after or phase.instant(self.t, self.q, self.v)
+        if self._hold(phase, after.rows):
+            after = phase.instant(self.t, self.q, self.v)
+        phase = phase.turned(after)
+        if phase.system is not self.whole:
+            phase = self._with(phase, self._kept(phase, self._look_around(min(self.h, max(end - self.t, 0.0)))))
+            after = phase.instant(self.t, self.q, self.v)
+        self.phase, self.now = phase, after
+        for guard, g in zip(phase.guards, phase.conditions(after), strict=True):
+            if g > SETTLED * self._unit(guard.unit, after):
+                self.offsets.pop((guard.id, guard.kind), None)
+
+    # events
+
+    @property
+    def every_step(self) -> bool:
+        """Whether events of the user have to be looked for in every step of the integrator."""
+        return bool(self.events)
+
+    def _pass_user(self, phase: Phase, stretch: Stretch, end: float) -> bool:
+        """Go to the first event of the user in a step, if there is one before any other event."""
+        piece, one_step = stretch.piece, stretch.one_step
+        assert piece is not None
+        until = piece.t_end if stretch.found is None else stretch.found.t
+        first = first_of(self.events, piece, until, self._read)
+        if first is None:
+            return False
+        assert one_step is not None
+        one, crossing, look = first
+        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, crossing)
+        self._accept(phase, replace(piece, h=t - piece.t, end=y), None, end)
+        here = self.state()
+        modes = {} if self.phase is None else self.phase.modes
+        change = Change(
+            t=t, kind="user", id=one.name, before=here, after=here, modes_before=modes, modes_after=modes
+        )  # fmt: skip
+        self.changes.append(change)
+        if one.event.stop:
+            self.ends = f"the event {one.name!r} ends the run"
+        return True
+
+    def _read(self, t: float, y: Array) -> State:
+        """Return the state at a point of the integrator."""
+        q, v = (x.copy() for x in self._parts(y))
+        if len(q) != len(v):
+            q = self.system.move(q, np.zeros(len(v)), 0.0)
+        return State(t=t, q=q, v=v)
+
+    def _pass(self, phase: Phase, stretch: Stretch, found: Crossing, t_stop: float) -> bool:
+        """Go to an event and choose what comes after it; whether it was one."""
+        piece, look, one_step = stretch.piece, stretch.look, stretch.one_step
+        assert piece is not None
+        assert look is not None
+        assert one_step is not None
+        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found)
+        if self.claimed:
+            t, y = self._as_claimed(piece, t, y, look(t, y), found, one_step)
+
+        def later() -> State:
+            """Return a state a little later along the old phase."""
+            q, v = self._parts(piece.at(t + AHEAD * piece.h))
+            return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.memory)
+
+        self._move_to(phase, t, y)
+        old, offsets = phase, self.offsets
+        phase = self._seen(phase)
+        now = phase.instant(self.t, self.q, self.v)
+        self.now = now
+        lost = [key for key, mode in old.modes.items() if mode.closed and key not in phase.modes]
+        if lost:
+            self._hand_over(old, now, phase, lost, t_stop)
+            return True
+        self._measure_before(old, piece, now)
+        if self._not_there(found, now):
+            self._enter(self._seen(phase, self.h))
+            return False
+        if found.guard.kind == "end":
+            self.phase = phase
+            offsets[(found.guard.id, "end")] = ON + 2.0 * abs(room_of(phase.system, found.guard.id, self.q) or 0.0)
+            return False
+        fired: dict[str, set[str]] = {found.guard.id: {found.guard.kind}}
+        for guard, g in zip(phase.guards, phase.conditions(now), strict=True):
+            starts = (guard.id, guard.kind) in offsets
+            if not starts and g <= TOGETHER[guard.unit] * self._scale(guard.unit, now):
+                fired.setdefault(guard.id, set()).add(guard.kind)
+        landing = phase.modes.keys() - old.modes.keys() | {found.guard.id}
+        self._settle(now, phase.modes, fired, later, landing)
+        if self.phase is None and self.failure is not None and self.failure.status in NO_MOTION:
+            self._go_beyond(old, lambda t: self._again_to(piece, t, one_step).end, t, y)
+        self._consider_passing(t_stop)
+        return True
+
+    def _not_there(self, found: Crossing, now: Instant) -> bool:
+        """Whether the features that would touch have parted by now, or the place where they cross has moved on."""
+        row = next((row for row in now.rows if row.id == found.guard.id), None)
+        touch = found.guard.kind == "touchdown"
+        return row is None or (touch and one_sided(row) and row.gap > self.accuracy.activation.gap)
+
+    def _go_beyond(self, phase: Phase, along: Callable[[float], Array], t: float, y: Array) -> None:
+        """Go on along the old phase to where surely no acceleration exists: at the event laws hold within rounding."""
+        counted, ahead, x = len(self.q) + len(self.v), 0.0, y
+        while self._may_settle(self._read(t + ahead, x)):
+            ahead = 4.0 * ahead or LOCATED * max(1.0, abs(t))
+            if ahead > BEYOND * max(1.0, abs(t)):
+                return
+            self.phase = phase  # whose motion it is
+            x = along(t + ahead)
+            self.phase = None
+        if ahead > 0.0:
+            self._move_to(phase, t + ahead, np.concatenate([x[:counted], x[counted:] - y[counted:]]))
+
+    def _may_settle(self, state: State) -> bool:
+        """Whether a phase begins at a state."""
+        system, t, q, v = self.system, state.t, state.q, state.v
+        rows, activation = rows_of(system, t, q, v), self.closed
+        place = Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.control))
+        guess = first_modes(rows, {}, activation)
+        return choose(system, state, place, [guess], self.control, activation).phase is not None
+
+    def _as_claimed(
+        self, piece: Piece, t: float, y: Array, seen: Seen, found: Crossing, one_step: OneStep
+    ) -> tuple[float, Array]:  # fmt: skip
+        """Return an event that has been found before where it was then, as far as rounding may have moved it.
+
+        Where a gap closes slowly its rounding moves the time: the last ones of a sequence of impacts by 1e-10 s.
+        """
+        rate = abs(float(seen.rate[found.k]))
+        moved = rounding(y[: len(self.q)]) / rate if found.guard.unit == "place" and rate > 0.0 else 0.0
+        then = min(self.claimed, key=lambda one: abs(one - t))
+        if piece.t < then and 0.0 < abs(then - t) <= max(LOCATED * max(1.0, abs(t)), moved):
+            return then, self._again_to(piece, then, one_step).end
+        return t, y
+
+    def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
+        """Choose what comes after closed contacts whose features end here; others may touch in their place."""
+        here, n = self.state(), len(self.changes)
+        self._settle(now, phase.modes, {}, None, phase.modes.keys() - old.modes.keys())
+        was, new = old.modes, phase.modes if self.phase is None else self.phase.modes
+        after, kind = self.state(), "lift_off"
+        lifted = [
+            Change(t=self.t, kind=kind, id=key, before=here, after=after, modes_before=was, modes_after=new)
+            for key in lost
+        ]
+        self.changes[n:] = [*lifted, *(replace(change, modes_before=was) for change in self.changes[n:])]
+        self._consider_passing(t_stop)
+
+
+_ENTERED: deque[tuple[Mapping[str, Array], Segment]] = deque(maxlen=2)  # by the memory of the state at their end
+
+
+def _same(x: Array | None, y: Array | None) -> bool:
+    return x is y or (x is not None and y is not None and np.array_equal(x, y))

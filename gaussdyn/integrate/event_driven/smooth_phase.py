@@ -1,0 +1,280 @@
+"""A phase: smooth motion while no constraint changes its mode.
+
+A mode says of every row whether it is closed, and which of its directions stick or slip. With all modes fixed the
+Gauss accelerations are a smooth function of (t, q, v), beyond the end of the phase too:
+
+    M a = h + B r,     G a + w = 0,     G: normal rows of what is closed, tangential rows of what sticks,
+
+B = G^T except for sliding contacts, whose normal column is J_N^T - mu J_T^T e. Conditions say how far every mode is
+from its end: gaps and normal reactions >= 0, friction left >= 0, slip against its direction >= 0.
+
+Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts, 4; the laws of `contact.assemble`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from ...arrays import Array, IntArray
+from ...mechanics.rows import Row
+from ...mechanics.system import System
+from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
+from .feature_borders import extent_of
+from .guards import Guard, guards_of, rate_of, value_of
+from .phase_state import RANK, Instant, Place, dependent, over_mass, side_of
+from .redundant_reactions import Cones, inside
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A closed row: its number, the components that are held, the directions of those that slip."""
+
+    k: int
+    at: slice
+    held: Array
+    slips: tuple[tuple[slice, str, Array], ...]
+    sign: float
+    dry: bool
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Phase:
+    """Smooth motion with fixed modes: a value with a right-hand side and conditions.
+
+    Attributes
+    ----------
+    system : System
+        With the contacts that may act (`System.near`).
+    control : Array or None
+    modes : mapping of str to Mode
+        Of every row, by id.
+    rows : tuple of Row
+        At the beginning of the phase.
+    guards : tuple of Watch
+    size : int
+        Number of rows that are held.
+    redundant : bool
+        Whether they depend on one another, so that reactions are not unique.
+    parts : tuple of Part
+        What is closed.
+    """
+
+    system: System
+    control: Array | None
+    modes: Modes
+    rows: tuple[Row, ...]
+    guards: tuple[Guard, ...] = field(init=False)
+    size: int = field(init=False)
+    redundant: bool = field(init=False)
+    parts: tuple[Part, ...] = field(init=False)
+    _rolling: IntArray = field(init=False)
+    _sloping: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts, guards, n = [], [], 0
+        for k, row in enumerate(self.rows):
+            mode = self.modes[row.id]
+            guards += guards_of(k, row, mode)
+            if mode.closed:
+                part = _part(k, row, mode, n)
+                parts.append(part)
+                if (extent := extent_of(self.system, row.id)) is not None:
+                    guards.append(Guard("end", row.id, k, "place", extent))
+                n += len(part.held)
+        sloping = any(part.slips and not part.dry for part in parts)
+        held = [self.rows[part.k].J[part.held] for part in parts]
+        rolling = np.array([i for part in parts for i in _rolling(self.rows[part.k], part)], dtype=np.int64)
+        values = {"parts": tuple(parts), "guards": tuple(guards), "size": n, "_sloping": sloping, "_rolling": rolling}
+        for name, value in {**values, "redundant": dependent(held)}.items():
+            object.__setattr__(self, name, value)
+
+    def but(self, modes: Modes) -> Phase:
+        """Return the phase with other modes."""
+        return replace(self, modes=modes)
+
+    def instant(self, t: float, q: Array, v: Array) -> Instant:
+        """Return accelerations and reactions at one state."""
+        system = self.system
+        return self.at(Place(t, q, v, system.rows(t, q, v), system.mass(q), system.force(t, q, v, self.control)))
+
+    def at(self, place: Place) -> Instant:
+        """Return accelerations and reactions where the functions of the system have been asked already."""
+        t, q, v, rows, M, h = place.t, place.q, place.v, place.rows, place.M, place.h
+        if not self.parts:
+            none = tuple(np.zeros(row.size) for row in rows)
+            return Instant(t, q, v, rows, M, h, over_mass(M, h), none, np.zeros(len(v)))
+        G, B, w, given = self.columns(rows, len(v))
+        n = len(w)
+        known = np.empty((len(v), n + 1))
+        known[:, :n], known[:, n] = B.T, h + given
+        X = over_mass(M, known)
+        free, W = X[:, n], G @ X[:, :n]
+        r = self._reactions(W, -(G @ free + w))
+        a = free + X[:, :n] @ r
+        side = side_of(W) if self._sloping and not self.redundant else 0.0
+        return Instant(t, q, v, rows, M, h, a, self.spread(rows, r), B.T @ r + given, side=side)
+
+    def acceleration(self, t: float, q: Array, v: Array) -> Array:
+        """Return a, shape (nv,): the right-hand side of v' = a."""
+        return self.instant(t, q, v).a
+
+    def local(self, now: Instant) -> tuple[Array, Array]:
+        """Return G (size, nv) and w = G M^-1 B (size, size) of the rows that are held."""
+        G, B, _, _ = self.columns(now.rows, len(now.v))
+        return G, G @ over_mass(now.M, B.T)
+
+    def conditions(self, now: Instant) -> Array:
+        """Return how far every guard is from the end of the phase; >= 0 within it.
+
+        Redundant reactions that are outside their cones are replaced in `now` by others that are inside, if any are.
+        """
+        found = self._conditions(now)
+        forces = [k for k, guard in enumerate(self.guards) if guard.unit == "force"]
+        if not self.redundant or not forces or now.shared or found[forces].min() >= 0.0:
+            return found
+        now.r, now.shared = self._shared(now), True
+        return self._conditions(now)
+
+    def impulses(self, t: float, q: Array, v: Array, p: Array, h: float) -> tuple[Array, ...]:
+        """Return reactions p integrated over h (s) by rows, inside their cones where they are redundant and can be."""
+        ends = list(accumulate((row.size for row in self.rows), initial=0))
+        parts = tuple(p[start:end] for start, end in pairwise(ends))
+        if not self.redundant or h <= 0.0:
+            return parts
+        now = self.instant(t, q, v)
+        now.r = tuple(part / h for part in parts)
+        self.conditions(now)
+        return tuple(r * h for r in now.r) if now.shared else parts
+
+    def _conditions(self, now: Instant) -> Array:
+        return np.array([value_of(now, guard, self.modes[guard.id]) for guard in self.guards])
+
+    def _shared(self, now: Instant) -> tuple[Array, ...]:
+        """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""
+        B = self.columns(now.rows, len(now.v))[1]
+        r0 = np.concatenate([now.r[part.k][part.held] for part in self.parts])
+        r = inside(B.T, r0, lambda: self._cones(now.rows))
+        old, new = self.spread(now.rows, r0), self.spread(now.rows, r)
+        # what does not shift keeps the friction of slips that have turned
+        return tuple(was + (b - a) for was, a, b in zip(now.r, old, new, strict=True))
+
+    def _cones(self, rows: Sequence[Row]) -> Cones:
+        """Return the cones of all reactions that are held."""
+        cones = Cones()
+        for part in self.parts:
+            row, mode = rows[part.k], self.modes[rows[part.k].id]
+            if row.kind == "dry" and len(part.held):
+                cones.add_disc(np.zeros(self.size), part.at, row.cap_s)
+            if row.kind in ("bilateral", "dry"):
+                continue
+            normal = np.zeros(self.size)
+            normal[part.at.start] = part.sign if row.kind == "bilateral_contact" else 1.0
+            if row.kind != "bilateral_contact":
+                cones.add(normal)
+            if not rough(row):
+                continue
+            slip, roll = parts_of(row)
+            at = part.at.start + 1
+            for where, free, limit in ((slip, mode.slip, limit_of(row, mode)), (roll, mode.roll, row.mu_r)):
+                size = 0 if free else where.stop - where.start
+                if size:
+                    cones.add_disc(limit * normal, slice(at, at + size))
+                at += size
+        return cones
+
+    def rates(self, now: Instant) -> Array:
+        """Return the time derivatives of the conditions where they are known (gaps, slips), NaN elsewhere."""
+        return np.array([rate_of(now, guard, self.modes[guard.id]) for guard in self.guards])
+
+    def turned(self, now: Instant) -> Phase:
+        """Return the phase with the directions of slip as they are now; itself where no direction turns."""
+        new = {row.id: turned(row, self.modes[row.id]) for row in now.rows}
+        return self if all(new[key] is self.modes[key] for key in new) else self.but({**self.modes, **new})
+
+    def columns(self, rows: Sequence[Row], nv: int) -> tuple[Array, Array, Array, Array]:
+        """Return G, B^T, the drift of the rows held, and the given friction."""
+        n, given = self.size, np.zeros(nv)
+        G, w = np.empty((n, nv)), np.empty(n)
+        B = np.empty((n, nv)) if self._sloping else G
+        for part in self.parts:
+            row = rows[part.k]
+            J, drift = (row.J, row.drift) if part.whole else (row.J[part.held], row.drift[part.held])
+            G[part.at], B[part.at], w[part.at] = J, J, drift
+            for where, mu, e in part.slips:
+                d = direction(row.rate[where], e)
+                if part.dry:
+                    given -= row.cap * (d @ row.J)
+                    continue
+                B[part.at.start] -= part.sign * getattr(row, mu) * (d @ row.J[where])
+        return G, B, w, given
+
+    def explicit(self, rows: Sequence[Row], v: Array) -> Array:
+        """Return the part of the rates of what is held that does not come from v: moving supports."""
+        found = [(rows[part.k].rate - rows[part.k].J @ v)[part.held] for part in self.parts]
+        return np.concatenate([np.zeros(0), *found])
+
+    def _reactions(self, W: Array, b: Array) -> Array:
+        """Solve W r = b; the shortest solution where rows are redundant."""
+        if len(b) == 1:
+            if W[0, 0] == 0.0:
+                raise np.linalg.LinAlgError("Singular matrix")
+            found: Array = b / W[0, 0]
+            return found
+        if self.redundant:
+            return _shortest(W, b, self._rolling)
+        return np.asarray(np.linalg.solve(W, b)) if len(b) else b
+
+    def spread(self, rows: Sequence[Row], r: Array) -> tuple[Array, ...]:
+        """Return the reaction of every row, friction of slip included."""
+        found = [np.zeros(row.size) for row in rows]
+        for part in self.parts:
+            row, full = rows[part.k], found[part.k]
+            full[part.held] = r[part.at]
+            for where, mu, e in part.slips:
+                d = direction(row.rate[where], e)
+                full[where] = -row.cap * d if part.dry else -part.sign * getattr(row, mu) * full[0] * d
+        return tuple(found)
+
+
+def _rolling(row: Row, part: Part) -> list[int]:
+    """Return the numbers, among all that is held, of the rolling resistance of a part."""
+    _, roll = parts_of(row)
+    return [part.at.start + i for i, k in enumerate(part.held.tolist()) if roll.start <= k < roll.stop]
+
+
+def _shortest(W: Array, b: Array, rolling: IntArray) -> Array:
+    """Return the shortest solution of W r = b; rolling resistance holds only what all else that is held leaves.
+
+    On two points of a floor normal reactions keep a body from tipping, so that it can roll about one axis: resistance
+    about the other one is none. It would have a direction in which nothing rolls once it is at its limit.
+    """
+    if not len(rolling):
+        return np.asarray(np.linalg.lstsq(W, b, rcond=RANK)[0])
+    r, others = np.zeros(len(b)), np.delete(np.arange(len(b)), rolling)
+    size = RANK * float(np.abs(W).max())
+    X = np.linalg.lstsq(
+        W[np.ix_(others, others)], np.column_stack([W[np.ix_(others, rolling)], b[others]]), rcond=RANK
+    )[0]
+    S = W[np.ix_(rolling, rolling)] - W[np.ix_(rolling, others)] @ X[:, :-1]
+    left = b[rolling] - W[np.ix_(rolling, others)] @ X[:, -1]
+    U, s, V = np.linalg.svd(S)
+    U, SV = U[:, s > size], (s[:, None] * V)[s > size]
+    r[rolling] = U @ np.linalg.solve(SV @ U, U.T @ left)
+    r[others] = X[:, -1] - X[:, :-1] @ r[rolling]
+    return r
+
+
+def _part(k: int, row: Row, mode: Mode, n: int) -> Part:
+    """Return what of a closed row is held and what slips."""
+    (slip, roll), held = parts_of(row), held_components(row, mode)
+    found = ((slip, "mu", mode.slip), (roll, "mu_r", mode.roll))
+    slips = tuple((where, mu, np.array(e)) for where, mu, e in found if e)
+    return Part(
+        k, slice(n, n + len(held)), np.array(held, dtype=np.int64), slips, mode.sign, row.kind == "dry",
+        len(held) == row.size,
+    )  # fmt: skip

@@ -1,0 +1,134 @@
+"""Events of the user: where a function g(t, state) passes through zero during an event-driven run."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ...arrays import EPS, Array, scalar
+from ...errors import InputError
+from ...mechanics.state import State
+from .dop853 import Piece
+from .event_location import Crossing, Seen
+from .guards import Guard
+
+LOOKS = 8  # looks at a function per step of the integrator
+STARTS = 1e-9  # of the largest value in a step: what begins below this begins at zero
+
+Read = Callable[[float, Array], State]  # the state that belongs to a time and a point of the integrator
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserEvent:
+    """A function of time and state whose zeros are events.
+
+    Parameters
+    ----------
+    g : callable
+        ``g(t, state)`` -> float, smooth between the events of the motion.
+    stop : bool
+        Whether the run ends there.
+    direction : int
+        -1: only where g falls; 1: only where it rises; 0: both.
+
+    Raises
+    ------
+    InputError
+        Not a function, a direction that is none.
+    """
+
+    g: Callable[[float, State], float]
+    stop: bool = False
+    direction: int = 0
+
+    def __post_init__(self) -> None:
+        if not callable(self.g):
+            raise InputError("g of an event", repr(self.g), "a function g(t, state) -> float")
+        if self.direction not in (-1, 0, 1):
+            raise InputError("direction of an event", repr(self.direction), "-1 (falls), 1 (rises) or 0 (both)")
+        if not isinstance(self.stop, bool):
+            raise InputError("stop of an event", repr(self.stop), "True or False")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NamedEvent:
+    """An event of the user and its name."""
+
+    name: str
+    event: UserEvent
+
+    def value(self, state: State) -> float:
+        """Return g at a state.
+
+        Raises
+        ------
+        InputError
+            NaN, or not a number.
+        """
+        given: Any = self.event.g(state.t, state)
+        if isinstance(given, np.ndarray) and given.shape == ():
+            given = given.item()
+        return scalar(f"event {self.name}", given)
+
+
+def events_of(given: object) -> dict[str, UserEvent]:
+    """Return events by name; functions stand for events that do not stop the run.
+
+    Raises
+    ------
+    InputError
+        Not a mapping of names to functions or events.
+    """
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) and name for name in given):
+        raise InputError("events", repr(given), 'a mapping of names to functions, e.g. {"apex": g} with g(t, state)')
+    return {name: one if isinstance(one, UserEvent) else UserEvent(g=one) for name, one in given.items()}
+
+
+def first_of(
+    events: Sequence[NamedEvent], piece: Piece, until: float, read: Read
+) -> tuple[NamedEvent, Crossing, Callable[[float, Array], Seen]] | None:
+    """Return the first event in a step of the integrator before a time, and how to look at it: a value that falls.
+
+    A function is looked at nine times per step: two zeros between two looks are not seen.
+    """
+    if not events or not until > piece.t:
+        return None
+    times = np.linspace(piece.t, until, LOOKS + 1)
+    states = [read(float(t), piece.at(float(t))) for t in times]
+    best = None
+    for one in events:
+        values = np.array([one.value(state) for state in states])
+        found = _first_zero(one, times, values, piece, read)
+        if found is not None and (best is None or found[0] < best[0]):
+            best = (*found, one)
+    if best is None:
+        return None
+    t, sign, one = best
+
+    def look(t: float, y: Array) -> Seen:
+        """Return the value, with the sign with which it falls."""
+        return Seen(t, np.array([-sign * one.value(read(t, y))]), np.array([np.nan]))
+
+    return one, Crossing(t=t, guard=Guard("user", one.name, -1, "user"), k=0), look
+
+
+def _first_zero(
+    one: NamedEvent, times: Array, values: Array, piece: Piece, read: Read
+) -> tuple[float, float] | None:  # fmt: skip
+    """Return when a function first passes through zero, and whether it rises (1) or falls (-1) there."""
+    seen = np.flatnonzero(np.abs(values) > STARTS * np.abs(values).max())
+    for a, b in itertools.pairwise(seen):
+        sign = float(np.sign(values[b]))
+        if sign == np.sign(values[a]) or one.event.direction == -sign:
+            continue
+        low, high = float(times[a]), float(times[b])
+        t = brentq(
+            lambda t: one.value(read(t, piece.at(t))), low, high, xtol=1e-13 * max(1.0, abs(high)), rtol=4.0 * EPS
+        )  # fmt: skip
+        return float(t), sign
+    return None

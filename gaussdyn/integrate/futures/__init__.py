@@ -1,0 +1,1 @@
+"""Every future of a state whose motion is not unique."""

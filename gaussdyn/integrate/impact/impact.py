@@ -1,0 +1,156 @@
+"""An impact: velocities that jump at one instant, by an impact law, and what that does to the energy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..._show import brief
+from ...arrays import Array, vector
+from ...contact.snapshot import Activation
+from ...errors import InputError
+from ...mechanics.state import State
+from ...mechanics.system import System
+from ...programs.solution.solution import Solution
+from ...programs.solution.status import Status
+from .history import Claim
+from .impact_laws import ImpactLaw, Moreau
+from .problem import Phase, Struck, approaching, kinetic
+from .restitution_scaling import GAIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Impact:
+    """What an impact law made of a state.
+
+    Attributes
+    ----------
+    law : ImpactLaw
+    state : State
+        Before the impact.
+    v : Array, shape (nv,)
+        Velocity after it; before it where no velocity was found.
+    impulses : mapping of str to Array
+        Impulse of every row that took part, N s (N, T1, T2), by id, all phases together.
+    works : mapping of str to float
+        What each of them added to the kinetic energy, J; of a row whose support moves by itself the work on the
+        relative motion.
+    energy : float
+        Change of the kinetic energy, J: the sum of the works, and what supports that move by themselves add.
+    phases : tuple of Phase
+    finished : bool
+        Whether no closed contact approaches any more.
+    """
+
+    law: ImpactLaw
+    state: State
+    v: Array
+    impulses: Mapping[str, Array]
+    works: Mapping[str, float]
+    energy: float
+    phases: tuple[Phase, ...]
+    finished: bool
+
+    __repr__ = brief
+
+    @property
+    def solution(self) -> Solution:
+        """The velocity problem that failed, or the last one."""
+        failed = [phase.solution for phase in self.phases if not phase.solution.solved]
+        return failed[0] if failed else self.phases[-1].solution
+
+    @property
+    def status(self) -> Status:
+        """SOLVED if every velocity problem is, and nothing approaches any more."""
+        status = self.solution.status
+        return Status.MAX_ITERATIONS if status is Status.SOLVED and not self.finished else status
+
+    @property
+    def solved(self) -> bool:
+        """Whether the status is SOLVED."""
+        return self.status is Status.SOLVED
+
+    @property
+    def residual(self) -> float:
+        """Largest residual E of the velocity problems; NaN where one has none."""
+        found = [phase.solution.residuals for phase in self.phases]
+        return max(float("nan") if one is None else one.E for one in found)
+
+    @property
+    def kept(self) -> float:
+        """Fraction of all restitution that was kept (the least of the phases), 1 unless it would have gained energy."""
+        return min(phase.kept for phase in self.phases)
+
+    @property
+    def gains(self) -> bool:
+        """Whether the impact gains energy beyond rounding, other than from supports that move by themselves."""
+        before = kinetic(self.phases[0].dynamics.M, self.state.v)
+        works = self.works.values()
+        return sum(works) > GAIN * (before + sum(map(abs, works)))
+
+    def explain(self) -> str:
+        """Return the impact in one sentence."""
+        kept = "" if self.kept == 1.0 else f" with {self.kept:.6g} of the restitution"
+        what = "a gain: this law is not passive here" if self.gains else f"no gain{kept}"
+        return f"{self.law.name}: {self.status}, energy {self.energy:+.9g} J ({what})"
+
+
+def impact(
+    system: System,
+    state: State,
+    *,
+    law: ImpactLaw | None = None,
+    closed: Collection[str] | None = None,
+    activation: Activation | None = None,
+    start: Mapping[str, Array] | None = None,
+    claim: Claim | None = None,
+) -> Impact:
+    """Let an impact happen at a state.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+        Its velocity is the one before the impact. Where nothing approaches, nothing changes (but joints that a
+        velocity violates are made to hold).
+    law : ImpactLaw, optional
+        Newton, Moreau, Poisson or OneByOne; default ``Moreau()`` with the restitution of each row, as time stepping
+        has it.
+    closed : collection of str, optional
+        Ids of the contacts that take part; default: all whose gap is closed.
+    activation : Activation, optional
+    start : mapping of str to Array, optional
+        Impulses to begin with, by id, N s: where the law leaves several, some near these are found first.
+    claim : Claim, optional
+        An impact to be judged: its impulses are taken, and the residual says how far they obey the law.
+
+    Raises
+    ------
+    InputError
+        `law` is none, `closed` names what cannot close, or the system returns NaN or wrong shapes.
+    """
+    law = Moreau() if law is None else law
+    if isinstance(law, type) or not hasattr(law, "strike"):
+        raise InputError("law", repr(law), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
+    struck = replace(Struck.at(system, state, closed, activation), start=start, claim=claim)
+    v = vector("v of the state", state.v, system.nv)
+    phases = law.strike(struck, v)
+    impulses: dict[str, Array] = {}
+    works: dict[str, float] = {}
+    for phase in phases:
+        for key, p in phase.impulses.items():
+            impulses[key] = impulses[key] + p if key in impulses else np.array(p)
+            works[key] = works.get(key, 0.0) + phase.works.get(key, 0.0)
+    after, M = phases[-1].v, phases[0].dynamics.M
+    return Impact(
+        law=law,
+        state=state,
+        v=after,
+        impulses=impulses,
+        works=works,
+        energy=kinetic(M, after) - kinetic(M, v),
+        phases=phases,
+        finished=not approaching(struck.dynamics(after)),
+    )

@@ -1,0 +1,191 @@
+"""Adaptive integration of smooth motion with fast parts: scipy's Runge-Kutta solvers, explicit or implicit.
+
+The explicit solvers follow every period of a fast vibration; the implicit one (Radau IIA of order 5) passes over it,
+and damps what is faster than its step. Which one is taken depends on how much the fastest part turns within a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ...arrays import EPS, Array
+from ...errors import GaussdynError, InputError
+
+Method = Literal["auto", "DOP853", "RK45", "Radau"]
+METHODS = ("auto", "DOP853", "RK45", "Radau")
+NODES = np.array([(4.0 - 6.0**0.5) / 10.0, (4.0 + 6.0**0.5) / 10.0, 1.0])  # of Radau's quadrature, order 5
+WEIGHTS = np.array([(16.0 - 6.0**0.5) / 36.0, (16.0 + 6.0**0.5) / 36.0, 1.0 / 9.0])
+FAR = 1e3  # times its first size: from there on a motion is watched for an escape
+SETTLED = 4000  # steps after which the pace of an integration is judged
+HOPELESS = 10.0
+NEAR = 1e-3  # of the time gone: an escape foreseen so soon is believed
+
+
+class Escape(GaussdynError):
+    """The motion leaves every bounded set in finite time; carries when, s."""
+
+    def __init__(self, t: float, size: float) -> None:
+        self.t = t
+        super().__init__(
+            f"the motion escapes to infinity at t = {t:.12g} s (|q| = {size:.3g} already): the forces are not "
+            "bounded below by a potential that holds it; nothing is wrong with the integrator"
+        )
+
+
+class Stuck(GaussdynError):
+    """The integrator needs more steps than it may take, or cannot take one; carries the part that was covered."""
+
+    def __init__(self, reason: str, covered: float) -> None:
+        self.covered = covered
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Flow:
+    """An initial value problem y' = slope(t, y), with what is collected on the way.
+
+    Attributes
+    ----------
+    slope : callable
+        slope(t, y) -> y', shape (n,).
+    jacobian : callable
+        jacobian(t, y) -> (n, n), for the implicit solver; it need only be right in the stiff parts.
+    collect : callable
+        collect(t, y) -> shape (m,): what is integrated beside the motion (impulses, work).
+    places : int
+        The first `places` components are coordinates, watched for an escape.
+    """
+
+    slope: Callable[[float, Array], Array]
+    jacobian: Callable[[float, Array], Array]
+    collect: Callable[[float, Array], Array]
+    places: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SmoothFlow:
+    """The end of an integration: the last y, the integrals of what was collected, the number of steps accepted."""
+
+    y: Array
+    integrals: Array
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tolerance:
+    """Local error per step: `rtol` relative, `atol` absolute (SI, or one per component); at most `max_steps` steps."""
+
+    rtol: float
+    atol: float | Array
+    max_steps: int
+
+
+def integrate(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance: Tolerance) -> SmoothFlow:
+    """Integrate from t to t_end.
+
+    Raises
+    ------
+    InputError
+        The slope is not defined: at the start, or from some time on, whatever the step.
+    Escape
+        The motion goes to infinity before `t_end`.
+    Stuck
+        It needs more than `max_steps` steps, or steps too small for the clock.
+    """
+    total = np.zeros(len(flow.collect(t, y)))  # what is wrong at the start itself is raised here
+    tried = _Tried(flow.slope)
+    solver = _solver(replace(flow, slope=tried), t, y, t_end, method, tolerance)
+    first, steps = float(np.abs(y[: flow.places]).max(initial=0.0)) + 1.0, 0
+    while solver.status == "running":
+        message = _advance(solver)
+        _watch(flow, t, solver, first, t_end)
+        if solver.status == "failed":
+            if tried.error is not None:
+                raise tried.error
+            raise Stuck(str(message), (solver.t - t) / (t_end - t))
+        steps, tried.error = steps + 1, None
+        total += _collected(flow, solver)
+        covered = (solver.t - t) / (t_end - t)
+        if solver.status == "running" and (steps >= tolerance.max_steps or _hopeless(steps, covered, tolerance)):
+            raise Stuck(f"{steps} steps cover only {100.0 * covered:.2g} % of it", covered)
+    return SmoothFlow(y=np.array(solver.y), integrals=total, steps=steps)
+
+
+def _hopeless(steps: int, covered: float, tolerance: Tolerance) -> bool:
+    """Whether many times the steps allowed would be needed at this pace; not judged in a layer at the start."""
+    return steps >= SETTLED and steps > HOPELESS * covered * tolerance.max_steps
+
+
+class _Tried:
+    """A slope that is NaN where it is not defined: a stage of a step too long then shortens the step.
+
+    Where no step is short enough, `error` is what to raise.
+    """
+
+    def __init__(self, slope: Callable[[float, Array], Array]) -> None:
+        self.slope = slope
+        self.error: InputError | None = None
+
+    def __call__(self, t: float, y: Array) -> Array:
+        """Return y', or NaN."""
+        if np.isfinite(y).all():
+            try:
+                return self.slope(t, y)
+            except InputError as error:
+                self.error = error
+        return np.full(len(y), np.nan)
+
+
+def _solver(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance: Tolerance) -> Any:
+    from scipy.integrate import DOP853, RK45, Radau
+
+    options: dict[str, Any] = {"rtol": tolerance.rtol, "atol": tolerance.atol}
+    if method == "Radau":
+        return Radau(flow.slope, t, y, t_end, jac=flow.jacobian, **options)
+    return {"DOP853": DOP853, "RK45": RK45}[method](flow.slope, t, y, t_end, **options)
+
+
+def _advance(solver: Any) -> str | None:
+    """Take one step; a slope that overflows ends the integration."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        message: str | None = solver.step()
+    return message
+
+
+def _collected(flow: Flow, solver: Any) -> Array:
+    """Return the integral over the last step, by Radau's quadrature on the solver's own interpolant."""
+    h, inside = solver.t - solver.t_old, solver.dense_output()
+    values = [flow.collect(s, inside(s)) for s in solver.t_old + h * NODES[:2]]
+    values.append(flow.collect(solver.t, solver.y))
+    total: Array = h * (WEIGHTS @ np.array(values))
+    return total
+
+
+def _watch(flow: Flow, start: float, solver: Any, first: float, t_end: float) -> None:
+    """Raise Escape where the coordinates grow like (t* - t)^-p with t* before the end, from their growth rate g.
+
+    g = p / (t* - t) has g' = g^2 / p, so that t* = t + g / g'.
+    """
+    x, speed = solver.y[: flow.places], solver.f[: flow.places]
+    size = float(np.abs(x).max(initial=0.0))
+    if not size > FAR * first:
+        return
+    x = x / size
+    g = float(x @ speed) / size / float(x @ x)
+    rise = _rise(flow, solver, g, x, size) if g > 0.0 else 0.0
+    if rise > 0.0 and g / rise < NEAR * max(solver.t - start, EPS) and solver.t + g / rise <= t_end:
+        raise Escape(solver.t + g / rise, size)
+
+
+def _rise(flow: Flow, solver: Any, g: float, x: Array, size: float) -> float:
+    """Return dg/dt: (|v|^2 + x.a) / |x|^2 - 2 g^2, with the acceleration from the slope a little ahead."""
+    n = flow.places
+    h = 1e-6 / g
+    v = solver.f[:n] / size
+    ahead = flow.slope(solver.t + h, solver.y + h * solver.f)[:n] / size
+    a = (ahead - v) / h
+    return float((v @ v + x @ a) / (x @ x) - 2.0 * g * g)

@@ -1,0 +1,1 @@
+"""What a run is asked, and what it leaves behind."""

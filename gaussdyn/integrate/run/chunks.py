@@ -1,0 +1,132 @@
+"""The pieces of a run on disk, found and put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import SceneError
+from . import contact_history as contact_table
+from . import hdf5 as storage
+from .hdf5 import PARTS, PIECE
+from .values import Column, StepTable
+
+if TYPE_CHECKING:
+    from .trajectory import Trajectory
+
+BESIDE = ("t", "q", "v", "saved", "before_t", "before_q", "before_v")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunks:
+    """The chunks that count: their files in order, and the hash of the run file that they go on with, if any."""
+
+    files: tuple[Path, ...] = ()
+    follows: str = ""
+
+
+def gathered(path: Path, of: type[Trajectory], *, finished: bool = True) -> tuple[Trajectory | None, Chunks]:
+    """Return the run at `path`: the file, and the chunks that wait beside it; None if there is neither.
+
+    Parameters
+    ----------
+    path : Path
+    of : type
+        What makes a run of its parts: `Trajectory`.
+    finished : bool
+        Take a file that has all that the chunks have for the finished run, from which they were not yet removed.
+
+    Raises
+    ------
+    SceneError
+        If a file is damaged or missing, or belongs to another run.
+    """
+    folder = path.with_name(path.name + PARTS)
+    files = chunk_files(folder)
+    if not files:
+        return storage.read(path, of)[0] if path.is_file() else None, Chunks()
+    read = [storage.read(file, of, PIECE) for file in files]
+    runs, follows = [run for run, _ in read], read[0][1].get("follows", "")
+    if any(marks.get("follows", "") != follows for _, marks in read):
+        raise SceneError(str(folder), "", "it holds chunks of different runs.")
+    base = storage.read(path, of)[0] if path.is_file() and (follows or finished) else None
+    if base is not None and finished and base.state_hash == runs[-1].state_hash and _steps(base) == _steps(runs[-1]):
+        return base, Chunks()
+    if follows and (base is None or base.state_hash != follows):
+        raise SceneError(str(path), "", f"the run that {folder.name} goes on with is not there.")
+    run = joined([base, *runs] if follows and base is not None else runs, str(folder))
+    return run, Chunks(files=tuple(files), follows=follows)
+
+
+def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
+    """Return stretches of one run as one; states that only ended a stretch are dropped.
+
+    Raises
+    ------
+    SceneError
+        If one is missing.
+    """
+    ends = [_steps(run) for run in runs]
+    for before, run, end in zip([0, *ends], runs, ends, strict=False):
+        if len(run.steps.t) != end - before:
+            raise SceneError(name, f"step {before + 1}", "a chunk is missing or damaged.")
+    last = runs[-1]
+    stretches = [_on_grid(run) for run in runs[:-1]] + [last]
+    beside: dict[str, Any] = {name: np.concatenate([getattr(run, name) for run in stretches]) for name in BESIDE}
+    columns = {
+        name: replace(column, values=np.concatenate([run[_known(run, name, column)] for run in stretches]))
+        for name, column in last.columns.items()
+        if all(_known(run, name, column) for run in stretches)
+    }
+    steps = {name: np.concatenate([getattr(run.steps, name) for run in runs]) for name in storage.STEPS}
+    return replace(
+        last,
+        **beside,
+        columns=columns,
+        steps=StepTable(**steps),
+        table=contact_table.joined([run.table for run in stretches if run.table is not None]),
+        events=tuple(event for run in runs for event in run.events),
+        certificates=tuple(proof for run in runs for proof in run.certificates),
+        impacts=tuple(strike for run in stretches for strike in run.impacts),
+        starts={step: start for run in stretches for step, start in run.starts.items()},
+    )
+
+
+def _known(run: Trajectory, name: str, column: Column) -> str:
+    """Return what a stretch calls a column: one of an earlier version has it by its other name, or not at all ("")."""
+    return next((one for one in (name, column.also) if one in run), "")
+
+
+def _on_grid(run: Trajectory) -> Trajectory:
+    """Return a run without its last state if that was saved only because it was the last."""
+    every = int(run.settings.get("save", 1))
+    if not len(run) or run.saved[-1] % every == 0:
+        return run
+    n = len(run) - 1
+    columns = {name: replace(column, values=column.values[:n]) for name, column in run.columns.items()}
+    cut = {name: getattr(run, name)[:n] for name in BESIDE}
+    table = None if run.table is None else run.table.take(slice(0, n))
+    impacts = tuple(strike for strike in run.impacts if strike.step != run.saved[n])
+    starts = {step: start for step, start in run.starts.items() if step != run.saved[n]}
+    return replace(run, **cut, columns=columns, table=table, impacts=impacts, starts=starts)
+
+
+def _steps(run: Trajectory) -> int:
+    return int(run.statistics["steps"] or 0)
+
+
+def chunk_files(folder: Path) -> list[Path]:
+    """Return the chunks in a folder in order; a gap in their numbers shows when they are joined."""
+    return sorted(folder.glob("[0-9]*.h5"))
+
+
+def load(path: Path, of: type[Trajectory]) -> Trajectory:
+    """Read the run in `path`; see `Trajectory.load`."""
+    found, _ = gathered(path, of)
+    if found is None:
+        raise SceneError(str(path), "", "no such file; a run is written with --out or Trajectory.save.")
+    return found

@@ -1,0 +1,279 @@
+"""Contacts that come and go: one line per contact and saved state, and what can be asked of them.
+
+Bodies that meet by collision detection have other contacts in every state, so these are no columns but a ragged table:
+the lines ``offsets[k]:offsets[k + 1]`` belong to saved state k.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._show import Many, fitted, names, short, span
+from ...arrays import Array, IntArray
+from ...mechanics.rows import Row
+from ..contact_forces import SPACE, _sign, is_contact
+
+COMPONENTS = 5  # N, T1, T2 and the two rolling moments
+LINES = ("index", "gap", "size", "reaction", "point", "frame", "mu", "mu_s", "mode")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Contact:
+    """One contact at one saved state.
+
+    Attributes
+    ----------
+    id : str
+    between : pair of str
+        The two bodies; the normal points into the first.
+    gap : float
+        m.
+    reaction : Array, shape (k,)
+        Mean force over the step that ended there, N: (N), (N, T), (N, T1, T2) and the rolling moments, N m.
+    mode : str
+        open, stick, slip, active, degenerate; open at the start of a run. inactive: a time step kept it from closing,
+        with no push left at its end.
+    mu, mu_s : float
+        Friction while sliding and at rest.
+    point : Array or None, shape (d,)
+        Where it is in space, m.
+    frame : Array or None, shape (d, d)
+        Directions N, T1, T2 in space.
+    """
+
+    id: str
+    between: tuple[str, str]
+    gap: float
+    reaction: Array
+    mode: str
+    mu: float
+    mu_s: float
+    point: Array | None = None
+    frame: Array | None = None
+
+    def __repr__(self) -> str:
+        """Return which contact it is, what it does, and with what force."""
+        parts = [repr(self.id), str(self.mode), f"gap={self.gap:.3g} m", f"reaction={short(self.reaction)} N"]
+        parts += [f"mu={self.mu:g}", f"mu_s={self.mu_s:g}", f"between={self.between}"]
+        return fitted("Contact", [*parts, f"point={short(self.point)}", f"normal={short(self.normal)}"])
+
+    @property
+    def normal(self) -> Array | None:
+        """Unit vector from the second body into the first."""
+        return None if self.frame is None else self.frame[0]
+
+    @property
+    def force(self) -> Array | None:
+        """Force on the first body in space, N (None where the directions are not known)."""
+        if self.frame is None:
+            return None
+        r = self.reaction[: len(self.frame)]
+        found: Array = r @ self.frame[: len(r)]
+        return found
+
+    @property
+    def margin(self) -> float:
+        """Share of the friction that is not used: 1 nothing is, 0 all is; NaN without friction or load."""
+        return float(friction_left(self.reaction[None, :], np.array([self.mu_s]))[0])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PairForce:
+    """What one body does to another at all saved states of a run, mean over the step that ended there.
+
+    Attributes
+    ----------
+    t : Array, shape (n,)
+        s.
+    force : Array, shape (n, d)
+        On the first body, N.
+    normal_force : Array, shape (n,)
+        Sum of the normal reactions, N.
+    margin : Array, shape (n,)
+        Least share of the friction left at a contact that pushes, in [0, 1]; NaN where none pushes with friction.
+    points : tuple of Array, shapes (k, d)
+        Contact points of the contacts that push, m.
+    """
+
+    t: Array
+    force: Array
+    normal_force: Array
+    margin: Array
+    points: tuple[Array, ...]
+
+    def __repr__(self) -> str:
+        """Return over what time, how often they touch, and how large the forces are."""
+        pushing = sum(len(one) > 0 for one in self.points)
+        size = np.linalg.norm(self.force, axis=1)
+        parts = [f"{len(self.t)} states, t = {span(self.t)} s", f"pushing in {pushing} of them"]
+        parts += [f"|force| = {span(size)} N", f"normal_force = {span(self.normal_force)} N"]
+        return fitted("PairForce", [*parts, f"margin = {span(self.margin)}"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ContactTable:
+    """All contacts of a run that come and go, and all others whose bodies and directions are known.
+
+    Attributes
+    ----------
+    offsets : IntArray, shape (n + 1,)
+    ids : tuple of str
+        Every contact that was ever there.
+    bodies : tuple of pairs of str
+        The bodies of each id; empty names where they are not known.
+    index : IntArray, shape (m,)
+        Which id a line is about.
+    gap, mu, mu_s : Array, shape (m,)
+    size : IntArray, shape (m,)
+        Number of reaction components.
+    reaction : Array, shape (m, 5)
+        Mean force over the step, N; zero where a contact has fewer components.
+    point, frame : Array, shapes (m, d), (m, d, d)
+        NaN where not known.
+    mode : array of str, shape (m,)
+    """
+
+    offsets: IntArray
+    ids: tuple[str, ...] = ()
+    bodies: tuple[tuple[str, str], ...] = ()
+    index: IntArray
+    gap: Array
+    size: IntArray
+    reaction: Array
+    point: Array
+    frame: Array
+    mu: Array
+    mu_s: Array
+    mode: NDArray[np.str_]
+
+    def __repr__(self) -> str:
+        """Return how much there is, between which bodies, in which modes."""
+        modes = [f"{n} {word}" for word, n in Counter(map(str, self.mode)).most_common(5)]
+        parts = [f"{len(self.offsets) - 1} states", f"{len(self.index)} lines ({', '.join(modes)})"]
+        parts += [f"{len(self.ids)} contacts: {names(self.ids)}", f"bodies: {names(self.names())}"]
+        return fitted("ContactTable", [*parts, f"gap = {span(self.gap)} m"])
+
+    def at(self, k: int) -> tuple[Contact, ...]:
+        """Return the contacts at saved state k, in the order of their ids."""
+        return Many(self._contact(line) for line in range(self.offsets[k], self.offsets[k + 1]))
+
+    def between(self, t: Array, one: str, other: str) -> PairForce:
+        """Return what body `other` does to body `one`; lines whose directions are not known are left out."""
+        n, signs = len(self.offsets) - 1, np.array([_sign(pair, one, other) for pair in self.bodies])
+        sign = signs[self.index] if len(self.index) else np.zeros(0)
+        chosen = np.flatnonzero((sign != 0.0) & ~np.isnan(self.frame[:, 0, 0]))
+        r, state = self.reaction[chosen], np.repeat(np.arange(n), np.diff(self.offsets))[chosen]
+        d = self.point.shape[1]
+        force, load, margin = np.zeros((n, d)), np.zeros(n), np.full(n, np.inf)
+        np.add.at(force, state, sign[chosen, None] * np.einsum("mi,mij->mj", r[:, :d], self.frame[chosen]))
+        np.add.at(load, state, r[:, 0])
+        left = friction_left(r, self.mu_s[chosen])
+        np.minimum.at(margin, state, np.where(np.isnan(left), np.inf, left))
+        pushing = chosen[r[:, 0] != 0.0]
+        cuts = np.searchsorted(pushing, self.offsets[1:-1])
+        points = tuple(np.split(self.point[pushing], cuts)) if n else ()
+        return PairForce(
+            t=t, force=force, normal_force=load, margin=np.where(np.isinf(margin), np.nan, margin), points=points
+        )
+
+    def names(self) -> tuple[str, ...]:
+        """Return the bodies that have contacts."""
+        return tuple(sorted({name for pair in self.bodies for name in pair if name}))
+
+    def take(self, states: slice) -> ContactTable:
+        """Return the contacts of a range of saved states."""
+        low, high, _ = states.indices(len(self.offsets) - 1)
+        lines = slice(int(self.offsets[low]), int(self.offsets[high]))
+        cut = {name: getattr(self, name)[lines] for name in LINES}
+        return ContactTable(
+            offsets=self.offsets[low : high + 1] - self.offsets[low], ids=self.ids, bodies=self.bodies, **cut
+        )
+
+    def _contact(self, line: int) -> Contact:
+        key, known = int(self.index[line]), not np.isnan(self.frame[line, 0, 0])
+        return Contact(
+            id=self.ids[key],
+            between=self.bodies[key],
+            gap=float(self.gap[line]),
+            reaction=self.reaction[line, : self.size[line]],
+            mode=str(self.mode[line]),
+            mu=float(self.mu[line]),
+            mu_s=float(self.mu_s[line]),
+            point=self.point[line] if known else None,
+            frame=self.frame[line] if known else None,
+        )
+
+
+def friction_left(r: Array, mu_s: Array) -> Array:
+    """Return 1 - |r_T| / (mu_s |r_N|) of every line, shape (m,); NaN without friction or without load.
+
+    Parameters
+    ----------
+    r : Array, shape (m, k)
+        Components N, T1, T2, ...
+    mu_s : Array, shape (m,)
+    """
+    allowed = mu_s * np.abs(r[:, 0])
+    loaded = allowed > 0.0
+    share = np.linalg.norm(r[:, 1:3], axis=1) / np.where(loaded, allowed, 1.0)
+    return np.where(loaded, 1.0 - share, np.nan)
+
+
+def table_of(states: Sequence[Sequence[tuple[Row, Array, str]]]) -> ContactTable:
+    """Return the table of (row, mean force, mode) lists, one list per saved state."""
+    lines = [line for state in states for line in state]
+    d = next((len(row.frame) for row, _, _ in lines if row.frame is not None), SPACE)
+    places: dict[str, int] = {}
+    bodies: list[tuple[str, str]] = []
+    for row, _, _ in lines:
+        if row.id not in places:
+            places[row.id] = len(places)
+            bodies.append(row.between)
+    m = len(lines)
+    reaction, point, frame = np.zeros((m, COMPONENTS)), np.full((m, d), np.nan), np.full((m, d, d), np.nan)
+    for k, (row, force, _) in enumerate(lines):
+        reaction[k, : min(len(force), COMPONENTS)] = force[:COMPONENTS]
+        if is_contact(row) and row.frame is not None and row.point is not None:
+            point[k], frame[k] = row.point, row.frame
+    return ContactTable(
+        offsets=np.cumsum([0, *(len(state) for state in states)], dtype=np.int64),
+        ids=tuple(places),
+        bodies=tuple(bodies),
+        index=np.array([places[row.id] for row, _, _ in lines], dtype=np.int64),
+        gap=np.array([row.gap for row, _, _ in lines], dtype=np.float64),
+        size=np.array([min(row.size, COMPONENTS) for row, _, _ in lines], dtype=np.int64),
+        reaction=reaction,
+        point=point,
+        frame=frame,
+        mu=np.array([row.mu for row, _, _ in lines], dtype=np.float64),
+        mu_s=np.array([row.mu_s for row, _, _ in lines], dtype=np.float64),
+        mode=np.array([mode for _, _, mode in lines], dtype=np.str_),
+    )
+
+
+def empty_table(states: int) -> ContactTable:
+    """Return the table of a run without contacts that come and go."""
+    return table_of([[] for _ in range(states)])
+
+
+def joined(tables: Sequence[ContactTable]) -> ContactTable:
+    """Return tables one after another as one."""
+    places: dict[str, int] = {}
+    bodies: dict[str, tuple[str, str]] = {}
+    for table in tables:
+        for key, pair in zip(table.ids, table.bodies, strict=True):
+            places.setdefault(key, len(places))
+            bodies.setdefault(key, pair)
+    full = [table for table in tables if len(table.index)] or list(tables[:1])
+    data: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in full]) for name in LINES}
+    news = [np.array([places[key] for key in table.ids], dtype=np.int64)[table.index] for table in full]
+    data["index"] = np.concatenate(news)
+    counts = np.concatenate([np.diff(table.offsets) for table in tables])
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return ContactTable(offsets=offsets, ids=tuple(places), bodies=tuple(bodies[key] for key in places), **data)

@@ -1,0 +1,156 @@
+"""Whether the parts of a run that was read fit together: shapes, numbers of lines, and what documents must say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...errors import InputError
+from .contact_history import COMPONENTS, ContactTable
+from .values import StepTable
+
+if TYPE_CHECKING:
+    from .trajectory import Trajectory
+
+NUMBERS, INTEGERS = "fiu", "iu"
+STATUS = ("COMPLETED", "STOPPED")
+ROW_WORDS = ("kind", "level")
+ROW_NUMBERS = ("mu", "mu_s", "mu_r", "cap", "cap_s", "eps_n", "eps_t")
+STATISTICS = ("max_residual", "max_penetration_m", "max_joint_error_m", "max_cone", "energy_drift_rel")
+
+
+def check_run(run: Trajectory, *, whole: bool) -> None:
+    """Refuse a run whose parts do not fit together.
+
+    Parameters
+    ----------
+    run : Trajectory
+    whole : bool
+        Whether it begins at its first step; pieces count their states from there, too.
+
+    Raises
+    ------
+    InputError
+        Names the part.
+    """
+    n = len(run.t) if np.ndim(run.t) == 1 else 0
+    if not n and whole:
+        raise InputError("state/t", f"shape {np.shape(run.t)}", "at least one saved state")
+    nq, nv = len(run.final.q), len(run.final.v)
+    shapes = {"t": (n,), "before_t": (n,), "q": (n, nq), "before_q": (n, nq), "v": (n, nv), "before_v": (n, nv)}
+    for name, shape in shapes.items():
+        _array(f"state/{name}", getattr(run, name), shape)
+    for name, column in run.columns.items():
+        _array(f"columns/{name}", column.values, (n,))
+    _check_steps(run.steps)
+    most = len(run.steps.t) if whole else np.iinfo(np.int64).max
+    _indices("state/saved", run.saved, (n,), most + 1)
+    if run.table is not None:
+        _check_table(run.table, n)
+    if any(step < 0 for step in run.starts) or any(strike.step < 0 for strike in run.impacts):
+        raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0")
+    for proof in run.certificates:
+        said = json.loads(proof.document)
+        if not isinstance(said, dict) or not {"kind", "claim", "problem", "leaves"} <= set(said):
+            raise InputError("certificates", proof.document[:40], "certificates as docs/certificates.md describes them")
+    _check_documents(run)
+
+
+def _check_steps(steps: StepTable) -> None:
+    m = len(steps.t) if np.ndim(steps.t) == 1 else 0
+    for name in ("t", "dt", "E", "friction_margin", "restitution"):
+        _array(f"steps/{name}", getattr(steps, name), (m,))
+    for name in ("status", "outcome"):
+        _array(f"steps/{name}", getattr(steps, name), (m,), "U")
+    _array("steps/events", steps.events, (m,), INTEGERS)
+
+
+def _check_table(table: ContactTable, n: int) -> None:
+    m, d = len(table.index), table.point.shape[-1] if np.ndim(table.point) == 2 else 0
+    shapes = {"gap": (m,), "mu": (m,), "mu_s": (m,), "reaction": (m, COMPONENTS), "point": (m, d), "frame": (m, d, d)}
+    for name, shape in shapes.items():
+        _array(f"contacts/{name}", getattr(table, name), shape)
+    if d not in (2, 3):
+        raise InputError("contacts/point", f"{d} coordinates", "2 or 3")
+    _array("contacts/mode", table.mode, (m,), "U")
+    _indices("contacts/index", table.index, (m,), len(table.ids))
+    _indices("contacts/size", table.size, (m,), COMPONENTS + 1)
+    _indices("contacts/offsets", table.offsets, (n + 1,), m + 1)
+    if table.offsets[0] != 0 or table.offsets[-1] != m or (np.diff(table.offsets) < 0).any():
+        raise InputError("contacts/offsets", "numbers that do not rise", f"rising numbers from 0 to {m}")
+    if len(table.bodies) != len(table.ids):
+        raise InputError("contacts/bodies", f"{len(table.bodies)} pairs", f"{len(table.ids)}, one for every id")
+
+
+def _check_documents(run: Trajectory) -> None:
+    """Refuse documents in which something is missing that a resume, an audit or a report looks for."""
+    if run.status not in STATUS or (run.status == "STOPPED") != (run.stop is not None):
+        raise InputError("status", run.status, "COMPLETED, or STOPPED with a reason")
+    if run.stop is not None:
+        _number("stop", run.stop.t)
+        _kind("stop", run.stop.reason, str, "a reason in words")
+    for name in ("settings", "versions", "statistics", "rows", "running"):
+        _kind(name, getattr(run, name), Mapping, "an object")
+    for key in ("scene", "start"):
+        _kind(f"settings.{key}", run.settings.get(key), str, "a text")
+    _number("settings.t_end", run.settings.get("t_end"))
+    _kind("settings.stepper", run.settings.get("stepper"), Mapping, "the settings of a stepper")
+    for key, value in _kind("settings.params", run.settings.get("params", {}), Mapping, "numbers by name").items():
+        _number(f"settings.params.{key}", value)
+    _kind("settings.system", run.settings.get("system", {}), Mapping, "an object")
+    save = run.settings.get("save", 1)
+    if type(save) is not int or save < 1:
+        raise InputError("settings.save", save, "an integer >= 1")
+    steps = run.statistics.get("steps")
+    if type(steps) is not int or steps < 0:
+        raise InputError("statistics.steps", steps, "a number of steps")
+    for key in STATISTICS:
+        if run.statistics.get(key) is not None:
+            _number(f"statistics.{key}", run.statistics[key])
+    for key, row in run.rows.items():
+        _kind(f"rows.{key}", row, Mapping, "an object")
+        for name in ROW_WORDS:
+            _kind(f"rows.{key}.{name}", row.get(name), str, "a word")
+        for name in ROW_NUMBERS:
+            _number(f"rows.{key}.{name}", row.get(name))
+    _check_running(run.running)
+
+
+def _check_running(running: Mapping[str, Any]) -> None:
+    _kind("running.count", running.get("count"), int, "a number of steps")
+    for key in ("book", "worst", "contacts"):
+        _kind(f"running.{key}", running.get(key), Mapping, "an object")
+    for key, value in running["worst"].items():
+        _number(f"running.worst.{key}", value)
+    for key, value in running["contacts"].items():
+        _kind(f"running.contacts.{key}", value, str, "a word")
+    for key, value in running["book"].items():
+        for part in value if isinstance(value, list) else [value]:
+            _number(f"running.book.{key}", part)
+
+
+def _array(name: str, x: Any, shape: tuple[int, ...], kinds: str = NUMBERS) -> None:
+    found = np.asarray(x)
+    empty = kinds == "U" and found.size == 0  # files keep no words as no bytes
+    if found.shape != shape or not (empty or found.dtype.kind in kinds):
+        raise InputError(name, f"{found.dtype} of shape {found.shape}", f"shape {shape}", "The file is damaged.")
+
+
+def _indices(name: str, x: Any, shape: tuple[int, ...], end: int) -> None:
+    _array(name, x, shape, INTEGERS)
+    if np.size(x) and not 0 <= int(np.min(x)) <= int(np.max(x)) < end:
+        raise InputError(name, f"{np.min(x)} to {np.max(x)}", f"0 to {end - 1}", "The file is damaged.")
+
+
+def _number(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError(name, repr(value), "a number", "The file is damaged.")
+
+
+def _kind(name: str, value: Any, kind: Any, allowed: str) -> Any:
+    if isinstance(value, bool) or not isinstance(value, kind):
+        raise InputError(name, repr(value), allowed, "The file is damaged.")
+    return value

@@ -1,0 +1,113 @@
+"""What is known of a run as a whole: the maxima, the energy book and the contacts that an earlier run hands on."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...mechanics.rows import Row
+from ..energy import EnergyBook
+
+ROW_DATA = ("kind", "level", "mu", "mu_s", "mu_r", "cap", "cap_s", "eps_n", "eps_t")
+LIMITS = ("mu_s", "mu_r", "cap_s")
+
+
+@dataclass(slots=True, kw_only=True)
+class RunningStatistics:
+    """Running totals, saved with every piece of a run: with the last state they are all that a resume needs.
+
+    Attributes
+    ----------
+    book : EnergyBook
+    count : int
+        Steps taken.
+    worst : dict of str to float
+        Largest residual E, penetration and joint error (m), cone violation; number of unsolved steps.
+    contacts : dict of str to str
+        open, active, stick or slip of every row that can change, after the last step.
+    rows : dict of str to dict
+        Data of the rows that are columns, with the largest mu_s, mu_r, cap_s so far.
+    """
+
+    book: EnergyBook
+    count: int = 0
+    worst: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    contacts: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, dict[str, Any]]
+
+    @classmethod
+    def start(cls, book: EnergyBook, rows: tuple[Row, ...], named: frozenset[str]) -> RunningStatistics:
+        """Open the totals with the rows of the first state."""
+        data = {row.id: {name: getattr(row, name) for name in ROW_DATA} for row in rows if row.id in named}
+        totals = cls(book=book, rows=data)
+        totals.note_rows(rows)
+        return totals
+
+    @classmethod
+    def again(cls, running: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]]) -> RunningStatistics:
+        """Return the totals that `document` saved, to the bit.
+
+        Raises
+        ------
+        KeyError, TypeError
+            If an entry is missing.
+        """
+        book = dict(running["book"]) | {"initial": tuple(running["book"]["initial"])}
+        return cls(
+            book=EnergyBook(**book),
+            count=int(running["count"]),
+            worst=defaultdict(float, running["worst"]),
+            contacts=dict(running["contacts"]),
+            rows={key: dict(data) for key, data in rows.items()},
+        )
+
+    def document(self) -> dict[str, Any]:
+        """Return what `again` needs beside the rows, ready for JSON."""
+        return {
+            "count": self.count,
+            "book": asdict(self.book),
+            "worst": dict(self.worst),
+            "contacts": dict(self.contacts),
+        }
+
+    def note_rows(self, rows: tuple[Row, ...]) -> None:
+        """Enter gaps and limits at the end of a step."""
+        for row in rows:
+            if row.level == "position" and row.kind != "dry":
+                if row.bilateral:
+                    self.worst["joint"] = max(self.worst["joint"], abs(row.gap))
+                else:
+                    self.note_gap(row.gap)
+            known = self.rows.get(row.id)
+            if known is not None:
+                for name in LIMITS:  # they may change with the state
+                    known[name] = max(known[name], getattr(row, name))
+
+    def note_gap(self, gap: float) -> None:
+        """Enter a gap at the end of a step, m."""
+        if gap < 0.0:
+            self.worst["penetration"] = max(self.worst["penetration"], -gap)
+
+    def note_step(self, E: float, cone: float, solved: bool) -> None:
+        """Enter the residual and the verdict of one more step."""
+        self.count += 1
+        self.worst["E"] = max(self.worst["E"], E)
+        self.worst["cone"] = max(self.worst["cone"], cone)
+        self.worst["unsolved"] += not solved
+
+    def statistics(self) -> dict[str, float | int | None]:
+        """Return the statistics of a trajectory."""
+        worst = self.worst
+        return {
+            "steps": self.count,
+            "unsolved_steps": int(worst["unsolved"]),
+            "max_residual": float(worst["E"]) if np.isfinite(worst["E"]) else None,
+            "max_penetration_m": worst["penetration"],
+            "max_joint_error_m": worst["joint"],
+            "max_cone": worst["cone"],
+            "energy_drift_rel": self.book.drift_rel,
+        }

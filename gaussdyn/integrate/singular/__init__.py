@@ -1,0 +1,5 @@
+"""Motion through configurations where constraints lose rank."""
+
+from .on_branch import OnBranch
+
+__all__ = ["OnBranch"]

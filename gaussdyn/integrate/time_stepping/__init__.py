@@ -1,0 +1,1 @@
+"""Moreau-Jean's scheme: one contact problem per step."""

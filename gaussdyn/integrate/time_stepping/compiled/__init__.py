@@ -1,0 +1,1 @@
+"""Many steps of free bodies in space in one call."""

@@ -1,0 +1,202 @@
+"""Poses, forces and contact geometry of free bodies over one step, compiled.
+
+Arrays of poses have one row more than there are bodies: the ground, which the body number -1 means.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import kernel
+from ....arrays import Array, IntArray
+from ....contact.free_bodies.structure import A1, A2, A3, CONTACTS, I1, I2, Contacts
+from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
+
+BODIES = f"Tuple(({A1}, {A3}, {I1}))"
+Bodies = tuple[Array, Array, IntArray]
+"""mass (n,), inertia in body axes (n, 3, 3), whether the inertia is that of a ball (n,)."""
+FEATURES = f"Tuple(({I1}, {I2}, {A2}, {I2}, {A2}))"
+Features = tuple[IntArray, IntArray, Array, IntArray, Array]
+"""kind (f,), bodies (f, 2), data (f, 19), label (f, 4), law (f, 3) as (mu, eps_n, eps_t)."""
+
+
+@kernel(f"void({A2}, {A2}, float64, {A2})", borrows=True)
+def move_bodies(q: Array, v: Array, dt: float, out: Array) -> None:
+    """Put the coordinates after dt at constant v (n, 6), angular velocities in body axes; what rests keeps its bits."""
+    for i in range(len(q)):
+        for k in range(3):
+            out[i, k] = q[i, k] + dt * v[i, k]
+        x, y, z = 0.5 * dt * v[i, 3], 0.5 * dt * v[i, 4], 0.5 * dt * v[i, 5]
+        a, b, c, d = q[i, 3], q[i, 4], q[i, 5], q[i, 6]
+        s = 1.0
+        if x != 0.0 or y != 0.0 or z != 0.0:
+            a, b, c, d = (
+                a - b * x - c * y - d * z,
+                b + a * x + c * z - d * y,
+                c + a * y + d * x - b * z,
+                d + a * z + b * y - c * x,
+            )
+            s = np.sqrt(a * a + b * b + c * c + d * d)
+        out[i, 3], out[i, 4], out[i, 5], out[i, 6] = a / s, b / s, c / s, d / s
+
+
+@kernel(f"void({A2}, {A2}, {A3})", borrows=True)
+def pose_bodies(q: Array, x: Array, R: Array) -> None:
+    """Put centres and rotation matrices."""
+    for i in range(len(q)):
+        x[i, 0], x[i, 1], x[i, 2] = q[i, 0], q[i, 1], q[i, 2]
+        a, b, c, d = q[i, 3], q[i, 4], q[i, 5], q[i, 6]
+        s = 2.0 / (a * a + b * b + c * c + d * d)
+        R[i, 0, 0], R[i, 0, 1], R[i, 0, 2] = 1.0 - s * (c * c + d * d), s * (b * c - a * d), s * (b * d + a * c)
+        R[i, 1, 0], R[i, 1, 1], R[i, 1, 2] = s * (b * c + a * d), 1.0 - s * (b * b + d * d), s * (c * d - a * b)
+        R[i, 2, 0], R[i, 2, 1], R[i, 2, 2] = s * (b * d - a * c), s * (c * d + a * b), 1.0 - s * (b * b + c * c)
+
+
+@kernel(f"void({A3}, {A2}, float64, {A2})", borrows=True)
+def turn_spins(R: Array, v: Array, back: float, out: Array) -> None:
+    """Put v with the angular velocities in space (back > 0: from space into body axes)."""
+    for i in range(len(v)):
+        for k in range(3):
+            out[i, k] = v[i, k]
+        x, y, z = v[i, 3], v[i, 4], v[i, 5]
+        for k in range(3):
+            if back > 0.0:
+                out[i, 3 + k] = R[i, 0, k] * x + R[i, 1, k] * y + R[i, 2, k] * z
+            else:
+                out[i, 3 + k] = R[i, k, 0] * x + R[i, k, 1] * y + R[i, k, 2] * z
+
+
+@kernel(f"void(int64, {FEATURES}, {I1}, {A2}, {A3}, {A2}, {A2})", borrows=True)
+def evaluate(n: int, features: Features, moved: IntArray, x: Array, R: Array, before: Array, out: Array) -> None:
+    """Put gap, normal and point of every feature, shape (n, 7); taken from `before` where neither body has moved."""
+    kind, bodies, data, _label, _law = features
+    for f in range(n):
+        a, b = bodies[f, 0], bodies[f, 1]
+        if moved[a] or moved[b]:
+            feature_geometry(kind[f], data[f], x[a], R[a], x[b], R[b], out[f])
+        else:
+            for k in range(7):
+                out[f, k] = before[f, k]
+
+
+@kernel(f"void({CONTACTS}, {I1}, {I2}, {A2}, {A2}, {A2}, {A2})", borrows=True)
+def place_contacts(
+    contacts: Contacts, which: IntArray, bodies: IntArray, geometry: Array, x: Array, frame: Array, w: Array
+) -> None:
+    """Put frames and arms of the contacts that act, contact c being feature which[c]; w = 0; frame is work space."""
+    _pair, first, _slot, R, ra, rb = contacts
+    zero = frame[5]
+    for c in range(first[-1]):
+        f = which[c]
+        for k in range(3):
+            w[c, k] = zero[k] = 0.0
+        contact_frame(geometry[f, 1:4], zero, frame)
+        a, b = bodies[f, 1], bodies[f, 0]
+        for k in range(3):
+            rb[c, k] = geometry[f, 4 + k] - x[b, k]
+            ra[c, k] = geometry[f, 4 + k] - x[a, k]
+            for j in range(3):
+                R[c, k, j] = frame[k, j]
+
+
+@kernel(f"void({BODIES}, {A3}, {A2}, {A2}, {A2}, float64, float64, {A3}, {A3}, {A2})")
+def momentum(
+    bodies: Bodies, R: Array, force: Array, v0: Array, v: Array, dt: float, theta: float, M: Array, inverse: Array,
+    h: Array,
+) -> None:  # fmt: skip
+    """Put M, its inverse and h of M v+ = h + J^T p, all in space, linearised at the guess v of v+.
+
+    The gyroscopic moment w x J w is taken at (1 - theta) w0 + theta w; its derivative stands in M (unsymmetric).
+    `force` (n, 6) has its moments in body axes, v0 and v their angular velocities in space.
+    """
+    mass, inertia, ball = bodies
+    A, G, w, L = np.empty((3, 3)), np.zeros((3, 3)), np.empty(3), np.empty(3)
+    for i in range(len(mass)):
+        m, Q, J = mass[i], R[i], inertia[i]
+        M[i, 3, 0], inverse[i, 3, 0] = m, 1.0 / m
+        for k in range(3):
+            h[i, k] = m * v0[i, k] + dt * force[i, k]
+            for j in range(3):
+                A[k, j] = Q[k, 0] * J[0, j] + Q[k, 1] * J[1, j] + Q[k, 2] * J[2, j]
+        for k in range(3):
+            for j in range(3):
+                M[i, k, j] = A[k, 0] * Q[j, 0] + A[k, 1] * Q[j, 1] + A[k, 2] * Q[j, 2]
+        K = M[i]
+        for k in range(3):
+            h[i, 3 + k] = K[k, 0] * v0[i, 3] + K[k, 1] * v0[i, 4] + K[k, 2] * v0[i, 5]
+            h[i, 3 + k] += dt * (Q[k, 0] * force[i, 3] + Q[k, 1] * force[i, 4] + Q[k, 2] * force[i, 5])
+            w[k] = (1.0 - theta) * v0[i, 3 + k] + theta * v[i, 3 + k]
+        if not ball[i] and (w[0] != 0.0 or w[1] != 0.0 or w[2] != 0.0):
+            for k in range(3):
+                L[k] = K[k, 0] * w[0] + K[k, 1] * w[1] + K[k, 2] * w[2]
+            for j in range(3):  # d(w x K w) = [w]x K - [K w]x
+                G[0, j] = w[1] * K[2, j] - w[2] * K[1, j]
+                G[1, j] = w[2] * K[0, j] - w[0] * K[2, j]
+                G[2, j] = w[0] * K[1, j] - w[1] * K[0, j]
+            G[0, 1] += L[2]
+            G[0, 2] -= L[1]
+            G[1, 0] -= L[2]
+            G[1, 2] += L[0]
+            G[2, 0] += L[1]
+            G[2, 1] -= L[0]
+            h[i, 3] -= dt * (w[1] * L[2] - w[2] * L[1])
+            h[i, 4] -= dt * (w[2] * L[0] - w[0] * L[2])
+            h[i, 5] -= dt * (w[0] * L[1] - w[1] * L[0])
+            for k in range(3):
+                for j in range(3):
+                    g = theta * dt * G[k, j]
+                    h[i, 3 + k] += g * v[i, 3 + j]
+                    K[k, j] += g
+        a, b, c = (
+            K[1, 1] * K[2, 2] - K[1, 2] * K[2, 1],
+            K[1, 2] * K[2, 0] - K[1, 0] * K[2, 2],
+            K[1, 0] * K[2, 1] - K[1, 1] * K[2, 0],
+        )
+        d = 1.0 / (K[0, 0] * a + K[0, 1] * b + K[0, 2] * c)
+        inverse[i, 0, 0], inverse[i, 1, 0], inverse[i, 2, 0] = a * d, b * d, c * d
+        inverse[i, 0, 1] = (K[0, 2] * K[2, 1] - K[0, 1] * K[2, 2]) * d
+        inverse[i, 1, 1] = (K[0, 0] * K[2, 2] - K[0, 2] * K[2, 0]) * d
+        inverse[i, 2, 1] = (K[0, 1] * K[2, 0] - K[0, 0] * K[2, 1]) * d
+        inverse[i, 0, 2] = (K[0, 1] * K[1, 2] - K[0, 2] * K[1, 1]) * d
+        inverse[i, 1, 2] = (K[0, 2] * K[1, 0] - K[0, 0] * K[1, 2]) * d
+        inverse[i, 2, 2] = (K[0, 0] * K[1, 1] - K[0, 1] * K[1, 0]) * d
+
+
+@kernel(f"int64({I2}, int64, {I2}, {I1})", borrows=True)
+def group_pairs(bodies: IntArray, n: int, pair: IntArray, of: IntArray) -> int:
+    """Number the pairs of bodies of n features in the order of their first features: of[f]; return how many.
+
+    Rows of `pair` are (second body, first body): the normal points into the second entry.
+    """
+    pairs = 0
+    for f in range(n):
+        a, b = bodies[f, 1], bodies[f, 0]
+        k = of[f - 1] if f > 0 else -1
+        if k < 0 or pair[k, 0] != a or pair[k, 1] != b:
+            k = 0
+            while k < pairs and (pair[k, 0] != a or pair[k, 1] != b):
+                k += 1
+            if k == pairs:
+                pair[k, 0], pair[k, 1] = a, b
+                pairs += 1
+        of[f] = k
+    return pairs
+
+
+@kernel(f"void(int64, {I1}, {I1}, {I1}, {I1})", borrows=True)
+def sort_by_pair(n: int, acts: IntArray, of: IntArray, first: IntArray, which: IntArray) -> None:
+    """List the features that act pair by pair, in their own order: which[c], first as in `Contacts`."""
+    for k in range(len(first)):
+        first[k] = 0
+    for f in range(n):
+        if acts[f]:
+            first[of[f] + 1] += 1
+    for k in range(1, len(first)):
+        first[k] += first[k - 1]
+    for f in range(n):  # first[k] runs ahead to the end of pair k ...
+        if acts[f]:
+            which[first[of[f]]] = f
+            first[of[f]] += 1
+    for k in range(len(first) - 1, 0, -1):  # ... and is put back
+        first[k] = first[k - 1]
+    first[0] = 0

@@ -1,0 +1,141 @@
+"""The search for contacts of free bodies within a step, compiled; the rules are those of `Contacts.near`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import kernel
+from ....arrays import Array, IntArray
+from ....contact.free_bodies.structure import A1, A2, A3, I1, I2
+from ....mechanics.collision.broad_phase import LABELS, find_features
+from ....mechanics.collision.feature_kinematics import feature_geometry
+from .active_contacts import POSES, Poses
+from .body_kinematics import move_bodies, pose_bodies
+from .position_projection import STATE, StateArrays
+
+LISTS = f"Tuple(({I1}, {I2}, {I2}, {A2}))"
+Lists = tuple[IntArray, IntArray, IntArray, Array]
+"""kind (f,), bodies (f, 2), label (f, 4), data (f, 19) of contacts, as `mechanics.features.Found`."""
+SHAPES = f"Tuple(({I2}, {A2}, {I1}))"
+Shapes = tuple[IntArray, Array, IntArray]
+WORKROOM = f"Tuple(({A2}, {A1}, {I1}, {A2}, {A2}))"
+Workroom = tuple[Array, Array, IntArray, Array, Array]
+SEARCH = f"Tuple(({SHAPES}, {WORKROOM}, {LISTS}, {LISTS}))"
+Search = tuple[Shapes, Workroom, Lists, Lists]
+"""Shapes and work space as `find_features` takes them; contacts, and those where the bodies come to without forces."""
+LOADS = f"Tuple(({A2}, {A2}, {A1}, {A1}, {A2}))"
+Loads = tuple[Array, Array, Array, Array, Array]
+"""Constant force (n, 6), moments in body axes; shaking (k, 5) as (a (3), 2 pi f, phase); radius (n,); travel (n,);
+weight (n, 6), the part of the constant force that has a potential."""
+SLACK = 1e-6  # of a body's size, as in `mechanics.spatial_contacts`
+CLOSED = 1e-9  # m; as there
+ALLOWED = 1e-10  # m; depth with which a step may end, as in `projection`
+ROUNDING = 7.2e-15  # the same as a share of the largest coordinate
+
+
+@kernel(f"int64({SEARCH}, {LISTS}, {A2}, {A3}, float64, {A1})", borrows=True)
+def search_at(search: Search, lists: Lists, x: Array, R: Array, reach: float, travel: Array) -> int:
+    """Find the features at the poses x, R; return how many there are."""
+    (table, forms, off), (world, value, order, room, found), _now, _ahead = search
+    return int(
+        find_features(
+            table, forms, off, x, R, reach, travel, world, value, order, room, found,
+            lists[0], lists[1], lists[2], lists[3],
+        )
+    )  # fmt: skip
+
+
+@kernel(f"int64({I2}, {I2}, int64)", borrows=True)
+def place_of(table: IntArray, label: IntArray, f: int) -> int:
+    """Return a number that grows with the id of a feature."""
+    first = table[label[f, 0], 2] * LABELS + label[f, 1]
+    return int(first * LABELS * len(table) + table[label[f, 2], 3] * LABELS + label[f, 3])
+
+
+@kernel(f"void({LISTS}, int64, {LISTS}, int64)", borrows=True)
+def copy_feature(source: Lists, k: int, target: Lists, f: int) -> None:
+    """Put feature k of one list into place f of another."""
+    target[0][f] = source[0][k]
+    for a in range(2):
+        target[1][f, a] = source[1][k, a]
+    for a in range(4):
+        target[2][f, a] = source[2][k, a]
+    for a in range(19):
+        target[3][f, a] = source[3][k, a]
+
+
+@kernel(f"int64({SEARCH}, int64, int64, {A2}, {A3}, {A1})", borrows=True)
+def join_ahead(search: Search, n: int, m: int, x: Array, R: Array, out: Array) -> int:
+    """Add to the n features found those of the m found ahead that are new and not closed now; return how many are.
+
+    Both lists are in the order of ids, and so is the joint one. x, R: the bodies now; out (7,) is work space.
+    """
+    table, now, ahead, f = search[0][0], search[2], search[3], 0
+    for k in range(m):
+        place = place_of(table, ahead[2], k)
+        while f < n and place_of(table, now[2], f) < place:
+            f += 1
+        if f < n and place_of(table, now[2], f) == place:
+            continue
+        a, b = ahead[1][k, 0], ahead[1][k, 1]
+        feature_geometry(ahead[0][k], ahead[3][k], x[a], R[a], x[b], R[b], out)
+        if out[0] < -CLOSED:
+            continue
+        if n == len(now[0]):
+            return n + m
+        for i in range(n, f, -1):
+            copy_feature(now, i - 1, now, i)
+        copy_feature(ahead, k, now, f)
+        n += 1
+    return n
+
+
+@kernel(f"int64({SEARCH}, {LOADS}, {STATE}, {POSES}, float64, float64)", borrows=True)
+def search(search: Search, loads: Loads, state: StateArrays, poses: Poses, dt: float, gravity: float) -> int:
+    """Find the features that may act within dt, by the rules of `Contacts.near`; return how many there are."""
+    q, v, radius, travel, fastest = state[0], state[1], loads[2], loads[3], 0.0
+    x, R, n = poses[0][0], poses[1][0], len(state[1])
+    pose_bodies(q, x, R)
+    for i in range(n):
+        speed = np.sqrt(v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1] + v[i, 2] * v[i, 2])
+        spin = np.sqrt(v[i, 3] * v[i, 3] + v[i, 4] * v[i, 4] + v[i, 5] * v[i, 5])
+        fastest = max(fastest, speed + radius[i] * spin)
+        travel[i] = max(SLACK * radius[i], CLOSED)
+    reach = gravity * dt * dt + 2.0 * dt * fastest
+    found = search_at(search, search[2], x, R, reach, travel)
+    if not dt * fastest > 0.0 or found > len(search[2][0]):
+        return int(found)
+    move_bodies(q, v, dt, state[9])
+    pose_bodies(state[9], poses[0][1], poses[1][1])
+    ahead = search_at(search, search[3], poses[0][1], poses[1][1], reach, travel)
+    if ahead > len(search[3][0]):
+        return int(found + ahead)
+    return int(join_ahead(search, found, ahead, x, R, poses[5][2]))
+
+
+@kernel(f"boolean({SEARCH}, {LOADS}, {STATE}, {POSES}, int64)", borrows=True)
+def overlaps(search: Search, loads: Loads, state: StateArrays, poses: Poses, n: int) -> bool:
+    """Return whether bodies overlap at the end of the step in a contact that is not among the n listed ones."""
+    table, now, ahead, out = search[0][0], search[2], search[3], poses[5][2]
+    q, q1, size, still = state[0], state[9], 0.0, True
+    for i in range(len(q)):
+        for k in range(7):
+            still = still and q[i, k] == q1[i, k]
+            size = max(size, abs(q1[i, k]))
+    if still:
+        return False
+    x, R, limit, f = poses[0][2], poses[1][2], max(ALLOWED, ROUNDING * size), 0
+    found = search_at(search, ahead, x, R, 0.0, loads[3])
+    if found > len(ahead[0]):
+        return True
+    for k in range(found):
+        place = place_of(table, ahead[2], k)
+        while f < n and place_of(table, now[2], f) < place:
+            f += 1
+        if f < n and place_of(table, now[2], f) == place:
+            continue
+        a, b = ahead[1][k, 0], ahead[1][k, 1]
+        feature_geometry(ahead[0][k], ahead[3][k], x[a], R[a], x[b], R[b], out)
+        if out[0] < -limit:
+            return True
+    return False

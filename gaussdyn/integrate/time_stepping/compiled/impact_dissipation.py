@@ -1,0 +1,126 @@
+"""Whether the impacts of a step gain energy, compiled; the rule itself is that of `impact_dissipation`."""
+
+from __future__ import annotations
+
+from ...._jit import kernel
+from ....arrays import Array
+from ....contact.free_bodies.newton import PROBLEM, Problem
+from ....contact.free_bodies.structure import A1, A2
+from .active_contacts import ACTS, INDEX, JOINED, POSES, WHICH, Index, Poses
+from .body_kinematics import BODIES, FEATURES, Bodies, Features, momentum
+from .position_projection import ITERATE, STATE, Iterate, StateArrays
+from .step import place_acting
+
+GAIN = 1e-12  # of sum |p . u|, as in `impact_dissipation`
+SMALL = 1e-10  # of the kinetic energy; as there
+
+
+@kernel(f"int64({INDEX}, {PROBLEM}, {A2}, {A2})", borrows=True)
+def find_impact(index: Index, problem: Problem, impulse: Array, p: Array) -> int:
+    """Return the feature with the largest impulse of those that have just closed or rebound; -1 without any."""
+    numbers, bounce, found, most = index[0], index[1], -1, 0.0
+    for c in range(problem[0][1][-1]):
+        f = numbers[WHICH, c]
+        rebounds = bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0
+        better = p[c, 0] > most or (p[c, 0] == most and f < found)
+        if p[c, 0] > 0.0 and better and (rebounds or not impulse[f, 0] > 0.0):
+            found, most = f, p[c, 0]
+    return found
+
+
+@kernel(f"float64({BODIES}, {A2}, {A2})", borrows=True)
+def kinetic_scale(bodies: Bodies, v: Array, free: Array) -> float:
+    """Return 1/2 s^T |M| s with s = |v| + |free|, spins in body axes."""
+    mass, inertia, _ball = bodies
+    total = 0.0
+    for i in range(len(mass)):
+        for k in range(3):
+            s = abs(v[i, k]) + abs(free[i, k])
+            total += 0.5 * mass[i] * s * s
+            for j in range(3):
+                one, other = abs(v[i, 3 + k]) + abs(free[i, 3 + k]), abs(v[i, 3 + j]) + abs(free[i, 3 + j])
+                total += 0.5 * one * abs(inertia[i, k, j]) * other
+    return total
+
+
+@kernel(f"float64({A2}, {A2}, int64, {A1}, {A1}, {A2}, {A1})", borrows=True)
+def spread(R: Array, frame: Array, i: int, arm: Array, p: Array, v: Array, mean: Array) -> float:
+    """Return |p| . |J| |v| of one body at one contact, spins in body axes; mean (6,) is work space."""
+    total = 0.0
+    for k in range(3):
+        mean[k] = abs(v[i, k])
+        mean[3 + k] = abs(R[0, k] * v[i, 3] + R[1, k] * v[i, 4] + R[2, k] * v[i, 5])
+    for k in range(3):
+        n0, n1, n2 = frame[k, 0], frame[k, 1], frame[k, 2]
+        m0, m1, m2 = arm[1] * n2 - arm[2] * n1, arm[2] * n0 - arm[0] * n2, arm[0] * n1 - arm[1] * n0
+        size = abs(n0) * mean[0] + abs(n1) * mean[1] + abs(n2) * mean[2]
+        for j in range(3):
+            size += abs(R[0, j] * m0 + R[1, j] * m1 + R[2, j] * m2) * mean[3 + j]
+        total += abs(p[k]) * size
+    return total
+
+
+@kernel(f"float64({BODIES}, {A2}, {STATE}, {POSES}, {PROBLEM}, {ITERATE}, {A1})", borrows=True)
+def work_gain(
+    bodies: Bodies, constant: Array, state: StateArrays, poses: Poses, problem: Problem, iterate: Iterate, span: Array
+) -> float:
+    """Return the work of all impulses and of the projection, relative to the sum of its terms without their signs.
+
+    Work that is small against the kinetic energy counts less. constant (n, 6): the forces with a potential.
+    """
+    q, v, v0, guess, free, q1, p = state[0], state[1], state[4], state[5], state[8], state[9], iterate[0]
+    pair, first, _slot, frame, ra, rb = problem[0]
+    mean, row, dt, theta = iterate[4], poses[5][0], span[1], span[3]
+    work = size = 0.0
+    for i in range(len(v)):
+        for k in range(6):
+            mean[i, k] = 0.5 * (v0[i, k] + guess[i, k])
+        for k in range(3):
+            work -= constant[i, k] * (q1[i, k] - (q[i, k] + dt * ((1.0 - theta) * v[i, k] + theta * guess[i, k])))
+    for m in range(len(first) - 1):
+        for side in range(2):
+            i, s = pair[m, side], 2.0 * side - 1.0
+            if i < 0:
+                continue
+            arms = rb if side == 1 else ra
+            for c in range(first[m], first[m + 1]):
+                size += spread(poses[1][1, i], frame[c], i, arms[c], p[c], mean, row)
+                r0, r1, r2 = arms[c, 0], arms[c, 1], arms[c, 2]
+                x = mean[i, 0] + mean[i, 4] * r2 - mean[i, 5] * r1
+                y = mean[i, 1] + mean[i, 5] * r0 - mean[i, 3] * r2
+                z = mean[i, 2] + mean[i, 3] * r1 - mean[i, 4] * r0
+                for k in range(3):
+                    work += s * p[c, k] * (frame[c, k, 0] * x + frame[c, k, 1] * y + frame[c, k, 2] * z)
+    size = max(size, SMALL / GAIN * kinetic_scale(bodies, v, free))
+    return work / size if size > 0.0 else 0.0
+
+
+@kernel(
+    f"void(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {ITERATE}, {A1}, int64)",
+    borrows=True,
+)
+def begin_again(
+    n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index,
+    problem: Problem, iterate: Iterate, span: Array, known: int,
+) -> None:  # fmt: skip
+    """Put back the first guess of a step that is to be solved under other laws, without the contacts that joined.
+
+    With `known` the contacts are those that acted when `note_acting` was called.
+    """
+    for f in range(n):
+        if known:
+            index[0][ACTS, f] = aside[0][ACTS, f]
+        elif index[0][JOINED, f]:
+            index[0][ACTS, f] = 0
+    for i in range(len(state[1])):
+        for k in range(6):
+            state[5][i, k] = state[4][i, k]
+    momentum(bodies, poses[1][1], state[3], state[4], state[5], span[1], span[3], problem[1], problem[2], problem[3])
+    place_acting(n, features, poses, index, problem, state[2], iterate[0])
+
+
+@kernel(f"void(int64, {INDEX}, {INDEX})", borrows=True)
+def note_acting(n: int, index: Index, aside: Index) -> None:
+    """Remember which features act."""
+    for f in range(n):
+        aside[0][ACTS, f] = index[0][ACTS, f]

@@ -1,0 +1,224 @@
+"""What a compiled step says: impulses, solution and step, whose costly parts are made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....arrays import Array, IntArray
+from ....contact.assemble import assemble, blocks, start_of_blocks
+from ....contact.snapshot import rows_of
+from ....mechanics.state import State
+from ....programs.solution.residuals import MODES, Residuals
+from ....programs.solution.solution import Solution
+from ....programs.solution.status import Status
+from ....programs.solution.uniqueness import uniqueness
+from ...contact_modes import FREE, acting_mode
+from ...stepper import Step, Work, near_of
+from .energy_balance import Books, books
+
+if TYPE_CHECKING:
+    from ..moreau_jean import MoreauJean
+    from ..step_problem import Guess
+    from .free_bodies import CompiledBodies
+
+WORDS = (*MODES, "active", "inactive")  # in the order of `contact_modes`
+
+
+class Impulses(Mapping[str, Array]):
+    """Impulses by id, made into arrays when they are asked for; what else a state remembers comes first.
+
+    With `which` impulse k belongs to the contact label[which[k]], and all of them are kept; else to label[k], and only
+    those of contacts that push are.
+    """
+
+    __slots__ = ("_compiled", "_found", "_p", "_which", "label", "others")
+
+    def __init__(
+        self, compiled: CompiledBodies, label: IntArray, p: Array, others: Mapping[str, Array],
+        which: IntArray | None = None,
+    ) -> None:  # fmt: skip
+        self._compiled, self.label, self._p, self.others, self._which = compiled, label, p, others, which
+        self._found: dict[str, Array] | None = None
+
+    def by_id(self) -> dict[str, Array]:
+        """Return them all, in the order of ids."""
+        if self._found is None:
+            label, p, everything = self.label, self._p, self._which is not None
+            if self._which is not None:
+                order = np.argsort(self._which)
+                label, p = label[self._which[order]], p[order]
+            entries = zip(self._compiled.ids(label), p, self._compiled.sizes(label), strict=True)
+            self._found = {**self.others, **{id: x[:k].copy() for id, x, k in entries if everything or x[:k].any()}}
+        return self._found
+
+    def of_each(self, numbers: IntArray) -> dict[str, int]:
+        """Return what belongs to each of them, in the order of ids, of numbers that belong to the labels."""
+        which = np.arange(len(self._p)) if self._which is None else np.sort(self._which)
+        return dict(zip(self._compiled.ids(self.label[which]), numbers[which].tolist(), strict=True))
+
+    def __getitem__(self, key: str) -> Array:
+        return self.by_id()[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_id())
+
+    def __len__(self) -> int:
+        return len(self.by_id())
+
+    def __reduce__(self) -> Any:
+        return dict, (self.by_id(),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ManySteps:
+    """What `CompiledBodies.advance_many` did.
+
+    Attributes
+    ----------
+    state : State
+        At the end; of the last good step where one was not solved.
+    spans : Array, shape (n, 3)
+        Start, length and end of the steps that were solved, s.
+    E, goal, cone : Array, shape (n,)
+        Residual of every step, recomputed from its impulses, what counted as solved, and how far the impulses leave
+        their friction cones (relative).
+    path : tuple of str
+        How every step was solved, the slowest of `PATHS` that it needed.
+    factorisations, passes : Array, shape (n,)
+    gap : Array, shape (n,)
+        Lowest gap at the end of every step, m (0 if none is negative).
+    speed : Array, shape (n,)
+        Largest |velocity| of a coordinate at the end of every step, SI.
+    books : Books
+        Energies and work of every step.
+    last : Step or None
+        The last of them; None without any.
+    failed : Step or None
+        The step that was not solved.
+    """
+
+    state: State
+    spans: Array
+    E: Array
+    goal: Array
+    cone: Array
+    path: tuple[str, ...]
+    factorisations: Array
+    passes: Array
+    gap: Array
+    speed: Array
+    books: Books
+    last: Step | None
+    failed: Step | None = None
+
+    @property
+    def taken(self) -> int:
+        """How many steps were solved."""
+        return len(self.spans)
+
+
+class CompiledSolution(Solution):
+    """The solution of a compiled step: status, v+, E and cone at once, the rest is rebuilt when asked for."""
+
+    __slots__ = ("_step",)
+
+    @staticmethod
+    def of(step: CompiledStep, status: Status, x: Array, figures: Residuals) -> CompiledSolution:
+        """Return the solution of a step."""
+        solution = object.__new__(CompiledSolution)
+        plain = {"status": status, "x": x, "lam": np.zeros(0), "method": "compiled", "iterations": 0, "message": ""}
+        nothing = dict.fromkeys(("null_space", "certificate"))
+        _put(solution, {"_step": step, "residuals": figures, **plain, **nothing})
+        return solution
+
+    def __getattr__(self, name: str) -> Any:
+        """Make what has not been made yet."""
+        if name == "unique":
+            _put(self, {"unique": uniqueness(self.problem, self.r, self.modes)})
+            return self.unique
+        if name not in ("problem", "r", "u", "modes"):
+            raise AttributeError(name)
+        dynamics = self._step.dynamics
+        problem, r = assemble(dynamics), start_of_blocks(dynamics, self._step.reactions)
+        ids = [part.active.row.id for part in blocks(dynamics) if part.law is not None]
+        said = self._step.numbers()
+        modes = tuple(WORDS[said[id]] if id in said else FREE for id in ids)
+        _put(self, {"problem": problem, "r": r, "u": problem.motion(r), "modes": modes})
+        return object.__getattribute__(self, name)
+
+
+class CompiledStep(Step):
+    """A step that kernels have taken; what else there is to say about it is made when it is asked for."""
+
+    __slots__ = ("_figures", "_kernels", "_mode", "_rebuilt", "_stepper")
+
+    @staticmethod
+    def of(
+        stepper: MoreauJean, kernels: CompiledBodies, ends: tuple[State, State], dt: float, control: Array | None,
+        reactions: Impulses, mode: IntArray, figures: tuple[float, float, float], unsettled: str,
+    ) -> CompiledStep:  # fmt: skip
+        """Return the step between two states.
+
+        figures: E, how far impulses leave their cones, the fraction of all restitution that was kept; mode: of every
+        contact in reactions.label.
+        """
+        step = object.__new__(CompiledStep)
+        parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
+        said = {"unsettled": unsettled, "restitution": figures[2], "changes": None, "impacts": (), "ends": ""}
+        hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
+        _put(step, {**parts, **said, **hidden})
+        return step
+
+    def __getattr__(self, name: str) -> Any:
+        """Make what has not been made yet."""
+        if name == "solution":
+            figures = Residuals(E=self._figures[0], cone=self._figures[1])
+            value: Any = CompiledSolution.of(self, Status.SOLVED, self.state.v, figures)
+        elif name == "modes":
+            value = {id: acting_mode(WORDS[m]) for id, m in self.numbers().items()}
+        elif name == "dynamics":
+            value = self._guess().dynamics
+        elif name == "rows":
+            near = near_of(self._kernels.system, self.start, self.dt)
+            value = rows_of(near, self.state.t, self.state.q, self.state.v)
+        elif name in ("work", "energy"):
+            book = self._books()
+            _put(self, {"energy": (book[0], book[1])})
+            _put(self, {"work": Work(reactions=book[2], forces=book[3], projection=book[4])})
+            return object.__getattribute__(self, name)
+        else:
+            raise AttributeError(name)
+        _put(self, {name: value})
+        return value
+
+    def numbers(self) -> dict[str, int]:
+        """Return which of `WORDS` every contact that acts has, by id."""
+        reactions: Impulses = self.reactions  # type: ignore[assignment]
+        return reactions.of_each(self._mode)
+
+    def _guess(self) -> Guess:
+        """Return the step as the interpreted scheme sees it."""
+        if self._rebuilt is None:
+            problem = self._stepper.problem(self._kernels.system, self.start, self.dt, self.state.t, self.control)
+            problem = problem.at_middle(self.unsettled).keeping(self.restitution)
+            problem = problem.joined(self.reactions.keys() - problem.bounce.keys())
+            pushing = frozenset(key for key, p in self.reactions.items() if p[0] > 0.0)
+            _put(self, {"_rebuilt": problem.guess(self.state.v, pushing)})
+        return self._rebuilt  # type: ignore[no-any-return]
+
+    def _books(self) -> list[float]:
+        """Return energies and work, J."""
+        spans = np.array([[self.start.t, self.dt, self.state.t]])
+        q, v = np.stack([self.start.q, self.state.q]), np.stack([self.start.v, self.state.v])
+        found = books(self._kernels.space, spans, self._stepper.theta, self.control, q, v)
+        return [float(x[0]) for x in found]
+
+
+def _put(target: object, values: Mapping[str, Any]) -> None:
+    """Set attributes of a frozen object."""
+    for name, value in values.items():
+        object.__setattr__(target, name, value)

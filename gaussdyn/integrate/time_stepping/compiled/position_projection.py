@@ -1,0 +1,323 @@
+"""The position projection at the end of a step for free bodies, compiled; the rules are those of `projection`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import kernel
+from ....arrays import Array
+from ....contact.free_bodies.coulomb import step_sizes
+from ....contact.free_bodies.newton import EPS, PROBLEM, WORK, Problem, Work, factorise_modes, motion, newton_direction
+from ....contact.free_bodies.structure import A1, A2, block_multiply
+from ....linalg.block_lu import ORDERING, Ordering
+from .active_contacts import ACTS, ALL, CLOSE, HELD, INDEX, OF, POSES, WHICH, Index, Poses, approach, normal_row
+from .body_kinematics import (
+    BODIES,
+    FEATURES,
+    Bodies,
+    Features,
+    evaluate,
+    momentum,
+    move_bodies,
+    place_contacts,
+    pose_bodies,
+    sort_by_pair,
+    turn_spins,
+)
+from .rest_correction import reached_speeds, single_pushes
+
+STATE = f"UniTuple({A2}, 10)"
+StateArrays = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array, Array]
+"""q (n, 7); v (n, 6); impulse (f, 3); force, v0, guess (spins in space), v1, mean, free (n, 6); q1 (n, 7)."""
+ITERATE = f"UniTuple({A2}, 5)"
+Iterate = tuple[Array, Array, Array, Array, Array]
+"""p, u, best of the contact problem, p of the projection (c, 3); v (n, 6)."""
+SLOW, CANCELS = 1e-9, 1e-12  # as in `step_problem`
+ALLOWED = 1e-10  # m; as in `projection`
+PROJECTIONS = 20  # as in `projection`
+SLOWEST = 0.25  # as in `projection`
+CONTRARY = -1000  # instead of the number of passes: no place has all the gaps that are held
+LOOSELY = 2  # mark of contacts that are held only as far as that is no strain
+STRAIN = 100.0  # as in `projection`
+SOFT = 1e-7  # compliance of a gap that pushes, relative to the local one; taken out again round by round
+ROUNDS = 20
+MOST_FACTORS = 20  # of one round
+
+
+@kernel(f"int64({PROBLEM}, {WORK}, {A2}, {A2})", borrows=True)
+def press(problem: Problem, work: Work, centre: Array, u: Array) -> int:
+    """Put the pushes of soft gaps, centre - k u where that is positive or the gap is held; return how many changed."""
+    mu, rho, E, e, mode, changed = problem[5], problem[6], work[1], work[2], work[8], 0
+    for c in range(problem[0][1][-1]):
+        for i in range(3):
+            e[c, i] = 0.0
+            for j in range(3):
+                E[c, i, j] = 0.0
+        k = rho[c] / SOFT
+        push = centre[c, 0] - k * u[c, 0]
+        now = int(push > 0.0 or mu[c] < 0.0)
+        if now:
+            E[c, 0, 0], e[c, 0] = k, push
+        changed += now != mode[c]
+        mode[c] = now
+    return changed
+
+
+@kernel(f"float64({PROBLEM}, {WORK}, {A2}, {A2}, float64, float64, float64)", borrows=True)
+def slope(problem: Problem, work: Work, centre: Array, u: Array, first: float, second: float, t: float) -> float:
+    """Return the derivative of what `squeeze` minimises, t along the direction: first + t second - p(t) du."""
+    mu, rho, du, value = problem[5], problem[6], work[4], first + t * second
+    for c in range(problem[0][1][-1]):
+        push = centre[c, 0] - rho[c] / SOFT * (u[c, 0] + t * du[c, 0])
+        if push > 0.0 or mu[c] < 0.0:
+            value -= push * du[c, 0]
+    return value
+
+
+@kernel(f"float64({PROBLEM}, {WORK}, {A2}, {A2}, {A2})", borrows=True)
+def share_to_go(problem: Problem, work: Work, centre: Array, d: Array, u: Array) -> float:
+    """Return how far to go along the direction: all of it, or to where the derivative (it only grows) vanishes."""
+    dv, Mdv, first, second = work[5], work[6], 0.0, 0.0
+    block_multiply(problem[1], dv, Mdv)
+    for i in range(len(d)):
+        for k in range(6):
+            first += d[i, k] * Mdv[i, k]
+            second += dv[i, k] * Mdv[i, k]
+    begin = slope(problem, work, centre, u, first, second, 0.0)
+    if not begin < 0.0 or slope(problem, work, centre, u, first, second, 1.0) <= -1e-6 * begin:
+        return 1.0
+    low, high = 0.0, 1.0
+    for _ in range(30):
+        t = 0.5 * (low + high)
+        if slope(problem, work, centre, u, first, second, t) > 0.0:
+            high = t
+        else:
+            low = t
+    return high
+
+
+@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, boolean)", borrows=True)
+def squeeze(
+    problem: Problem, ordering: Ordering, work: Work, centre: Array, d: Array, u: Array, twice: bool
+) -> int:  # fmt: skip
+    """Minimise 1/2 d^T M d + sum p^2 / 2 k over d, p the pushes of soft gaps; return the number of factorisations.
+
+    Strictly convex and piecewise quadratic: Newton's method with exact line search ends at the minimum after finitely
+    many steps. The factors at hand are those of the modes at hand. They solve to rounding over `SOFT` of the shift, and
+    pushes show it: `twice` asks for the last step a second time.
+    """
+    g, share, factors = work[6], 0.0, 0
+    for it in range(MOST_FACTORS):
+        changed = press(problem, work, centre, u)
+        if it > 0 and changed == 0 and share == 1.0:
+            if not twice:
+                break
+            twice = False
+        if changed > 0:
+            factorise_modes(problem, ordering, work)
+            factors += 1
+        block_multiply(problem[1], d, g)
+        for i in range(len(g)):
+            for k in range(6):
+                g[i, k] = -g[i, k]
+        newton_direction(problem, ordering, work, g)
+        share = share_to_go(problem, work, centre, d, u)
+        for i in range(len(d)):
+            for k in range(6):
+                d[i, k] += share * work[5][i, k]
+        for c in range(problem[0][1][-1]):
+            u[c, 0] += share * work[4][c, 0]
+    return factors
+
+
+@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64)", borrows=True)
+def push_apart(problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, enough: float) -> int:
+    """Find the least d = M^-1 J^T p with gaps u = J d + w >= 0, p >= 0 where u = 0; return the factorisations.
+
+    p, u, d in `iterate` (p is where to begin). The method of multipliers: soft gaps push, and where they are pushed
+    from is moved until no gap changes by more than `enough`. What contradicts is met by least squares, and so is
+    every gap that is held, by pushes of either sign.
+    """
+    _p, u, centre, p, d = iterate
+    n, factors = problem[0][1][-1], 0
+    for c in range(n):
+        work[8][c] = -1
+    motion(problem, p, work[6], d, u)
+    for it in range(ROUNDS):
+        for c in range(n):
+            centre[c, 0], centre[c, 1] = p[c, 0], u[c, 0]
+        factors += squeeze(problem, ordering, work, centre, d, u, it == 0)
+        for c in range(n):
+            p[c, 0] = work[2][c, 0]
+        motion(problem, p, work[6], d, u)
+        change = 0.0
+        for c in range(n):
+            change = max(change, abs(u[c, 0] - centre[c, 1]))
+        if change <= enough:
+            break
+    return factors
+
+
+@kernel(f"UniTuple(float64, 2)(int64, {INDEX}, {POSES})", borrows=True)
+def farthest(n: int, index: Index, poses: Poses) -> tuple[float, float]:
+    """Return how far the gaps at the end are from where they should be, and the deepest."""
+    numbers, goal, gaps, far, deepest = index[0], index[2], poses[2][2], 0.0, 0.0
+    for f in range(n):
+        gap = gaps[f, 0] if numbers[ALL, f] else 0.0
+        far = max(far, abs(gap - goal[f]) if numbers[HELD, f] else -gap)
+        deepest = max(deepest, -gap)
+    return far, deepest
+
+
+@kernel(f"void({BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM})", borrows=True)
+def place_gaps(
+    bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem
+) -> None:
+    """Put contacts, masses and scales where the bodies are at the end of the step."""
+    x, R, geometry, frame, _moved, _rows = poses
+    force, zero, mu = state[3], state[7], problem[5]
+    for i in range(len(zero)):
+        for k in range(6):
+            zero[i, k] = 0.0
+    place_contacts(problem[0], index[0][WHICH], features[1], geometry[2], x[2], frame, problem[4])
+    momentum(bodies, R[2], force, zero, zero, 0.0, 1.0, problem[1], problem[2], problem[3])
+    for c in range(problem[0][1][-1]):
+        mu[c] = 0.0
+    step_sizes(problem[0], mu, problem[2], problem[6])
+
+
+@kernel(f"Tuple((boolean, int64))({POSES}, {INDEX}, {PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64)", borrows=True)
+def close_gaps(
+    poses: Poses, index: Index, problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, enough: float
+) -> tuple[bool, int]:
+    """Find the shift that removes the gaps to first order, from no pushes.
+
+    Returns whether those held do not contradict one another, and the number of factorisations.
+    """
+    numbers, goal, gaps, p, u = index[0], index[2], poses[2][2], iterate[3], iterate[1]
+    short = left = 0.0
+    for c in range(problem[0][1][-1]):
+        f = numbers[WHICH, c]
+        problem[4][c, 0], problem[5][c] = gaps[f, 0], 0.0
+        p[c, 0] = p[c, 1] = p[c, 2] = 0.0
+        if numbers[HELD, f]:
+            problem[4][c, 0], problem[5][c] = gaps[f, 0] - goal[f], -1.0
+            short = max(short, abs(problem[4][c, 0]))
+    factors = push_apart(problem, ordering, work, iterate, enough)
+    for c in range(problem[0][1][-1]):
+        left = max(left, abs(u[c, 0]) if numbers[HELD, numbers[WHICH, c]] else 0.0)
+    return left <= max(CLOSE, 0.1 * short), factors
+
+
+@kernel(f"boolean({PROBLEM}, {WORK}, {A2})", borrows=True)
+def strains(problem: Problem, work: Work, d: Array) -> bool:
+    """Return whether a shift d is out of proportion to the gaps it removes, in the metric of the mass."""
+    block_multiply(problem[1], d, work[6])
+    spent = needed = 0.0
+    for i in range(len(d)):
+        for k in range(6):
+            spent += d[i, k] * work[6][i, k]
+    for c in range(problem[0][1][-1]):
+        short = problem[4][c, 0] if problem[5][c] < 0.0 else min(problem[4][c, 0], 0.0)
+        needed += problem[6][c] * short * short
+    return bool(spent > STRAIN * needed)
+
+
+@kernel(
+    f"UniTuple(int64, 2)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ORDERING}, {WORK}, "
+    f"{ITERATE})",
+    borrows=True,
+)
+def project_end(
+    n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem,
+    ordering: Ordering, work: Work, iterate: Iterate,
+) -> tuple[int, int]:  # fmt: skip
+    """Move the end of the step (q in q1) until no gap is negative, those held are closed; see `projection`.
+
+    Every pass shifts by M^-1 J^T p with J and M where it begins, p >= 0 and p = 0 where it leaves a gap (to first
+    order), of either sign where the gap is held. Returns the passes, negative if it fails, `CONTRARY` if gaps that are
+    held are why, and the factorisations.
+    """
+    x, R, geometry, _frame, moved, _rows = poses
+    d, q1, size, factors = iterate[4], state[9], 0.0, 0
+    last = earlier = first = np.inf  # how far gaps were off in the three passes before
+    held = loosely = False
+    for f in range(n):
+        held, loosely = held or index[0][HELD, f] != 0, loosely or index[0][HELD, f] == LOOSELY
+    for i in range(len(q1)):
+        for k in range(7):
+            size = max(size, abs(q1[i, k]))
+    limit, allowed = max(CLOSE, 32.0 * EPS * size), max(ALLOWED, 32.0 * EPS * size)
+    for it in range(PROJECTIONS + 1):
+        far, deepest = farthest(n, index, poses)
+        if far <= limit or it == PROJECTIONS:
+            return (it if deepest <= allowed else -1 - it), factors
+        if held and far > max(SLOWEST * first, allowed):
+            return CONTRARY, factors
+        first, earlier, last = earlier, last, far
+        if it == 0:
+            sort_by_pair(n, index[0][ALL], index[0][OF], problem[0][1], index[0][WHICH])
+        place_gaps(bodies, features, state, poses, index, problem)
+        agree, used = close_gaps(poses, index, problem, ordering, work, iterate, 0.1 * limit)
+        factors += used
+        if not agree or (loosely and held and strains(problem, work, d)):
+            held = False
+            for f in range(n):
+                index[0][HELD, f] = 0
+            _agree, used = close_gaps(poses, index, problem, ordering, work, iterate, 0.1 * limit)
+            factors += used
+        turn_spins(R[2], d, 1.0, d)
+        move_bodies(q1, d, 1.0, q1)
+        for i in range(len(q1)):
+            moved[i] = 1
+        pose_bodies(q1, x[2], R[2])
+        evaluate(n, features, moved, x[2], R[2], geometry[1], geometry[2])
+    return -1 - PROJECTIONS, factors
+
+
+@kernel(
+    f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {A2}, {A2}, float64, int64, {A1})",
+    borrows=True,
+)
+def hold_pushing(
+    n: int, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index, problem: Problem,
+    p: Array, u: Array, rest: float, first: int, span: Array,
+) -> None:  # fmt: skip
+    """Mark the contacts whose law leaves them no speed: they end closed, or at the height of their rebound.
+
+    On the first pass, with no u known, those that pushed in the last step. With the laws at the middle gaps need not
+    end closed: they are held as far as that is no strain. span: as in `step.begin_step`.
+    """
+    x, R, geometry, _frame, _moved, rows = poses
+    bounce, marks, goal, row, reach = index[1], aside[0], aside[2], rows[0], state[7]
+    if not first:
+        single_pushes(problem, p, reach)
+        reached_speeds(problem, CANCELS / SLOW, reach)
+    for f in range(n):
+        marks[HELD, f], goal[f], marks[ALL, f] = 0, 0.0, index[0][ACTS, f]
+    for c in range(problem[0][1][-1]):
+        f = index[0][WHICH, c]
+        marks[HELD, f] = p[c, 0] > 0.0
+        if not first:
+            scale = 0.0
+            for side in range(2):
+                i = features[1][f, side]
+                if i >= 0:
+                    normal_row(geometry[1, f], features[1][f], side, x[1], R[1], row)
+                    for k in range(6):
+                        scale += abs(row[k]) * (abs(state[1][i, k]) + abs(state[8][i, k]) + reach[i, k // 3])
+            marks[HELD, f] = u[c, 0] <= SLOW * scale
+        if bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0:
+            at, e = geometry[1, f], span[8] * features[4][f, 1]
+            goal[f] = e * e * max(at[0] - rest * approach(at, features[1][f], x[1], R[1], state[1], row), 0.0)
+        elif span[7] > 0.0:
+            marks[HELD, f] *= LOOSELY
+
+
+@kernel(f"boolean({INDEX}, {INDEX}, {PROBLEM}, {A2})", borrows=True)
+def held_push(index: Index, aside: Index, problem: Problem, p: Array) -> bool:
+    """Return whether the contacts that were held closed are those that push."""
+    for c in range(problem[0][1][-1]):  # noqa: SIM110
+        if (aside[0][HELD, index[0][WHICH, c]] != 0) != (p[c, 0] > 0.0):
+            return False
+    return True

@@ -1,0 +1,264 @@
+"""Many steps of the theta scheme for free bodies in one call: search, solve, project, and on to the next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import kernel
+from ....arrays import Array, IntArray
+from ....contact.free_bodies.newton import PROBLEM, WORK, Problem, Work
+from ....contact.free_bodies.structure import A1, A2, I1, I2
+from ....linalg.block_lu import ORDERING, Ordering
+from .active_contacts import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
+from .body_kinematics import BODIES, FEATURES, Bodies, Features, group_pairs
+from .contact_modes import OPEN, note_modes
+from .contact_search import LOADS, SEARCH, Loads, Search, overlaps, search
+from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
+from .position_projection import ITERATE, STATE, Iterate, StateArrays
+from .step import DONE, EVENT, GAINS, GRAPH, ROOM, UNLISTED, begin_step, end_step, solve_step
+
+MEMORY = f"Tuple(({I2}, {I2}, {A2}, {A2}))"
+Memory = tuple[IntArray, IntArray, Array, Array]
+"""mark (f, 4): labels of the impulses; pairs found (f, 2); law by pair of shapes (s s, 3); law (f, 3)."""
+START, BEGUN, AGAIN, SOLVED = range(4)  # stages at which a step can be taken up again
+
+
+@kernel(f"boolean(int64, int64, {I2}, {MEMORY}, {I2}, {A2}, {A2}, int64)", borrows=True)
+def carry_over(
+    n: int, old: int, label: IntArray, memory: Memory, numbers: IntArray, impulse: Array, work: Array, shapes: int
+) -> bool:
+    """Give the n features found the impulses and modes of those with the same labels, and their laws.
+
+    Both lists are sorted. Returns whether the features are others than before.
+    """
+    mark, _pairs, table, law = memory
+    for f in range(old):
+        numbers[MODE, f] = numbers[NOW, f]
+        for k in range(3):
+            work[f, k] = impulse[f, k]
+    j, changed = 0, n != old
+    for f in range(n):
+        m = j
+        while m < old and not (
+            mark[m, 0] == label[f, 0]
+            and mark[m, 1] == label[f, 1]
+            and mark[m, 2] == label[f, 2]
+            and mark[m, 3] == label[f, 3]
+        ):
+            m += 1
+        changed = changed or m != f
+        numbers[NOW, f] = numbers[MODE, m] if m < old else OPEN
+        for k in range(3):
+            impulse[f, k] = work[m, k] if m < old else 0.0
+            law[f, k] = table[label[f, 0] * shapes + label[f, 2], k]
+        j = m + 1 if m < old else j
+    for f in range(n):
+        for k in range(4):
+            mark[f, k] = label[f, k]
+    return changed
+
+
+@kernel(f"void({BODIES}, {LOADS}, {A2}, float64)", borrows=True)
+def apply_loads(bodies: Bodies, loads: Loads, force: Array, t: float) -> None:
+    """Put the applied forces at time t."""
+    constant, shaking = loads[0], loads[1]
+    for i in range(len(force)):
+        for k in range(6):
+            force[i, k] = constant[i, k]
+    for s in range(len(shaking)):
+        a = np.sin(shaking[s, 3] * t + shaking[s, 4])
+        for i in range(len(force)):
+            for k in range(3):
+                force[i, k] -= bodies[0][i] * a * shaking[s, k]
+
+
+@kernel(f"boolean({A2})", borrows=True)
+def at_rest(v: Array) -> bool:
+    """Return whether nothing moves."""
+    rests = True
+    for i in range(len(v)):
+        for k in range(6):
+            rests = rests and v[i, k] == 0.0
+    return rests
+
+
+@kernel(f"boolean(int64, {I2}, {I2})", borrows=True)
+def same_pairs(n: int, found: IntArray, known: IntArray) -> bool:
+    """Return whether the first n rows of `found` are the pairs known."""
+    same = n == len(known)
+    for k in range(min(n, len(known))):
+        same = same and found[k, 0] == known[k, 0] and found[k, 1] == known[k, 1]
+    return same
+
+
+@kernel(
+    f"int64({A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
+    f"{ITERATE}, {I1})",
+    inline=True,
+    borrows=True,
+)
+def find_contacts(
+    span: Array, settings: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory, state: StateArrays,
+    poses: Poses, index: Index, aside: Index, problem: Problem, iterate: Iterate, count: IntArray,
+) -> int:  # fmt: skip
+    """Find the contacts of the next step and put everything at its middle; return DONE, or ROOM or GRAPH.
+
+    Where nothing has moved since the last step the contacts known still stand.
+    """
+    lists, n, still = find[2], count[2], int(settings[6] > 0.0 and settings[7] == span[1])
+    if not still:
+        count[7] = 0
+        n = search(find, loads, state, poses, span[1], settings[4])
+        if n > len(lists[0]):
+            count[3] = n
+            return ROOM
+        if carry_over(n, count[2], lists[2], memory, index[0], state[2], iterate[2], len(find[0][0])):
+            count[5] = 1
+        count[2] = n
+        count[3] = group_pairs(lists[1], n, memory[1], index[0][OF])
+        if not same_pairs(count[3], memory[1], problem[0][0]):
+            return GRAPH
+        for f in range(n):
+            aside[0][OF, f] = index[0][OF, f]
+    apply_loads(bodies, loads, state[3], span[0] + (1.0 - span[3]) * span[1])
+    features = (lists[0], lists[1], lists[3], lists[2], memory[3])
+    if not begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still):
+        count[7] = 0
+    return DONE
+
+
+@kernel(f"boolean({INDEX}, {PROBLEM}, {A2}, {A2})", borrows=True)
+def moved_from(index: Index, problem: Problem, impulse: Array, p: Array) -> bool:
+    """Return whether the impulses p are others than those of the last step."""
+    found = False
+    for c in range(problem[0][1][-1]):
+        f = index[0][WHICH, c]
+        found = found or p[c, 0] != impulse[f, 0] or p[c, 1] != impulse[f, 1] or p[c, 2] != impulse[f, 2]
+    return found
+
+
+@kernel(
+    f"int64({BODIES}, {FEATURES}, {LOADS}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, {ORDERING}, "
+    f"{WORK}, {WORK}, {ITERATE}, {A1}, float64, {I1}, {A1})",
+    inline=True,
+    borrows=True,
+)
+def solve_and_judge(
+    bodies: Bodies, features: Features, loads: Loads, state: StateArrays, poses: Poses, index: Index, aside: Index,
+    problem: Problem, beside: Problem, ordering: Ordering, work: Work, bench: Work, iterate: Iterate, span: Array,
+    tol: float, count: IntArray, log: Array,
+) -> int:  # fmt: skip
+    """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
+    n = count[2]
+    E, goal, factors, passes, slow, code, keeps = solve_step(
+        n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span, tol,
+        count[4], count[7] > 0 and count[4] == 0,
+    )  # fmt: skip
+    log[0], log[1] = E, goal
+    log[2] += factors
+    log[3] += passes
+    log[4] += slow
+    if code != DONE:
+        return int(code)
+    count[1], count[7] = SOLVED, int(keeps > 0.0 and span[7] == 0.0)
+    if moved_from(index, problem, state[2], iterate[0]):
+        log[6] = max(log[6], 1.0)
+    if span[7] == 0.0:
+        count[6] = find_impact(index, problem, state[2], iterate[0])
+    if count[6] >= 0:
+        log[9] = work_gain(bodies, loads[4], state, poses, problem, iterate, span)
+        if span[7] == 1.0:
+            note_acting(n, index, aside)
+        if log[9] > GAIN or span[7] > 0.0:
+            return GAINS
+    return DONE
+
+
+@kernel(
+    f"boolean({STATE}, {POSES}, {INDEX}, {PROBLEM}, {WORK}, {ITERATE}, {A1}, {I1}, {A1}, {A1}, {A1})",
+    inline=True,
+    borrows=True,
+)
+def leave_step(
+    state: StateArrays, poses: Poses, index: Index, problem: Problem, work: Work, iterate: Iterate, span: Array,
+    count: IntArray, log: Array, place: Array, speed: Array,
+) -> bool:  # fmt: skip
+    """Put the state at the end of the step, and its rows of the records; return whether nothing moved or moves."""
+    n = count[2]
+    for f in range(n):
+        log[5] = min(log[5], poses[2][2, f, 0])
+    cone, changed = note_modes(n, index, problem, iterate, state[5], work)
+    log[7], log[8], log[10] = cone, changed + count[5] + span[7], span[8]
+    log[11] = count[6] + 1 if span[7] > 0.0 else 0
+    was = at_rest(state[1])
+    stays = end_step(n, state, poses, index, problem, iterate[0])
+    for i in range(len(state[0])):
+        for k in range(7):
+            place[7 * i + k] = state[0][i, k]
+        for k in range(6):
+            speed[6 * i + k] = state[1][i, k]
+    return was and stays
+
+
+@kernel(
+    f"int64({A2}, {A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
+    f"{PROBLEM}, {ORDERING}, {WORK}, {WORK}, {ITERATE}, {I1}, {A2}, {A2}, {A2})",
+    borrows=True,
+)
+def advance_bodies(
+    spans: Array, settings: Array, span: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory,
+    state: StateArrays, poses: Poses, index: Index, aside: Index, problem: Problem, beside: Problem, ordering: Ordering,
+    work: Work, bench: Work, iterate: Iterate, count: IntArray, log: Array, places: Array, speeds: Array,
+) -> int:  # fmt: skip
+    """Take the steps spans[count[0]:], rows (t, dt, t_end); return DONE, or why the caller has to help.
+
+    settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
+    has moved, the step for which the contacts known still stand, whether to stop where contacts change, whether the
+    laws hold at the middle (2: with the contacts that acted when they first did), the fraction of all restitution
+    that is kept); a step under other laws than at its end ends with GAINS, and what an impact in it gains. span (9,)
+    is work space: an array made here would have all others counted wherever they are touched.
+    count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
+    features are others than at the end of the last step, the feature of the largest impact, whether the factors of
+    the last step still stand if nothing has moved).
+    log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end, how
+    it was solved (see `compiled.PATHS`), how far the impulses leave the friction cones (relative), contacts that
+    changed, gain of energy (relative), fraction of the restitution kept, feature because of which the laws hold at the
+    middle (+ 1).
+    places, speeds: rows of q and v at the end of every step.
+    """
+    lists = find[2]
+    features = (lists[0], lists[1], lists[3], lists[2], memory[3])
+    span[3], span[4], span[5], span[6] = settings[0], settings[1], settings[2], settings[5]
+    span[7], span[8] = settings[9], settings[10]
+    while count[0] < len(spans):
+        s = count[0]
+        for k in range(3):
+            span[k] = spans[s, k]
+        if count[1] == START:
+            code = find_contacts(
+                span, settings, bodies, loads, find, memory, state, poses, index, aside, problem, iterate, count
+            )
+            if code != DONE:
+                return code
+            count[1] = BEGUN
+        if count[1] == AGAIN:
+            known, count[7] = int(span[7] > 1.0), 0
+            begin_again(count[2], bodies, features, state, poses, index, aside, problem, iterate, span, known)
+            count[1] = BEGUN
+        if count[1] == BEGUN:
+            code = solve_and_judge(
+                bodies, features, loads, state, poses, index, aside, problem, beside, ordering, work, bench, iterate,
+                span, settings[3], count, log[s],
+            )  # fmt: skip
+            if code != DONE:
+                return code
+        if overlaps(find, loads, state, poses, count[2]):
+            return UNLISTED
+        stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], places[s], speeds[s])
+        settings[7] = span[1] if stays else 0.0
+        count[0], count[1], count[4], count[5] = s + 1, START, 0, 0
+        settings[9] = span[7] = 0.0
+        settings[10] = span[8] = 1.0
+        if settings[8] > 0.0 and log[s, 8] > 0.0:
+            return EVENT
+    return DONE

@@ -1,0 +1,133 @@
+"""The arrays that the kernels of `step_loop` work in, for one system of free bodies."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....arrays import Array, IntArray
+from ....mechanics.collision.features import Feature, Found
+from ....mechanics.names import GROUND
+from ....mechanics.spatial.forces import Shaking
+from ....mechanics.spatial.system import SpatialSystem
+
+
+class Workspace:
+    """Arrays of the kernels for one system, reused from step to step.
+
+    Attributes
+    ----------
+    system : SpatialSystem
+    shapes : Shapes
+    span, bodies, loads, state, poses, index, problem, ordering, work, bench, iterate, memory, find : tuple
+        Arguments of `step_loop.advance_bodies`.
+    count : IntArray, shape (8,)
+        See `step_loop.advance_bodies`.
+    """
+
+    def __init__(self, system: SpatialSystem) -> None:
+        n = len(system.bodies)
+        self.system, self.shapes = system, system.contacts.shapes
+        inertia = np.array([body.inertia for body in system.bodies])
+        ball = np.array([np.array_equal(J, J[0, 0] * np.eye(3)) for J in inertia], dtype=np.int64)
+        self.bodies = (np.array([body.mass for body in system.bodies]), inertia, ball)
+        self.weight = np.zeros((n, 6))
+        self.weight[:, :3] = self.bodies[0][:, None] * np.array(system.gravity)
+        shakings = [
+            [*(f.amplitude * x for x in f.direction), 2.0 * math.pi * f.frequency, f.phase]
+            for f in system.forces
+            if isinstance(f, Shaking)
+        ]
+        self.loads = (
+            self.weight.copy(),
+            np.array(shakings, dtype=np.float64).reshape(-1, 5),
+            system.contacts.radii.copy(),
+            np.zeros(n),
+            self.weight,
+        )  # fmt: skip
+        self.table = _laws(system)
+        self.q, self.v, self.q1 = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 7))
+        self.vectors = [np.zeros((n, 6)) for _ in range(6)]
+        self.solid = [(np.zeros((n, 4, 3)), np.zeros((n, 4, 3)), np.zeros((n, 6))) for _ in range(2)]
+        self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
+        self.turns[:, n] = np.eye(3)
+        self.pair = np.zeros((0, 2), dtype=np.int64)
+        self.count, self.span = np.zeros(8, dtype=np.int64), np.zeros(9)
+        self.buffers = self.shapes.buffers()
+        self.reserve(self.buffers.room)
+
+    def reserve(self, room: int) -> None:
+        """Make room for so many features; what was known of contacts is forgotten."""
+        n, b = len(self.v), self.buffers
+        b.reserve(room)
+        ahead = Found._make(np.zeros_like(part) for part in b.answer)
+        self.find: Any = (tuple(self.shapes.arrays), b.space[:5], tuple(b.answer), tuple(ahead))
+        self.impulse = np.zeros((room, 3))
+        self.state: Any = (self.q, self.v, self.impulse, *self.vectors, self.q1)
+        self.iterate: Any = (*(np.zeros((room, 3)) for _ in range(4)), np.zeros((n, 6)))
+        self.poses: Any = (
+            self.places,
+            self.turns,
+            np.zeros((3, room, 7)),
+            np.zeros((6, 3)),
+            np.zeros(n + 1, dtype=np.int64),
+            np.zeros((3, 7)),
+        )  # fmt: skip
+        self.indices: Any = [
+            (np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room)) for _ in range(2)
+        ]  # fmt: skip
+        self.memory: Any = (
+            np.zeros((room, 4), dtype=np.int64), np.zeros((room, 2), dtype=np.int64), self.table, np.zeros((room, 3))
+        )  # fmt: skip
+        self.by_contact = [
+            (
+                (np.zeros((room, 3, 3)), *(np.zeros((room, 3)) for _ in range(2))),
+                np.zeros((room, 3)),
+                np.zeros(room),
+                np.zeros(room),
+            )
+            for _ in range(2)
+        ]
+        self.by_row = [
+            (np.zeros((room, 3, 3)), *(np.zeros((room, 3)) for _ in range(3)), np.zeros(room, dtype=np.int64))
+            for _ in range(2)
+        ]
+        self.count[2] = 0
+        self.join(self.pair)
+
+    def join(self, pair: IntArray) -> None:
+        """Take the pairs of bodies that may touch, and analyse their graph."""
+        from ....linalg.block_lu import analyse, block_at
+
+        n = len(self.v)
+        self.pair = np.ascontiguousarray(pair)
+        self.ordering: Any = analyse(n, np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
+        rank, start, rows = self.ordering[1], self.ordering[2], self.ordering[3]
+        slot = np.full((len(pair), 4), -1, dtype=np.int64)
+        for k, (i, j) in enumerate(pair.tolist()):
+            for m, (x, y) in enumerate(((j, j), (i, i), (j, i), (i, j))):
+                if x >= 0 and y >= 0:
+                    slot[k, m] = block_at(n, rank[x], rank[y], start, rows)
+        self.problems: Any = [
+            ((self.pair, np.zeros(len(pair) + 1, dtype=np.int64), slot, *frames), *solid, w, mu, rho)
+            for solid, (frames, w, mu, rho) in zip(self.solid, self.by_contact, strict=True)
+        ]
+        works: Any = [
+            (np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *(np.zeros((n, 6)) for _ in range(3)), mode)
+            for *by_row, mode in self.by_row
+        ]
+        self.work, self.bench = works
+
+
+def _laws(system: SpatialSystem) -> Array:
+    """Return mu, eps_n, eps_t of every pair of shapes, shape (s s, 3)."""
+    contacts, labels = system.contacts, system.contacts.shapes.labels
+    bodies = [contacts.shapes.bodies[k] if k >= 0 else GROUND for k in contacts.shapes.arrays.table[:, 1].tolist()]
+    table, nothing = np.zeros((len(labels), len(labels), 3)), np.zeros(19)
+    for i, a in enumerate(labels):
+        for j, b in enumerate(labels):
+            law = contacts.law(Feature(id="", kind=1, bodies=(bodies[i], bodies[j]), data=nothing, shapes=(a, b)))
+            table[i, j] = law.mu, law.eps_n, law.eps_t
+    return table.reshape(-1, 3)

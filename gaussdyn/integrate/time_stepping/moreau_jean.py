@@ -1,0 +1,223 @@
+"""Moreau-Jean time stepping: the theta scheme on the velocity level, impacts included.
+
+Sources: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Jean (1999), The non-smooth
+contact dynamics method. The laws hold at the end of the step, see `step_problem`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...arrays import EPS, Array, scalar
+from ...contact.resolve import reactions
+from ...contact.snapshot import Activation
+from ...errors import InputError
+from ...mechanics.spatial.system import SpatialSystem
+from ...mechanics.state import State
+from ...mechanics.system import System
+from ...programs.solution.residuals import TOL
+from ...programs.solution.solution import Solution
+from ..contact_modes import row_modes
+from ..stepper import Control, Rebuilt, Step, Work, check_span, held_control
+from .fixed_point import solved
+from .impact_dissipation import lifted
+from .late_contacts import late, told
+from .step_problem import Guess, ThetaProblem
+
+if TYPE_CHECKING:
+    from .compiled.free_bodies import CompiledBodies
+    from .compiled.lazy_step import ManySteps
+
+NOTHING = 1e-9  # of the largest impulse: one that may be rounding
+GONE = 1e-120  # m/s, N s; what is left of a motion that has stopped would go on shrinking until its square vanishes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreauJean:
+    """The theta scheme of Moreau and Jean for any `System`.
+
+    Order 2 in smooth motion, bilateral and planar contacts included, with theta = 1/2 (order 1 where a slip turns
+    its direction in space); order 1 at impacts and at changes between stick, slip and open, whose times are known to
+    within a step. Coulomb's law, the contact laws and joint rates hold at the end of every step to the residual of
+    the solution (at its midpoint where passes do not settle, an event: four-bars that lie flat), and no gap is
+    negative and no joint open by more than 1e-10 m (or the rounding of the coordinates): positions are projected, see
+    `projection`. A contact that closes within a step acts in that step.
+
+    Parameters
+    ----------
+    dt : float
+        Step, s; > 0. The last step is shortened to end at `t_max` exactly.
+    theta : float
+        1/2 (conserves energy) to 1 (damps); below 1/2 the scheme gains energy.
+    activation : Activation
+        When a gap counts as closed.
+    project : bool
+        Whether positions are projected. Without it closed gaps keep what is left of the step in which they closed
+        (up to dt |u_N|), joints and curved contacts are off by O(dt^2) without piling up.
+    tol : float
+        Residual E of a contact problem that counts as solved; > 0.
+    compiled : bool
+        Whether kernels take the steps where they can, many times faster: of free bodies in space with contacts (no
+        joints, no rolling resistance, one coefficient of friction per pair) under gravity, shaking and control. A step
+        that they cannot solve is taken by the interpreted scheme, as everything else is.
+
+    Raises
+    ------
+    InputError
+        dt <= 0, theta outside [0.5, 1], tol <= 0, NaN.
+    """
+
+    dt: float = 1e-3
+    theta: float = 0.5
+    activation: Activation = field(default_factory=Activation)
+    project: bool = True
+    tol: float = TOL
+    compiled: bool = True
+    name: ClassVar[str] = "moreau_jean"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dt", scalar("dt", self.dt, low=0.0, open_low=True))
+        object.__setattr__(self, "theta", scalar("theta", self.theta, low=0.5, high=1.0))
+        object.__setattr__(self, "tol", scalar("tol", self.tol, low=0.0, open_low=True))
+        if not isinstance(self.activation, Activation):
+            raise InputError("activation", repr(self.activation), "an Activation")
+        for name in ("project", "compiled"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(name, repr(getattr(self, name)), "True or False")
+
+    def settings(self) -> dict[str, Any]:
+        """Return name and settings, ready for JSON."""
+        closed = {"gap": self.activation.gap, "speed": self.activation.speed}
+        plain = {name: getattr(self, name) for name in ("name", "dt", "theta", "project", "tol", "compiled")}
+        return {**plain, "activation": closed}
+
+    def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
+        """Return one step of length dt, or shorter if it would pass `t_max`.
+
+        Raises
+        ------
+        InputError
+            `t_max` is not after the state; a function of the system or the control returns NaN or a wrong shape.
+        """
+        check_span(state, t_max)
+        dt, t_end = self.span(state.t, t_max)
+        held = held_control(control, state)
+        kernels = self.kernels(system)
+        if kernels is not None:
+            return kernels.advance(self, state, dt, t_end, held)
+        problem = self.problem(system, state, dt, t_end, held)
+        guess, solution = solved(problem)
+        return _step(guess, solution, held)
+
+    def rebuild(
+        self, system: System, start: State, state: State, dt: float, control: Array | None, *, unsettled: str = "",
+        restitution: float = 1.0,
+    ) -> Rebuilt:  # fmt: skip
+        """Return the step from `start` to `state`, from the two states alone.
+
+        A step with the laws at its midpoint needs to be told so, by the row because of which; and what was kept of
+        the restitution.
+        """
+        problem = self.problem(system, start, dt, state.t, control).at_middle(unsettled).keeping(restitution)
+        problem = told(problem, start.memory.keys(), state)
+        claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
+        least = NOTHING * max((float(np.abs(p).max()) for p in claimed.values()), default=0.0)
+        pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
+        known = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing, state.q)
+        while ids := late(known):
+            known = known.problem.joined(ids).guess(state.v, pushing, state.q)
+        if known.contrary:
+            known = known.problem.independent().guess(state.v, pushing, state.q)
+        found = known.problem.guess(state.v, known.stopped(state.v, claimed) | pushing)
+        obeyed = tuple(row for row in found.end.rows if row.id in found.problem.bounce)
+        return Rebuilt(dynamics=known.dynamics, q=found.end.q, places=(*found.end.passed, obeyed))
+
+    def advance_many(
+        self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
+    ) -> ManySteps | None:  # fmt: skip
+        """Take up to n steps in one call, up to one in which a contact changes; None where kernels take none."""
+        kernels = self.kernels(system)
+        if kernels is None:
+            return None
+        many = kernels.advance_many(self, state, n, held_control(control, state), t_max=t_max, whole=False)
+        return many if many.taken else None
+
+    def kernels(self, system: System) -> CompiledBodies | None:
+        """Return the system compiled, None if the interpreted scheme shall take its steps."""
+        if not self.compiled or not isinstance(system, SpatialSystem):
+            return None
+        from .compiled.free_bodies import CompiledBodies
+
+        return CompiledBodies.of(system)
+
+    def problem(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> ThetaProblem:
+        """Return what the step from a state is to solve."""
+        return ThetaProblem.at(
+            system, state, dt=dt, theta=self.theta, t_end=t_end, project=self.project, tol=self.tol,
+            activation=self.activation, control=control,
+        )  # fmt: skip
+
+    def span(self, t: float, t_max: float) -> tuple[float, float]:
+        """Return the length and the end of the next step: on the grid k dt where t is, and no sliver at the end."""
+        k = round(t / self.dt)
+        near = 1e-9 * self.dt + 8.0 * EPS * abs(t_max)
+        t_end = (k + 1) * self.dt if abs(t - k * self.dt) <= near else t + self.dt
+        if t_max > t_end + near:
+            return self.dt, t_end
+        return (self.dt if abs(t_max - t_end) <= near else t_max - t), t_max
+
+
+def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
+    """Collect what happened; without a usable velocity the state is the one before."""
+    problem, dynamics, rows = guess.problem, guess.dynamics, guess.end.rows
+    start = problem.start
+    if solution.x is None or not np.isfinite(solution.x).all():
+        return Step(
+            start=start, state=start, dt=problem.dt, solution=solution, dynamics=dynamics, reactions={}, rows=rows
+        )
+    impulses = reactions(dynamics, solution)
+    v_plus = np.where(np.abs(solution.x) < GONE, 0.0, solution.x)
+    return Step(
+        start=start,
+        state=State(t=problem.t_end, q=guess.end.q, v=v_plus, memory=_memory(guess, impulses)),
+        dt=problem.dt,
+        solution=solution,
+        dynamics=dynamics,
+        reactions=impulses,
+        modes=row_modes(dynamics, solution),
+        unsettled=problem.unsettled,
+        restitution=problem.kept,
+        rows=rows,
+        work=work_of(guess, solution.x, lifted(guess, solution.x)),
+        control=control,
+    )
+
+
+def _memory(guess: Guess, impulses: Mapping[str, Array]) -> dict[str, Array]:
+    """Return what the next step must know: the reactions, but not of contacts that rebound, and what is not ours.
+
+    Ids with a slash name a pair of bodies: those without a row are contacts that are no more.
+    """
+    rows = {row.id for row in guess.end.rows}
+    kept = {key: value for key, value in guess.problem.start.memory.items() if key not in rows and "/" not in key}
+    return kept | {
+        key: p for key, p in impulses.items() if (np.abs(p) >= GONE).any() and not guess.problem.rebounds(key)
+    }
+
+
+def work_of(guess: Guess, v_plus: Array, projection: float = 0.0) -> Work:
+    """Return v_mid . (M (v+ - v) - dt h), exactly the gain of kinetic energy less the work of h if M is constant."""
+    problem = guess.problem
+    middle, start = problem.middle, problem.start
+    v_mid = 0.5 * (start.v + v_plus)
+    impulse = middle.M @ (v_plus - start.v) - problem.dt * guess.force
+    power = problem.system.power(middle.t, middle.q, v_mid, middle.control)
+    return Work(
+        reactions=float(v_mid @ impulse),
+        forces=problem.dt * scalar("power(t, q, v)", power),
+        projection=projection,
+    )

@@ -1,0 +1,1 @@
+"""Shapes in space, and which of them may touch where."""

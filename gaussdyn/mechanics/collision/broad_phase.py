@@ -1,0 +1,233 @@
+"""The search for contacts, compiled: bounding boxes, a sweep along the axis of largest spread, then pair by pair.
+
+`find_features` is all that a compiled stepper calls; it allocates nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._jit import kernel
+from ...arrays import Array, IntArray
+from .box_box import ball_box, box_box
+from .capsule_box import capsule_box
+from .feature_kinematics import A1, A2
+from .primitives import A3, BOX, CAPSULE, ELLIPSOID, HALF_SPACE, I1, I2, KIND, NONE, SPHERE
+from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
+
+LABELS = 64  # more than any shape has features
+FRAME, SIZE, LOW, HIGH = 3, 12, 15, 18  # columns of `world`
+
+
+@kernel(f"void({I2}, {A2}, {A2}, {A3}, float64, {A1}, {A2})", borrows=True)
+def place(table: IntArray, forms: Array, x: Array, R: Array, reach: float, travel: Array, world: Array) -> None:
+    """Put shapes into space, with bounds along the axes of space that allow for reach and travel."""
+    for i in range(len(table)):
+        b = table[i, 1]
+        for a in range(3):
+            for c in range(4):
+                # The place is turned like an axis, and then moved.
+                k, step = (0, 1) if c == 3 else (FRAME + c, 3)
+                value = forms[i, k + step * a]
+                if b >= 0:
+                    value = (
+                        R[b, a, 0] * forms[i, k] + R[b, a, 1] * forms[i, k + step] + R[b, a, 2] * forms[i, k + 2 * step]
+                    )
+                    value += x[b, a] if c == 3 else 0.0
+                world[i, a if c == 3 else FRAME + 3 * a + c] = value
+            world[i, SIZE + a] = forms[i, SIZE + a]
+        margin = 0.5 * reach + (travel[b] if b >= 0 else 0.0)
+        for a in range(3):
+            extent, m = forms[i, 12], FRAME + 3 * a
+            if table[i, 0] == CAPSULE:
+                extent += abs(world[i, m + 2]) * forms[i, 13]
+            elif table[i, 0] == BOX or table[i, 0] == ELLIPSOID:
+                extent = abs(world[i, m]) * forms[i, 12]
+                extent += abs(world[i, m + 1]) * forms[i, 13] + abs(world[i, m + 2]) * forms[i, 14]
+            world[i, LOW + a], world[i, HIGH + a] = world[i, a] - extent - margin, world[i, a] + extent + margin
+
+
+@kernel(f"int64({I2}, {A2})", borrows=True)
+def widest(table: IntArray, world: Array) -> int:
+    """Return the axis of space along which the shapes are spread most."""
+    best, axis = -1.0, 0
+    for a in range(3):
+        low, high = np.inf, -np.inf
+        for i in range(len(table)):
+            if table[i, 0] != HALF_SPACE:
+                low, high = min(low, world[i, a]), max(high, world[i, a])
+        if high - low > best:
+            best, axis = high - low, a
+    return axis
+
+
+@kernel(f"void({A1}, {I1}, int64)", borrows=True)
+def sort_by(value: Array, order: IntArray, n: int) -> None:
+    """Sort the first n numbers of `order` by value, those of equal value by number (Shell's method)."""
+    step, run = 1, 1
+    while run < n and value[order[run - 1]] < value[order[run]]:
+        run += 1
+    if run >= n:
+        return
+    while step < n // 3:
+        step = 3 * step + 1
+    while step > 0:
+        for i in range(step, n):
+            k, j = order[i], i
+            while j >= step:
+                m = order[j - step]
+                if value[m] < value[k] or (value[m] == value[k] and m < k):
+                    break
+                order[j] = m
+                j -= step
+            order[j] = k
+        step //= 3
+
+
+@kernel(f"boolean({I1}, int64)", borrows=True)
+def listed(off: IntArray, key: int) -> bool:
+    """Return whether a key is in a sorted list."""
+    low, high = 0, len(off)
+    while low < high:
+        middle = (low + high) // 2
+        if off[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(off) and off[low] == key
+
+
+@kernel(f"void({A2}, int64, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+def meet(world: Array, a: int, b: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
+    """Add the contacts of shapes i and j of kinds a <= b; where the kinds are equal, i comes first."""
+    if b == HALF_SPACE:
+        on_half_space(world, a, i, j, limit, found)
+    elif b == ELLIPSOID:
+        return  # such pairs are refused when shapes are gathered, see `collision.Shapes`
+    elif a == BOX:
+        box_box(world, i, j, limit, room, found)
+    elif a == CAPSULE:
+        if b == CAPSULE:
+            capsule_capsule(world, i, j, limit, found)
+        else:
+            capsule_box(world, i, j, limit, found)
+    elif b == SPHERE:
+        sphere_sphere(world, i, j, limit, found)
+    elif b == CAPSULE:
+        ball_capsule(world, i, 0, NONE, j, limit, found, 0)
+    else:
+        ball_box(world, i, 0, NONE, j, limit, found)
+
+
+@kernel(f"void({I2}, {I1}, {A2}, int64, int64, float64, {A1}, {A2}, {A2})", borrows=True)
+def consider(
+    table: IntArray, off: IntArray, world: Array, p: int, q: int, reach: float, travel: Array, room: Array, found: Array
+) -> None:
+    """Add the contacts of two shapes, unless they belong to one body or never touch."""
+    i, j = min(p, q), max(p, q)
+    a, b = table[i, 1], table[j, 1]
+    if a == b or (len(off) > 0 and listed(off, i * len(table) + j)):
+        return
+    limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
+    a, b = table[i, 0], table[j, 0]
+    if a > b:
+        meet(world, b, a, j, i, limit, room, found)
+    else:
+        meet(world, a, b, i, j, limit, room, found)
+
+
+@kernel(f"void({I2}, {I1}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2})", borrows=True)
+def sweep(
+    table: IntArray, off: IntArray, reach: float, travel: Array,
+    world: Array, value: Array, order: IntArray, room: Array, found: Array,
+) -> None:  # fmt: skip
+    """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
+    axis, n = widest(table, world), 0
+    for i in range(len(table)):
+        if table[i, 0] == HALF_SPACE:
+            for j in range(len(table)):
+                if table[j, 0] != HALF_SPACE:
+                    consider(table, off, world, j, i, reach, travel, room, found)
+        else:
+            order[n], value[i] = i, world[i, LOW + axis]
+            n += 1
+    sort_by(value, order, n)
+    c1, c2 = (axis + 1) % 3, (axis + 2) % 3
+    for s in range(n):
+        i = order[s]
+        for t in range(s + 1, n):
+            j = order[t]
+            if world[j, LOW + axis] > world[i, HIGH + axis]:
+                break
+            apart = world[j, LOW + c1] > world[i, HIGH + c1] or world[i, LOW + c1] > world[j, HIGH + c1]
+            if not apart and world[j, LOW + c2] <= world[i, HIGH + c2] and world[i, LOW + c2] <= world[j, HIGH + c2]:
+                consider(table, off, world, i, j, reach, travel, room, found)
+
+
+@kernel(f"void({I2}, int64, {A2}, {A1}, {I1})", borrows=True)
+def put_in_order(table: IntArray, count: int, found: Array, value: Array, order: IntArray) -> None:
+    """Fill `order` with the rows of the contacts in the order of their ids: shape and feature of A, then of B."""
+    for c in range(count):
+        row = found[c + 1]
+        first = float(table[int(row[KIND + 1]), 2] * LABELS) + row[KIND + 2]
+        second = float(table[int(row[KIND + 3]), 3] * LABELS) + row[KIND + 4]
+        value[c], order[c] = first * float(LABELS * len(table)) + second, c
+    sort_by(value, order, count)
+
+
+@kernel(f"void({A2}, int64, {A2}, int64, int64, float64, {A2}, int64)", borrows=True)
+def to_body(forms: Array, i: int, found: Array, k: int, column: int, origin: float, data: Array, c: int) -> None:
+    """Turn a point (origin = 1) or direction (0) of shape i's frame into its body's frame."""
+    x, y, z = found[k, column], found[k, column + 1], found[k, column + 2]
+    for a in range(3):
+        m = FRAME + 3 * a
+        data[c, column + a] = origin * forms[i, a] + (forms[i, m] * x + forms[i, m + 1] * y + forms[i, m + 2] * z)
+
+
+@kernel(
+    f"int64({I2}, {A2}, {I1}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I1}, {I2}, {I2}, {A2})",
+    borrows=True,
+)
+def find_features(
+    table: IntArray, forms: Array, off: IntArray, x: Array, R: Array, reach: float, travel: Array,
+    world: Array, value: Array, order: IntArray, room: Array, found: Array,
+    kind: IntArray, bodies: IntArray, label: IntArray, data: Array,
+) -> int:  # fmt: skip
+    """Fill the last four arrays with all contacts and return how many there are; if more than fit, fill in nothing.
+
+    Parameters
+    ----------
+    table, forms, off : arrays
+        The s shapes, see `collision.ShapeArrays`.
+    x, R : Array, shape (n, 3) and (n, 3, 3)
+        Poses of the bodies.
+    reach : float
+    travel : Array, shape (n,)
+        Contacts are found whose gap is at most reach plus the travel of their two bodies, m.
+    world, value, order, room, found : arrays
+        Work space of shapes (s, 21), (max(s, c),) twice, (32, 3) and (c + 1, 24).
+    kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 19)
+        The contacts in the order of their ids: what `feature_kinematics` takes, numbers of the bodies A and B (-1 for
+        the ground), and (shape A, feature, shape B, feature).
+    """
+    found[0, 0] = 0.0
+    place(table, forms, x, R, reach, travel, world)
+    sweep(table, off, reach, travel, world, value, order, room, found)
+    count = int(found[0, 0])
+    if count > len(kind):
+        return count
+    put_in_order(table, count, found, value, order)
+    for c in range(count):
+        k = order[c] + 1
+        kind[c] = int(found[k, KIND])
+        for a in range(4):
+            label[c, a] = int(found[k, KIND + 1 + a])
+        for a in range(2):
+            i, column = label[c, 2 * a], 7 * a
+            bodies[c, a] = table[i, 1]
+            to_body(forms, i, found, k, column, 1.0, data, c)
+            to_body(forms, i, found, k, column + 3, 0.0, data, c)
+            data[c, column + 6] = found[k, column + 6]
+        to_body(forms, label[c, 2], found, k, 14, 0.0, data, c)
+        data[c, 17], data[c, 18] = found[k, 17], found[k, 18]
+    return count

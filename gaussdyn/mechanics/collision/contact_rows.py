@@ -1,0 +1,79 @@
+"""All contacts of a system in space at once, compiled: how its bodies move, and the rows of the contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._jit import kernel
+from ...arrays import Array, IntArray
+from .feature_kinematics import A1, A2, add_body, contact_frame, feature_geometry, feature_motion, rates_and_drifts
+from .primitives import A3, I1, I2
+
+
+@kernel(f"void({A1}, {A1}, {A2}, {A3}, {A2}, {A2}, {A3})")
+def body_motions(q: Array, v: Array, x: Array, R: Array, velocity: Array, omega: Array, turn: Array) -> None:
+    """Fill in how n bodies move, from q (7 n,) and v (6 n,); further entries, of the ground, are left alone.
+
+    Parameters
+    ----------
+    x, velocity, omega : Array, shape (n + 1, 3)
+        Mass centres, their velocities and the angular velocities, in space.
+    R, turn : Array, shape (n + 1, 3, 3) and (n + 1, 3, 6)
+        Body axes in space; omega = turn times the six velocities of the body.
+    """
+    for k in range(len(q) // 7):
+        w, a, b, c = q[7 * k + 3], q[7 * k + 4], q[7 * k + 5], q[7 * k + 6]
+        s = 2.0 / (w * w + a * a + b * b + c * c)  # as linalg.rotations.matrix_of, to the last bit
+        R[k, 0, 0], R[k, 0, 1], R[k, 0, 2] = 1.0 - s * (b * b + c * c), s * (a * b - w * c), s * (a * c + w * b)
+        R[k, 1, 0], R[k, 1, 1], R[k, 1, 2] = s * (a * b + w * c), 1.0 - s * (a * a + c * c), s * (b * c - w * a)
+        R[k, 2, 0], R[k, 2, 1], R[k, 2, 2] = s * (a * c - w * b), s * (b * c + w * a), 1.0 - s * (a * a + b * b)
+        for i in range(3):
+            x[k, i], velocity[k, i], omega[k, i] = q[7 * k + i], v[6 * k + i], 0.0
+            for j in range(3):
+                turn[k, i, 3 + j] = R[k, i, j]
+                omega[k, i] += R[k, i, j] * v[6 * k + 3 + j]
+
+
+@kernel(f"void({I1}, {A2}, {I2}, {A2}, {A3}, {A1})")
+def feature_gaps(kind: IntArray, data: Array, bodies: IntArray, x: Array, R: Array, gap: Array) -> None:
+    """Fill in the gaps (m) of contacts between the bodies numbered in `bodies`, shape (c, 2); -1 is the last entry."""
+    out = np.empty(7)
+    for c in range(len(kind)):
+        a, b = bodies[c, 0] % len(x), bodies[c, 1] % len(x)
+        feature_geometry(kind[c], data[c], x[a], R[a], x[b], R[b], out)
+        gap[c] = out[0]
+
+
+@kernel(f"void({I1}, {A2}, {I2}, {I1}, {A2}, {A3}, {A2}, {A2}, {A2}, {A3}, {A3}, {I1}, {A2}, {A3}, {A2}, {A1}, {A1})")
+def feature_rows(
+    kind: IntArray, data: Array, bodies: IntArray, start: IntArray,
+    x: Array, R: Array, v: Array, omega: Array, drift: Array, JX: Array, turn: Array, first: IntArray,
+    moved: Array, frame: Array, J: Array, rate: Array, second: Array,
+) -> None:  # fmt: skip
+    """Fill in the rows of c contacts between b bodies.
+
+    Parameters
+    ----------
+    kind, data, bodies : arrays, shape (c,), (c, 19) and (c, 2)
+        The contacts; -1 is the last body.
+    start : IntArray, shape (c + 1,)
+        Contact i has the rows start[i] to start[i + 1] - 1.
+    x, R, v, omega, drift : arrays, shape (b, 3), R (b, 3, 3)
+        How the bodies move, see `features.Motion`.
+    JX, turn : arrays, shape (b, 3, w)
+        v and omega of a body are JX and turn times the w velocities from number `first` on.
+    moved, frame : arrays, shape (c, 13) and (c, 6, 3)
+        Gap, normal, contact point and their rates; N, T1, T2 and their rates.
+    J : Array, shape (rows, nv)
+        Zeros on entry.
+    rate, second : Array, shape (rows,)
+        Rates, and what the second rates are without acceleration.
+    """
+    for i in range(len(kind)):
+        a, b = bodies[i, 0] % len(x), bodies[i, 1] % len(x)
+        m, f, rows = moved[i], frame[i], slice(start[i], start[i + 1])
+        feature_motion(kind[i], data[i], x[a], R[a], v[a], omega[a], x[b], R[b], v[b], omega[b], m)
+        contact_frame(m[1:4], m[7:10], f)
+        add_body(1.0, x[a], m[4:7], JX[a], turn[a], f, first[a], J[rows])
+        add_body(-1.0, x[b], m[4:7], JX[b], turn[b], f, first[b], J[rows])
+        rates_and_drifts(x[a], v[a], omega[a], drift[a], x[b], v[b], omega[b], drift[b], m, f, rate[rows], second[rows])

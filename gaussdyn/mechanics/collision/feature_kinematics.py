@@ -1,0 +1,299 @@
+"""The six pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
+
+Data of a feature: a (3), da (3), ra, b (3), db (3), rb, and of an edge over a rim e (3), low, high; a, da stand in the
+frame of body A and b, db, e in that of body B. The normal points from B into A and the gap is positive while they are
+apart.
+
+* BALL_PLANE: ball of radius ra about a; plane through b with the outward normal db.
+* BALL_BALL: balls of radii ra, rb about a and b.
+* BALL_LINE: ball of radius ra about a; line through b along db, with radius rb.
+* LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A. Parallel ones
+  are for that instant what BALL_LINE is.
+* ELLIPSOID_PLANE: ellipsoid about a with the half axes da (m) along the axes of the frame of A; plane as above.
+* EDGE_RIM: edge of radius ra through a along da, over the rim of a face: plane through b with the outward normal db,
+  which ends there in the direction e. The gap is that of the point a + s da over the rim, low <= s <= high, wherever
+  the bodies are: nearly parallel edges cross elsewhere after the smallest turn. All else is that of a ball about a,
+  where they crossed when the contact was found, so that the rate is the derivative of the gap there only.
+
+The contact point is where a ball or an ellipsoid touches (the pairs with a plane, BALL_LINE), or half-way between the
+two surfaces. Both bodies are taken as moving with their material at this one point, so that the reactions have no
+moment in sum.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import kernel
+from ...arrays import Array
+
+BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE, EDGE_RIM = 0, 1, 2, 3, 4, 5
+TURNOVER = -0.43  # normals steeper down than this use the other chart of frames: away from axes and common slopes
+A1, A2 = "float64[::1]", "float64[:,::1]"
+V3 = "UniTuple(float64, 3)"
+Vector = tuple[float, float, float]
+
+
+@kernel(f"{V3}({V3}, {V3})", borrows=True)
+def cross3(a: Vector, b: Vector) -> Vector:
+    """Return a x b."""
+    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+@kernel(f"float64({V3}, {V3})", borrows=True)
+def dot3(a: Vector, b: Vector) -> float:
+    """Return a . b."""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel(f"boolean({V3}, {V3})", borrows=True)
+def parallel(a: Vector, b: Vector) -> bool:
+    """Return whether lines along a and b are exactly parallel: across them there are many directions, none signed."""
+    m = cross3(a, b)
+    return dot3(m, m) == 0.0
+
+
+@kernel(f"{V3}({V3}, float64, {V3})", borrows=True)
+def along(a: Vector, s: float, b: Vector) -> Vector:
+    """Return a + s b."""
+    return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2])
+
+
+@kernel(f"{V3}({A2}, {A1}, int64)", borrows=True)
+def turned(R: Array, data: Array, i: int) -> Vector:
+    """Return R data[i:i+3]."""
+    x, y, z = data[i], data[i + 1], data[i + 2]
+    return (
+        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
+        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
+    )
+
+
+@kernel(f"{V3}({A2}, {V3})", borrows=True)
+def turned_back(R: Array, x: Vector) -> Vector:
+    """Return R^T x."""
+    return (
+        R[0, 0] * x[0] + R[1, 0] * x[1] + R[2, 0] * x[2],
+        R[0, 1] * x[0] + R[1, 1] * x[1] + R[2, 1] * x[2],
+        R[0, 2] * x[0] + R[1, 2] * x[1] + R[2, 2] * x[2],
+    )
+
+
+@kernel(f"{V3}({A1}, {V3})", borrows=True)
+def squared(data: Array, x: Vector) -> Vector:
+    """Return x with its entries times the squares of the half axes of an ellipsoid."""
+    return (data[3] * data[3] * x[0], data[4] * data[4] * x[1], data[5] * data[5] * x[2])
+
+
+@kernel(f"{V3}({A2}, {A1}, {V3})", borrows=True)
+def support(RA: Array, data: Array, n: Vector) -> Vector:
+    """Return the point of an ellipsoid farthest along n, from its centre: R h^2 R^T n / |h R^T n|."""
+    m = turned_back(RA, n)
+    p = squared(data, m)
+    k = 1.0 / math.sqrt(dot3(m, p))
+    return (
+        k * (RA[0, 0] * p[0] + RA[0, 1] * p[1] + RA[0, 2] * p[2]),
+        k * (RA[1, 0] * p[0] + RA[1, 1] * p[1] + RA[1, 2] * p[2]),
+        k * (RA[2, 0] * p[0] + RA[2, 1] * p[1] + RA[2, 2] * p[2]),
+    )
+
+
+@kernel(f"{V3}({A2}, {A1}, {V3}, {V3}, {V3})", borrows=True)
+def support_rate(RA: Array, data: Array, omega: Vector, n: Vector, dn: Vector) -> Vector:
+    """Return the rate of `support` while the body turns at omega and n changes at dn; it holds the curvature."""
+    p, turning = support(RA, data, n), along(dn, -1.0, cross3(omega, n))
+    k, dk = dot3(n, p), dot3(p, turning)  # |h R^T n| and its rate
+    x = squared(data, turned_back(RA, turning))
+    moved = (
+        RA[0, 0] * x[0] + RA[0, 1] * x[1] + RA[0, 2] * x[2],
+        RA[1, 0] * x[0] + RA[1, 1] * x[1] + RA[1, 2] * x[2],
+        RA[2, 0] * x[0] + RA[2, 1] * x[1] + RA[2, 2] * x[2],
+    )
+    return along(along(cross3(omega, p), 1.0 / k, moved), -dk / k, p)
+
+
+@kernel(f"float64({A2}, {A1}, {V3}, {V3}, {V3})", borrows=True)
+def rise_to_rim(RB: Array, data: Array, d: Vector, ea: Vector, n: Vector) -> float:
+    """Return how much higher above the face than its point a, d from b, an edge along ea is over the rim, m."""
+    e = turned(RB, data, 14)
+    k = dot3(e, ea)
+    s = -dot3(e, d) / k if k != 0.0 else 0.0
+    return float(max(data[17], min(data[18], s)) * dot3(n, ea))
+
+
+@kernel(f"{V3}({A1})", borrows=True)
+def triple3(x: Array) -> Vector:
+    """Return an array of three numbers as a tuple."""
+    return (x[0], x[1], x[2])
+
+
+@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1}, {A1})", borrows=True)
+def feature_motion(
+    kind: int, data: Array, xA: Array, RA: Array, vA: Array, wA: Array, xB: Array, RB: Array, vB: Array, wB: Array,
+    out: Array,
+) -> None:  # fmt: skip
+    """Fill `out` with gap (0), normal (1:4), contact point (4:7), and their rates: normal (7:10), point (10:13).
+
+    Poses x (3,), R (3, 3), velocities v (3,) of the origin of the body's frame and w (3,) of rotation, in space.
+    """
+    ra, rb = data[6], data[13]
+    omega_a, omega_b = triple3(wA), triple3(wB)
+    ea, arm_a = turned(RA, data, 3), turned(RA, data, 0)
+    eb, arm_b = turned(RB, data, 10), turned(RB, data, 7)
+    a, b = along(triple3(xA), 1.0, arm_a), along(triple3(xB), 1.0, arm_b)
+    va = along(triple3(vA), 1.0, cross3(omega_a, arm_a))
+    vb = along(triple3(vB), 1.0, cross3(omega_b, arm_b))
+    d, w = along(a, -1.0, b), along(va, -1.0, vb)
+    deb = cross3(omega_b, eb)
+    if kind == LINE_LINE and parallel(ea, eb):
+        kind = BALL_LINE
+    if kind in (BALL_PLANE, EDGE_RIM):
+        gap, n, dn = dot3(eb, d) - ra, eb, deb
+        c, dc = along(a, -ra, n), along(va, -ra, dn)
+        if kind == EDGE_RIM:
+            gap += rise_to_rim(RB, data, d, ea, n)
+    elif kind == ELLIPSOID_PLANE:
+        n, dn = eb, deb
+        p = support(RA, data, n)
+        gap, c = dot3(n, d) - dot3(n, p), along(a, -1.0, p)
+        dc = along(va, -1.0, support_rate(RA, data, omega_a, n, dn))
+    elif kind == LINE_LINE:
+        dea = cross3(omega_a, ea)
+        m, dm = cross3(ea, eb), along(cross3(dea, eb), 1.0, cross3(ea, deb))
+        k = math.sqrt(dot3(m, m))
+        n = along((0.0, 0.0, 0.0), 1.0 / k, m)
+        dk = dot3(n, dm)
+        dn = along(along((0.0, 0.0, 0.0), 1.0 / k, dm), -dk / k, n)
+        distance = dot3(n, d)
+        side = cross3(d, ea)
+        t = -dot3(side, n) / k
+        dside = along(cross3(w, ea), 1.0, cross3(d, dea))
+        dt = -(dot3(dside, n) + dot3(side, dn) + t * dk) / k
+        half, dhalf = 0.5 * (distance + rb - ra), 0.5 * (dot3(dn, d) + dot3(n, w))
+        gap = distance - ra - rb
+        c = along(along(b, t, eb), half, n)
+        dc = along(along(along(along(vb, dt, eb), t, deb), dhalf, n), half, dn)
+    else:
+        if kind == BALL_LINE:
+            s, ds = dot3(d, eb), dot3(w, eb) + dot3(d, deb)
+            d, w = along(d, -s, eb), along(along(w, -ds, eb), -s, deb)
+        distance = math.sqrt(dot3(d, d))
+        inverse = 1.0 / distance if distance > 0.0 else 0.0
+        n = along((0.0, 0.0, 0.0), inverse, d) if distance > 0.0 else (0.0, 0.0, 1.0)
+        speed = dot3(n, w)
+        dn = along(along((0.0, 0.0, 0.0), inverse, w), -speed * inverse, n)
+        gap = distance - ra - rb
+        if kind == BALL_LINE:
+            c, dc = along(a, -ra, n), along(va, -ra, dn)
+        else:
+            half = 0.5 * (distance + rb - ra)
+            c, dc = along(b, half, n), along(along(vb, 0.5 * speed, n), half, dn)
+    out[0] = gap
+    for i in range(3):
+        out[1 + i], out[4 + i], out[7 + i], out[10 + i] = n[i], c[i], dn[i], dc[i]
+
+
+@kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A2}, {A1})", borrows=True)
+def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB: Array, out: Array) -> None:
+    """Fill `out`, 7 numbers: gap, normal, contact point, at the poses x, R of the two bodies."""
+    ra, rb = data[6], data[13]
+    eb = turned(RB, data, 10)
+    a, b = along(triple3(xA), 1.0, turned(RA, data, 0)), along(triple3(xB), 1.0, turned(RB, data, 7))
+    d, ea = along(a, -1.0, b), turned(RA, data, 3)
+    if kind == LINE_LINE and parallel(ea, eb):
+        kind = BALL_LINE
+    if kind in (BALL_PLANE, EDGE_RIM):
+        distance, n = dot3(eb, d), eb
+        c = along(a, -ra, n)
+        rb = 0.0
+        if kind == EDGE_RIM:
+            distance += rise_to_rim(RB, data, d, ea, n)
+    elif kind == ELLIPSOID_PLANE:
+        n, p = eb, support(RA, data, eb)
+        distance, c = dot3(eb, d) - dot3(eb, p), along(a, -1.0, p)
+        ra, rb = 0.0, 0.0
+    elif kind == LINE_LINE:
+        m = cross3(ea, eb)
+        k = 1.0 / math.sqrt(dot3(m, m))
+        n = along((0.0, 0.0, 0.0), k, m)
+        distance = dot3(n, d)
+        c = along(along(b, -k * dot3(cross3(d, ea), n), eb), 0.5 * (distance + rb - ra), n)
+    else:
+        if kind == BALL_LINE:
+            d = along(d, -dot3(d, eb), eb)
+        distance = math.sqrt(dot3(d, d))
+        n = along((0.0, 0.0, 0.0), 1.0 / distance, d) if distance > 0.0 else (0.0, 0.0, 1.0)
+        c = along(a, -ra, n) if kind == BALL_LINE else along(b, 0.5 * (distance + rb - ra), n)
+    out[0] = distance - ra - rb
+    for i in range(3):
+        out[1 + i], out[4 + i] = n[i], c[i]
+
+
+@kernel(f"void({A1}, {A1}, {A2})", borrows=True)
+def contact_frame(n: Array, rates: Array, frame: Array) -> None:
+    """Fill rows 0-2 of `frame` with N, T1, T2 (right-handed, a function of n alone), rows 3-5 with their rates.
+
+    T1 = x and T2 = y at n = z; T1 = x and T2 = -y at n = -z. Each of two charts is smooth beyond its border, where
+    n_z = TURNOVER. Source: J. R. Frisvad, Building an orthonormal basis from a 3D unit vector (2012).
+
+    Parameters
+    ----------
+    n, rates : Array, shape (3,)
+        The normal and its time derivative.
+    frame : Array, shape (6, 3)
+    """
+    s = 1.0 if n[2] > TURNOVER else -1.0
+    a = -1.0 / (s + n[2])
+    da = a * a * rates[2]
+    x, y, dx, dy = n[0], n[1], rates[0], rates[1]
+    b, db = x * y * a, dx * y * a + x * dy * a + x * y * da
+    for i in range(3):
+        frame[0, i], frame[3, i] = n[i], rates[i]
+    frame[1, 0], frame[1, 1], frame[1, 2] = 1.0 + s * x * x * a, s * b, -s * x
+    frame[2, 0], frame[2, 1], frame[2, 2] = b, s + y * y * a, -y
+    frame[4, 0], frame[4, 1], frame[4, 2] = s * x * (2.0 * dx * a + x * da), s * db, -s * dx
+    frame[5, 0], frame[5, 1], frame[5, 2] = db, y * (2.0 * dy * a + y * da), -dy
+
+
+@kernel(f"void(float64, {A1}, {A1}, {A2}, {A2}, {A2}, int64, {A2})", borrows=True)
+def add_body(
+    sign: float, x: Array, point: Array, JX: Array, turn: Array, frame: Array, first: int, J: Array
+) -> None:  # fmt: skip
+    """Add sign times the velocity of a body's material at `point` to the rows of J, shape (k, nv).
+
+    Rows 0-2 take the velocity along N, T1, T2, rows 3 and 4 the angular velocity about T1 and T2. The columns of JX and
+    turn, shape (3, w), belong to the columns of J from `first` on.
+    """
+    arm = (point[0] - x[0], point[1] - x[1], point[2] - x[2])
+    for j in range(JX.shape[1]):
+        w = (turn[0, j], turn[1, j], turn[2, j])
+        v = along((JX[0, j], JX[1, j], JX[2, j]), 1.0, cross3(w, arm))
+        if v != (0.0, 0.0, 0.0) or w != (0.0, 0.0, 0.0):
+            for i in range(J.shape[0]):
+                f = triple3(frame[i if i < 3 else i - 2])
+                J[i, first + j] += sign * dot3(f, v if i < 3 else w)
+
+
+@kernel(f"void({A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1})", borrows=True)
+def rates_and_drifts(
+    xA: Array, vA: Array, wA: Array, driftA: Array, xB: Array, vB: Array, wB: Array, driftB: Array, motion: Array,
+    frame: Array, rate: Array, drift: Array,
+) -> None:  # fmt: skip
+    """Fill rate and drift, shape (k,), from what `feature_motion` and `contact_frame` gave.
+
+    With u the relative velocity of the material at the contact point c, which itself moves at dc/dt:
+    d(t.u)/dt = t.(J a part) + t.(driftA - driftB + wA x (dc/dt - vA) - wB x (dc/dt - vB)) + dt/dt.u.
+    """
+    c, dc = (motion[4], motion[5], motion[6]), (motion[10], motion[11], motion[12])
+    omega_a, omega_b, va, vb = triple3(wA), triple3(wB), triple3(vA), triple3(vB)
+    u = along(va, 1.0, cross3(omega_a, along(c, -1.0, triple3(xA))))
+    u = along(u, -1.0, along(vb, 1.0, cross3(omega_b, along(c, -1.0, triple3(xB)))))
+    a = along(triple3(driftA), 1.0, cross3(omega_a, along(dc, -1.0, va)))
+    a = along(a, -1.0, along(triple3(driftB), 1.0, cross3(omega_b, along(dc, -1.0, vb))))
+    spin = along(omega_a, -1.0, omega_b)
+    for i in range(rate.shape[0]):
+        k = i if i < 3 else i - 2
+        f, df = triple3(frame[k]), triple3(frame[3 + k])
+        rate[i] = dot3(f, u) if i < 3 else dot3(f, spin)
+        drift[i] = dot3(f, a) + dot3(df, u) if i < 3 else dot3(df, spin)

@@ -1,0 +1,250 @@
+"""Contacts in space as data: a pair of primitives on two bodies, and the `Row` it makes at one state.
+
+Whatever the shapes, a contact is one of BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE and EDGE_RIM; see
+`feature_kinematics`. It holds while its nearest points stay where they are (on the face, within the edge); detection
+finds the ones that do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ...arrays import Array, IntArray, scalar, vector
+from ...errors import InputError
+from ..contact_law import ContactLaw
+from ..rows import Row, pair_of
+from .tangent_frames import in_chart
+
+KINDS = ("ball_plane", "ball_ball", "ball_line", "line_line", "ellipsoid_plane", "edge_rim")
+BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE, EDGE_RIM = range(6)
+FRICTIONLESS = ContactLaw()
+
+
+class Motion(Protocol):
+    """How a body moves at one state; the ground stands at the origin with zero velocity.
+
+    Attributes
+    ----------
+    x, R : Array, shape (3,) and (3, 3)
+        Origin of its frame in space, m, and the rotation from body axes to space.
+    v, omega : Array, shape (3,)
+        Velocity of that point, m/s, and angular velocity, rad/s, both in space axes.
+    J, turn : Array, shape (3, nv)
+        v = J v and omega = turn v.
+    drift : Array, shape (3,)
+        Acceleration of that point is J a + drift, m/s^2; that of the angle is turn a.
+    """
+
+    @property
+    def x(self) -> Array:
+        """Origin of its frame in space."""
+        ...
+
+    @property
+    def R(self) -> Array:
+        """Rotation from body axes to space."""
+        ...
+
+    @property
+    def v(self) -> Array:
+        """Velocity of the origin."""
+        ...
+
+    @property
+    def omega(self) -> Array:
+        """Angular velocity in space axes."""
+        ...
+
+    @property
+    def J(self) -> Array:
+        """Derivative of v with respect to the velocities of the system."""
+        ...
+
+    @property
+    def turn(self) -> Array:
+        """Derivative of omega with respect to the velocities of the system."""
+        ...
+
+    @property
+    def drift(self) -> Array:
+        """Acceleration of the origin without that of the velocities."""
+        ...
+
+
+class Bodies(NamedTuple):
+    """How b bodies move at one state: the attributes of `Motion`, stacked; the ground may be the last.
+
+    Attributes
+    ----------
+    x, R, v, omega, drift : Array, shape (b, 3), R (b, 3, 3)
+    J, turn : Array, shape (b, 3, w)
+        For those w velocities of the system that begin with number `first`.
+    first : IntArray, shape (b,)
+    """
+
+    x: Array
+    R: Array
+    v: Array
+    omega: Array
+    drift: Array
+    J: Array
+    turn: Array
+    first: IntArray
+
+
+class Found(NamedTuple):
+    """Contacts as arrays; detection gives them in the order of their ids.
+
+    Attributes
+    ----------
+    kind : IntArray, shape (c,)
+    bodies : IntArray, shape (c, 2)
+        Numbers of the bodies A and B, -1 for the ground.
+    label : IntArray, shape (c, 4)
+        (shape A, feature, shape B, feature), see `collision.Shapes.id`.
+    data : Array, shape (c, 19)
+        What `Feature` holds.
+    """
+
+    kind: IntArray
+    bodies: IntArray
+    label: IntArray
+    data: Array
+
+    def taken(self, which: slice | Sequence[int]) -> Found:
+        """Return some of the contacts."""
+        return Found(self.kind[which], self.bodies[which], self.label[which], self.data[which])
+
+    def pinned(self) -> Found:
+        """Return the contacts with points over rims that stay on their edges: every rate is that of its gap then."""
+        return self._replace(kind=np.where(self.kind == EDGE_RIM, BALL_PLANE, self.kind))
+
+    def gaps(self, bodies: Bodies) -> Array:
+        """Return the gaps, m, shape (c,)."""
+        from .contact_rows import feature_gaps
+
+        gaps = np.empty(len(self.kind))
+        feature_gaps(self.kind, self.data, self.bodies, bodies.x, bodies.R, gaps)
+        return gaps
+
+    def rows(
+        self, blanks: Sequence[Row], bodies: Bodies, nv: int, charts: Mapping[str, int] | None = None
+    ) -> list[Row]:  # fmt: skip
+        """Return the contacts at one state, for what `Feature.blank` gave for each.
+
+        Rates are the velocity of A's material relative to B's at the contact point, and the relative angular
+        velocity about T1 and T2; the first is exactly the derivative of the gap, unless an edge is over a rim, see
+        `pinned`. Tangents come from the chart that
+        their normal has by itself, or from the one that `charts` says for an id.
+
+        Raises
+        ------
+        InputError
+            NaN or infinity; names the contact.
+        """
+        from .contact_rows import feature_rows
+
+        start = np.zeros(len(blanks) + 1, dtype=np.int64)
+        start[1:] = np.cumsum([blank.size for blank in blanks])
+        size = int(start[-1])
+        moved, frames = np.empty((len(blanks), 13)), np.empty((len(blanks), 6, 3))
+        J, rate, drift = np.zeros((size, nv)), np.empty(size), np.empty(size)
+        feature_rows(self.kind, self.data, self.bodies, start, *bodies, moved, frames, J, rate, drift)
+        rows = [
+            blank.but(gap=gap, J=J[i:k], rate=rate[i:k], drift=drift[i:k], point=motion[4:7], frame=frame[:3])
+            for blank, gap, i, k, motion, frame in zip(
+                blanks, moved[:, 0].tolist(), start.tolist(), start[1:].tolist(), moved, frames, strict=False
+            )
+        ]
+        if not all(np.isfinite(x).all() for x in (moved, frames, rate, drift)):  # and so is J, which is made of them
+            return [replace(row) for row in rows]  # checks each
+        if charts:
+            rows = [in_chart(row, x[7:10], charts.get(row.id, 0)) for row, x in zip(rows, moved, strict=True)]
+        return rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Feature:
+    """A contact that may act: a primitive of body A against one of body B.
+
+    Parameters
+    ----------
+    id : str
+        Stable name, e.g. ``upper:c3/lower:f5``.
+    kind : int
+        BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE or EDGE_RIM.
+    bodies : (str, str)
+        Names of A, which the normal points into, and B, ``ground`` for the ground.
+    data : array_like, shape (19,) or (14,)
+        a (3), da (3), ra in the frame of A and b (3), db (3), rb, e (3) in that of B, low, high; directions of length
+        one, lengths in m (da of an ellipsoid: its half axes). Without the last five, which belong to EDGE_RIM
+        alone, zeros take their place.
+    shapes : (str, str)
+        Names of the two shapes, e.g. ("upper", "floor"); those of the bodies by default.
+
+    Raises
+    ------
+    InputError
+        An unknown kind, NaN, a negative radius, a direction that is not of length one.
+    """
+
+    id: str
+    kind: int
+    bodies: tuple[str, str]
+    data: Array
+    shapes: tuple[str, str] = ("", "")
+
+    def __post_init__(self) -> None:
+        if self.kind != EDGE_RIM and np.shape(self.data) == (14,):
+            object.__setattr__(self, "data", np.append(self.data, np.zeros(5)))
+        object.__setattr__(self, "data", vector(f"data of {self.id}", self.data, 19))
+        object.__setattr__(self, "shapes", (self.shapes[0] or self.bodies[0], self.shapes[1] or self.bodies[1]))
+        if self.kind not in range(6):
+            raise InputError(f"kind of {self.id}", self.kind, f"0 to 5: {', '.join(KINDS)}")
+        numbers = self.data.tolist()
+        scalar(f"radius of {self.id}", min(numbers[6], numbers[13]), low=0.0)
+        if self.kind == ELLIPSOID_PLANE and min(numbers[3:6]) <= 0.0:
+            raise InputError(f"half axes of {self.id}", numbers[3:6], "three numbers > 0")
+        rim = self.kind == EDGE_RIM
+        for needed, i in ((rim or self.kind == LINE_LINE, 3), (self.kind != BALL_BALL, 10), (rim, 14)):
+            length = math.hypot(*numbers[i : i + 3])
+            if needed and abs(length - 1.0) > 1e-9:
+                raise InputError(f"direction of {self.id}", f"length {length:.9g}", "length 1")
+
+    def geometry(self, xA: Array, RA: Array, xB: Array, RB: Array) -> tuple[float, Array, Array]:
+        """Return gap (m), normal and contact point at two poses x (3,), R (3, 3)."""
+        from .feature_kinematics import feature_geometry
+
+        out = np.empty(7)
+        feature_geometry(self.kind, self.data, xA, RA, xB, RB, out)
+        return float(out[0]), out[1:4], out[4:7]
+
+    def blank(self, law: ContactLaw = FRICTIONLESS) -> Row:
+        """Return the contact without the values that depend on the state; J has no columns."""
+        size = law.size
+        return Row(
+            id=self.id,
+            kind="contact" if size > 1 else "unilateral",
+            J=np.zeros((size, 0)),
+            rate=np.zeros(size),
+            drift=np.zeros(size),
+            mu=law.mu,
+            mu_s=law.mu_s,
+            mu_r=law.mu_r,
+            eps_n=law.eps_n,
+            eps_t=law.eps_t,
+            between=pair_of(self.id, self.bodies),
+        )
+
+    def row(self, a: Motion, b: Motion, law: ContactLaw = FRICTIONLESS) -> Row:
+        """Return the contact at one state: rows N, or N, T1, T2, or N, T1, T2, R1, R2, as `law` needs them."""
+        stacked = [np.stack([getattr(a, name), getattr(b, name)]) for name in Bodies._fields[:-1]]
+        bodies = Bodies._make([*stacked, np.zeros(2, dtype=np.int64)])
+        kind, pair, none = np.array([self.kind]), np.array([[0, 1]]), np.zeros((1, 4), dtype=np.int64)
+        (row,) = Found(kind, pair, none, self.data[None]).rows([self.blank(law)], bodies, a.J.shape[1])
+        return row

@@ -1,0 +1,149 @@
+"""What all searches for contacts share, compiled: primitives of shapes in their own frames, and the list of contacts.
+
+Few arrays go from kernel to kernel, for their many fields make calls slow, and no tuples of arrays, whose references
+are counted at every step:
+
+* ``world`` (s, 21): place (3) and frame (9, row by row) of every shape in space, its size (3), see
+  `collision.ShapeArrays`, and its lower (3) and upper (3) bounds.
+* ``found`` (c + 1, 24): row 0 counts the contacts found in column 0 (also those that no longer fit). Row k + 1 is
+  contact k: its data (19) in the frames of the two shapes, kind, shape A, feature, shape B, feature.
+"""
+
+from __future__ import annotations
+
+from ..._jit import kernel
+from ...arrays import Array
+from .feature_kinematics import A2, EDGE_RIM, V3, Vector, dot3
+
+A3, I1, I2 = "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
+LABEL = "UniTuple(int64, 4)"
+SPHERE, CAPSULE, BOX, ELLIPSOID, HALF_SPACE = 0, 1, 2, 3, 4
+EDGE, FACE, END = 8, 20, 1  # first numbers of the edges and faces of a box and of the ends of a capsule in labels
+RIM = 26  # the same of its edges where a point over one touches the face: another geometry than the edge, another label
+KIND = 19  # column of `found`
+NONE = (0.0, 0.0, 0.0)
+BORDER = 2e-8  # of the size: points this far beyond the border of a face still stand on it
+SAME = 1e-6  # of the size: points this close are one contact, axes this close to the best are as good
+
+
+@kernel(f"void({A2}, int64, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, float64)", borrows=True)
+def put(
+    found: Array, kind: int, label: tuple[int, int, int, int],
+    a: Vector, da: Vector, ra: float, b: Vector, db: Vector, rb: float,
+) -> None:  # fmt: skip
+    """Add a contact; points and directions stand in the frames of the two shapes."""
+    found[0, 0] += 1.0
+    c = int(found[0, 0])
+    if c >= len(found):
+        return
+    for k in range(3):
+        found[c, k], found[c, 3 + k], found[c, 7 + k], found[c, 10 + k] = a[k], da[k], b[k], db[k]
+    found[c, 6], found[c, 13], found[c, KIND] = ra, rb, kind
+    for k in range(14, KIND):
+        found[c, k] = 0.0
+    for k in range(4):
+        found[c, KIND + 1 + k] = label[k]
+
+
+@kernel(f"void({A2}, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, {V3}, float64, float64)", borrows=True)
+def put_over_rim(
+    found: Array, label: tuple[int, int, int, int],
+    a: Vector, da: Vector, ra: float, b: Vector, db: Vector, e: Vector, low: float, high: float,
+) -> None:  # fmt: skip
+    """Add a contact of an edge with the rim of a face, see `feature_kinematics`."""
+    put(found, EDGE_RIM, label, a, da, ra, b, db, 0.0)
+    c = int(found[0, 0])
+    if c < len(found):
+        found[c, 14], found[c, 15], found[c, 16], found[c, 17], found[c, 18] = e[0], e[1], e[2], low, high
+
+
+@kernel("UniTuple(float64, 2)(float64, float64, float64, float64, float64)", borrows=True)
+def along_both(t: float, half: float, y: float, slope: float, side: float) -> tuple[float, float]:
+    """Return how far back and on a point at t of an edge of half length `half` may go on it, and along the rim.
+
+    Along the rim it is at y of -side to side, and comes on by `slope` for each metre of the edge.
+    """
+    low, high = -half - t, half - t
+    if abs(slope) > 0.5:  # else it hardly moves along the rim
+        back, on = (-side - y) / slope, (side - y) / slope
+        low, high = max(low, min(back, on)), min(high, max(back, on))
+    return min(low, 0.0), max(high, 0.0)
+
+
+@kernel(f"{V3}({A2}, int64)", borrows=True)
+def size_of(world: Array, i: int) -> Vector:
+    """Return the size of shape i."""
+    return (world[i, 12], world[i, 13], world[i, 14])
+
+
+@kernel(f"float64({A2}, int64, int64)", borrows=True)
+def largest_half(world: Array, i: int, j: int) -> float:
+    """Return the largest half side of two boxes."""
+    a, b = size_of(world, i), size_of(world, j)
+    return max(max(a[0], a[1], a[2]), max(b[0], b[1], b[2]))
+
+
+@kernel(f"{V3}({A2}, int64)", borrows=True)
+def centre_of(world: Array, i: int) -> Vector:
+    """Return the place of shape i in space."""
+    return (world[i, 0], world[i, 1], world[i, 2])
+
+
+@kernel(f"{V3}({A2}, int64, int64)", borrows=True)
+def axis_of(world: Array, i: int, k: int) -> Vector:
+    """Return axis k of shape i in space."""
+    return (world[i, 3 + k], world[i, 6 + k], world[i, 9 + k])
+
+
+@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
+def to_space(world: Array, i: int, p: Vector) -> Vector:
+    """Return a point of shape i's frame in space."""
+    return (
+        world[i, 0] + (world[i, 3] * p[0] + world[i, 4] * p[1] + world[i, 5] * p[2]),
+        world[i, 1] + (world[i, 6] * p[0] + world[i, 7] * p[1] + world[i, 8] * p[2]),
+        world[i, 2] + (world[i, 9] * p[0] + world[i, 10] * p[1] + world[i, 11] * p[2]),
+    )
+
+
+@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
+def to_shape(world: Array, i: int, p: Vector) -> Vector:
+    """Return a point in space in shape i's frame."""
+    d = (p[0] - world[i, 0], p[1] - world[i, 1], p[2] - world[i, 2])
+    return (dot3(axis_of(world, i, 0), d), dot3(axis_of(world, i, 1), d), dot3(axis_of(world, i, 2), d))
+
+
+@kernel(f"{V3}(int64, float64)", borrows=True)
+def unit(k: int, s: float) -> Vector:
+    """Return s times the unit vector k."""
+    return (s if k == 0 else 0.0, s if k == 1 else 0.0, s if k == 2 else 0.0)
+
+
+@kernel(f"{V3}({V3}, int64)", borrows=True)
+def corner(half: Vector, c: int) -> Vector:
+    """Return corner c of a box in its frame."""
+    return (
+        half[0] if c & 1 else -half[0],
+        half[1] if c & 2 else -half[1],
+        half[2] if c & 4 else -half[2],
+    )
+
+
+@kernel(f"{V3}({V3}, int64)", borrows=True)
+def edge_middle(half: Vector, e: int) -> Vector:
+    """Return the middle of edge e of a box in its frame; it runs along axis e // 4."""
+    k = e // 4
+    u, v = half[(k + 1) % 3], half[(k + 2) % 3]
+    u, v = (u if e & 1 else -u), (v if e & 2 else -v)
+    return (v, 0.0, u) if k == 1 else ((u, v, 0.0) if k == 2 else (0.0, u, v))
+
+
+@kernel("int64(int64, boolean, boolean)", borrows=True)
+def edge_number(k: int, first: bool, second: bool) -> int:
+    """Return the number of the edge along axis k, on the positive side of axes k + 1 and k + 2 where said."""
+    return 4 * k + (1 if first else 0) + (2 if second else 0)
+
+
+@kernel(f"float64({V3})", borrows=True)
+def square(a: Vector) -> float:
+    """Return |a|^2."""
+    return dot3(a, a)

@@ -1,0 +1,280 @@
+"""Which contacts may act: the shapes of all bodies as flat arrays, and the search through them.
+
+The arrays are what a compiled stepper needs to call `broad_phase.find_features` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._show import brief
+from ...arrays import Array, IntArray, matrix, scalar, vector
+from ...errors import InputError
+from ...linalg.rotations import matrix_of, pointing
+from ..names import GROUND, nearest
+from .features import Feature, Found
+from .shapes import Capsule, Ellipsoid, HalfSpace, Shape, Sphere
+
+SPHERE, CAPSULE, BOX, ELLIPSOID, HALF_SPACE = range(5)
+SUFFIXES: dict[int, tuple[str, ...]] = {
+    SPHERE: ("",),
+    ELLIPSOID: ("",),
+    HALF_SPACE: ("",),
+    CAPSULE: (":axis", ":end0", ":end1"),
+    BOX: (
+        *(f":c{i}" for i in range(8)),
+        *(f":e{i:02d}" for i in range(12)),
+        *(f":f{i}" for i in range(6)),
+        *(f":r{i:02d}" for i in range(12)),
+    ),
+}
+
+
+class ShapeArrays(NamedTuple):
+    """The s shapes, sorted by their labels, as arrays; rows belong to shapes.
+
+    Attributes
+    ----------
+    table : IntArray, shape (s, 4)
+        Kind: SPHERE, CAPSULE, BOX, ELLIPSOID or HALF_SPACE. Number of the body in the order of the system, -1 for the
+        ground.
+        Place of the shape among the first and among the second halves of ids: contacts come in the order of their ids.
+    forms : Array, shape (s, 15)
+        Place (3) and frame (9, row by row; its third column is the normal of a half-space) in the frame of the body.
+        Size: (radius, 0, 0), (radius, half_length, 0), half of a box or of an ellipsoid, zeros.
+    off : IntArray, shape (k,)
+        Sorted keys i s + j, i < j, of pairs that never touch.
+    """
+
+    table: IntArray
+    forms: Array
+    off: IntArray
+
+
+Entry = tuple[str, int, Shape | HalfSpace]  # label, number of the body, shape
+
+
+class Buffers:
+    """Work space and answer of `broad_phase.find_features`; grows with the number of contacts.
+
+    Attributes
+    ----------
+    room : int
+        Number of contacts that fit.
+    answer : Found
+        Its first entries are the contacts found.
+    space : tuple of arrays
+        Work space and answer in the order of the arguments of `find_features`.
+    """
+
+    __slots__ = ("answer", "room", "shapes", "space")
+
+    def __init__(self, shapes: int, room: int) -> None:
+        self.shapes = shapes
+        self.reserve(room)
+
+    def reserve(self, room: int) -> None:
+        """Make room for so many contacts."""
+        self.room, most = room, max(room, self.shapes)
+        self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, 19)))
+        work = (np.zeros((self.shapes, 21)), np.zeros(most), _counts(most), np.zeros((32, 3)), np.zeros((room + 1, 24)))
+        self.space: tuple[Any, ...] = (*work, *self.answer)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shapes:
+    """The shapes of a system's bodies and its obstacles, ready to be searched; build it with `Shapes.of`.
+
+    Attributes
+    ----------
+    bodies : tuple of str
+        Names of the bodies in the order of the system.
+    labels : tuple of str
+        Of the shapes, sorted: ``body``, ``body.shape``, or the name of an obstacle of the ground.
+    arrays : ShapeArrays
+    """
+
+    bodies: tuple[str, ...]
+    labels: tuple[str, ...]
+    arrays: ShapeArrays
+
+    __repr__ = brief
+
+    @staticmethod
+    def of(
+        bodies: Mapping[str, Sequence[Shape]],
+        obstacles: Sequence[HalfSpace | Shape] = (),
+        off: Iterable[tuple[str, str]] = (),
+    ) -> Shapes:
+        """Gather shapes.
+
+        Parameters
+        ----------
+        bodies : mapping of str to sequence of Shape
+            The shapes of every body by name, in the order of the system; a body with several must name them.
+        obstacles : sequence of HalfSpace, Sphere, Capsule, Box or Ellipsoid
+            Fixed to the ground (named, in space), half-spaces also to a body.
+        off : iterable of pairs of str
+            Names of bodies, shapes or obstacles that never touch one another.
+
+        Raises
+        ------
+        InputError
+            Shapes without a name of their own, two of one name, an unknown body or name, an ellipsoid that may meet
+            another shape than a half-space.
+        """
+        names = tuple(bodies)
+        entries = [_entry(names, obstacle) for obstacle in obstacles]
+        for k, (name, shapes) in enumerate(bodies.items()):
+            entries += [(f"{name}.{shape.name}" if shape.name else name, k, shape) for shape in shapes]
+        entries.sort(key=lambda entry: entry[0])
+        for (left, _, _), (right, _, _) in pairwise(entries):
+            if left == right:
+                raise InputError("shapes", f"two called {left!r}", "different names", "Give each shape a name.")
+        keys = _keys(names, entries, off)
+        _refuse_ellipsoids(entries, set(keys.tolist()))
+        return Shapes(names, tuple(label for label, _, _ in entries), _arrays(entries, keys))
+
+    def buffers(self, room: int = 0) -> Buffers:
+        """Return work space for `find_features` with room for some contacts (8 per shape by default)."""
+        return Buffers(len(self.labels), room or 8 * len(self.labels) + 16)
+
+    def find(
+        self,
+        x: ArrayLike,
+        R: ArrayLike,
+        reach: float,
+        travel: ArrayLike | None = None,
+        *,
+        buffers: Buffers | None = None,
+    ) -> tuple[Feature, ...]:
+        """Return every contact whose gap is at most `reach` plus what its two bodies travel, sorted by id.
+
+        Parameters
+        ----------
+        x, R : array_like, shape (n, 3) and (n, 3, 3)
+            Poses of the bodies: origin of the frame, m, and rotation from body axes to space.
+        reach : float
+            m, >= 0.
+        travel : array_like, shape (n,), optional
+            How far the surface of every body may come during the step, m.
+        buffers : Buffers, optional
+            Work space to use again.
+
+        Raises
+        ------
+        InputError
+            Wrong shapes, NaN, a negative reach.
+        """
+        n = len(self.bodies)
+        places, turns = matrix("x", x, n, 3), matrix("R", np.reshape(R, (n, -1)), n, 9).reshape(n, 3, 3)
+        paths = np.zeros(n) if travel is None else vector("travel", travel, n)
+        space = self.buffers() if buffers is None else buffers
+        count = self.search(places, turns, scalar("reach", reach, low=0.0), paths, space)
+        return tuple(self.feature(*row) for row in zip(*(part[:count] for part in space.answer), strict=True))
+
+    def look(self, x: Array, R: Array, reach: float, travel: Array) -> Found:
+        """Return the contacts as arrays; checks nothing."""
+        space = self.buffers()
+        count = self.search(x, R, reach, travel, space)
+        return space.answer.taken(slice(count))
+
+    def search(self, x: Array, R: Array, reach: float, travel: Array, buffers: Buffers) -> int:
+        """Fill `buffers` with the contacts and return their number; checks nothing."""
+        from .broad_phase import find_features
+
+        while True:
+            count = int(find_features(*self.arrays, x, R, reach, travel, *buffers.space))
+            if count <= buffers.room:
+                return count
+            buffers.reserve(2 * count)
+
+    def id(self, label: Sequence[int]) -> str:
+        """Return the id of the contact with the label (shape A, feature, shape B, feature)."""
+        a, f, b, g = label
+        table = self.arrays.table
+        return f"{self.labels[a]}{SUFFIXES[int(table[a, 0])][f]}/{self.labels[b]}{SUFFIXES[int(table[b, 0])][g]}"
+
+    def feature(self, kind: int, bodies: Sequence[int], label: Sequence[int], data: Array) -> Feature:
+        """Return a contact, from its row of `Found`."""
+        a, b = (GROUND if k < 0 else self.bodies[k] for k in bodies)
+        shapes = (self.labels[label[0]], self.labels[label[2]])
+        return Feature(id=self.id(label), kind=int(kind), bodies=(a, b), data=data, shapes=shapes)
+
+
+def _entry(names: tuple[str, ...], obstacle: HalfSpace | Shape) -> Entry:
+    """Return label, body and shape of an obstacle."""
+    if not obstacle.name:
+        raise InputError("obstacles", repr(obstacle), "shapes with a name", "Give it a name.")
+    if not isinstance(obstacle, HalfSpace) or obstacle.body == GROUND:
+        return obstacle.name, -1, obstacle
+    if obstacle.body not in names:
+        raise InputError(f"body of {obstacle.name}", repr(obstacle.body), *nearest(obstacle.body, [*names, GROUND]))
+    return f"{obstacle.body}.{obstacle.name}", names.index(obstacle.body), obstacle
+
+
+def _arrays(entries: Sequence[Entry], off: IntArray) -> ShapeArrays:
+    """Return the arrays of the shapes of sorted entries."""
+    table, forms = np.zeros((len(entries), 4), dtype=np.int64), np.zeros((len(entries), 15))
+    marks = []
+    for i, (label, body, shape) in enumerate(entries):
+        kind, place, frame, size = _numbers(shape)
+        table[i, :2] = kind, body
+        forms[i] = *place, *np.ravel(frame), *size
+        marks.append(label + (":" if kind in (CAPSULE, BOX) else ""))
+    # In an id a shape's name is followed by ":feature", or else by "/" (first half) or nothing (second half).
+    for column, end in ((2, "/"), (3, "")):
+        names = [mark if mark.endswith(":") else mark + end for mark in marks]
+        table[sorted(range(len(names)), key=names.__getitem__), column] = np.arange(len(names))
+    return ShapeArrays(table, forms, off)
+
+
+def _counts(*shape: int) -> IntArray:
+    return np.zeros(shape, dtype=np.int64)
+
+
+def _numbers(shape: Shape | HalfSpace) -> tuple[int, Sequence[float], Array, Sequence[float]]:
+    """Return kind, place, frame and size of a shape."""
+    if isinstance(shape, HalfSpace):
+        return HALF_SPACE, shape.point, matrix_of(pointing(shape.normal)), (0.0, 0.0, 0.0)
+    if isinstance(shape, Sphere):
+        return SPHERE, shape.at, np.eye(3), (shape.radius, 0.0, 0.0)
+    if isinstance(shape, Capsule):
+        return CAPSULE, shape.at, matrix_of(shape.turn), (shape.radius, shape.half_length, 0.0)
+    if isinstance(shape, Ellipsoid):
+        return ELLIPSOID, shape.at, np.eye(3), shape.half
+    return BOX, shape.at, matrix_of(shape.turn), shape.half
+
+
+def _refuse_ellipsoids(entries: Sequence[Entry], off: set[int]) -> None:
+    """Raise InputError where an ellipsoid may meet a shape that is no half-space."""
+    for i, (first, body, one) in enumerate(entries):
+        for j, (second, other_body, other) in enumerate(entries[i + 1 :], start=i + 1):
+            kinds = {type(one), type(other)}
+            if Ellipsoid not in kinds or HalfSpace in kinds or body == other_body or i * len(entries) + j in off:
+                continue
+            fix = f'Take the pair out: pairs={{("{first}", "{second}"): None}}.'
+            raise InputError("shapes", f"{first!r} may meet {second!r}", "ellipsoids that meet half-spaces only", fix)
+
+
+def _keys(bodies: Sequence[str], entries: Sequence[Entry], off: Iterable[tuple[str, str]]) -> IntArray:
+    """Return the sorted keys i s + j of the pairs of shapes that names in `off` stand for."""
+    members: dict[str, set[int]] = {}
+    for i, (label, body, _) in enumerate(entries):
+        members.setdefault(label, set()).add(i)
+        if body >= 0:
+            members.setdefault(bodies[body], set()).add(i)
+    keys = set()
+    for pair in off:
+        for name in pair:
+            if name not in members and name not in bodies:
+                raise InputError("off", repr(name), *nearest(name, members))
+        first, second = (members.get(name, set()) for name in pair)
+        keys |= {min(i, j) * len(entries) + max(i, j) for i in first for j in second}
+    return np.array(sorted(keys), dtype=np.int64)

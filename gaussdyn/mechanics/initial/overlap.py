@@ -1,0 +1,141 @@
+"""Bodies that overlap in an initial state: found, named, and pushed apart by the smallest motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+from ...arrays import Array, scalar
+from ...errors import InputError
+from ..rows import Row
+from ..state import State
+from ..system import System
+
+TOLERANCE = 1e-12  # m
+ROUNDS = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Two bodies, or a body and an obstacle, that overlap.
+
+    Attributes
+    ----------
+    pair : tuple of str
+        Their names, as in the ids of their contacts; the id itself of a constraint that is not a contact.
+    depth : float
+        Of the deepest contact between them, m.
+    contact : str
+        Its id.
+    """
+
+    pair: tuple[str, ...]
+    depth: float
+    contact: str
+
+    def __str__(self) -> str:
+        return f"{' and '.join(self.pair)} overlap by {self.depth:.6g} m"
+
+
+def overlaps(system: System, state: State, *, tolerance: float = TOLERANCE) -> list[Overlap]:
+    """Return the pairs that overlap, the deepest first.
+
+    Parameters
+    ----------
+    system : System
+        In the plane, in space or of any other kind; its unilateral constraints and contacts are looked at.
+    state : State
+    tolerance : float
+        Depths up to this do not count, m.
+
+    Raises
+    ------
+    InputError
+        A negative tolerance.
+    """
+    limit = scalar("tolerance", tolerance, low=0.0)
+    deepest: dict[tuple[str, ...], Row] = {}
+    for row in _rows(system, state.t, state.q):
+        pair = _names(row)
+        if not row.bilateral and row.gap < -limit and (pair not in deepest or row.gap < deepest[pair].gap):
+            deepest[pair] = row
+    found = [Overlap(pair=pair, depth=-row.gap, contact=row.id) for pair, row in deepest.items()]
+    return sorted(found, key=lambda overlap: (-overlap.depth, overlap.pair))
+
+
+def check_apart(system: System, state: State, *, tolerance: float = TOLERANCE) -> None:
+    """Raise InputError if bodies overlap; it names the pair, the depth, and how to mend it."""
+    found = overlaps(system, state, tolerance=tolerance)
+    if found:
+        rest = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        mend = f"Move them apart by {found[0].depth:.6g} m, or pass project=True, which pushes them apart."
+        raise InputError("state", f"{found[0]}{rest}", "bodies that do not overlap", mend)
+
+
+def pushed_apart(system: System, state: State) -> State:
+    """Return the state with bodies moved until no gap is below -1e-12 m, and bilateral constraints kept.
+
+    Every round takes the smallest displacement d in the metric of the mass, d^T M d, with gap + J d >= 0 for the
+    contacts near (= 0 for bilateral constraints), and looks again.
+
+    Raises
+    ------
+    InputError
+        If there is no room, or no such motion after 60 rounds; names the pair that is left.
+
+    Notes
+    -----
+    Source: least distance programming by C. L. Lawson and R. J. Hanson, Solving Least Squares Problems (1974), ch. 23.
+    """
+    q = state.q.copy()
+    for _ in range(ROUNDS):
+        rows = [row for row in _rows(system, state.t, q) if row.level == "position"]
+        if all(abs(row.gap) <= TOLERANCE if row.bilateral else row.gap >= -TOLERANCE for row in rows):
+            return State(t=state.t, q=q, v=state.v, memory=state.memory)
+        step = _smallest(system.mass(q), rows)
+        if step is None:
+            break
+        q = system.move(q, step, 1.0)
+    left = overlaps(system, State(t=state.t, q=q, v=state.v))
+    given = str(left[0]) if left else "bilateral constraints that cannot be met"
+    raise InputError("state", given, "bodies that can be moved apart", "Give them room: they are shut in or too deep.")
+
+
+def _rows(system: System, t: float, q: Array) -> Sequence[Row]:
+    """Return the rows at rest of the constraints that are near."""
+    rest = np.zeros(system.nv)
+    return [
+        row for row in system.near(t, q, rest, 0.0).rows(t, q, rest) if row.kind != "dry" and row.level == "position"
+    ]
+
+
+def _names(row: Row) -> tuple[str, ...]:
+    """Return the names of the two sides from an id like ``upper:c3/lower:f5``."""
+    return tuple(side.split(":")[0] for side in row.id.split("/")) if "/" in row.id else (row.id,)
+
+
+def _smallest(M: Array, rows: Sequence[Row]) -> Array | None:
+    """Return the d of smallest d^T M d with gap + J d >= 0 (= 0 for bilateral rows), or None if there is none."""
+    L = np.linalg.cholesky(M)
+    J = np.array([row.J[0] for row in rows])
+    gap = np.array([row.gap for row in rows])
+    equal = np.array([row.bilateral for row in rows])
+    K = solve_triangular(L, J.T, lower=True).T  # J d = K x with x = L^T d
+    inverse = np.linalg.pinv(K[equal], rcond=1e-12) if equal.any() else np.zeros((len(M), 0))
+    x = -inverse @ gap[equal]
+    free = K[~equal] - (K[~equal] @ inverse) @ K[equal]
+    need = -gap[~equal] - K[~equal] @ x
+    scale = float(np.abs(need).max(initial=0.0))
+    if need.max(initial=0.0) > 0.0:
+        E = np.vstack([free.T, need / scale])
+        u, residual = nnls(E, np.append(np.zeros(len(M)), 1.0), maxiter=30 * len(need) + 100)
+        if residual < 1e-10:
+            return None
+        r = E @ u
+        r[-1] -= 1.0
+        x = x - scale * r[:-1] / r[-1]
+    return np.asarray(solve_triangular(L.T, x, lower=False))

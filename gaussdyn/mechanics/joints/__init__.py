@@ -1,0 +1,1 @@
+"""What joints in the plane and in space share."""

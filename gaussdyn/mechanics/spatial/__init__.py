@@ -1,0 +1,44 @@
+"""Bodies in space."""
+
+from ..collision.shapes import Box, Capsule, Ellipsoid, HalfSpace, Sphere
+from ..joints.drives import Drive
+from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
+from .bodies import SpatialBody, ball, brick, pill
+from .body_file import ExactSpatialBody
+from .forces import Drag, Load, Shaking, Spring
+from .joints import BallJoint, Hinge, Slider, Universal, Weld
+from .kinematics import SpatialMarker, mark
+from .links import Rod, String
+from .system import SpatialSystem
+
+__all__ = [
+    "BallJoint",
+    "Box",
+    "Capsule",
+    "Drag",
+    "Drive",
+    "Ellipsoid",
+    "ExactSpatialBody",
+    "Gear",
+    "HalfSpace",
+    "Hinge",
+    "JointFriction",
+    "Limit",
+    "Load",
+    "Motor",
+    "Rod",
+    "Shaking",
+    "Slider",
+    "SpatialBody",
+    "SpatialMarker",
+    "SpatialSystem",
+    "Sphere",
+    "Spring",
+    "String",
+    "Universal",
+    "Weld",
+    "ball",
+    "brick",
+    "mark",
+    "pill",
+]

@@ -1,0 +1,91 @@
+"""The borders of contacts in space: of faces, edges and corners of boxes, and of the axes and ends of capsules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...arrays import Array
+from ..borders import Border, Crossing, Extent, Line, Pose, Tip
+from ..collision.features import BALL_BALL, BALL_LINE, LINE_LINE
+from ..collision.search import BOX, CAPSULE, Shapes
+from ..names import GROUND
+
+EDGE, FACE, RIM = 8, 20, 26  # first numbers of the edges, faces and rims of a box in labels, as in `primitives`
+Side = tuple[int, int]  # an axis of a shape, and on which side of its middle
+
+
+def extent_in_space(
+    shapes: Shapes, kind: int, bodies: Sequence[int], label: Sequence[int], data: Array,
+    pose: Callable[[Array, str], Pose],
+) -> Extent | Crossing | None:  # fmt: skip
+    """Return where the features of a contact end, from its row of `Found`; None where nothing ends.
+
+    A point over the rim of a face, where it touches the face in place of the edge there, has no border of its own.
+    """
+    names = [GROUND if k < 0 else shapes.bodies[k] for k in bodies]
+    a, f, b, g = label
+    if kind == LINE_LINE:
+        return Crossing(_line(shapes, names[0], a, f, data[:3], data[3:6]),
+                        _line(shapes, names[1], b, g, data[7:10], data[10:13]), pose)  # fmt: skip
+    found = _on_second(shapes, names, label, data)
+    ends = _beyond_first(shapes, a, f)
+    if kind == BALL_LINE:
+        line = Line(names[1], data[7:10], data[10:13], math.inf)
+        return Extent(found, pose, tuple(Tip(names[0], at, way, line) for at, way in ends))
+    if kind == BALL_BALL:
+        found += tuple(Border(names[1], data[7:10], names[0], at, way) for at, way in ends)
+    return Extent(found, pose) if found else None
+
+
+def _on_second(shapes: Shapes, names: list[str], label: Sequence[int], data: Array) -> tuple[Border, ...]:
+    """Return where the feature of the second shape ends."""
+    b, g = label[2], label[3]
+    form, shape = shapes.arrays.forms[b], int(shapes.arrays.table[b, 0])
+    if shape == BOX and g < RIM:
+        within, beyond = _of_box(g)
+    elif shape == CAPSULE:
+        within, beyond = ([2], []) if g == 0 else ([], [(2, 2 * g - 3)])
+    else:
+        return ()
+    axes, half = form[3:12].reshape(3, 3).T, _half(form, shape)
+    sides = [(k, s, -s) for k in within for s in (-1, 1)] + [(k, s, s) for k, s in beyond]
+    return tuple(
+        Border(names[0], data[:3], names[1], form[:3] + s * half[k] * axes[k], way * axes[k]) for k, s, way in sides
+    )
+
+
+def _beyond_first(shapes: Shapes, a: int, f: int) -> list[tuple[Array, Array]]:
+    """Return the ends beyond which the end or corner of the first shape touches, as places and directions."""
+    form, kind = shapes.arrays.forms[a], int(shapes.arrays.table[a, 0])
+    if kind == CAPSULE and f > 0:
+        sides: list[Side] = [(2, 2 * f - 3)]
+    elif kind == BOX and f < EDGE:
+        sides = _of_box(f)[1]
+    else:
+        return []
+    axes, half = form[3:12].reshape(3, 3).T, _half(form, kind)
+    return [(form[:3] + s * half[k] * axes[k], s * axes[k]) for k, s in sides]
+
+
+def _of_box(feature: int) -> tuple[list[int], list[Side]]:
+    """Return along which axes of a box a feature has an end, and beyond which of its sides it is."""
+    if feature >= FACE:
+        k = (feature - FACE) // 2
+        return [(k + 1) % 3, (k + 2) % 3], []
+    if feature < EDGE:
+        return [], [(k, 1 if feature & (1 << k) else -1) for k in range(3)]
+    k, bits = divmod(feature - EDGE, 4)
+    return [k], [((k + 1) % 3, 1 if bits & 1 else -1), ((k + 2) % 3, 1 if bits & 2 else -1)]
+
+
+def _half(form: Array, kind: int) -> Array:
+    return form[12:15] if kind == BOX else np.array([0.0, 0.0, form[13]])
+
+
+def _line(shapes: Shapes, body: str, shape: int, feature: int, middle: Array, along: Array) -> Line:
+    kind = int(shapes.arrays.table[shape, 0])
+    k = (feature - EDGE) // 4 if kind == BOX else 2
+    return Line(body, middle, along, float(_half(shapes.arrays.forms[shape], kind)[k]))

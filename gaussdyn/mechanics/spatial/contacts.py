@@ -1,0 +1,202 @@
+"""Which bodies of a system in space may touch, under which law, and the contacts found at a state."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..._show import brief
+from ...arrays import Array
+from ...errors import InputError
+from ..collision.features import Bodies, Feature, Found
+from ..collision.search import Shapes
+from ..collision.shapes import HalfSpace, Shape
+from ..contact_law import ContactLaw
+from ..names import GROUND, nearest
+from ..rows import Row
+from .kinematics import SpatialLayout, bodies_at
+
+Pair = tuple[str, str]
+Pairs = Mapping[Pair, ContactLaw | None]
+Obstacle = HalfSpace | Shape
+CLOSED = 1e-9  # m; a contact that is open by no more counts as closed, see `contact.snapshot.Activation`
+SLACK = 1e-6  # of a body's size: rounding and what a step's curvature leaves of a closed gap
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contacts:
+    """Shapes, laws, and, once `near` has looked for them, the contacts.
+
+    Attributes
+    ----------
+    shapes : Shapes
+    radii : Array, shape (n,)
+        Of the balls about the mass centres that hold the bodies, m.
+    default : ContactLaw
+    laws : dict
+        Laws of sorted pairs of names of bodies, shapes or obstacles.
+    found : Found or None
+        The contacts; None until they are frozen.
+    blanks : tuple of Row
+        The same as rows without what depends on the state.
+    known : dict
+        Every such row made so far, by its label.
+    charts : mapping of str to int
+        Of contacts, by id, whose tangents stay in one chart whatever their normals do, see `charts`.
+    """
+
+    shapes: Shapes
+    radii: Array
+    default: ContactLaw
+    laws: dict[Pair, ContactLaw]
+    found: Found | None = None
+    blanks: tuple[Row, ...] = ()
+    known: dict[tuple[int, ...], Row] = field(default_factory=dict)
+    charts: Mapping[str, int] = field(default_factory=dict)
+
+    __repr__ = brief
+
+    @staticmethod
+    def of(
+        layout: SpatialLayout,
+        obstacles: Sequence[Obstacle],
+        default: ContactLaw,
+        pairs: Pairs,
+        joined: frozenset[Pair],
+    ) -> Contacts:
+        """Gather the shapes and the laws of a system.
+
+        Raises
+        ------
+        InputError
+            Names used twice or unknown, something that is not a law, pairs named twice.
+        """
+        if not isinstance(default, ContactLaw):
+            raise InputError("contact", repr(default), "a ContactLaw", "Write ContactLaw(mu=0.5).")
+        bodies = {body.name: body.shapes for body in layout.bodies}
+        known = _names(bodies, obstacles)
+        named: dict[Pair, ContactLaw | None] = {}
+        for names, law in pairs.items():
+            pair = _checked(names, law, known)
+            if pair in named:
+                raise InputError("pairs", f"{pair} twice", "every pair once, in either order")
+            named[pair] = law
+        off = {pair for pair, law in named.items() if law is None} | (joined - set(named))
+        off = {pair for pair in off if GROUND not in pair}
+        shapes = Shapes.of(bodies, obstacles, sorted(off | _joined_to_ground(joined, named, obstacles)))
+        laws = {pair: law for pair, law in named.items() if law is not None}
+        return Contacts(shapes, np.array([body.radius for body in layout.bodies]), default, laws)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the contacts have been found, or there are no shapes to find any."""
+        return self.found is not None or len(self.shapes.labels) < 2
+
+    def near(self, q: Array, v: Array, dt: float, reach: float, ahead: Array) -> Contacts:
+        """Return these with the contacts that may close within dt, or are open by `reach` (m) at most.
+
+        An impact within dt may hand the speed of the fastest body on to any other, and double it. A corner that is
+        beside a face has no contact with it before it is above: so the pose `ahead`, where the bodies come to without
+        forces, is searched too. Of what is found only there, contacts are left out that are closed now: their
+        bodies are beside each other, and meet in other contacts.
+        """
+        bodies, speed = bodies_at(q, v), self.speeds(v)
+        travel, reach = np.maximum(SLACK * self.radii, CLOSED), reach + 2.0 * dt * float(speed.max())
+        found = self.shapes.look(bodies.x, bodies.R, reach, travel)
+        if dt * float(speed.max()) > 0.0:
+            then = bodies_at(ahead, v)
+            found = self._joined(found, self.shapes.look(then.x, then.R, reach, travel), bodies)
+        return replace(self, found=found, blanks=tuple(self._blanks(found)))
+
+    def taking(self, ids: Collection[str], other: Contacts) -> Contacts:
+        """Return these with the contacts that are named, of their own and of others found for the same shapes."""
+        both = [
+            (one.found.taken([k]), blank.id) for one in (other, self) if one.found for k, blank in enumerate(one.blanks)
+        ]
+        chosen = {key: one for one, key in both if key in ids}
+        if not chosen or self.found is None:
+            return replace(self, found=self.found and self.found.taken(slice(0)), blanks=())
+        found = Found._make(
+            np.concatenate(parts) for parts in zip(*(chosen[key] for key in sorted(chosen)), strict=True)
+        )
+        charts = {**other.charts, **self.charts}
+        return replace(self, found=found, blanks=tuple(self._blanks(found)), charts=charts)
+
+    def pinned(self) -> Contacts:
+        """Return these with points over rims that stay on their edges, see `Found.pinned`."""
+        return replace(self, found=self.found and self.found.pinned())
+
+    def speeds(self, v: Array) -> Array:
+        """Return the largest speed of a point of every body, shape (n,), m/s."""
+        V = v.reshape(-1, 6)
+        found: Array = np.sqrt((V[:, :3] ** 2).sum(axis=1)) + self.radii * np.sqrt((V[:, 3:] ** 2).sum(axis=1))
+        return found
+
+    def law(self, feature: Feature) -> ContactLaw:
+        """Return the law of a contact: of its shapes, else of its bodies, else the default."""
+        for a, b in (feature.shapes, feature.bodies):
+            found = self.laws.get((a, b) if a <= b else (b, a))
+            if found is not None:
+                return found
+        return self.default
+
+    def rows(self, q: Array, v: Array) -> list[Row]:
+        """Return the rows of all contacts found."""
+        if not self.found or not self.blanks:
+            return []
+        return self.found.rows(self.blanks, bodies_at(q, v), len(v), self.charts)
+
+    def _joined(self, found: Found, later: Found, bodies: Bodies) -> Found:
+        """Return the contacts found now, and those found later only that are not closed now, in the order of ids."""
+        seen, gaps = set(map(tuple, found.label.tolist())), later.gaps(bodies).tolist()
+        new = [k for k, label in enumerate(later.label.tolist()) if tuple(label) not in seen and gaps[k] >= -CLOSED]
+        if not new:
+            return found
+        both = Found._make(np.concatenate(parts) for parts in zip(found, later.taken(new), strict=True))
+        ids = [blank.id for blank in self._blanks(both)]
+        return both.taken(sorted(range(len(ids)), key=ids.__getitem__))
+
+    def _blanks(self, found: Found) -> list[Row]:
+        """Return contacts without what depends on the state; each is made once."""
+        blanks = []
+        for k, label in enumerate(map(tuple, found.label.tolist())):
+            if label not in self.known:
+                feature = self.shapes.feature(*(part[k] for part in found))
+                self.known[label] = feature.blank(self.law(feature))
+            blanks.append(self.known[label])
+        return blanks
+
+
+def _names(bodies: Mapping[str, Sequence[Shape]], obstacles: Sequence[Obstacle]) -> set[str]:
+    shapes = {f"{body}.{shape.name}" for body, found in bodies.items() for shape in found if shape.name}
+    return {*bodies, *shapes, *(_label(obstacle) for obstacle in obstacles)}
+
+
+def _label(obstacle: Obstacle) -> str:
+    if not isinstance(obstacle, Obstacle):
+        raise InputError("obstacles", repr(obstacle), "HalfSpace, Sphere, Capsule, Box or Ellipsoid")
+    if isinstance(obstacle, HalfSpace) and obstacle.body != GROUND:
+        return f"{obstacle.body}.{obstacle.name}"
+    return obstacle.name
+
+
+def _checked(names: object, law: object, known: set[str]) -> Pair:
+    """Return a pair of known names, sorted."""
+    if not isinstance(names, tuple) or len(names) != 2 or names[0] == names[1]:
+        raise InputError("pairs", repr(names), "a tuple of two different names", 'Write {("a", "b"): ContactLaw(...)}.')
+    if law is not None and not isinstance(law, ContactLaw):
+        raise InputError(f"law of {names}", repr(law), "a ContactLaw or None")
+    for name in names:
+        if name not in known:
+            raise InputError("name in pairs", repr(name), *nearest(str(name), known))
+    return min(names), max(names)
+
+
+def _joined_to_ground(joined: frozenset[Pair], named: Pairs, obstacles: Sequence[Obstacle]) -> set[Pair]:
+    """Return the pairs of a body joined to the ground and an obstacle fixed there."""
+    fixed = [_label(obstacle) for obstacle in obstacles if "." not in _label(obstacle)]
+    bodies = [body for pair in joined if GROUND in pair for body in pair if body != GROUND]
+    pairs = {(min(body, name), max(body, name)) for body in bodies for name in fixed}
+    return {pair for pair in pairs if pair not in named}

@@ -1,0 +1,66 @@
+"""What a system in space looks like: shapes as plain dictionaries, for the report to draw.
+
+Every dictionary has ``shape`` and ``name``, lengths in m, ``turn`` a unit quaternion (w, x, y, z): ``point`` (at),
+``segment`` (ends), ``sphere`` (at, turn, radius), ``capsule`` (at, turn, radius, half_length; along z),
+``box`` and ``ellipsoid`` (at, turn, half), ``plane`` (at, normal).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array
+from ...linalg.rotations import matrix_of, quaternion_of
+from ..collision.shapes import Capsule, Ellipsoid, HalfSpace, Shape, Sphere
+from ..names import GROUND
+from .bodies import SpatialBody
+from .contacts import Obstacle
+from .forces import Spring
+from .kinematics import Motions, SpatialMarker, SpatialMotion
+from .links import Link
+
+
+def drawables(
+    bodies: Sequence[SpatialBody], obstacles: Sequence[Obstacle], parts: Sequence[Any], motion: Motions
+) -> list[dict[str, Any]]:
+    """Return the shapes of bodies, obstacles, rods, strings and springs in one pose."""
+    shapes = [drawn for body in bodies for drawn in _body(body, motion)]
+    shapes += [_obstacle(obstacle, motion) for obstacle in obstacles]
+    ties = [part for part in parts if isinstance(part, (Link, Spring))]
+    return shapes + [_segment(f"{tie.a.label}~{tie.b.label}", (tie.a, tie.b), motion) for tie in ties]
+
+
+def _body(body: SpatialBody, motion: Motions) -> list[dict[str, Any]]:
+    pose = motion.body(body.name)
+    if not body.shapes:
+        return [{"shape": "point", "name": body.name, "at": pose.x.tolist()}]
+    return [_shape(f"{body.name}.{shape.name}" if shape.name else body.name, shape, pose) for shape in body.shapes]
+
+
+def _obstacle(obstacle: Obstacle, motion: Motions) -> dict[str, Any]:
+    if not isinstance(obstacle, HalfSpace):
+        return _shape(obstacle.name, obstacle, motion.body(GROUND))
+    pose = motion.body(obstacle.body)
+    at = pose.x + pose.R @ np.array(obstacle.point)
+    normal = pose.R @ np.array(obstacle.normal)
+    return {"shape": "plane", "name": obstacle.name, "at": at.tolist(), "normal": normal.tolist()}
+
+
+def _shape(name: str, shape: Shape, pose: SpatialMotion) -> dict[str, Any]:
+    R: Array = pose.R if isinstance(shape, (Sphere, Ellipsoid)) else pose.R @ matrix_of(shape.turn)
+    at = pose.x + pose.R @ np.array(shape.at)
+    drawn = {"name": name, "at": at.tolist(), "turn": quaternion_of(R).tolist()}
+    if isinstance(shape, Sphere):
+        return {"shape": "sphere", **drawn, "radius": shape.radius}
+    if isinstance(shape, Capsule):
+        return {"shape": "capsule", **drawn, "radius": shape.radius, "half_length": shape.half_length}
+    if isinstance(shape, Ellipsoid):
+        return {"shape": "ellipsoid", **drawn, "half": list(shape.half)}
+    return {"shape": "box", **drawn, "half": list(shape.half)}
+
+
+def _segment(name: str, ends: tuple[SpatialMarker, SpatialMarker], motion: Motions) -> dict[str, Any]:
+    return {"shape": "segment", "name": name, "ends": [motion(marker).x.tolist() for marker in ends]}

@@ -1,0 +1,415 @@
+"""Rigid bodies in space as a `System`: M constant, attitudes as unit quaternions, contacts found as the bodies move."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._show import brief
+from ...arrays import Array, vector
+from ...errors import InputError
+from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
+from ..borders import Crossing, Extent, Pose
+from ..collision.shapes import HalfSpace, Triple, triple
+from ..collision.tangent_frames import chart_of
+from ..contact_law import ContactLaw
+from ..initial.joint_state import Mechanism, state_of_joints
+from ..joints.columns import Readings, named_bodies
+from ..joints.equation import Equation
+from ..names import GROUND, nearest
+from ..rows import Row
+from ..state import State
+from .bodies import SpatialBody
+from .borders import extent_in_space
+from .contacts import Contacts, Obstacle, Pairs
+from .drawables import drawables
+from .forces import Force
+from .joint_table import Bond, Joints
+from .kinematics import Motions, SpatialLayout
+from .poses import GROUND_POSE, composed, inverse, marker_pose
+from .spec import decoded, encoded
+
+PLACES = ("x", "y", "z", "qw", "qx", "qy", "qz")
+RATES = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SpatialSystem:
+    """Bodies in space with contacts, joints and forces.
+
+    Parameters
+    ----------
+    bodies : sequence of SpatialBody
+        Body k has q[7 k : 7 k + 7] = (x, y, z, qw, qx, qy, qz) and v[6 k : 6 k + 6] = (vx, vy, vz, wx, wy, wz), the
+        angular velocity in body axes.
+    obstacles : sequence of HalfSpace, Sphere, Capsule, Box or Ellipsoid
+        Fixed in space (half-spaces also to a body), each with a name.
+    joints : sequence of BallJoint, Hinge, Universal, Slider, Weld, Rod, String, Limit, JointFriction, Motor or Gear
+        Rows of joints and contacts come sorted by their ids.
+    forces : sequence of Spring, Drag, Load, Drive or Shaking
+    gravity : (x, y, z)
+        m/s^2.
+    contact : ContactLaw
+        Of all pairs that are not in `pairs`.
+    pairs : mapping of (str, str) to ContactLaw or None
+        Laws of pairs of bodies or obstacles; None: they do not touch each other. Bodies that a joint connects do not,
+        unless they are named here.
+
+    Raises
+    ------
+    InputError
+        Names used twice or unknown, NaN, a part that is none of the above.
+    """
+
+    bodies: Sequence[SpatialBody]
+    obstacles: Sequence[Obstacle] = ()
+    joints: Sequence[Bond] = ()
+    forces: Sequence[Force] = ()
+    gravity: Triple = (0.0, 0.0, -9.81)
+    contact: ContactLaw = field(default_factory=ContactLaw)
+    pairs: Pairs = field(default_factory=dict)
+    layout: SpatialLayout = field(init=False, repr=False)
+    contacts: Contacts = field(init=False, repr=False)
+    _bonds: Joints = field(init=False, repr=False)
+    _mass: Array = field(init=False, repr=False)
+    _inertias: Array = field(init=False, repr=False)
+    _weight: Array = field(init=False, repr=False)
+
+    __repr__ = brief
+
+    def __post_init__(self) -> None:
+        layout = SpatialLayout.of(tuple(self.bodies))
+        bonds = Joints.of(layout, self.joints)
+        forces = bonds.check_forces(layout, self.forces)
+        gravity = triple("gravity", self.gravity)
+        obstacles = tuple(self.obstacles)
+        contacts = Contacts.of(layout, obstacles, self.contact, self.pairs, bonds.joined)
+        inertias = np.array([body.inertia for body in layout.bodies])
+        weight = np.concatenate([[*(body.mass * np.array(gravity)), 0.0, 0.0, 0.0] for body in layout.bodies])
+        values: dict[str, Any] = {
+            "bodies": layout.bodies,
+            "obstacles": obstacles,
+            "joints": tuple(self.joints),
+            "forces": forces,
+        }
+        values |= {"gravity": gravity, "pairs": dict(self.pairs), "layout": layout, "contacts": contacts}
+        values |= {"_bonds": bonds, "_mass": _mass(layout), "_inertias": inertias, "_weight": weight}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return 7 * len(self.bodies)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return 6 * len(self.bodies)
+
+    def mass(self, q: Array) -> Array:
+        """Return M, shape (nv, nv): blocks m I and the inertia in body axes, kg and kg m^2; the same for all q."""
+        return self._mass
+
+    def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
+        """Return gravity, -w x J w, the forces and `control`, a generalised force of shape (nv,), N and N m.
+
+        The moments of `control` are in body axes, as the angular velocities are.
+        """
+        h = self._weight + self._gyroscopic(v)
+        if self.forces:
+            motion = Motions(self.layout, t, q, v)
+            for force in self.forces:
+                h += force.force(motion, self._free(motion))
+        return h if control is None else h + vector("control", control, self.nv)
+
+    def force_gradient(self, t: float, q: Array, v: Array) -> Array:
+        """Return the derivative of the force with respect to v, shape (nv, nv): gyroscopic terms, dampers, drags."""
+        D = np.zeros((self.nv, self.nv))
+        for k, (J, w) in enumerate(zip(self._inertias, v.reshape(-1, 6)[:, 3:], strict=True)):
+            turning = slice(6 * k + 3, 6 * k + 6)
+            D[turning, turning] = cross_matrix(J @ w) - cross_matrix(w) @ J
+        if self.forces:
+            motion = Motions(self.layout, t, q, v)
+            for force in self.forces:
+                D += force.gradient(motion, self._free(motion))
+        return D
+
+    def qdot(self, q: Array, v: Array) -> Array:
+        """Return dq/dt = (v, 1/2 q (0, w)) of every body."""
+        Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
+        rate = np.empty_like(Q)
+        rate[:, :3] = V[:, :3]
+        rate[:, 3:] = 0.5 * _times_vector(Q[:, 3:], V[:, 3:])
+        return rate.ravel()
+
+    def move(self, q: Array, v: Array, dt: float) -> Array:
+        """Return x + dt v and q (1, dt w / 2) scaled to length one, Cayley's map, for every body."""
+        Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
+        moved = np.empty_like(Q)
+        moved[:, :3] = Q[:, :3] + dt * V[:, :3]
+        turned = Q[:, 3:] + (0.5 * dt) * _times_vector(Q[:, 3:], V[:, 3:])
+        moved[:, 3:] = turned / np.sqrt((turned * turned).sum(axis=1))[:, None]
+        return moved.ravel()
+
+    def near(self, t: float, q: Array, v: Array, dt: float) -> SpatialSystem:
+        """Return the system with the contacts of bodies that may meet within dt, for all states to come."""
+        if self.contacts.frozen:
+            return self
+        reach = math.hypot(*self.gravity) * dt * dt
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, self.move(q, v, dt)))
+        return frozen
+
+    def taking(self, ids: Collection[str], other: SpatialSystem) -> SpatialSystem:
+        """Return the system with those contacts that are named, of its own and of another `near`."""
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", self.contacts.taking(ids, other.contacts))
+        return frozen
+
+    def steady(self, rows: Sequence[Row]) -> SpatialSystem:
+        """Return the system whose contacts keep the chart of tangents that their normals have in these rows.
+
+        Those over rims are `pinned`.
+        """
+        charts = {row.id: chart_of(row.frame[0]) for row in rows if row.frame is not None}
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", replace(self.contacts.pinned(), charts=charts))
+        return frozen
+
+    def pinned(self) -> SpatialSystem:
+        """Return the system whose contacts over rims stay where they were found on their edges.
+
+        The rate of every contact is the derivative of its gap then, at all states.
+        """
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", self.contacts.pinned())
+        return frozen
+
+    @property
+    def charts(self) -> Mapping[str, int]:
+        """The charts that contacts keep, by id; empty for tangents that are functions of the normal."""
+        return self.contacts.charts
+
+    def extent(self, contact: str) -> Extent | Crossing | None:
+        """Return where the features of a contact of shapes end; None where they do not."""
+        found = self.contacts.found
+        for k, blank in enumerate(self.contacts.blanks if found is not None else ()):
+            if blank.id == contact and found is not None:
+                kind, bodies, label, data = (part[k] for part in found)
+                return extent_in_space(self.contacts.shapes, kind, bodies, label, data, self._pose)
+        return None
+
+    def transit(self, v: Array) -> float:
+        """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
+        if len(self.bodies) == 1 and all(isinstance(one, HalfSpace) for one in self.obstacles):
+            return math.inf  # a half-space sees every corner
+        radii, speeds = self.contacts.radii, self.contacts.speeds(v)
+        quickest = float((speeds[radii > 0.0] / radii[radii > 0.0]).max(initial=0.0))
+        return 0.5 / quickest if quickest > 0.0 else math.inf
+
+    def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
+        """Return every joint and every contact at (t, q, v), sorted by id; contacts that touch, unless frozen."""
+        motion = Motions(self.layout, t, q, v)
+        contacts = self.contacts if self.contacts.frozen else self.contacts.near(q, v, 0.0, 0.0, q)
+        rows = (*self._bonds.rows(motion), *contacts.rows(q, v))
+        return tuple(sorted(rows, key=lambda row: row.id))
+
+    def potential(self, t: float, q: Array) -> float:
+        """Return the energy of gravity and springs, J; gravity is zero at the origin."""
+        places = np.concatenate([q.reshape(-1, 7)[:, :3], np.zeros((len(self.bodies), 3))], axis=1)
+        stored = -float(self._weight @ places.ravel())
+        if self.forces:
+            motion = Motions(self.layout, t, q, np.zeros(self.nv))
+            stored += sum(force.potential(motion, self._free(motion)) for force in self.forces)
+        return stored
+
+    def power(self, t: float, q: Array, v: Array, control: Array | None = None) -> float:
+        """Return the power of dampers, drags, loads, drives, shaking and control, W."""
+        motion = Motions(self.layout, t, q, v)
+        power = sum((force.power(motion, self._free(motion)) for force in self.forces), 0.0)
+        return power if control is None else power + float(vector("control", control, self.nv) @ v)
+
+    def coordinate(self, joint: str, q: Array, v: Array | None = None) -> Equation:
+        """Return the angle of a hinge in [-pi, pi] or the travel of a slider at (q, v), with its rate.
+
+        Raises
+        ------
+        InputError
+            An unknown joint, or one without a coordinate.
+        """
+        motion = Motions(self.layout, 0.0, q, np.zeros(self.nv) if v is None else v)
+        return self._bonds.free(motion, joint)
+
+    def drawables(self, q: Array) -> list[dict[str, Any]]:
+        """Return shapes in the pose q; see `drawables`."""
+        motion = Motions(self.layout, 0.0, q, np.zeros(self.nv))
+        return drawables(self.bodies, self.obstacles, (*self.joints, *self.forces), motion)
+
+    def spec(self) -> dict[str, Any]:
+        """Return plain data from which `from_spec` builds the same system."""
+        names = ("bodies", "obstacles", "joints", "forces", "gravity", "contact")
+        spec = {name: encoded(getattr(self, name)) for name in names}
+        pairs = [[*names, encoded(law)] for names, law in self.pairs.items()]
+        return {"kind": "SpatialSystem", **spec, "pairs": pairs}
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> SpatialSystem:
+        """Build a system from what `spec` returned."""
+        values = {name: decoded(value) for name, value in spec.items() if name not in ("kind", "pairs")}
+        pairs = {(a, b): decoded(law) for a, b, law in spec.get("pairs", ())}
+        return cls(**values, pairs=pairs)
+
+    def state(
+        self,
+        place: Mapping[str, ArrayLike] | None = None,
+        velocity: Mapping[str, ArrayLike] | None = None,
+        *,
+        joints: Mapping[str, ArrayLike] | None = None,
+        rates: Mapping[str, ArrayLike] | None = None,
+        near: State | None = None,
+        t: float = 0.0,
+    ) -> State:
+        """Return a `State` from coordinates by body name, or from what joints leave free, by the joint's name.
+
+        Parameters
+        ----------
+        place : mapping of str to array_like, shape (3,) or (7,)
+            (x, y, z) of the mass centre, m, and the unit quaternion (qw, qx, qy, qz); not turned without it.
+        velocity : mapping of str to array_like, shape (3,) or (6,)
+            (vx, vy, vz), m/s, and (wx, wy, wz) in body axes, rad/s. Bodies left out are at the origin, or at rest; with
+            `joints` or `rates` they are where joints put them.
+        joints : mapping of str to float or array_like
+            Angle of a hinge, rad, position of a slider, m; (3,) for the rotation vector of a ball, (2,) for the angles
+            of a universal joint about y of b and x of a. Joints left out are at 0, or where loops that are closed and
+            limits put them.
+        rates : mapping of str to float or array_like
+            Their rates, for a ball its angular velocity in the axes of b; joints left out do not move but where loops,
+            gears and motors have them move.
+        near : State
+            Close to the state that is looked for: what is left out begins there. Loops often close in several ways.
+        t : float
+            s.
+
+        Raises
+        ------
+        InputError
+            An unknown name, a wrong shape, NaN, a quaternion off length one by more than 1e-6; angles that limits or
+            loops do not allow.
+        """
+        place, velocity = place or {}, velocity or {}
+        q, v = np.zeros((len(self.bodies), 7)), np.zeros((len(self.bodies), 6))
+        q[:, 3:] = IDENTITY
+        for name, value in place.items():
+            x = _either(f"place of {name}", value, 3, 7)
+            k = self._number(name)
+            q[k, : len(x)] = x
+            q[k, 3:] = unit_quaternion(f"quaternion of {name}", q[k, 3:])
+        for name, value in velocity.items():
+            x = _either(f"velocity of {name}", value, 3, 6)
+            v[self._number(name), : len(x)] = x
+        state = State(q=q.ravel(), v=v.ravel(), t=t)
+        if joints is None and rates is None and near is None:
+            return state
+        return state_of_joints(self._mechanism(), state, (*place, *velocity), joints or {}, rates or {}, near)
+
+    def readings(self) -> Readings:
+        """Return what its numbers are called in a run, and those of its joints: see `joints.columns`."""
+        names, joints = [body.name for body in self.bodies], self._bonds.columns(self.forces)
+
+        def read(
+            t: float, q: Array, v: Array, forces: Mapping[str, Array], angles: Mapping[str, float]
+        ) -> list[float]:  # fmt: skip
+            """Return the numbers of the joints at one state."""
+            motion = Motions(self.layout, t, q, v)
+            return joints.values(motion, self._free(motion), forces, angles)
+
+        return Readings(
+            named_bodies(names, dict.fromkeys(names, tuple(zip(PLACES, ("m",) * 3 + ("1",) * 4, strict=True)))),
+            named_bodies(names, dict.fromkeys(names, tuple(zip(RATES, ("m/s",) * 3 + ("rad/s",) * 3, strict=True)))),
+            joints.rows(), joints.more(), read, tuple(joint.name for joint in self._bonds.hinges),
+            lambda q, v: self._bonds.angles(self.layout, q, v),
+        )  # fmt: skip
+
+    def index(self, body: str, coordinate: str = "x") -> int:
+        """Return where x, y, z, qw, qx, qy or qz of a body stands in q, or vx, vy, vz, wx, wy or wz in v.
+
+        Raises
+        ------
+        InputError
+            An unknown name.
+        """
+        k = self._number(body)
+        if coordinate in PLACES:
+            return 7 * k + PLACES.index(coordinate)
+        if coordinate in RATES:
+            return 6 * k + RATES.index(coordinate)
+        raise InputError(f"coordinate of {body}", repr(coordinate), ", ".join((*PLACES, *RATES)))
+
+    def _pose(self, q: Array, body: str) -> Pose:
+        """Return place and rotation of a body or of the ground."""
+        if body == GROUND:
+            return np.zeros(3), np.eye(3)
+        x = q[7 * self._number(body) :][:7]
+        return x[:3], matrix_of(x[3:])
+
+    def _mechanism(self) -> Mechanism:
+        """Return what `state_of_joints` asks."""
+        place = self.layout.place
+        return Mechanism(
+            system=self, columns=self._bonds.columns(self.forces), bodies=tuple(place), ground=GROUND_POSE,
+            composed=composed, inverse=inverse, marker_pose=marker_pose,
+            pose_of=lambda q, body: q[7 * place[body] :][:7],
+            packed=lambda poses: np.concatenate([poses[name] for name in place]),
+            motion=lambda state: Motions(self.layout, state.t, state.q, state.v),
+            speeds_of=lambda body: slice(6 * place[body], 6 * place[body] + 6),
+        )  # fmt: skip
+
+    def _number(self, body: str) -> int:
+        if body not in self.layout.place:
+            raise InputError("body", repr(body), *nearest(body, self.layout.place))
+        return self.layout.place[body]
+
+    def _free(self, motion: Motions) -> Any:
+        return lambda joint, middle=0.0: self._bonds.free(motion, joint, middle)
+
+    def _gyroscopic(self, v: Array) -> Array:
+        """Return -w x J w of every body, shape (nv,)."""
+        h = np.zeros((len(self.bodies), 6))
+        w = v.reshape(-1, 6)[:, 3:]
+        L = np.einsum("kij,kj->ki", self._inertias, w)
+        h[:, 3] = L[:, 1] * w[:, 2] - L[:, 2] * w[:, 1]
+        h[:, 4] = L[:, 2] * w[:, 0] - L[:, 0] * w[:, 2]
+        h[:, 5] = L[:, 0] * w[:, 1] - L[:, 1] * w[:, 0]
+        return h.ravel()
+
+
+def _mass(layout: SpatialLayout) -> Array:
+    M = np.zeros((layout.nv, layout.nv))
+    for k, body in enumerate(layout.bodies):
+        M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body.mass * np.eye(3)
+        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body.inertia
+    M.flags.writeable = False
+    return M
+
+
+def _times_vector(Q: Array, W: Array) -> Array:
+    """Return the quaternion products q (0, w), row by row, shape (n, 4)."""
+    a, b, c, d = Q.T
+    x, y, z = W.T
+    parts = [-b * x - c * y - d * z, a * x + c * z - d * y, a * y - b * z + d * x, a * z + b * y - c * x]
+    return np.stack(parts, axis=1)
+
+
+def _either(name: str, value: ArrayLike, few: int, many: int) -> Array:
+    """Return a vector of one of two sizes."""
+    x = vector(name, value)
+    if len(x) not in (few, many):
+        raise InputError(name, f"shape {x.shape}", f"a vector of shape ({few},) or ({many},)")
+    return x

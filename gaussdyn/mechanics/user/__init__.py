@@ -1,0 +1,1 @@
+"""Systems from functions."""

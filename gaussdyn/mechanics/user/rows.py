@@ -1,0 +1,230 @@
+"""Rows of user-written constraints: values, rates and drift terms, by accurate differences where not given.
+
+Along the motion with constant v the coordinates are q(s) = q + s q' + s^2/2 q'', q'' the derivative of qdot along
+itself; the second derivative of phi(t + s, q(s)) at s = 0 is then the drift term of phi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...arrays import EPS, Array, matrix, vector
+from ...errors import InputError
+from ..rows import Row
+from .constraints import Acceleration, Constraint, Position, Velocity
+from .differences import derivative, gradient
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Motion:
+    """A state and the path through it with constant v.
+
+    Attributes
+    ----------
+    t, q, v : float, Array (nq,), Array (nv,)
+    qdot : callable
+        qdot(q, v) -> shape (nq,), affine in v.
+    plain : bool
+        Whether qdot is v itself.
+    dq, ddq : Array, shape (nq,)
+        First and second derivative of q along the path.
+    N : Array, shape (nq, nv)
+        d qdot / d v.
+    """
+
+    t: float
+    q: Array
+    v: Array
+    qdot: Callable[[Array, Array], Array]
+    plain: bool
+    dq: Array = field(init=False)
+    ddq: Array = field(init=False)
+    N: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        dq = self.v if self.plain else self.qdot(self.q, self.v)
+        object.__setattr__(self, "dq", dq)
+        if self.plain:
+            object.__setattr__(self, "N", np.eye(len(self.v)))
+            object.__setattr__(self, "ddq", np.zeros_like(dq))
+            return
+        rest = self.qdot(self.q, np.zeros_like(self.v))
+        columns = [self.qdot(self.q, e) - rest for e in np.eye(len(self.v))]
+        object.__setattr__(self, "N", np.stack(columns, axis=1))
+        bend = derivative("qdot along the motion", lambda s: self.qdot(self.q + s * dq, self.v), speed=self.speed)
+        object.__setattr__(self, "ddq", bend)
+
+    @property
+    def speed(self) -> float:
+        """Largest |dq/dt|."""
+        return float(np.abs(self.dq).max(initial=0.0))
+
+    def along(self, name: str, f: Callable[[float, Array], ArrayLike], *, order: int = 1, noise: float = 0.0) -> Array:
+        """Return the first or second derivative of f(t, q) along the path."""
+
+        def of(s: float) -> ArrayLike:
+            """Return f at the time s from now, along the motion."""
+            return f(self.t + s, self.q + s * self.dq + (0.5 * s * s) * self.ddq)
+
+        return derivative(name, of, order=order, speed=self.speed, noise=noise)
+
+
+def rows_of(name: str, constraint: Constraint, motion: Motion) -> list[Row]:
+    """Return the rows of one constraint at one state (several for unilateral acceleration constraints)."""
+    if isinstance(constraint, Position):
+        return [_position(name, constraint, motion)]
+    if isinstance(constraint, Velocity):
+        return [_velocity(name, constraint, motion)]
+    return _acceleration(name, constraint, motion)
+
+
+def _position(name: str, c: Position, m: Motion) -> Row:
+    gap = _one(f"phi of {name}", c.phi(m.t, m.q))
+    n = _slope(name, c, m)
+    J, noise = n @ m.N, EPS * float(np.abs(n[0]) @ np.abs(m.q))
+    if c.jacobian is None:
+        rate = float(m.along(f"rate of {name}", c.phi, noise=noise)[0])
+    else:
+        rate = float(n[0] @ m.dq) + float(
+            derivative(f"time derivative of phi of {name}", lambda s: c.phi(m.t + s, m.q))[0]
+        )
+    if c.drift is not None:
+        drift = _one(f"drift of {name}", c.drift(m.t, m.q, m.v))
+    else:
+        drift = float(m.along(f"drift of {name}", c.phi, order=2, noise=noise)[0])
+    common: dict[str, Any] = {"id": name, "gap": gap, "eps_n": c.eps_n, "eps_t": c.eps_t}
+    if c.mu is None:
+        return Row(kind=c.kind, J=J, rate=np.array([rate]), drift=np.array([drift]), **common)
+    T, slip, slip_drift = _slip(name, c, m, n)
+    if c.mu_r > 0.0:
+        R, roll_drift = _roll(name, c, m)
+        T, slip, slip_drift = np.vstack([T, R]), np.r_[slip, R @ m.v], np.r_[slip_drift, roll_drift]
+    return Row(
+        kind="contact" if c.kind == "unilateral" else "bilateral_contact",
+        J=np.vstack([J, T]),
+        rate=np.r_[rate, slip],
+        drift=np.r_[drift, slip_drift],
+        mu=c.mu,
+        mu_s=-1.0 if c.mu_s is None else c.mu_s,
+        mu_r=c.mu_r,
+        **common,
+    )
+
+
+def _slope(name: str, c: Position, m: Motion) -> Array:
+    """Return d phi / d q, shape (1, nq)."""
+    if c.jacobian is None:
+        return gradient(f"phi of {name}", lambda x: c.phi(m.t, x), m.q)
+    return vector(f"jacobian of {name}", np.ravel(c.jacobian(m.t, m.q)), len(m.q))[None, :]
+
+
+def _slip(name: str, c: Position, m: Motion, n: Array) -> tuple[Array, Array, Array]:
+    """Return the tangential rows, the slip velocity and its drift term."""
+    if c.tangent is None and not (m.plain and len(m.q) == 2):
+        mend = "It is taken from phi only for a point in the plane, q = (x, y). Give tangent(t, q) -> rows of nv."
+        raise InputError(f"tangent of {name}", None, "a function, because mu is given", mend)
+
+    T = np.array([[n[0, 1], -n[0, 0]]]) if c.tangent is None else _tangent(name, c, m, m.t, m.q)
+    ground = _ground(name, c, m.t, m.q)
+    slip = vector(f"slip of {name}", T @ m.v - ground, len(T))
+    if c.tangent is None and c.jacobian is None:
+        drift = _turning(name, c, m, EPS * float(np.abs(n[0]) @ np.abs(m.q)))
+        if callable(c.surface):
+            drift = drift - m.along(f"surface of {name}", lambda t, q: _ground(name, c, t, q))
+        return T, slip, drift
+
+    def of(t: float, q: Array) -> Array:
+        """Return the tangential velocity at (t, q) for the v of now."""
+        body = _turned(c, m, t, q) if c.tangent is None else _tangent(name, c, m, t, q) @ m.v
+        return body - _ground(name, c, t, q)
+
+    noise = EPS * float((np.abs(T) @ np.abs(m.v)).max())
+    return T, slip, m.along(f"slip drift of {name}", of, noise=noise)
+
+
+def _roll(name: str, c: Position, m: Motion) -> tuple[Array, Array]:
+    """Return the rows of the rolling velocity, and its drift term."""
+    assert c.rolling is not None
+    R = matrix(f"rolling of {name}", c.rolling(m.t, m.q), 2, len(m.v))
+
+    def of(t: float, q: Array) -> Array:
+        """Return the rolling velocity at (t, q) for the v of now."""
+        assert c.rolling is not None
+        return matrix(f"rolling of {name}", c.rolling(t, q), 2, len(m.v)) @ m.v
+
+    return R, m.along(f"roll drift of {name}", of, noise=EPS * float((np.abs(R) @ np.abs(m.v)).max()))
+
+
+def _ground(name: str, c: Position, t: float, q: Array) -> Array:
+    """Return the velocity of the ground along the tangents."""
+    return vector(f"surface of {name}", c.surface(t, q) if callable(c.surface) else c.surface)
+
+
+def _tangent(name: str, c: Position, m: Motion, t: float, q: Array) -> Array:
+    assert c.tangent is not None
+    T = matrix(f"tangent of {name}", np.atleast_2d(np.asarray(c.tangent(t, q))), None, len(m.v))
+    if len(T) not in (1, 2):
+        raise InputError(f"tangent of {name}", f"{len(T)} rows", "1 row in the plane, 2 in space")
+    return T
+
+
+def _turned(c: Position, m: Motion, t: float, q: Array) -> Array:
+    """Return (n_y, -n_x) . v of a point in the plane, n the given gradient at (t, q)."""
+    assert c.jacobian is not None
+    return np.atleast_1d(np.ravel(c.jacobian(t, q)) @ np.array([-m.v[1], m.v[0]]))
+
+
+def _turning(name: str, c: Position, m: Motion, noise: float) -> Array:
+    """Return how (n_y, -n_x) . v of a point in the plane changes along the motion, from phi alone.
+
+    It is the second derivative of phi in the directions (1, v) and (0, w) of (t, q), w = v turned; mixed derivatives
+    are those along sums and differences: 4 phi_vw = phi_(v+w)(v+w) - phi_(v-w)(v-w).
+    """
+    w = np.array([-m.v[1], m.v[0]])
+    speed, about = float(np.abs(m.v).sum()), f"slip drift of {name}"
+    ahead, back = (
+        derivative(about, lambda s, d=d: c.phi(m.t + s, m.q + s * d), order=2, speed=speed, noise=noise)  # type: ignore[misc]
+        for d in (m.v + w, m.v - w)
+    )
+    return 0.25 * (ahead - back)
+
+
+def _velocity(name: str, c: Velocity, m: Motion) -> Row:
+    psi = _one(f"psi of {name}", c.psi(m.t, m.q, m.v))
+    if c.jacobian is None:
+        J = gradient(f"psi of {name}", lambda v: c.psi(m.t, m.q, v), m.v)
+    else:
+        J = vector(f"jacobian of {name}", np.ravel(c.jacobian(m.t, m.q, m.v)), len(m.v))[None, :]
+    if c.drift is None:
+        noise = EPS * float(np.abs(J[0]) @ np.abs(m.v))
+        drift = m.along(f"drift of {name}", lambda t, q: c.psi(t, q, m.v), noise=noise)
+    else:
+        drift = np.array([_one(f"drift of {name}", c.drift(m.t, m.q, m.v))])
+    dry: dict[str, Any] = {"cap": c.cap, "cap_s": -1.0 if c.cap_s is None else c.cap_s} if c.kind == "dry" else {}
+    return Row(id=name, kind=c.kind, level="velocity", gap=psi, J=J, rate=np.array([psi]), drift=drift, **dry)
+
+
+def _acceleration(name: str, c: Acceleration, m: Motion) -> list[Row]:
+    C = matrix(f"C of {name}", np.atleast_2d(np.asarray(_value(c.C, m))), None, len(m.v))
+    d = vector(f"d of {name}", _value(c.d, m), len(C))
+    if c.kind == "bilateral":
+        parts = [(name, slice(None))]
+    else:
+        parts = [(name if len(C) == 1 else f"{name}[{k}]", slice(k, k + 1)) for k in range(len(C))]
+    return [
+        Row(id=id, kind=c.kind, level="acceleration", J=C[part], rate=np.zeros(len(C[part])), drift=0.0 - d[part])
+        for id, part in parts
+    ]
+
+
+def _value(f: Any, m: Motion) -> Any:
+    return f(m.t, m.q, m.v) if callable(f) else f
+
+
+def _one(name: str, value: ArrayLike) -> float:
+    return float(vector(name, np.ravel(value), 1)[0])

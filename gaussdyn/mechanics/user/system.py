@@ -1,0 +1,222 @@
+"""The twenty-line way to a system: mass, force and constraints as plain Python functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..._show import cut, names
+from ...arrays import Array, matrix, scalar, vector
+from ...errors import InputError
+from .constraints import Acceleration as Acceleration
+from .constraints import Constraint, check_function
+from .constraints import Position as Position
+from .constraints import Velocity as Velocity
+from .differences import derivative
+from .rows import Motion, rows_of
+
+Function = Callable[..., ArrayLike]
+
+
+class UserSystem:
+    """A mechanical system made of functions.
+
+    Parameters
+    ----------
+    nq : int
+        Number of coordinates.
+    mass : array_like or callable
+        M, shape (nv, nv), or mass(q) -> M, symmetric positive definite.
+    force : array_like or callable
+        Generalised force with gyroscopic terms, shape (nv,): a constant, force(t, q, v) or force(t, q, v, control).
+    constraints : sequence of Position, Velocity, Acceleration
+    nv : int, optional
+        Number of velocities; default nq.
+    qdot : callable, optional
+        qdot(q, v) -> dq/dt, shape (nq,), affine in v; default v.
+    potential : callable, optional
+        potential(t, q) -> potential energy of the conservative part of `force`, J.
+    power : callable, optional
+        power(t, q, v) -> power of what `potential` does not cover, W. The default takes it from the energy balance
+        of the free motion: v.h + 1/2 v.(dM/dt) v + dV/dt.
+    drawables : callable, optional
+        drawables(q) -> list of shapes.
+    name : str
+
+    Raises
+    ------
+    InputError
+        Sizes, constants or names that cannot be used. Functions are checked when they are first called.
+
+    Examples
+    --------
+    >>> ball = UserSystem(1, [[2.0]], [-9.81 * 2.0], [Position(lambda t, q: q[0], eps_n=0.5)])
+    >>> ball.rows(0.0, [1.0], [0.0])[0].gap
+    1.0
+    """
+
+    def __init__(
+        self,
+        nq: int,
+        mass: ArrayLike | Function,
+        force: ArrayLike | Function,
+        constraints: Sequence[Constraint] = (),
+        *,
+        nv: int | None = None,
+        qdot: Function | None = None,
+        potential: Callable[..., float] | None = None,
+        power: Callable[..., float] | None = None,
+        drawables: Callable[..., list[dict[str, Any]]] | None = None,
+        name: str = "user system",
+    ) -> None:
+        self._nq, self._nv = _count("nq", nq), _count("nv", nq if nv is None else nv)
+        if qdot is None and self._nq != self._nv:
+            raise InputError("qdot", None, "a function, because nq and nv differ", "Give qdot(q, v) -> dq/dt.")
+        _check_functions(mass, force, qdot=qdot, potential=potential, power=power, drawables=drawables)
+        self._mass = mass if callable(mass) else matrix("mass", mass, self._nv, self._nv)
+        self._force = force if callable(force) else vector("force", force, self._nv)
+        self._with_control = callable(force) and _takes_four(force)
+        self._qdot, self._potential, self._power, self._drawables = qdot, potential, power, drawables
+        self.name = name
+        self.constraints = _named(constraints)
+
+    def __repr__(self) -> str:
+        ids = names(list(self.constraints), 8)
+        return f"UserSystem({cut(self.name, 60)!r}, nq={self._nq}, nv={self._nv}, constraints=[{ids}])"
+
+    @property
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return self._nq
+
+    @property
+    def nv(self) -> int:
+        """Number of velocities."""
+        return self._nv
+
+    def mass(self, q: Array) -> Array:
+        """Return M, shape (nv, nv)."""
+        if not callable(self._mass):
+            return self._mass
+        return matrix("mass(q)", self._mass(q), self._nv, self._nv)
+
+    def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
+        """Return h, shape (nv,)."""
+        if not callable(self._force):
+            return self._force
+        value = self._force(t, q, v, control) if self._with_control else self._force(t, q, v)
+        return vector("force(t, q, v)", value, self._nv)
+
+    def qdot(self, q: Array, v: Array) -> Array:
+        """Return dq/dt, shape (nq,)."""
+        if self._qdot is None:
+            return np.array(v, dtype=np.float64)
+        return vector("qdot(q, v)", self._qdot(q, v), self._nq)
+
+    def move(self, q: Array, v: Array, dt: float) -> Array:
+        """Return q after dt at constant v, by the midpoint rule where dq/dt depends on q."""
+        if self._qdot is None:
+            moved: Array = q + dt * v
+            return moved
+        return q + dt * self.qdot(q + 0.5 * dt * self.qdot(q, v), v)
+
+    def near(self, t: float, q: Array, v: Array, dt: float) -> UserSystem:
+        """Return the system itself: its constraints are always the same."""
+        return self
+
+    def rows(self, t: float, q: Array, v: Array) -> tuple[Any, ...]:
+        """Return every constraint evaluated at (t, q, v), in the order in which they were given."""
+        q, v = vector("q", q, self._nq), vector("v", v, self._nv)
+        motion = Motion(t=float(t), q=q, v=v, qdot=self.qdot, plain=self._qdot is None)
+        return tuple(row for name, constraint in self.constraints.items() for row in rows_of(name, constraint, motion))
+
+    def potential(self, t: float, q: Array) -> float:
+        """Return the potential energy, J; 0 if none was given."""
+        return 0.0 if self._potential is None else scalar("potential(t, q)", _number(self._potential(t, q)))
+
+    def power(self, t: float, q: Array, v: Array, control: Array | None = None) -> float:
+        """Return the power of the forces that `potential` does not cover, W."""
+        if self._power is not None:
+            return scalar("power(t, q, v)", _number(self._power(t, q, v)))
+        q, v = vector("q", q, self._nq), vector("v", v, self._nv)
+        dq = self.qdot(q, v)
+
+        def energy(s: float) -> float:
+            """Return the energy at the time s from now, at constant v."""
+            there = q + s * dq
+            return 0.5 * float(v @ self.mass(there) @ v) + self.potential(t + s, there)
+
+        change = derivative("energy", energy, speed=float(np.abs(dq).max(initial=0.0)))
+        return float(v @ self.force(t, q, v, control) + change[0])
+
+    def drawables(self, q: Array) -> list[dict[str, Any]]:
+        """Return what the user's function draws; nothing without one."""
+        return [] if self._drawables is None else self._drawables(q)
+
+    def spec(self) -> dict[str, Any]:
+        """Return a description. Functions cannot be stored, so a system made of them cannot be built from it."""
+        return {
+            "name": self.name,
+            "kind": "user_system",
+            "nq": self._nq,
+            "nv": self._nv,
+            "constraints": list(self.constraints),
+            "rebuildable": False,
+            "reason": "made of Python functions: build it again with the program that made it",
+        }
+
+
+def _count(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(name, repr(value), "an integer >= 1")
+    return int(value)
+
+
+ARGUMENTS = {"qdot": "q, v", "potential": "t, q", "power": "t, q, v", "drawables": "q"}
+
+
+def _check_functions(mass: Any, force: Any, **functions: Any) -> None:
+    """Raise InputError for a function that cannot be called as it will be."""
+    if callable(mass):
+        check_function("mass", mass, "q")
+    if callable(force):
+        check_function("force", force, "t, q, v, control" if _takes_four(force) else "t, q, v")
+    for name, function in functions.items():
+        if function is not None:
+            check_function(name, function, ARGUMENTS[name])
+
+
+def _takes_four(force: Function) -> bool:
+    """Return whether a force function takes the control as its fourth argument."""
+    try:
+        parameters = inspect.signature(force).parameters.values()
+    except (TypeError, ValueError):  # some built-in callables have no signature
+        return False
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in kinds for p in parameters) >= 4
+
+
+def _named(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
+    if not isinstance(constraints, Iterable):
+        raise InputError("constraints", repr(constraints), "a list of constraints", "Write [Position(...), ...] or [].")
+    named: dict[str, Constraint] = {}
+    for k, constraint in enumerate(constraints):
+        if not isinstance(constraint, (Position, Velocity, Acceleration)):
+            raise InputError(f"constraints[{k}]", repr(constraint), "Position, Velocity or Acceleration")
+        name = constraint.name or f"{type(constraint).__name__.lower()}{k}"
+        if name in named:
+            raise InputError(f"name of constraints[{k}]", repr(name), "one name per constraint")
+        named[name] = constraint
+    return named
+
+
+def _number(value: Any) -> float:
+    """Return a number or an array of one element as a float."""
+    array = np.asarray(value, dtype=np.float64)
+    if array.size != 1:
+        raise InputError("value of a user function", f"shape {array.shape}", "one number")
+    return float(array.reshape(()))

@@ -1,0 +1,1 @@
+"""The dual active set method of Goldfarb and Idnani, compiled."""

@@ -1,0 +1,1 @@
+"""Methods for problems of blocks (contacts with friction), and the door to them."""

@@ -1,0 +1,1 @@
+"""What is tried where the quick methods do not get there."""

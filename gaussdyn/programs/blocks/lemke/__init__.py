@@ -1,0 +1,1 @@
+"""Lemke's method, and friction cones with facets."""

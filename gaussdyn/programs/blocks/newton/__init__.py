@@ -1,0 +1,1 @@
+"""Proximal Newton methods on the natural map."""

@@ -1,0 +1,76 @@
+"""Newton's method for a few blocks, with a proximal term in the matrix that falls with the residual; compiled.
+
+The dense brother of `sparse_falling.falling_steps`: no problem inside a problem, and the last reactions as the centre,
+so that the term only chooses among the steps of a singular matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import A1, A2, A3, I1, kernel
+from ....arrays import Array, IntArray
+from ....linalg.dense import solve_dense
+from ...laws.projections import TABLE, Table, length
+from .dense_newton import linearize_into, newton_matrix, proximal_motion, step_into
+
+SHARE = 0.03  # proximal term per residual
+LEAST, MOST = 1e-10, 1e-2  # between these
+QUICK = 14  # most steps
+FALLS = 8  # vectors of work space that `falling_within` takes
+
+
+@kernel(
+    f"Tuple((float64, int64))({A2}, {A1}, {TABLE}, {A1}, float64, float64, {A1}, float64, int64, {A2}, {A3}, {A1},"
+    f"{I1}, {A2})"
+)
+def falling_within(
+    W: Array, q: Array, table: Table, rho: Array, g: float, weight: float, r: Array, tol: float, patience: int,
+    V: Array, Y: Array, A: Array, place: IntArray, work: Array,
+) -> tuple[float, int]:  # fmt: skip
+    """Newton steps from r, which becomes the best point; returns |F| / weight and the steps taken.
+
+    The equations belong to the step sizes `rho`, g times those of the residual. Ends after as many steps as `patience`
+    that lower the least residual by less than a tenth. V (FALLS, n), Y (blocks, 5, 5), A (n n), place (n) and
+    work (7, 5) are work space.
+    """
+    n, start, none, steps, stale = len(q), table[1], W[:0], 0, 0
+    u, F, du, dr, prox, step, b, best = V[0], V[1], V[2], V[3], V[4], V[5], V[6], V[7]
+    for i in range(n):
+        prox[i], best[i] = 0.0, r[i]
+    proximal_motion(W, none, q, prox, r, r, u)
+    linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+    size = length(F, 0, n) / weight
+    least = size
+    while size > 0.1 * tol and steps < QUICK and stale < patience and np.isfinite(size):
+        alpha = g * min(max(SHARE * size, LEAST), MOST)
+        m = newton_matrix(W, none, start, rho, r, alpha, Y, F, place, dr, A, b)
+        if not solve_dense(A[: m * m].reshape((m, m)), b[:m]):
+            break
+        for i in range(n):
+            dr[i] = b[place[i]] if place[i] >= 0 else dr[i]
+            step[i] = r[i] + dr[i]
+        steps += 1
+        proximal_motion(W, none, q, prox, r, step, du)
+        linearize_into(table, rho, du, step, F, Y, work[5], work[6])
+        last, size = size, length(F, 0, n) / weight
+        if size * size <= 0.9 * last * last:  # the full step, as nearly always
+            for i in range(n):
+                u[i], r[i] = du[i], step[i]
+        else:
+            for i in range(n):
+                du[i] -= u[i]
+            t = step_into(table, rho, u, r, du, dr, (last * weight) ** 2, work)
+            for i in range(n):
+                r[i] += t * dr[i]
+            proximal_motion(W, none, q, prox, r, r, u)
+            linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+            size = length(F, 0, n) / weight
+        stale = 0 if size < 0.9 * least else stale + 1
+        if size < least:
+            least = size
+            for i in range(n):
+                best[i] = r[i]
+    for i in range(n):
+        r[i] = best[i]
+    return least, steps

@@ -1,0 +1,211 @@
+"""The proximal semismooth Newton method on W by 3x3 blocks, compiled as a whole (blocks of 1 to 3 rows, padded).
+
+The same equations and rules as `dense_newton` and `backends.newton`: the law asks r = y(r - rho u), the step solves
+(I - Y + Y rho (W + alpha / rho0)) dr = y - r, here by a block LU whose order is found once per problem.
+`laws` is (code, sizes, P); vectors of the problem are (n, 3); `work` (9, 5) is work space.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import A1, A2, A3, I1, kernel
+from ....arrays import Array, IntArray
+from ....linalg.block_lu import ORDERING, Ordering
+from ....linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
+from ...laws.projections import length, natural, reaction_map
+from .rank_six_pairs import PAIRS, Pairs, solve_pairs
+
+LAWS = f"Tuple(({I1}, {I1}, {A2}))"
+Laws = tuple[IntArray, IntArray, Array]
+BOLD = 6  # Newton steps that a bold proximal step may take
+
+
+@kernel(f"float64({BLOCKS}, {A2}, {A2}, {LAWS}, {A1}, {A2}, {A2})", borrows=True)
+def misfit_of(blocks: Blocks, q: Array, r: Array, laws: Laws, rho: Array, u: Array, work: Array) -> float:
+    """Return |r - P(r - rho u^)|, and put u = W r + q."""
+    code, sizes, P = laws
+    times(blocks, r, u)
+    total, F, x, Y = 0.0, work[5], work[6], work[:5]
+    for k in range(len(code)):
+        for a in range(3):
+            u[k, a] += q[k, a]
+        natural(code[k], sizes[k], P[k], u[k], r[k], rho[k], F, x, Y)
+        total += length(F, 0, sizes[k]) ** 2
+    return float(np.sqrt(total))
+
+
+@kernel(f"float64({LAWS}, {A1}, float64, {A2}, {A2}, {A2}, {A3}, {A3}, {A2})", borrows=True)
+def linearised(
+    laws: Laws, rho: Array, prox: float, u: Array, r: Array, F: Array, C: Array, D: Array, work: Array
+) -> float:
+    """Put F = y - r and the blocks C = I - Y + Y prox, D = Y rho of the Newton matrix; return |F|."""
+    code, sizes, P = laws
+    total, x, y, Y = 0.0, work[5], work[6], work[:5]
+    for k in range(len(code)):
+        d = sizes[k]
+        for a in range(d):
+            x[a] = r[k, a] - rho[k] * u[k, a]
+        reaction_map(code[k], d, P[k], x, y, Y)
+        for a in range(3):
+            F[k, a] = y[a] - r[k, a] if a < d else 0.0
+            total += F[k, a] ** 2
+            for b in range(3):
+                v = Y[a, b] if a < d and b < d else 0.0
+                C[k, a, b], D[k, a, b] = (1.0 if a == b else 0.0) - (1.0 - prox) * v, rho[k] * v
+    return float(np.sqrt(total))
+
+
+@kernel(f"float64({LAWS}, {A1}, {A2}, {A2}, {A2}, {A2}, float64, {A2})", borrows=True)
+def merit_at(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array, t: float, work: Array) -> float:
+    """Return |F|^2 at (u + t du, r + t dr)."""
+    code, sizes, P = laws
+    total, x, y, Y = 0.0, work[5], work[6], work[:5]
+    for k in range(len(code)):
+        d = sizes[k]
+        for a in range(d):
+            x[a] = r[k, a] + t * dr[k, a] - rho[k] * (u[k, a] + t * du[k, a])
+        reaction_map(code[k], d, P[k], x, y, Y)
+        for a in range(d):
+            total += (r[k, a] + t * dr[k, a] - y[a]) ** 2
+    return total
+
+
+@kernel(f"float64({LAWS}, {A1}, {A2}, {A2}, {A2}, {A2}, float64, {A2})", borrows=True)
+def step_length(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array, now: float, work: Array) -> float:
+    """Return the step length in {1, 1/2, ...} that lowers |F|^2 (now at 0) enough, else the best of them."""
+    t, best, best_t = 1.0, np.inf, 1.0
+    for _ in range(8):
+        value = merit_at(laws, rho, u, r, du, dr, t, work)
+        if value < best:
+            best, best_t = value, t
+        if value <= (1.0 - 0.1 * t) * now:
+            break
+        t *= 0.5
+    return best_t
+
+
+SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2}, {A3}, {A3}, {A3}, {A3}))"
+Space = tuple[Array, Array, Array, Array, Array, IntArray, Array, Array, Array, Array, Array]
+
+
+@kernel(f"{SPACES}(int64, {ORDERING}, {PAIRS})")
+def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
+    """Return work space for `newton_steps`: factors, C, D, vectors, rho, idle rows, what blocks and pairs need."""
+    d, count, grouped = 6 if len(pairs[2]) > 0 else 3, len(pairs[5]) - 1, len(pairs[2])
+    B, C, D = np.zeros((len(ordering[0]) + 2 * len(ordering[3]), d, d)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
+    K, inverse = np.zeros((count, 6, 6)), np.zeros((grouped, 3, 3))
+    X, Z = np.zeros((3, grouped, 3)), np.zeros((3, count, 6))
+    return B, C, D, np.zeros((8, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((9, 5)), K, inverse, X, Z
+
+
+@kernel(f"void({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {A2}, {SPACES})")
+def newton_direction(blocks: Blocks, ordering: Ordering, pairs: Pairs, F: Array, dr: Array, space: Space) -> None:
+    """Put the solution of (C + D W) dr = F, C and D in `space`, into dr; V[3] and the factors are work space."""
+    B, C, D, V, _rho, idle, work, K, inverse, X, Z = space
+    dr[:] = F
+    if len(pairs[2]) > 0:
+        solve_pairs(blocks, pairs, ordering, C, D, dr, B, K, inverse, X, Z, work)
+    else:
+        fill(blocks, ordering[1], C, D, dr, B, idle)
+        factorise3(ordering, B, idle)
+        solve3(ordering, B, idle, dr, V[3])
+
+
+@kernel(f"float64({LAWS}, float64, float64, {A2}, {SPACES})", borrows=True)
+def stepped(laws: Laws, prox: float, size: float, r: Array, space: Space) -> float:
+    """Step from r and u along dr and du as far as |F| (now `size`) falls enough; return |F| there, with F, C and D.
+
+    The vectors of `space` are u, F, du, work space, dr, and two for the full step, which is nearly always taken.
+    """
+    _B, C, D, V, rho, _idle, work, _K, _inverse, _X, _Z = space
+    u, F, du, dr, U, R = V[0], V[1], V[2], V[4], V[5], V[6]
+    for k in range(len(r)):
+        for a in range(3):
+            U[k, a], R[k, a] = u[k, a] + du[k, a], r[k, a] + dr[k, a]
+    new, t = linearised(laws, rho, prox, U, R, F, C, D, work), 1.0
+    if not new * new <= 0.9 * size * size:
+        t = step_length(laws, rho, u, r, du, dr, size * size, work)
+    for k in range(len(r)):
+        for a in range(3):
+            u[k, a], r[k, a] = u[k, a] + t * du[k, a], r[k, a] + t * dr[k, a]
+    return new if t == 1.0 else linearised(laws, rho, prox, u, r, F, C, D, work)
+
+
+@kernel(
+    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, float64, {A2}, {A2},"
+    f"float64, int64, {SPACES})"
+)
+def newton_steps(
+    blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho0: Array, alpha: float, g: float,
+    centre: Array, r: Array, tol: float, limit: int, space: Space,
+) -> tuple[float, int]:  # fmt: skip
+    """Newton's method with line search at fixed alpha and centre, from r; r becomes the answer.
+
+    The step of the equations is rho = g rho0; alpha is in units of 1 / rho0. The order is that of the pairs, if there
+    are any, else that of the blocks.
+    Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
+    """
+    _B, C, D, V, rho, _idle, work, _K, _inverse, _X, _Z = space
+    n, u, F, du, dr = len(q), V[0], V[1], V[2], V[4]
+    times(blocks, r, u)
+    for k in range(n):
+        rho[k] = g * rho0[k]
+        for a in range(3):
+            u[k, a] += q[k, a] + alpha / rho0[k] * (r[k, a] - centre[k, a])
+    last, size = np.inf, linearised(laws, rho, g * alpha, u, r, F, C, D, work)
+    for it in range(limit + 1):
+        if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
+            return size, it
+        last = size
+        newton_direction(blocks, ordering, pairs, F, dr, space)
+        times(blocks, dr, du)
+        for k in range(n):
+            for a in range(3):
+                du[k, a] += alpha / rho0[k] * dr[k, a]
+        size = stepped(laws, g * alpha, last, r, space)
+    return size, limit
+
+
+@kernel(
+    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})"
+)
+def proximal_steps(
+    blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho: Array, weight: float, state: Array,
+    tol: float, limit: int, points: Array,
+) -> tuple[float, int]:  # fmt: skip
+    """Proximal point steps around `newton_steps`, begun while fewer than `limit` Newton steps have been taken.
+
+    Returns the best E and the steps taken.
+
+    points (3, n, 3) are the best point, the current one and the centre; state is (alpha, smallest alpha, successive
+    failures, best E, bold): a later call goes on where this one ended. While bold, the equations keep rho and alpha
+    falls a hundredfold; the first problem that `BOLD` Newton steps do not solve ends that. Else rho grows as alpha
+    falls tenfold: a tighter problem is closer to its modes.
+    """
+    n, steps = len(q), 0
+    space = newton_space(n, ordering, pairs)
+    V, work = space[3], space[6]
+    r, x, centre = points[0], points[1], points[2]
+    while state[3] > 0.1 * tol and steps < limit and state[2] < 8.0:
+        best, alpha, bold = state[3], state[0], state[4] > 0.0
+        goal, most = max(0.03 * tol, min(0.1 * best, 1e-2)) * weight, BOLD if bold else 15
+        g = 1.0 if bold else 1.0 / np.sqrt(min(max(alpha, 1e-12), 1.0))
+        size, taken = newton_steps(blocks, ordering, pairs, q, laws, rho, alpha, g, centre, x, goal, most, space)
+        steps += taken + 1
+        if bold and not size <= max(goal, 1e-10 * weight):
+            state[0], state[4] = max(10.0 * alpha, 1e-3), 0.0
+            x[:] = centre
+            continue
+        E = misfit_of(blocks, q, x, laws, rho, V[0], work) / weight if np.isfinite(size) else np.inf
+        if size / weight > max(tol, 0.1 * min(best, 1.0)) or not np.isfinite(E):
+            state[0], state[2] = min(alpha * 7.0, 1e3), state[2] + 1.0
+            x[:] = centre
+            continue
+        centre[:] = x
+        state[0] = max((0.01 if bold else 0.1) * alpha, state[1])
+        state[2] = 0.0 if best > E else state[2] + 1.0
+        if best > E:
+            state[3] = E
+            r[:] = x
+    return state[3], steps

@@ -1,0 +1,1 @@
+"""Problems of few blocks, solved in one compiled call."""

@@ -1,0 +1,66 @@
+"""The quick way for a few blocks: the first attempts of the driver in one compiled call, then the verification."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ....arrays import Array
+from ...problems.complementarity import ComplementarityProblem, Problem
+from ...solution.solution import Solution
+from ..gauss_seidel.first_sweeps import FEW_ROWS
+from ..verify import finer, loose, trimmed, verified
+
+STEPS = 60  # proximal Newton steps; what needs more is hard, and left to the whole list of attempts
+
+
+def few_blocks(
+    problem: Problem, blocks: ComplementarityProblem, tol: float, start: Array | None = None
+) -> Solution | None:
+    """Return the verified answer of the first attempts, or None if the problem is not of the kind for it.
+
+    They begin at `start`, if it is given, and where that does not solve the problem at zero.
+    """
+    table = blocks.table
+    if len(blocks.q) > FEW_ROWS or blocks.W_abs is not None or table.dry:
+        return None
+    attempts, r, data = _kernel(), np.zeros(len(blocks.q)) if start is None else start.copy(), _data(blocks)
+    most = 0 if table.plain else STEPS
+    E, steps = attempts(*data, tol, most if start is None else 0, r)
+    if start is not None and not tol >= E:
+        r[:] = 0.0
+        E, steps = attempts(*data, tol, most, r)
+    if not math.isfinite(E):
+        return None
+    found = verified(problem, blocks, r, "proximal_newton" if steps else "gauss_seidel", steps or 5, tol)
+    if not (found.solved and loose(found, tol)):
+        return found
+    trim = trimmed(found, tol)
+    if trim is not found:
+        return trim
+    r = np.zeros(len(r)) if start is None else start.copy()
+    E, more = attempts(*data, finer(found, tol), 0, r)
+    return verified(problem, blocks, r, "proximal_newton", steps + more, tol) if math.isfinite(E) else found
+
+
+def near_few(problem: Problem, blocks: ComplementarityProblem, tol: float, start: Array) -> Solution | None:
+    """Return the verified answer of Newton's method from `start` alone; None where it finds none."""
+    r = start.copy()
+    E, steps = _kernel()(*_data(blocks), tol, -1, r)
+    found = verified(problem, blocks, r, "proximal_newton", steps, tol) if tol >= E else None
+    return found if found is not None and found.solved and not loose(found, tol) else None
+
+
+def _data(blocks: ComplementarityProblem) -> tuple[Any, ...]:
+    rows, table = blocks.rows, blocks.table
+    return (rows.data, rows.indices, rows.indptr), blocks.q, rows.D, (table.code, table.start, table.P), blocks.rho
+
+
+@cache
+def _kernel() -> Any:
+    from .attempts import first_attempts
+
+    return first_attempts

@@ -1,0 +1,1 @@
+"""Every mode of a problem solved or refuted: how many solutions there are."""

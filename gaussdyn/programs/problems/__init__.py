@@ -1,0 +1,1 @@
+"""The problems as data, with no solver inside."""

@@ -1,0 +1,1 @@
+"""Exact linear programs, and the proofs that stand on them."""

@@ -1,0 +1,1 @@
+"""Methods for Gauss programs (quadratic, convex), and the door to them."""

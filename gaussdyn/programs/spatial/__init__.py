@@ -1,0 +1,1 @@
+"""How many motions one contact or a few in space admit."""

@@ -1,0 +1,45 @@
+"""The public verb for drawing a run: a figure, a page or a film, as the ending of the path says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..integrate.run.trajectory import Trajectory
+from ..mechanics.scene import Scene
+from ..mechanics.system import System
+from .needs import PICTURES, RUN_REPORT, check_format
+from .pictures import columns_figure
+from .write import write_report
+
+
+def plot(run: Trajectory, *, scene: Scene | System | None = None, path: str | Path | None = None) -> Any:
+    """Draw all columns of a run, grouped by kind and unit, and the residual of every step; or write its page or film.
+
+    Parameters
+    ----------
+    run : Trajectory
+    scene : Scene or System, optional
+        What was run: four instants of it stand above the columns. Pages and films need it only for runs of your own
+        systems that come from a file.
+    path : str or Path, optional
+        Where to write it too; the ending decides: .png, .svg or .pdf (this figure), .html (the page, with the run in
+        motion), .gif or .mp4 (the run in motion).
+
+    Returns
+    -------
+    matplotlib.figure.Figure or Path
+        The figure; the path of a page or a film.
+
+    Raises
+    ------
+    BackendMissing
+        If a library is not installed that the ending needs.
+    InputError
+        If `path` has an unknown ending or cannot be written; a film of something without shapes.
+    """
+    if path is not None:
+        check_format("path", Path(path), RUN_REPORT)
+        if Path(path).suffix.lower() not in PICTURES:
+            return write_report(path, run, scene)
+    return columns_figure(run, scene=scene, path=path)

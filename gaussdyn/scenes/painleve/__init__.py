@@ -1,0 +1,1 @@
+"""Rods and sliders whose contact may have no motion, or several."""

@@ -1,0 +1,1 @@
+"""Closed-form motions that exact answers are taken from; no contact solver."""

@@ -1,0 +1,1 @@
+"""Bodies that slide, stick and creep; friction oscillators."""

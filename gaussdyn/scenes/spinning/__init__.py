@@ -1,0 +1,1 @@
+"""Bodies that roll and spin."""

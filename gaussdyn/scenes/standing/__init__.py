@@ -1,0 +1,1 @@
+"""Bodies held by contacts: tables, stacks, wedges, grooves."""

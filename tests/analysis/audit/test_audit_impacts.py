@@ -1,0 +1,180 @@
+"""Audits of event-driven runs judge the impacts that were, and notice others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import h5py
+import numpy as np
+import pytest
+from random_scenes import linked, mixed
+from small_systems import SlidingRod
+
+from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.impact.history import Claim, ImpactRecord, as_arrays, of_arrays
+from gaussdyn.integrate.impact.impact import impact
+from gaussdyn.integrate.impact.impact_laws import Moreau, Newton, Poisson
+from gaussdyn.integrate.mode_memory import MODE
+from gaussdyn.integrate.run.trajectory import Trajectory
+from gaussdyn.integrate.run.values import Column
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.planar.bodies import box, disc
+from gaussdyn.mechanics.planar.contacts import HalfPlane
+from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.state import State
+
+LAWS = [Moreau(), Newton(), Poisson()]
+
+
+def stacked():
+    """A box that falls on a box that lies on the floor, turned a little: impacts pass through redundant corners."""
+    law = ContactLaw(mu=0.4, eps_n=0.3)
+    bodies = [box("lower", mass=2.0, width=1.0, height=0.4), box("upper", mass=1.0, width=0.5, height=0.3)]
+    system = PlanarSystem(bodies=bodies, obstacles=[HalfPlane(name="floor")], contact=law)
+    return system, system.state({"lower": (0.0, 0.2, 0.0), "upper": (0.1, 0.75, 0.2)}, {"upper": (0.5, 0.0, 0.0)})
+
+
+def fell(impact=LAWS[0], t_end=0.23):
+    system, state = stacked()
+    return system, simulate(system, state, t_end, stepper=EventDriven(impact=impact))
+
+
+def changed(run, which, by):
+    """Change an impulse of one impact, and nothing else."""
+    strike = run.impacts[which]
+    key = max(strike.problems[0], key=lambda one: np.abs(strike.problems[0][one]).max())
+    more = {key: strike.problems[0][key] + by * np.eye(len(strike.problems[0][key]))[0]}
+    other = replace(strike, problems=({**strike.problems[0], **more}, *strike.problems[1:]))
+    return replace(run, impacts=(*run.impacts[:which], other, *run.impacts[which + 1 :]))
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_impacts_are_kept_and_judged_by_their_law(law):
+    system, run = fell(law, t_end=0.178)
+    assert run.status == "COMPLETED", run.stop
+    assert {strike.t for strike in run.impacts} == {event.t for event in run.events if event.kind == "impact"}
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+    for by in (1e-6, -1e-6):
+        assert not audit(changed(run, 0, by), system).passed
+
+
+def test_a_changed_velocity_after_an_impact_is_noticed():
+    system, run = fell(t_end=0.178)
+    k = int(np.flatnonzero(run.saved == run.impacts[0].step)[0])
+    for index in range(system.nv):
+        v, before, column = run.v.copy(), run.before_v.copy(), run[f"v{index}"].copy()
+        v[k, index] += 1e-6
+        before[k + 1, index] += 1e-6
+        column[k] += 1e-6
+        columns = {**run.columns, f"v{index}": Column(unit="SI/s", values=column)}
+        assert not audit(replace(run, v=v, before_v=before, columns=columns), system).passed
+
+
+def test_a_step_that_begins_nowhere_is_not_searched_for_events():
+    system, run = fell(t_end=0.178)
+    fast = np.full_like(run.before_v, 1e6)  # through more bodies in a step than can be looked for
+    assert audit(replace(run, before_v=fast), system).first_failure.name == "before"
+
+
+def test_another_solution_of_the_law_is_an_impact_too():
+    """A rod that slides into a Painleve situation: open, or stopped by an impact without collision."""
+    system, rod = SlidingRod(2.0), "rod.end/floor"
+    angle, omega = 1.2, -0.3
+    s, c = np.sin(angle), np.cos(angle)
+    state = State(q=[0.0, s, angle], v=[-3.0, c * omega + 0.01, omega])  # the end rises at 0.01 m/s and slides
+    (row,) = system.rows(0.0, state.q, state.v)
+    p = np.linalg.solve(row.J @ np.linalg.inv(system.mass(state.q)) @ row.J.T, -row.rate)
+    assert p[0] > 0.0
+    assert abs(p[1]) < system.mu * p[0]
+    stopped = impact(system, state, claim=Claim(strike=ImpactRecord(t=0.0, problems=({rod: p},)), off=1e-12))
+    assert stopped.solved
+    assert stopped.residual <= 1e-14
+    np.testing.assert_allclose(row.J @ stopped.v, 0.0, rtol=0, atol=1e-14)
+    assert not impact(system, state).impulses[rod].any()  # solved anew it is the other one
+    for off in 1e-6 * np.eye(2):
+        said = impact(system, state, claim=Claim(strike=ImpactRecord(t=0.0, problems=({rod: p + off},)), off=1e-12))
+        assert not said.solved
+        assert said.residual > 1e-7
+
+
+def test_an_impact_at_the_end_of_a_step_belongs_to_the_next():
+    """A ball that strikes the floor just when a state is saved."""
+    system = PlanarSystem(
+        bodies=[disc("ball", mass=1.0, radius=0.1)], obstacles=[HalfPlane(name="floor")], contact=ContactLaw(eps_n=0.5)
+    )
+    run = simulate(
+        system, system.state({"ball": (0.0, 0.1 + 0.5 * 9.81 * 0.1**2, 0.0)}), 0.35, stepper=EventDriven(dt=0.01)
+    )
+    assert run.events[0].t == run.before_t[run.impacts[0].step] == 0.1
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
+def test_a_file_gives_back_the_impacts_and_older_ones_have_none(tmp_path):
+    system, run = fell()
+    path = run.save(tmp_path / "run.h5")
+    again = Trajectory.load(path)
+    assert np.array_equal(again.steps.events, run.steps.events)
+    assert again.steps.events.sum() == len(run.events)
+    same(again.impacts, run.impacts)
+    assert again.starts.keys() == run.starts.keys() == set(range(2, len(run)))
+    for step, memory in run.starts.items():
+        assert again.starts[step].keys() == memory.keys()
+        assert all(np.array_equal(again.starts[step][key], x) for key, x in memory.items())
+    assert audit(again, system).passed
+    with h5py.File(path, "a") as file:
+        del file["impacts"], file["starts"], file["steps/events"]
+    older = Trajectory.load(path)
+    assert older.impacts == ()
+    assert older.starts == {}
+    assert (older.steps.events == -1).all()
+    assert audit(older, system).passed
+
+
+@pytest.mark.parametrize("save", [1, 4])
+def test_a_run_in_chunks_keeps_its_impacts(tmp_path, save):
+    system, state = stacked()
+    run = simulate(system, state, 0.23, stepper=EventDriven(), save=save)
+    pieces = simulate(system, state, 0.23, stepper=EventDriven(), save=save, out=tmp_path / "run.h5", chunk=2)
+    same(pieces.impacts, run.impacts)
+    assert pieces.starts.keys() == run.starts.keys()
+    assert {strike.step for strike in run.impacts} <= set(run.saved.tolist())
+    assert audit(pieces, system).passed
+
+
+def test_modes_that_do_not_obey_the_laws_are_chosen_anew():
+    system, run = fell()
+    starts = {
+        step: {key: 0.0 * x if key.endswith(MODE) else x for key, x in memory.items()}
+        for step, memory in run.starts.items()
+    }
+    assert audit(replace(run, starts=starts), system).passed
+
+
+def same(one, two):
+    assert [(x.t, x.step, x.kept, len(x.problems)) for x in one] == [
+        (x.t, x.step, x.kept, len(x.problems)) for x in two
+    ]
+    for x, y in zip(one, two, strict=True):
+        for a, b in zip(x.problems, y.problems, strict=True):
+            assert a.keys() == b.keys()
+            assert all(np.array_equal(a[key], b[key]) for key in a)
+
+
+def test_no_impacts_are_kept_as_none():
+    assert of_arrays(as_arrays(())) == ()
+    (alone,) = of_arrays(as_arrays([ImpactRecord(t=1.0, problems=(), step=3)]))
+    assert (alone.t, alone.step, alone.problems) == (1.0, 3, ())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("make", "dim", "seed"), [(linked, 2, 7), (linked, 2, 8), (linked, 3, 2000), (mixed, 3, 2004)])
+def test_runs_with_impacts_among_redundant_contacts_pass(make, dim, seed):
+    system, state = make(dim, seed)
+    run = simulate(system, state, 0.75, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()

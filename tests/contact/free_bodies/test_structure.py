@@ -1,0 +1,181 @@
+"""Contacts between free bodies against dense matrices: J, M + J^T E J, W, rho, the residual, and the solvers."""
+
+import numpy as np
+import pytest
+from evidence import examples
+
+from gaussdyn.contact.free_bodies.bodies_interior_point import interior_point
+from gaussdyn.contact.free_bodies.coulomb import step_sizes
+from gaussdyn.contact.free_bodies.newton import modes_newton
+from gaussdyn.contact.free_bodies.proximal import proximal_point
+from gaussdyn.contact.free_bodies.structure import add_wrench, assemble, relative_motion
+from gaussdyn.linalg.block_lu import analyse, block_at, factorise, solve_factorised
+
+
+class Heap:
+    """Random bodies and contacts, with the arguments of the kernels and the same as dense matrices."""
+
+    def __init__(self, seed, n=5, per_pair=3):
+        rng = np.random.default_rng(seed)
+        pair = np.array([[-1, 0], [0, 1], [1, 2], [-1, 2], [2, 3], [3, 4], [0, 4]][: n + 2])
+        pair = np.ascontiguousarray(pair[(pair < n).all(axis=1)])
+        first = np.arange(0, per_pair * len(pair) + 1, per_pair)
+        c = int(first[-1])
+        self.n, self.c, x = n, c, rng.normal(size=(n, 3))
+        R, ra, rb = (
+            np.array([np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(c)]),
+            np.zeros((c, 3)),
+            np.zeros((c, 3)),
+        )
+        for k, (a, b) in enumerate(pair):
+            for i in range(first[k], first[k + 1]):
+                point = rng.normal(size=3)
+                rb[i], ra[i] = point - x[b], point - (x[a] if a >= 0 else 0.0)
+        M = np.zeros((n, 4, 3))
+        M[:, 3, 0] = rng.uniform(0.5, 2.0, n)
+        M[:, :3] = [A @ A.T + np.eye(3) for A in rng.normal(size=(n, 3, 3))]
+        inverse = np.zeros_like(M)
+        inverse[:, 3, 0], inverse[:, :3] = 1.0 / M[:, 3, 0], np.linalg.inv(M[:, :3])
+        self.ordering = analyse(n, np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
+        _, rank, start, rows = self.ordering[:4]
+        slot = np.full((len(pair), 4), -1)
+        for k, (a, b) in enumerate(pair):
+            for m, (i, j) in enumerate(((b, b), (a, a), (b, a), (a, b))):
+                if i >= 0 and j >= 0:
+                    slot[k, m] = block_at(n, rank[i], rank[j], start, rows)
+        self.contacts = (pair, first, slot, R, ra, rb)
+        self.mu, self.rho, self.h, self.w = (
+            rng.uniform(0.1, 0.9, c),
+            np.zeros(c),
+            rng.normal(size=(n, 6)),
+            np.zeros((c, 3)),
+        )
+        self.problem = (self.contacts, M, inverse, self.h, self.w, self.mu, self.rho)
+        self.work = (
+            np.zeros((n + 2 * len(rows), 6, 6)), np.zeros((c, 3, 3)), *(np.zeros((c, 3)) for _ in range(3)),
+            *(np.zeros((n, 6)) for _ in range(3)), np.zeros(c, dtype=np.int64),
+        )  # fmt: skip
+        step_sizes(self.contacts, self.mu, inverse, self.rho)
+        self.M, self.J = np.zeros((6 * n, 6 * n)), np.zeros((3 * c, 6 * n))
+        for i in range(n):
+            self.M[6 * i : 6 * i + 3, 6 * i : 6 * i + 3] = M[i, 3, 0] * np.eye(3)
+            self.M[6 * i + 3 : 6 * i + 6, 6 * i + 3 : 6 * i + 6] = M[i, :3]
+        for k, (a, b) in enumerate(pair):
+            for i in range(first[k], first[k + 1]):
+                self._place(i, b, R[i], rb[i], 1.0)
+                if a >= 0:
+                    self._place(i, a, R[i], ra[i], -1.0)
+
+    def _place(self, i, body, R, arm, sign):
+        x, y, z = arm
+        cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        self.J[3 * i : 3 * i + 3, 6 * body : 6 * body + 6] = sign * R @ np.hstack([np.eye(3), -cross])
+
+    def natural_map(self, p):
+        """E of the impulses p from the dense problem alone."""
+        W = self.J @ np.linalg.solve(self.M, self.J.T)
+        q = self.J @ np.linalg.solve(self.M, self.h.ravel()) + self.w.ravel()
+        u, F, Q = W @ p.ravel() + q, [], []
+        for c in range(self.c):
+            part = slice(3 * c, 3 * c + 3)
+            rho, mu = 1.0 / np.linalg.eigvalsh(W[part, part])[-1], self.mu[c]
+            x = p[c] - rho * (u[part] + [mu * np.hypot(*u[part][1:]), 0.0, 0.0])
+            t = np.hypot(x[1], x[2])
+            if mu * t <= -x[0]:
+                y = np.zeros(3)
+            elif t <= mu * x[0]:
+                y = x
+            else:
+                n = (x[0] + mu * t) / (1.0 + mu * mu)
+                y = np.array([n, mu * n * x[1] / t, mu * n * x[2] / t])
+            F.append(p[c] - y)
+            Q.append(rho * q[part])
+        return np.linalg.norm(F) / np.linalg.norm(Q)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_jacobian_is_the_dense_one(seed):
+    heap = Heap(seed)
+    rng = np.random.default_rng(seed)
+    v, p, u, F = (
+        rng.normal(size=(heap.n, 6)),
+        rng.normal(size=(heap.c, 3)),
+        np.zeros((heap.c, 3)),
+        np.zeros((heap.n, 6)),
+    )
+    relative_motion(heap.contacts, v, u)
+    add_wrench(heap.contacts, p, F)
+    assert np.abs(u.ravel() - heap.J @ v.ravel()).max() < 1e-13
+    assert np.abs(F.ravel() - heap.J.T @ p.ravel()).max() < 1e-13
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_factors_solve_the_assembled_matrix(seed):
+    heap = Heap(seed)
+    rng = np.random.default_rng(seed)
+    E, x, y = rng.normal(size=(heap.c, 3, 3)), rng.normal(size=(heap.n, 6)), np.zeros((heap.n, 6))
+    E = np.ascontiguousarray(E @ E.transpose(0, 2, 1) + 0.3 * rng.normal(size=E.shape))  # unsymmetric
+    E[0], E[1], E[-1] = 0.0, 5.0 * np.eye(3), 0.7 * np.eye(3)  # open, and two that stick
+    dense = heap.M + sum(heap.J[3 * c : 3 * c + 3].T @ E[c] @ heap.J[3 * c : 3 * c + 3] for c in range(heap.c))
+    wanted = np.linalg.solve(dense, x.ravel())
+    B = heap.work[0]
+    assemble(heap.contacts, E, heap.problem[1], heap.ordering[1], len(B), B)
+    factorise(heap.n, heap.ordering, B)
+    solve_factorised(heap.n, heap.ordering, B, x, y)
+    assert np.abs(x.ravel() - wanted).max() < 1e-10 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_scales_are_the_largest_eigenvalues(seed):
+    heap = Heap(seed)
+    W = heap.J @ np.linalg.solve(heap.M, heap.J.T)
+    for c in range(heap.c):
+        top = np.linalg.eigvalsh(W[3 * c : 3 * c + 3, 3 * c : 3 * c + 3])[-1]
+        assert heap.rho[c] == pytest.approx(1.0 / top, rel=1e-7)
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("start", ["proximal", "interior"])
+def test_solvers_meet_the_law(start):
+    for seed in range(examples(12, fast=4)):
+        check_solvers_meet_the_law(seed, start)
+
+
+def check_solvers_meet_the_law(seed, start):
+    heap = Heap(seed, n=3, per_pair=2)
+    best, v = np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
+    p, u = np.zeros((heap.c, 3)), np.zeros((heap.c, 3))
+    if start == "interior":
+        interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30)
+    E, _, floor = proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1.0, 1e-12, 200)
+    if max(1e-12, floor) < E:
+        E, _, floor, *_ = modes_newton(
+            heap.problem, heap.ordering, heap.work, p, v, u, best, 1e-9, 1e-12, 1e-12, 10, False
+        )
+    assert heap.natural_map(p) == pytest.approx(E, rel=1e-3, abs=1e-13)  # what is claimed is true, solved or not
+    if start == "interior":
+        assert max(1e-12, floor) >= E
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_factors_at_hand_serve_for_other_rates(seed):
+    heap = Heap(seed, n=3, per_pair=2)
+    p, u, best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
+    proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1.0, 1e-6, 200)
+    args = heap.problem, heap.ordering, heap.work, p, v, u, best
+    _, _, _, alpha, held = modes_newton(*args, 1e-7, 1e-12, 1e-14, 20, False)
+    assert held
+    heap.w += 1e-6 * np.random.default_rng(seed).normal(size=heap.w.shape)
+    E, used, floor, *_ = modes_newton(*args, alpha, 1e-12, 1e-14, 20, held)
+    assert max(1e-12, floor) >= E
+    assert heap.natural_map(p) == pytest.approx(E, rel=1e-3, abs=1e-13)
+    assert used == 0 or heap.work[8].max() > 1  # none, unless a contact slips
+
+
+def test_a_perturbed_impulse_is_noticed():
+    heap = Heap(0, n=3, per_pair=2)
+    p, u, _best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
+    interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30)
+    proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-4, 1e-12, 200)
+    p[0, 0] += 1e-6
+    assert heap.natural_map(p) > 1e-8

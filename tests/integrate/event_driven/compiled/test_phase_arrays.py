@@ -1,0 +1,103 @@
+"""The kernels of a phase against the interpreted phase, and against whole runs without them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaussdyn.contact.snapshot import Activation
+from gaussdyn.integrate.contact_modes import CLOSED, OPEN, Mode
+from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
+from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.event_driven.phase_integrator import Accuracy
+from gaussdyn.integrate.event_driven.smooth_phase import Phase
+from gaussdyn.integrate.impact.impact_laws import Moreau
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, Point, disc, fixed
+from gaussdyn.mechanics.planar.contacts import DryFriction, HalfPlane, PlanarContact, Rod, String
+from gaussdyn.mechanics.planar.forces import Drag, Load, Shaking, Spring
+from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.planar.tables import tables_of
+from gaussdyn.mechanics.state import State
+from gaussdyn.scenes.catalogue import build
+
+ACCURACY = Accuracy(rtol=1e-12, atol=1e-13, activation=Activation(), law=Moreau())
+numbers = st.floats(-2.0, 2.0, allow_nan=False)
+SLIP, BACK = Mode(closed=True, slip=(1.0,)), Mode(closed=True, slip=(-1.0,), sign=-1.0)
+
+
+def everything():
+    """A system with every part that has a table: bodies that turn, a half-plane on one of them, links, friction."""
+    cart, rod, bob = Marker("cart", (0.3, -0.2)), Marker("rod", (-0.5, 0.1), "tip"), Marker("bob")
+    ramp = HalfPlane(name="ramp", point=(0.1, 0.2), normal=(0.3, 1.0), belt=0.4, body="cart")
+    return PlanarSystem(
+        bodies=[PlanarBody(name="cart", mass=2.0, inertia=0.7), PlanarBody(name="rod", mass=1.3, inertia=0.2),
+                Point(name="bob", mass=0.6)],
+        contacts=[
+            PlanarContact(point=rod, plane=ramp, mu=0.3, mu_s=0.5, radius=0.05),
+            PlanarContact(point=bob, plane=HalfPlane(name="guide", normal=(1.0, 0.4)), mu=0.2, bilateral=True),
+            Rod(a=cart, b=bob, length=1.1), String(a=rod, b=fixed(0.2, 3.0, "hook"), length=2.0),
+            DryFriction(point=cart, direction=(0.6, 0.8), cap=0.7, cap_s=0.9, belt=0.2),
+        ],
+        forces=[Spring(a=cart, b=rod, stiffness=3.0, length=0.4, damping=0.2),
+                Spring(a=bob, b=fixed(0.0, 0.0, "wall"), stiffness=1.0), Drag(point=rod, damping=0.3),
+                Load(point=rod, force_xy=(0.4, -0.3), torque=0.2),
+                Shaking(direction=(0.6, 0.8), amplitude=0.9, frequency=0.7, phase=0.1)],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("chosen", [
+    (OPEN, CLOSED, OPEN, OPEN, CLOSED), (CLOSED, CLOSED, SLIP, CLOSED, SLIP), (SLIP, BACK, BACK, OPEN, BACK),
+    (OPEN, CLOSED, CLOSED, OPEN, CLOSED),
+])  # fmt: skip
+@settings(max_examples=15, deadline=None)
+@given(q=st.lists(numbers, min_size=8, max_size=8), v=st.lists(numbers, min_size=8, max_size=8), t=numbers)
+def test_kernels_give_the_accelerations_reactions_and_conditions_of_the_phase(chosen, q, v, t):
+    system, q, v = everything(), np.array(q), np.array(v)
+    rows = system.rows(t, q, v)
+    by_kind = dict(zip(("contact", "bilateral", "bilateral_contact", "unilateral", "dry"), chosen, strict=True))
+    modes = {row.id: CLOSED if row.kind == "bilateral" else by_kind[row.kind] for row in rows}
+    phase = Phase(system=system, control=0.1 * np.arange(8.0), modes=modes, rows=rows)
+    ship = CompiledPhase.of(phase, ACCURACY)
+    assert ship is not None
+    now = phase.instant(t, q, v)
+    y = np.concatenate((q, v, np.zeros(sum(row.size for row in rows) + 2)))
+    power = system.power(t, q, v, phase.control)
+    expected = np.concatenate((v, now.a, *now.r, [v @ now.push, power]))
+    scale = 1.0 + np.abs(expected).max()
+    np.testing.assert_allclose(ship.slope(t, y), expected, rtol=0, atol=1e-10 * scale)
+    seen = ship.look(t, y)
+    np.testing.assert_allclose(seen.g, phase.conditions(now), rtol=0, atol=1e-10 * scale)
+    np.testing.assert_allclose(seen.rate, phase.rates(now), rtol=0, atol=1e-10 * scale)
+
+
+@pytest.mark.parametrize("name", ["coulomb_oscillator", "belt_oscillator", "rocking_block", "falling_rod"])
+def test_a_run_with_kernels_is_the_run_without_them(name, monkeypatch):
+    scene = build(name)
+    assert tables_of(scene.system) is not None
+    fast = simulate(scene, stepper=EventDriven())
+    monkeypatch.setattr(CompiledPhase, "of", lambda phase, accuracy: None)
+    slow = simulate(scene, stepper=EventDriven())
+    assert [(e.kind, e.id) for e in fast.events] == [(e.kind, e.id) for e in slow.events]
+    np.testing.assert_allclose([e.t for e in fast.events], [e.t for e in slow.events], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(fast.q[-1], slow.q[-1], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(fast["work_reactions"][-1], slow["work_reactions"][-1], rtol=0, atol=1e-9)
+
+
+def test_contacts_of_shapes_have_no_table():
+    shapes = PlanarSystem(bodies=[disc("ball", mass=1.0, radius=0.1)], obstacles=[HalfPlane(name="floor")])
+    assert tables_of(shapes) is None
+
+
+@pytest.mark.parametrize("name", ["belt_oscillator", "rocking_block"])
+def test_a_run_from_copied_states_is_the_same_to_the_bit(name):
+    """A leg may take over the phase that the last one has entered; from the numbers of the state it finds the same."""
+    scene, stepper = build(name), EventDriven()
+    known = copied = scene.state
+    while known.t < scene.t_end:
+        known = stepper.advance(scene.system, known, scene.t_end).state
+        copied = State(t=copied.t, q=copied.q, v=copied.v, memory=dict(copied.memory))
+        copied = stepper.advance(scene.system, copied, scene.t_end).state
+        assert known.digest() == copied.digest()

@@ -1,0 +1,115 @@
+"""Event-driven runs towards configurations at which constraints lose rank, and runs whose pace collapses."""
+
+import re
+
+import numpy as np
+import pytest
+import sympy as sp
+from sympy.physics.mechanics import dynamicsymbols
+
+from gaussdyn import EventDriven, PlanarSystem, State, build, simulate
+from gaussdyn.mechanics.lagrangian.system import Holonomic, LagrangianSystem
+from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, fixed
+from gaussdyn.mechanics.planar.joints import Hinge, Slider
+from gaussdyn.scenes.linkages import darboux, equal_crank, four_bar
+from gaussdyn.scenes.measures.measures import G
+
+
+def linkage(rod, hung):
+    """Return a crank of length 1 with a rod and a piston, a pendulum on the rod's centre; it turns at 1 rad/s."""
+    bar = {"mass": 1.0, "inertia": 1 / 12}
+    half, end = 0.5 * rod, ((-0.5, 0.0), (0.5, 0.0))
+    bodies = [PlanarBody(name="crank", outline=end, **bar), PlanarBody(name="rod", outline=end, **bar)]
+    bodies.append(PlanarBody(name="piston", mass=1.0, inertia=0.1))
+    joints = [
+        Hinge(name="shaft", a=Marker("crank", (-0.5, 0.0)), b=fixed(0.0, 0.0)),
+        Hinge(name="pin", a=Marker("rod", (-half, 0.0)), b=Marker("crank", (0.5, 0.0))),
+        Hinge(name="wrist", a=Marker("piston", (0.0, 0.0)), b=Marker("rod", (half, 0.0))),
+        Slider(name="guide", a=Marker("piston", (0.0, 0.0)), b=fixed(0.0, 0.0)),
+    ]
+    a, c, s = 0.9, np.cos(0.9), np.sin(0.9)
+    b = -np.arcsin(s / rod)
+    w = -c / (rod * np.cos(b))
+    at, v = np.array([c + half * np.cos(b), s / 2]), np.array([-s - half * np.sin(b) * w, c / 2])
+    place = {"crank": (c / 2, s / 2, a), "rod": (*at, b), "piston": (c + rod * np.cos(b), 0.0, 0.0)}
+    speed = {"crank": (-s / 2, c / 2, 1.0), "rod": (*v, w), "piston": (-s - rod * np.sin(b) * w, 0.0, 0.0)}
+    if hung:
+        bodies.append(PlanarBody(name="bob", outline=end, **bar))
+        joints.append(Hinge(name="hang", a=Marker("bob", (0.5, 0.0)), b=Marker("rod", (0.0, 0.0))))
+        place["bob"] = (at[0], at[1] - 0.5, np.pi / 2)
+        speed["bob"] = (v[0] + 0.25, v[1], 0.5)
+    system = PlanarSystem(bodies=bodies, joints=joints, gravity=(0.0, 0.0))
+    return system, system.state(place, speed)
+
+
+@pytest.mark.parametrize(("angle", "dt"), [(0.5, None), (1.2, None), (0.9, 0.05)])  # 1.2: a step leaps over it
+def test_a_run_ends_in_words_before_constraints_lose_rank(angle, dt):
+    run = simulate(build("equal_crank", angle=angle), stepper=EventDriven(dt=dt))
+    t = equal_crank.upright_after(angle)
+    assert run.status == "STOPPED"
+    assert abs(float(re.search(r"at t = (\S+) s", run.stop.reason)[1]) - t) < 1e-6 * t
+    assert "q = (0, 0.5, 1.5708, 0, 0.5, -1.5708, 0, 0, 0), rank 7 instead of 8" in run.stop.reason
+    assert "OnBranch" in run.stop.reason
+    assert 0.99 * t < run.t[-1] < t
+    assert np.ptp(run["energy"]) < 1e-11
+
+
+def test_several_ranks_lost_at_once():
+    run = simulate(build("four_bar", loops=2), stepper=EventDriven())
+    t = four_bar.flat_after(2, 1.0, G)
+    assert abs(float(re.search(r"at t = (\S+) s", run.stop.reason)[1]) - t) < 1e-6
+    assert "rank 12 instead of 14" in run.stop.reason
+
+
+def test_a_motion_that_ends_before_or_passes_near_goes_on():
+    early = simulate(build("equal_crank"), t_end=0.999 * equal_crank.upright_after(0.5), stepper=EventDriven())
+    assert early.status == "COMPLETED"
+    run = simulate(*linkage(1.0001, hung=False), 1.0, stepper=EventDriven())
+    assert run.status == "COMPLETED"
+    assert run.q[-1, 2] > 1.6
+    assert np.ptp(run["energy"]) < 1e-11
+
+
+def test_more_degrees_of_freedom_than_one():
+    system, state = linkage(1.0, hung=True)
+    run = simulate(system, state, 3.0, stepper=EventDriven())
+    assert run.status == "STOPPED"
+    assert "rank 9 instead of 10" in run.stop.reason
+    assert abs(abs(run.q[-1, 2]) - np.pi / 2) < 0.01
+    assert "q = (0, 0.5, 1.5708, 0, 0.5, -1.5708, " in run.stop.reason  # crank and rod stand upright
+
+
+def test_a_run_does_not_begin_where_constraints_lose_rank():
+    start = State(q=darboux.place(0.0), v=darboux.motion_of(0.0, 1.0))
+    run = simulate(darboux.system_of(Fx=1.0), start, 1.0, stepper=EventDriven())
+    assert run.status == "STOPPED"
+    assert "lose rank at t = 0 s" in run.stop.reason
+    assert "Begin beside it" in run.stop.reason
+
+
+@pytest.mark.slow
+def test_a_driven_linkage_that_jams_ends_in_words():
+    a, b = dynamicsymbols("a b")
+    guide, drive = Holonomic(sp.sin(a) + sp.sin(b), name="guide"), Holonomic(a - sp.Symbol("t"), name="drive")
+    system = LagrangianSystem(
+        {a: "rad", b: "rad"}, kinetic=a.diff() ** 2 / 2 + b.diff() ** 2, potential=sp.cos(b) / 3,
+        constraints=[guide, drive], compile=False,
+    )  # fmt: skip
+    run = simulate(system, State(t=1.57, q=[1.57, -1.57], v=[1.0, -1.0]), 3.0, stepper=EventDriven(dt=1e-2))
+    assert run.status == "STOPPED"
+    assert "guide" in run.stop.reason
+    assert "come close to losing rank" in run.stop.reason
+    assert abs(run.t[-1] - np.pi / 2) < 1e-5
+
+
+def test_stiff_friction_ends_in_words_however_short_the_steps_that_are_saved():
+    x = dynamicsymbols("x")
+    smooth = [-0.1 * sp.tanh(x.diff() / 1e-5)]
+    system = LagrangianSystem(
+        {x: "m"}, kinetic=x.diff() ** 2 / 2, potential=x**2 / 2, forces=smooth, compile=False
+    )  # fmt: skip
+    for dt in (None, 0.1):
+        run = simulate(system, State(q=[0.15], v=[0.0]), 30.0, stepper=EventDriven(dt=dt))
+        assert run.status == "STOPPED"
+        assert "forces are stiff" in run.stop.reason
+        assert 3.0 < run.t[-1] < 4.0  # what was computed is kept

@@ -1,0 +1,142 @@
+"""Slips in space while friction turns them faster than they move: against the motion integrated explicitly by scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
+
+from gaussdyn import EventDriven, State, UserSystem, simulate
+from gaussdyn.contact.snapshot import Activation
+from gaussdyn.integrate.contact_modes import Mode
+from gaussdyn.integrate.event_driven.phase_integrator import CRAWLS, Accuracy, PhaseIntegrator, Stuck
+from gaussdyn.integrate.event_driven.smooth_phase import Phase
+from gaussdyn.integrate.event_driven.stiff_slip import DENSE, ORDER, A, C, movable, turnings
+from gaussdyn.integrate.impact.impact_laws import Moreau
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial.bodies import brick, pill
+from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.user.constraints import Position
+
+G, MU = 9.81, 0.3
+WX, WY = 2.1, 1.3  # rad/s
+
+
+def pull(t):
+    """Acceleration by the load, m/s^2: it turns and grows."""
+    return np.array([6.0 * np.sin(WX * t), 1.0 + 2.5 * np.sin(WY * t)])
+
+
+def coin(eps=0.0):
+    floor = Position(lambda t, q: q[2], mu=MU, eps_n=eps, tangent=lambda t, q: np.eye(3)[:2])
+    return UserSystem(3, np.eye(3) * 0.7, lambda t, q, v: 0.7 * np.array([*pull(t), -G]), constraints=[floor])
+
+
+def test_a_slip_that_begins_in_space_and_turns_agrees_with_many_small_explicit_steps():
+    begins = brentq(lambda t: np.hypot(*pull(t)) - MU * G, 0.0, 0.6, xtol=1e-15)
+    e = pull(begins) / (MU * G)
+    grows = (np.hypot(*pull(begins + 1e-6)) - np.hypot(*pull(begins - 1e-6))) / 2e-6
+    small = 1e-4  # s: from here on u = grows t^2 / 2; directions that are wrong by this much are soon forgotten
+
+    def slope(t, y):
+        return np.concatenate((y[2:], pull(t) - MU * G * y[2:] / np.hypot(*y[2:])))
+
+    y = np.concatenate((grows * small**3 / 6.0 * e, grows * small**2 / 2.0 * e))
+    way = solve_ivp(slope, (begins + small, begins + 0.2), y, method="DOP853", rtol=1e-11, atol=1e-14)
+    run = simulate(coin(), State(q=np.zeros(3), v=np.zeros(3)), begins + 0.2, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert [event.kind for event in run.events] == ["slip"]
+    assert run.events[0].t == pytest.approx(begins, abs=1e-12)
+    np.testing.assert_allclose(np.r_[run.q[-1][:2], run.v[-1][:2]], way.y[:, -1], rtol=0, atol=1e-11)
+
+
+def test_collocation_integrates_polynomials_of_its_degree_exactly():
+    for k in range(ORDER):
+        np.testing.assert_allclose(A @ C**k, C ** (k + 1) / (k + 1), atol=1e-14)
+        x, F = 0.37, DENSE @ C**k
+        y = 0.0
+        for j, f in enumerate(F[::-1]):
+            y = (y + f) * (x if j % 2 == 0 else 1.0 - x)
+        assert y == pytest.approx(x ** (k + 1) / (k + 1), abs=1e-13)
+    assert A[-1] @ C ** (2 * ORDER - 2) == pytest.approx(1.0 / (2 * ORDER - 1), abs=1e-14)  # order 2 n - 1 at the end
+
+
+def test_a_slip_that_begins_while_friction_drops_moves_along_its_own_acceleration():
+    mass, mu_s, load = np.array([1.0, 4.0]), 0.5, np.array([np.cos(0.7), np.sin(0.7)])  # N/s
+    floor = Position(lambda t, q: q[2], mu=MU, mu_s=mu_s, tangent=lambda t, q: np.eye(3)[:2])
+    M = np.diag([*mass, 1.0])
+    system = UserSystem(3, M, lambda t, q, v: np.array([*(20.0 * t * load), -G]), constraints=[floor])
+    begins = mu_s * G / 20.0
+
+    def acceleration(t, e):
+        return (20.0 * t * load - MU * G * e) / mass
+
+    def off(x):
+        a = acceleration(begins, np.array([np.cos(x), np.sin(x)]))
+        return a[1] * np.cos(x) - a[0] * np.sin(x)
+
+    x, small = brentq(off, 0.0, 0.7, xtol=1e-15), 1e-6  # towards the light side; not along the load, nor the friction
+    u = small * acceleration(begins, np.array([np.cos(x), np.sin(x)]))
+    way = solve_ivp(
+        lambda t, y: np.concatenate((y[2:], acceleration(t, y[2:] / np.hypot(*y[2:])))),
+        (begins + small, begins + 0.2), np.concatenate((0.5 * small * u, u)), method="DOP853", rtol=1e-12, atol=1e-15,
+    )  # fmt: skip
+    run = simulate(system, State(q=np.zeros(3), v=np.zeros(3)), begins + 0.2, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    assert [event.kind for event in run.events] == ["slip"]
+    np.testing.assert_allclose(np.r_[run.q[-1][:2], run.v[-1][:2]], way.y[:, -1], rtol=0, atol=1e-9)
+
+
+def test_the_rolling_of_a_brick_that_lies_on_its_corners_has_no_direction_to_turn():
+    law = ContactLaw(mu=0.4, mu_r=0.02)
+    system = SpatialSystem(
+        bodies=[brick("b", mass=2.0, half=(0.3, 0.2, 0.1))], obstacles=[HalfSpace(name="floor")], contact=law
+    )
+    state = system.state({"b": (0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0)}, {"b": (1.0, 0.5, 0.0, 0.0, 0.0, 0.3)})
+    near = system.near(0.0, state.q, state.v, 0.0)
+    rows = near.rows(0.0, state.q, state.v)
+    assert len(rows) == 4
+    modes = {row.id: Mode(closed=True, slip=(1.0, 0.0), roll=(0.6, 0.8) if k < 2 else ()) for k, row in enumerate(rows)}
+    phase = Phase(system=near, control=None, modes=modes, rows=rows)
+    ones = turnings(phase)
+    assert len(ones) == 6
+    left = movable(phase, phase.instant(0.0, state.q, state.v), ones)
+    assert [(one.k, one.part.start) for one in left] == [(0, 1), (1, 1), (2, 1), (3, 1)]
+
+
+def test_the_rolling_of_a_bar_that_lies_on_its_ends_has_no_direction_to_turn():
+    system = SpatialSystem(
+        bodies=[pill("bar", mass=2.0, radius=0.05, half_length=0.3)], obstacles=[HalfSpace(name="floor")],
+        contact=ContactLaw(mu=0.4, mu_r=0.02),
+    )  # fmt: skip
+    lies = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
+    state = system.state({"bar": (0.0, 0.0, 0.05, *lies)}, {"bar": (0.3, 0.5, 0.0, 0.2, 0.0, 0.3)})
+    near = system.near(0.0, state.q, state.v, 0.0)
+    rows = near.rows(0.0, state.q, state.v)
+    phase = Phase(
+        system=near, control=None, rows=rows,
+        modes={row.id: Mode(closed=True, slip=(1.0, 0.0), roll=(0.6, 0.8)) for row in rows},
+    )  # fmt: skip
+    ones = turnings(phase)
+    assert len(ones) == 4
+    left = movable(phase, phase.instant(0.0, state.q, state.v), ones)
+    assert [(one.k, one.part.start) for one in left] == [(0, 1), (1, 1)]
+
+
+def test_steps_that_stay_very_short_are_given_up():
+    system = UserSystem(1, np.eye(1), lambda t, q, v: -1e16 * q)  # 1e8 rad/s, begun with steps for another motion
+    run = PhaseIntegrator(
+        control=None, t=0.0, q=np.array([1e-3]), v=np.zeros(1), h=0.1,
+        accuracy=Accuracy(rtol=1e-12, atol=1e-12, activation=Activation(), law=Moreau()),
+    )  # fmt: skip
+    phase = run.phase = Phase(system=system, control=None, modes={}, rows=())
+
+    def go_on():
+        for _ in range(2 * CRAWLS):
+            piece, _ = run._step(phase, 1e3)
+            run.t, run.q, run.v = piece.t_end, piece.end[:1], piece.end[1:2]
+
+    with pytest.raises(Stuck, match="in a row are as short as"):
+        go_on()

@@ -1,0 +1,101 @@
+"""Overlaps at the start: found and named, and pushed apart by the smallest motion, in space and in the plane."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from gaussdyn.errors import InputError
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.initial.overlap import check_apart, overlaps, pushed_apart
+from gaussdyn.mechanics.planar.bodies import Marker, Point, fixed
+from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact, Rod
+from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.spatial.bodies import ball, brick
+from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.state import State
+
+FLOOR = HalfSpace(name="floor")
+
+
+def _state(x, turns=None):
+    turns = [(1.0, 0.0, 0.0, 0.0)] * len(x) if turns is None else turns
+    q = np.concatenate([np.concatenate([place, turn]) for place, turn in zip(x, turns, strict=True)])
+    return State(q=q, v=np.zeros(6 * len(x)))
+
+
+def test_balls_go_apart_as_the_inverse_of_their_masses():
+    bodies = [ball("heavy", mass=3.0, radius=1.0), ball("light", mass=1.0, radius=0.5)]
+    system, state = SpatialSystem(bodies=bodies), _state([(0, 0, 0), (0, 0, 1.1)])
+    (found,) = overlaps(system, state)
+    assert found.pair == ("heavy", "light")
+    assert found.depth == pytest.approx(0.4)
+    moved = pushed_apart(system, state)
+    assert moved.q[[2, 9]] == pytest.approx([-0.1, 1.4])
+    assert not overlaps(system, moved)
+    assert (moved.q[3:7] == [1, 0, 0, 0]).all()
+
+
+def test_the_message_names_the_pair_the_depth_and_the_way_out():
+    bodies = [brick(name, mass=1.0, half=(0.5, 0.5, 0.5)) for name in ("lower", "upper", "aside")]
+    system = SpatialSystem(bodies=bodies, obstacles=[FLOOR])
+    state = _state([(0, 0, 0.49), (0, 0, 1.365), (5, 0, 0.5)])
+    first, second = overlaps(system, state)
+    assert set(first.pair) == {"lower", "upper"}
+    assert first.depth == pytest.approx(0.125)
+    assert (second.pair, second.depth) == (("lower", "floor"), pytest.approx(0.01))
+    with pytest.raises(
+        InputError, match=r"(upper and lower|lower and upper) overlap by 0\.125 m \(and 1 more\).*project=True"
+    ):
+        check_apart(system, state)
+    moved = pushed_apart(system, state)
+    check_apart(system, moved)
+    assert moved.q[[2, 9]] == pytest.approx([0.5, 1.5])
+    assert moved.q[14:] == pytest.approx(state.q[14:])
+
+
+def test_what_is_apart_or_touches_stays():
+    bodies = [brick(name, mass=1.0, half=(0.5, 0.5, 0.5)) for name in ("a", "b")]
+    system = SpatialSystem(bodies=bodies, obstacles=[FLOOR])
+    state = _state([(0, 0, 0.5), (0, 0, 1.5)])
+    assert overlaps(system, state) == []
+    assert (pushed_apart(system, state).q == state.q).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_heap_is_pushed_apart(seed):
+    rng = np.random.default_rng(seed)
+    bodies = [brick(f"b{k}", mass=rng.uniform(1, 3), half=rng.uniform(0.3, 0.6, size=3)) for k in range(5)]
+    bodies += [ball(f"s{k}", mass=1.0, radius=0.4) for k in range(3)]
+    system = SpatialSystem(bodies=bodies, obstacles=[FLOOR])
+    x = rng.uniform(-0.9, 0.9, size=(8, 3)) + np.array([0, 0, 0.8])
+    turns = Rotation.random(8, random_state=seed).as_quat()[:, [3, 0, 1, 2]]
+    state = _state(x, turns)
+    assert overlaps(system, state)
+    moved = pushed_apart(system, state)
+    assert overlaps(system, moved, tolerance=1e-12) == []
+    assert np.linalg.norm(moved.q.reshape(-1, 7)[:, 3:], axis=1) == pytest.approx(1.0)
+
+
+def test_points_in_the_plane_keep_their_rod():
+    floor = HalfPlane(name="floor")
+    bodies = [Point(name="a", mass=1.0), Point(name="b", mass=1.0)]
+    contacts = [PlanarContact(point=Marker(name), plane=floor) for name in ("a", "b")]
+    rod = Rod(a=Marker("a"), b=Marker("b"), length=1.0)
+    system = PlanarSystem(bodies=bodies, contacts=[*contacts, rod])
+    state = system.state({"a": (0.0, -0.3), "b": (0.8, 0.3)})
+    (found,) = overlaps(system, state)
+    assert (found.pair, found.depth) == (("a", "floor"), pytest.approx(0.3))
+    moved = pushed_apart(system, state)
+    gaps = {row.id: row.gap for row in system.rows(0.0, moved.q, moved.v)}
+    assert all(abs(gap) < 1e-12 if "~" in key else gap >= -1e-12 for key, gap in gaps.items())
+
+
+def test_where_there_is_no_room_the_pair_is_named():
+    walls = [HalfPlane(name="left", normal=(1.0, 0.0)), HalfPlane(name="right", normal=(-1.0, 0.0))]
+    contacts = [PlanarContact(point=Marker("disc"), plane=wall, radius=0.5) for wall in walls]
+    anchor = Rod(a=Marker("disc"), b=fixed(0.0, 3.0), length=3.0)
+    system = PlanarSystem(bodies=[Point(name="disc", mass=1.0)], contacts=[*contacts, anchor])
+    with pytest.raises(InputError, match=r"disc and (left|right) overlap by 0\.5 m.*Give them room"):
+        pushed_apart(system, system.state({"disc": (0.0, 0.0)}))

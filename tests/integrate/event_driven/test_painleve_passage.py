@@ -282,7 +282,7 @@ def chalk(rng, steep, fast):
 def test_chalk_at_random_parameters(steep, fast, motions, tmp_path):
     """Outcome, its certificate by the checker, every acceleration, and the run, beside A, b and W by hand."""
     from gaussdyn.contact.outcome.motions import branches
-    from gaussdyn.integrate.run.uniqueness_checks import accelerating
+    from gaussdyn.integrate.run.uniqueness_checks import CHOSEN, accelerating
 
     rng, t = np.random.default_rng(8), 1e-6  # A, and so the motion, changes fast where it is small
     for _ in range(12):
@@ -299,7 +299,7 @@ def test_chalk_at_random_parameters(steep, fast, motions, tmp_path):
         run = simulate(scene, t_end=t, stepper=EventDriven(on_none="impact"))
         assert run.status == "COMPLETED"
         if motions:
-            assert not run.events
+            assert [(e.t, e.kind) for e in run.events] == [(0.0, CHOSEN)] * (len(motions) - 1)
             ends = [scene.state.v + t * known[letter] for letter in motions]
             assert min(float(np.abs(run.final.v - v).max()) for v in ends) <= 1e-2 * t * G
             continue

@@ -227,7 +227,7 @@ def test_runs_meet_their_exact_answers_over_the_whole_range(name):
     known = parameters(name)
     one_at_a_time = [{key: end} for key, p in known.items() for end in (p.min, p.max)]
     zeros = [{key: 0.0} for key, p in known.items() if p.min < 0.0 < p.max]
-    check_runs(name, one_at_a_time + zeros + draws(name, 6, 2))
+    check_runs(name, one_at_a_time + zeros)
 
 
 @pytest.mark.nightly

@@ -145,7 +145,7 @@ def test_energy_and_angular_momentum_over_two_seconds():
     assert run.statistics["energy_drift_rel"] <= 1e-12
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_energy_and_angular_momentum_over_fifty_seconds():
     run = simulate(Spinner(), spinning(0.01, 5.0, 0.01), 50.0, stepper=MoreauJean(dt=1e-3), save=500)
     assert run.status == "COMPLETED", run.stop

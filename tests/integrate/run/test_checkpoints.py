@@ -335,7 +335,7 @@ def program(path, t_end, *words):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", first(1, [1, 2, 3, 4], rest=pytest.mark.nightly))
 def test_sigkill_at_a_random_moment(tmp_path, seed):
     path, random = tmp_path / "run.h5", np.random.default_rng(seed)
     kills = 0

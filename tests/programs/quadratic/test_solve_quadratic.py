@@ -45,7 +45,7 @@ def test_residual_on_300_random_programs() -> None:
     _meets_the_bar(300, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_residual_on_10000_random_programs() -> None:
     _meets_the_bar(10_000, 2)
 

@@ -142,7 +142,6 @@ def test_contacts_in_space_exist_or_not() -> None:
     assert none.certificate.document["kind"] == "farkas"
 
 
-@pytest.mark.slow
 def test_contacts_in_space_that_balance_each_other_are_undecided() -> None:
     open_ = outcome(spatial([0.0] * 6, opposed=True))
     assert (open_.verdict, open_.certificate) == ("UNDECIDED", None)  # the two contacts balance each other

@@ -135,7 +135,6 @@ def test_two_contacts_agree_with_a_grid_of_directions_many_times() -> None:
     assert set(compare(0, 25)) <= {1, 3}
 
 
-@pytest.mark.slow
 def test_independent_contacts_multiply() -> None:
     W = np.zeros((6, 6))  # two bodies: stick and two slips each
     one = np.array([[51.0, 100.0, 0.0], [100.0, 201.0, 0.0], [0.0, 0.0, 51.0]])

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from ...arrays import Array
 from ...errors import InputError
-from .corrector import Change, Walk, closed_at
+from .corrector import Change, Corrector, closed_at
 from .periodic_orbit import Orbit, rest_point
 from .symbolic_phases import Phases
 
@@ -46,29 +46,29 @@ def hopf(phases: Phases, parameter: str, low: float, high: float, start: Any) ->
     return Change(kind="hopf", value=p, orbit=None, angle=float(np.abs(eigenvalues.imag).max()), size=abs(real_part(p)))
 
 
-def between(walk: Walk, a: tuple[float, Orbit], b: tuple[float, Orbit], X: Array, tangent: Array) -> None:
+def between(corrector: Corrector, a: tuple[float, Orbit], b: tuple[float, Orbit], X: Array, tangent: Array) -> None:
     """Locate what happens between two neighbouring orbits."""
     (pa, one), (pb, two) = a, b
-    end = np.array([*two.y, *([two.period] if walk.autonomous else []), pb / walk.scale])
+    end = np.array([*two.y, *([two.period] if corrector.autonomous else []), pb / corrector.scale])
     length = float(tangent @ (end - X))
 
     def on_arc(s: float) -> tuple[float, Orbit]:
         """Return the orbit at arclength s from the first one."""
-        found = walk.corrected(X + s / length * (end - X), X, tangent, s)
+        found = corrector.corrected(X + s / length * (end - X), X, tangent, s)
         if found is None:
-            raise InputError("branch", f"{walk.parameter} near {pa:.9g}", "a branch that can be followed")
-        return float(found[0][-1]) * walk.scale, walk.orbit(found[0])
+            raise InputError("branch", f"{corrector.parameter} near {pa:.9g}", "a branch that can be followed")
+        return float(found[0][-1]) * corrector.scale, corrector.orbit(found[0])
 
     try:
         for kind, test in TESTS.items() if one.signature == two.signature else ():
             fa, fb = test(one), test(two)
             if fa is not None and fb is not None and fa * fb < 0.0 and max(abs(fa), abs(fb)) < 1e6:
-                _located(walk, kind, test, on_arc, length, (one, two))
-        _turned(walk, on_arc, X, end, tangent, length, (one, two))
+                _located(corrector, kind, test, on_arc, length, (one, two))
+        _turned(corrector, on_arc, X, end, tangent, length, (one, two))
         if one.signature != two.signature:
-            walk.changes.append(_changed_events(walk, (pa, one), (pb, two)))
+            corrector.changes.append(_changed_events(corrector, (pa, one), (pb, two)))
     except InputError as error:
-        walk.changes.append(Change(kind="not located", value=0.5 * (pa + pb), orbit=None, size=float("nan"),
+        corrector.changes.append(Change(kind="not located", value=0.5 * (pa + pb), orbit=None, size=float("nan"),
                                    before=one.signature, after=(*two.signature, str(error))))  # fmt: skip
 
 
@@ -88,7 +88,8 @@ TESTS: dict[str, Callable[[Orbit], float | None]] = {"period doubling": _doublin
 
 
 def _located(
-    walk: Walk, kind: str, test: Callable[[Orbit], float | None], on_arc: Callable[[float], tuple[float, Orbit]],
+    corrector: Corrector, kind: str, test: Callable[[Orbit], float | None],
+    on_arc: Callable[[float], tuple[float, Orbit]],
     length: float, ends: tuple[Orbit, Orbit],
 ) -> None:  # fmt: skip
     """Bring a test function to zero along the arc."""
@@ -109,16 +110,17 @@ def _located(
         return  # it jumps: the order of the events changes there
     pair = orbit.nontrivial[np.abs(orbit.nontrivial.imag) > 1e-9]
     angle = float(np.abs(np.angle(pair)).max()) if kind == "torus birth" and len(pair) else 0.0
-    walk.changes.append(Change(kind=kind, value=p, orbit=orbit, angle=angle, size=size,
+    corrector.changes.append(Change(kind=kind, value=p, orbit=orbit, angle=angle, size=size,
                                before=ends[0].signature, after=ends[1].signature))  # fmt: skip
 
 
 def _turned(
-    walk: Walk, on_arc: Callable[[float], tuple[float, Orbit]], X: Array, end: Array, tangent: Array, length: float,
+    corrector: Corrector, on_arc: Callable[[float], tuple[float, Orbit]], X: Array, end: Array, tangent: Array,
+    length: float,
     ends: tuple[Orbit, Orbit],
 ) -> None:  # fmt: skip
     """Locate a fold: the parameter turns back along the branch, and one more multiplier is 1."""
-    after = walk.tangent(end, tangent)
+    after = corrector.tangent(end, tangent)
     if tangent[-1] * after[-1] >= 0.0 or ends[0].signature != ends[1].signature:
         return
     h = 1e-4 * length
@@ -132,11 +134,11 @@ def _turned(
     s = float(brentq(slope, 2.0 * h, length - 2.0 * h, xtol=1e-8))
     p, orbit = on_arc(s)
     size = float(np.abs(orbit.nontrivial - 1.0).min())
-    walk.changes.append(Change(kind="fold", value=p, orbit=orbit, size=size, before=ends[0].signature,
+    corrector.changes.append(Change(kind="fold", value=p, orbit=orbit, size=size, before=ends[0].signature,
                                after=ends[1].signature))  # fmt: skip
 
 
-def _changed_events(walk: Walk, a: tuple[float, Orbit], b: tuple[float, Orbit]) -> Change:
+def _changed_events(corrector: Corrector, a: tuple[float, Orbit], b: tuple[float, Orbit]) -> Change:
     """Locate where the order of the events changes, at fixed parameters: margins of both sides vanish there."""
     (pa, one), (pb, two) = a, b
     touching = _counts(one)["crossing"] == _counts(two)["crossing"]
@@ -147,13 +149,13 @@ def _changed_events(walk: Walk, a: tuple[float, Orbit], b: tuple[float, Orbit]) 
         """Return how far from the change, positive on the side of the first orbit."""
         if p not in seen:
             near = sorted(seen, key=lambda known: abs(known - p))[:3]
-            found = closed_at(walk, p, *(seen[known] for known in near))
+            found = closed_at(corrector, p, *(seen[known] for known in near))
             if found is None:
-                raise InputError("branch", f"{walk.parameter} = {p:.12g}", "a parameter for which an orbit closes")
+                raise InputError("branch", f"{corrector.parameter} = {p:.12g}", "a parameter for which an orbit closes")
             seen[p] = found
         orbit = seen[p]
         if not touching:
-            return _left(walk.at(p), orbit, "crossing" if _counts(orbit)["crossing"] == most else "stop")
+            return _left(corrector.at(p), orbit, "crossing" if _counts(orbit)["crossing"] == most else "stop")
         return _touch(orbit) if orbit.signature == one.signature else -_touch(orbit)
 
     p = float(brentq(margin, pa, pb, xtol=4e-16, rtol=8.9e-16))

@@ -17,7 +17,7 @@ from ...arrays import Array, scalar
 from ...errors import InputError
 from ...integrate.run.interrupts import interruptible
 from .bifurcations import between, hopf
-from .corrector import Change, Walk, closed_at, size_of
+from .corrector import Change, Corrector, closed_at, size_of
 from .periodic_orbit import Orbit
 from .symbolic_phases import Phases
 
@@ -100,10 +100,10 @@ def branch_of_orbits(
             progress((reached["high"] - reached["low"]) / (high - low))
 
     for direction in (-1.0, 1.0):
-        walk = Walk(phases, parameter, low, high, orbit.autonomous, period, t=orbit.t, scale=high - low)
-        side = _Side(walk, orbit, p0, direction, step or 1.0 / 60.0)
+        corrector = Corrector(phases, parameter, low, high, orbit.autonomous, period, t=orbit.t, scale=high - low)
+        side = _Side(corrector, orbit, p0, direction, step or 1.0 / 60.0)
         end = side.follow(most, tell)
-        parts.append((side.found, end, walk.changes))
+        parts.append((side.found, end, corrector.changes))
     (left, end_left, before), (right, end_right, after) = parts
     orbits = [*(one for _, one in reversed(left[1:])), *(one for _, one in right)]
     found = [*(_reversed(one) for one in reversed(before)), *after]
@@ -129,10 +129,10 @@ class _Side:
         First step.
     """
 
-    def __init__(self, walk: Walk, orbit: Orbit, p0: float, direction: float, ds: float) -> None:
-        self.walk, self.direction = walk, direction
+    def __init__(self, corrector: Corrector, orbit: Orbit, p0: float, direction: float, ds: float) -> None:
+        self.corrector, self.direction = corrector, direction
         self.found = [(p0, orbit)]
-        self.X = walk.pack(orbit, p0)
+        self.X = corrector.pack(orbit, p0)
         self.along = self._outward(direction)
         self.ds, self.longest, self.largest = ds, 6.0 * ds, size_of(orbit)
 
@@ -147,48 +147,48 @@ class _Side:
 
     def _go_on(self) -> str:
         """Find one more orbit; return why there is none, or why it is the last."""
-        walk, last = self.walk, self.found[-1]
-        tangent = walk.tangent(self.X, self.along)
+        corrector, last = self.corrector, self.found[-1]
+        tangent = corrector.tangent(self.X, self.along)
         if len(self.found) == 1 and tangent[-1] * self.direction < 0.0:
             tangent = -tangent
-        one = _step(walk, self.X, tangent, self.ds, self.longest, size_of(last[1]))
-        one = one or _over_a_kink(walk, last, tangent, self.longest)
+        one = _step(corrector, self.X, tangent, self.ds, self.longest, size_of(last[1]))
+        one = one or _over_a_kink(corrector, last, tangent, self.longest)
         if one is None:
             if len(self.found) > 1 and self._collapsed(5.0 * COLLAPSED):
-                return _hopf_end(walk, self.found)
-            return f"no step along the branch at {walk.parameter} = {last[0]:.9g}"
+                return _hopf_end(corrector, self.found)
+            return f"no step along the branch at {corrector.parameter} = {last[0]:.9g}"
         after, self.ds, easy = one
-        p = float(after[-1]) * walk.scale
-        if not walk.low <= p <= walk.high:
-            return self._end(tangent, walk.low if p < walk.low else walk.high)
-        here = walk.orbit(after)
-        between(walk, last, (p, here), self.X, tangent)
+        p = float(after[-1]) * corrector.scale
+        if not corrector.low <= p <= corrector.high:
+            return self._end(tangent, corrector.low if p < corrector.low else corrector.high)
+        here = corrector.orbit(after)
+        between(corrector, last, (p, here), self.X, tangent)
         self.found.append((p, here))
         self.largest = max(self.largest, size_of(here))
         if self._collapsed(COLLAPSED):
-            return _hopf_end(walk, self.found)
+            return _hopf_end(corrector, self.found)
         self._move(after)
         self.ds = min(self.longest, self.ds * 1.4) if easy else self.ds
         return ""
 
     def _collapsed(self, share: float) -> bool:
         """Whether the last orbit is so small that a Hopf bifurcation is near."""
-        return self.walk.autonomous and size_of(self.found[-1][1]) < share * self.largest
+        return self.corrector.autonomous and size_of(self.found[-1][1]) < share * self.largest
 
     def _end(self, tangent: Array, edge: float) -> str:
         """Take the orbit at the end of the range, if it is found."""
-        last = _on_edge(self.walk, self.X, tangent, self.ds, edge)
+        last = _on_edge(self.corrector, self.X, tangent, self.ds, edge)
         if last is not None:
-            between(self.walk, self.found[-1], (edge, last), self.X, tangent)
+            between(self.corrector, self.found[-1], (edge, last), self.X, tangent)
             self.found.append((edge, last))
-        return f"end of the range, {self.walk.parameter} = {edge:.9g}"
+        return f"end of the range, {self.corrector.parameter} = {edge:.9g}"
 
     def _move(self, after: Array) -> None:
         """Go on from `after`; where the first point of the orbit is chosen anew, only the sign of the way is known."""
         (before, _), (p, here) = self.found[-2:]
-        self.along, self.X = after - self.X, _anchored(self.walk, here, p, after)
+        self.along, self.X = after - self.X, _anchored(self.corrector, here, p, after)
         if self.X is not after:
-            self.along = self._outward(float(np.sign(after[-1] - before / self.walk.scale)) or self.direction)
+            self.along = self._outward(float(np.sign(after[-1] - before / self.corrector.scale)) or self.direction)
 
     def _outward(self, sign: float) -> Array:
         along = np.zeros(len(self.X))
@@ -197,14 +197,14 @@ class _Side:
 
 
 def _step(
-    walk: Walk, X: Array, tangent: Array, ds: float, longest: float, size: float
+    corrector: Corrector, X: Array, tangent: Array, ds: float, longest: float, size: float
 ) -> tuple[Array, float, bool] | None:
     """Return the next point, the step it took, and whether it was easy."""
     while ds > LEAST * longest:
-        one = walk.corrected(X + ds * tangent, X, tangent, ds)
+        one = corrector.corrected(X + ds * tangent, X, tangent, ds)
         if one is not None:
             try:
-                orbit = walk.orbit(one[0])
+                orbit = corrector.orbit(one[0])
             except InputError:
                 orbit = None
             if orbit is not None and 0.5 * size < size_of(orbit) < 2.0 * size:
@@ -214,7 +214,7 @@ def _step(
 
 
 def _over_a_kink(
-    walk: Walk, last: tuple[float, Orbit], tangent: Array, longest: float
+    corrector: Corrector, last: tuple[float, Orbit], tangent: Array, longest: float
 ) -> tuple[Array, float, bool] | None:
     """Return a point beyond a change of events, where branches of piecewise smooth systems bend sharply.
 
@@ -223,20 +223,20 @@ def _over_a_kink(
     p0, orbit = last
     side = float(np.sign(tangent[-1]))
     for k in range(9, -1, -1):
-        p = p0 + side * longest * walk.scale * 0.5**k
-        if not walk.low <= p <= walk.high:
+        p = p0 + side * longest * corrector.scale * 0.5**k
+        if not corrector.low <= p <= corrector.high:
             continue
-        after = closed_at(walk, p, orbit)
+        after = closed_at(corrector, p, orbit)
         if after is not None and after.signature != orbit.signature and 0.5 < size_of(after) / size_of(orbit) < 2.0:
-            return walk.pack(after, p), 0.1 * longest, False
+            return corrector.pack(after, p), 0.1 * longest, False
     return None
 
 
-def _anchored(walk: Walk, orbit: Orbit, p: float, X: Array) -> Array:
+def _anchored(corrector: Corrector, orbit: Orbit, p: float, X: Array) -> Array:
     """Return the unknowns with a first point that is far from all events, where the old one is not."""
-    if not walk.autonomous:
+    if not corrector.autonomous:
         return X
-    phases, best = walk.at(p), (-np.inf, orbit.y)
+    phases, best = corrector.at(p), (-np.inf, orbit.y)
     first = min(phases.values(orbit.motion.mode, orbit.t, orbit.y.tolist()), default=np.inf)
     for one in orbit.motion.stretches:
         if "s" in one.mode:
@@ -247,29 +247,29 @@ def _anchored(walk: Walk, orbit: Orbit, p: float, X: Array) -> Array:
                 best = (least, y)
     if first >= 0.3 * best[0]:
         return X
-    return np.array([*best[1], orbit.period, p / walk.scale])
+    return np.array([*best[1], orbit.period, p / corrector.scale])
 
 
-def _on_edge(walk: Walk, X: Array, tangent: Array, ds: float, edge: float) -> Orbit | None:
+def _on_edge(corrector: Corrector, X: Array, tangent: Array, ds: float, edge: float) -> Orbit | None:
     """Return the orbit at the end of the range."""
-    share = (edge / walk.scale - X[-1]) / (tangent[-1] if tangent[-1] else np.inf)
+    share = (edge / corrector.scale - X[-1]) / (tangent[-1] if tangent[-1] else np.inf)
     guess = X + np.clip(share, -abs(ds), abs(ds)) * tangent
-    guess[-1] = edge / walk.scale
+    guess[-1] = edge / corrector.scale
     try:
-        return walk.orbit(guess)
+        return corrector.orbit(guess)
     except InputError:
         return None
 
 
-def _hopf_end(walk: Walk, found: list[tuple[float, Orbit]]) -> str:
+def _hopf_end(corrector: Corrector, found: list[tuple[float, Orbit]]) -> str:
     """Locate the Hopf bifurcation in which small orbits end."""
     (p1, one), (p2, two) = found[-2], found[-1]
     slope = (size_of(one) ** 2 - size_of(two) ** 2) / (p1 - p2)  # the square of the size grows linearly
     guess = p2 - size_of(two) ** 2 / slope
     width = 4.0 * abs(guess - p2) + 1e-6
     try:
-        change = hopf(walk.phases, walk.parameter, guess - width, guess + width, 0.5 * (two.low + two.high))
+        change = hopf(corrector.phases, corrector.parameter, guess - width, guess + width, 0.5 * (two.low + two.high))
     except InputError as error:
-        return f"small orbits at {walk.parameter} = {p2:.9g}; {error}"
-    walk.changes.append(change)
-    return f"Hopf bifurcation at {walk.parameter} = {change.value:.12g}"
+        return f"small orbits at {corrector.parameter} = {p2:.9g}; {error}"
+    corrector.changes.append(change)
+    return f"Hopf bifurcation at {corrector.parameter} = {change.value:.12g}"

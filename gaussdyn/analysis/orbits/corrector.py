@@ -52,7 +52,7 @@ class Change:
 
 
 @dataclass(slots=True, eq=False)
-class Walk:
+class Corrector:
     """The state of a continuation in one direction.
 
     Attributes
@@ -148,13 +148,13 @@ class Walk:
         return close_orbit(phases, y, T, t=self.t, autonomous=self.autonomous)
 
 
-def closed_at(walk: Walk, p: float, *near: Orbit) -> Orbit | None:
+def closed_at(corrector: Corrector, p: float, *near: Orbit) -> Orbit | None:
     """Return the orbit for a value of the parameter, corrected from one of those near."""
-    phases = walk.at(p)
+    phases = corrector.at(p)
     for orbit in near:
-        T = orbit.period if walk.autonomous else walk.period(phases) if walk.period else orbit.period
+        T = orbit.period if corrector.autonomous else corrector.period(phases) if corrector.period else orbit.period
         try:
-            return close_orbit(phases, orbit.y, T, t=walk.t, autonomous=walk.autonomous)
+            return close_orbit(phases, orbit.y, T, t=corrector.t, autonomous=corrector.autonomous)
         except InputError:
             continue
     return None

@@ -1,4 +1,4 @@
-"""The course of a phase: the motion up to the first event, by compiled steps where they serve, else one by one.
+"""The flow of a phase: its motion up to the first event, by compiled steps where they serve, else one by one.
 
 What was integrated is entered: place, impulses, work; what is held is put back. Conditions that start at zero are
 raised by an offset until they have left it.

@@ -90,14 +90,14 @@ def explore(
     check_applies(setup, stepper)
     if law is not None and (isinstance(law, type) or not hasattr(law, "strike")):
         raise InputError("law", repr(law), "an impact law", "Write e.g. Poisson(eps_n=0.5).")
-    explorer = Explorer(
+    search = TreeSearch(
         setup=setup, stepper=stepper, depth=_count("depth", depth, 0), most=_count("most", most, 1),
         mu_s_rule=_rule(mu_s_rule), law=Poisson() if law is None else law,
         tol=scalar("tol", tol, low=0.0),
     )  # fmt: skip
     settings = {"stepper": stepper.settings(), "depth": depth, "most": most, "mu_s_rule": mu_s_rule, "tol": tol}
     return Tree(
-        name=setup.name, params=setup.params, t_end=setup.t_end, settings=settings, futures=explorer.run()
+        name=setup.name, params=setup.params, t_end=setup.t_end, settings=settings, futures=search.run()
     )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ Motion = frozenset[tuple[str, str]]  # contacts that do not detach, with their m
 
 
 @dataclass(slots=True, kw_only=True)
-class Walk:
+class OpenFuture:
     """What a stretch of motion collects on its way."""
 
     future: Future
@@ -125,7 +125,7 @@ class Walk:
 
 
 @dataclass(slots=True, kw_only=True)
-class Explorer:
+class TreeSearch:
     """An exploration under way: breadth first, so that a bound on the number cuts off what is far away."""
 
     setup: RunSetup
@@ -145,10 +145,10 @@ class Explorer:
         self.waiting.append((0, None))
         while self.waiting:
             id, branch = self.waiting.popleft()
-            walk, found = self._follow(self.done[id], branch)
+            current, found = self._follow(self.done[id], branch)
             self.done[id] = found
             if found.ending == BRANCHES:
-                self._branch(found, walk.found)
+                self._branch(found, current.found)
         return tuple(self.done)
 
     def _branch(self, parent: Future, found: Sequence[Branch]) -> None:
@@ -175,43 +175,43 @@ class Explorer:
             one, depth = self.done[one.parent], depth + 1
         return depth
 
-    def _follow(self, future: Future, branch: Branch | None) -> tuple[Walk, Future]:
+    def _follow(self, future: Future, branch: Branch | None) -> tuple[OpenFuture, Future]:
         """Advance until the future branches, ends, or meets one that is known."""
         setup, state = self.setup, future.start
-        walk = Walk(future=future, samples=[state])
+        current = OpenFuture(future=future, samples=[state])
         if branch is not None:
             siblings = self._motions(state)[1]
-            walk.known = frozenset(map(_motion, siblings))
+            current.known = frozenset(map(_motion, siblings))
             state, followed = self._begin(state, branch, siblings)
-            walk.future = replace(future, followed=followed)
+            current.future = replace(future, followed=followed)
         while state.t < setup.t_end:
             dynamics, found = self._motions(state)
             motions = frozenset(map(_motion, found))
-            if len(found) > 1 and len(motions - walk.known) >= 2:
-                return self._ends_in_branches(walk, state, dynamics, found)
-            walk.known = motions if len(found) > 1 else frozenset()
+            if len(found) > 1 and len(motions - current.known) >= 2:
+                return self._ends_in_branches(current, state, dynamics, found)
+            current.known = motions if len(found) > 1 else frozenset()
             step = self.stepper.advance(setup.system, state, setup.t_end, control=setup.control)
             if not step.solution.solved:
-                return walk, walk.close(state, STOPPED, reason=step.solution.explain())
+                return current, current.close(state, STOPPED, reason=step.solution.explain())
             if len(found) > 1:
-                walk.open.append((state.t, step.state.t))
+                current.open.append((state.t, step.state.t))
             if found == () and self._has_none(dynamics):
-                walk.without.append((state.t, step.state.t))
+                current.without.append((state.t, step.state.t))
             state = step.state
-            walk.samples.append(state)
+            current.samples.append(state)
         same = self._known(state)
-        return walk, walk.close(state, COMPLETED if same is None else SAME, reason=_as(same))
+        return current, current.close(state, COMPLETED if same is None else SAME, reason=_as(same))
 
     def _ends_in_branches(
-        self, walk: Walk, state: State, dynamics: LocalDynamics, found: tuple[Branch, ...]
-    ) -> tuple[Walk, Future]:  # fmt: skip
+        self, current: OpenFuture, state: State, dynamics: LocalDynamics, found: tuple[Branch, ...]
+    ) -> tuple[OpenFuture, Future]:  # fmt: skip
         """Return the stretch that ends where several motions follow, with the proof that they do."""
         same = self._known(state)
         if same is not None:
-            return walk, walk.close(state, SAME, reason=_as(same))
-        walk.found = found
+            return current, current.close(state, SAME, reason=_as(same))
+        current.found = found
         proved = outcome(dynamics, mu_s_rule=self.mu_s_rule)
-        return walk, walk.close(state, BRANCHES, outcome=proved, chatter=chatter(dynamics, self.law))
+        return current, current.close(state, BRANCHES, outcome=proved, chatter=chatter(dynamics, self.law))
 
     def _motions(self, state: State) -> tuple[LocalDynamics, tuple[Branch, ...]]:
         """Return all motions of a state; none where it is not known how many there are, or where something closes."""

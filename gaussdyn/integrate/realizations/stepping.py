@@ -97,8 +97,8 @@ class Realized:
         local = near_of(system, state, dt)
         motion = ForcedMotion(system=local, law=self.law, alpha=self.alpha, control=value)
         rows = rows_of(local, state.t, state.q, state.v)
-        course = self._course(motion, state, rows, dt, t_end)
-        return self._step(motion, state, rows, course, dt, t_end)
+        flow = self._flow(motion, state, rows, dt, t_end)
+        return self._step(motion, state, rows, flow, dt, t_end)
 
     def rebuild(self, system: System, start: State, state: State, dt: float, control: Array | None) -> Rebuilt:
         """Return the step as it comes out again; what reacts is shown as rows that hold, with the same impulses."""
@@ -141,9 +141,9 @@ class Realized:
         if noise > 1.0 and any(row.level == "position" for row in rows):
             raise InputError("stiffness", self.stiffness, f"<= {self.stiffness / noise:.2g}", "Rounding limits it.")
 
-    def _course(self, motion: ForcedMotion, state: State, rows: tuple[Row, ...], dt: float, t_end: float) -> SmoothFlow:
+    def _flow(self, motion: ForcedMotion, state: State, rows: tuple[Row, ...], dt: float, t_end: float) -> SmoothFlow:
         y = np.concatenate([state.q, state.v, *springs_of(self.law, rows, state.memory)])
-        flow = Flow(
+        forced = Flow(
             slope=motion.slope, jacobian=motion.jacobian, collect=motion.collect, places=len(state.q)
         )  # fmt: skip
         fastest = motion.fastest(state.t, y)
@@ -151,7 +151,7 @@ class Realized:
         method = a.method if a.method != "auto" else "DOP853" if fastest * dt <= TURNS else "Radau"
         tolerance = Tolerance(rtol=a.rtol, atol=self._atol(state, y, method, fastest), max_steps=a.max_steps)
         try:
-            return integrate(flow, state.t, y, t_end, method, tolerance)
+            return integrate(forced, state.t, y, t_end, method, tolerance)
         except Stuck as stuck:
             raise self._too_stiff(stuck, state.t, dt, fastest) from None
 
@@ -176,21 +176,21 @@ class Realized:
         return InputError("stiffness", given, f"about {largest:.1g} at the most", mend)
 
     def _step(
-        self, motion: ForcedMotion, start: State, before: tuple[Row, ...], course: SmoothFlow, dt: float, t_end: float
+        self, motion: ForcedMotion, start: State, before: tuple[Row, ...], flow: SmoothFlow, dt: float, t_end: float
     ) -> Step:  # fmt: skip
-        q, v, _ = motion.split(course.y)
+        q, v, _ = motion.split(flow.y)
         if self.project:
             q, v = held(motion.system, self.law, t_end, q, v)
-        y = np.concatenate([q, v, course.y[len(q) + len(v) :]])
+        y = np.concatenate([q, v, flow.y[len(q) + len(v) :]])
         end = motion.forces(t_end, y)
         rows = rows_of(motion.system, t_end, q, v)
         check_same_rows(rows, before)
         cuts = np.cumsum([row.size for row in rows])
-        impulses = dict(zip((row.id for row in rows), np.split(course.integrals[:-2], cuts[:-1]), strict=False))
+        impulses = dict(zip((row.id for row in rows), np.split(flow.integrals[:-2], cuts[:-1]), strict=False))
         springs = dict(zip((row.id for row in rows), self._springs(rows, motion.split(y)[2]), strict=True))
         modes = {row.id: self.law.mode(row, springs[row.id], r) for row, r in zip(rows, end.r, strict=True)}
         state = State(t=t_end, q=q, v=v, memory=_memory(start.memory, rows, impulses, springs))
-        solution = Solution(problem=None, status=Status.SOLVED, x=v, method=self.name, iterations=course.steps)
+        solution = Solution(problem=None, status=Status.SOLVED, x=v, method=self.name, iterations=flow.steps)
         return Step(
             start=start,
             state=state,
@@ -202,7 +202,7 @@ class Realized:
             reactions=impulses,
             modes={key: mode for key, mode in modes.items() if mode is not None},
             rows=rows,
-            work=Work(reactions=float(course.integrals[-2]), forces=float(course.integrals[-1])),
+            work=Work(reactions=float(flow.integrals[-2]), forces=float(flow.integrals[-1])),
             control=motion.control,
         )  # fmt: skip
 

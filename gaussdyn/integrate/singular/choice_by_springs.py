@@ -60,14 +60,14 @@ def _before(system: System, curve: Curve, index: int, t: float, u: float) -> tup
     dt = -0.05 * motion.chart.half / (abs(u) + 1e-12)
     while abs(p) < BEFORE * motion.chart.half:
         try:
-            course = motion.step(now, p, speed, dt)
+            flow = motion.step(now, p, speed, dt)
         except Leaves:
-            course = None
-        if course is None:
+            flow = None
+        if flow is None:
             dt *= 0.5
             continue
-        if course.u * speed <= 0.0 or t - now > 1e3 * motion.chart.half / (abs(u) + 1e-12):
+        if flow.u * speed <= 0.0 or t - now > 1e3 * motion.chart.half / (abs(u) + 1e-12):
             raise InputError("on_branch", "penalty", "a motion that comes from afar", "It has just set out from here.")
-        p, speed, now = course.p, course.u, now + dt
+        p, speed, now = flow.p, flow.u, now + dt
     q, T, _ = motion.chart.at(p)
     return State(t=now, q=q, v=speed * T), t - now

@@ -148,17 +148,17 @@ class ChartMotion:
             rates=rates, weights=weights,
         )  # fmt: skip
 
-    def reactions(self, course: SmoothFlow) -> Array:
+    def reactions(self, flow: SmoothFlow) -> Array:
         """Return the multipliers at the collocation points, shape (STAGES, rows), N: the shortest if not unique."""
         if self.lam is not None:
-            x = course.points / self.chart.half
-            u = course.speeds
+            x = flow.points / self.chart.half
+            u = flow.speeds
             powers = np.stack([np.ones_like(u), u, u * u], axis=1)
             values = np.einsum("sn,nkr,sk->sr", interpolation(x), self.lam, powers)
             away = np.where(np.abs(x) < 1e-9, 1e-9, x)
             return np.asarray(values / (away**self.growth)[:, None])
         found = []
-        for t, p, u, rate in zip(course.times, course.points, course.speeds, course.rates, strict=True):
+        for t, p, u, rate in zip(flow.times, flow.points, flow.speeds, flow.rates, strict=True):
             q, T, kappa = self.chart.at(p)
             short = np.asarray(self.system.mass(q)) @ (T * rate + kappa * u * u)
             short = short - self.system.force(t, q, T * u, self.control)

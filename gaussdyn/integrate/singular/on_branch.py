@@ -194,29 +194,29 @@ class OnBranch:
     ) -> None:  # fmt: skip
         """Advance by one internal step, as long as can be within the chart."""
         motion = track.motion(system, at.index, control)
-        h, course = t_end - at.t, None
-        while course is None:
+        h, flow = t_end - at.t, None
+        while flow is None:
             try:
-                course = motion.step(at.t, at.p, at.u, h)
+                flow = motion.step(at.t, at.p, at.u, h)
             except Leaves:
-                course = None
-            if course is None:
+                flow = None
+            if flow is None:
                 h *= 0.5
                 if h < LEAST * dt:
                     raise InputError("dt", dt, "a motion that is smooth along its curve", f"It is not at t = {at.t:g}.")
         meeting = track.curve.meeting_at(at.index)
-        crosses = meeting is not None and at.p != 0.0 and at.p * course.p <= 0.0
+        crosses = meeting is not None and at.p != 0.0 and at.p * flow.p <= 0.0
         if crosses and meeting is not None:
-            when, until = _until_middle(motion, at, h, course)
+            when, until = _until_middle(motion, at, h, flow)
             q, T, _ = motion.chart.at(0.0)
             there = State(t=at.t + when, q=q, v=until.u * T)
             id = f"{meeting[0]}.{meeting[1]}"
             at.passed.append(Change(t=there.t, kind=PASSED, id=id, before=there, after=there))
             if self.on_branch != "smooth":
-                h, course, at.due = when, until, True
-        at.impulses = at.impulses + course.weights @ motion.reactions(course)
-        at.work += _work(system, motion, course, control)
-        at.t, at.p, at.u, at.steps = (t_end if h == t_end - at.t else at.t + h), course.p, course.u, at.steps + 1
+                h, flow, at.due = when, until, True
+        at.impulses = at.impulses + flow.weights @ motion.reactions(flow)
+        at.work += _work(system, motion, flow, control)
+        at.t, at.p, at.u, at.steps = (t_end if h == t_end - at.t else at.t + h), flow.p, flow.u, at.steps + 1
         if at.due:
             at.p = 0.0
         self._hand_over(track, at)
@@ -299,9 +299,9 @@ def turned(curve: Curve, system: System, was: tuple[int, float], index: int) -> 
     return index, ahead * abs(was[1]) * float(np.sqrt((T @ M @ T) / (onward @ M @ onward)))
 
 
-def _until_middle(motion: ChartMotion, at: _Along, h: float, course: SmoothFlow) -> tuple[float, SmoothFlow]:
+def _until_middle(motion: ChartMotion, at: _Along, h: float, flow: SmoothFlow) -> tuple[float, SmoothFlow]:
     """Return the step that ends at the middle of the chart, by the secant rule."""
-    a, pa, b, pb = 0.0, at.p, h, course.p
+    a, pa, b, pb = 0.0, at.p, h, flow.p
     for _ in range(60):
         if abs(pb) <= 1e-15 * motion.chart.half or a == b or pa == pb:
             break
@@ -310,17 +310,17 @@ def _until_middle(motion: ChartMotion, at: _Along, h: float, course: SmoothFlow)
         found = motion.step(at.t, at.p, at.u, middle)
         if found is None:
             break
-        a, pa, b, pb, course = b, pb, middle, found.p, found
-    return b, course
+        a, pa, b, pb, flow = b, pb, middle, found.p, found
+    return b, flow
 
 
-def _work(system: System, motion: ChartMotion, course: SmoothFlow, control: Array | None) -> float:
+def _work(system: System, motion: ChartMotion, flow: SmoothFlow, control: Array | None) -> float:
     """Return the work of the applied forces that the potential does not cover, J."""
     powers = []
-    for t, p, u in zip(course.times, course.points, course.speeds, strict=True):
+    for t, p, u in zip(flow.times, flow.points, flow.speeds, strict=True):
         q, T, _ = motion.chart.at(p)
         powers.append(system.power(t, q, u * T, control))
-    return float(course.weights @ np.array(powers))
+    return float(flow.weights @ np.array(powers))
 
 
 def _check_open(rows: tuple[Row, ...]) -> None:

@@ -19,6 +19,7 @@ from ..errors import InputError
 NUMBER = re.compile(r"[+-]?[0-9]+(/[0-9]*[1-9][0-9]*)?")
 DIGITS = 4300  # of a string that Python turns into an integer
 
+SMALLEST, LARGEST = Fraction(1, 10**100), Fraction(10**100)
 DOUBLES = "exact values of doubles"
 
 Row = list[int]
@@ -48,6 +49,32 @@ def rational(value: Any, name: str = "number") -> Fraction:
 def rationals(values: Iterable[Any], name: str = "number") -> list[Fraction]:
     """Return the exact values of a sequence of numbers."""
     return [rational(value, f"{name}[{i}]") for i, value in enumerate(values)]
+
+
+def sensible(name: str, value: Any) -> None:
+    """Refuse numbers in nested data whose products leave the range of doubles; other data pass.
+
+    Raises
+    ------
+    InputError
+        A number of a magnitude above 1e100, or below 1e-100 and not zero.
+    """
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            sensible(str(key), entry)
+    elif isinstance(value, (list, tuple)):
+        for i, entry in enumerate(value):
+            sensible(f"{name}[{i}]", entry)
+    elif _number(value) and not SMALLEST <= (abs(rational(value)) or 1) <= LARGEST:
+        raise InputError(name, value, "0, or a magnitude of 1e-100 to 1e100", "Take other units.")
+
+
+def _number(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) <= DIGITS and NUMBER.fullmatch(value.strip()) is not None
+    if isinstance(value, float):
+        return isfinite(value)
+    return isinstance(value, (int, Fraction)) and not isinstance(value, bool)
 
 
 def numbers_of(values: Any) -> str:

@@ -13,6 +13,7 @@ from gaussdyn.programs.quadratic.backends.clarabel_ import Clarabel
 from gaussdyn.programs.quadratic.backends.cvxpy_ import Cvxpy
 from gaussdyn.programs.quadratic.backends.osqp_ import Osqp
 from gaussdyn.programs.quadratic.dual_active_set import ActiveSet
+from gaussdyn.programs.quadratic.solve_quadratic import solve_quadratic
 from gaussdyn.programs.solution.status import Status
 
 METHODS = (ActiveSet(), Osqp(), Clarabel(), Cvxpy())
@@ -113,3 +114,12 @@ def test_added_constraints_that_contradict_or_bend_the_wrong_way() -> None:
     assert found.x is None
     with pytest.raises(InputError, match="convex"):
         Cvxpy(constraints=(lambda x: [CP.norm(x) >= 10.0],)).solve(program)
+
+
+@pytest.mark.parametrize("size", [1e60, 1e308])
+def test_numbers_that_a_library_does_not_take_end_in_a_status(size: float) -> None:
+    """OSQP takes bounds above 1e30 for infinite, and refuses a lower one that is."""
+    program = QuadraticProgram(H=[[2.0, 0.0], [0.0, 1.0]], g=[1.0, 1.0], C=[[1.0, 0.0]], d=[size])
+    for method in METHODS:
+        assert method.solve(program).status in tuple(Status)
+    assert solve_quadratic(program).status in tuple(Status)

@@ -22,6 +22,10 @@ DOCUMENTS = {
     "no q": ('{"kind": "lcp", "M": [[1]]}', "q"),
     "indefinite": ('{"H": [[1, 0], [0, -1]], "g": [0, 0]}', "positive definite"),
     "empty": ("", "JSON"),
+    "huge": ('{"H": [[2, 0], [0, 1]], "g": [1, 1], "C": [[1, 0]], "d": [1e308]}', "d[0]: given 1e+308"),
+    "tiny": ('{"M": [[1e-320]], "q": [1]}', "1e-100 to 1e100"),
+    "many digits": ('{"M": [[1%s]], "q": [1]}' % ("0" * 400), "1e-100 to 1e100"),
+    "digits in words": ('{"M": [["1%s"]], "q": [1]}' % ("0" * 200), "1e-100 to 1e100"),
 }
 COMMANDS = [
     (["run", "zeno_bal"], "zeno_ball"),

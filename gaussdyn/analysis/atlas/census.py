@@ -18,12 +18,13 @@ from ...arrays import Array, IntArray, matrix, scalar
 from ...contact.outcome.one_spatial_contact import body_contact
 from ...errors import InputError
 from ...integrate.run.interrupts import interruptible
-from ...linalg.rational import rationals
+from ...linalg.rational import rationals, sensible
 from ...mechanics.spatial.body_file import ExactSpatialBody
 from ...programs.spatial.contact import SpatialContact
 from ...programs.spatial.counting import count_spatial
 from ...programs.spatial.one_contact import motions
 
+LARGEST_MU = 1e100  # its powers are doubles still
 MOST_EXACT = 2000  # cells that are counted one by one
 
 
@@ -96,19 +97,21 @@ def census(
     Raises
     ------
     InputError
-        A wrong shape, NaN, mu < 0, mu_s < mu, fewer than 4 cells.
+        A wrong shape, NaN, mu < 0, mu_s < mu, fewer than 4 cells, numbers above 1e100 or (not zero) below 1e-100.
     """
     if cells != int(cells) or cells < 4:
         raise InputError("cells", repr(cells), "an integer >= 4")
     if isinstance(body, ExactSpatialBody):
         contact = body_contact(body)
+        sensible("W", contact.W)  # of which doubles are made
         W = np.array([[float(x) for x in row] for row in contact.W])
         mu_s = float(body.mu_s) if mu is None and mu_s is None else mu_s
         mu = float(body.mu) if mu is None else mu
     else:
         W = matrix("W", body, 3, 3)
-    mu = scalar("mu", mu, low=0.0)
-    mu_s = mu if mu_s is None else scalar("mu_s", mu_s, low=mu)
+        sensible("W", W.tolist())
+    mu = scalar("mu", mu, low=0.0, high=LARGEST_MU)
+    mu_s = mu if mu_s is None else scalar("mu_s", mu_s, low=mu, high=LARGEST_MU)
     azimuth = (np.arange(cells) + 0.5) * 360.0 / cells - 180.0
     inclination = (np.arange(cells // 2) + 0.5) * 180.0 / (cells // 2) - 90.0
     return _counted(W, mu, mu_s, azimuth, inclination)

@@ -12,11 +12,13 @@ from typing import Any
 from ..._files import is_hdf5, json_document, reading
 from ..._show import brief
 from ...errors import InputError, SceneError
-from ...linalg.rational import rational
+from ...linalg.rational import rational, sensible
 from ..problems.complementarity import ComplementarityProblem, LinearComplementarity
 from ..problems.quadratic import QuadraticProgram
 from ..solution.solution import Solution
 from . import fclib
+
+TEXTS = ("name", "kind")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -112,15 +114,17 @@ def _cases(file: str, group: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def choose(path: str | os.PathLike[str], cases: list[dict[str, Any]], name: str | None) -> dict[str, Any]:
-    """Return the case of that name, or the only one."""
+    """Return the case of that name, or the only one; its numbers have a size with which one can reckon."""
     names = [str(case["name"]) for case in cases]
     if name is None and len(cases) == 1:
-        return cases[0]
+        name = names[0]
     if name is None:
         raise SceneError(str(path), "cases", f"holds {len(cases)} cases; name one of {', '.join(names[:20])}")
     if name not in names:
         raise SceneError(str(path), name, f"no such case; there are {', '.join(names[:20])}")
-    return cases[names.index(name)]
+    found = cases[names.index(name)]
+    sensible("", {key: entry for key, entry in found.items() if key not in TEXTS})
+    return found
 
 
 def _from_document(file: str, case: Mapping[str, Any]) -> ProblemFile:

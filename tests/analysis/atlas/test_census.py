@@ -64,9 +64,17 @@ def test_picture_and_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "name"), [({"mu": -1.0}, "mu"), ({"mu": 0.5, "mu_s": 0.4}, "mu_s"), ({"cells": 2, "mu": 1.0}, "cells")]
-)
+    ("options", "name"), [({"mu": -1.0}, "mu"), ({"mu": 0.5, "mu_s": 0.4}, "mu_s"), ({"cells": 2, "mu": 1.0}, "cells"),
+                        ({"mu": 1e308}, "mu"), ({"mu": 1.0, "mu_s": 1e200}, "mu_s")],
+)  # fmt: skip
 def test_bad_input(options: dict, name: str) -> None:
     with pytest.raises(InputError) as error:
         census(np.eye(3), **options)
     assert error.value.name == name
+
+
+@pytest.mark.parametrize("change", [{"m": 1e-320}, {"r": [1, 0, 1e200]}])
+def test_a_body_of_which_no_doubles_can_be_made_is_refused(change: dict) -> None:
+    body = ExactSpatialBody.of({**SLENDER, "mu": 1, "F_star": [0, 0, -1], **change})
+    with pytest.raises(InputError, match="1e-100 to 1e100"):
+        census(body)

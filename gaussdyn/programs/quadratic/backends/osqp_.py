@@ -71,14 +71,18 @@ class Osqp:
         m, load = len(problem.b), float(np.abs(problem.H).max())
         upper = np.where(np.arange(len(rhs)) < m, rhs, np.inf)
         solver = osqp.OSQP()
-        solver.setup(
-            sp.triu(sp.csc_matrix(problem.H / load), format="csc"), problem.g / load, sp.csc_matrix(N), rhs, upper,
-            eps_abs=self.tol, eps_rel=self.tol, max_iter=self.max_iter, adaptive_rho=1,
-            adaptive_rho_interval=self.rho_interval, polishing=False, verbose=False, warm_starting=start is not None,
-        )  # fmt: skip
-        if start is not None and start.x is not None and len(start.r) == len(problem.d) and len(start.lam) == m:
-            solver.warm_start(x=start.x, y=-np.r_[start.lam, start.r] * length / load)
-        found = solver.solve(raise_error=False)
+        try:
+            solver.setup(
+                sp.triu(sp.csc_matrix(problem.H / load), format="csc"), problem.g / load, sp.csc_matrix(N), rhs, upper,
+                eps_abs=self.tol, eps_rel=self.tol, max_iter=self.max_iter, adaptive_rho=1,
+                adaptive_rho_interval=self.rho_interval, polishing=False, verbose=False,
+                warm_starting=start is not None,
+            )  # fmt: skip
+            if start is not None and start.x is not None and len(start.r) == len(problem.d) and len(start.lam) == m:
+                solver.warm_start(x=start.x, y=-np.r_[start.lam, start.r] * length / load)
+            found = solver.solve(raise_error=False)
+        except osqp.OSQPException:  # numbers that the library does not take: the polish begins without a guess
+            return finish(problem, np.zeros(0, dtype=np.int64), self.name)
         x, w = np.nan_to_num(np.asarray(found.x)), -load * np.nan_to_num(np.asarray(found.y)) / length
         z = np.maximum(w[m:], 0.0)
         if self.polish:

@@ -13,10 +13,10 @@ from typing import Any
 
 
 def verdict(read: Any, kinds: Any = None) -> str:
-    """Return "VALID: claim", "INVALID: place why" or "UNKNOWN: kind" for the JSON text that `read` returns."""
-    place, kinds = ["document"], kinds or KINDS
+    """Return "VALID: claim", "INVALID: place why" or "UNKNOWN: why" for the JSON text that `read` returns."""
+    place, kinds, said = ["document"], kinds or KINDS, None
     try:
-        document = json.loads(read())
+        demand({"kind", "sha256"} <= {*(document := json.loads(read()))}, "it has no kind or no sha256")
         said, body = document.pop("sha256"), json.dumps(document, sort_keys=True, separators=(",", ":"))
         demand(said == hashlib.sha256(body.encode()).hexdigest(), "has another hash than it says")
         if (kind := document["kind"]) not in kinds:
@@ -24,13 +24,14 @@ def verdict(read: Any, kinds: Any = None) -> str:
         claim = kinds[kind](document["problem"], document["leaves"], place)
         return f"VALID: {claim}" if document.get("claim") == claim else f"INVALID: document proves only: {claim}"
     except Exception as error:  # whatever a file holds, it must not stop the checker
-        return f"INVALID: {place[0]} {error!s:.80} ({type(error).__name__})".encode("unicode_escape").decode()
+        what = "UNKNOWN: no certificate:" if said is None else f"INVALID: {place[0]}"
+        return f"{what} {error!s:.80} ({type(error).__name__})".encode("unicode_escape").decode()
 
 
 def main(paths: list[str], kinds: Any = None) -> int:
-    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is of no known kind."""
+    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is none of theirs."""
     print("\n".join(verdicts := [verdict(Path(path).read_bytes, kinds) for path in paths]) or __doc__)
-    return max((STATUS[line.split(":")[0]] for line in verdicts), key=(0, 2, 1).index, default=1)
+    return max((STATUS[line.split(":")[0]] for line in verdicts), key=(0, 2, 1).index, default=2)
 
 
 def demand(condition: Any, why: str) -> Any:

@@ -21,7 +21,7 @@ def verdict(read: Any, kinds: Any = None) -> str:
 
 
 def main(paths: list[str], kinds: Any = None) -> int:
-    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is of no known kind."""
+    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is none of theirs."""
     return checker.main(paths, kinds or KINDS)
 
 

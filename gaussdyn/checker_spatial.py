@@ -30,7 +30,7 @@ def verdict(read: Any) -> str:
 
 
 def main(paths: list[str]) -> int:
-    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is of no known kind."""
+    """Print the verdict of every file; return 0 if all are valid, 1 if one is invalid, 2 if one is none of theirs."""
     return checker_blocks.main(paths, KINDS)
 
 

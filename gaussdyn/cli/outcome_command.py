@@ -105,7 +105,7 @@ def slips(solution: dict[str, Any]) -> str:
 def verify(
     files: Annotated[list[str], typer.Argument(metavar="CERTIFICATE", help="Certificate files.")],
 ) -> None:
-    """Check certificates with the stand-alone checker; a kind that it does not know is exit status 2.
+    """Check certificates with the stand-alone checker; exit status 2: none, or of an unknown kind.
 
     Example: gaussdyn verify proof.json
     """

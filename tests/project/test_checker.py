@@ -96,18 +96,18 @@ def test_runs_as_a_script_without_the_package(tmp_path: Path) -> None:
 def test_malformed_files(content: bytes) -> None:
     for program in (checker, checker_blocks):
         said = program.verdict(lambda: content)
-        assert said.startswith("INVALID: document ")
+        assert said.startswith("UNKNOWN: no certificate: ")
         assert "\n" not in said
 
 
 def test_missing_file_and_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     missing = [str(tmp_path / "none.json"), str(tmp_path)]
     status, text = run(tmp_path, *missing)
-    assert (status, text.count("INVALID: document ")) == (1, 2)
-    assert run(tmp_path)[0] == 1
-    assert checker_blocks.main(missing) == 1
-    assert checker_blocks.main([]) == 1
-    assert capsys.readouterr().out.count("INVALID: document ") == 2
+    assert (status, text.count("UNKNOWN: no certificate: ")) == (2, 2)
+    assert run(tmp_path)[0] == 2
+    assert checker_blocks.main(missing) == 2
+    assert checker_blocks.main([]) == 2
+    assert capsys.readouterr().out.count("UNKNOWN: no certificate: ") == 2
 
 
 JUNK: list[Any] = [None, True, -1, 1.5, "x", "", "1/0", [], {}, [[]], ["x"], [None], "D" * 50, 10**400, float("inf")]
@@ -139,7 +139,8 @@ def test_junk_in_the_place_of_every_value_is_refused_or_changes_nothing(kind: st
 def test_every_key_is_needed(key: str) -> None:
     doc = document()
     del doc[key]
-    assert refused(doc if key == "sha256" else sealed(doc)).startswith("document")
+    said = verdict(doc if key == "sha256" else sealed(doc))
+    assert said.startswith("UNKNOWN: no certificate: " if key in ("kind", "sha256") else "INVALID: document")
 
 
 def test_messages_name_the_leaf_and_the_reason() -> None:

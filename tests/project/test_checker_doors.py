@@ -71,11 +71,23 @@ def test_a_kind_that_a_checker_does_not_know_is_not_called_invalid(
             assert status == 2
             assert said.startswith(f"UNKNOWN: {kind!r} is not a kind that I know; I know lcp, planar_body")
     bad, alien = tmp_path / "bad.json", tmp_path / "alien.json"
-    bad.write_text("{}")
+    bad.write_text(json.dumps({**json.loads(certificates()["lcp"]), "claim": "NONE"}))
     strange = {**json.loads(certificates()["lcp"]), "kind": "brick"}
     alien.write_text(json.dumps({**strange, "sha256": digest(strange)}))
     assert program.main([str(files["lcp"]), str(bad), str(alien)]) == 1  # one that is invalid counts more
     assert program.main([str(files["lcp"]), str(alien)]) == 2
+
+
+@pytest.mark.parametrize("program", CHECKERS, ids=lambda one: one.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("text", ["", "# A title", "{}", '{"kind": "foo"}', '{"sha256": "0"}', "[]", None])
+def test_what_is_no_certificate_is_bad_input(
+    program: Any, text: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "file.json"
+    if text is not None:
+        path.write_text(text)
+    assert program.main([str(path)]) == 2
+    assert capsys.readouterr().out.startswith("UNKNOWN: no certificate: ")
 
 
 @pytest.mark.parametrize("kind", sorted(checker_spatial_several.KINDS))

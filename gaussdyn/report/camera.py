@@ -16,6 +16,7 @@ from ..linalg.rotations import matrix_of
 Shape = Mapping[str, Any]
 AZIMUTH, ELEVATION = np.deg2rad(-60.0), np.deg2rad(20.0)
 FLAT = ("disc", "polygon", "halfplane")  # already planar
+UNIT = 1.0  # half the side of the ground where nothing has an extent, m
 ROUND = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 CIRCLE = np.linspace(0.0, 2.0 * np.pi, 49)
 
@@ -27,15 +28,28 @@ def view() -> Array:
     return np.array([right, np.cross(towards, right), towards])
 
 
-def seen(shapes: Sequence[Shape]) -> list[dict[str, Any]]:
-    """Return the shapes of one pose as planar shapes; those of planar systems as they are."""
+def seen(shapes: Sequence[Shape], unit: float = UNIT) -> list[dict[str, Any]]:
+    """Return the shapes of one pose as planar shapes; those of planar systems as they are.
+
+    `unit` is half the side of the ground below bodies without extent, m.
+    """
     if not any(_in_space(shape) for shape in shapes):
         return [dict(shape) for shape in shapes]
-    size = _size(shapes)
+    middle, half = _size(shapes)
+    size = middle, half or unit
     found = [
         flat for shape in shapes for flat in (_faces(shape) if shape["shape"] == "box" else [_flattened(shape, size)])
     ]
     return [flat for _, flat in sorted(found, key=lambda pair: pair[0])]
+
+
+def seen_in_turn(poses: Sequence[Sequence[Shape]]) -> list[list[dict[str, Any]]]:
+    """Return the poses of a motion as planar shapes; below points the ground is as large as the motion, or as high."""
+    every = [shape for pose in poses for shape in pose if _in_space(shape)]
+    middle, half = _size(every)
+    planes = [shape for shape in every if shape["shape"] == "plane"]
+    heights = [abs(float(np.dot(shape["normal"], middle - shape["at"]))) for shape in planes]
+    return [seen(pose, max([half, *heights]) or UNIT) for pose in poses]
 
 
 def _in_space(shape: Shape) -> bool:
@@ -99,11 +113,15 @@ def _outline(shape: Shape) -> list[list[float]]:
 
 
 def _hull(points: Array) -> list[list[float]]:
-    """Return the corners of the convex hull of points in the picture, in order."""
-    from scipy.spatial import ConvexHull
+    """Return the corners of the convex hull of points in the picture, in order; of points in a line its ends."""
+    from scipy.spatial import ConvexHull, QhullError
 
     flat = points[:, :2]
-    corners: list[list[float]] = flat[ConvexHull(flat).vertices].tolist()
+    try:
+        order = ConvexHull(flat).vertices
+    except QhullError:
+        order = np.lexsort(flat.T)[[0, -1]]
+    corners: list[list[float]] = flat[order].tolist()
     return corners
 
 
@@ -114,11 +132,12 @@ def _ground(shape: Shape, size: tuple[Array, float]) -> list[list[float]]:
     foot = middle - normal * (normal @ (middle - at))
     along = np.linalg.svd(normal[None])[2][1:]
     square = [foot + half * (a * along[0] + b * along[1]) for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))]
-    return _hull(np.array(square) @ view().T) if abs(view()[2] @ normal) > 1e-6 else []
+    corners: list[list[float]] = (np.array(square) @ view().T)[:, :2].tolist()
+    return corners if abs(view()[2] @ normal) > 1e-6 else []
 
 
 def _size(shapes: Sequence[Shape]) -> tuple[Array, float]:
-    """Return the middle of all bodies, and a half side that holds them, m."""
+    """Return the middle of all bodies, and a half side that holds them, m; 0 without extent."""
     bodies = [shape for shape in shapes if shape["shape"] != "plane"]
     places = np.vstack([np.zeros((0, 3)), *(np.atleast_2d(s.get("at", s.get("ends"))) for s in bodies)])
     places = places if len(places) else np.zeros((1, 3))

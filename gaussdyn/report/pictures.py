@@ -14,7 +14,7 @@ from ..errors import BackendMissing, InputError
 from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..mechanics.system import System
-from .camera import seen
+from .camera import seen_in_turn
 from .charts import FLOOR, PALETTE
 from .place import data_url, place
 from .series import groups, thinned
@@ -87,7 +87,7 @@ def instants(system: System, run: Trajectory, count: int = 4) -> list[tuple[floa
 def _poses(system: System, run: Trajectory, count: int = 4) -> list[tuple[float, list[dict[str, Any]]]]:
     """Return (t, shapes as the camera sees them) at a few saved states; [] if there are no shapes."""
     chosen = np.unique(np.linspace(0, len(run) - 1, count).round().astype(int))
-    poses = [seen(system.drawables(run.q[k])) for k in chosen]
+    poses = seen_in_turn([system.drawables(run.q[k]) for k in chosen])
     return [(float(run.t[k]), pose) for k, pose in zip(chosen, poses, strict=True)] if any(poses) else []
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaussdyn import build
-from gaussdyn.report.camera import seen, view
+from gaussdyn import build, plot, simulate
+from gaussdyn.mechanics import spatial
+from gaussdyn.report.camera import seen, seen_in_turn, view
 
 TURN = [np.cos(0.4), np.sin(0.4) * 0.6, 0.0, np.sin(0.4) * 0.8]
 
@@ -68,3 +69,33 @@ def test_what_is_near_covers_what_is_far_and_the_ground_lies_below():
     ground = {"shape": "plane", "name": "floor", "at": [0.0, 0, -1], "normal": [0.0, 0, 1]}
     shapes = [{**ball, "name": "near", "at": near.tolist()}, ground, {**ball, "name": "far", "at": far.tolist()}]
     assert [flat["name"] for flat in seen(shapes)] == ["floor", "far", "near"]
+
+
+FLOOR = {"shape": "plane", "name": "floor", "at": [0.0, 0.0, 0.0], "normal": [0.0, 0.0, 1.0]}
+
+
+@pytest.mark.parametrize(("heights", "half"), [([0.0, 0.0], 1.0), ([2.0, 2.0], 2.0), ([0.0, 0.2], 0.13), ([], 1.0)])
+def test_the_ground_below_points_is_as_large_as_their_motion_or_height(heights, half):
+    points = [[{"shape": "point", "name": "mass", "at": [0.0, 0.0, z]}] for z in heights] or [[]]
+    poses = seen_in_turn([[*pose, FLOOR] for pose in points])
+    for pose in poses:
+        corners = np.array(pose[0]["points"])
+        assert pose[0]["ground"]
+        assert corners.mean(axis=0) == pytest.approx([0.0, 0.0])
+        assert np.ptp(corners[:, 0]) == pytest.approx(2.0 * half * (np.cos(np.pi / 6) + 0.5))
+
+
+def test_a_needle_is_seen_as_a_segment():
+    shape = {"shape": "capsule", "at": [0.0, 0, 0], "turn": [1.0, 0, 0, 0], "radius": 0.0, "half_length": 1.0}
+    (flat,) = seen([shape])
+    assert np.ptp(np.array(flat["points"])[:, 1]) == pytest.approx(2.0 * np.cos(np.deg2rad(20.0)))
+
+
+@pytest.mark.parametrize("shapes", [(), (spatial.Sphere(radius=0.0),)])
+def test_bodies_without_extent_have_pages_and_pictures(shapes, tmp_path):
+    body = spatial.SpatialBody(name="mass", mass=1.0, inertia=np.eye(3), shapes=shapes)
+    system = spatial.SpatialSystem(bodies=[body], obstacles=[spatial.HalfSpace(name="floor")])
+    run = simulate(system, system.state({"mass": (0.0, 0.0, 0.0)}), 2e-3)
+    for name in ("run.html", "run.gif", "run.png"):
+        plot(run, path=tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 1000

@@ -89,7 +89,8 @@ def simulate(
         stop, or record: go on with the best velocity found, and keep the status.
     on_interrupt : str
         What Ctrl-C does once the run is stored (the first one; another one comes through then, a third at once): raise
-        ends the program or the cell, return gives back the run as STOPPED, so that a loop over runs goes on.
+        ends the program or the cell, return gives back the run as STOPPED, so that a loop over runs goes on. Before
+        the first step it waits until the start is examined, and the run has no step; a second one does not wait.
     progress : callable, optional
         Called as ``progress(t, t_end)`` after every step, or after all that were taken at once.
     record : path or (path, n), optional
@@ -122,12 +123,14 @@ def simulate(
         A run that shall be resumed cannot be read.
     KeyboardInterrupt
         Ctrl-C, unless `on_interrupt` is return; as `errors.Interrupted` its attribute ``trajectory`` is the run up to
-        there (``sys.last_value.trajectory`` in a notebook), which is in `out`, too.
+        there (``sys.last_value.trajectory`` in a notebook), which is in `out`, too. Without that attribute: a second
+        Ctrl-C before the first step, when there is no run yet.
     """
     check_options(save, on_failure, on_interrupt, progress, project)
     check_place(out, chunk, resume)
     check_stepper(stepper)
     with Interrupts() as keyboard:
+        keyboard.hold()  # one that comes before the first step ends it: then there is a run that says so
         setup = setup_of(scene_or_system, state, t_end, control)
         stepper = chosen_stepper(stepper, setup)
         check_length(setup, stepper)
@@ -142,7 +145,6 @@ def simulate(
         settings = describe(setup, stepper, **asked)
         about = {"scene": setup.name, "settings": settings, "versions": versions(), "system": setup.system}
         recorder = Recorder.start(setup, save, about)
-        keyboard.hold()
         archive = Archive.of(out, chunk, resume)
         if archive is None:
             run = recorder.trajectory(loop.run(recorder, setup.state, keyboard))

@@ -162,3 +162,37 @@ def test_an_interrupt_in_other_verbs_is_one_too() -> None:
     except KeyboardInterrupt:  # what goes wrong while one is dealt with is no interrupt
         with pytest.raises(InputError):
             explore(block(), REST, 0.1, depth=-1)
+
+
+def at_the_start(presses: int) -> UserSystem:
+    """A block whose weight, asked for before the first step, brings Ctrl-C as often."""
+    left = [presses]
+
+    def force(t: float, q: np.ndarray, v: np.ndarray) -> list[float]:
+        while left[0]:
+            left[0] -= 1
+            pressed()
+        return [-19.62]
+
+    return UserSystem(1, [[2.0]], force, [Position(lambda t, q: q[0], name="ground")])
+
+
+@pytest.mark.parametrize("stepper", [COARSE, EventDriven(dt=0.01, step=0.01)])
+def test_before_the_first_step_it_ends_a_run_of_no_steps(stepper, tmp_path) -> None:
+    path = tmp_path / "run.h5"
+    run = simulate(at_the_start(1), REST, 0.05, stepper=stepper, on_interrupt="return", out=path)
+    assert run.interrupted
+    assert (run.t_reached, len(run), len(run.steps.t)) == (0.0, 1, 0)
+    assert run.stop.reason == f"KeyboardInterrupt: {PRESSED}"
+    assert Trajectory.load(path).interrupted
+    again = simulate(at_the_start(0), REST, 0.05, stepper=stepper, out=path, resume=True)
+    assert again.state_hash == simulate(at_the_start(0), REST, 0.05, stepper=stepper).state_hash
+    with pytest.raises(Interrupted, match="at t = 0 s of") as caught:
+        simulate(at_the_start(1), REST, 0.05, stepper=stepper)
+    assert len(caught.value.trajectory.steps.t) == 0
+
+
+def test_a_second_one_before_the_first_step_does_not_wait() -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        simulate(at_the_start(2), REST, 0.05, stepper=COARSE, on_interrupt="return")
+    assert not isinstance(caught.value, Interrupted)

@@ -13,6 +13,7 @@ from ..arrays import Array, matrix, scalar, vector
 from ..errors import InputError
 from ..linalg.factor import cholesky, solve_spd
 from ..mechanics.rows import Row
+from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
 
@@ -112,8 +113,8 @@ class LocalDynamics:
 
 
 def snapshot(
-    system: System,
-    state: State,
+    system: System | Scene,
+    state: State | None = None,
     *,
     level: Level = "acceleration",
     dt: float = 0.0,
@@ -126,8 +127,10 @@ def snapshot(
 
     Parameters
     ----------
-    system : System
+    system : System or Scene
+        A scene brings the start, with the contacts near it, and its control there.
     state : State
+        A system needs one.
     level : str
         "acceleration" (x = a) or "velocity" (x = v+ at the end of a step, impacts included).
     dt : float
@@ -149,7 +152,9 @@ def snapshot(
     """
     if level not in ("acceleration", "velocity"):
         raise InputError("level", repr(level), "'acceleration' or 'velocity'")
-    _check_kinds(system, state, activation)
+    if isinstance(system, Scene):
+        system, state, control = _at_start(system, state, dt, control)
+    state = _checked(system, state, activation)
     dt = scalar("dt", dt, low=0.0)
     if level == "acceleration" and dt > 0:
         raise InputError("dt", dt, "0 on the acceleration level", "Pass level='velocity' for a time step.")
@@ -182,13 +187,30 @@ def check_dynamics(dynamics: object) -> None:
         raise InputError("dynamics", given, "a LocalDynamics", "It is made by snapshot(system, state).")
 
 
-def _check_kinds(system: object, state: object, activation: object) -> None:
-    if not hasattr(system, "rows"):
-        raise InputError("system", type(system).__name__, "a System", "E.g. UserSystem(nq, mass, force, constraints).")
-    if not isinstance(state, State):
-        raise InputError("state", type(state).__name__, "a State", "Write State(q=[...], v=[...]).")
+def _at_start(
+    scene: Scene, state: State | None, dt: float, control: Array | None
+) -> tuple[System, State, Array | None]:  # fmt: skip
+    """Return the system of a scene with the contacts near its start (or the state given), that state, its control."""
+    state = _is_state(scene.state if state is None else state)
+    if control is None and scene.control is not None:
+        control = scene.control(state.t, state)
+    return scene.system.near(state.t, state.q, state.v, dt), state, control
+
+
+def _checked(system: object, state: object, activation: object) -> State:
+    if not (hasattr(system, "rows") and hasattr(system, "mass")):
+        mend = "E.g. UserSystem(nq, mass, force, constraints)."
+        raise InputError("system", type(system).__name__, "a System or a Scene", mend)
     if activation is not None and not isinstance(activation, Activation):
         raise InputError("activation", repr(activation), "an Activation", "Write Activation(gap=1e-9, speed=1e-9).")
+    return _is_state(state)
+
+
+def _is_state(state: object) -> State:
+    if not isinstance(state, State):
+        given = "nothing" if state is None else type(state).__name__
+        raise InputError("state", given, "a State", "Write State(q=[...], v=[...]); only a Scene brings its own.")
+    return state
 
 
 def rows_of(system: System, t: float, q: Array, v: Array) -> tuple[Row, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..integrate.run.trajectory import Trajectory
+from ..integrate.run.trajectory import Trajectory, check_is_run
 from ..mechanics.scene import Scene
-from ..mechanics.system import System
+from ..mechanics.system import System, check_is_system
 from .needs import PICTURES, RUN_REPORT, check_format
 from .pictures import columns_figure
 from .write import write_report
@@ -36,8 +36,11 @@ def plot(run: Trajectory, *, scene: Scene | System | None = None, path: str | Pa
     BackendMissing
         If a library is not installed that the ending needs.
     InputError
-        If `path` has an unknown ending or cannot be written; a film of something without shapes.
+        If this is no run, `path` has an unknown ending or cannot be written; a film of something without shapes.
     """
+    check_is_run(run)
+    if scene is not None and not isinstance(scene, Scene):
+        check_is_system("scene", scene)
     if path is not None:
         check_format("path", Path(path), RUN_REPORT)
         if Path(path).suffix.lower() not in PICTURES:

@@ -88,7 +88,7 @@ def build(name: str, **params: float) -> Scene:
 
 
 def _scene(name: str) -> ModuleType:
-    if name not in _HOME:
+    if not isinstance(name, str) or name not in _HOME:
         meant = _suggest(name, _HOME)
         allowed = "a scene that `gaussdyn scenes` lists" if meant else ", ".join(names())
         raise InputError("scene", repr(name), allowed, meant)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from spatial_contact_cases import SLENDER
 
-from gaussdyn import build, outcome
+from gaussdyn import State, build, outcome, snapshot
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.run.uniqueness_checks import accelerating
 from gaussdyn.mechanics.planar.body_file import ExactBody
@@ -30,6 +30,19 @@ def test_a_scene_stands_for_its_start(name: str) -> None:
     for one, other in zip(found.solutions(), at_start.solutions(), strict=True):
         assert one["modes"] == other["modes"]
         assert one["point"] == (other["point"] if other["point"] is None else pytest.approx(other["point"]))
+
+
+def test_a_system_with_a_state_and_a_scene_with_another_stand_for_what_they_are_there() -> None:
+    scene = build("painleve_rod", mu=1.8)
+    later = State(q=scene.state.q, v=-scene.state.v)
+    there = outcome(snapshot(scene.system, later))
+    assert there.solutions() != outcome(scene).solutions()
+    for found in (outcome(scene.system, later), outcome(scene, later), outcome(snapshot(scene, later))):
+        assert found.solutions() == there.solutions()
+    for problem, state in ((ROD, later), (scene, 3), (scene.system, "start"), (later, scene.system)):
+        with pytest.raises(InputError) as error:
+            outcome(problem, state)
+        assert error.value.name == "state"
 
 
 def test_a_dictionary_stands_for_the_file_that_holds_it() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gaussdyn import build
 from gaussdyn.contact.snapshot import Activation, snapshot
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.rows import Row
+from gaussdyn.mechanics.scene import Scene
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user.system import Position, UserSystem
 
@@ -106,3 +108,34 @@ def test_rows_are_checked():
     system.given = (Row(id="a", kind="unilateral", J=[[1.0]], rate=[0.0], drift=[0.0]),)
     with pytest.raises(InputError, match=r"^J of a"):
         snapshot(system, STATE)
+
+
+def test_a_scene_stands_for_its_start():
+    scene = build("belt_oscillator")
+    found, same = snapshot(scene), snapshot(scene.system, scene.state)
+    np.testing.assert_array_equal(found.h, same.h)
+    assert [row.id for row in found.rows] == [row.id for row in same.rows]
+    later = State(q=scene.state.q + 0.1, v=scene.state.v)
+    assert snapshot(scene, later).q.tolist() == later.q.tolist()
+
+
+def test_the_control_of_a_scene_acts_in_its_snapshot():
+    moved = Scene(name="x", title="", source="", system=BALL, state=STATE, t_end=1.0, dt=0.1,
+                  control=lambda t, state: np.array([t, 2.0]))  # fmt: skip
+    assert snapshot(moved).h.tolist() == [0.5, 2.0]
+    assert snapshot(moved, control=[1.0, 3.0]).h.tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "word"),
+    [
+        ((BALL,), "state", "only a Scene"),
+        ((STATE,), "system", "a Scene"),
+        ((BALL, 3), "state", "int"),
+        ((None,), "system", "NoneType"),
+    ],
+)
+def test_what_has_no_snapshot_is_named(given, name, word):
+    with pytest.raises(InputError, match=word) as error:
+        snapshot(*given)
+    assert error.value.name == name

@@ -11,8 +11,9 @@ import numpy as np
 from ..._show import fitted, names
 from ...errors import InputError
 from ...integrate.run.interrupts import interruptible
-from ...integrate.run.trajectory import Trajectory
-from ...mechanics.system import System
+from ...integrate.run.trajectory import Trajectory, check_is_run
+from ...mechanics.scene import Scene
+from ...mechanics.system import System, check_is_system
 from .audit_check import AuditCheck
 from .from_file import file_series
 from .from_system import state_series
@@ -95,7 +96,7 @@ class Audit:
 
 
 @interruptible
-def audit(trajectory: Trajectory, system: System | None = None) -> Audit:
+def audit(trajectory: Trajectory, system: System | Scene | None = None) -> Audit:
     """Recompute what a run claims.
 
     From the file alone: everything is finite, the columns agree with the states, every step was solved, reactions lie
@@ -107,14 +108,18 @@ def audit(trajectory: Trajectory, system: System | None = None) -> Audit:
     Parameters
     ----------
     trajectory : Trajectory
-    system : System, optional
-        The system that was run; build it again from ``trajectory.settings``.
+    system : System or Scene, optional
+        What was run; build it again from ``trajectory.settings``.
 
     Raises
     ------
     InputError
-        If the system's sizes are not those of the run.
+        If the system's sizes are not those of the run, or this is no run or no system.
     """
+    check_is_run(trajectory)
+    system = system.system if isinstance(system, Scene) else system
+    if system is not None:
+        check_is_system("system", system)
     with np.errstate(over="ignore", invalid="ignore"):  # a file may hold any number
         series = _series(trajectory, system)
     return Audit(scene=trajectory.scene, params=trajectory.params, series=tuple(series))

@@ -14,6 +14,8 @@ from ...errors import InputError, keeps_interrupts
 from ...mechanics.planar.body_file import ExactBody
 from ...mechanics.scene import Scene
 from ...mechanics.spatial.body_file import ExactSpatialBody
+from ...mechanics.state import State
+from ...mechanics.system import System
 from ...programs.enumeration.certificate import prove
 from ...programs.enumeration.degeneracy import degeneracy
 from ...programs.enumeration.enumerate import LIMIT, Enumeration, enumerate_modes
@@ -42,12 +44,13 @@ Problem = (
     LocalDynamics | ComplementarityProblem | LinearComplementarity | ModalProblem | ExactBody
     | ExactSpatialBody | SpatialContact
 )  # fmt: skip
-Askable = Problem | Scene | Mapping[str, Any]
+Askable = Problem | Scene | System | Mapping[str, Any]
 
 
 @keeps_interrupts
 def outcome(
     problem: Askable,
+    state: State | None = None,
     *,
     mu_s_rule: str = "all",
     certify: bool = True,
@@ -60,7 +63,9 @@ def outcome(
     problem : LocalDynamics, problem of blocks, LCP, ModalProblem, ExactBody, ExactSpatialBody or SpatialContact
         Doubles are taken at their exact values; the data of a `LocalDynamics` are first rounded, see `contact.modal`.
         A `Scene` stands for the acceleration problem at its start, a dictionary for the body or LCP that a JSON file
-        with its keys holds.
+        with its keys holds, a `System` with a state for the acceleration problem there.
+    state : State, optional
+        Of a system; of a scene, instead of its start.
     mu_s_rule : str
         all: every solution of the laws. stick: with mu_s > mu, a mode in which such a contact begins to slip is left
         out if changing that contact alone to stick gives a solution too.
@@ -73,11 +78,11 @@ def outcome(
     Raises
     ------
     InputError
-        An unknown rule, or another kind of problem.
+        An unknown rule, another kind of problem, or a state with something that has none.
     """
     if mu_s_rule not in ("all", "stick"):
         raise InputError("mu_s_rule", repr(mu_s_rule), "all or stick")
-    stated = _stated(problem)
+    stated = _stated(problem, state)
     found = _found(stated, mu_s_rule, certify, limit)
     note = rank_note(stated) if isinstance(stated, LocalDynamics) and found.count else ""
     return replace(found, reason="; ".join(x for x in (found.reason, note) if x)) if note else found
@@ -109,18 +114,22 @@ def _found(problem: Problem, mu_s_rule: str, certify: bool, limit: int) -> Outco
     return _outcome(found, level, certificate, "; ".join(x for x in reasons if x))
 
 
-def _stated(problem: Any) -> Any:
-    """Return the problem that a scene or a dictionary stands for; refuse what states none."""
+def _stated(problem: Any, state: State | None) -> Any:
+    """Return the problem that a scene, a system at a state or a dictionary stands for; refuse what states none."""
     if isinstance(problem, Scene):
-        state, control = problem.state, problem.control
-        near = problem.system.near(state.t, state.q, state.v, 0.0)
-        return snapshot(near, state, control=None if control is None else control(state.t, state))
+        return snapshot(problem, state)
+    if isinstance(state, State) and isinstance(problem, System):
+        return snapshot(problem.near(state.t, state.q, state.v, 0.0), state)
+    if state is not None:
+        allowed = "a State, where the problem is a System or a Scene"
+        raise InputError("state", f"{type(state).__name__} with {type(problem).__name__}", allowed)
     if isinstance(problem, Mapping):
         from .problem_file import problem_of
 
         return problem_of(problem)
     if not isinstance(problem, Problem):
-        allowed = "snapshot(system, state), a Scene, an LCP or problem of blocks, an ExactBody or ExactSpatialBody"
+        states = "a Scene, a System and a State, snapshot(system, state)"
+        allowed = f"{states}, an LCP or problem of blocks, an ExactBody or ExactSpatialBody"
         mend = "ExactBody.of(data) reads the data of a planar body; read_outcome_problem(path) reads a file."
         raise InputError("problem", type(problem).__name__, allowed, mend)
     return problem

@@ -368,6 +368,13 @@ class Trajectory:
         return self.columns[name]
 
 
+def check_is_run(value: object) -> None:
+    """Raise InputError unless this is a run; says how one is made of what is given."""
+    if not isinstance(value, Trajectory):
+        mend = "simulate(scene) and simulate(system, state, t_end) return one, Trajectory.load(path) reads one."
+        raise InputError("run", type(value).__name__, "a Trajectory", mend)
+
+
 def _between_states(before: Array, after: Array, s: float, quaternions: list[slice]) -> Array:
     """Return (1 - s) before + s after; unit quaternions, whose sign means nothing, stay of length one."""
     after = after.copy()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import gaussdyn as gd
+from gaussdyn.analysis.singular import branches, singular_loads
 from gaussdyn.integrate.run.trajectory import Stop
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.spatial.bodies import brick
@@ -20,7 +21,7 @@ MANY = 24
 
 def shown() -> dict[str, Any]:
     """Return values by a name for each."""
-    return {**mechanics(), **problems(), **runs()}
+    return {**mechanics(), **problems(), **singular(), **runs()}
 
 
 def stack() -> tuple[gd.SpatialSystem, gd.State]:
@@ -67,15 +68,25 @@ def problems() -> dict[str, Any]:
     return {**found, **{f"solution of {key}": gd.solve(one) for key, one in found.items()}, "file": file}
 
 
+def singular() -> dict[str, Any]:
+    """Return what is said of a configuration at which branches meet."""
+    system = gd.build("singular_pendulum", b=2.5).system
+    found = branches(system, np.zeros(2))
+    return {"branches": found, "branch point": found.point, "reduction": found.point.reduction,
+            "loads": singular_loads(system, found.point, 0, speed=1.0)}  # fmt: skip
+
+
 def runs() -> dict[str, Any]:
     """Return runs, what they hold, and what is said of them."""
     scene = gd.build("launched_cube")
     run = gd.simulate(scene, t_end=0.1)
     rod = gd.build("painleve_rod", mu=1.8)
+    none = gd.simulate(rod.system, rod.state, 0.0)
     stopped = replace(run, status="STOPPED", stop=Stop(t=0.1, reason="the gap of a row is not finite: " + "so " * 900))
     end = len(run) - 1
     return {
-        "run": run, "stopped": stopped, "steps": run.steps, "between": run.between("cube", "floor"),
+        "run": run, "stopped": stopped, "steps": run.steps, "no steps": none.steps, "run of no steps": none,
+        "between": run.between("cube", "floor"),
         "contacts": run.contacts(end), "table": run.table, "column": run.columns["energy"], "final": run.final,
         "audit": gd.audit(run, scene.system), "tree": gd.explore(rod, t_end=0.01, depth=1),
         "located": gd.simulate(gd.build("two_ball_drop"), t_end=0.5, stepper=gd.EventDriven()),

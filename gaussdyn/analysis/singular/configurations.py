@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._show import brief
+from ..._show import fitted
 from ...arrays import Array, scalar, vector
 from ...errors import InputError
 from ...integrate.run.interrupts import interruptible
@@ -73,7 +73,9 @@ class Branches:
 
     point: BranchPoint
 
-    __repr__ = brief
+    def __repr__(self) -> str:
+        """Return the kind of the point, its branches, and where it is."""
+        return fitted("Branches", self.point.said())
 
     @property
     def kind(self) -> str:

@@ -107,6 +107,8 @@ class StepTable:
 
     def __repr__(self) -> str:
         """Return how many steps, over what time, and how they went."""
+        if not len(self):
+            return "StepTable(0 steps)"
         counts = [f"{n} {word}" for word, n in Counter(map(str, self.status)).most_common(4)]
         found = [f"{n} {word}" for word, n in Counter(map(str, self.outcome)).most_common(4)]
         parts = [f"{len(self)} steps", f"t = {span(self.t)} s", f"dt = {span(self.dt)} s"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._show import brief
+from ..._show import brief, fitted, names, short
 from ...arrays import Array, scalar
 from ...errors import InputError
 from .configuration_space import RANK, ConfigurationSpace, check_on
@@ -52,6 +52,8 @@ class Branch:
     second: Array
     whole: bool = True
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BranchPoint:
@@ -88,7 +90,18 @@ class BranchPoint:
     radius: float
     complete: bool
 
-    __repr__ = brief
+    def __repr__(self) -> str:
+        """Return the kind, the branches, and where."""
+        return fitted("BranchPoint", self.said())
+
+    def said(self) -> list[str]:
+        """Return what a person wants to know first, in short parts."""
+        tangents = ", ".join(short(branch.tangent) for branch in self.branches)
+        count = len(self.branches)
+        many = f"{count} branch{'' if count == 1 else 'es'}" + (f" along {tangents}" if tangents else "")
+        parts = [f"kind={self.kind!r}", many, f"dimension={self.dimension}", f"order={self.order}"]
+        parts += [f"q={short(self.q)}", f"constraints={names(self.reduction.space.ids)}"]
+        return [*parts, f"radius={self.radius:g}", f"complete={self.complete}"]
 
     @property
     def q(self) -> Array:

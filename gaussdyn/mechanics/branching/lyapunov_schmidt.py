@@ -14,6 +14,7 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
+from ..._show import brief
 from ...arrays import EPS, Array
 from ...errors import InputError
 from .configuration_space import ConfigurationSpace
@@ -50,6 +51,8 @@ class Reduction:
     R: Array
     U: Array
     N: Array
+
+    __repr__ = brief
 
     @classmethod
     def at(cls, space: ConfigurationSpace, q: Array, tol: float) -> Reduction:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from ..._show import brief
 from ...arrays import Array, IntArray
 from ...linalg.rational import Row, integer_row
 from ..proof.exact_linear import feasible, prove_empty
@@ -100,6 +101,8 @@ class Enumeration:
     components: tuple[Component, ...] = ()
     systems: int = 0
     reason: str = ""
+
+    __repr__ = brief
 
     @property
     def verdict(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import scipy.sparse as sp
 
+from ..._show import brief
 from ...errors import InputError
 from ...linalg.rational import DOUBLES, dot, numbers_of, rational, rationals, text
 from ..laws.laws import Associated, BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Sliding, Unilateral
@@ -58,6 +59,8 @@ class ModalProblem:
     document: dict[str, Any] = field(default_factory=dict)
     numbers: str = "rational"
     side: tuple[tuple[int, list[Fraction], Fraction], ...] = ()
+
+    __repr__ = brief
 
     @property
     def forces(self) -> int:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from ..._show import brief
 from ...linalg.rational import DOUBLES, dot, rational, rationals, text
 from ...linalg.sturm import Polynomial, derivative, plus, times, value
 from ..laws.laws import BilateralCoulomb, Coulomb
@@ -52,6 +53,8 @@ class SpatialContact:
     kind: str = "spatial_contact"
     document: dict[str, Any] = field(default_factory=dict)
     numbers: str = "rational"
+
+    __repr__ = brief
 
     def motion(self, r: Vector) -> tuple[Fraction, ...]:
         """Return u = W r + q."""

@@ -12,6 +12,7 @@ from fractions import Fraction
 from math import atan2, degrees, isqrt
 from typing import Any
 
+from ..._show import brief
 from ...linalg.rational import dot, text
 from ...linalg.sturm import common, count, derivative, isolate, refine
 from ..proof.certificates import Certificate
@@ -75,6 +76,8 @@ class SpatialMotions:
     leaves: tuple[dict[str, Any], ...] = ()
     degenerate: str = ""
     undecided: str = ""
+
+    __repr__ = brief
 
     @property
     def continuum(self) -> bool:

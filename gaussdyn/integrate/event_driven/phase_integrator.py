@@ -274,7 +274,8 @@ class PhaseIntegrator:
         """Raise Stiff where stability has made steps short for long, and very many are left."""
         left = (max(end, self.goal) - t) / h
         if self.stiff >= STIFF_STEPS and left > HOPELESS:
-            raise Stiff(f"forces are stiff, {left:.2g} steps of {h:.2g} s are left; take MoreauJean or Smooth")
+            said = f"forces are stiff, {left:.2g} steps of {h:.2g} s are left"
+            raise Stiff(f"{said}; take MoreauJean(theta=1), or Smooth where no contact closes")
 
     def _watch_pace(self, wanted: float, h: float, t: float, end: float, taken: int = 1) -> None:
         """Raise Slow where steps stay very short, whatever the reason: towards a pole they get shorter and shorter.

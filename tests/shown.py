@@ -85,7 +85,8 @@ def runs() -> dict[str, Any]:
     stopped = replace(run, status="STOPPED", stop=Stop(t=0.1, reason="the gap of a row is not finite: " + "so " * 900))
     end = len(run) - 1
     return {
-        "run": run, "stopped": stopped, "steps": run.steps, "no steps": none.steps, "run of no steps": none,
+        "run": run, "stopped": stopped, "steps": run.steps, "no steps": none.steps,
+        "one of several": gd.simulate(gd.build("wedge"), t_end=0.01), "run of no steps": none,
         "between": run.between("cube", "floor"),
         "contacts": run.contacts(end), "table": run.table, "column": run.columns["energy"], "final": run.final,
         "audit": gd.audit(run, scene.system), "tree": gd.explore(rod, t_end=0.01, depth=1),

@@ -203,6 +203,21 @@ def drawable(name: str, path: Path | None, kind: str) -> None:
         writable(name, path)
 
 
+def check_scene(word: str, file: str) -> None:
+    """Refuse a word that is no scene where a file was allowed, too (e.g. "a run file"), and there is none.
+
+    Raises
+    ------
+    InputError
+        The scenes whose names are much like it are offered.
+    """
+    from ..scenes import catalogue
+
+    if word not in catalogue.names():
+        mend = f"There is neither such a file nor such a scene. {catalogue.nearest(word)}".rstrip()
+        raise InputError("FILE|SCENE", repr(word), f"{file}, or a scene that `gaussdyn scenes` lists", mend)
+
+
 def readable(name: str, path: Path) -> Path:
     """Return `path` if it is a file that can be read.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .app import DONE, REJECTED, Json, app, complain, console, emit, numbers, quiet, readable
+from .app import DONE, REJECTED, Json, app, check_scene, complain, console, emit, numbers, quiet, readable
 
 if TYPE_CHECKING:
     from ..integrate.run.trajectory import Trajectory
@@ -64,6 +64,7 @@ def fresh(name: str, params: dict[str, float]) -> tuple[Trajectory, System]:
     from ..scenes import catalogue
     from .progress import Bar
 
+    check_scene(name, "a run file")
     scene = catalogue.build(name, **params)
     with Bar(name) as bar:
         return simulate(scene, progress=bar.update), scene.system

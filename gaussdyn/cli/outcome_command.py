@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import Json, MuSRule, Rule, app, console, emit, numbers, quiet, readable, writable
+from .app import Json, MuSRule, Rule, app, check_scene, console, emit, numbers, quiet, readable, writable
 
 if TYPE_CHECKING:
     from ..contact.outcome.outcome import Outcome
@@ -57,6 +57,7 @@ def read(target: str, case: str | None, params: dict[str, float], at: float | No
     from ..integrate.run.uniqueness_checks import accelerating
     from .contacts_command import scene_at
 
+    check_scene(target, "a problem file")
     scene, state = scene_at(target, params, at)
     return accelerating(scene.system, state, scene.control)
 

@@ -257,6 +257,7 @@ def document_of(
         "checks": checks,
         "events": trajectory.event_counts,
         "outcomes": trajectory.outcomes,
+        "choice": trajectory.steps.choice or None,
         "outcome_times": trajectory.outcome_intervals,
         "certificates": [{"t": one.t, "outcome": one.outcome} for one in trajectory.certificates],
         "state_hash": trajectory.state_hash,

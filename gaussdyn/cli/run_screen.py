@@ -15,6 +15,8 @@ def show(document: dict[str, Any]) -> None:
     """Print what a run found (the document of the file formats)."""
     screen = console()
     screen.print(headline(document), soft_wrap=True)
+    if document["choice"]:
+        screen.print(f"it {document['choice']}", soft_wrap=True, style="yellow", markup=False)
     if document["resumed_from"] is not None:
         screen.print(_resumed(document), soft_wrap=True)
     if document["stop"]:

@@ -52,4 +52,5 @@ def check_format(name: str, path: Path, formats: Formats) -> None:
             raise BackendMissing(library, "report") from None
     if ending == ".mp4" and shutil.which("ffmpeg") is None:
         mend = "The program ffmpeg writes MP4 and is not on the PATH; install it, or write a .gif."
-        raise InputError(name, path, f"a file ending in {', '.join(formats)}, .mp4 where ffmpeg is installed", mend)
+        others = ", ".join(one for one in formats if one != ending)
+        raise InputError(name, path, f"a file ending in {others}; .mp4 where ffmpeg is installed", mend)

@@ -89,12 +89,15 @@ def build(name: str, **params: float) -> Scene:
 
 def _scene(name: str) -> ModuleType:
     if not isinstance(name, str) or name not in _HOME:
-        meant = _suggest(name, _HOME)
-        allowed = "a scene that `gaussdyn scenes` lists" if meant else ", ".join(names())
-        raise InputError("scene", repr(name), allowed, meant)
+        raise InputError("scene", repr(name), "a scene that `gaussdyn scenes` lists", nearest(name))
     return import_module(_HOME[name])
 
 
-def _suggest(given: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(str(given), list(known), n=3, cutoff=0.4)
+def nearest(name: str) -> str:
+    """Return the scenes whose names are much like this one, as a question; "" if there are none."""
+    return _suggest(name, _HOME, alike=0.6)
+
+
+def _suggest(given: str, known: Iterable[str], alike: float = 0.4) -> str:
+    near = difflib.get_close_matches(str(given), list(known), n=3, cutoff=alike)
     return f"Did you mean {' or '.join(near)}?" if near else ""

@@ -26,8 +26,8 @@ SOLVE_KEYS = {
 RESIDUAL_KEYS = {"E", "rel_q", "rel_s", "viol_u", "penetration", "cone", "slip", "angle", "work"}
 RUN_KEYS = {
     "schema", "scene", "params", "stepper", "t_reached", "steps", "status", "stop", "max_residual",
-    "max_penetration_m", "energy_drift_rel", "checks", "events", "outcomes", "state_hash", "compile_s", "wall_s", "out",
-    "report",
+    "max_penetration_m", "energy_drift_rel", "checks", "events", "outcomes", "choice", "state_hash", "compile_s",
+    "wall_s", "out", "report",
 }  # fmt: skip
 SCENE_KEYS = {"name", "title", "tests", "dim", "params", "t_end", "dt", "steppers", "exact", "source"}
 CHECK_KEYS = {"name", "expected", "got", "error", "tol", "pass"}
@@ -336,6 +336,14 @@ def test_a_run_is_resumed_and_says_so(cli: Cli, tmp_path: Path) -> None:
         answer = cli("run", "incline", *words, "--out", out, "--resume")
         assert (answer.code, answer.out) == (2, "")
         assert name in answer.err
+
+
+def test_a_run_says_on_its_second_line_that_it_chose_one_of_several_motions(cli: Cli) -> None:
+    said = "takes one of several motions that the laws allow, first at the start (CONTINUUM, 10 of 10 examined steps)"
+    words = ["run", "wedge", "--t-end", "0.01"]
+    assert cli(*words).out.splitlines()[1] == f"it {said}"
+    assert cli(*words, "--json").document["choice"] == said
+    assert cli("run", "incline", "--t-end", "0.01", "--json").document["choice"] is None
 
 
 def test_outcomes_come_with_their_times(cli: Cli) -> None:

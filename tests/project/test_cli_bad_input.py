@@ -61,6 +61,9 @@ COMMANDS = [
     (["solve"], "FILE"),
     (["audit", "missing.h5"], "missing.h5"),
     (["audit", "no_such_scene"], "gaussdyn scenes"),
+    (["audit", "nofile"], "There is neither such a file nor such a scene.\n"),
+    (["outcome", "nofile"], "There is neither such a file nor such a scene.\n"),
+    (["outcome", "painlev_rod"], "nor such a scene. Did you mean painleve_rod"),
     (["audit", "."], "folder"),
     (["frobnicate"], "frobnicate"),
 ]

@@ -16,6 +16,7 @@ SAYS = {
     "run": ["launched_cube", "COMPLETED", "t=0.1 s", "100 steps", "max_residual"],
     "stopped": ["STOPPED", "the gap of a row is not finite"],
     "steps": ["100 steps", "100 SOLVED", "dt = 0.001 s"],
+    "one of several": ["first at the start (CONTINUUM, 1 of 1 examined steps)"],
     "no steps": ["StepTable(0 steps)"],
     "run of no steps": ["t=0 s", "0 steps"],
     "branches": ["Branches(kind='crossing', 2 branches along [0.92", "q=[0, 0]", "rod"],

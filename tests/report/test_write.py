@@ -54,7 +54,7 @@ def test_a_moving_picture_moves(tmp_path: Path, name: str) -> None:
 
 def test_mp4_without_ffmpeg_is_refused_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: None)
-    with pytest.raises(InputError, match="ffmpeg"):
+    with pytest.raises(InputError, match=r"\.pdf, \.gif; \.mp4 where ffmpeg"):
         check_report(Path("run.mp4"))
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}")
     check_report(Path("run.mp4"))

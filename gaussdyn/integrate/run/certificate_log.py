@@ -12,7 +12,8 @@ from ...errors import InputError
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..stepper import Control
-from .uniqueness_checks import NOT_EXAMINED, NOT_UNIQUE, accelerating
+from .uniqueness_checks import NOT_EXAMINED, accelerating
+from .values import NOT_UNIQUE
 
 if TYPE_CHECKING:
     from ...contact.outcome.verdicts import Outcome

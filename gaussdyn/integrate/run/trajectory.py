@@ -149,13 +149,14 @@ class Trajectory:
         return name in self.columns or name in self._other
 
     def __repr__(self) -> str:
-        """Return what was run, how far, with what residual; and why it stopped."""
+        """Return what was run, how far, with what residual; why it stopped, and if it could go otherwise."""
         worst = self.statistics.get("max_residual")
         said = (
             f"Trajectory({cut(self.scene, 60)!r}, {self.status}, t={self.t_reached:g} s, "
             f"{self.statistics.get('steps', 0)} steps, {len(self)} saved, "
             f"max_residual={worst if worst is None else f'{worst:.2g}'})"
         )
+        said += f"\n    {self.steps.choice}" if self.steps.choice else ""
         return said if self.stop is None else f"{said}\n    stopped: {cut(self.stop.reason, 600)}"
 
     @property

@@ -13,14 +13,13 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..stepper import Control, held_control
-from .values import Stop
+from .values import NOT_UNIQUE, Stop
 
 Effort = Literal["off", "start", "cheap", "full"]
 OnMultiple = Literal["continue", "first", "raise"]
 EFFORTS = ("off", "start", "cheap", "full")
 ON_MULTIPLE = ("continue", "first", "raise")
 NOT_EXAMINED = "NOT_EXAMINED"
-NOT_UNIQUE = ("MULTIPLE", "CONTINUUM")
 CHOSEN = "chosen"  # kind of the event where a run took one of several motions
 FEW = 8  # contacts at the start up to which they are examined there
 RIGID = ("moreau_jean", "event_driven")  # steppers that take one of the accelerations of the laws

@@ -59,6 +59,7 @@ class Stop:
 
 
 Text = NDArray[np.str_]
+NOT_UNIQUE = ("MULTIPLE", "CONTINUUM")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,6 +105,18 @@ class StepTable:
     def __len__(self) -> int:
         """Return the number of steps."""
         return len(self.t)
+
+    @property
+    def choice(self) -> str:
+        """When first, and in how many steps, one of several motions was taken, in words; "" if that is not known."""
+        several = np.flatnonzero(np.isin(self.outcome, NOT_UNIQUE))
+        if not len(several):
+            return ""
+        k = int(several[0])
+        since = "at the start" if k == 0 else f"at t = {self.t[k] - self.dt[k]:g} s"
+        examined = int(np.count_nonzero(self.outcome != "NOT_EXAMINED"))
+        counted = f"{self.outcome[k]}, {len(several)} of {examined} examined steps"
+        return f"takes one of several motions that the laws allow, first {since} ({counted})"
 
     def __repr__(self) -> str:
         """Return how many steps, over what time, and how they went."""

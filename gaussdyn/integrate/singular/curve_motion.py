@@ -23,9 +23,10 @@ SMOOTH = 1e-8  # last Legendre coefficient of p'' within a step, relative
 SETTLED = 4e-16
 EXACT = 1e-11  # how well a law quadratic in p' must fit the force, relative
 DEPENDENT = 1e-9
-GROWTH = (0, 1, 2, 3)  # powers of p by which multipliers may grow towards a singular point
-FLAT = 1e-8
-SHARP = 1e-12  # the same on regular charts, where points can be solved one by one
+GROWTH = (3, 2, 1)  # powers of p by which multipliers may grow towards a singular point, the highest first
+SURE = 10.0  # times the last coefficients a limit must be: one that is zero comes out at up to three times them
+ROUNDED = 1e-14
+SHARP = 1e-12  # relative: last coefficients on regular charts, where points can be solved one by one
 
 
 def _collocation() -> tuple[Array, Array, Array, Array]:
@@ -188,7 +189,7 @@ def _tabled(system: System, chart: Chart, control: Array | None) -> tuple[Array 
 
 
 def _multipliers(system: System, chart: Chart, parts: Array) -> tuple[Array | None, int]:
-    """Return the multipliers at the nodes times a power of x that makes them smooth, and the power.
+    """Return the multipliers at the nodes times the power of x by which they grow, and the power.
 
     None on regular charts where they are not smooth, since a singular point is not far: points are solved one by one.
     """
@@ -199,9 +200,13 @@ def _multipliers(system: System, chart: Chart, parts: Array) -> tuple[Array | No
     if not chart.centre:
         tail = np.abs(np.tensordot(COEFFICIENTS, lam, axes=1)[-3:]).max()
         return (lam if tail <= SHARP * np.abs(lam).max() else None), 0
-    for growth in GROWTH:
-        scaled = lam * (X**growth)[:, None, None]
-        tail = np.abs(np.tensordot(COEFFICIENTS, scaled, axes=1)[-3:]).max()
-        if tail <= FLAT * (1e-300 + np.abs(scaled).max()):
-            return scaled, growth
-    return scaled, growth
+    growth = next((power for power in GROWTH if _grows(lam, power)), 0)
+    return lam * (X**growth)[:, None, None], growth
+
+
+def _grows(lam: Array, power: int) -> bool:
+    """Whether x^power lam has a limit at the centre that is not zero: larger than what its last coefficients leave."""
+    scaled = lam * (X**power)[:, None, None]
+    limit = np.abs(np.tensordot(interpolation(np.zeros(1)), scaled, axes=1)).max()
+    tail = np.abs(np.tensordot(COEFFICIENTS, scaled, axes=1)[-3:]).max()
+    return bool(limit > SURE * (tail + ROUNDED * np.abs(scaled).max()))

@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from gaussdyn import InputError
 from gaussdyn.analysis.singular.configurations import branches
@@ -102,6 +103,40 @@ def test_the_rod_of_a_crossing_carries_a_finite_force():
     found = singular_loads(system_of(2.3), branches(system_of(2.3), [0.0, 0.0]).point, 0, speed=-1.2)
     assert found.growth == 0
     assert np.isfinite(found.lam_limit).all()
+
+
+def solved_at(system, point, k, s):
+    """The multiplier at a distance s along a branch, by the equations of motion at a point that brentq puts there."""
+    space, own = point.reduction.space, point.branches[k]
+    across = np.array([-own.tangent[1], own.tangent[0]])
+    bent, room = 0.5 * s * s * float(across @ own.second), 0.3 * s * s
+    w = brentq(lambda w: space.gaps(s * own.tangent + w * across)[0], bent - room, bent + room, xtol=1e-17)
+    q = s * own.tangent + w * across
+    J = space.jacobian(q)
+    v = np.array([-J[0, 1], J[0, 0]]) / (J[0, 0] * own.tangent[1] - J[0, 1] * own.tangent[0])
+    M, h = system.mass(q), system.force(0.0, q, v)
+    left = -space.bend(q, v) - J @ np.linalg.solve(M, h)
+    return float(np.linalg.solve(J @ np.linalg.solve(M, J.T), left)[0])
+
+
+@pytest.mark.parametrize("b", [2.005, 2.01, 2.02, 2.1])
+def test_the_rod_of_a_crossing_near_a_tangency_carries_a_finite_force_too(b):
+    """It grows with 1 / (b - 2), and along the branch within a short way; yet it has a limit."""
+    system = system_of(b)
+    point = branches(system, [0.0, 0.0]).point
+    for k in range(2):
+        found = singular_loads(system, point, k, speed=1.0)
+        assert found.growth == 0
+        near, nearer = (solved_at(system, point, k, s) for s in (8e-3, 4e-3))
+        assert found.lam_limit[0] == pytest.approx((4.0 * nearer - near) / 3.0, abs=1e-2)
+        assert "finite" in found.explain()
+
+
+def test_however_small_a_force_across_the_line_is_multipliers_grow():
+    system, point, j, scale = at_square(1e-6)
+    found = singular_loads(system, point, j, speed=scale)
+    assert found.growth == 1
+    np.testing.assert_allclose(found.coefficient / scale, 1e-6 * np.array(BLOW_UP), atol=1e-10)
 
 
 def test_bad_input():

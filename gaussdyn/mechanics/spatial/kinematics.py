@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -95,7 +95,7 @@ class SpatialMotion:
 Motion = Callable[[SpatialMarker], SpatialMotion]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class SpatialLayout:
     """Which body stands where: body k has q[7 k : 7 k + 7] and v[6 k : 6 k + 6]; `place` gives k by name."""
 
@@ -128,6 +128,16 @@ class SpatialLayout:
     def nv(self) -> int:
         """Number of velocities."""
         return 6 * len(self.bodies)
+
+    @cached_property
+    def mass(self) -> Array:
+        """The mass matrix, shape (nv, nv): read-only, made when it is first asked for, which free steps never do."""
+        M = np.zeros((self.nv, self.nv))
+        for k, body in enumerate(self.bodies):
+            M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body.mass * np.eye(3)
+            M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body.inertia
+        M.flags.writeable = False
+        return M
 
     def check(self, marker: SpatialMarker) -> None:
         """Raise InputError unless this is a marker on a known body or the ground."""

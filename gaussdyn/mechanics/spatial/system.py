@@ -77,7 +77,6 @@ class SpatialSystem:
     layout: SpatialLayout = field(init=False, repr=False)
     contacts: Contacts = field(init=False, repr=False)
     _bonds: Joints = field(init=False, repr=False)
-    _mass: Array = field(init=False, repr=False)
     _inertias: Array = field(init=False, repr=False)
     _weight: Array = field(init=False, repr=False)
 
@@ -99,7 +98,7 @@ class SpatialSystem:
             "forces": forces,
         }
         values |= {"gravity": gravity, "pairs": dict(self.pairs), "layout": layout, "contacts": contacts}
-        values |= {"_bonds": bonds, "_mass": _mass(layout), "_inertias": inertias, "_weight": weight}
+        values |= {"_bonds": bonds, "_inertias": inertias, "_weight": weight}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -115,7 +114,7 @@ class SpatialSystem:
 
     def mass(self, q: Array) -> Array:
         """Return M, shape (nv, nv): blocks m I and the inertia in body axes, kg and kg m^2; the same for all q."""
-        return self._mass
+        return self.layout.mass
 
     def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
         """Return gravity, -w x J w, the forces and `control`, a generalised force of shape (nv,), N and N m.
@@ -388,15 +387,6 @@ class SpatialSystem:
         h[:, 4] = L[:, 2] * w[:, 0] - L[:, 0] * w[:, 2]
         h[:, 5] = L[:, 0] * w[:, 1] - L[:, 1] * w[:, 0]
         return h.ravel()
-
-
-def _mass(layout: SpatialLayout) -> Array:
-    M = np.zeros((layout.nv, layout.nv))
-    for k, body in enumerate(layout.bodies):
-        M[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = body.mass * np.eye(3)
-        M[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = body.inertia
-    M.flags.writeable = False
-    return M
 
 
 def _times_vector(Q: Array, W: Array) -> Array:

@@ -110,7 +110,8 @@ class CompiledBodies:
 
     def sizes(self, label: IntArray) -> list[int]:
         """Return how many rows contacts have: 3 with friction or tangential restitution, else 1."""
-        law = self.space.table[label[:, 0] * len(self.space.shapes.labels) + label[:, 2]]
+        kind = self.space.kind
+        law = self.space.table[kind[label[:, 0]], kind[label[:, 2]]]
         return np.where((law[:, 0] > 0.0) | (law[:, 2] != 0.0), 3, 1).tolist()  # type: ignore[no-any-return]
 
     def ids(self, label: IntArray) -> list[str]:

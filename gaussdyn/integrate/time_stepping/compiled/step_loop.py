@@ -7,7 +7,7 @@ import numpy as np
 from ...._jit import kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.newton import PROBLEM, WORK, Problem, Work
-from ....contact.free_bodies.structure import A1, A2, I1, I2
+from ....contact.free_bodies.structure import A1, A2, A3, I1, I2
 from ....linalg.block_lu import ORDERING, Ordering
 from .active_contacts import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
 from .body_kinematics import BODIES, FEATURES, Bodies, Features, group_pairs
@@ -17,21 +17,21 @@ from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, wor
 from .position_projection import ITERATE, STATE, Iterate, StateArrays
 from .step import DONE, EVENT, GAINS, GRAPH, ROOM, UNLISTED, begin_step, end_step, solve_step
 
-MEMORY = f"Tuple(({I2}, {I2}, {A2}, {A2}))"
-Memory = tuple[IntArray, IntArray, Array, Array]
-"""mark (f, 4): labels of the impulses; pairs found (f, 2); law by pair of shapes (s s, 3); law (f, 3)."""
+MEMORY = f"Tuple(({I2}, {I2}, {A3}, {A2}, {I1}))"
+Memory = tuple[IntArray, IntArray, Array, Array, IntArray]
+"""mark (f, 4): labels of the impulses; pairs found (f, 2); law by pair of kinds (k, k, 3); law (f, 3); kind (s,)."""
 START, BEGUN, AGAIN, SOLVED = range(4)  # stages at which a step can be taken up again
 
 
-@kernel(f"boolean(int64, int64, {I2}, {MEMORY}, {I2}, {A2}, {A2}, int64)", borrows=True)
+@kernel(f"boolean(int64, int64, {I2}, {MEMORY}, {I2}, {A2}, {A2})", borrows=True)
 def carry_over(
-    n: int, old: int, label: IntArray, memory: Memory, numbers: IntArray, impulse: Array, work: Array, shapes: int
+    n: int, old: int, label: IntArray, memory: Memory, numbers: IntArray, impulse: Array, work: Array
 ) -> bool:
     """Give the n features found the impulses and modes of those with the same labels, and their laws.
 
     Both lists are sorted. Returns whether the features are others than before.
     """
-    mark, _pairs, table, law = memory
+    mark, _pairs, table, law, kind = memory
     for f in range(old):
         numbers[MODE, f] = numbers[NOW, f]
         for k in range(3):
@@ -50,7 +50,7 @@ def carry_over(
         numbers[NOW, f] = numbers[MODE, m] if m < old else OPEN
         for k in range(3):
             impulse[f, k] = work[m, k] if m < old else 0.0
-            law[f, k] = table[label[f, 0] * shapes + label[f, 2], k]
+            law[f, k] = table[kind[label[f, 0]], kind[label[f, 2]], k]
         j = m + 1 if m < old else j
     for f in range(n):
         for k in range(4):
@@ -112,7 +112,7 @@ def find_contacts(
         if n > len(lists[0]):
             count[3] = n
             return ROOM
-        if carry_over(n, count[2], lists[2], memory, index[0], state[2], iterate[2], len(find[0][0])):
+        if carry_over(n, count[2], lists[2], memory, index[0], state[2], iterate[2]):
             count[5] = 1
         count[2] = n
         count[3] = group_pairs(lists[1], n, memory[1], index[0][OF])

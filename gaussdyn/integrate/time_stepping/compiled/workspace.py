@@ -47,7 +47,7 @@ class Workspace:
             np.zeros(n),
             self.weight,
         )  # fmt: skip
-        self.table = _laws(system)
+        self.kind, self.table = _laws(system)
         self.q, self.v, self.q1 = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 7))
         self.vectors = [np.zeros((n, 6)) for _ in range(6)]
         self.solid = [(np.zeros((n, 4, 3)), np.zeros((n, 4, 3)), np.zeros((n, 6))) for _ in range(2)]
@@ -79,7 +79,8 @@ class Workspace:
             (np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room)) for _ in range(2)
         ]  # fmt: skip
         self.memory: Any = (
-            np.zeros((room, 4), dtype=np.int64), np.zeros((room, 2), dtype=np.int64), self.table, np.zeros((room, 3))
+            np.zeros((room, 4), dtype=np.int64), np.zeros((room, 2), dtype=np.int64), self.table, np.zeros((room, 3)),
+            self.kind,
         )  # fmt: skip
         self.by_contact = [
             (
@@ -121,13 +122,22 @@ class Workspace:
         self.work, self.bench = works
 
 
-def _laws(system: SpatialSystem) -> Array:
-    """Return mu, eps_n, eps_t of every pair of shapes, shape (s s, 3)."""
+def _laws(system: SpatialSystem) -> tuple[IntArray, Array]:
+    """Return the kind of every shape, (s,), and mu, eps_n, eps_t of every pair of kinds, (k, k, 3).
+
+    Shapes that no law names, nor their bodies, are of one kind.
+    """
     contacts, labels = system.contacts, system.contacts.shapes.labels
     bodies = [contacts.shapes.bodies[k] if k >= 0 else GROUND for k in contacts.shapes.arrays.table[:, 1].tolist()]
-    table, nothing = np.zeros((len(labels), len(labels), 3)), np.zeros(19)
-    for i, a in enumerate(labels):
-        for j, b in enumerate(labels):
-            law = contacts.law(Feature(id="", kind=1, bodies=(bodies[i], bodies[j]), data=nothing, shapes=(a, b)))
-            table[i, j] = law.mu, law.eps_n, law.eps_t
-    return table.reshape(-1, 3)
+    named = {name for pair in contacts.laws for name in pair}
+    own = [k for k, (label, body) in enumerate(zip(labels, bodies, strict=True)) if label in named or body in named]
+    kind = np.zeros(len(labels), dtype=np.int64)
+    kind[own] = np.arange(1, len(own) + 1)
+    table, nothing = np.empty((len(own) + 1, len(own) + 1, 3)), np.zeros(19)
+    table[:] = contacts.default.mu, contacts.default.eps_n, contacts.default.eps_t
+    for i in own:
+        for j in own:
+            shapes, pair = (labels[i], labels[j]), (bodies[i], bodies[j])
+            law = contacts.law(Feature(id="", kind=1, bodies=pair, data=nothing, shapes=shapes))
+            table[kind[i], kind[j]] = law.mu, law.eps_n, law.eps_t
+    return kind, table

@@ -14,6 +14,7 @@ from ..integrate.run.trajectory import Trajectory
 POINTS = 2000
 ENERGIES = ("kinetic", "potential", "energy", "spring_energy", "work_reactions", "work_forces", "work_projection")
 KNOWN = {*ENERGIES, "t", "E", "energy_error"}
+OUTPUTS, MOTION = "Outputs", ("Coordinates", "Velocities")
 PATTERNS = (
     ("Coordinates", re.compile(r"q\d+")),
     ("Velocities", re.compile(r"v\d+")),
@@ -41,20 +42,26 @@ class Group:
 
 
 def groups(run: Trajectory) -> tuple[Group, ...]:
-    """Return the columns of a run sorted into charts: the scene's own first, energies last."""
+    """Return the columns of a run sorted into charts: the scene's own first, energies last.
+
+    Coordinates and velocities without a name are left out where the scene has them under names of its own.
+    """
+    titles = {name: _title(run.columns[name].also or name) for name in run.names if name not in KNOWN}
+    own = [run[name] for name, title in titles.items() if title == OUTPUTS]
     found: dict[tuple[str, str], list[str]] = {}
-    for name in run.names:
-        if name not in KNOWN:
-            found.setdefault((_title(run.columns[name].also or name), run.unit(name)), []).append(name)
+    for name, title in titles.items():
+        unnamed = _title(name) in MOTION
+        if not unnamed or not any(np.array_equal(run[name], x) for x in own):
+            found.setdefault((title, run.unit(name)), []).append(name)
     found[("Energy balance", "J")] = [name for name in ENERGIES if name in run]
     found[("Error of the energy balance", "J")] = [name for name in ("energy_error",) if name in run]
-    order = ["Outputs", *(title for title, _ in PATTERNS), "Energy balance", "Error of the energy balance"]
+    order = [OUTPUTS, *(title for title, _ in PATTERNS), "Energy balance", "Error of the energy balance"]
     ranked = sorted(found.items(), key=lambda item: order.index(item[0][0]))
     return tuple(Group(title=title, unit=unit, names=tuple(names)) for (title, unit), names in ranked if names)
 
 
 def _title(name: str) -> str:
-    return next((title for title, pattern in PATTERNS if pattern.fullmatch(name)), "Outputs")
+    return next((title for title, pattern in PATTERNS if pattern.fullmatch(name)), OUTPUTS)
 
 
 def thinned(values: Sequence[Array], points: int = POINTS) -> IntArray:

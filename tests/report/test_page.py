@@ -15,6 +15,7 @@ pytest.importorskip("matplotlib")
 
 from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.run.values import Column, Stop
+from gaussdyn.integrate.simulate import simulate
 from gaussdyn.report.charts import charts
 from gaussdyn.report.page import HERE, render, write_page
 from gaussdyn.report.series import groups, spans, thinned
@@ -65,7 +66,6 @@ def test_a_page_is_whole_and_loads_nothing_from_elsewhere(run: Trajectory) -> No
     assert [address for address in page.loads if not address.startswith("data:")] == []
     for heading in (
         "Exact answers",
-        "Coordinates",
         "Gaps (m)",
         "Reactions, mean over a step (N)",
         "Energy balance (J)",
@@ -139,9 +139,18 @@ def test_short_series_are_kept_whole() -> None:
 def test_every_column_has_its_chart(run: Trajectory) -> None:
     found = groups(run)
     shown = [name for group in found for name in group.names]
-    assert sorted(shown) == sorted(set(run.names) - {"t", "E"})
+    assert sorted(shown) == sorted(set(run.names) - {"t", "E", "q0"})  # q0 is the height
     assert found[0].names == ("height",)
     assert all(run.unit(name) == group.unit for group in found for name in group.names)
+
+
+@pytest.mark.parametrize(("scene", "once", "left"), [("sliding_rod", "rod.x", "q0"), ("stack", "box00.x", "")])
+def test_coordinates_that_a_scene_names_itself_are_drawn_once(scene, once, left) -> None:
+    run = simulate(catalogue.build(scene), t_end=0.002)
+    shown = {name for group in groups(run) for name in group.names}
+    assert once in shown
+    assert left not in shown
+    assert left in run.names or not left
 
 
 def test_many_columns_share_the_points_and_name_what_is_left_out() -> None:

@@ -29,7 +29,7 @@ def test_a_run_is_drawn_and_written_as_png(run: Trajectory, tmp_path: Path) -> N
     figure = plot(run, path=tmp_path / "run.png")
     titles = [axis.get_title(loc="left") for axis in figure.axes]
     assert titles[-1] == "Residual of every step"
-    assert "Coordinates" in titles
+    assert "Velocities" in titles
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -143,7 +143,7 @@ def longest(b, case, k, t_end):
     return float(np.abs(found["rod.gap"]).max())
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_extension_before_the_passage_falls_like_one_over_k():
     k = [1e4, 1e5, 1e6]
     found = [longest(2.3, "A", x, 0.7) for x in k]
@@ -179,7 +179,7 @@ def test_residual_vibration_of_a_crossing_falls_with_fractional_orders():
     assert theta2 < 0.0
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_residual_vibration_of_a_tangency_hardly_falls():
     """No finite force keeps to the tangent branch: hundreds of times the energy of a crossing stays in vibration."""
     (d1, E1, theta1), (d2, E2, theta2) = (after_the_passage(2.0, k) for k in (1e6, 1e7))

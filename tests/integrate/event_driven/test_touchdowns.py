@@ -85,7 +85,7 @@ def test_fast_bodies_touch_where_they_meet(seed):
     assert check_flights(seed) > 1
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_no_touchdown_of_many_is_missed():
     assert sum(check_flights(seed) for seed in range(40)) > 130
 

@@ -176,7 +176,7 @@ def test_crank_and_rod_of_one_length_pass_upright():
     assert drift(run) < 1e-12
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_three_four_bar_linkages_for_ten_seconds():
     system, state = four_bars(3)
     run = simulate(system, state, 10.0, stepper=OnBranch(dt=0.05))

@@ -130,7 +130,7 @@ def test_two_contacts_agree_with_a_grid_of_directions() -> None:
     assert set(compare(2, 3)) <= {1, 3}
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_two_contacts_agree_with_a_grid_of_directions_many_times() -> None:
     assert set(compare(0, 25)) <= {1, 3}
 

@@ -254,11 +254,12 @@ def _numbers(shape: Shape | HalfSpace) -> tuple[int, Sequence[float], Array, Seq
 
 def _refuse_ellipsoids(entries: Sequence[Entry], off: set[int]) -> None:
     """Raise InputError where an ellipsoid may meet a shape that is no half-space."""
-    for i, (first, body, one) in enumerate(entries):
-        for j, (second, other_body, other) in enumerate(entries[i + 1 :], start=i + 1):
-            kinds = {type(one), type(other)}
-            if Ellipsoid not in kinds or HalfSpace in kinds or body == other_body or i * len(entries) + j in off:
+    for k, (_, body, shape) in enumerate(entries):
+        for m, (_, other_body, other) in enumerate(entries if isinstance(shape, Ellipsoid) else ()):
+            i, j = min(k, m), max(k, m)
+            if isinstance(other, HalfSpace) or body == other_body or i * len(entries) + j in off:
                 continue
+            first, second = entries[i][0], entries[j][0]
             fix = f'Take the pair out: pairs={{("{first}", "{second}"): None}}.'
             raise InputError("shapes", f"{first!r} may meet {second!r}", "ellipsoids that meet half-spaces only", fix)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 
@@ -135,8 +136,12 @@ class Contacts:
         return found
 
     def law(self, feature: Feature) -> ContactLaw:
-        """Return the law of a contact: of its shapes, else of its bodies, else the default."""
-        for a, b in (feature.shapes, feature.bodies):
+        """Return the law of a contact: of its shapes, else of a shape and a body, else of its bodies, else the default.
+
+        An obstacle is a shape: its body is the ground.
+        """
+        first, second = zip(feature.shapes, feature.bodies, strict=True)
+        for a, b in product(first, second):
             found = self.laws.get((a, b) if a <= b else (b, a))
             if found is not None:
                 return found

@@ -58,8 +58,8 @@ class SpatialSystem:
     contact : ContactLaw
         Of all pairs that are not in `pairs`.
     pairs : mapping of (str, str) to ContactLaw or None
-        Laws of pairs of bodies or obstacles; None: they do not touch each other. Bodies that a joint connects do not,
-        unless they are named here.
+        Laws of pairs by the names of bodies, obstacles or shapes (``body.shape``, which come first); None: they do not
+        touch each other. Bodies that a joint connects do not, unless they are named here.
 
     Raises
     ------

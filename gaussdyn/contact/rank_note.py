@@ -8,10 +8,12 @@ from ..mechanics.branching.configuration_space import RANK
 from .snapshot import LocalDynamics
 
 LISTED = 8
+NO_LIMIT = "acceleration and reactions need not be the limits along a branch, which analysis.singular_loads gives"
+OFF_BRANCH = "only velocities along one of them, which analysis.branches finds, have an acceleration"
 
 
-def rank_note(dynamics: LocalDynamics) -> str:
-    """Return in words that bilateral constraints lose rank at a state; empty where they do not.
+def rank_note(dynamics: LocalDynamics, moves: bool = True) -> str:
+    """Return in words that bilateral constraints lose rank at a state, which has a motion or none; else empty.
 
     Rows that depend on each other everywhere, as those of a redundant mechanism, lose nothing. Only accelerations are
     asked for: velocities at the end of a step are admissible there as elsewhere.
@@ -31,6 +33,5 @@ def rank_note(dynamics: LocalDynamics) -> str:
     named = ", ".join(loss.ids[:LISTED]) + (f" and {more} more" if more > 0 else "")
     return (
         f"constraints lose rank at this configuration, {loss.rank} instead of {loss.usual} beside it ({named}): "
-        "branches may meet here, and acceleration and reactions need not be the limits along a branch, which "
-        "analysis.singular_loads gives"
+        f"branches may meet here, and {NO_LIMIT if moves else OFF_BRANCH}"
     )

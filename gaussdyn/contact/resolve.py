@@ -66,7 +66,7 @@ def resolve(
         orders them); `reactions` maps both back to the constraints. Where the state has no acceleration: status
         IMPACT_NEEDED or PENETRATING, x None, and the constraints at fault in the message. Where it is proved that
         no motion exists: INFEASIBLE or NO_SOLUTION, x None, and a certificate. Where bilateral constraints lose rank
-        the message of a SOLVED acceleration says that limits along branches may be others.
+        the message says so, and that limits along branches may be others.
 
     Raises
     ------
@@ -109,10 +109,11 @@ def _solve(
 
 def _with_note(dynamics: LocalDynamics, solution: Solution) -> Solution:
     """Return an answer that says so where constraints lose rank at the state."""
-    note = rank_note(dynamics) if solution.solved else ""
+    known = solution.solved or solution.status is Status.INFEASIBLE
+    note = rank_note(dynamics, moves=solution.solved) if known else ""
     if not note:
         return solution
-    return solution.but(message=f"{solution.message or Status.SOLVED.advice} But {note}.")
+    return solution.but(message=f"{solution.message or solution.status.advice} But {note}.")
 
 
 def _without_motion(dynamics: LocalDynamics, answer: Solution) -> Solution:

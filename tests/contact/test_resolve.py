@@ -12,6 +12,7 @@ from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user.system import Acceleration, Position, UserSystem, Velocity
 from gaussdyn.programs.solution.status import Status
+from gaussdyn.scenes.catalogue import build
 from gaussdyn.scenes.linkages import darboux
 
 
@@ -218,3 +219,12 @@ def test_it_says_where_constraints_lose_rank_and_only_there():
     found = resolve(snapshot(one(*rows), State(q=[0.0], v=[0.0])))
     assert found.r_unique is False
     assert "lose rank" not in found.explain()
+
+
+def test_a_velocity_off_the_branches_is_refused_with_a_word_on_the_rank() -> None:
+    system = build("singular_pendulum", b=2.01).system
+    found = resolve(snapshot(system, State(q=[0.0, 0.0], v=[1.0, 0.0])))
+    assert found.status == "INFEASIBLE"
+    assert "rod cannot be met" in found.message
+    assert "lose rank at this configuration, 0 instead of 1 beside it (rod)" in found.message
+    assert "only velocities along one of them" in found.message

@@ -8,8 +8,11 @@ from ..mechanics.branching.configuration_space import RANK
 from .snapshot import LocalDynamics
 
 LISTED = 8
-NO_LIMIT = "acceleration and reactions need not be the limits along a branch, which analysis.singular_loads gives"
-OFF_BRANCH = "only velocities along one of them, which analysis.branches finds, have an acceleration"
+NO_LIMIT = (
+    "acceleration and reactions need not be the limits along a branch, which "
+    "gaussdyn.analysis.singular.singular_loads gives"
+)
+OFF_BRANCH = "only velocities along one of them, which gaussdyn.analysis.singular.branches finds, have an acceleration"
 
 
 def rank_note(dynamics: LocalDynamics, moves: bool = True) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
+
 import numpy as np
 import pytest
 
 from gaussdyn.contact.outcome.outcome import outcome
+from gaussdyn.contact.rank_note import NO_LIMIT, OFF_BRANCH
 from gaussdyn.contact.reactions import law_residual
 from gaussdyn.contact.resolve import reactions, resolve
 from gaussdyn.contact.snapshot import snapshot
@@ -228,3 +232,6 @@ def test_a_velocity_off_the_branches_is_refused_with_a_word_on_the_rank() -> Non
     assert "rod cannot be met" in found.message
     assert "lose rank at this configuration, 0 instead of 1 beside it (rod)" in found.message
     assert "only velocities along one of them" in found.message
+    for words in (NO_LIMIT, OFF_BRANCH):  # what they name is there
+        place, name = re.findall(r"(gaussdyn[\w.]+)\.(\w+)", words)[0]
+        assert callable(getattr(import_module(place), name))

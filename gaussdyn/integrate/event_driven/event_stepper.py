@@ -48,28 +48,7 @@ HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a
 class EventStepper:
     """From event to event, for any `System`; it stops where no acceleration exists.
 
-    Parameters
-    ----------
-    rtol, atol : float
-        Local error per step of the integrator, relative, and absolute in SI units.
-    step : float, optional
-        A fixed step of the integrator, s, whatever its local error: to see the order. None: the error decides.
-    dt : float, optional
-        A step also ends at every multiple of dt, s, so that states are saved there; a control that is a function is
-        held so long. None: only events end a step.
-    activation : Activation
-        When a gap counts as closed and a rate as zero, where events meet.
-    impact : ImpactLaw
-        What happens where a contact closes: Moreau (default), Newton, Poisson or OneByOne.
-    crowd : int
-        Number of events in a row, hardly apart, after which a run stops: a storm.
-    events : mapping of str to callable or UserEvent
-        Zeros of functions g(t, state) are events too, of kind ``user``, located as all others; they may end the run.
-
-    Raises
-    ------
-    InputError
-        Tolerances out of range, dt <= 0, NaN, events that are no functions.
+    Parameters and errors are those of `EventDriven`, which also goes on where none exists.
     """
 
     rtol: float = 1e-12

@@ -1,4 +1,4 @@
-"""Steps that go through Python: what is not free bodies in space, from a pendulum to a walking machine of 13 bodies.
+"""Steps that go through Python: shapes in the plane, joints in space, up to a walking machine of 13 bodies.
 
 Processor time per step of `MoreauJean` on one thread, ms: median and largest of a few rounds, after a first one that
 loads the kernels. Every step is solved, or the status says so.
@@ -24,7 +24,7 @@ from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
 from gaussdyn.mechanics.system import System
 
 DT, ROUNDS, LINK, FOOT = 1e-3, 5, 0.2, 0.02
-SCENES = ("pendulum", "slider_crank", "incline", "coulomb_oscillator", "four_bar", "chaplygin_sleigh")
+SCENES = ("overhang", "wall_press", "pinched_capsule", "bricard")
 
 
 def quadruped(drop: float = 0.0) -> tuple[SpatialSystem, State]:

@@ -14,11 +14,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import config, event, typeinfer
+from numba.core import cgutils, config, event, typeinfer, types
+from numba.extending import intrinsic
 
 from ._cache import NEEDED, kernel_directory, reason, say
+from ._jit_records import RECORDS, register
+from ._jit_records import Held as Held
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class _Build(event.Listener):  # type: ignore[misc]
@@ -105,7 +109,7 @@ def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> 
         jitted = numba.njit(**options)(function)
     with typeinfer.register_dispatcher(jitted):
         for one in signatures:
-            jitted.compile(one)
+            jitted.compile(eval(one, vars(types) | RECORDS))
         jitted.disable_compile()
     return jitted
 
@@ -153,4 +157,66 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
         return compiled
 
 
-A1, A2, A3, I1 = "float64[::1]", "float64[:,::1]", "float64[:,:,::1]", "int64[::1]"
+def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]:
+    """Make a named tuple known to the signatures of kernels, by its own name; its fields are of these numba types.
+
+    Kernels are handed its address (`held`), or by value, which is for a few numbers.
+    """
+
+    def known(cls: type[R]) -> type[R]:
+        register(cls, fields, by_value)
+        return cls
+
+    return known
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def call_back(context: Any, address: Any, what: Any) -> Any:
+    """Call the C function ``int64(int64)`` at an address, such as one of ctypes into Python."""
+
+    def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
+        kind = cgutils.ir.FunctionType(values[1].type, [values[1].type])
+        return builder.call(builder.inttoptr(values[0], kind.as_pointer()), [values[1]])
+
+    return types.int64(address, what), generate
+
+
+def caller(signature: str) -> Any:
+    """Return what calls, within kernels, a kernel with this signature by its address (`address_of`), given first.
+
+    A kernel that calls another one by its name is compiled together with it, and so is each that calls those.
+    """
+    found = eval(signature, vars(types) | RECORDS)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def call(context: Any, address: Any, *arguments: Any) -> Any:
+        """Call it."""
+
+        def generate(target: Any, builder: Any, given: Any, values: Any) -> Any:
+            kind = target.call_conv.get_function_type(found.return_type, found.args)
+            callee = builder.inttoptr(values[0], kind.as_pointer())
+            passed = [builder.extract_value(values[1], i) for i in range(len(found.args))]
+            _status, result = target.call_conv.call_function(builder, callee, found.return_type, found.args, passed)
+            return result
+
+        passed = types.StarArgTuple(found.args)  # type: ignore[attr-defined]
+        return found.return_type(address, passed), generate
+
+    return call
+
+
+def entry_of(compiled: Any) -> Callable[..., Any]:
+    """Return a kernel with one signature as a function that does not look at the types of its arguments."""
+    (found,) = compiled.overloads.values()
+    entry: Callable[..., Any] = found.entry_point
+    return entry
+
+
+def address_of(compiled: Any) -> int:
+    """Return the address of the machine code of a kernel with one signature, for `call_program`."""
+    (found,) = compiled.overloads.values()
+    return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
+
+
+A1, A2, A3 = "float64[::1]", "float64[:,::1]", "float64[:,:,::1]"
+I1, I2 = "int64[::1]", "int64[:,::1]"

@@ -233,14 +233,15 @@ def _factored(system: System, q: Array) -> tuple[Array, Array]:
     for known, M, factor in tuple(_KEPT) if constant else ():
         if known is given and len(M) == system.nv:
             return M, factor
-    M = _checked_mass(given, system.nv)
+    M = checked_mass(given, system.nv)
     factor = cholesky("mass(q)", M)
     if constant:
         _KEPT.append((given, M, factor))
     return M, factor
 
 
-def _checked_mass(given: Array, nv: int) -> Array:
+def checked_mass(given: Array, nv: int) -> Array:
+    """Return M as `System.mass` gave it; raise InputError unless it is a symmetric (nv, nv) matrix."""
     M = matrix("mass(q)", given, nv, nv)
     gap = np.abs(M - M.T)
     if gap.size and gap.max() > 1e-12 * np.abs(M).max():

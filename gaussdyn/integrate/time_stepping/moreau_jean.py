@@ -31,6 +31,7 @@ from .step_problem import Guess, ThetaProblem
 if TYPE_CHECKING:
     from .compiled.free_bodies import CompiledBodies
     from .compiled.lazy_step import ManySteps
+    from .core.advance import CompiledSystem
 
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding
 GONE = 1e-120  # m/s, N s; what is left of a motion that has stopped would go on shrinking until its square vanishes
@@ -62,8 +63,9 @@ class MoreauJean:
         Residual E of a contact problem that counts as solved; > 0.
     compiled : bool
         Whether kernels take the steps where they can, many times faster: of free bodies in space with contacts (no
-        joints, no rolling resistance, one coefficient of friction per pair) under gravity, shaking and control. A step
-        that they cannot solve is taken by the interpreted scheme, as everything else is.
+        joints, no rolling resistance, one coefficient of friction per pair) under gravity, shaking and control, and of
+        planar, Lagrangian and other systems whose rows are always the same. A step that they cannot solve is taken by
+        the interpreted scheme, as everything else is.
 
     Raises
     ------
@@ -106,7 +108,7 @@ class MoreauJean:
         check_span(state, t_max)
         dt, t_end = self.span(state.t, t_max)
         held = held_control(control, state)
-        kernels = self.kernels(system)
+        kernels = self.kernels(system, state)
         if kernels is not None:
             return kernels.advance(self, state, dt, t_end, held)
         problem = self.problem(system, state, dt, t_end, held)
@@ -140,19 +142,22 @@ class MoreauJean:
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
     ) -> ManySteps | None:  # fmt: skip
         """Take up to n steps in one call, up to one in which a contact changes; None where kernels take none."""
-        kernels = self.kernels(system)
+        kernels = self.kernels(system, state)
         if kernels is None:
             return None
         many = kernels.advance_many(self, state, n, held_control(control, state), t_max=t_max, whole=False)
         return many if many.taken else None
 
-    def kernels(self, system: System) -> CompiledBodies | None:
+    def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | None:
         """Return the system compiled, None if the interpreted scheme shall take its steps."""
-        if not self.compiled or not isinstance(system, SpatialSystem):
+        if not self.compiled:
             return None
         from .compiled.free_bodies import CompiledBodies
+        from .core.advance import CompiledSystem
 
-        return CompiledBodies.of(system)
+        if isinstance(system, SpatialSystem):
+            return CompiledBodies.of(system)
+        return CompiledSystem.of(system, state)
 
     def problem(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> ThetaProblem:
         """Return what the step from a state is to solve."""

@@ -154,6 +154,11 @@ class LagrangianSystem:
         return MappingProxyType(dict(zip(names, self._values.tolist(), strict=True)))
 
     @property
+    def values_of_parameters(self) -> Array:
+        """Values of the parameters in the order of the model: the p of `evaluate`."""
+        return self._values
+
+    @property
     def units(self) -> Mapping[str, str]:
         """Units of coordinates and parameters by name."""
         return {x.name: x.unit for x in (*self.model.coordinates, *self.model.parameters)}

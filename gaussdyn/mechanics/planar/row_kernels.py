@@ -2,9 +2,9 @@
 
 What `contacts` and `forces` say, with the same formulas; `tables` fills in the arrays:
 
-* ``numbers`` (n, 16) of constraints: kind, where the coordinates of the two bodies begin (-1: ground) and whether they
+* ``numbers`` (n, 10) of constraints: kind, where the coordinates of the two bodies begin (-1: ground) and whether they
   turn, number of rows; the columns from `HELD` on belong to who uses the rows.
-* ``data`` (n, 16): the two markers in their frames, normal or direction, radius, belt, length.
+* ``data`` (n, 10): the two markers in their frames, normal or direction, radius, belt, length.
 * ``forces`` (f, 5) and ``strength`` (f, 10) likewise.
 * ``bodies`` (5, nv): 1 / mass, weight, the masses that move along x and along y, and the control.
 """
@@ -17,10 +17,10 @@ from ..._jit import kernel
 from ...arrays import Array, IntArray
 
 A1, A2, I2 = "float64[::1]", "float64[:,::1]", "int64[:,::1]"
-CONTACT, STRING, ROD, DRY = 0, 1, 2, 3
+CONTACT, STRING, ROD, DRY, OFFSET, TURN, DISC = range(7)
 SPRING, DRAG, LOAD, SHAKING = 0, 1, 2, 3
 KIND, A, TURNS_A, B, TURNS_B, SIZE, HELD = 0, 1, 2, 3, 4, 5, 6
-AT_A, AT_B, NORMAL, RADIUS, BELT, LENGTH = 0, 2, 4, 6, 7, 8
+AT_A, AT_B, NORMAL, RADIUS, BELT, LENGTH = 0, 2, 4, 6, 7, 8  # LENGTH: of links; angle of turns; second radius
 GAP, RATE, DRIFT, REACTION = 0, 1, 3, 5  # columns of what is found
 MARKER = "UniTuple(float64, 9)"
 
@@ -101,6 +101,58 @@ def link_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array
     add_direction(J, 2 * k, ib, tb, -sign * ex, -sign * ey, b1, b2)
 
 
+@kernel(f"void({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
+def offset_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array, found: Array) -> None:
+    """Fill in a component of x_a - x_b along a direction in space, see `joints.Hinge`."""
+    ia, ta, ib, tb = numbers[k, A], numbers[k, TURNS_A], numbers[k, B], numbers[k, TURNS_B]
+    ax, ay, au, aw, adx, ady, a1, a2, _ = marker(y, nv, ia, ta, data[k, AT_A], data[k, AT_A + 1])
+    bx, by, bu, bw, bdx, bdy, b1, b2, _ = marker(y, nv, ib, tb, data[k, AT_B], data[k, AT_B + 1])
+    x, z = data[k, NORMAL], data[k, NORMAL + 1]
+    found[k, GAP], found[k, RATE] = x * (ax - bx) + z * (ay - by), x * (au - bu) + z * (aw - bw)
+    found[k, DRIFT] = x * (adx - bdx) + z * (ady - bdy)
+    add_direction(J, 2 * k, ia, ta, x, z, a1, a2)
+    add_direction(J, 2 * k, ib, tb, -x, -z, b1, b2)
+
+
+@kernel(f"void({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
+def turn_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array, found: Array) -> None:
+    """Fill in the angle between two bodies, less that which it shall be."""
+    angle = omega = 0.0
+    for side in range(2):
+        i, sign = numbers[k, A + 2 * side], 1.0 - 2.0 * side
+        if i >= 0:
+            angle += sign * y[i + 2]
+            omega += sign * y[nv + i + 2]
+            J[2 * k, i + 2] += sign
+    found[k, GAP], found[k, RATE], found[k, DRIFT] = angle - data[k, LENGTH], omega, 0.0
+
+
+@kernel(f"void({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
+def disc_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array, found: Array) -> None:
+    """Fill in a contact of two discs, see `PlanarDiscContact.rows`."""
+    ia, ta, ib, tb = numbers[k, A], numbers[k, TURNS_A], numbers[k, B], numbers[k, TURNS_B]
+    ax, ay, au, aw, adx, ady, a1, a2, ao = marker(y, nv, ia, ta, data[k, AT_A], data[k, AT_A + 1])
+    bx, by, bu, bw, bdx, bdy, b1, b2, bo = marker(y, nv, ib, tb, data[k, AT_B], data[k, AT_B + 1])
+    dx, dy, wx, wy, ex, ey = ax - bx, ay - by, au - bu, aw - bw, adx - bdx, ady - bdy
+    distance = math.hypot(dx, dy)
+    nx, ny = (dx / distance, dy / distance) if distance > 0.0 else (0.0, 1.0)
+    gap = distance - data[k, RADIUS] - data[k, LENGTH]
+    arm_a, arm_b = data[k, RADIUS] + 0.5 * gap, data[k, LENGTH] + 0.5 * gap
+    n_rate, t_rate = nx * wx + ny * wy, ny * wx - nx * wy
+    turn = t_rate / distance if distance > 0.0 else 0.0
+    found[k, GAP], found[k, RATE], found[k, RATE + 1] = gap, n_rate, t_rate + arm_a * ao + arm_b * bo
+    found[k, DRIFT] = nx * ex + ny * ey + turn * t_rate
+    found[k, DRIFT + 1] = ny * ex - nx * ey - turn * n_rate + 0.5 * n_rate * (ao + bo)
+    for row in range(2):
+        x, z = (nx, ny) if row == 0 else (ny, -nx)
+        add_direction(J, 2 * k + row, ia, ta, x, z, a1, a2)
+        add_direction(J, 2 * k + row, ib, tb, -x, -z, b1, b2)
+    if ta != 0:
+        J[2 * k + 1, ia + 2] += arm_a
+    if tb != 0:
+        J[2 * k + 1, ib + 2] += arm_b
+
+
 @kernel(f"void({A1}, int64, {I2}, {A2}, {A2}, {A2})", borrows=True)
 def planar_rows(y: Array, nv: int, numbers: IntArray, data: Array, J: Array, found: Array) -> None:
     """Fill in J (2 n, nv), and gap, rates and drifts in `found` (n, 7), of n constraints; dry rows have one row."""
@@ -110,6 +162,12 @@ def planar_rows(y: Array, nv: int, numbers: IntArray, data: Array, J: Array, fou
         found[k, RATE + 1] = found[k, DRIFT + 1] = 0.0
         if numbers[k, KIND] == CONTACT:
             contact_row(y, nv, numbers, data, k, J, found)
+        elif numbers[k, KIND] == OFFSET:
+            offset_row(y, nv, numbers, data, k, J, found)
+        elif numbers[k, KIND] == TURN:
+            turn_row(y, nv, numbers, data, k, J, found)
+        elif numbers[k, KIND] == DISC:
+            disc_row(y, nv, numbers, data, k, J, found)
         elif numbers[k, KIND] == DRY:
             i, turns, x, z = numbers[k, A], numbers[k, TURNS_A], data[k, NORMAL], data[k, NORMAL + 1]
             _, _, u, w, dx, dy, a1, a2, _ = marker(y, nv, i, turns, data[k, AT_A], data[k, AT_A + 1])
@@ -168,3 +226,21 @@ def planar_forces(t: float, y: Array, nv: int, forces: IntArray, strength: Array
             add_force(h, ia, ta, px, py, a1, a2)
             add_force(h, ib, tb, -px, -py, b1, b2)
     return power
+
+
+@kernel(f"float64({A1}, int64, {I2}, {A2}, {A2})", borrows=True)
+def planar_potential(y: Array, nv: int, forces: IntArray, strength: Array, bodies: Array) -> float:
+    """Return the energy of gravity and springs."""
+    stored = 0.0
+    for j in range(nv):
+        stored -= bodies[1, j] * y[j]
+    for k in range(len(forces)):
+        if forces[k, 0] == SPRING:
+            ax, ay, _, _, _, _, _, _, _ = marker(
+                y, nv, forces[k, A], forces[k, TURNS_A], strength[k, AT_A], strength[k, AT_A + 1]
+            )
+            bx, by, _, _, _, _, _, _, _ = marker(
+                y, nv, forces[k, B], forces[k, TURNS_B], strength[k, AT_B], strength[k, AT_B + 1]
+            )
+            stored += 0.5 * strength[k, 4] * (math.hypot(ax - bx, ay - by) - strength[k, 5]) ** 2
+    return stored

@@ -52,14 +52,15 @@ def tables_of(system: PlanarSystem) -> PlanarTables | None:
     for k, contact in enumerate(system.contacts):
         _enter_contact(layout, contact, numbers[k], data[k])
     for k, force in enumerate(system.forces):
-        _enter_force(layout, force, forces[k], strength[k])
+        enter_force(layout, force, forces[k], strength[k])
     x, y = layout.momentum((1.0, 0.0)), layout.momentum((0.0, 1.0))
     weight = system.gravity[0] * x + system.gravity[1] * y
     bodies = np.array([1.0 / np.diagonal(system.mass(q)), weight, x, y, np.zeros(system.nv)])
     return PlanarTables(numbers, data, forces, strength, bodies)
 
 
-def _enter_markers(layout: Layout, markers: Sequence[Marker], numbers: IntArray, data: Array) -> None:
+def enter_markers(layout: Layout, markers: Sequence[Marker], numbers: IntArray, data: Array) -> None:
+    """Enter where the bodies of markers begin, whether they turn, and where the markers are on them."""
     for k, marker in enumerate(markers):
         if marker.body == GROUND:
             numbers[1 + 2 * k] = -1
@@ -71,7 +72,7 @@ def _enter_markers(layout: Layout, markers: Sequence[Marker], numbers: IntArray,
 def _enter_contact(layout: Layout, contact: Any, numbers: IntArray, data: Array) -> None:
     from .row_kernels import BELT, CONTACT, DRY, KIND, LENGTH, NORMAL, RADIUS, ROD, SIZE, STRING
 
-    _enter_markers(layout, contact.markers, numbers, data)
+    enter_markers(layout, contact.markers, numbers, data)
     numbers[SIZE] = 1
     if isinstance(contact, PlanarContact):
         numbers[KIND], numbers[SIZE] = CONTACT, contact.size
@@ -82,14 +83,15 @@ def _enter_contact(layout: Layout, contact: Any, numbers: IntArray, data: Array)
         numbers[KIND], data[LENGTH] = STRING if isinstance(contact, String) else ROD, contact.length
 
 
-def _enter_force(layout: Layout, force: Any, numbers: IntArray, data: Array) -> None:
+def enter_force(layout: Layout, force: Any, numbers: IntArray, data: Array) -> None:
+    """Enter a force."""
     from .row_kernels import DRAG, LOAD, SHAKING, SPRING
 
     if isinstance(force, Shaking):
         numbers[0], angular = SHAKING, 2.0 * math.pi * force.frequency
         data[4:9] = force.amplitude, angular, force.phase, *force.direction
         return
-    _enter_markers(layout, force.markers, numbers, data)
+    enter_markers(layout, force.markers, numbers, data)
     if isinstance(force, Spring):
         numbers[0], data[4:7] = SPRING, (force.stiffness, force.length, force.damping)
     elif isinstance(force, Drag):

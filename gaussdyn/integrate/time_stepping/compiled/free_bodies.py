@@ -64,7 +64,7 @@ class CompiledBodies:
         Without `whole` it ends after a step in which a contact opens, closes, sticks or slips, and before one that
         the kernels cannot solve.
         """
-        spans = _spans(stepper, state.t, n, t_max)
+        spans = spans_of(stepper, state.t, n, t_max)
         self._load(state, stepper, stepper.dt, control)
         run = self._run(stepper, spans, state, control, whole=whole)
         k = int(self.space.count[0])
@@ -314,7 +314,7 @@ class _Run:
         return run
 
 
-def _spans(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
+def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
     """Return start, length and end of up to n steps, none beyond `t_max`."""
     spans: list[tuple[float, float, float]] = []
     horizon = min(t_max, t + (n + 2) * stepper.dt)

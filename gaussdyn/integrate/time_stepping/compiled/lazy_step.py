@@ -132,13 +132,13 @@ class CompiledSolution(Solution):
         solution = object.__new__(CompiledSolution)
         plain = {"status": status, "x": x, "lam": np.zeros(0), "method": "compiled", "iterations": 0, "message": ""}
         nothing = dict.fromkeys(("null_space", "certificate"))
-        _put(solution, {"_step": step, "residuals": figures, **plain, **nothing})
+        put(solution, {"_step": step, "residuals": figures, **plain, **nothing})
         return solution
 
     def __getattr__(self, name: str) -> Any:
         """Make what has not been made yet."""
         if name == "unique":
-            _put(self, {"unique": uniqueness(self.problem, self.r, self.modes)})
+            put(self, {"unique": uniqueness(self.problem, self.r, self.modes)})
             return self.unique
         if name not in ("problem", "r", "u", "modes"):
             raise AttributeError(name)
@@ -147,7 +147,7 @@ class CompiledSolution(Solution):
         ids = [part.active.row.id for part in blocks(dynamics) if part.law is not None]
         said = self._step.numbers()
         modes = tuple(WORDS[said[id]] if id in said else FREE for id in ids)
-        _put(self, {"problem": problem, "r": r, "u": problem.motion(r), "modes": modes})
+        put(self, {"problem": problem, "r": r, "u": problem.motion(r), "modes": modes})
         return object.__getattribute__(self, name)
 
 
@@ -170,7 +170,7 @@ class CompiledStep(Step):
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
         said = {"unsettled": unsettled, "restitution": figures[2], "changes": None, "impacts": (), "ends": ""}
         hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
-        _put(step, {**parts, **said, **hidden})
+        put(step, {**parts, **said, **hidden})
         return step
 
     def __getattr__(self, name: str) -> Any:
@@ -187,12 +187,12 @@ class CompiledStep(Step):
             value = rows_of(near, self.state.t, self.state.q, self.state.v)
         elif name in ("work", "energy"):
             book = self._books()
-            _put(self, {"energy": (book[0], book[1])})
-            _put(self, {"work": Work(reactions=book[2], forces=book[3], projection=book[4])})
+            put(self, {"energy": (book[0], book[1])})
+            put(self, {"work": Work(reactions=book[2], forces=book[3], projection=book[4])})
             return object.__getattribute__(self, name)
         else:
             raise AttributeError(name)
-        _put(self, {name: value})
+        put(self, {name: value})
         return value
 
     def numbers(self) -> dict[str, int]:
@@ -207,7 +207,7 @@ class CompiledStep(Step):
             problem = problem.at_middle(self.unsettled).keeping(self.restitution)
             problem = problem.joined(self.reactions.keys() - problem.bounce.keys())
             pushing = frozenset(key for key, p in self.reactions.items() if p[0] > 0.0)
-            _put(self, {"_rebuilt": problem.guess(self.state.v, pushing)})
+            put(self, {"_rebuilt": problem.guess(self.state.v, pushing)})
         return self._rebuilt  # type: ignore[no-any-return]
 
     def _books(self) -> list[float]:
@@ -218,7 +218,7 @@ class CompiledStep(Step):
         return [float(x[0]) for x in found]
 
 
-def _put(target: object, values: Mapping[str, Any]) -> None:
+def put(target: object, values: Mapping[str, Any]) -> None:
     """Set attributes of a frozen object."""
     for name, value in values.items():
         object.__setattr__(target, name, value)

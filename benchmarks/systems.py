@@ -1,0 +1,70 @@
+"""Compiled steps of planar, Lagrangian and Python systems beside the interpreted scheme: CPU time on one thread.
+
+us per step: many steps in one call, one by one from Python, and interpreted (which takes the same steps); medians of
+rounds that take turns. E is the largest residual of the laws, recomputed from the impulses, gap the lowest one.
+
+Run: ``python benchmarks/systems.py [--steps 300]``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from gaussdyn import MoreauJean, build
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
+from gaussdyn.mechanics.state import State
+
+ROUNDS, FEW = 5, 20
+SCENES = (
+    "pendulum", "incline", "rocking_block", "zeno_ball", "coulomb_oscillator", "double_pendulum_impact", "four_bar",
+    "andrews_squeezer", "capstan", "arch", "chaplygin_sleigh", "slider_crank", "woodpecker",
+)  # fmt: skip
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return CPU time, us."""
+    start = time.process_time()
+    work()
+    return 1e6 * (time.process_time() - start)
+
+
+def walk(stepper: MoreauJean, kernels: CompiledSystem, state: State, end: float, steps: int) -> None:
+    """Take steps one by one."""
+    for _ in range(steps):
+        state = stepper.advance(kernels.system, state, end).state
+
+
+def row(name: str, steps: int) -> str:
+    """Return one line of the table."""
+    scene = build(name)
+    kernels, stepper = CompiledSystem.of(scene.system, scene.state), MoreauJean(dt=scene.dt)
+    assert kernels is not None
+    plain, end, times = replace(stepper, compiled=False), scene.state.t + 2.0 * steps * scene.dt, ([], [], [])
+    kernels.advance_many(stepper, scene.state, 2, t_max=end)
+    done = kernels.advance_many(stepper, scene.state, steps, t_max=end)
+    count = done.taken
+    for _ in range(ROUNDS):
+        times[0].append(timed(lambda: kernels.advance_many(stepper, scene.state, count, t_max=end)) / count)
+        times[1].append(timed(lambda: walk(stepper, kernels, scene.state, end, count)) / count)
+        times[2].append(timed(lambda: walk(plain, kernels, scene.state, end, min(count, FEW))) / min(count, FEW))
+    many, one, slow = (statistics.median(values) for values in times)
+    figures = f"{many:9.1f}{one:9.1f}{slow:12.0f}{slow / many:8.0f}"
+    return f"{name:24s}{figures}{done.passes.mean():8.1f}{done.E.max():10.1e}{done.gap.min():10.1e}"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--steps", type=int, default=300)
+    given = parser.parse_args()
+    print("us per step                 many  one by 1  interpreted  ratio  passes     max E   low gap")
+    for name in SCENES:
+        print(row(name, given.steps), flush=True)
+
+
+if __name__ == "__main__":
+    main()

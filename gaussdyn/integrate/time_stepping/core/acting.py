@@ -1,0 +1,161 @@
+"""Which constraints act within a step, see `active_contacts`: the same rules, compiled."""
+
+from __future__ import annotations
+
+from ...._jit import A1, I1, kernel
+from ....arrays import Array, IntArray
+from .evaluate import rows_at
+from .linear import dot, dot_abs
+from .records import (
+    BILATERAL,
+    BILATERAL_CONTACT,
+    CONTACT,
+    DRY,
+    EPS_N,
+    EPS_T,
+    POSITION,
+    UNILATERAL,
+    Data,
+    Layout,
+    Model,
+    Rows,
+    Span,
+)
+
+CLOSE = 1e-11  # m; as in `position_projection`
+TOGETHER = 1e-6  # of a step, as in `active_contacts`
+
+
+@kernel("boolean(Layout, int64)", borrows=True)
+def in_place(layout: Layout, k: int) -> bool:
+    """Return whether a constraint restricts the coordinates."""
+    return bool(layout.level[k] == POSITION and layout.kind[k] != DRY)
+
+
+@kernel("boolean(Layout, int64)", borrows=True)
+def one_sided(layout: Layout, k: int) -> bool:
+    """Return whether a constraint is a gap that may open and close."""
+    return bool(in_place(layout, k) and layout.kind[k] != BILATERAL and layout.kind[k] != BILATERAL_CONTACT)
+
+
+@kernel("boolean(Layout, Rows, int64)", borrows=True)
+def bounces(layout: Layout, rows: Rows, k: int) -> bool:
+    """Return whether a constraint has restitution."""
+    return bool(layout.level[k] == POSITION and (rows.law[k, EPS_N] != 0.0 or rows.law[k, EPS_T] != 0.0))
+
+
+@kernel(f"void(Layout, Rows, int64, float64, {A1})", borrows=True)
+def put_restitution(layout: Layout, begin: Rows, k: int, speed: float, bounce: Array) -> None:
+    """Put eps times the approaching rate at the start of the step; nothing where the contact does not approach."""
+    first, end = layout.start[k], layout.start[k + 1]
+    for i in range(first, end):
+        bounce[i] = 0.0
+    if layout.kind[k] not in (CONTACT, UNILATERAL) or begin.rate[first] >= -speed:
+        return
+    bounce[first] = begin.law[k, EPS_N] * begin.rate[first]
+    for i in range(first + 1, min(end, first + 3)):
+        bounce[i] = begin.law[k, EPS_T] * begin.rate[i]
+
+
+@kernel(f"int64(Layout, Data, Span, int64, float64, {A1})", borrows=True)
+def closed(layout: Layout, data: Data, span: Span, k: int, before: float, speed: Array) -> int:
+    """Return 1 if a gap is closed at the start of the step and does not leave, 0 if not, -1 if its start must tell."""
+    gap, first = data.mid.gap[k], layout.start[k]
+    if before <= span.gap and gap <= span.gap:
+        return 1
+    if data.last[first] > 0.0 and before <= span.gap + span.dt * dot_abs(data.mid.J[first], speed):
+        return 1
+    return 0 if min(before, gap) > span.gap else -1
+
+
+@kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
+def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
+    """Put which constraints act from the beginning, and their restitution; `speed` are the largest speeds at hand."""
+    layout, rest, known = model.layout, (1.0 - span.theta) * span.dt, False
+    for k in range(len(layout.kind)):
+        first, sided = layout.start[k], one_sided(layout, k)
+        data.joined[k], data.acts[k], said = 0, 1, 1
+        for i in range(first, layout.start[k + 1]):
+            data.bounce[i] = 0.0
+        if sided:
+            said = closed(layout, data, span, k, data.mid.gap[k] - rest * data.mid.rate[first], speed)
+        returns = said != 0 and bounces(layout, data.mid, k)
+        if (said < 0 or returns) and not known:
+            if not rows_at(model, span.t, data.q, data.v, data.begin):
+                return False
+            known = True
+        if said < 0:
+            slow = abs(data.begin.rate[first]) <= span.speed
+            said = int(data.begin.gap[k] <= span.gap and (data.mid.gap[k] <= span.gap or slow))
+        data.acts[k] = said
+        if said and returns:
+            put_restitution(layout, data.begin, k, span.speed, data.bounce)
+    return True
+
+
+@kernel("boolean(Layout, Rows, int64, int64)", borrows=True)
+def share_bodies(layout: Layout, rows: Rows, k: int, other: int) -> bool:
+    """Return whether the normals of two constraints move the same coordinates."""
+    some = False
+    x, y = rows.J[layout.start[k]], rows.J[layout.start[other]]
+    for j in range(len(x)):
+        some = some or (x[j] != 0.0 and y[j] != 0.0)
+    return some
+
+
+@kernel(f"int64(Layout, Data, float64, {I1}, {A1})", borrows=True)
+def find_late(layout: Layout, data: Data, rest: float, late: IntArray, when: Array) -> int:
+    """Put the constraints that do not act and end below zero, of each body those that close first; return how many."""
+    n, found = len(layout.kind), 0
+    for k in range(n):
+        late[k], when[k] = 0, -1.0
+        if data.end.gap[k] < -CLOSE and not data.acts[k] and one_sided(layout, k):
+            before = max(data.mid.gap[k] - rest * data.mid.rate[layout.start[k]], 0.0)
+            when[k] = before / (before - data.end.gap[k])
+    while True:
+        next_ = -1
+        for k in range(n):
+            if when[k] >= 0.0 and (next_ < 0 or when[k] < when[next_]):
+                next_ = k
+        if next_ < 0:
+            return found
+        s, behind = when[next_], False
+        for k in range(n):
+            behind = behind or (
+                late[k] != 0 and s > -2.0 - when[k] + TOGETHER and share_bodies(layout, data.end, k, next_)
+            )
+        if not behind:
+            late[next_] = 1
+            found += 1
+        when[next_] = -2.0 - s  # done; what it was can still be told
+
+
+@kernel(f"boolean(Model, Data, Span, {I1})", borrows=True)
+def join(model: Model, data: Data, span: Span, late: IntArray) -> bool:
+    """Let the constraints that close late act, with their restitution terms."""
+    if not rows_at(model, span.t, data.q, data.v, data.begin):
+        return False
+    for k in range(len(late)):
+        if late[k]:
+            data.acts[k] = data.joined[k] = 1
+            put_restitution(model.layout, data.begin, k, span.speed, data.bounce)
+    return True
+
+
+@kernel("boolean(Layout, Data)", borrows=True)
+def leave_idle(layout: Layout, data: Data) -> bool:
+    """Let the constraints that joined and do not push act no longer; return whether there were any."""
+    some = False
+    for k in range(len(layout.kind)):
+        pushes = False
+        for i in range(layout.start[k], layout.start[k + 1]):
+            pushes = pushes or data.p[i] != 0.0
+        if data.joined[k] and data.acts[k] and not pushes:
+            data.acts[k], some = 0, True
+    return some
+
+
+@kernel(f"boolean(Data, int64, int64, {A1})", borrows=True)
+def stopped(data: Data, first: int, row: int, tol: Array) -> bool:
+    """Return whether the law of a contact leaves it no speed: u_N is what rounding leaves of `tol`, shape (nv,)."""
+    return bool(dot(data.seen.J[row], data.V[0]) + data.w[row] <= dot_abs(data.seen.J[row], tol))

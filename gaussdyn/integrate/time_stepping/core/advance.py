@@ -1,0 +1,217 @@
+"""A system advanced by the compiled step: the scheme of `MoreauJean`, many times faster."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from threading import get_ident
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....arrays import Array, vector
+from ....errors import InputError
+from ....mechanics.state import State
+from ....mechanics.system import System
+from ....programs.solution.residuals import Residuals
+from ....programs.solution.status import Status
+from ...contact_modes import acting_mode
+from ...stepper import Step, Work, near_of
+from ..compiled.energy_balance import Books
+from ..compiled.lazy_step import WORDS, CompiledSolution, CompiledStep, ManySteps, put
+from .records import FAULT, MASS, PLANAR, PROGRAM, Span
+from .row_model import Built, built, steady
+
+if TYPE_CHECKING:
+    from ..moreau_jean import MoreauJean
+
+
+class CompiledSystem:
+    """A system that the compiled step can advance; get one by `CompiledSystem.of`.
+
+    It keeps the arrays of one run; a state that it did not make itself is loaded first, which changes no result.
+    """
+
+    def __init__(self, system: System, parts: Built) -> None:
+        from ...._jit import Held, entry_of
+        from .contact_problem import room as problem_room
+        from .passes import room
+        from .projection import room as push_room
+        from .step import take_steps
+
+        layout, nq, nv = parts.model.layout, system.nq, system.nv
+        n, m = len(layout.kind), int(layout.start[-1])
+        self.system, self.parts, self.ids = system, parts, parts.ids
+        self.start: list[int] = layout.start.tolist()
+        self.work = room(n, m, nv)
+        of = parts.model, parts.data, self.work, push_room(n, nq, nv), problem_room(n, m, nv)
+        self._records, self._take = tuple(Held(one) for one in of), entry_of(take_steps)
+        self.steady = steady(system)
+        self._last: State | None = None
+
+    @staticmethod
+    def of(system: System, state: State) -> CompiledSystem | None:
+        """Return the system compiled, the same one again in the same thread; None if the kernels cannot serve it.
+
+        Parameters
+        ----------
+        system : System
+        state : State
+            Some state of it: it is asked for its rows there.
+        """
+        made = _compiled(system, get_ident())  # type: ignore[arg-type]
+        if not made:
+            parts = built(system, state)
+            made.append(None if parts is None else CompiledSystem(system, parts))
+        return made[0]
+
+    def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
+        """Return one step, by the kernels or, where they fail, by the interpreted scheme."""
+        taken = 0
+        if self.steady or near_of(self.system, state, dt) is self.system:
+            self._load(state, control)
+            log, _q, _v, taken = self._run(stepper, np.array([[state.t, dt, t_end]]), stop=False)
+        if taken:
+            return self._step(stepper, state, self._state(t_end, state), dt, control, log[0])
+        self._last = None
+        return replace(stepper, compiled=False).advance(self.system, state, t_end, control=control)
+
+    def advance_many(
+        self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
+        whole: bool = True,
+    ) -> ManySteps:  # fmt: skip
+        """Take up to n steps in one call, up to one in which a contact changes, or that the kernels cannot solve."""
+        from ..compiled.free_bodies import spans_of
+
+        spans = spans_of(stepper, state.t, n if self.steady else 0, t_max)
+        self._load(state, control)
+        log, q, v, k = self._run(stepper, spans, stop=not whole)
+        spans, log, q, v = spans[:k], log[:k], q[:k], v[:k]
+        last = None
+        if k:
+            end = self._state(float(spans[-1, 2]), state)
+            before = state
+            if k > 1:
+                before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), self._memory(state))
+            last = self._step(stepper, before, end, float(spans[-1, 1]), control, log[-1])
+        books = Books(*(log[:, c].copy() for c in range(5, 10)))
+        return ManySteps(
+            state=state if last is None else last.state, spans=spans, E=log[:, 0], goal=log[:, 1], cone=log[:, 4],
+            path=("newton",) * k, factorisations=log[:, 2], passes=log[:, 2], gap=log[:, 3],
+            speed=np.abs(v).max(axis=1, initial=0.0), last=last, books=books,
+        )  # fmt: skip
+
+    def _run(self, stepper: MoreauJean, spans: Array, stop: bool) -> tuple[Array, Array, Array, int]:
+        """Take steps; return their logs, q and v at their ends, and how many were taken.
+
+        Raises
+        ------
+        InputError
+            From a function of the system, or of a mass that is not positive definite.
+        """
+
+        active, parts = stepper.activation, self.parts
+        n, (nq, nv) = len(spans), (self.system.nq, self.system.nv)
+        log, q, v, count = np.zeros((n, 16)), np.empty((n, nq)), np.empty((n, nv)), np.array([0, int(stop)])
+        rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
+        code = self._take(*self._records, spans, rules, count, log, q, v)
+        if parts.answers is not None:
+            parts.answers.check(code == FAULT)
+        taken = int(count[0])
+        if code == MASS and taken == 0 and not np.isfinite(parts.data.M).all():
+            raise InputError("mass(q)", "NaN", "finite numbers")
+        if code and taken:
+            self._last = None
+        return log, q, v, taken
+
+    def _load(self, state: State, control: Array | None) -> None:
+        """Put the control and, unless it stands there already, the state into the arrays of the kernels."""
+        model, data = self.parts.model, self.parts.data
+        nv = self.system.nv
+        if model.layout.who == PLANAR:
+            model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
+        elif model.layout.who == PROGRAM:
+            into = model.program.control if len(model.program.control) else model.program.push
+            into[:] = 0.0 if control is None else vector("control", control, len(into))
+        elif self.parts.python is not None:
+            self.parts.python.control = control
+        if state is self._last:
+            return
+        self._last = None
+        data.q[:], data.v[:] = state.q, state.v
+        data.last[:], self.work.now[:] = 0.0, -1
+        for id, p in state.memory.items():
+            k = self._index.get(id)
+            if k is not None and len(p) == self.start[k + 1] - self.start[k]:
+                data.last[self.start[k] : self.start[k + 1]] = p
+
+    @property
+    def _index(self) -> Mapping[str, int]:
+        return _numbered(self.ids)
+
+    def _memory(self, before: State) -> dict[str, Array]:
+        """Return what a state remembers: the impulses of the last step, and what is not ours."""
+        last, start, index = self.parts.data.last, self.start, self._index
+        kept = {key: value for key, value in before.memory.items() if key not in index and "/" not in key}
+        for k, id in enumerate(self.ids):
+            p = last[start[k] : start[k + 1]]
+            if p.any():
+                kept[id] = p.copy()
+        return kept
+
+    def _state(self, t: float, before: State) -> State:
+        """Return the state in which the arrays stand."""
+        data = self.parts.data
+        self._last = State.trusted(t, data.q.copy(), data.v.copy(), self._memory(before))
+        return self._last
+
+    def _step(
+        self, stepper: MoreauJean, start: State, end: State, dt: float, control: Array | None, log: Array
+    ) -> Step:  # fmt: skip
+        """Return the step that the kernels have just taken."""
+        data, first = self.parts.data, self.start
+        acts, mode = data.acts.tolist(), self.work.mode.tolist()
+        p = {id: data.p[first[k] : first[k + 1]].copy() for k, id in enumerate(self.ids) if acts[k]}
+        modes = {id: mode[k] for k, id in enumerate(self.ids) if acts[k] and mode[k] >= 0}
+        return CoreStep.made(stepper, self, (start, end), dt, control, p, modes, log.copy())
+
+
+class CoreStep(CompiledStep):
+    """A step that the compiled step has taken; what else there is to say about it is made when it is asked for."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def made(
+        stepper: MoreauJean, kernels: CompiledSystem, ends: tuple[State, State], dt: float, control: Array | None,
+        p: Mapping[str, Array], modes: Mapping[str, int], log: Array,
+    ) -> CoreStep:  # fmt: skip
+        """Return the step between two states; `log` as in `step`."""
+        E, _goal, _passes, _gap, cone, kinetic, potential, reactions, forces, lifted = log[:10].tolist()
+        step = object.__new__(CoreStep)
+        said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
+        said |= {"unsettled": "", "restitution": 1.0, "changes": None, "impacts": (), "ends": ""}
+        said |= {"energy": (kinetic, potential), "work": Work(reactions=reactions, forces=forces, projection=lifted)}
+        said |= {"modes": {id: acting_mode(WORDS[m]) for id, m in modes.items()}, "_mode": modes}
+        said |= {"_figures": (E, cone, 1.0), "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
+        put(step, said)
+        figures = Residuals(E=E, cone=cone)
+        put(step, {"solution": CompiledSolution.of(step, Status.SOLVED, ends[1].v, figures)})
+        return step
+
+    def numbers(self) -> dict[str, int]:
+        """Return which of `WORDS` every contact that acts has, by id."""
+        return dict(self._mode)
+
+
+@lru_cache(maxsize=256)
+def _numbered(ids: tuple[str, ...]) -> Mapping[str, int]:
+    return {id: k for k, id in enumerate(ids)}
+
+
+@lru_cache(maxsize=32)
+def _compiled(system: System, thread: int) -> list[CompiledSystem | None]:
+    """Return where the one of a system and a thread is put once it is made."""
+    return []

@@ -1,0 +1,429 @@
+"""The contact problem of a step: from the rows that act to velocities and impulses.
+
+Joints are eliminated: with G their rows and S = G M^-1 G^T, the blocks of the other rows see
+
+    W = J M^-1 J^T - C^T S C,    q = u_J - C^T u_G,    C = S^-1 G M^-1 J^T,    u = (velocity without impulses) + w
+
+and the impulses of joints follow, -S^-1 u_G - C r. W and its factors stand while the rows do, q changes in every pass.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...._jit import A1, A2, A3, I1, address_of, caller, kernel, record
+from ....arrays import EPS, Array, IntArray
+from ....linalg.sparse_rows import ROWS
+from ....programs.blocks.small.attempts import first_attempts, one_alone
+from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, natural
+from ....programs.solution.residual_kernels import block_mode
+from .linear import cholesky, cholesky_solve, dot, solve_nodes
+from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, UNILATERAL, Data, Layout, Rows
+
+attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
+FRICTIONLESS, COULOMB, GUIDED, CAPPED, ROLLING = 0, 1, 2, 5, 6  # codes of `programs.laws.projections`
+DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
+FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
+TRIMMED = 1e-9  # of a friction limit: what is above it by less is rounding
+INSIDE = 1.0 - 2.0**-52
+MOST_STEPS = 60  # proximal Newton steps
+READY = 0.1  # of the tolerance: what is solved to this is not looked at again
+ACTIVE, INACTIVE = 4, 5  # modes beside those of `block_mode`
+BORDER = 1e-8  # of |rho q|: what lies that near the border of two modes is in neither, as in `programs.solution`
+
+
+@record("int64", I1, I1, I1, I1, I1, A2, A2, A2, A2, A2, A1, I1, I1, A3, A1, A1, A1, A1, A1, A1, A2)
+class Problem(NamedTuple):
+    """The problem, with room for all rows; what counts of it is in `counts`.
+
+    Attributes
+    ----------
+    attempts : int
+        Address of `first_attempts`.
+    counts : IntArray, shape (3,)
+        Blocks, rows of blocks, rows of joints.
+    block : IntArray, shape (n,)
+        The constraint of every block.
+    at : IntArray, shape (m,)
+        The rows that act: those of joints, then those of blocks.
+    code, start : IntArray
+        Laws and first rows of blocks.
+    P : Array, shape (n, 4)
+    Z : Array, shape (m, nv)
+        M^-1 J^T, a row for each row that acts.
+    A : Array, shape (m, m)
+        J M^-1 J^T of all of them.
+    S, C : Array, shape (m, m)
+    W : Array, shape (m m,)
+    indices, indptr : IntArray
+        Of W as a sparse matrix.
+    D : Array, shape (n, 5, 5)
+        Diagonal blocks of W.
+    rho : Array, shape (n,)
+    q, r, lam : Array, shape (m,)
+        Velocities without impulses and impulses of blocks; the same of joints.
+    last, past : Array, shape (m,)
+        Impulses to begin with, and work space.
+    work : Array, shape (16, 5)
+    """
+
+    attempts: int
+    counts: IntArray
+    block: IntArray
+    at: IntArray
+    code: IntArray
+    start: IntArray
+    P: Array
+    Z: Array
+    A: Array
+    S: Array
+    C: Array
+    W: Array
+    indices: IntArray
+    indptr: IntArray
+    D: Array
+    rho: Array
+    q: Array
+    r: Array
+    lam: Array
+    last: Array
+    past: Array
+    work: Array
+
+
+def room(n: int, m: int, nv: int) -> Problem:
+    """Return a problem for up to n constraints with m rows."""
+    square = [np.zeros((m, m)) for _ in range(3)]
+    whole = [np.zeros(k, dtype=np.int64) for k in (3, n, m, n, n + 1)]
+    sparse = np.zeros(m * m), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
+    rest = np.zeros((n, 5, 5)), np.zeros(n), *(np.zeros(m) for _ in range(5)), np.zeros((16, 5))
+    first = address_of(first_attempts), *whole, np.zeros((n, 4)), np.zeros((m, nv))
+    return Problem._make([*first, *square, *sparse, *rest])
+
+
+@kernel("UniTuple(int64, 2)(int64, int64, float64, float64)", borrows=True)
+def law_of(kind: int, size: int, rest: float, rolling: float) -> tuple[int, int]:
+    """Return the code of a constraint (-1: it is held) and how many of its rows count."""
+    if kind == DRY:
+        return CAPPED, size
+    rough = size > 1 and max(rest, rolling) > 0.0
+    if kind == BILATERAL:
+        return -1, size
+    if kind == BILATERAL_CONTACT:
+        return (GUIDED, min(size, 3)) if rough else (-1, 1)
+    if kind == UNILATERAL or not rough:
+        return FRICTIONLESS, 1
+    return (ROLLING, 5) if rolling > 0.0 else (COULOMB, min(size, 3))
+
+
+@kernel("void(Layout, Rows, Data, float64, Problem)", borrows=True)
+def gather(layout: Layout, rows: Rows, data: Data, dt: float, problem: Problem) -> None:
+    """Say which rows of the constraints that act are held, and which are blocks, with their laws."""
+    start = layout.start
+    blocks = held = 0
+    for k in range(len(layout.kind)):
+        if data.acts[k]:
+            law = rows.law[k]
+            code, d = law_of(layout.kind[k], start[k + 1] - start[k], law[MU_S], law[MU_R])
+            if code < 0:
+                for a in range(d):
+                    problem.at[held + a] = start[k] + a
+                held += d
+                continue
+            problem.block[blocks], problem.code[blocks] = k, code
+            scale = dt if code == CAPPED else 1.0
+            problem.P[blocks, 0], problem.P[blocks, 1] = law[MU], scale * law[MU_S]
+            problem.P[blocks, 2], problem.P[blocks, 3] = scale * law[CAP], law[MU_R]
+            problem.start[blocks + 1] = d
+            blocks += 1
+    problem.start[0], at = 0, held
+    for b in range(blocks):
+        first = start[problem.block[b]]
+        for a in range(problem.start[b + 1]):
+            problem.at[at] = first + a
+            at += 1
+        problem.start[b + 1] += problem.start[b]
+    problem.counts[0], problem.counts[1], problem.counts[2] = blocks, at - held, held
+
+
+@kernel("void(Problem, int64)", borrows=True)
+def spectra(problem: Problem, n: int) -> None:
+    """Put the diagonal blocks of W and the step sizes rho, by the rules of `projections.block_spectra`."""
+    blocks, start, D, rho, T, mean = problem.counts[0], problem.start, problem.D, problem.rho, problem.work[:5], 0.0
+    for b in range(blocks):
+        first, d, total = start[b], start[b + 1] - start[b], 0.0
+        for i in range(d):
+            for j in range(d):
+                D[b, i, j] = problem.W[(first + i) * n + first + j]
+                total += D[b, i, j] ** 2
+        for i in range(d):
+            for j in range(d):
+                T[i, j] = 0.5 * (D[b, i, j] + D[b, j, i])
+        _low, high = extreme_eigenvalues(T, d)
+        size = np.sqrt(total)
+        rho[b] = high if high > 0.0 else size
+        mean += size / blocks
+    for b in range(blocks):
+        rho[b] = 1.0 / (rho[b] if rho[b] > 0.0 else (mean if mean > 0.0 else 1.0))
+
+
+@kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
+def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
+    """Put M^-1 J^T, W and what eliminates the joints; False if these depend on one another."""
+    g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
+    at, A, S, C = problem.at, problem.A, problem.S, problem.C
+    for i in range(total):
+        solve_nodes(data.L, layout.nodes, rows.J[at[i]], problem.Z[i])
+        for j in range(i + 1):
+            A[i, j] = A[j, i] = dot(rows.J[at[j]], problem.Z[i])
+    for i in range(g):
+        for j in range(i + 1):
+            S[i, j] = A[i, j]
+    if not cholesky(S, g) > DEPENDENT and g > 0:
+        return False
+    n = total - g
+    for c in range(n):
+        column = C[c]
+        for i in range(g):
+            column[i] = A[g + c, i]
+        cholesky_solve(S, g, column)
+    for i in range(n):
+        problem.indptr[i + 1] = (i + 1) * n
+        for j in range(n):
+            s = A[g + i, g + j]
+            for k in range(g):
+                s -= A[g + i, k] * C[j, k]
+            problem.W[i * n + j], problem.indices[i * n + j] = s, j
+    spectra(problem, n)
+    return True
+
+
+@kernel("float64(Problem)", borrows=True)
+def weight(problem: Problem) -> float:
+    """Return |rho q|."""
+    s = 0.0
+    for b in range(problem.counts[0]):
+        for i in range(problem.start[b], problem.start[b + 1]):
+            s += (problem.rho[b] * problem.q[i]) ** 2
+    return float(np.sqrt(s))
+
+
+@kernel("float64(Problem, float64)", borrows=True)
+def residual(problem: Problem, size: float) -> float:
+    """Return E = |r - P(r - rho u^)| / |rho q| of the impulses r."""
+    n, start, work, total = problem.counts[1], problem.start, problem.work, 0.0
+    U, R, F, x = work[5], work[6], work[7], work[8]
+    for b in range(problem.counts[0]):
+        first, d = start[b], start[b + 1] - start[b]
+        for a in range(d):
+            s = problem.q[first + a]
+            for j in range(n):
+                s += problem.W[(first + a) * n + j] * problem.r[j]
+            U[a], R[a] = s, problem.r[first + a]
+        natural(problem.code[b], d, problem.P[b], U, R, problem.rho[b], F, x, work[:5])
+        total += length(F, 0, d) ** 2
+    E = np.sqrt(total)
+    return float(E / size if size > 0.0 else E)
+
+
+@kernel("void(Problem, boolean)", borrows=True)
+def scale_caps(problem: Problem, back: bool) -> None:
+    """Give caps the unit in which `attempts_within` solves, or take it back."""
+    n, w0, top, size = problem.counts[1], 0.0, 0.0, 0.0
+    for i in range(n):
+        w0 += abs(problem.W[i * n + i]) / n
+        top = max(top, abs(problem.q[i]))
+    for i in range(n):
+        size += (problem.q[i] / top) ** 2
+    scale = (w0 if w0 > 0.0 else 1.0) / (top * np.sqrt(size))
+    for b in range(problem.counts[0]):
+        if problem.code[b] == CAPPED:
+            problem.P[b, 1] *= 1.0 / scale if back else scale
+            problem.P[b, 2] *= 1.0 / scale if back else scale
+
+
+@kernel("float64(Problem, float64, boolean)", borrows=True)
+def alone(problem: Problem, tol: float, some: bool) -> float:
+    """Solve the only block there is, exactly; of several solutions the one near r; return E, -1 if it has none.
+
+    Where the exact solution is far from r, Newton's method from r may find a nearer one; a block that sticks with
+    friction stronger at rest is not let slip for that.
+    """
+    n, work = problem.counts[1], problem.work
+    rho, D, q, r, x = problem.rho[:1], problem.D[0], problem.q[:n], problem.r[:n], problem.past[:n]
+    rows, P = (problem.W[: n * n], problem.indices[: n * n], problem.indptr[: n + 1]), problem.P[0]
+    table, size, off = (problem.code[:1], problem.start[:2], problem.P[:1]), 0.0, 0.0
+    for i in range(n):
+        x[i] = problem.last[i] = r[i]
+    E = float(one_alone(D, q, table, rho[0], r, work))
+    for i in range(n):
+        size, off = size + x[i] ** 2, off + (r[i] - x[i]) ** 2
+    if not some or problem.code[0] == CAPPED or (tol >= E and off <= FAR * FAR * size):
+        return E if tol >= E else -1.0
+    near, _steps = attempt(problem.attempts, rows, q, problem.D[:1], table, rho, tol, -1, x)
+    moved = 0.0
+    for i in range(n):
+        moved += (x[i] - problem.last[i]) ** 2
+    if tol >= near and (not tol >= E or (moved < off and not P[1] > P[0])):
+        for i in range(n):
+            r[i] = x[i]
+        return float(near)
+    return E if tol >= E else -1.0
+
+
+@kernel("float64(Problem, float64, float64, boolean, boolean)", borrows=True)
+def solve_blocks(problem: Problem, tol: float, size: float, capped: bool, some: bool) -> float:
+    """Solve the blocks from r, r becomes the answer; return E. Newton's method from r first, else all attempts."""
+    blocks, n = problem.counts[0], problem.counts[1]
+    rho, D, q, r = problem.rho[:blocks], problem.D[:blocks], problem.q[:n], problem.r[:n]
+    code, P = problem.code[:blocks], problem.P[:blocks]
+    table = (code, problem.start[: blocks + 1], P)
+    rows = (problem.W[: n * n], problem.indices[: n * n], problem.indptr[: n + 1])
+    if blocks == 1 and alone(problem, tol, some) >= 0.0:
+        return residual(problem, size)
+    if capped:
+        scale_caps(problem, False)
+    E, _steps = attempt(problem.attempts, rows, q, D, table, rho, tol, -1, r)
+    if not tol >= E:
+        E, _steps = attempt(problem.attempts, rows, q, D, table, rho, tol, MOST_STEPS, r)
+    if capped:
+        scale_caps(problem, True)
+    return residual(problem, size)
+
+
+@kernel("boolean(Problem, float64)", borrows=True)
+def trim(problem: Problem, most: float) -> bool:
+    """Take off friction what is above its limit by no more than rounding; return whether there was any.
+
+    `most`: up to this share of the limit.
+    """
+    some = False
+    for b in range(problem.counts[0]):
+        code, P = problem.code[b], problem.P[b]
+        if code not in (COULOMB, GUIDED, CAPPED):
+            continue
+        first, end = problem.start[b] + (0 if code == CAPPED else 1), problem.start[b + 1]
+        limit, size = P[1] if code == CAPPED else P[1] * abs(problem.r[problem.start[b]]), 0.0
+        for i in range(first, end):
+            size += problem.r[i] ** 2
+        size = np.sqrt(size)
+        if limit < size <= (1.0 + most) * limit:
+            some = True
+            for i in range(first, end):
+                problem.r[i] *= INSIDE * limit / size
+    return some
+
+
+@kernel("UniTuple(float64, 2)(Problem, float64)", borrows=True)
+def solve_contacts(problem: Problem, tol: float) -> tuple[float, float]:
+    """Solve the blocks to E <= tol from r; return E and its rounding, which counts as solved in any case."""
+    blocks, n, capped, still, some = problem.counts[0], problem.counts[1], False, True, False
+    for i in range(n):
+        still = still and problem.q[i] == 0.0
+        some = some or problem.r[i] != 0.0
+    if still:
+        for i in range(n):
+            problem.r[i] = 0.0
+        return 0.0, 0.0
+    size, stronger = weight(problem), False
+    for b in range(blocks):
+        code, P = problem.code[b], problem.P[b]
+        capped = capped or code == CAPPED
+        stronger = stronger or P[1] > (P[2] if code == CAPPED else P[0])  # at rest: what can stick is not let slip
+    E = residual(problem, size) if some and not stronger else np.inf
+    if not READY * tol >= E:
+        E = solve_blocks(problem, tol, size, capped, some)
+    total = 0.0
+    for i in range(n):
+        total += problem.r[i] ** 2
+    floor = min(10.0 * EPS * np.sqrt(total) / size, 1e-8) if size > EPS else 0.0
+    if trim(problem, TRIMMED):
+        E = residual(problem, size)
+    return E, floor
+
+
+@kernel(f"void(Rows, Data, Problem, {A1})", borrows=True)
+def hold(rows: Rows, data: Data, problem: Problem, x: Array) -> None:
+    """Remove what rounding has left of the rates of joints."""
+    g, at, lam = problem.counts[2], problem.at, problem.lam
+    if g == 0:
+        return
+    for k in range(g):
+        lam[k] = dot(rows.J[at[k]], x) + data.w[at[k]]
+    cholesky_solve(problem.S, g, lam)
+    for k in range(g):
+        data.p[at[k]] -= lam[k]
+        for j in range(len(x)):
+            x[j] -= problem.Z[k, j] * lam[k]
+
+
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64)", borrows=True)
+def solve(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float) -> tuple[float, float]:
+    """Solve for v+ (data.V[0]) and the impulses p of all rows, from those in p; return E and its rounding.
+
+    u+ = J v+ + w; the mass, the force h and w are those in `data`.
+    """
+    g, n, at, x, u, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.q, problem.lam
+    E = floor = 0.0
+    solve_nodes(data.L, layout.nodes, data.h, x)
+    for i in range(len(x)):
+        x[i] = data.v[i] + dt * x[i]
+    for i in range(g):
+        lam[i] = dot(rows.J[at[i]], x) + data.w[at[i]]
+    for i in range(n):
+        s = dot(rows.J[at[g + i]], x) + data.w[at[g + i]]
+        for k in range(g):
+            s -= problem.C[i, k] * lam[k]
+        u[i], problem.r[i] = s, data.p[at[g + i]]
+    if n > 0:
+        E, floor = solve_contacts(problem, tol)
+    cholesky_solve(problem.S, g, lam)
+    for i in range(len(data.p)):
+        data.p[i] = 0.0
+    for k in range(g):
+        s = -lam[k]
+        for i in range(n):
+            s -= problem.C[i, k] * problem.r[i]
+        data.p[at[k]] = s
+    for i in range(n):
+        data.p[at[g + i]] = problem.r[i]
+    for i in range(g + n):
+        p = data.p[at[i]]
+        if p != 0.0:
+            for j in range(len(x)):
+                x[j] += problem.Z[i, j] * p
+    hold(rows, data, problem, x)
+    if n == 1 and g == 0 and data.p[at[0]] > 0.0 and problem.code[0] == FRICTIONLESS:
+        lam[0] = (dot(rows.J[at[0]], x) + data.w[at[0]]) / problem.W[0]  # rounding of the motion before the impulse
+        for j in range(len(x)):
+            x[j] -= problem.Z[0, j] * lam[0]
+    return E, floor
+
+
+@kernel(f"float64(Problem, {I1})", borrows=True)
+def note_modes(problem: Problem, mode: IntArray) -> float:
+    """Put the mode of every block, by constraint; return how far impulses leave their cones, over their size.
+
+    Where nothing has friction those that push are active, the others inactive.
+    """
+    n, start, work, tol = problem.counts[1], problem.start, problem.work, BORDER * weight(problem)
+    U, R, cone, size = work[5], work[6], 0.0, 0.0
+    tol, rough = tol if tol > 0.0 else BORDER, False
+    for b in range(problem.counts[0]):
+        rough = rough or problem.code[b] != FRICTIONLESS
+    for b in range(problem.counts[0]):
+        first, d, code, P = start[b], start[b + 1] - start[b], problem.code[b], problem.P[b]
+        for a in range(d):
+            s = problem.q[first + a]
+            for j in range(n):
+                s += problem.W[(first + a) * n + j] * problem.r[j]
+            U[a], R[a] = s, problem.r[first + a]
+            size += R[a] ** 2
+        found = block_mode(code, d, P, U, R, problem.rho[b], tol)
+        mode[problem.block[b]] = found if rough else (ACTIVE if R[0] > 0.0 else INACTIVE)
+        if code in (COULOMB, GUIDED, ROLLING):
+            limit = max(P[0], P[1]) if found == 1 else P[0]
+            cone = max(cone, length(R, 1, min(d, 3)) - limit * (abs(R[0]) if code == GUIDED else R[0]))
+    return float(cone / np.sqrt(size)) if size > 0.0 else 0.0

@@ -1,0 +1,193 @@
+"""What a system says about one state, put into arrays: the only place where kinds of system differ.
+
+Every function returns False where a function in Python failed; the step ends there, and its caller raises.
+"""
+
+from __future__ import annotations
+
+from ...._jit import A1, A2, call_back, caller, kernel
+from ....arrays import Array
+from ....mechanics.planar.row_kernels import GAP, RATE, planar_forces, planar_potential, planar_rows
+from .linear import dot
+from .records import CALLBACK, CAP, DRY, MU, MU_S, PLANAR, Callback, Model, Planar, Rows
+
+run = caller(f"void(float64, {A1}, {A1}, {A1}, {A1}, {A1})")
+ASK_MASS, ASK_FORCE, ASK_ROWS, ASK_MOVE, ASK_POTENTIAL, ASK_POWER, ASK_PROGRAM = range(7)
+
+
+@kernel(f"boolean(Callback, int64, float64, {A1}, {A1})", borrows=True)
+def ask(callback: Callback, what: int, t: float, q: Array, v: Array) -> bool:
+    """Ask Python something about a state."""
+    asked, nq = callback.asked, len(q)
+    asked[0] = t
+    for i in range(nq):
+        asked[1 + i] = q[i]
+    for i in range(len(v)):
+        asked[1 + nq + i] = v[i]
+    return bool(call_back(callback.address, what) != 0)
+
+
+@kernel(f"void(Planar, {A1}, {A1})", borrows=True)
+def put_state(planar: Planar, q: Array, v: Array) -> None:
+    """Put the state where the kernels of planar systems look for it."""
+    n = len(q)
+    for i in range(n):
+        planar.y[i], planar.y[n + i] = q[i], v[i]
+
+
+@kernel(f"boolean(Model, float64, {A1}, {A1})", borrows=True)
+def run_program(model: Model, t: float, q: Array, v: Array) -> bool:
+    """Fill in `program.out`, by machine code or in Python."""
+    program = model.program
+    if program.address == 0:
+        return ask(model.callback, ASK_PROGRAM, t, q, v)
+    run(program.address, t, q, v, program.control, program.params, program.out)
+    return True
+
+
+@kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
+def planar_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
+    """Fill in the rows of a planar system."""
+    planar, start, nv = model.planar, model.layout.start, len(v)
+    put_state(planar, q, v)
+    planar_rows(planar.y, nv, planar.numbers, planar.data, planar.J, planar.found)
+    for k in range(len(rows.gap)):
+        rows.gap[k] = planar.found[k, GAP]
+        for c in range(6):
+            rows.law[k, c] = planar.law[k, c]
+        for a in range(start[k + 1] - start[k]):
+            rows.rate[start[k] + a] = planar.found[k, RATE + a]
+            for j in range(nv):
+                rows.J[start[k] + a, j] = planar.J[2 * k + a, j]
+
+
+@kernel(f"boolean(Model, float64, {A1}, {A1}, Rows)", borrows=True)
+def program_table(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
+    """Fill in the rows of a Lagrangian system."""
+    program, start, nv = model.program, model.layout.start, len(v)
+    if not run_program(model, t, q, v):
+        return False
+    out, place = program.out, program.place
+    for k in range(len(rows.gap)):
+        rows.gap[k] = out[place[k, 0]]
+        for c in range(6):
+            rows.law[k, c] = out[place[k, 3 + c]] if place[k, 3 + c] >= 0 else program.law[k, c]
+        if place[k, 3 + MU_S] < 0:
+            rows.law[k, MU_S] = rows.law[k, CAP if model.layout.kind[k] == DRY else MU]
+        for a in range(start[k + 1] - start[k]):
+            rows.rate[start[k] + a] = out[place[k, 2] + a]
+            for j in range(nv):
+                rows.J[start[k] + a, j] = out[place[k, 1] + a * nv + j]
+    return True
+
+
+@kernel("void(Rows, Rows)", borrows=True)
+def copy_rows(source: Rows, target: Rows) -> None:
+    """Copy all rows."""
+    for k in range(len(source.gap)):
+        target.gap[k] = source.gap[k]
+        for c in range(6):
+            target.law[k, c] = source.law[k, c]
+    for i in range(len(source.rate)):
+        target.rate[i] = source.rate[i]
+        for j in range(source.J.shape[1]):
+            target.J[i, j] = source.J[i, j]
+
+
+@kernel(f"boolean(Model, float64, {A1}, {A1}, Rows)", borrows=True)
+def rows_at(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
+    """Fill in all rows at a state."""
+    if model.layout.who == PLANAR:
+        planar_table(model, q, v, rows)
+    elif model.layout.who == CALLBACK:
+        if not ask(model.callback, ASK_ROWS, t, q, v):
+            return False
+        copy_rows(model.rows, rows)
+    else:
+        return program_table(model, t, q, v, rows)
+    return True
+
+
+@kernel(f"boolean(Model, float64, {A1}, {A1}, {A1})", borrows=True)
+def force_at(model: Model, t: float, q: Array, v: Array, h: Array) -> bool:
+    """Fill in h."""
+    nv = len(v)
+    if model.layout.who == PLANAR:
+        planar = model.planar
+        put_state(planar, q, v)
+        planar_forces(t, planar.y, nv, planar.forces, planar.strength, planar.bodies, h)
+        return True
+    if model.layout.who == CALLBACK:
+        found, answer = ask(model.callback, ASK_FORCE, t, q, v), model.callback.answer
+        for i in range(nv):
+            h[i] = answer[i]
+        return found
+    found = run_program(model, t, q, v)
+    for i in range(nv):
+        h[i] = model.program.out[nv * nv + i] + model.program.push[i]
+    return found
+
+
+@kernel(f"boolean(Model, {A1}, {A1}, {A2})", borrows=True)
+def mass_at(model: Model, q: Array, rest: Array, M: Array) -> bool:
+    """Fill in M; `rest` are velocities of zero."""
+    nv = len(M)
+    if model.layout.who == PLANAR:
+        for i in range(nv):
+            for j in range(nv):
+                M[i, j] = 0.0
+            M[i, i] = 1.0 / model.planar.bodies[0, i]
+        return True
+    if model.layout.who == CALLBACK:
+        if not ask(model.callback, ASK_MASS, 0.0, q, rest):
+            return False
+        for i in range(nv):
+            for j in range(nv):
+                M[i, j] = model.M[i, j]
+        return True
+    found = run_program(model, 0.0, q, rest)
+    for i in range(nv):
+        for j in range(nv):
+            M[i, j] = model.program.out[i * nv + j]
+    return found
+
+
+@kernel(f"boolean(Model, {A1}, {A1}, float64, {A1})", borrows=True)
+def move(model: Model, q: Array, v: Array, dt: float, moved: Array) -> bool:
+    """Put the coordinates after dt at the velocity v."""
+    if model.layout.who == CALLBACK:
+        found, answer = ask(model.callback, ASK_MOVE, dt, q, v), model.callback.answer
+        for i in range(len(q)):
+            moved[i] = answer[i]
+        return found
+    for i in range(len(q)):
+        moved[i] = q[i] + dt * v[i]
+    return True
+
+
+@kernel(f"Tuple((boolean, float64))(Model, float64, {A1}, {A1})", borrows=True)
+def potential_at(model: Model, t: float, q: Array, rest: Array) -> tuple[bool, float]:
+    """Return the potential energy; `rest` are velocities of zero."""
+    if model.layout.who == PLANAR:
+        planar = model.planar
+        put_state(planar, q, rest)
+        return True, planar_potential(planar.y, len(rest), planar.forces, planar.strength, planar.bodies)
+    if model.layout.who == CALLBACK:
+        found = ask(model.callback, ASK_POTENTIAL, t, q, rest)
+        return found, model.callback.answer[0]
+    n = len(q)
+    return run_program(model, t, q, rest), model.program.out[n * n + n]
+
+
+@kernel(f"Tuple((boolean, float64))(Model, float64, {A1}, {A1}, {A1})", borrows=True)
+def power_at(model: Model, t: float, q: Array, v: Array, h: Array) -> tuple[bool, float]:
+    """Return the power of what has no potential; h is work space."""
+    n = len(v)
+    if model.layout.who == PLANAR:
+        planar = model.planar
+        put_state(planar, q, v)
+        return True, planar_forces(t, planar.y, n, planar.forces, planar.strength, planar.bodies, h)
+    if model.layout.who == CALLBACK:
+        found = ask(model.callback, ASK_POWER, t, q, v)
+        return found, model.callback.answer[0]
+    return run_program(model, t, q, v), model.program.out[n * n + n + 2] + dot(model.program.push, v)

@@ -1,0 +1,313 @@
+"""The passes of a step: solve with the rows at the end that the last v+ led to, until nothing changes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...._jit import A1, A2, I1, kernel, record
+from ....arrays import EPS, Array, IntArray
+from .acting import one_sided, stopped
+from .contact_problem import Problem, assemble, gather, solve
+from .evaluate import force_at, move, rows_at
+from .linear import dot, multiply_nodes
+from .projection import FAILED, Push, project
+from .projection import FAULT as UNANSWERED
+from .records import (
+    DEPENDENT,
+    DONE,
+    E_,
+    EPS_N,
+    FAULT,
+    GOAL,
+    HARD,
+    OVERLAP,
+    PASSES,
+    UNSETTLED,
+    Data,
+    Layout,
+    Model,
+    Span,
+)
+from .standstill import bring_to_rest
+
+MAX_PASSES = 25
+SETTLED = 1e-14  # relative change of the data of the contact problem at which its answer is taken
+ROUGH, FINER = 1e-8, 1e-3  # residual E of a problem that is not the last one: at most, and of the last change
+LOOSER = 0.05  # weight of rates beside momentum
+STALLED = 1e-8  # relative change where rounding may allow no further gain
+JUMP = 64.0  # factor by which a change is no longer like the last one
+SLOW = 1e-9  # of the speeds at hand: what is left of a normal rate that the law makes zero
+CANCELS = 1e-12  # of the speeds that impulses would bring about one by one
+SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
+STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
+
+
+@record(A2, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
+class Work(NamedTuple):
+    """Work space of a step.
+
+    Attributes
+    ----------
+    K : Array, shape (nv, nv)
+    slope : Array, shape (nv, nv)
+        M - theta dt dh/dv.
+    mean, speed, hu, wu : Array
+        Mean velocity; largest speeds at hand; force and w of the last pass.
+    size : Array, shape (n,)
+        Longest row of every constraint in the metric of the inverse mass.
+    late : IntArray, shape (n,)
+    when : Array, shape (n,)
+    mode, now : IntArray, shape (n,)
+        Modes of what acts, -1: does not; what they were at the end of the last step.
+    """
+
+    K: Array
+    slope: Array
+    mean: Array
+    speed: Array
+    hu: Array
+    wu: Array
+    size: Array
+    late: IntArray
+    when: Array
+    mode: IntArray
+    now: IntArray
+
+
+def room(n: int, m: int, nv: int) -> Work:
+    """Return work space for n constraints with m rows."""
+    vectors = [np.zeros(nv) for _ in range(3)]
+    numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
+    square = [np.zeros((nv, nv)) for _ in range(2)]
+    return Work._make([*square, *vectors, np.zeros(m), np.zeros(n), numbers[0], np.zeros(n), *numbers[1:]])
+
+
+@kernel(f"void(Layout, Data, Work, Push, float64, {A1}, boolean)", borrows=True)
+def aim(layout: Layout, data: Data, work: Work, push: Push, rest: float, tol: Array, first: bool) -> None:
+    """Put the gaps with which contacts shall end: those that the law leaves no speed, NaN for others.
+
+    `tol` are the speeds that are rounding; in the first pass the contacts that pushed in the last step count.
+    """
+    for k in range(len(layout.kind)):
+        push.target[k] = np.nan
+        row = layout.start[k]
+        if not (data.acts[k] and one_sided(layout, k)):
+            continue
+        still = data.p[row] > 0.0 if first else stopped(data, row, row, tol)
+        if still:
+            rebounds = False
+            for i in range(row, layout.start[k + 1]):
+                rebounds = rebounds or data.bounce[i] != 0.0
+            before = max(data.mid.gap[k] - rest * data.mid.rate[row], 0.0)
+            push.target[k] = data.mid.law[k, EPS_N] ** 2 * before if rebounds else 0.0
+
+
+@kernel("void(Layout, Data, Work)", borrows=True)
+def rounded_speeds(layout: Layout, data: Data, work: Work) -> None:
+    """Put into V[7] what rounding may leave of the speeds: of those at hand, and of impulses that cancel."""
+    nv, tol, reach = len(data.v), data.V[7], data.V[8]
+    for j in range(nv):
+        reach[j] = 0.0
+    for i in range(len(data.p)):
+        if data.p[i] != 0.0:
+            for j in range(nv):
+                reach[j] += abs(data.seen.J[i, j] * data.p[i])
+    for j in range(nv):
+        tol[j] = SLOW * work.speed[j] + CANCELS * reach[j] / data.M[j, j]
+
+
+@kernel("boolean(Model, Data, Work, Span)", borrows=True)
+def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
+    """Put the force for the mean velocity of v and v1 into h, and that velocity."""
+    for j in range(len(data.v)):
+        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+    return force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.h)
+
+
+@kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)
+def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool) -> int:
+    """Put the end of the step that v1 leads to, with its rows, and the data of the contact problem for it."""
+    layout, rest = model.layout, (1.0 - span.theta) * span.dt
+    if not force_along(model, data, work, span):
+        return FAULT
+    if not first:
+        rounded_speeds(layout, data, work)
+    if span.project:
+        aim(layout, data, work, push, rest, data.V[7], first)
+    if not move(model, data.q, work.mean, span.dt, data.moved):
+        return FAULT
+    for i in range(len(data.q)):
+        data.q1[i] = data.moved[i]
+    if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
+        return FAULT
+    said = project(model, data, push, span) if span.project else 0
+    if said == UNANSWERED:
+        return FAULT
+    if layout.turning != 0 and not rows_at(model, span.t + rest, data.middle, work.mean, data.seen):
+        return FAULT
+    for k in range(len(layout.kind)):
+        for i in range(layout.start[k], layout.start[k + 1]):
+            data.w[i] = data.end.rate[i] - dot(data.seen.J[i], data.v1) + data.bounce[i]
+    return OVERLAP if said == FAILED else DONE
+
+
+@kernel("float64(Layout, Data, Work, float64)", borrows=True)
+def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
+    """Return the largest change of the data since the last pass, relative to its own size, and keep the data."""
+    nv, size, most, far = len(data.v), data.V[9], 0.0, 0.0
+    fastest = 0.0
+    for i in range(nv):
+        s = 0.0
+        for j in range(nv):
+            s += abs(data.M[i, j]) * work.speed[j]
+        size[i], most = s, max(most, s)
+        far = max(far, dt * abs(data.h[i] - work.hu[i]))
+        fastest += s * work.speed[i]
+        work.hu[i] = data.h[i]
+    far, fastest = far / most if most > 0.0 else far, np.sqrt(fastest)
+    for k in range(len(layout.kind)):
+        change, scale = 0.0, work.size[k] * fastest
+        for i in range(layout.start[k], layout.start[k + 1]):
+            change = max(change, abs(data.w[i] - work.wu[i]))
+            work.wu[i] = data.w[i]
+        if data.acts[k]:
+            far = max(far, LOOSER * (change / scale if scale > 0.0 else change))
+    return far
+
+
+@kernel("void(Layout, Data, Work, Problem)", borrows=True)
+def measure_rows(layout: Layout, data: Data, work: Work, problem: Problem) -> None:
+    """Put the longest row of every constraint that acts, in the metric of the inverse mass."""
+    for k in range(len(layout.kind)):
+        work.size[k] = 0.0
+    total = problem.counts[1] + problem.counts[2]
+    for i in range(total):
+        row = problem.at[i]
+        k = np.searchsorted(layout.start, row, side="right") - 1
+        work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))
+
+
+@kernel("boolean(Model, Data, Work, Span)", borrows=True)
+def take_slope(model: Model, data: Data, work: Work, span: Span) -> bool:
+    """Put the inverse of M - theta dt dh/dv at the mean velocity, by differences; False if a function failed."""
+    nv, h, v, t = len(data.v), data.V[10], work.mean, span.t + (1.0 - span.theta) * span.dt
+    for k in range(nv):
+        step = np.sqrt(EPS) * max(1.0, abs(v[k]))
+        kept = v[k]
+        v[k] = kept + step
+        if not force_at(model, t, data.middle, v, h):
+            return False
+        v[k] = kept
+        for i in range(nv):
+            work.slope[i, k] = data.M[i, k] - span.theta * span.dt * (h[i] - data.h[i]) / step
+    return True
+
+
+@kernel("boolean(Model, Data, Work, Span)")
+def follow_force(model: Model, data: Data, work: Work, span: Span) -> bool:
+    """Put v1 with M (v1 - v) = dt h(mean velocity of v and v1) + J^T p, by Newton's method; False if it failed."""
+    nv, push, short, last = len(data.v), data.V[11], data.V[12], np.inf
+    for j in range(nv):
+        short[j] = data.v1[j] - data.v[j]
+    multiply_nodes(data.M, model.layout.nodes, short, push)
+    for j in range(nv):
+        push[j] -= span.dt * data.h[j]
+    inverse = np.linalg.inv(work.slope)
+    for _ in range(12):
+        if not force_along(model, data, work, span):
+            return False
+        for j in range(nv):
+            short[j] = data.v1[j] - data.v[j]
+        multiply_nodes(data.M, model.layout.nodes, short, data.V[13])
+        for j in range(nv):
+            short[j] = push[j] + span.dt * data.h[j] - data.V[13, j]
+        size = top = 0.0
+        for i in range(nv):
+            s = 0.0
+            for j in range(nv):
+                s += inverse[i, j] * short[j]
+            data.V[14, i], size = s, max(size, abs(s))
+        if not size < 0.5 * last:
+            break
+        for j in range(nv):
+            data.v1[j] += data.V[14, j]
+            top = max(top, abs(data.v1[j]))
+        last = size
+        if size <= 0.25 * EPS * top:
+            break
+    return True
+
+
+@kernel("boolean(float64, float64, float64)", borrows=True)
+def stalls(change: float, last: float, earlier: float) -> bool:
+    """Return whether a change is all that rounding leaves, as in `fixed_point`: it hovers, or is back after a jump."""
+    low, high = (0.5 * earlier, STALLED) if last > JUMP * change else (max(0.5 * last, 0.25 * earlier), JUMP * last)
+    return bool(low <= change <= min(high, STALLED))
+
+
+@kernel("boolean(float64, float64, float64, int64)", borrows=True)
+def hopeless(change: float, last: float, earlier: float, left: int) -> bool:
+    """Return whether passes will not settle in those that are left, by the mean factor of the last two."""
+    if not (change > STALLED and np.isfinite(last + earlier)):
+        return False
+    return bool(change * min(change / earlier, 1.0) ** (0.5 * left) > SETTLED)
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
+def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool) -> int:
+    """Solve with the constraints that act, pass by pass, until the data no longer changes."""
+    layout, nv = model.layout, len(data.v)
+    code = lead_to_end(model, data, work, push, span, first)
+    for j in range(nv if layout.turning != 0 else 0):  # what binds speeds may ask for some that nothing had before
+        work.speed[j] = max(work.speed[j], abs(data.v1[j]))
+    gather(layout, data.seen, data, span.dt, problem)
+    if code == FAULT or not assemble(layout, data.seen, data, problem):
+        return FAULT if code == FAULT else DEPENDENT
+    measure_rows(layout, data, work, problem)
+    far_from_last(layout, data, work, span.dt)
+    last = earlier = np.inf
+    fine, follows = False, False
+    for k in range(MAX_PASSES):
+        tol = max(span.tol, min(ROUGH, FINER * last))
+        E, floor = solve(layout, data.seen, data, problem, span.dt, tol)
+        data.log[E_], data.log[GOAL], data.log[PASSES] = E, max(span.tol, floor), data.log[PASSES] + 1.0
+        solved = max(tol, floor) >= E
+        if not solved and not E <= ROUGH:
+            return HARD
+        if solved:
+            data.log[E_] = bring_to_rest(layout, data, problem, work.K, work.speed, E, max(tol, floor))
+        for j in range(nv):
+            data.v1[j] = data.V[0, j]
+        if follows and not follow_force(model, data, work, span):
+            return FAULT
+        code = lead_to_end(model, data, work, push, span, False)
+        if code == FAULT:
+            return FAULT
+        change = far_from_last(layout, data, work, span.dt)
+        if change != change:
+            return UNSETTLED
+        if data.log[GOAL] >= data.log[E_]:
+            if change <= SETTLED or (fine and stalls(change, last, earlier)):
+                for j in range(nv):
+                    data.v1[j] = data.V[0, j]
+                return OVERLAP if code == OVERLAP else DONE
+            fine = True
+        else:
+            fine = False
+        if k == 1 and not follows and change > SLUGGISH * last:
+            follows = take_slope(model, data, work, span)
+            if not follows:
+                return FAULT
+            change = np.inf
+        elif k > 2 and change > STIFF * last and follows and not fine and change > ROUGH:
+            return UNSETTLED
+        if hopeless(change, last, earlier, MAX_PASSES - k):
+            return UNSETTLED
+        earlier, last = last if last > SETTLED else np.inf, change
+        if layout.turning != 0:
+            gather(layout, data.seen, data, span.dt, problem)
+            if not assemble(layout, data.seen, data, problem):
+                return DEPENDENT
+    return UNSETTLED

@@ -1,0 +1,259 @@
+"""The position projection of `position_projection`, compiled: the least shift onto gaps >= 0 and joints = 0."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...._jit import A1, A2, I1, kernel, record
+from ....arrays import Array, IntArray
+from .acting import CLOSE, in_place
+from .evaluate import move, rows_at
+from .linear import cholesky, cholesky_solve, dot, solve_nodes
+from .records import BILATERAL, BILATERAL_CONTACT, Data, Layout, Model, Span
+
+ALLOWED = 1e-10  # m; a step that ends with more than this has failed
+PASSES = 20
+SLOWEST = 0.25  # fall of the violation in three passes: what falls less has gaps to hold that no place has together
+ROUNDING = 32.0 * 2.0**-52  # of the coordinates, relative: no gap can be smaller
+SOFT = 1e-7  # compliance of a gap that pushes, as in `projection_program`
+ROUNDS, MOST_FACTORS = 20, 30
+SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
+UNMOVED, MOVED, FAILED, FAULT = range(4)
+
+
+@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, A1, A1)
+class Push(NamedTuple):
+    """Work space of the projection, for m gaps.
+
+    Attributes
+    ----------
+    Z : Array, shape (m, nv)
+        M^-1 J^T over the lengths.
+    W, S : Array, shape (m, m)
+        Of rows of length one, and a factor.
+    scale, gap, p, u, past, centre : Array, shape (m,)
+    row : IntArray, shape (m,)
+        The constraint of every gap.
+    equal, acts : IntArray, shape (m,)
+        Whether a gap is held or a joint; whether it pushes.
+    target : Array, shape (n,)
+        The gaps with which constraints shall end, NaN: not held.
+    place : Array, shape (nq,)
+    """
+
+    Z: Array
+    W: Array
+    S: Array
+    scale: Array
+    gap: Array
+    p: Array
+    u: Array
+    past: Array
+    centre: Array
+    row: IntArray
+    equal: IntArray
+    acts: IntArray
+    target: Array
+    place: Array
+
+
+def room(n: int, nq: int, nv: int) -> Push:
+    """Return work space for n constraints."""
+    squares, vectors = [np.zeros((n, n)) for _ in range(2)], [np.zeros(n) for _ in range(6)]
+    numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
+    return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, np.zeros(n), np.zeros(nq)])
+
+
+@kernel(f"float64(float64, {A1})", borrows=True)
+def limit(least: float, q: Array) -> float:
+    """Return `least`, or the rounding of the coordinates."""
+    top = 0.0
+    for i in range(len(q)):
+        top = max(top, abs(q[i]))
+    return max(least, ROUNDING * top)
+
+
+@kernel("boolean(Layout, int64)", borrows=True)
+def joint(layout: Layout, k: int) -> bool:
+    """Return whether a constraint is an equality."""
+    return bool(layout.kind[k] == BILATERAL or layout.kind[k] == BILATERAL_CONTACT)
+
+
+@kernel("float64(Layout, Data, Push, boolean)", borrows=True)
+def violation(layout: Layout, data: Data, push: Push, holds: bool) -> float:
+    """Return by how much any constraint that acts is violated at the end, m."""
+    worst = 0.0
+    for k in range(len(layout.kind)):
+        if data.acts[k] and in_place(layout, k):
+            gap, goal = data.end.gap[k], push.target[k]
+            if joint(layout, k):
+                off = abs(gap)
+            elif holds and goal == goal:
+                off = abs(gap - goal)
+            else:
+                off = -min(gap, 0.0)
+            worst = max(worst, off) if off == off else np.inf
+    return worst
+
+
+@kernel("int64(Layout, Data, Push)", borrows=True)
+def collect(layout: Layout, data: Data, push: Push) -> int:
+    """Put the gaps of all that acts, their rows scaled to length one, and W; return how many."""
+    m = 0
+    for k in range(len(layout.kind)):
+        if not (data.acts[k] and in_place(layout, k)):
+            continue
+        J = data.end.J[layout.start[k]]
+        solve_nodes(data.L, layout.nodes, J, push.Z[m])
+        size = np.sqrt(dot(J, push.Z[m]))
+        push.scale[m], push.row[m] = size if size > 0.0 else 1.0, k
+        for j in range(len(J)):
+            push.Z[m, j] /= push.scale[m]
+        for i in range(m + 1):
+            other = data.end.J[layout.start[push.row[i]]]
+            push.W[m, i] = push.W[i, m] = dot(other, push.Z[m]) / push.scale[i]
+        m += 1
+    return m
+
+
+@kernel("boolean(Push, int64)", borrows=True)
+def least_shift(push: Push, m: int) -> bool:
+    """Put the pushes p with W p = -gap, all held; False where they depend on one another."""
+    for i in range(m):
+        push.p[i] = -push.gap[i]
+        for j in range(i + 1):
+            push.S[i, j] = push.W[i, j]
+    if not cholesky(push.S, m) > SINGULAR:
+        return False
+    cholesky_solve(push.S, m, push.p)
+    return True
+
+
+@kernel("boolean(Push, int64)", borrows=True)
+def squeeze(push: Push, m: int) -> bool:
+    """Put the pushes at the minimum of 1/2 p.W p + gap.p + SOFT / 2 |p - centre|^2, p >= 0 where not held."""
+    for _ in range(MOST_FACTORS):
+        k = 0
+        for i in range(m):
+            if push.acts[i]:
+                a = 0
+                for j in range(i + 1):
+                    if push.acts[j]:
+                        push.S[k, a] = push.W[i, j] + (SOFT if i == j else 0.0)
+                        a += 1
+                push.p[k] = SOFT * push.centre[i] - push.gap[i]
+                k += 1
+        if k > 0 and not cholesky(push.S, k) > 0.0:
+            return False
+        cholesky_solve(push.S, k, push.p)
+        for i in range(m - 1, -1, -1):
+            k -= 1 if push.acts[i] else 0
+            push.p[i] = push.p[k] if push.acts[i] else 0.0
+        same = True
+        for i in range(m):
+            u = push.gap[i]
+            for j in range(m):
+                u += push.W[i, j] * push.p[j]
+            push.u[i] = u
+            pushes = push.p[i] > 0.0 if push.acts[i] else SOFT * push.centre[i] - u > 0.0
+            now = int(push.equal[i] != 0 or pushes)
+            same = same and now == push.acts[i]
+            push.acts[i] = now
+        if same:
+            return True
+    return False
+
+
+@kernel("boolean(Push, int64, float64)", borrows=True)
+def push_apart(push: Push, m: int, enough: float) -> bool:
+    """Put the pushes p that remove the gaps, see `projection_program`; False where no active set settles."""
+    plain = True
+    for i in range(m):
+        plain = plain and push.equal[i] != 0
+        push.centre[i], push.u[i] = 0.0, push.gap[i]
+        push.acts[i] = int(push.equal[i] != 0 or push.gap[i] < 0.0)
+    if plain and least_shift(push, m):
+        return True
+    for _ in range(ROUNDS):
+        for i in range(m):
+            push.past[i] = push.u[i]
+        if not squeeze(push, m):
+            return False
+        change = 0.0
+        for i in range(m):
+            change = max(change, abs(push.u[i] - push.past[i]) * push.scale[i])
+            push.centre[i] = push.p[i]
+        if change <= enough:
+            break
+    return True
+
+
+@kernel(f"boolean(Layout, Data, Push, int64, boolean, {A1})", borrows=True)
+def shift(layout: Layout, data: Data, push: Push, m: int, holds: bool, d: Array) -> bool:
+    """Put the least shift d that removes the gaps, those with a target held at it if `holds`."""
+    for i in range(m):
+        k = push.row[i]
+        goal = push.target[k]
+        held = holds and goal == goal and not joint(layout, k)
+        push.gap[i] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[i]
+        push.equal[i] = int(held or joint(layout, k))
+    if not push_apart(push, m, 0.1 * CLOSE):
+        return False
+    for j in range(len(d)):
+        d[j] = 0.0
+    for i in range(m):
+        if push.p[i] != 0.0:
+            for j in range(len(d)):
+                d[j] += push.Z[i, j] * push.p[i]
+    return True
+
+
+@kernel(f"boolean(Data, Push, int64, Layout, {A1})", borrows=True)
+def agree(data: Data, push: Push, m: int, layout: Layout, d: Array) -> bool:
+    """Return whether the gaps that are held do not contradict one another."""
+    left = most = 0.0
+    for i in range(m):
+        if push.equal[i] and not joint(layout, push.row[i]):
+            short = push.gap[i] * push.scale[i]
+            left = max(left, abs(short + dot(data.end.J[layout.start[push.row[i]]], d)))
+            most = max(most, abs(short))
+    return left <= max(CLOSE, 0.1 * most)
+
+
+@kernel("int64(Model, Data, Push, Span)", borrows=True)
+def project(model: Model, data: Data, push: Push, span: Span) -> int:
+    """Move q1 from `moved` onto the joints and gaps that act, rows at the end renewed. Returns what happened."""
+    layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
+    before = earlier = oldest = np.inf
+    for k in range(len(layout.kind)):
+        holds = holds or push.target[k] == push.target[k]
+    taken = 0
+    while taken < PASSES:
+        off = violation(layout, data, push, holds)
+        if off <= limit(CLOSE, q):
+            return result
+        if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
+            holds, taken, before, earlier, oldest = False, 0, np.inf, np.inf, np.inf
+            for i in range(len(q)):
+                q[i] = data.moved[i]
+            if not rows_at(model, span.t_end, q, data.v1, data.end):
+                return FAULT
+            continue
+        oldest, earlier, before = earlier, before, off
+        m = collect(layout, data, push)
+        if not shift(layout, data, push, m, holds, d):
+            return FAILED
+        if holds and not agree(data, push, m, layout, d):
+            holds = False
+            if not shift(layout, data, push, m, False, d):
+                return FAILED
+        if not move(model, q, d, 1.0, push.place):
+            return FAULT
+        for i in range(len(q)):
+            q[i] = push.place[i]
+        if not rows_at(model, span.t_end, q, data.v1, data.end):
+            return FAULT
+        result, taken = MOVED, taken + 1
+    return result if violation(layout, data, push, False) <= limit(ALLOWED, q) else FAILED

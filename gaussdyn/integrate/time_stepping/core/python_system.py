@@ -1,0 +1,99 @@
+"""A system whose functions are Python: what kernels ask of it, and what it said when it failed."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ....arrays import Array, scalar, vector
+from ....contact.snapshot import checked_mass, rows_of
+from ....mechanics.rows import Row
+from ....mechanics.system import System
+from ...stepper import check_same_rows
+from .records import Callback, Rows
+
+Ask = Callable[[float, Array, Array], None]
+CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
+
+
+class Answers:
+    """Answers the questions of kernels about systems of nq coordinates; an exception is kept until `check` raises it.
+
+    `asks` are what to call with (t, q, v), by number (`evaluate.ASK_..`).
+    """
+
+    def __init__(self, nq: int, nv: int, asks: Mapping[int, Ask]) -> None:
+        self._nq, self._asks = nq, asks
+        self._error: BaseException | None = None
+        self._call = CALL(self._answer)  # kept alive: kernels hold its address only
+        address = ctypes.cast(self._call, ctypes.c_void_p).value
+        self.callback = Callback(address or 0, np.zeros(1 + nq + nv), np.zeros(max(nq, nv, 1)))
+
+    def check(self, failed: bool) -> None:
+        """Raise what a function raised, if one failed; Ctrl-C where nothing is known of it.
+
+        Python drops an interrupt that comes while it enters or leaves a callback: then there is no answer, nor error.
+        """
+        error, self._error = self._error, None
+        if error is not None:
+            raise error
+        if failed:
+            raise KeyboardInterrupt("Ctrl-C was pressed")
+
+    def _answer(self, what: int) -> int:
+        """Answer one question; 0: a function failed."""
+        asked, nq = self.callback.asked, self._nq
+        try:
+            self._asks[what](float(asked[0]), asked[1 : 1 + nq].copy(), asked[1 + nq :].copy())
+        except BaseException as error:
+            self._error = error
+            return 0
+        return 1
+
+
+class PythonSystem:
+    """Answers kernels from a `System`: what it says is put into `answers.callback.answer`, `M` and `rows`."""
+
+    def __init__(self, system: System, known: tuple[Row, ...], rows: Rows, start: list[int]) -> None:
+        self.system, self.known, self.rows, self.start = system, known, rows, start
+        self.M = np.zeros((system.nv, system.nv))
+        self.control: Array | None = None
+        asks = (self._mass, self._force, self._rows, self._move, self._potential, self._power)
+        self.answers = Answers(system.nq, system.nv, dict(enumerate(asks)))
+        self.callback = self.answers.callback
+
+    def _mass(self, t: float, q: Array, v: Array) -> None:
+        self.M[:] = checked_mass(self.system.mass(q), self.system.nv)
+
+    def _force(self, t: float, q: Array, v: Array) -> None:
+        nv = self.system.nv
+        self.callback.answer[:nv] = vector("force(t, q, v)", self.system.force(t, q, v, self.control), nv)
+
+    def _rows(self, t: float, q: Array, v: Array) -> None:
+        found = rows_of(self.system, t, q, v)
+        check_same_rows(found, self.known)
+        fill(self.rows, found, self.start)
+
+    def _move(self, t: float, q: Array, v: Array) -> None:
+        nq = self.system.nq
+        self.callback.answer[:nq] = vector("move(q, v, dt)", self.system.move(q, v, t), nq)
+
+    def _potential(self, t: float, q: Array, v: Array) -> None:
+        self.callback.answer[0] = scalar("potential", self.system.potential(t, q))
+
+    def _power(self, t: float, q: Array, v: Array) -> None:
+        self.callback.answer[0] = scalar("power(t, q, v)", self.system.power(t, q, v, self.control))
+
+
+def fill(rows: Rows, found: tuple[Row, ...], start: list[int]) -> None:
+    """Put rows into a table."""
+    for k, row in enumerate(found):
+        part = slice(start[k], start[k + 1])
+        rows.gap[k], rows.rate[part], rows.J[part], rows.law[k] = row.gap, row.rate, row.J, law_of(row)
+
+
+def law_of(row: Row) -> tuple[float, ...]:
+    """Return mu, mu_s (the cap at rest of dry rows), cap, mu_r, eps_n and eps_t."""
+    return row.mu, row.cap_s if row.kind == "dry" else row.mu_s, row.cap, row.mu_r, row.eps_n, row.eps_t

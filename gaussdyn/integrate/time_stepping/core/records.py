@@ -1,0 +1,202 @@
+"""What a compiled step works on: the model, its rows at one state, and what is known of the step at hand.
+
+Shapes: n constraints with m rows in all, nq coordinates, nv velocities.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...._jit import A1, A2, I1, I2, record
+from ....arrays import Array, IntArray
+
+BILATERAL, UNILATERAL, CONTACT, BILATERAL_CONTACT, DRY = range(5)  # kinds, in the order of `rows.KINDS`
+POSITION, VELOCITY = range(2)  # levels, in the order of `rows.LEVELS`
+MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(6)  # columns of `Rows.law`; for dry rows MU_S holds the cap at rest
+PLANAR, PROGRAM, CALLBACK = range(3)  # who evaluates
+DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS = range(8)  # how a step ended
+E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # `Data.log`
+
+
+@record(A1, A1, A2, A2)
+class Rows(NamedTuple):
+    """All constraints at one state.
+
+    Attributes
+    ----------
+    gap : Array, shape (n,)
+    rate : Array, shape (m,)
+    J : Array, shape (m, nv)
+    law : Array, shape (n, 6)
+        mu, mu_s, cap, mu_r, eps_n, eps_t.
+    """
+
+    gap: Array
+    rate: Array
+    J: Array
+    law: Array
+
+
+@record("int64", I1, I1, I1, I1, "int64")
+class Layout(NamedTuple):
+    """What the rows are of.
+
+    Attributes
+    ----------
+    who : int
+        PLANAR, PROGRAM or CALLBACK.
+    kind, level : IntArray, shape (n,)
+    start : IntArray, shape (n + 1,)
+        The first row of every constraint.
+    nodes : IntArray
+        Where the diagonal blocks of M begin, and nv.
+    turning : int
+        Whether the rows of some constraint depend on the velocity: it binds speeds.
+    """
+
+    who: int
+    kind: IntArray
+    level: IntArray
+    start: IntArray
+    nodes: IntArray
+    turning: int
+
+
+@record(I2, A2, I2, A2, A2, A2, A2, A1, A2)
+class Planar(NamedTuple):
+    """A planar system for `row_kernels`: its tables, mass (nv, nv), law (n, 6) and work space."""
+
+    numbers: IntArray
+    data: Array
+    forces: IntArray
+    strength: Array
+    bodies: Array
+    J: Array
+    found: Array
+    y: Array
+    law: Array
+
+
+@record("int64", A1, A1, A1, A1, I2, A2)
+class Program(NamedTuple):
+    """The generated function of a Lagrangian system.
+
+    Attributes
+    ----------
+    address : int
+        Of its machine code; 0: Python is asked, which fills `out`.
+    params, control, out : Array
+    push : Array, shape (nv,)
+        A generalised force beside those of the program.
+    place : IntArray, shape (n, 9)
+        Where gap, J and rate of every constraint and its six law columns stand in `out`, -1: as in `law`.
+    law : Array, shape (n, 6)
+    """
+
+    address: int
+    params: Array
+    control: Array
+    out: Array
+    push: Array
+    place: IntArray
+    law: Array
+
+
+@record("int64", A1, A1)
+class Callback(NamedTuple):
+    """A system in Python.
+
+    Attributes
+    ----------
+    address : int
+        Of the C function that takes what is asked (`evaluate.ASK_..`) and returns whether it could answer.
+    asked : Array, shape (1 + nq + nv,)
+        t, q and v.
+    answer : Array
+        Where it puts vectors and numbers.
+    """
+
+    address: int
+    asked: Array
+    answer: Array
+
+
+@record("Layout", "Planar", "Program", "Callback", "Rows", A2)
+class Model(NamedTuple):
+    """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks."""
+
+    layout: Layout
+    planar: Planar
+    program: Program
+    callback: Callback
+    rows: Rows
+    M: Array
+
+
+@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", A2, A1)
+class Data(NamedTuple):
+    """One step.
+
+    Attributes
+    ----------
+    q, v : Array
+        At its start; at its end when it is done.
+    q1, v1 : Array
+        At its end, as far as known: v1 is the guess of v+ that the rows at the end were evaluated for.
+    middle, moved : Array, shape (nq,)
+        At its middle; at its end before the projection.
+    last, p : Array, shape (m,)
+        Impulses of the last step, and of this one.
+    acts, joined : IntArray, shape (n,)
+        Whether a constraint acts; whether it does because it closes within the step.
+    bounce : Array, shape (m,)
+        Restitution terms, m/s.
+    M, L : Array, shape (nv, nv)
+        Mass at the middle, and its Cholesky factor by nodes.
+    h : Array, shape (nv,)
+        Force at the middle, for the mean velocity.
+    w : Array, shape (m,)
+        u+ = J v+ + w.
+    begin, mid, end, seen : Rows
+        At the start, the middle and the end; `seen`: at the middle for the mean velocity.
+    V : Array, shape (16, nv)
+        Work space.
+    log : Array, shape (16,)
+        See `E_` and its followers.
+    """
+
+    q: Array
+    v: Array
+    q1: Array
+    v1: Array
+    middle: Array
+    moved: Array
+    last: Array
+    p: Array
+    acts: IntArray
+    joined: IntArray
+    bounce: Array
+    M: Array
+    L: Array
+    h: Array
+    w: Array
+    begin: Rows
+    mid: Rows
+    end: Rows
+    seen: Rows
+    V: Array
+    log: Array
+
+
+@record(*["float64"] * 7, "boolean", by_value=True)
+class Span(NamedTuple):
+    """The step's start, length and end (s), theta, what counts as closed and at rest (m, m/s), tol, project."""
+
+    t: float
+    dt: float
+    t_end: float
+    theta: float
+    gap: float
+    speed: float
+    tol: float
+    project: bool

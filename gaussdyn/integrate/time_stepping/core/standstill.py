@@ -1,0 +1,144 @@
+"""Steps that leave nothing moving, to the last digits: `rest_correction`, compiled."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import A1, A2, kernel
+from ....arrays import Array
+from .contact_problem import Problem, residual, weight
+from .linear import cholesky, cholesky_solve, dot, dot_abs, multiply_nodes
+from .records import CONTACT, MU, MU_S, Data, Layout
+
+REST = 1e-9  # of the speeds at hand: what may be left of none
+SINGULAR = 1e-12  # least pivot over diagonal from which all motion is held
+ROUNDS = 8  # of cutting off what leaves a cone and restoring the momentum
+INSIDE = 1.0 - 1e-13  # of the friction bound: where cutting ends
+WORSE = 4.0  # times the residual: the reactions are other ones, and its rounding too
+
+
+@kernel("UniTuple(int64, 2)(Layout, Data, Problem, int64)", borrows=True)
+def pushing_rows(layout: Layout, data: Data, problem: Problem, b: int) -> tuple[int, int]:
+    """Return where the rows of a block begin and end; none if it does not push."""
+    first, some = layout.start[problem.block[b]], False
+    end = first + problem.start[b + 1] - problem.start[b]
+    for i in range(first, end):
+        some = some or data.p[i] != 0.0
+    return first, end if some else first
+
+
+@kernel(f"boolean(Layout, Data, Problem, {A2}, {A1})", borrows=True)
+def holds_all(layout: Layout, data: Data, problem: Problem, K: Array, tol: Array) -> bool:
+    """Put the factor of J^T J of the contacts that push into K; False if they leave some motion free.
+
+    Also if something moves, or nothing at all; `tol` are the speeds at hand.
+    """
+    nv, rows, most = len(data.v), 0, 0.0
+    for k in range(len(layout.kind)):
+        if data.acts[k] and layout.kind[k] != CONTACT:
+            return False
+    for i in range(nv):
+        for j in range(i + 1):
+            K[i, j] = 0.0
+    fastest = 0.0
+    for b in range(problem.counts[0]):
+        first, end = pushing_rows(layout, data, problem, b)
+        for row in range(first, end):
+            J = data.seen.J[row]
+            u = dot(J, data.V[0]) + data.w[row]
+            rows, fastest, most = rows + 1, max(fastest, abs(u)), max(most, dot_abs(J, tol))
+            for i in range(nv):
+                if J[i] != 0.0:
+                    for j in range(i + 1):
+                        K[i, j] += J[i] * J[j]
+    if rows < nv or fastest == 0.0 or fastest > REST * most:
+        return False
+    return bool(cholesky(K, nv) > SINGULAR)
+
+
+@kernel(f"void(Layout, Data, Problem, {A1}, boolean)", borrows=True)
+def add_push(layout: Layout, data: Data, problem: Problem, push: Array, add: bool) -> None:
+    """Put push += J^T p of the blocks, or minus it."""
+    for b in range(problem.counts[0]):
+        first, end = pushing_rows(layout, data, problem, b)
+        for i in range(first, end):
+            p = data.p[i] if add else -data.p[i]
+            for j in range(len(push)):
+                push[j] += data.seen.J[i, j] * p
+
+
+@kernel("void(Layout, Data, Problem)", borrows=True)
+def cut(layout: Layout, data: Data, problem: Problem) -> None:
+    """Cut off what leaves its cone."""
+    for b in range(problem.counts[0]):
+        k = problem.block[b]
+        first = layout.start[k]
+        d = min(problem.start[b + 1] - problem.start[b], 3)
+        data.p[first], size = max(data.p[first], 0.0), 0.0
+        for i in range(first + 1, first + d):
+            size += data.p[i] ** 2
+        most, size = max(data.seen.law[k, MU], data.seen.law[k, MU_S]) * data.p[first] * INSIDE, np.sqrt(size)
+        if size > most:
+            for i in range(first + 1, first + d):
+                data.p[i] *= most / size
+
+
+@kernel(f"void(Layout, Data, Problem, {A2}, {A1})", borrows=True)
+def restore(layout: Layout, data: Data, problem: Problem, K: Array, goal: Array) -> None:
+    """Put p += J (J^T J)^-1 (goal - J^T p), the least change that gives the momentum `goal`; over blocks that push."""
+    left = data.V[5]
+    for j in range(len(goal)):
+        left[j] = goal[j]
+    add_push(layout, data, problem, left, False)
+    cholesky_solve(K, len(goal), left)
+    for b in range(problem.counts[0]):
+        first, end = pushing_rows(layout, data, problem, b)
+        for i in range(first, end):
+            data.p[i] += dot(data.seen.J[i], left)
+
+
+@kernel("float64(Layout, Data, Problem)", borrows=True)
+def residual_of(layout: Layout, data: Data, problem: Problem) -> float:
+    """Return E of the impulses p."""
+    for b in range(problem.counts[0]):
+        first = layout.start[problem.block[b]]
+        for a in range(problem.start[b + 1] - problem.start[b]):
+            problem.r[problem.start[b] + a] = data.p[first + a]
+    return residual(problem, weight(problem))
+
+
+@kernel(f"float64(Layout, Data, Problem, {A2}, {A1}, float64, float64)", borrows=True)
+def bring_to_rest(
+    layout: Layout, data: Data, problem: Problem, K: Array, speeds: Array, E: float, goal: float
+) -> float:  # fmt: skip
+    """Remove the speed that contacts which stick forbid, where they forbid any motion; return E."""
+    if problem.counts[2] > 0 or problem.counts[0] == 0 or not holds_all(layout, data, problem, K, speeds):
+        return E
+    nv, dx, push, old = len(data.v), data.V[3], data.V[4], problem.lam
+    for j in range(nv):
+        dx[j] = 0.0
+    for i in range(len(data.p)):
+        old[i] = data.p[i]
+    for b in range(problem.counts[0]):
+        first, end = pushing_rows(layout, data, problem, b)
+        for i in range(first, end):
+            u = dot(data.seen.J[i], data.V[0]) + data.w[i]
+            for j in range(nv):
+                dx[j] -= data.seen.J[i, j] * u
+    cholesky_solve(K, nv, dx)
+    multiply_nodes(data.M, layout.nodes, dx, push)
+    add_push(layout, data, problem, push, True)
+    restore(layout, data, problem, K, push)
+    most = max(goal, WORSE * E)
+    for _ in range(ROUNDS):
+        found = residual_of(layout, data, problem)
+        if most >= found:
+            for j in range(nv):
+                data.V[0, j] += dx[j]
+            return found
+        cut(layout, data, problem)
+        restore(layout, data, problem, K, push)
+    for i in range(len(data.p)):
+        data.p[i] = old[i]
+    residual_of(layout, data, problem)
+    return E

@@ -1,0 +1,121 @@
+"""The end of a step: energies, work, modes, and whether an impact gained any energy."""
+
+from __future__ import annotations
+
+from ...._jit import A1, kernel
+from ....arrays import Array
+from ...impact.restitution_scaling import GAIN
+from .acting import one_sided
+from .contact_problem import INACTIVE, Problem, note_modes
+from .evaluate import mass_at, potential_at, power_at
+from .linear import dot, dot_abs, multiply_nodes
+from .passes import Work
+from .records import (
+    CHANGED,
+    CONE,
+    DONE,
+    FAULT,
+    FORCES,
+    GAINS,
+    GAP,
+    KINETIC,
+    LIFTED,
+    POTENTIAL,
+    REACTIONS,
+    Data,
+    Layout,
+    Model,
+    Span,
+)
+
+DEGENERATE = 3  # a mode, as in `programs.solution.residual_kernels`
+SMALL = 1e-10  # of the kinetic energy: gain of one step that is not worth a word
+GONE = 1e-120  # m/s, N s; what is left of a motion that has stopped
+
+
+@kernel("boolean(Layout, Data)", borrows=True)
+def impact(layout: Layout, data: Data) -> bool:
+    """Return whether a contact that pushes has just closed, or rebounds."""
+    some = False
+    for k in range(len(layout.kind)):
+        row = layout.start[k]
+        if data.acts[k] and one_sided(layout, k) and data.p[row] > 0.0:
+            some = some or not data.last[row] > 0.0
+            for i in range(row, layout.start[k + 1]):
+                some = some or data.bounce[i] != 0.0
+    return some
+
+
+@kernel(f"float64(Layout, Data, Work, {A1})", borrows=True)
+def work_gain(layout: Layout, data: Data, work: Work, v_mid: Array) -> float:
+    """Return the work of all impulses and of the projection, relative, see `impact_dissipation.gain`."""
+    total, size, kinetic = data.log[LIFTED], 0.0, 0.0
+    for i in range(len(v_mid)):
+        for j in range(len(v_mid)):
+            kinetic += 0.5 * work.speed[i] * abs(data.M[i, j]) * work.speed[j]
+    for i in range(len(data.p)):
+        if data.p[i] != 0.0:
+            own = data.mid.rate[i] - dot(data.mid.J[i], data.v)
+            total += data.p[i] * (dot(data.seen.J[i], v_mid) + own)
+            size += abs(data.p[i]) * (dot_abs(data.seen.J[i], v_mid) + abs(own))
+    size = max(size, SMALL / GAIN * kinetic)
+    return total / size if size > 0.0 else 0.0
+
+
+@kernel("float64(Layout, Data, Work, Problem)", borrows=True)
+def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
+    """Put the modes, count those that changed in the log, and drop impulses that have died away; return the cone."""
+    changed = 0
+    for k in range(len(layout.kind)):
+        work.mode[k] = -1
+    cone = note_modes(problem, work.mode)
+    for k in range(len(layout.kind)):
+        mode, rebounds, most = work.mode[k], False, 0.0
+        now = work.now[k] if mode == DEGENERATE else (mode if mode > 0 and mode != INACTIVE else 0)
+        changed += now != work.now[k]
+        work.now[k] = now
+        for i in range(layout.start[k], layout.start[k + 1]):
+            rebounds, most = rebounds or data.bounce[i] != 0.0, max(most, abs(data.p[i]))
+        for i in range(layout.start[k], layout.start[k + 1]):
+            data.last[i] = data.p[i] if data.acts[k] and not rebounds and most >= GONE else 0.0
+    data.log[CHANGED] = changed
+    return cone
+
+
+@kernel("int64(Model, Data, Work, Problem, Span)", borrows=True)
+def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span) -> int:
+    """Note energies, work and modes; return GAINS if an impact gained energy."""
+    layout, nv, log = model.layout, len(data.v), data.log
+    v_mid, impulse, none, t = data.V[1], data.V[2], data.V[6], span.t + (1.0 - span.theta) * span.dt
+    for j in range(nv):
+        data.v1[j] = data.v1[j] if abs(data.v1[j]) >= GONE else 0.0
+        v_mid[j], data.V[3, j] = 0.5 * (data.v[j] + data.v1[j]), data.v1[j] - data.v[j]
+    multiply_nodes(data.M, layout.nodes, data.V[3], impulse)
+    for j in range(nv):
+        impulse[j] -= span.dt * data.h[j]
+    log[REACTIONS] = dot(v_mid, impulse)
+    fine, power = power_at(model, t, data.middle, v_mid, data.V[4])
+    log[FORCES] = span.dt * power
+    before = kinetic_before = 0.0
+    lifts = False
+    for i in range(len(data.q)):
+        lifts = lifts or data.q1[i] != data.moved[i]
+    if lifts:
+        said, before = potential_at(model, span.t_end, data.moved, none)
+        kept = mass_at(model, data.moved, none, data.M)
+        fine = fine and said and kept
+        multiply_nodes(data.M, layout.nodes, data.v1, impulse)
+        kinetic_before = 0.5 * dot(data.v1, impulse)
+    said, log[POTENTIAL] = potential_at(model, span.t_end, data.q1, none)
+    if not (fine and said and mass_at(model, data.q1, none, data.M)):
+        return FAULT
+    multiply_nodes(data.M, layout.nodes, data.v1, impulse)
+    log[KINETIC] = 0.5 * dot(data.v1, impulse)
+    log[LIFTED] = log[POTENTIAL] + log[KINETIC] - before - kinetic_before if lifts else 0.0
+    for k in range(len(layout.kind)):
+        if one_sided(layout, k):
+            log[GAP] = min(log[GAP], data.end.gap[k])
+    if impact(layout, data) and work_gain(layout, data, work, v_mid) > GAIN:
+        return GAINS
+    log[CONE] = note(layout, data, work, problem)
+    return DONE

@@ -1,0 +1,143 @@
+"""The compiled step against the interpreted one, which shares no code with it but the formulas of rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gaussdyn import MoreauJean, PlanarSystem, State, UserSystem, build
+from gaussdyn.errors import InputError
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, CoreStep
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.planar import Drag, HalfPlane, Hinge, Marker, PlanarBody, PlanarContact, Slider, Spring
+from gaussdyn.mechanics.user.system import Position
+
+SCENES = (
+    "belt_oscillator", "capstan", "chaplygin_sleigh", "double_pendulum_impact", "duffing_plane", "four_bar",
+    "leaving_sphere", "painleve_klein", "rimless_wheel", "rocking_block", "slack_string", "slider_clearance",
+    "turntable",
+)  # fmt: skip
+
+
+def largest_gap(stepper: MoreauJean, system: object, state: State, control: object = None) -> tuple[float, object]:
+    """Return by how much one step differs from that of the interpreted scheme, relative, and the step."""
+    ours = stepper.advance(system, state, state.t + 1.0, control=control)
+    plain = replace(stepper, compiled=False).advance(system, state, state.t + 1.0, control=control)
+    assert ours.solution.solved
+    assert plain.solution.solved
+    speed = max(np.abs(plain.state.v).max(), np.abs(state.v).max(), 1e-3)
+    place = max(np.abs(plain.state.q).max(), 1e-3)
+    off = np.abs(ours.state.v - plain.state.v).max() / speed, np.abs(ours.state.q - plain.state.q).max() / place
+    assert ours.reactions.keys() == plain.reactions.keys()
+    work = [ours.work.reactions - plain.work.reactions, ours.work.forces - plain.work.forces]
+    scale = abs(plain.work.reactions) + abs(plain.work.forces) + plain.energy[0] if plain.energy else 1.0
+    return max(*off, *(abs(w) / scale for w in work)), ours
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_steps_of_scenes_are_those_of_the_interpreted_scheme(name: str) -> None:
+    """Along a run of every kind of system and law: the same velocities, places, work, and the same rows that act."""
+    scene, kinds = build(name), set()
+    stepper, state = MoreauJean(dt=scene.dt), scene.state
+    for k in range(24):
+        off, step = largest_gap(stepper, scene.system, state, scene.control) if k % 4 == 0 else (0.0, None)
+        assert off <= 1e-9
+        state = (step or stepper.advance(scene.system, state, state.t + 1.0, control=scene.control)).state
+        kinds.add(type(step))
+    assert CoreStep in kinds
+
+
+def linked(lengths: list[float], mu: float, eps: float, angle: float, damping: float) -> PlanarSystem:
+    """Return a chain of rods on a slider above a floor, with a spring; its tips may touch the floor."""
+    bodies = [PlanarBody(name=f"r{k}", mass=1.0 + k, inertia=0.02 + 0.1 * a * a) for k, a in enumerate(lengths)]
+    floor = HalfPlane(name="floor", normal=(np.sin(angle), np.cos(angle)))
+    joints = [Slider(name="guide", a=Marker("r0"), b=Marker("ground", (0.0, 1.0)), direction=(1.0, 0.3))]
+    for k in range(1, len(lengths)):
+        ends = Marker(f"r{k}", (-lengths[k], 0.0)), Marker(f"r{k - 1}", (lengths[k - 1], 0.0))
+        joints.append(Hinge(name=f"h{k}", a=ends[0], b=ends[1]))
+    contacts = [
+        PlanarContact(point=Marker(f"r{k}", (a, 0.0), "tip"), plane=floor, mu=mu, eps_n=eps)
+        for k, a in enumerate(lengths)
+    ]
+    forces = [Spring(a=Marker("r0"), b=Marker("ground", (0.2, 0.9)), stiffness=30.0, length=0.1, damping=damping)]
+    forces.append(Drag(point=Marker(f"r{len(lengths) - 1}"), damping=0.5))
+    return PlanarSystem(bodies=bodies, contacts=contacts, forces=forces, joints=joints)
+
+
+@settings(max_examples=12)
+@given(
+    lengths=st.lists(st.floats(0.1, 0.6), min_size=1, max_size=3), mu=st.floats(0.0, 0.9), eps=st.floats(0.0, 0.8),
+    angle=st.floats(-0.4, 0.4), damping=st.floats(0.0, 3.0), turn=st.floats(-1.2, 1.2),
+)  # fmt: skip
+def test_random_linkages_with_contacts_step_as_the_interpreted_scheme(
+    lengths: list[float], mu: float, eps: float, angle: float, damping: float, turn: float
+) -> None:
+    """Whatever closes, bounces or slides on the way."""
+    system = linked(lengths, mu, eps, angle, damping)
+    joints = {"guide": 0.05} | {f"h{k}": turn for k in range(1, len(lengths))}
+    state = system.state(joints=joints, rates={"guide": 1.0})
+    stepper = MoreauJean(dt=2e-3)
+    for _ in range(60):
+        state = stepper.advance(system, state, 10.0).state
+    off, _step = largest_gap(stepper, system, state)
+    assert off <= 1e-8
+
+
+def test_many_steps_in_one_call_are_single_ones_bit_by_bit() -> None:
+    """However a run is cut into calls, and whatever else the system was asked in between."""
+    scene = build("rocking_block")
+    stepper, one = MoreauJean(dt=scene.dt), scene.state
+    for _ in range(200):
+        one = stepper.advance(scene.system, one, scene.t_end).state
+    kernels, many, taken = CompiledSystem.of(scene.system, scene.state), scene.state, 0
+    assert kernels is not None
+    while taken < 200:
+        done = kernels.advance_many(stepper, many, min(70, 200 - taken), t_max=scene.t_end, whole=False)
+        many, taken = done.state, taken + done.taken
+        stepper.advance(scene.system, scene.state, scene.t_end)
+    assert many.digest() == one.digest()
+
+
+def rod(fails: dict[str, object]) -> UserSystem:
+    """Return a pendulum of Python functions, whose force fails as told."""
+
+    def force(t: float, q: np.ndarray, v: np.ndarray, u: object = None) -> object:
+        """Return gravity."""
+        if t > fails.get("t", np.inf):
+            if isinstance(fails["with"], Exception):
+                raise fails["with"]
+            return fails["with"]
+        return np.array([0.0, -9.81])
+
+    length = Position(lambda t, q: float(np.hypot(*q)) - 1.0, kind="bilateral", name="rod")
+    return UserSystem(2, mass=np.eye(2), force=force, constraints=[length])
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"), [(ZeroDivisionError("user"), ZeroDivisionError), (np.array([np.nan, 0.0]), InputError),
+                          (np.zeros(3), InputError)],
+)  # fmt: skip
+def test_a_function_that_fails_in_mid_step_says_so_and_costs_nothing(answer: object, error: type[Exception]) -> None:
+    """It is raised as it was, and the system goes on from the state before."""
+    fails: dict[str, object] = {}
+    system, stepper = rod(fails), MoreauJean(dt=1e-2)
+    before = stepper.advance(system, State(q=np.array([1.0, 0.0]), v=np.zeros(2)), 1.0).state
+    fails |= {"t": 0.0, "with": answer}
+    with pytest.raises(error):
+        stepper.advance(system, before, 1.0)
+    fails.clear()
+    off, _step = largest_gap(stepper, system, before)
+    assert off <= 1e-12
+
+
+def test_systems_whose_contacts_come_and_go_are_left_to_others() -> None:
+    """Kernels here serve rows that are always the same."""
+    ball = PlanarBody(name="b", mass=1.0, inertia=0.1)
+    flying = PlanarSystem(bodies=[ball], contact=ContactLaw(mu=0.1))
+    assert CompiledSystem.of(flying, flying.state()) is not None
+    overhang = build("overhang")
+    assert CompiledSystem.of(overhang.system, overhang.state) is None

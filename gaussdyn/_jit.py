@@ -1,6 +1,11 @@
 """The one place that knows numba: compiled kernels, kept on disk (see `_cache`).
 
 Modules with kernels are imported at the first solve, never with the package.
+
+Records are named tuples of arrays and numbers that kernels take as one pointer. Passed by value a record of fifty
+arrays becomes hundreds of arguments, and minutes of compiling. A kernel gets the address of a block of words, one field
+after the other as numba lays out a named tuple, and reads what it uses; a field that is a record is again an address.
+Fields cannot be assigned; entries of arrays can.
 """
 
 from __future__ import annotations
@@ -14,15 +19,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import cgutils, config, event, typeinfer, types
-from numba.extending import intrinsic
+import numpy as np
+from numba.core import cgutils, config, event, typeinfer
+from numba.core import types as numba_types
+from numba.core.datamodel import models
+from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
 
 from ._cache import NEEDED, kernel_directory, reason, say
-from ._jit_records import RECORDS, register
-from ._jit_records import Held as Held
 
 F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R", bound=tuple[Any, ...])
+_IR: Any = cgutils.ir
+types: Any = numba_types
+RECORDS: dict[str, Any] = {}  # what signatures call records -> their types
+_TUPLES: dict[str, Any] = {}  # their named tuples
 
 
 class _Build(event.Listener):  # type: ignore[misc]
@@ -160,14 +172,98 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
 def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]:
     """Make a named tuple known to the signatures of kernels, by its own name; its fields are of these numba types.
 
-    Kernels are handed its address (`held`), or by value, which is for a few numbers.
+    Kernels are handed its address (`Held`), or by value, which is for a few numbers.
     """
 
     def known(cls: type[R]) -> type[R]:
-        register(cls, fields, by_value)
+        of = [eval(field, vars(types) | _TUPLES) for field in fields]
+        assert len(of) == len(cls._fields)  # type: ignore[attr-defined]
+        same = all(one == of[0] for one in of)
+        kind = types.NamedUniTuple(of[0], len(of), cls) if same else types.NamedTuple(of, cls)
+        _TUPLES[cls.__name__], RECORDS[cls.__name__] = kind, kind if by_value else Reference(kind)
         return cls
 
     return known
+
+
+class Reference(numba_types.Type):
+    """The address of a named tuple."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+        super().__init__(name=f"Reference({of})")
+
+
+class Held:
+    """A record in memory, as kernels take it.
+
+    Attributes
+    ----------
+    value : named tuple
+        Its arrays, which kernels read and write.
+    address : int
+    """
+
+    __slots__ = ("address", "kind", "value", "words")
+
+    def __init__(self, value: Any) -> None:
+        self.value, self.words = value, np.array(_words(value), dtype=np.int64)
+        self.kind, self.address = RECORDS[type(value).__name__], int(self.words.ctypes.data)
+
+
+def _words(value: Any) -> list[int]:
+    """Return a record as words: of an array no owner, size, size of an entry, address, shape, strides."""
+    if isinstance(value, np.ndarray):
+        assert value.flags.c_contiguous
+        return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
+    if isinstance(value, tuple):
+        return [word for part in value for word in _words(part)]
+    return [int(value)]
+
+
+@register_model(Reference)
+class _Model(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _IR.IntType(8).as_pointer())
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):  # type: ignore[misc]
+    key = Reference
+
+    def generic_resolve(self, reference: Any, name: str) -> Any:
+        """Return the type of a field."""
+        if name not in reference.of.fields:
+            return None
+        kind = reference.of.types[reference.of.fields.index(name)]
+        return Reference(kind) if isinstance(kind, types.BaseTuple) else kind
+
+
+@lower_getattr_generic(Reference)  # type: ignore[untyped-decorator]
+def _field(context: Any, builder: Any, reference: Any, value: Any, name: str) -> Any:
+    """Read a field."""
+    index = reference.of.fields.index(name)
+    kind = reference.of.types[index]
+    struct = builder.bitcast(value, context.get_value_type(reference.of).as_pointer())
+    zero, at = _IR.Constant(_IR.IntType(32), 0), _IR.Constant(_IR.IntType(32), index)
+    place = builder.gep(struct, [zero, at], inbounds=True)
+    if isinstance(kind, types.BaseTuple):
+        return builder.bitcast(place, _IR.IntType(8).as_pointer())
+    return impl_ret_borrowed(context, builder, kind, builder.load(place))
+
+
+@typeof_impl.register(Held)  # type: ignore[untyped-decorator]
+def _typeof(value: Held, context: Any) -> Any:
+    return value.kind
+
+
+@unbox(Reference)  # type: ignore[untyped-decorator]
+def _address(kind: Any, value: Any, context: Any) -> Any:
+    """Take the address out of a `Held`."""
+    number = context.pyapi.object_getattr_string(value, "address")
+    address = context.pyapi.long_as_voidptr(number)
+    context.pyapi.decref(number)
+    return NativeValue(address)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -175,7 +271,7 @@ def call_back(context: Any, address: Any, what: Any) -> Any:
     """Call the C function ``int64(int64)`` at an address, such as one of ctypes into Python."""
 
     def generate(target: Any, builder: Any, signature: Any, values: Any) -> Any:
-        kind = cgutils.ir.FunctionType(values[1].type, [values[1].type])
+        kind = _IR.FunctionType(values[1].type, [values[1].type])
         return builder.call(builder.inttoptr(values[0], kind.as_pointer()), [values[1]])
 
     return types.int64(address, what), generate
@@ -199,7 +295,7 @@ def caller(signature: str) -> Any:
             _status, result = target.call_conv.call_function(builder, callee, found.return_type, found.args, passed)
             return result
 
-        passed = types.StarArgTuple(found.args)  # type: ignore[attr-defined]
+        passed = types.StarArgTuple(found.args)
         return found.return_type(address, passed), generate
 
     return call

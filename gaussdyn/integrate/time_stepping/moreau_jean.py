@@ -26,6 +26,7 @@ from ..stepper import Control, Rebuilt, Step, Work, check_span, held_control
 from .fixed_point import solved
 from .impact_dissipation import lifted
 from .late_contacts import late, told
+from .rest_correction import GONE
 from .step_problem import Guess, ThetaProblem
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from .core.advance import CompiledSystem
 
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding
-GONE = 1e-120  # m/s, N s; what is left of a motion that has stopped would go on shrinking until its square vanishes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,6 +27,7 @@ REST = 1e-9  # of the speeds at hand: what may be left of none (if it is not, th
 SINGULAR = 1e-6  # smallest over largest diagonal entry of a Cholesky factor from which all motion is held
 ROUNDS = 8  # of cutting off what leaves a cone and restoring the momentum
 INSIDE = 1.0 - 1e-13  # of the friction bound: where cutting ends
+GONE = 1e-120  # m/s, N s; what is left of a motion that has stopped would go on shrinking until its square vanishes
 WORSE = 4.0  # times the residual: the reactions are other ones, and its rounding too
 
 

@@ -28,6 +28,8 @@ from ....contact.free_bodies.newton import (
 from ....contact.free_bodies.proximal import proximal_point
 from ....contact.free_bodies.structure import A1, A2, A3, block_multiply, relative_motion
 from ....linalg.block_lu import ORDERING, Ordering
+from ..fixed_point import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED
+from ..settling import hopeless, stalled
 from .active_contacts import (
     ACTS,
     HELD,
@@ -61,14 +63,7 @@ from .position_projection import CONTRARY, ITERATE, STATE, Iterate, StateArrays,
 from .rest_correction import settle, take_up
 
 DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS, UNLISTED = range(8)
-MAX_PASSES = 25  # with one set of contacts
 MOST_FACTORS = 60
-SETTLED = 1e-14
-STALLED = 1e-8
-JUMP = 64.0  # as in `passes`
-CLAIMED = 1e-10  # the same
-ROUGH = 1e-8  # residual that is enough before the last pass, as in `passes`
-FINER = 1e-3  # the same as a share of the last change
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
 POLISHED = 1e-6  # residuals from here on are Newton's to finish
 
@@ -334,17 +329,6 @@ def rest_bodies(
     return E, floor, factors
 
 
-@kernel("boolean(float64, float64, float64, int64)", borrows=True)
-def hopeless(change: float, last: float, earlier: float, left: int) -> bool:
-    """Return whether passes will not settle in those that are left, as in `passes`: by the mean factor of the last two.
-
-    Changes may swing as they fall, and those of the size of rounding count as stalled soon.
-    """
-    if not (change > STALLED and np.isfinite(last + earlier)):
-        return False
-    return bool(change * min(change / earlier, 1.0) ** (0.5 * left) > SETTLED)
-
-
 @kernel(f"float64({PROBLEM}, {WORK}, {ITERATE})", borrows=True)
 def residual_at_end(problem: Problem, work: Work, iterate: Iterate) -> float:
     """Return E of the impulses in the contact problem renewed for the end that they lead to, less its rounding."""
@@ -352,13 +336,6 @@ def residual_at_end(problem: Problem, work: Work, iterate: Iterate) -> float:
     scale, floor = without_impulses(problem, work, p, v, u, best)
     motion(problem, p, work[6], v, u)
     return residual(problem, scale, p, u) - floor
-
-
-@kernel("boolean(float64, float64, float64)", borrows=True)
-def stalled(change: float, last: float, earlier: float) -> bool:
-    """Return whether a change is all that rounding leaves, as in `passes`: it hovers, or is back after a jump."""
-    low, high = (0.5 * earlier, STALLED) if last > JUMP * change else (max(0.5 * last, 0.25 * earlier), JUMP * last)
-    return bool(low <= change <= min(high, STALLED))
 
 
 @kernel(

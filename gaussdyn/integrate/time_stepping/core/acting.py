@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
+from ..active_contacts import TOGETHER
+from ..position_projection import CLOSE
 from .evaluate import rows_at
 from .linear import dot, dot_abs
 from .records import (
@@ -21,9 +23,6 @@ from .records import (
     Rows,
     Span,
 )
-
-CLOSE = 1e-11  # m; as in `position_projection`
-TOGETHER = 1e-6  # of a step, as in `active_contacts`
 
 
 @kernel("boolean(Layout, int64)", borrows=True)
@@ -155,7 +154,7 @@ def leave_idle(layout: Layout, data: Data) -> bool:
     return some
 
 
-@kernel(f"boolean(Data, int64, int64, {A1})", borrows=True)
-def stopped(data: Data, first: int, row: int, tol: Array) -> bool:
+@kernel(f"boolean(Data, int64, {A1})", borrows=True)
+def stopped(data: Data, row: int, tol: Array) -> bool:
     """Return whether the law of a contact leaves it no speed: u_N is what rounding leaves of `tol`, shape (nv,)."""
     return bool(dot(data.seen.J[row], data.V[0]) + data.w[row] <= dot_abs(data.seen.J[row], tol))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from threading import get_ident
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....arrays import Array, vector
-from ....errors import InputError
 from ....mechanics.state import State
 from ....mechanics.system import System
 from ....programs.solution.residuals import Residuals
@@ -21,11 +20,30 @@ from ...contact_modes import acting_mode
 from ...stepper import Step, Work, near_of
 from ..compiled.energy_balance import Books
 from ..compiled.lazy_step import WORDS, CompiledSolution, CompiledStep, ManySteps, put
-from .records import FAULT, MASS, PLANAR, PROGRAM, Span
+from .records import (
+    CONE,
+    DONE,
+    E_,
+    FAULT,
+    FORCES,
+    GAP,
+    GOAL,
+    KINETIC,
+    LIFTED,
+    LOGGED,
+    PASSES,
+    PLANAR,
+    POTENTIAL,
+    PROGRAM,
+    REACTIONS,
+    Span,
+)
 from .row_model import Built, built, steady
 
 if TYPE_CHECKING:
     from ..moreau_jean import MoreauJean
+
+BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
 
 
 class CompiledSystem:
@@ -61,7 +79,9 @@ class CompiledSystem:
         state : State
             Some state of it: it is asked for its rows there.
         """
-        made = _compiled(system, get_ident())  # type: ignore[arg-type]
+        if not isinstance(system, Hashable):
+            return None
+        made = _compiled(system, get_ident())
         if not made:
             parts = built(system, state)
             made.append(None if parts is None else CompiledSystem(system, parts))
@@ -69,13 +89,12 @@ class CompiledSystem:
 
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step, by the kernels or, where they fail, by the interpreted scheme."""
-        taken = 0
+        log = np.zeros((0, LOGGED))
         if self.steady or near_of(self.system, state, dt) is self.system:
             self._load(state, control)
-            log, _q, _v, taken = self._run(stepper, np.array([[state.t, dt, t_end]]), stop=False)
-        if taken:
+            _code, log, *_ = self._run(stepper, np.array([[state.t, dt, t_end]]), stop=False)
+        if len(log):
             return self._step(stepper, state, self._state(t_end, state), dt, control, log[0])
-        self._last = None
         return replace(stepper, compiled=False).advance(self.system, state, t_end, control=control)
 
     def advance_many(
@@ -87,8 +106,12 @@ class CompiledSystem:
 
         spans = spans_of(stepper, state.t, n if self.steady else 0, t_max)
         self._load(state, control)
-        log, q, v, k = self._run(stepper, spans, stop=not whole)
-        spans, log, q, v = spans[:k], log[:k], q[:k], v[:k]
+        code, log, q, v = self._run(stepper, spans, stop=not whole)
+        if code != DONE and len(q):  # the step that failed has touched what is said of the last one
+            self._load(state, control)
+            _code, log, q, v = self._run(stepper, spans[: len(q)], stop=False)
+        k = len(q)
+        spans = spans[:k]
         last = None
         if k:
             end = self._state(float(spans[-1, 2]), state)
@@ -96,35 +119,29 @@ class CompiledSystem:
             if k > 1:
                 before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), self._memory(state))
             last = self._step(stepper, before, end, float(spans[-1, 1]), control, log[-1])
-        books = Books(*(log[:, c].copy() for c in range(5, 10)))
+        books = Books(*(log[:, c].copy() for c in BOOKS))
         return ManySteps(
-            state=state if last is None else last.state, spans=spans, E=log[:, 0], goal=log[:, 1], cone=log[:, 4],
-            path=("newton",) * k, factorisations=log[:, 2], passes=log[:, 2], gap=log[:, 3],
-            speed=np.abs(v).max(axis=1, initial=0.0), last=last, books=books,
+            state=state if last is None else last.state, spans=spans, E=log[:, E_], goal=log[:, GOAL],
+            cone=log[:, CONE], path=("newton",) * k, factorisations=log[:, PASSES], passes=log[:, PASSES],
+            gap=log[:, GAP], speed=np.abs(v).max(axis=1, initial=0.0), last=last, books=books,
         )  # fmt: skip
 
-    def _run(self, stepper: MoreauJean, spans: Array, stop: bool) -> tuple[Array, Array, Array, int]:
-        """Take steps; return their logs, q and v at their ends, and how many were taken.
+    def _run(self, stepper: MoreauJean, spans: Array, stop: bool) -> tuple[int, Array, Array, Array]:
+        """Take steps; return how that ended, and the logs of those that were taken, q and v at their ends.
 
-        Raises
-        ------
-        InputError
-            From a function of the system, or of a mass that is not positive definite.
+        What a function of the system raised is raised where no step was taken; else the next call meets it again.
         """
-
-        active, parts = stepper.activation, self.parts
+        active, parts, self._last = stepper.activation, self.parts, None
         n, (nq, nv) = len(spans), (self.system.nq, self.system.nv)
-        log, q, v, count = np.zeros((n, 16)), np.empty((n, nq)), np.empty((n, nv)), np.array([0, int(stop)])
+        log, q, v = np.zeros((n, LOGGED)), np.empty((n, nq)), np.empty((n, nv))
+        count = np.array([0, int(stop)], dtype=np.int64)
         rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
         code = self._take(*self._records, spans, rules, count, log, q, v)
-        if parts.answers is not None:
-            parts.answers.check(code == FAULT)
         taken = int(count[0])
-        if code == MASS and taken == 0 and not np.isfinite(parts.data.M).all():
-            raise InputError("mass(q)", "NaN", "finite numbers")
-        if code and taken:
-            self._last = None
-        return log, q, v, taken
+        error = None if parts.answers is None else parts.answers.error(code == FAULT)
+        if error is not None and (taken == 0 or not isinstance(error, Exception)):
+            raise error
+        return int(code), log[:taken], q[:taken], v[:taken]
 
     def _load(self, state: State, control: Array | None) -> None:
         """Put the control and, unless it stands there already, the state into the arrays of the kernels."""
@@ -188,16 +205,17 @@ class CoreStep(CompiledStep):
         stepper: MoreauJean, kernels: CompiledSystem, ends: tuple[State, State], dt: float, control: Array | None,
         p: Mapping[str, Array], modes: Mapping[str, int], log: Array,
     ) -> CoreStep:  # fmt: skip
-        """Return the step between two states; `log` as in `step`."""
-        E, _goal, _passes, _gap, cone, kinetic, potential, reactions, forces, lifted = log[:10].tolist()
+        """Return the step between two states; `log` as in `records`."""
+        kinetic, potential, reactions, forces, lifted = log[list(BOOKS)].tolist()
+        done = Work(reactions=reactions, forces=forces, projection=lifted)
+        figures = Residuals(E=float(log[E_]), cone=float(log[CONE]))
         step = object.__new__(CoreStep)
         said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
         said |= {"unsettled": "", "restitution": 1.0, "changes": None, "impacts": (), "ends": ""}
-        said |= {"energy": (kinetic, potential), "work": Work(reactions=reactions, forces=forces, projection=lifted)}
+        said |= {"energy": (kinetic, potential), "work": done}
         said |= {"modes": {id: acting_mode(WORDS[m]) for id, m in modes.items()}, "_mode": modes}
-        said |= {"_figures": (E, cone, 1.0), "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
+        said |= {"_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
         put(step, said)
-        figures = Residuals(E=E, cone=cone)
         put(step, {"solution": CompiledSolution.of(step, Status.SOLVED, ends[1].v, figures)})
         return step
 
@@ -212,6 +230,6 @@ def _numbered(ids: tuple[str, ...]) -> Mapping[str, int]:
 
 
 @lru_cache(maxsize=32)
-def _compiled(system: System, thread: int) -> list[CompiledSystem | None]:
+def _compiled(system: Hashable, thread: int) -> list[CompiledSystem | None]:
     """Return where the one of a system and a thread is put once it is made."""
     return []

@@ -19,6 +19,7 @@ from ....linalg.sparse_rows import ROWS
 from ....programs.blocks.small.attempts import first_attempts, one_alone
 from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, natural
 from ....programs.solution.residual_kernels import block_mode
+from ....programs.solution.residuals import BORDER
 from .linear import cholesky, cholesky_solve, dot, solve_nodes
 from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, UNILATERAL, Data, Layout, Rows
 
@@ -27,11 +28,9 @@ FRICTIONLESS, COULOMB, GUIDED, CAPPED, ROLLING = 0, 1, 2, 5, 6  # codes of `prog
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
 TRIMMED = 1e-9  # of a friction limit: what is above it by less is rounding
-INSIDE = 1.0 - 2.0**-52
 MOST_STEPS = 60  # proximal Newton steps
 READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 ACTIVE, INACTIVE = 4, 5  # modes beside those of `block_mode`
-BORDER = 1e-8  # of |rho q|: what lies that near the border of two modes is in neither, as in `programs.solution`
 
 
 @record("int64", I1, I1, I1, I1, I1, A2, A2, A2, A2, A2, A1, I1, I1, A3, A1, A1, A1, A1, A1, A1, A2)
@@ -312,7 +311,7 @@ def trim(problem: Problem, most: float) -> bool:
         if limit < size <= (1.0 + most) * limit:
             some = True
             for i in range(first, end):
-                problem.r[i] *= INSIDE * limit / size
+                problem.r[i] *= (1.0 - EPS) * limit / size
     return some
 
 

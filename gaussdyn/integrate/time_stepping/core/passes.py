@@ -8,6 +8,9 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
+from ..fixed_point import FINER, MAX_PASSES, ROUGH, SETTLED
+from ..settling import hopeless, stalled
+from ..step_problem import CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped
 from .contact_problem import Problem, assemble, gather, solve
 from .evaluate import force_at, move, rows_at
@@ -32,14 +35,6 @@ from .records import (
 )
 from .standstill import bring_to_rest
 
-MAX_PASSES = 25
-SETTLED = 1e-14  # relative change of the data of the contact problem at which its answer is taken
-ROUGH, FINER = 1e-8, 1e-3  # residual E of a problem that is not the last one: at most, and of the last change
-LOOSER = 0.05  # weight of rates beside momentum
-STALLED = 1e-8  # relative change where rounding may allow no further gain
-JUMP = 64.0  # factor by which a change is no longer like the last one
-SLOW = 1e-9  # of the speeds at hand: what is left of a normal rate that the law makes zero
-CANCELS = 1e-12  # of the speeds that impulses would bring about one by one
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
 
@@ -51,8 +46,8 @@ class Work(NamedTuple):
     Attributes
     ----------
     K : Array, shape (nv, nv)
-    slope : Array, shape (nv, nv)
-        M - theta dt dh/dv.
+    inverse : Array, shape (nv, nv)
+        Of M - theta dt dh/dv.
     mean, speed, hu, wu : Array
         Mean velocity; largest speeds at hand; force and w of the last pass.
     size : Array, shape (n,)
@@ -64,7 +59,7 @@ class Work(NamedTuple):
     """
 
     K: Array
-    slope: Array
+    inverse: Array
     mean: Array
     speed: Array
     hu: Array
@@ -84,8 +79,8 @@ def room(n: int, m: int, nv: int) -> Work:
     return Work._make([*square, *vectors, np.zeros(m), np.zeros(n), numbers[0], np.zeros(n), *numbers[1:]])
 
 
-@kernel(f"void(Layout, Data, Work, Push, float64, {A1}, boolean)", borrows=True)
-def aim(layout: Layout, data: Data, work: Work, push: Push, rest: float, tol: Array, first: bool) -> None:
+@kernel(f"void(Layout, Data, Push, float64, {A1}, boolean)", borrows=True)
+def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, first: bool) -> None:
     """Put the gaps with which contacts shall end: those that the law leaves no speed, NaN for others.
 
     `tol` are the speeds that are rounding; in the first pass the contacts that pushed in the last step count.
@@ -95,7 +90,7 @@ def aim(layout: Layout, data: Data, work: Work, push: Push, rest: float, tol: Ar
         row = layout.start[k]
         if not (data.acts[k] and one_sided(layout, k)):
             continue
-        still = data.p[row] > 0.0 if first else stopped(data, row, row, tol)
+        still = data.p[row] > 0.0 if first else stopped(data, row, tol)
         if still:
             rebounds = False
             for i in range(row, layout.start[k + 1]):
@@ -104,8 +99,8 @@ def aim(layout: Layout, data: Data, work: Work, push: Push, rest: float, tol: Ar
             push.target[k] = data.mid.law[k, EPS_N] ** 2 * before if rebounds else 0.0
 
 
-@kernel("void(Layout, Data, Work)", borrows=True)
-def rounded_speeds(layout: Layout, data: Data, work: Work) -> None:
+@kernel("void(Data, Work)", borrows=True)
+def rounded_speeds(data: Data, work: Work) -> None:
     """Put into V[7] what rounding may leave of the speeds: of those at hand, and of impulses that cancel."""
     nv, tol, reach = len(data.v), data.V[7], data.V[8]
     for j in range(nv):
@@ -133,9 +128,9 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
     if not force_along(model, data, work, span):
         return FAULT
     if not first:
-        rounded_speeds(layout, data, work)
+        rounded_speeds(data, work)
     if span.project:
-        aim(layout, data, work, push, rest, data.V[7], first)
+        aim(layout, data, push, rest, data.V[7], first)
     if not move(model, data.q, work.mean, span.dt, data.moved):
         return FAULT
     for i in range(len(data.q)):
@@ -189,23 +184,27 @@ def measure_rows(layout: Layout, data: Data, work: Work, problem: Problem) -> No
         work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))
 
 
-@kernel("boolean(Model, Data, Work, Span)", borrows=True)
-def take_slope(model: Model, data: Data, work: Work, span: Span) -> bool:
-    """Put the inverse of M - theta dt dh/dv at the mean velocity, by differences; False if a function failed."""
+@kernel("int64(Model, Data, Work, Span)")
+def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
+    """Put the inverse of M - theta dt dh/dv at the mean velocity, by differences; UNSETTLED if there is none."""
     nv, h, v, t = len(data.v), data.V[10], work.mean, span.t + (1.0 - span.theta) * span.dt
     for k in range(nv):
         step = np.sqrt(EPS) * max(1.0, abs(v[k]))
         kept = v[k]
         v[k] = kept + step
         if not force_at(model, t, data.middle, v, h):
-            return False
+            return FAULT
         v[k] = kept
         for i in range(nv):
-            work.slope[i, k] = data.M[i, k] - span.theta * span.dt * (h[i] - data.h[i]) / step
-    return True
+            work.inverse[i, k] = data.M[i, k] - span.theta * span.dt * (h[i] - data.h[i]) / step
+    try:
+        work.inverse[:] = np.linalg.inv(work.inverse)
+    except Exception:  # singular
+        return UNSETTLED
+    return DONE
 
 
-@kernel("boolean(Model, Data, Work, Span)")
+@kernel("boolean(Model, Data, Work, Span)", borrows=True)
 def follow_force(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put v1 with M (v1 - v) = dt h(mean velocity of v and v1) + J^T p, by Newton's method; False if it failed."""
     nv, push, short, last = len(data.v), data.V[11], data.V[12], np.inf
@@ -214,7 +213,6 @@ def follow_force(model: Model, data: Data, work: Work, span: Span) -> bool:
     multiply_nodes(data.M, model.layout.nodes, short, push)
     for j in range(nv):
         push[j] -= span.dt * data.h[j]
-    inverse = np.linalg.inv(work.slope)
     for _ in range(12):
         if not force_along(model, data, work, span):
             return False
@@ -227,7 +225,7 @@ def follow_force(model: Model, data: Data, work: Work, span: Span) -> bool:
         for i in range(nv):
             s = 0.0
             for j in range(nv):
-                s += inverse[i, j] * short[j]
+                s += work.inverse[i, j] * short[j]
             data.V[14, i], size = s, max(size, abs(s))
         if not size < 0.5 * last:
             break
@@ -238,21 +236,6 @@ def follow_force(model: Model, data: Data, work: Work, span: Span) -> bool:
         if size <= 0.25 * EPS * top:
             break
     return True
-
-
-@kernel("boolean(float64, float64, float64)", borrows=True)
-def stalls(change: float, last: float, earlier: float) -> bool:
-    """Return whether a change is all that rounding leaves, as in `fixed_point`: it hovers, or is back after a jump."""
-    low, high = (0.5 * earlier, STALLED) if last > JUMP * change else (max(0.5 * last, 0.25 * earlier), JUMP * last)
-    return bool(low <= change <= min(high, STALLED))
-
-
-@kernel("boolean(float64, float64, float64, int64)", borrows=True)
-def hopeless(change: float, last: float, earlier: float, left: int) -> bool:
-    """Return whether passes will not settle in those that are left, by the mean factor of the last two."""
-    if not (change > STALLED and np.isfinite(last + earlier)):
-        return False
-    return bool(change * min(change / earlier, 1.0) ** (0.5 * left) > SETTLED)
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
@@ -289,7 +272,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
         if change != change:
             return UNSETTLED
         if data.log[GOAL] >= data.log[E_]:
-            if change <= SETTLED or (fine and stalls(change, last, earlier)):
+            if change <= SETTLED or (fine and stalled(change, last, earlier)):
                 for j in range(nv):
                     data.v1[j] = data.V[0, j]
                 return OVERLAP if code == OVERLAP else DONE
@@ -297,10 +280,10 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
         else:
             fine = False
         if k == 1 and not follows and change > SLUGGISH * last:
-            follows = take_slope(model, data, work, span)
-            if not follows:
-                return FAULT
-            change = np.inf
+            code = take_slope(model, data, work, span)
+            if code != DONE:
+                return code
+            follows, change = True, np.inf
         elif k > 2 and change > STIFF * last and follows and not fine and change > ROUGH:
             return UNSETTLED
         if hopeless(change, last, earlier, MAX_PASSES - k):

@@ -8,17 +8,14 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
-from .acting import CLOSE, in_place
+from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST
+from ..projection_program import ROUNDS, SOFT
+from .acting import in_place
 from .evaluate import move, rows_at
 from .linear import cholesky, cholesky_solve, dot, solve_nodes
 from .records import BILATERAL, BILATERAL_CONTACT, Data, Layout, Model, Span
 
-ALLOWED = 1e-10  # m; a step that ends with more than this has failed
-PASSES = 20
-SLOWEST = 0.25  # fall of the violation in three passes: what falls less has gaps to hold that no place has together
-ROUNDING = 32.0 * 2.0**-52  # of the coordinates, relative: no gap can be smaller
-SOFT = 1e-7  # compliance of a gap that pushes, as in `projection_program`
-ROUNDS, MOST_FACTORS = 20, 30
+MOST_SETS = 30  # of gaps that push, tried in one round
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
@@ -134,7 +131,7 @@ def least_shift(push: Push, m: int) -> bool:
 @kernel("boolean(Push, int64)", borrows=True)
 def squeeze(push: Push, m: int) -> bool:
     """Put the pushes at the minimum of 1/2 p.W p + gap.p + SOFT / 2 |p - centre|^2, p >= 0 where not held."""
-    for _ in range(MOST_FACTORS):
+    for _ in range(MOST_SETS):
         k = 0
         for i in range(m):
             if push.acts[i]:

@@ -19,7 +19,7 @@ CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 
 
 class Answers:
-    """Answers the questions of kernels about systems of nq coordinates; an exception is kept until `check` raises it.
+    """Answers the questions of kernels about systems of nq coordinates; an exception is kept until `error` asks.
 
     `asks` are what to call with (t, q, v), by number (`evaluate.ASK_..`).
     """
@@ -31,16 +31,13 @@ class Answers:
         address = ctypes.cast(self._call, ctypes.c_void_p).value
         self.callback = Callback(address or 0, np.zeros(1 + nq + nv), np.zeros(max(nq, nv, 1)))
 
-    def check(self, failed: bool) -> None:
-        """Raise what a function raised, if one failed; Ctrl-C where nothing is known of it.
+    def error(self, failed: bool) -> BaseException | None:
+        """Return what a function raised, if one failed; Ctrl-C where nothing is known of it.
 
         Python drops an interrupt that comes while it enters or leaves a callback: then there is no answer, nor error.
         """
         error, self._error = self._error, None
-        if error is not None:
-            raise error
-        if failed:
-            raise KeyboardInterrupt("Ctrl-C was pressed")
+        return KeyboardInterrupt("Ctrl-C was pressed") if failed and error is None else error
 
     def _answer(self, what: int) -> int:
         """Answer one question; 0: a function failed."""

@@ -15,7 +15,8 @@ POSITION, VELOCITY = range(2)  # levels, in the order of `rows.LEVELS`
 MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(6)  # columns of `Rows.law`; for dry rows MU_S holds the cap at rest
 PLANAR, PROGRAM, CALLBACK = range(3)  # who evaluates
 DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS = range(8)  # how a step ended
-E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # `Data.log`
+E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
+LOGGED = 11
 
 
 @record(A1, A1, A2, A2)
@@ -161,7 +162,7 @@ class Data(NamedTuple):
         At the start, the middle and the end; `seen`: at the middle for the mean velocity.
     V : Array, shape (16, nv)
         Work space.
-    log : Array, shape (16,)
+    log : Array, shape (11,)
         See `E_` and its followers.
     """
 

@@ -22,6 +22,7 @@ from .records import (
     CAP,
     EPS_N,
     EPS_T,
+    LOGGED,
     MU,
     MU_R,
     MU_S,
@@ -67,9 +68,9 @@ def built(system: System, state: State) -> Built | None:
     They serve every system whose constraints are always the same, but not those that bind accelerations.
     """
     who = _who(system)
-    if system.nv > LARGEST or (who == CALLBACK and _taken_apart(system)):
+    if system.nv > LARGEST or (who == CALLBACK and _left_to_others(system)):
         return None
-    if not steady(system) and near_of(system, state, 0.0) is not system:
+    if near_of(system, state, 0.0) is not system:
         return None
     found = rows_of(system, state.t, state.q, state.v)
     if any(row.level == "acceleration" for row in found):
@@ -101,7 +102,7 @@ def _who(system: System) -> int:
     return PROGRAM if type(system) is LagrangianSystem else CALLBACK
 
 
-def _taken_apart(system: System) -> bool:
+def _left_to_others(system: System) -> bool:
     """Return whether a system is one for the interpreted scheme: it lists contacts late, or gives dh/dv itself."""
     return hasattr(system, "taking") or hasattr(system, "force_gradient")
 
@@ -132,7 +133,7 @@ def _data(system: System, layout: Layout) -> Data:
     return Data(
         places[0], speeds[0], places[1], speeds[1], places[2], places[3], impulses[0], impulses[1], acts, joined,
         impulses[2], np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros(nv), impulses[3], begin, mid, end, seen,
-        np.zeros((15, nv)), np.zeros(16),
+        np.zeros((15, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 
 

@@ -6,15 +6,12 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
+from ..rest_correction import INSIDE, REST, ROUNDS, WORSE
 from .contact_problem import Problem, residual, weight
 from .linear import cholesky, cholesky_solve, dot, dot_abs, multiply_nodes
 from .records import CONTACT, MU, MU_S, Data, Layout
 
-REST = 1e-9  # of the speeds at hand: what may be left of none
 SINGULAR = 1e-12  # least pivot over diagonal from which all motion is held
-ROUNDS = 8  # of cutting off what leaves a cone and restoring the momentum
-INSIDE = 1.0 - 1e-13  # of the friction bound: where cutting ends
-WORSE = 4.0  # times the residual: the reactions are other ones, and its rounding too
 
 
 @kernel("UniTuple(int64, 2)(Layout, Data, Problem, int64)", borrows=True)

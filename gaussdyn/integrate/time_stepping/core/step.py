@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from ...._jit import A2, I1, kernel
 from ....arrays import Array, IntArray
+from ..fixed_point import MAX_PASSES
 from .acting import find_acting, find_late, join, leave_idle
 from .contact_problem import Problem
 from .evaluate import force_at, mass_at, move, rows_at
 from .linear import dot, factor_nodes, multiply_nodes, solve_nodes
-from .passes import MAX_PASSES, Work, settle
+from .passes import Work, settle
 from .projection import Push
 from .records import CHANGED, DONE, FAULT, MASS, OVERLAP, PASSES, UNSETTLED, Data, Layout, Model, Span
 from .step_end import finish
@@ -120,7 +121,8 @@ def take_steps(
             data.q[i] = places[s, i] = data.q1[i]
         for j in range(len(data.v)):
             data.v[j] = speeds[s, j] = data.v1[j]
-        log[s] = data.log
+        for i in range(len(data.log)):
+            log[s, i] = data.log[i]
         count[0] = s + 1
         if count[1] and data.log[CHANGED] > 0.0:
             return DONE

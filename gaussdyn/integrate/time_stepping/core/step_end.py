@@ -5,6 +5,8 @@ from __future__ import annotations
 from ...._jit import A1, kernel
 from ....arrays import Array
 from ...impact.restitution_scaling import GAIN
+from ..impact_dissipation import SMALL
+from ..rest_correction import GONE
 from .acting import one_sided
 from .contact_problem import INACTIVE, Problem, note_modes
 from .evaluate import mass_at, potential_at, power_at
@@ -29,8 +31,6 @@ from .records import (
 )
 
 DEGENERATE = 3  # a mode, as in `programs.solution.residual_kernels`
-SMALL = 1e-10  # of the kinetic energy: gain of one step that is not worth a word
-GONE = 1e-120  # m/s, N s; what is left of a motion that has stopped
 
 
 @kernel("boolean(Layout, Data)", borrows=True)

@@ -141,3 +141,55 @@ def test_systems_whose_contacts_come_and_go_are_left_to_others() -> None:
     assert CompiledSystem.of(flying, flying.state()) is not None
     overhang = build("overhang")
     assert CompiledSystem.of(overhang.system, overhang.state) is None
+
+
+def test_what_a_call_says_of_its_last_step_is_not_that_of_the_one_that_failed() -> None:
+    """Where the crank lies flat kernels hand a step back: the one before it keeps its own impulses and modes."""
+    scene = build("equal_crank")
+    stepper, state, steps = MoreauJean(dt=scene.dt), scene.state, []
+    while all(isinstance(step, CoreStep) for step in steps):
+        steps.append(stepper.advance(scene.system, state, scene.t_end))
+        state = steps[-1].state
+    kernels = CompiledSystem.of(scene.system, scene.state)
+    assert kernels is not None
+    many, last = kernels.advance_many(stepper, scene.state, len(steps) + 5, t_max=scene.t_end), steps[-2]
+    assert many.taken == len(steps) - 1
+    assert many.last is not None
+    assert many.last.modes == last.modes
+    assert many.last.reactions.keys() == last.reactions.keys()
+    for key, p in last.reactions.items():
+        np.testing.assert_array_equal(many.last.reactions[key], p)
+    assert many.state.digest() == last.state.digest()
+
+
+def test_steps_before_an_error_in_the_same_call_are_kept() -> None:
+    """The error comes with the next call; the state with which the failed call began can be begun with again."""
+    fails: dict[str, object] = {}
+    system, stepper, start = rod(fails), MoreauJean(dt=1e-2), State(q=np.array([1.0, 0.0]), v=np.zeros(2))
+    kernels = CompiledSystem.of(system, start)
+    assert kernels is not None
+    whole = kernels.advance_many(stepper, start, 20)
+    fails |= {"t": 0.1, "with": ZeroDivisionError("user")}
+    some = kernels.advance_many(stepper, start, 20)
+    assert 0 < some.taken < whole.taken
+    with pytest.raises(ZeroDivisionError):
+        stepper.advance(system, some.state, 1.0)
+    fails.clear()
+    again = kernels.advance_many(stepper, start, 20)
+    assert again.state.digest() == whole.state.digest()
+
+
+def test_a_system_that_cannot_be_hashed_steps_as_well() -> None:
+    """Kernels are kept by system; one that says when it equals another may have no hash."""
+
+    class Equal(UserSystem):
+        """A system with equality."""
+
+        def __eq__(self, other: object) -> bool:
+            return self is other
+
+        __hash__ = None  # type: ignore[assignment]
+
+    step = MoreauJean(dt=1e-2).advance(Equal(1, [[1.0]], [-1.0]), State(q=[0.0], v=[0.0]), 1.0)
+    assert step.solution.solved
+    assert step.state.v[0] == pytest.approx(-1e-2)

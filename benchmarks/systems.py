@@ -1,4 +1,4 @@
-"""Compiled steps of planar, Lagrangian and Python systems beside the interpreted scheme: CPU time on one thread.
+"""Compiled steps of systems of all kinds beside the interpreted scheme: CPU time on one thread.
 
 us per step: many steps in one call, one by one from Python, and interpreted (which takes the same steps); medians of
 rounds that take turns. E is the largest residual of the laws, recomputed from the impulses, gap the lowest one.
@@ -14,14 +14,18 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
+from mechanisms import chain, quadruped
+
 from gaussdyn import MoreauJean, build
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
 from gaussdyn.mechanics.state import State
+from gaussdyn.mechanics.system import System
 
 ROUNDS, FEW = 5, 20
 SCENES = (
     "pendulum", "incline", "rocking_block", "zeno_ball", "coulomb_oscillator", "double_pendulum_impact", "four_bar",
-    "andrews_squeezer", "capstan", "arch", "chaplygin_sleigh", "slider_crank", "woodpecker",
+    "andrews_squeezer", "capstan", "arch", "chaplygin_sleigh", "slider_crank", "woodpecker", "chain 1", "chain 5",
+    "chain 20", "quadruped",
 )  # fmt: skip
 
 
@@ -38,19 +42,30 @@ def walk(stepper: MoreauJean, kernels: CompiledSystem, state: State, end: float,
         state = stepper.advance(kernels.system, state, end).state
 
 
+def named(name: str) -> tuple[System, State, float]:
+    """Return a scene, or a mechanism as "chain 5", with its step."""
+    kind, _, number = name.partition(" ")
+    if kind == "chain":
+        return *chain(int(number)), 2e-3
+    if kind == "quadruped":
+        return *quadruped(), 1e-3
+    scene = build(name)
+    return scene.system, scene.state, scene.dt
+
+
 def row(name: str, steps: int) -> str:
     """Return one line of the table."""
-    scene = build(name)
-    kernels, stepper = CompiledSystem.of(scene.system, scene.state), MoreauJean(dt=scene.dt)
+    system, state, dt = named(name)
+    kernels, stepper = CompiledSystem.of(system, state), MoreauJean(dt=dt)
     assert kernels is not None
-    plain, end, times = replace(stepper, compiled=False), scene.state.t + 2.0 * steps * scene.dt, ([], [], [])
-    kernels.advance_many(stepper, scene.state, 2, t_max=end)
-    done = kernels.advance_many(stepper, scene.state, steps, t_max=end)
+    plain, end, times = replace(stepper, compiled=False), state.t + 2.0 * steps * dt, ([], [], [])
+    kernels.advance_many(stepper, state, 2, t_max=end)
+    done = kernels.advance_many(stepper, state, steps, t_max=end)
     count = done.taken
     for _ in range(ROUNDS):
-        times[0].append(timed(lambda: kernels.advance_many(stepper, scene.state, count, t_max=end)) / count)
-        times[1].append(timed(lambda: walk(stepper, kernels, scene.state, end, count)) / count)
-        times[2].append(timed(lambda: walk(plain, kernels, scene.state, end, min(count, FEW))) / min(count, FEW))
+        times[0].append(timed(lambda: kernels.advance_many(stepper, state, count, t_max=end)) / count)
+        times[1].append(timed(lambda: walk(stepper, kernels, state, end, count)) / count)
+        times[2].append(timed(lambda: walk(plain, kernels, state, end, min(count, FEW))) / min(count, FEW))
     many, one, slow = (statistics.median(values) for values in times)
     figures = f"{many:9.1f}{one:9.1f}{slow:12.0f}{slow / many:8.0f}"
     return f"{name:24s}{figures}{done.passes.mean():8.1f}{done.E.max():10.1e}{done.gap.min():10.1e}"

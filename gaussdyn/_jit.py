@@ -186,6 +186,20 @@ def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]
     return known
 
 
+def nothing(cls: type[R]) -> R:
+    """Return a record of empty arrays and zeros."""
+    made: R = _nothing(_TUPLES[cls.__name__])
+    return made
+
+
+def _nothing(kind: Any) -> Any:
+    if isinstance(kind, types.BaseTuple):
+        return kind.instance_class._make([_nothing(part) for part in kind.types])
+    if isinstance(kind, types.Array):
+        return np.zeros((0,) * kind.ndim, dtype=str(kind.dtype))
+    return 0
+
+
 class Reference(numba_types.Type):
     """The address of a named tuple."""
 

@@ -103,10 +103,10 @@ class Winding:
             return None
         return cls(readings, *readings.angles(state.q, state.v))
 
-    def follow(self, state: State, dt: float) -> None:
-        """Go on to the state at the end of a step of length dt (s)."""
+    def follow(self, q: Array, v: Array, dt: float) -> None:
+        """Go on to (q, v) at the end of a step of length dt (s)."""
         if self.readings.angles is not None:
-            angle, rate = self.readings.angles(state.q, state.v)
+            angle, rate = self.readings.angles(q, v)
             expected = self.angle + 0.5 * dt * (self.rate + rate)
             self.angle, self.rate = angle + math.tau * np.round((expected - angle) / math.tau), rate
 

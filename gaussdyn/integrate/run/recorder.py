@@ -177,7 +177,7 @@ class Recorder:
         self.totals.book.add(self.system, step.state, step.work, step.energy)
         self.extra, self.last, self.final = extra, step, step.state
         if self.winding is not None:
-            self.winding.follow(step.state, step.dt)
+            self.winding.follow(step.state.q, step.state.v, step.dt)
         self._note(step, found)
         if self.count % self.save == 0:
             self.piece.saved.append(self._saved(step))
@@ -194,6 +194,8 @@ class Recorder:
             totals.book.enter(kinetic, potential, done, speed)
             totals.note_step(E, cone, solved=True)
             totals.note_gap(gap)
+        for k in range(n if self.winding is not None else 0):
+            self.winding.follow(many.q[k], many.v[k], float(many.spans[k, 1]))  # type: ignore[union-attr]
         for name, values in (("t", many.spans[:n, 2]), ("dt", many.spans[:n, 1]), ("E", many.E[:n])):
             piece.numbers[name].extend(values.tolist())
         piece.numbers["friction_margin"].extend([math.nan] * n)

@@ -155,9 +155,8 @@ class MoreauJean:
         from .compiled.free_bodies import CompiledBodies
         from .core.advance import CompiledSystem
 
-        if isinstance(system, SpatialSystem):
-            return CompiledBodies.of(system)
-        return CompiledSystem.of(system, state)
+        free = CompiledBodies.of(system) if isinstance(system, SpatialSystem) else None
+        return CompiledSystem.of(system, state) if free is None else free
 
     def problem(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> ThetaProblem:
         """Return what the step from a state is to solve."""

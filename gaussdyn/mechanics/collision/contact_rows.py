@@ -10,7 +10,20 @@ from .feature_kinematics import A1, A2, add_body, contact_frame, feature_geometr
 from .primitives import A3, I1, I2
 
 
-@kernel(f"void({A1}, {A1}, {A2}, {A3}, {A2}, {A2}, {A3})")
+@kernel(f"void({A1}, {A2}, {A3})", borrows=True)
+def body_poses(q: Array, x: Array, R: Array) -> None:
+    """Put the mass centres (n + 1, 3) and axes (n + 1, 3, 3) of n bodies; the last entries are left alone."""
+    for k in range(len(q) // 7):
+        w, a, b, c = q[7 * k + 3], q[7 * k + 4], q[7 * k + 5], q[7 * k + 6]
+        s = 2.0 / (w * w + a * a + b * b + c * c)  # as linalg.rotations.matrix_of, to the last bit
+        R[k, 0, 0], R[k, 0, 1], R[k, 0, 2] = 1.0 - s * (b * b + c * c), s * (a * b - w * c), s * (a * c + w * b)
+        R[k, 1, 0], R[k, 1, 1], R[k, 1, 2] = s * (a * b + w * c), 1.0 - s * (a * a + c * c), s * (b * c - w * a)
+        R[k, 2, 0], R[k, 2, 1], R[k, 2, 2] = s * (a * c - w * b), s * (b * c + w * a), 1.0 - s * (a * a + b * b)
+        for i in range(3):
+            x[k, i] = q[7 * k + i]
+
+
+@kernel(f"void({A1}, {A1}, {A2}, {A3}, {A2}, {A2}, {A3})", borrows=True)
 def body_motions(q: Array, v: Array, x: Array, R: Array, velocity: Array, omega: Array, turn: Array) -> None:
     """Fill in how n bodies move, from q (7 n,) and v (6 n,); further entries, of the ground, are left alone.
 
@@ -21,14 +34,10 @@ def body_motions(q: Array, v: Array, x: Array, R: Array, velocity: Array, omega:
     R, turn : Array, shape (n + 1, 3, 3) and (n + 1, 3, 6)
         Body axes in space; omega = turn times the six velocities of the body.
     """
+    body_poses(q, x, R)
     for k in range(len(q) // 7):
-        w, a, b, c = q[7 * k + 3], q[7 * k + 4], q[7 * k + 5], q[7 * k + 6]
-        s = 2.0 / (w * w + a * a + b * b + c * c)  # as linalg.rotations.matrix_of, to the last bit
-        R[k, 0, 0], R[k, 0, 1], R[k, 0, 2] = 1.0 - s * (b * b + c * c), s * (a * b - w * c), s * (a * c + w * b)
-        R[k, 1, 0], R[k, 1, 1], R[k, 1, 2] = s * (a * b + w * c), 1.0 - s * (a * a + c * c), s * (b * c - w * a)
-        R[k, 2, 0], R[k, 2, 1], R[k, 2, 2] = s * (a * c - w * b), s * (b * c + w * a), 1.0 - s * (a * a + b * b)
         for i in range(3):
-            x[k, i], velocity[k, i], omega[k, i] = q[7 * k + i], v[6 * k + i], 0.0
+            velocity[k, i], omega[k, i] = v[6 * k + i], 0.0
             for j in range(3):
                 turn[k, i, 3 + j] = R[k, i, j]
                 omega[k, i] += R[k, i, j] * v[6 * k + 3 + j]

@@ -112,6 +112,11 @@ class SpatialSystem:
         """Number of velocities."""
         return 6 * len(self.bodies)
 
+    @property
+    def joint_table(self) -> Joints:
+        """Its joints, and what acts on their coordinates."""
+        return self._bonds
+
     def mass(self, q: Array) -> Array:
         """Return M, shape (nv, nv): blocks m I and the inertia in body axes, kg and kg m^2; the same for all q."""
         return self.layout.mass
@@ -219,6 +224,10 @@ class SpatialSystem:
         contacts = self.contacts if self.contacts.frozen else self.contacts.near(q, v, 0.0, 0.0, q)
         rows = (*self._bonds.rows(motion), *contacts.rows(q, v))
         return tuple(sorted(rows, key=lambda row: row.id))
+
+    def joint_rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
+        """Return the rows of joints, and of what acts on them, at (t, q, v)."""
+        return self._bonds.rows(Motions(self.layout, t, q, v))
 
     def potential(self, t: float, q: Array) -> float:
         """Return the energy of gravity and springs, J; gravity is zero at the origin."""

@@ -155,7 +155,7 @@ class ComplementarityProblem:
             mend = "A planar contact is Coulomb(mu, dim=2)."
             raise InputError("laws", f"blocks of {table.start[-1]} rows in all", f"{len(q)} rows, the size of q", mend)
         W = _matrix("W", self.W, len(q), len(q), finite=False)
-        rows, rho, idle = _described(W, q, table)
+        rows, rho, idle = _described(W, q, table, given=self.form is None)
         put = object.__setattr__
         put(self, "W", W)
         put(self, "q", q)
@@ -220,8 +220,11 @@ def _matrix(name: str, value: Matrix, rows: int, cols: int, *, finite: bool = Tr
     return csr
 
 
-def _described(W: Matrix, q: Array, table: LawTable) -> tuple[Rows, Array, bool]:
-    """Return W by rows, the step sizes rho of the blocks, and whether the problem is idle; all numbers are checked."""
+def _described(W: Matrix, q: Array, table: LawTable, *, given: bool) -> tuple[Rows, Array, bool]:
+    """Return W by rows, the step sizes rho of the blocks, and whether the problem is idle; all numbers are checked.
+
+    given: by the user, and not condensed from a global problem.
+    """
     if type(W) is sp.csr_array:
         data = W.data
         indices, indptr = W.indices.astype(np.int64, copy=False), W.indptr.astype(np.int64, copy=False)
@@ -234,7 +237,7 @@ def _described(W: Matrix, q: Array, table: LawTable) -> tuple[Rows, Array, bool]
     if not finite:
         finite_only("q", q)
         finite_only("W", data)
-    if not monotone:
+    if not monotone and given:  # what joints leave of a W that was condensed may be nothing but rounding
         _check_cone_blocks(spectra, table)
     return Rows(data=data, indices=indices, indptr=indptr, D=D, spectra=spectra), rho, idle
 

@@ -82,8 +82,8 @@ class CompiledBodies:
             last = self._step(stepper, start, end, float(spans[-1, 1]), control, log[-1])
         return ManySteps(
             state=end, spans=spans, E=log[:, 0], goal=log[:, 1], cone=log[:, 7], path=_paths(log),
-            factorisations=log[:, 2], passes=log[:, 3], gap=log[:, 5], speed=np.abs(v[1:]).max(axis=1), last=last,
-            books=books(self.space, spans, stepper.theta, control, q, v), failed=failed,
+            factorisations=log[:, 2], passes=log[:, 3], gap=log[:, 5], speed=np.abs(v[1:]).max(axis=1), q=q[1:],
+            v=v[1:], last=last, books=books(self.space, spans, stepper.theta, control, q, v), failed=failed,
         )  # fmt: skip
 
     def _step(

@@ -93,6 +93,8 @@ class ManySteps:
         Lowest gap at the end of every step, m (0 if none is negative).
     speed : Array, shape (n,)
         Largest |velocity| of a coordinate at the end of every step, SI.
+    q, v : Array, shape (n, nq) and (n, nv)
+        At the end of every step.
     books : Books
         Energies and work of every step.
     last : Step or None
@@ -111,6 +113,8 @@ class ManySteps:
     passes: Array
     gap: Array
     speed: Array
+    q: Array
+    v: Array
     books: Books
     last: Step | None
     failed: Step | None = None

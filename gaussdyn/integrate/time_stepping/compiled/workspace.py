@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ....arrays import Array, IntArray
-from ....mechanics.collision.features import Feature, Found
-from ....mechanics.names import GROUND
+from ....arrays import IntArray
+from ....mechanics.collision.features import Found
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
+from ..core.records import EPS_N, EPS_T, MU
+from ..core.spatial_model import laws_of
 
 
 class Workspace:
@@ -47,7 +48,8 @@ class Workspace:
             np.zeros(n),
             self.weight,
         )  # fmt: skip
-        self.kind, self.table = _laws(system)
+        self.kind, laws = laws_of(system)
+        self.table = np.ascontiguousarray(laws[:, :, [MU, EPS_N, EPS_T]])
         self.q, self.v, self.q1 = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 7))
         self.vectors = [np.zeros((n, 6)) for _ in range(6)]
         self.solid = [(np.zeros((n, 4, 3)), np.zeros((n, 4, 3)), np.zeros((n, 6))) for _ in range(2)]
@@ -120,24 +122,3 @@ class Workspace:
             for *by_row, mode in self.by_row
         ]
         self.work, self.bench = works
-
-
-def _laws(system: SpatialSystem) -> tuple[IntArray, Array]:
-    """Return the kind of every shape, (s,), and mu, eps_n, eps_t of every pair of kinds, (k, k, 3).
-
-    Shapes that no law names, nor their bodies, are of one kind.
-    """
-    contacts, labels = system.contacts, system.contacts.shapes.labels
-    bodies = [contacts.shapes.bodies[k] if k >= 0 else GROUND for k in contacts.shapes.arrays.table[:, 1].tolist()]
-    named = {name for pair in contacts.laws for name in pair}
-    own = [k for k, (label, body) in enumerate(zip(labels, bodies, strict=True)) if label in named or body in named]
-    kind = np.zeros(len(labels), dtype=np.int64)
-    kind[own] = np.arange(1, len(own) + 1)
-    table, nothing = np.empty((len(own) + 1, len(own) + 1, 3)), np.zeros(19)
-    table[:] = contacts.default.mu, contacts.default.eps_n, contacts.default.eps_t
-    for i in own:
-        for j in own:
-            shapes, pair = (labels[i], labels[j]), (bodies[i], bodies[j])
-            law = contacts.law(Feature(id="", kind=1, bodies=pair, data=nothing, shapes=shapes))
-            table[kind[i], kind[j]] = law.mu, law.eps_n, law.eps_t
-    return kind, table

@@ -7,7 +7,7 @@ from ....arrays import Array, IntArray
 from ..active_contacts import TOGETHER
 from ..position_projection import CLOSE
 from .evaluate import rows_at
-from .linear import dot, dot_abs
+from .linear import row_dot, row_dot_abs
 from .records import (
     BILATERAL,
     BILATERAL_CONTACT,
@@ -15,6 +15,8 @@ from .records import (
     DRY,
     EPS_N,
     EPS_T,
+    HIGH,
+    LOW,
     POSITION,
     UNILATERAL,
     Data,
@@ -28,7 +30,7 @@ from .records import (
 @kernel("boolean(Layout, int64)", borrows=True)
 def in_place(layout: Layout, k: int) -> bool:
     """Return whether a constraint restricts the coordinates."""
-    return bool(layout.level[k] == POSITION and layout.kind[k] != DRY)
+    return bool(layout.level[k] == POSITION and layout.kind[k] < DRY)
 
 
 @kernel("boolean(Layout, int64)", borrows=True)
@@ -62,7 +64,7 @@ def closed(layout: Layout, data: Data, span: Span, k: int, before: float, speed:
     gap, first = data.mid.gap[k], layout.start[k]
     if before <= span.gap and gap <= span.gap:
         return 1
-    if data.last[first] > 0.0 and before <= span.gap + span.dt * dot_abs(data.mid.J[first], speed):
+    if data.last[first] > 0.0 and before <= span.gap + span.dt * row_dot_abs(layout, data.mid.J, first, speed):
         return 1
     return 0 if min(before, gap) > span.gap else -1
 
@@ -71,7 +73,7 @@ def closed(layout: Layout, data: Data, span: Span, k: int, before: float, speed:
 def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
     """Put which constraints act from the beginning, and their restitution; `speed` are the largest speeds at hand."""
     layout, rest, known = model.layout, (1.0 - span.theta) * span.dt, False
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         first, sided = layout.start[k], one_sided(layout, k)
         data.joined[k], data.acts[k], said = 0, 1, 1
         for i in range(first, layout.start[k + 1]):
@@ -95,17 +97,16 @@ def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
 @kernel("boolean(Layout, Rows, int64, int64)", borrows=True)
 def share_bodies(layout: Layout, rows: Rows, k: int, other: int) -> bool:
     """Return whether the normals of two constraints move the same coordinates."""
-    some = False
-    x, y = rows.J[layout.start[k]], rows.J[layout.start[other]]
-    for j in range(len(x)):
-        some = some or (x[j] != 0.0 and y[j] != 0.0)
+    some, i, j = False, layout.start[k], layout.start[other]
+    for c in range(max(layout.reach[i, LOW], layout.reach[j, LOW]), min(layout.reach[i, HIGH], layout.reach[j, HIGH])):
+        some = some or (rows.J[i, c] != 0.0 and rows.J[j, c] != 0.0)
     return some
 
 
 @kernel(f"int64(Layout, Data, float64, {I1}, {A1})", borrows=True)
 def find_late(layout: Layout, data: Data, rest: float, late: IntArray, when: Array) -> int:
     """Put the constraints that do not act and end below zero, of each body those that close first; return how many."""
-    n, found = len(layout.kind), 0
+    n, found = layout.counts[0], 0
     for k in range(n):
         late[k], when[k] = 0, -1.0
         if data.end.gap[k] < -CLOSE and not data.acts[k] and one_sided(layout, k):
@@ -134,7 +135,7 @@ def join(model: Model, data: Data, span: Span, late: IntArray) -> bool:
     """Let the constraints that close late act, with their restitution terms."""
     if not rows_at(model, span.t, data.q, data.v, data.begin):
         return False
-    for k in range(len(late)):
+    for k in range(model.layout.counts[0]):
         if late[k]:
             data.acts[k] = data.joined[k] = 1
             put_restitution(model.layout, data.begin, k, span.speed, data.bounce)
@@ -145,7 +146,7 @@ def join(model: Model, data: Data, span: Span, late: IntArray) -> bool:
 def leave_idle(layout: Layout, data: Data) -> bool:
     """Let the constraints that joined and do not push act no longer; return whether there were any."""
     some = False
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         pushes = False
         for i in range(layout.start[k], layout.start[k + 1]):
             pushes = pushes or data.p[i] != 0.0
@@ -154,7 +155,9 @@ def leave_idle(layout: Layout, data: Data) -> bool:
     return some
 
 
-@kernel(f"boolean(Data, int64, {A1})", borrows=True)
-def stopped(data: Data, row: int, tol: Array) -> bool:
+@kernel(f"boolean(Layout, Data, int64, {A1})", borrows=True)
+def stopped(layout: Layout, data: Data, row: int, tol: Array) -> bool:
     """Return whether the law of a contact leaves it no speed: u_N is what rounding leaves of `tol`, shape (nv,)."""
-    return bool(dot(data.seen.J[row], data.V[0]) + data.w[row] <= dot_abs(data.seen.J[row], tol))
+    return bool(
+        row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row] <= row_dot_abs(layout, data.seen.J, row, tol)
+    )

@@ -36,6 +36,9 @@ from .records import (
     POTENTIAL,
     PROGRAM,
     REACTIONS,
+    ROOM,
+    SOFT,
+    SPATIAL,
     Span,
 )
 from .row_model import Built, built, steady
@@ -53,21 +56,42 @@ class CompiledSystem:
     """
 
     def __init__(self, system: System, parts: Built) -> None:
-        from ...._jit import Held, entry_of
+        from ...._jit import entry_of
+        from .contact_list import list_contacts
+        from .step import take_steps
+
+        self.system, self.steady = system, steady(system)
+        self._take, self._list = entry_of(take_steps), entry_of(list_contacts)
+        self._labels: dict[tuple[int, ...], str] = {}
+        self._last: State | None = None
+        self._use(parts)
+
+    def _use(self, parts: Built) -> None:
+        """Work on these arrays from now on."""
+        from ...._jit import Held
         from .contact_problem import room as problem_room
         from .passes import room
         from .projection import room as push_room
-        from .step import take_steps
 
-        layout, nq, nv = parts.model.layout, system.nq, system.nv
-        n, m = len(layout.kind), int(layout.start[-1])
-        self.system, self.parts, self.ids = system, parts, parts.ids
-        self.start: list[int] = layout.start.tolist()
-        self.work = room(n, m, nv)
+        layout, nq, nv = parts.model.layout, self.system.nq, self.system.nv
+        n, m = len(layout.kind), len(layout.reach)
+        self.parts, self.work = parts, room(n, m, nv)
         of = parts.model, parts.data, self.work, push_room(n, nq, nv), problem_room(n, m, nv)
-        self._records, self._take = tuple(Held(one) for one in of), entry_of(take_steps)
-        self.steady = steady(system)
-        self._last: State | None = None
+        self._records = tuple(Held(one) for one in of)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The constraints of the last step."""
+        layout, shapes = self.parts.model.layout, self.parts.model.shapes
+        contacts = int(layout.counts[0] - layout.counts[2])
+        return (*self.parts.ids, *map(self._id, shapes.label[:contacts].tolist())) if contacts else self.parts.ids
+
+    def _id(self, label: list[int]) -> str:
+        """Return the id of a contact of shapes."""
+        key = tuple(label)
+        if key not in self._labels:
+            self._labels[key] = self.system.contacts.shapes.id(key)  # type: ignore[attr-defined]
+        return self._labels[key]
 
     @staticmethod
     def of(system: System, state: State) -> CompiledSystem | None:
@@ -91,8 +115,7 @@ class CompiledSystem:
         """Return one step, by the kernels or, where they fail, by the interpreted scheme."""
         log = np.zeros((0, LOGGED))
         if self.steady or near_of(self.system, state, dt) is self.system:
-            self._load(state, control)
-            _code, log, *_ = self._run(stepper, np.array([[state.t, dt, t_end]]), stop=False)
+            _code, log, *_ = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), stop=False)
         if len(log):
             return self._step(stepper, state, self._state(t_end, state), dt, control, log[0])
         return replace(stepper, compiled=False).advance(self.system, state, t_end, control=control)
@@ -105,11 +128,9 @@ class CompiledSystem:
         from ..compiled.free_bodies import spans_of
 
         spans = spans_of(stepper, state.t, n if self.steady else 0, t_max)
-        self._load(state, control)
-        code, log, q, v = self._run(stepper, spans, stop=not whole)
+        code, log, q, v = self._go(stepper, state, control, spans, stop=not whole)
         if code != DONE and len(q):  # the step that failed has touched what is said of the last one
-            self._load(state, control)
-            _code, log, q, v = self._run(stepper, spans[: len(q)], stop=False)
+            _code, log, q, v = self._go(stepper, state, control, spans[: len(q)], stop=False)
         k = len(q)
         spans = spans[:k]
         last = None
@@ -123,8 +144,23 @@ class CompiledSystem:
         return ManySteps(
             state=state if last is None else last.state, spans=spans, E=log[:, E_], goal=log[:, GOAL],
             cone=log[:, CONE], path=("newton",) * k, factorisations=log[:, PASSES], passes=log[:, PASSES],
-            gap=log[:, GAP], speed=np.abs(v).max(axis=1, initial=0.0), last=last, books=books,
+            gap=log[:, GAP], speed=np.abs(v).max(axis=1, initial=0.0), q=q, v=v, last=last,
+            books=books,
         )  # fmt: skip
+
+    def _go(
+        self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, stop: bool
+    ) -> tuple[int, Array, Array, Array]:  # fmt: skip
+        """Take steps from a state, see `_run`; with more room where there is too little for its contacts."""
+        while True:
+            fits = self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt)
+            if fits:
+                code, log, q, v = self._run(stepper, spans, stop)
+                if code != ROOM or len(q):
+                    return code, log, q, v
+            parts = built(self.system, state, 2 * len(self.parts.model.shapes.kind))
+            assert parts is not None
+            self._use(parts)
 
     def _run(self, stepper: MoreauJean, spans: Array, stop: bool) -> tuple[int, Array, Array, Array]:
         """Take steps; return how that ended, and the logs of those that were taken, q and v at their ends.
@@ -143,36 +179,50 @@ class CompiledSystem:
             raise error
         return int(code), log[:taken], q[:taken], v[:taken]
 
-    def _load(self, state: State, control: Array | None) -> None:
-        """Put the control and, unless it stands there already, the state into the arrays of the kernels."""
+    def _load(self, state: State, control: Array | None, dt: float) -> bool:
+        """Put the control and, unless it stands there already, the state into the arrays of the kernels.
+
+        Returns False if its contacts do not fit.
+        """
         model, data = self.parts.model, self.parts.data
         nv = self.system.nv
         if model.layout.who == PLANAR:
             model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
+        elif model.layout.who == SPATIAL:
+            model.mechanism.load[1] = 0.0 if control is None else vector("control", control, nv)
         elif model.layout.who == PROGRAM:
             into = model.program.control if len(model.program.control) else model.program.push
             into[:] = 0.0 if control is None else vector("control", control, len(into))
         elif self.parts.python is not None:
             self.parts.python.control = control
         if state is self._last:
-            return
+            return True
         self._last = None
         data.q[:], data.v[:] = state.q, state.v
         data.last[:], self.work.now[:] = 0.0, -1
+        if not self._find(state, dt):
+            return False
+        index, start = _numbered(self.ids), model.layout.start.tolist()
         for id, p in state.memory.items():
-            k = self._index.get(id)
-            if k is not None and len(p) == self.start[k + 1] - self.start[k]:
-                data.last[self.start[k] : self.start[k + 1]] = p
+            k = index.get(id)
+            if k is not None and len(p) == start[k + 1] - start[k]:
+                data.last[start[k] : start[k + 1]] = p
+        return True
 
-    @property
-    def _index(self) -> Mapping[str, int]:
-        return _numbered(self.ids)
+    def _find(self, state: State, dt: float) -> bool:
+        """Find the contacts of shapes, where a state remembers some; return whether they fit."""
+        layout, shapes = self.parts.model.layout, self.parts.model.shapes
+        layout.counts[:2] = layout.counts[2:]
+        if len(shapes.table) < 2 or not state.memory:
+            return True
+        return bool(self._list(self._records[0], self._records[1], self.work.now, dt))
 
     def _memory(self, before: State) -> dict[str, Array]:
         """Return what a state remembers: the impulses of the last step, and what is not ours."""
-        last, start, index = self.parts.data.last, self.start, self._index
+        last, start, ids = self.parts.data.last, self.parts.model.layout.start.tolist(), self.ids
+        index = _numbered(ids)
         kept = {key: value for key, value in before.memory.items() if key not in index and "/" not in key}
-        for k, id in enumerate(self.ids):
+        for k, id in enumerate(ids):
             p = last[start[k] : start[k + 1]]
             if p.any():
                 kept[id] = p.copy()
@@ -188,10 +238,11 @@ class CompiledSystem:
         self, stepper: MoreauJean, start: State, end: State, dt: float, control: Array | None, log: Array
     ) -> Step:  # fmt: skip
         """Return the step that the kernels have just taken."""
-        data, first = self.parts.data, self.start
-        acts, mode = data.acts.tolist(), self.work.mode.tolist()
-        p = {id: data.p[first[k] : first[k + 1]].copy() for k, id in enumerate(self.ids) if acts[k]}
-        modes = {id: mode[k] for k, id in enumerate(self.ids) if acts[k] and mode[k] >= 0}
+        data, first, ids = self.parts.data, self.parts.model.layout.start.tolist(), self.ids
+        acts = (data.acts != 0) & (self.parts.model.layout.kind != SOFT)
+        mode = self.work.mode.tolist()
+        p = {id: data.p[first[k] : first[k + 1]].copy() for k, id in enumerate(ids) if acts[k]}
+        modes = {id: mode[k] for k, id in enumerate(ids) if acts[k] and mode[k] >= 0}
         return CoreStep.made(stepper, self, (start, end), dt, control, p, modes, log.copy())
 
 

@@ -5,6 +5,14 @@ Joints are eliminated: with G their rows and S = G M^-1 G^T, the blocks of the o
     W = J M^-1 J^T - C^T S C,    q = u_J - C^T u_G,    C = S^-1 G M^-1 J^T,    u = (velocity without impulses) + w
 
 and the impulses of joints follow, -S^-1 u_G - C r. W and its factors stand while the rows do, q changes in every pass.
+
+Dampers between bodies stand among the joints, so that passes contract however stiff they are: with the rate J v of
+damper c and v_g the guess of v+ that the force was evaluated for, -dt theta c J (v+ - v_g) is the impulse of a soft
+row
+
+    J v+ + lam / (dt theta c) = J v_g
+
+which dies away as the guess comes true.
 """
 
 from __future__ import annotations
@@ -20,8 +28,8 @@ from ....programs.blocks.small.attempts import first_attempts, one_alone
 from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, natural
 from ....programs.solution.residual_kernels import block_mode
 from ....programs.solution.residuals import BORDER
-from .linear import cholesky, cholesky_solve, dot, solve_nodes
-from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, UNILATERAL, Data, Layout, Rows
+from .linear import add_row, cholesky, cholesky_solve, cross_products, row_dot, solve_nodes
+from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, SOFT, UNILATERAL, Data, Layout, Rows, Span
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
 FRICTIONLESS, COULOMB, GUIDED, CAPPED, ROLLING = 0, 1, 2, 5, 6  # codes of `programs.laws.projections`
@@ -33,7 +41,7 @@ READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 ACTIVE, INACTIVE = 4, 5  # modes beside those of `block_mode`
 
 
-@record("int64", I1, I1, I1, I1, I1, A2, A2, A2, A2, A2, A1, I1, I1, A3, A1, A1, A1, A1, A1, A1, A2)
+@record("int64", I1, I1, I1, I1, I1, I1, A2, A2, A2, A2, A2, A1, I1, I1, A3, A1, A1, A1, A1, A1, A1, A1, A2)
 class Problem(NamedTuple):
     """The problem, with room for all rows; what counts of it is in `counts`.
 
@@ -54,6 +62,8 @@ class Problem(NamedTuple):
         M^-1 J^T, a row for each row that acts.
     A : Array, shape (m, m)
         J M^-1 J^T of all of them.
+    first : IntArray, shape (m,)
+        First entries of the rows of the factor of S, see `linear.cholesky`.
     S, C : Array, shape (m, m)
     W : Array, shape (m m,)
     indices, indptr : IntArray
@@ -61,6 +71,8 @@ class Problem(NamedTuple):
     D : Array, shape (n, 5, 5)
         Diagonal blocks of W.
     rho : Array, shape (n,)
+    soft : Array, shape (m,)
+        What stands beside the diagonal of S.
     q, r, lam : Array, shape (m,)
         Velocities without impulses and impulses of blocks; the same of joints.
     last, past : Array, shape (m,)
@@ -74,6 +86,7 @@ class Problem(NamedTuple):
     at: IntArray
     code: IntArray
     start: IntArray
+    first: IntArray
     P: Array
     Z: Array
     A: Array
@@ -84,6 +97,7 @@ class Problem(NamedTuple):
     indptr: IntArray
     D: Array
     rho: Array
+    soft: Array
     q: Array
     r: Array
     lam: Array
@@ -95,9 +109,9 @@ class Problem(NamedTuple):
 def room(n: int, m: int, nv: int) -> Problem:
     """Return a problem for up to n constraints with m rows."""
     square = [np.zeros((m, m)) for _ in range(3)]
-    whole = [np.zeros(k, dtype=np.int64) for k in (3, n, m, n, n + 1)]
+    whole = [np.zeros(k, dtype=np.int64) for k in (3, n, m, n, n + 1, m)]
     sparse = np.zeros(m * m), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
-    rest = np.zeros((n, 5, 5)), np.zeros(n), *(np.zeros(m) for _ in range(5)), np.zeros((16, 5))
+    rest = np.zeros((n, 5, 5)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((16, 5))
     first = address_of(first_attempts), *whole, np.zeros((n, 4)), np.zeros((m, nv))
     return Problem._make([*first, *square, *sparse, *rest])
 
@@ -108,7 +122,7 @@ def law_of(kind: int, size: int, rest: float, rolling: float) -> tuple[int, int]
     if kind == DRY:
         return CAPPED, size
     rough = size > 1 and max(rest, rolling) > 0.0
-    if kind == BILATERAL:
+    if kind in (BILATERAL, SOFT):
         return -1, size
     if kind == BILATERAL_CONTACT:
         return (GUIDED, min(size, 3)) if rough else (-1, 1)
@@ -117,22 +131,24 @@ def law_of(kind: int, size: int, rest: float, rolling: float) -> tuple[int, int]
     return (ROLLING, 5) if rolling > 0.0 else (COULOMB, min(size, 3))
 
 
-@kernel("void(Layout, Rows, Data, float64, Problem)", borrows=True)
-def gather(layout: Layout, rows: Rows, data: Data, dt: float, problem: Problem) -> None:
+@kernel("void(Layout, Rows, Data, Span, Problem)", borrows=True)
+def gather(layout: Layout, rows: Rows, data: Data, span: Span, problem: Problem) -> None:
     """Say which rows of the constraints that act are held, and which are blocks, with their laws."""
     start = layout.start
     blocks = held = 0
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         if data.acts[k]:
             law = rows.law[k]
             code, d = law_of(layout.kind[k], start[k + 1] - start[k], law[MU_S], law[MU_R])
             if code < 0:
                 for a in range(d):
                     problem.at[held + a] = start[k] + a
+                    soft = span.dt * span.theta * law[MU] if layout.kind[k] == SOFT else np.inf
+                    problem.soft[held + a] = 1.0 / soft
                 held += d
                 continue
             problem.block[blocks], problem.code[blocks] = k, code
-            scale = dt if code == CAPPED else 1.0
+            scale = span.dt if code == CAPPED else 1.0
             problem.P[blocks, 0], problem.P[blocks, 1] = law[MU], scale * law[MU_S]
             problem.P[blocks, 2], problem.P[blocks, 3] = scale * law[CAP], law[MU_R]
             problem.start[blocks + 1] = d
@@ -173,21 +189,19 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put M^-1 J^T, W and what eliminates the joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
     at, A, S, C = problem.at, problem.A, problem.S, problem.C
-    for i in range(total):
-        solve_nodes(data.L, layout.nodes, rows.J[at[i]], problem.Z[i])
-        for j in range(i + 1):
-            A[i, j] = A[j, i] = dot(rows.J[at[j]], problem.Z[i])
+    cross_products(layout, data.L, rows.J, at, total, problem.Z, A)
     for i in range(g):
         for j in range(i + 1):
             S[i, j] = A[i, j]
-    if not cholesky(S, g) > DEPENDENT and g > 0:
+        S[i, i] += problem.soft[i]
+    if not cholesky(S, g, problem.first) > DEPENDENT and g > 0:
         return False
     n = total - g
     for c in range(n):
         column = C[c]
         for i in range(g):
             column[i] = A[g + c, i]
-        cholesky_solve(S, g, column)
+        cholesky_solve(S, g, problem.first, column)
     for i in range(n):
         problem.indptr[i + 1] = (i + 1) * n
         for j in range(n):
@@ -343,19 +357,18 @@ def solve_contacts(problem: Problem, tol: float) -> tuple[float, float]:
     return E, floor
 
 
-@kernel(f"void(Rows, Data, Problem, {A1})", borrows=True)
-def hold(rows: Rows, data: Data, problem: Problem, x: Array) -> None:
+@kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
+def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
     """Remove what rounding has left of the rates of joints."""
     g, at, lam = problem.counts[2], problem.at, problem.lam
     if g == 0:
         return
     for k in range(g):
-        lam[k] = dot(rows.J[at[k]], x) + data.w[at[k]]
-    cholesky_solve(problem.S, g, lam)
+        lam[k] = row_dot(layout, rows.J, at[k], x) + data.w[at[k]] + problem.soft[k] * data.p[at[k]]
+    cholesky_solve(problem.S, g, problem.first, lam)
     for k in range(g):
         data.p[at[k]] -= lam[k]
-        for j in range(len(x)):
-            x[j] -= problem.Z[k, j] * lam[k]
+        add_row(layout, at[k], -lam[k], problem.Z[k], x)
 
 
 @kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64)", borrows=True)
@@ -370,16 +383,16 @@ def solve(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, t
     for i in range(len(x)):
         x[i] = data.v[i] + dt * x[i]
     for i in range(g):
-        lam[i] = dot(rows.J[at[i]], x) + data.w[at[i]]
+        lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
     for i in range(n):
-        s = dot(rows.J[at[g + i]], x) + data.w[at[g + i]]
+        s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
         for k in range(g):
             s -= problem.C[i, k] * lam[k]
         u[i], problem.r[i] = s, data.p[at[g + i]]
     if n > 0:
         E, floor = solve_contacts(problem, tol)
-    cholesky_solve(problem.S, g, lam)
-    for i in range(len(data.p)):
+    cholesky_solve(problem.S, g, problem.first, lam)
+    for i in range(layout.counts[1]):
         data.p[i] = 0.0
     for k in range(g):
         s = -lam[k]
@@ -391,13 +404,11 @@ def solve(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, t
     for i in range(g + n):
         p = data.p[at[i]]
         if p != 0.0:
-            for j in range(len(x)):
-                x[j] += problem.Z[i, j] * p
-    hold(rows, data, problem, x)
+            add_row(layout, at[i], p, problem.Z[i], x)
+    hold(layout, rows, data, problem, x)
     if n == 1 and g == 0 and data.p[at[0]] > 0.0 and problem.code[0] == FRICTIONLESS:
-        lam[0] = (dot(rows.J[at[0]], x) + data.w[at[0]]) / problem.W[0]  # rounding of the motion before the impulse
-        for j in range(len(x)):
-            x[j] -= problem.Z[0, j] * lam[0]
+        lam[0] = (row_dot(layout, rows.J, at[0], x) + data.w[at[0]]) / problem.W[0]  # rounding of the free motion
+        add_row(layout, at[0], -lam[0], problem.Z[0], x)
     return E, floor
 
 

@@ -7,9 +7,44 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, call_back, caller, kernel
 from ....arrays import Array
+from ....mechanics.collision.feature_kinematics import (
+    along,
+    contact_frame,
+    cross3,
+    dot3,
+    feature_geometry,
+    triple3,
+)
 from ....mechanics.planar.row_kernels import GAP, RATE, planar_forces, planar_potential, planar_rows
+from ....mechanics.spatial.row_kernels import (
+    ZERO,
+    Mechanism,
+    add_wrench,
+    joint_row,
+    move_bodies3,
+    put_bodies,
+    spatial_forces,
+    spatial_mass,
+    spatial_potential,
+)
 from .linear import dot
-from .records import CALLBACK, CAP, DRY, MU, MU_S, PLANAR, Callback, Model, Planar, Rows
+from .records import (
+    CALLBACK,
+    CAP,
+    DRY,
+    HIGH,
+    LOW,
+    MU,
+    MU_S,
+    PLANAR,
+    SPATIAL,
+    Callback,
+    Layout,
+    Model,
+    Planar,
+    Rows,
+    Shapes,
+)
 
 run = caller(f"void(float64, {A1}, {A1}, {A1}, {A1}, {A1})")
 ASK_MASS, ASK_FORCE, ASK_ROWS, ASK_MOVE, ASK_POTENTIAL, ASK_POWER, ASK_PROGRAM = range(7)
@@ -81,6 +116,52 @@ def program_table(model: Model, t: float, q: Array, v: Array, rows: Rows) -> boo
     return True
 
 
+@kernel("void(Layout, Shapes, Mechanism, int64, Rows)", borrows=True)
+def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int, rows: Rows) -> None:
+    """Fill in contact k: gap, and rows N, T1, T2 of the velocity of A against B, R1, R2 of the angular velocity."""
+    f, first, out, frame = k - layout.counts[2], layout.start[k], shapes.out[0], shapes.frame
+    a, b = shapes.bodies[f, 0] % len(tables.x), shapes.bodies[f, 1] % len(tables.x)
+    feature_geometry(shapes.kind[f], shapes.data[f], tables.x[a], tables.R[a], tables.x[b], tables.R[b], out)
+    contact_frame(out[1:4], shapes.numbers[1:4], frame)
+    point = triple3(out[4:7])
+    arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
+    omega_a, omega_b = triple3(tables.omega[a]), triple3(tables.omega[b])
+    u = along(triple3(tables.velocity[a]), 1.0, cross3(omega_a, arm_a))
+    u = along(u, -1.0, along(triple3(tables.velocity[b]), 1.0, cross3(omega_b, arm_b)))
+    spin = along(omega_a, -1.0, omega_b)
+    rows.gap[k] = out[0]
+    law = shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]]]
+    for c in range(6):
+        rows.law[k, c] = law[c]
+    for i in range(layout.start[k + 1] - first):
+        t, J = triple3(frame[i if i < 3 else i - 2]), rows.J[first + i]
+        for j in range(layout.reach[first + i, LOW], layout.reach[first + i, HIGH]):
+            J[j] = 0.0
+        if i < 3:
+            add_wrench(tables, a, 1.0, t, cross3(arm_a, t), J)
+            add_wrench(tables, b, -1.0, t, cross3(arm_b, t), J)
+        else:
+            add_wrench(tables, a, 1.0, ZERO, t, J)
+            add_wrench(tables, b, -1.0, ZERO, t, J)
+        rows.rate[first + i] = dot3(t, u) if i < 3 else dot3(t, spin)
+
+
+@kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
+def spatial_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
+    """Fill in the rows of bodies in space: of joints, and of the contacts that are listed."""
+    layout, tables = model.layout, model.mechanism
+    put_bodies(tables, q, v)
+    for k in range(layout.counts[2]):
+        i = layout.start[k]
+        for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
+            rows.J[i, j] = 0.0
+        rows.gap[k], rows.rate[i] = joint_row(tables, k, rows.J[i])
+        for c in range(6):
+            rows.law[k, c] = model.shapes.joint_laws[k, c]
+    for k in range(layout.counts[2], layout.counts[0]):
+        contact_of_shapes(layout, model.shapes, tables, k, rows)
+
+
 @kernel("void(Rows, Rows)", borrows=True)
 def copy_rows(source: Rows, target: Rows) -> None:
     """Copy all rows."""
@@ -99,6 +180,8 @@ def rows_at(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
     """Fill in all rows at a state."""
     if model.layout.who == PLANAR:
         planar_table(model, q, v, rows)
+    elif model.layout.who == SPATIAL:
+        spatial_table(model, q, v, rows)
     elif model.layout.who == CALLBACK:
         if not ask(model.callback, ASK_ROWS, t, q, v):
             return False
@@ -116,6 +199,9 @@ def force_at(model: Model, t: float, q: Array, v: Array, h: Array) -> bool:
         planar = model.planar
         put_state(planar, q, v)
         planar_forces(t, planar.y, nv, planar.forces, planar.strength, planar.bodies, h)
+        return True
+    if model.layout.who == SPATIAL:
+        spatial_forces(model.mechanism, t, q, v, h)
         return True
     if model.layout.who == CALLBACK:
         found, answer = ask(model.callback, ASK_FORCE, t, q, v), model.callback.answer
@@ -137,6 +223,9 @@ def mass_at(model: Model, q: Array, rest: Array, M: Array) -> bool:
             for j in range(nv):
                 M[i, j] = 0.0
             M[i, i] = 1.0 / model.planar.bodies[0, i]
+        return True
+    if model.layout.who == SPATIAL:
+        spatial_mass(model.mechanism, M)
         return True
     if model.layout.who == CALLBACK:
         if not ask(model.callback, ASK_MASS, 0.0, q, rest):
@@ -160,6 +249,9 @@ def move(model: Model, q: Array, v: Array, dt: float, moved: Array) -> bool:
         for i in range(len(q)):
             moved[i] = answer[i]
         return found
+    if model.layout.who == SPATIAL:
+        move_bodies3(q, v, dt, moved)
+        return True
     for i in range(len(q)):
         moved[i] = q[i] + dt * v[i]
     return True
@@ -172,6 +264,8 @@ def potential_at(model: Model, t: float, q: Array, rest: Array) -> tuple[bool, f
         planar = model.planar
         put_state(planar, q, rest)
         return True, planar_potential(planar.y, len(rest), planar.forces, planar.strength, planar.bodies)
+    if model.layout.who == SPATIAL:
+        return True, spatial_potential(model.mechanism, q, rest)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POTENTIAL, t, q, rest)
         return found, model.callback.answer[0]
@@ -187,6 +281,8 @@ def power_at(model: Model, t: float, q: Array, v: Array, h: Array) -> tuple[bool
         planar = model.planar
         put_state(planar, q, v)
         return True, planar_forces(t, planar.y, n, planar.forces, planar.strength, planar.bodies, h)
+    if model.layout.who == SPATIAL:
+        return True, spatial_forces(model.mechanism, t, q, v, h)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POWER, t, q, v)
         return found, model.callback.answer[0]

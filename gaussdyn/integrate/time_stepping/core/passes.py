@@ -8,13 +8,14 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
+from ....mechanics.spatial.row_kernels import spatial_slope
 from ..fixed_point import FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import hopeless, stalled
 from ..step_problem import CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped
 from .contact_problem import Problem, assemble, gather, solve
 from .evaluate import force_at, move, rows_at
-from .linear import dot, multiply_nodes
+from .linear import multiply_abs, multiply_nodes, row_dot
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
 from .records import (
@@ -25,8 +26,12 @@ from .records import (
     FAULT,
     GOAL,
     HARD,
+    HIGH,
+    LOW,
     OVERLAP,
     PASSES,
+    SOFT,
+    SPATIAL,
     UNSETTLED,
     Data,
     Layout,
@@ -39,7 +44,7 @@ SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
 
 
-@record(A2, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
+@record(A2, A2, I1, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
 class Work(NamedTuple):
     """Work space of a step.
 
@@ -48,6 +53,9 @@ class Work(NamedTuple):
     K : Array, shape (nv, nv)
     inverse : Array, shape (nv, nv)
         Of M - theta dt dh/dv.
+    whole : IntArray, shape (2,)
+        Nodes of a matrix that has one block only.
+    small : Array, shape (6, 3)
     mean, speed, hu, wu : Array
         Mean velocity; largest speeds at hand; force and w of the last pass.
     size : Array, shape (n,)
@@ -60,6 +68,8 @@ class Work(NamedTuple):
 
     K: Array
     inverse: Array
+    whole: IntArray
+    small: Array
     mean: Array
     speed: Array
     hu: Array
@@ -76,7 +86,8 @@ def room(n: int, m: int, nv: int) -> Work:
     vectors = [np.zeros(nv) for _ in range(3)]
     numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
     square = [np.zeros((nv, nv)) for _ in range(2)]
-    return Work._make([*square, *vectors, np.zeros(m), np.zeros(n), numbers[0], np.zeros(n), *numbers[1:]])
+    both = np.array([0, nv]), np.zeros((6, 3))
+    return Work._make([*square, *both, *vectors, np.zeros(m), np.zeros(n), numbers[0], np.zeros(n), *numbers[1:]])
 
 
 @kernel(f"void(Layout, Data, Push, float64, {A1}, boolean)", borrows=True)
@@ -85,12 +96,12 @@ def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, first: 
 
     `tol` are the speeds that are rounding; in the first pass the contacts that pushed in the last step count.
     """
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         push.target[k] = np.nan
         row = layout.start[k]
         if not (data.acts[k] and one_sided(layout, k)):
             continue
-        still = data.p[row] > 0.0 if first else stopped(data, row, tol)
+        still = data.p[row] > 0.0 if first else stopped(layout, data, row, tol)
         if still:
             rebounds = False
             for i in range(row, layout.start[k + 1]):
@@ -99,15 +110,15 @@ def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, first: 
             push.target[k] = data.mid.law[k, EPS_N] ** 2 * before if rebounds else 0.0
 
 
-@kernel("void(Data, Work)", borrows=True)
-def rounded_speeds(data: Data, work: Work) -> None:
+@kernel("void(Layout, Data, Work)", borrows=True)
+def rounded_speeds(layout: Layout, data: Data, work: Work) -> None:
     """Put into V[7] what rounding may leave of the speeds: of those at hand, and of impulses that cancel."""
     nv, tol, reach = len(data.v), data.V[7], data.V[8]
     for j in range(nv):
         reach[j] = 0.0
-    for i in range(len(data.p)):
+    for i in range(layout.counts[1]):
         if data.p[i] != 0.0:
-            for j in range(nv):
+            for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
                 reach[j] += abs(data.seen.J[i, j] * data.p[i])
     for j in range(nv):
         tol[j] = SLOW * work.speed[j] + CANCELS * reach[j] / data.M[j, j]
@@ -128,7 +139,7 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
     if not force_along(model, data, work, span):
         return FAULT
     if not first:
-        rounded_speeds(data, work)
+        rounded_speeds(layout, data, work)
     if span.project:
         aim(layout, data, push, rest, data.V[7], first)
     if not move(model, data.q, work.mean, span.dt, data.moved):
@@ -142,9 +153,10 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
         return FAULT
     if layout.turning != 0 and not rows_at(model, span.t + rest, data.middle, work.mean, data.seen):
         return FAULT
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1]):
-            data.w[i] = data.end.rate[i] - dot(data.seen.J[i], data.v1) + data.bounce[i]
+            own = 0.0 if layout.kind[k] == SOFT else data.end.rate[i] + data.bounce[i]
+            data.w[i] = own - row_dot(layout, data.seen.J, i, data.v1)
     return OVERLAP if said == FAILED else DONE
 
 
@@ -153,16 +165,14 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
     """Return the largest change of the data since the last pass, relative to its own size, and keep the data."""
     nv, size, most, far = len(data.v), data.V[9], 0.0, 0.0
     fastest = 0.0
+    multiply_abs(data.M, layout.nodes, work.speed, size)
     for i in range(nv):
-        s = 0.0
-        for j in range(nv):
-            s += abs(data.M[i, j]) * work.speed[j]
-        size[i], most = s, max(most, s)
+        most = max(most, size[i])
         far = max(far, dt * abs(data.h[i] - work.hu[i]))
-        fastest += s * work.speed[i]
+        fastest += size[i] * work.speed[i]
         work.hu[i] = data.h[i]
     far, fastest = far / most if most > 0.0 else far, np.sqrt(fastest)
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         change, scale = 0.0, work.size[k] * fastest
         for i in range(layout.start[k], layout.start[k + 1]):
             change = max(change, abs(data.w[i] - work.wu[i]))
@@ -175,7 +185,7 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
 @kernel("void(Layout, Data, Work, Problem)", borrows=True)
 def measure_rows(layout: Layout, data: Data, work: Work, problem: Problem) -> None:
     """Put the longest row of every constraint that acts, in the metric of the inverse mass."""
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         work.size[k] = 0.0
     total = problem.counts[1] + problem.counts[2]
     for i in range(total):
@@ -204,9 +214,12 @@ def take_slope(model: Model, data: Data, work: Work, span: Span) -> int:
     return DONE
 
 
-@kernel("boolean(Model, Data, Work, Span)", borrows=True)
-def follow_force(model: Model, data: Data, work: Work, span: Span) -> bool:
-    """Put v1 with M (v1 - v) = dt h(mean velocity of v and v1) + J^T p, by Newton's method; False if it failed."""
+@kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True)
+def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: bool) -> bool:
+    """Put v1 with M (v1 - v) = dt h(mean velocity of v and v1) + J^T p, by Newton's method; False if it failed.
+
+    by_nodes: whether the inverse has blocks only.
+    """
     nv, push, short, last = len(data.v), data.V[11], data.V[12], np.inf
     for j in range(nv):
         short[j] = data.v1[j] - data.v[j]
@@ -222,11 +235,9 @@ def follow_force(model: Model, data: Data, work: Work, span: Span) -> bool:
         for j in range(nv):
             short[j] = push[j] + span.dt * data.h[j] - data.V[13, j]
         size = top = 0.0
+        multiply_nodes(work.inverse, model.layout.nodes if by_nodes else work.whole, short, data.V[14])
         for i in range(nv):
-            s = 0.0
-            for j in range(nv):
-                s += work.inverse[i, j] * short[j]
-            data.V[14, i], size = s, max(size, abs(s))
+            size = max(size, abs(data.V[14, i]))
         if not size < 0.5 * last:
             break
         for j in range(nv):
@@ -243,15 +254,17 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
     """Solve with the constraints that act, pass by pass, until the data no longer changes."""
     layout, nv = model.layout, len(data.v)
     code = lead_to_end(model, data, work, push, span, first)
+    follows = layout.who == SPATIAL and layout.dampers == 0
+    follows = follows and spatial_slope(model.mechanism, work.mean, span.theta * span.dt, work.small, work.inverse)
     for j in range(nv if layout.turning != 0 else 0):  # what binds speeds may ask for some that nothing had before
         work.speed[j] = max(work.speed[j], abs(data.v1[j]))
-    gather(layout, data.seen, data, span.dt, problem)
+    gather(layout, data.seen, data, span, problem)
     if code == FAULT or not assemble(layout, data.seen, data, problem):
         return FAULT if code == FAULT else DEPENDENT
     measure_rows(layout, data, work, problem)
     far_from_last(layout, data, work, span.dt)
     last = earlier = np.inf
-    fine, follows = False, False
+    fine, sloped = False, follows
     for k in range(MAX_PASSES):
         tol = max(span.tol, min(ROUGH, FINER * last))
         E, floor = solve(layout, data.seen, data, problem, span.dt, tol)
@@ -263,7 +276,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
             data.log[E_] = bring_to_rest(layout, data, problem, work.K, work.speed, E, max(tol, floor))
         for j in range(nv):
             data.v1[j] = data.V[0, j]
-        if follows and not follow_force(model, data, work, span):
+        if follows and not follow_force(model, data, work, span, sloped):
             return FAULT
         code = lead_to_end(model, data, work, push, span, False)
         if code == FAULT:
@@ -279,18 +292,18 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
             fine = True
         else:
             fine = False
-        if k == 1 and not follows and change > SLUGGISH * last:
+        if k == 1 and change > SLUGGISH * last:
             code = take_slope(model, data, work, span)
             if code != DONE:
                 return code
-            follows, change = True, np.inf
+            follows, sloped, change = True, False, np.inf
         elif k > 2 and change > STIFF * last and follows and not fine and change > ROUGH:
             return UNSETTLED
         if hopeless(change, last, earlier, MAX_PASSES - k):
             return UNSETTLED
         earlier, last = last if last > SETTLED else np.inf, change
         if layout.turning != 0:
-            gather(layout, data.seen, data, span.dt, problem)
+            gather(layout, data.seen, data, span, problem)
             if not assemble(layout, data.seen, data, problem):
                 return DEPENDENT
     return UNSETTLED

@@ -66,12 +66,6 @@ def planar_of(system: PlanarSystem, law: Array) -> Planar:
     )  # fmt: skip
 
 
-def none() -> Planar:
-    """Return tables of nothing."""
-    i, x = np.zeros((0, 10), dtype=np.int64), np.zeros((0, 10))
-    return Planar(i, x, i, x, x, x, x, np.zeros(0), x)
-
-
 def _entries(system: PlanarSystem) -> Iterator[Entry]:
     """Yield what every constraint is to the kernels."""
     for one in system.contacts:

@@ -12,15 +12,16 @@ from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST
 from ..projection_program import ROUNDS, SOFT
 from .acting import in_place
 from .evaluate import move, rows_at
-from .linear import cholesky, cholesky_solve, dot, solve_nodes
-from .records import BILATERAL, BILATERAL_CONTACT, Data, Layout, Model, Span
+from .linear import add_row, cholesky, cholesky_solve, cross_products, row_dot
+from .records import BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
+NEAR = 1e-6  # of the way of a step: places as near may share a factor
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
 
-@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, A1, A1)
+@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1)
 class Push(NamedTuple):
     """Work space of the projection, for m gaps.
 
@@ -31,13 +32,18 @@ class Push(NamedTuple):
     W, S : Array, shape (m, m)
         Of rows of length one, and a factor.
     scale, gap, p, u, past, centre : Array, shape (m,)
-    row : IntArray, shape (m,)
-        The constraint of every gap.
+    row, at : IntArray, shape (m,)
+        The constraint of every gap, and its row.
+    first : IntArray, shape (m,)
+        See `linear.cholesky`.
+    kept : IntArray, shape (1,)
+        How many rows the factor is of; 0: it is of no use for another shift.
     equal, acts : IntArray, shape (m,)
         Whether a gap is held or a joint; whether it pushes.
     target : Array, shape (n,)
         The gaps with which constraints shall end, NaN: not held.
-    place : Array, shape (nq,)
+    place, seen : Array, shape (nq,)
+        Work space; the place that the factor was made for.
     """
 
     Z: Array
@@ -50,17 +56,21 @@ class Push(NamedTuple):
     past: Array
     centre: Array
     row: IntArray
+    at: IntArray
+    first: IntArray
+    kept: IntArray
     equal: IntArray
     acts: IntArray
     target: Array
     place: Array
+    seen: Array
 
 
 def room(n: int, nq: int, nv: int) -> Push:
     """Return work space for n constraints."""
     squares, vectors = [np.zeros((n, n)) for _ in range(2)], [np.zeros(n) for _ in range(6)]
-    numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
-    return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, np.zeros(n), np.zeros(nq)])
+    numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 1, n, n)]
+    return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, np.zeros(n), np.zeros(nq), np.zeros(nq)])
 
 
 @kernel(f"float64(float64, {A1})", borrows=True)
@@ -82,7 +92,7 @@ def joint(layout: Layout, k: int) -> bool:
 def violation(layout: Layout, data: Data, push: Push, holds: bool) -> float:
     """Return by how much any constraint that acts is violated at the end, m."""
     worst = 0.0
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         if data.acts[k] and in_place(layout, k):
             gap, goal = data.end.gap[k], push.target[k]
             if joint(layout, k):
@@ -98,20 +108,20 @@ def violation(layout: Layout, data: Data, push: Push, holds: bool) -> float:
 @kernel("int64(Layout, Data, Push)", borrows=True)
 def collect(layout: Layout, data: Data, push: Push) -> int:
     """Put the gaps of all that acts, their rows scaled to length one, and W; return how many."""
-    m = 0
-    for k in range(len(layout.kind)):
-        if not (data.acts[k] and in_place(layout, k)):
-            continue
-        J = data.end.J[layout.start[k]]
-        solve_nodes(data.L, layout.nodes, J, push.Z[m])
-        size = np.sqrt(dot(J, push.Z[m]))
-        push.scale[m], push.row[m] = size if size > 0.0 else 1.0, k
-        for j in range(len(J)):
-            push.Z[m, j] /= push.scale[m]
-        for i in range(m + 1):
-            other = data.end.J[layout.start[push.row[i]]]
-            push.W[m, i] = push.W[i, m] = dot(other, push.Z[m]) / push.scale[i]
-        m += 1
+    m, W, Z, scale = 0, push.W, push.Z, push.scale
+    for k in range(layout.counts[0]):
+        if data.acts[k] and in_place(layout, k):
+            push.row[m], push.at[m] = k, layout.start[k]
+            m += 1
+    cross_products(layout, data.L, data.end.J, push.at, m, Z, W)
+    for i in range(m):
+        scale[i] = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0
+        for j in range(layout.reach[push.at[i], LOW], layout.reach[push.at[i], HIGH]):
+            Z[i, j] /= scale[i]
+    for i in range(m):
+        for j in range(m):
+            if W[i, j] != 0.0:
+                W[i, j] /= scale[i] * scale[j]
     return m
 
 
@@ -122,9 +132,10 @@ def least_shift(push: Push, m: int) -> bool:
         push.p[i] = -push.gap[i]
         for j in range(i + 1):
             push.S[i, j] = push.W[i, j]
-    if not cholesky(push.S, m) > SINGULAR:
+    if not cholesky(push.S, m, push.first) > SINGULAR:
         return False
-    cholesky_solve(push.S, m, push.p)
+    push.kept[0] = m
+    cholesky_solve(push.S, m, push.first, push.p)
     return True
 
 
@@ -142,9 +153,9 @@ def squeeze(push: Push, m: int) -> bool:
                         a += 1
                 push.p[k] = SOFT * push.centre[i] - push.gap[i]
                 k += 1
-        if k > 0 and not cholesky(push.S, k) > 0.0:
+        if k > 0 and not cholesky(push.S, k, push.first) > 0.0:
             return False
-        cholesky_solve(push.S, k, push.p)
+        cholesky_solve(push.S, k, push.first, push.p)
         for i in range(m - 1, -1, -1):
             k -= 1 if push.acts[i] else 0
             push.p[i] = push.p[k] if push.acts[i] else 0.0
@@ -187,6 +198,16 @@ def push_apart(push: Push, m: int, enough: float) -> bool:
     return True
 
 
+@kernel(f"void(Layout, Push, int64, {A1})", borrows=True)
+def add_pushes(layout: Layout, push: Push, m: int, d: Array) -> None:
+    """Put the shift that the pushes add up to."""
+    for j in range(len(d)):
+        d[j] = 0.0
+    for i in range(m):
+        if push.p[i] != 0.0:
+            add_row(layout, push.at[i], push.p[i], push.Z[i], d)
+
+
 @kernel(f"boolean(Layout, Data, Push, int64, boolean, {A1})", borrows=True)
 def shift(layout: Layout, data: Data, push: Push, m: int, holds: bool, d: Array) -> bool:
     """Put the least shift d that removes the gaps, those with a target held at it if `holds`."""
@@ -196,14 +217,30 @@ def shift(layout: Layout, data: Data, push: Push, m: int, holds: bool, d: Array)
         held = holds and goal == goal and not joint(layout, k)
         push.gap[i] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[i]
         push.equal[i] = int(held or joint(layout, k))
+    push.kept[0] = 0
     if not push_apart(push, m, 0.1 * CLOSE):
         return False
-    for j in range(len(d)):
-        d[j] = 0.0
-    for i in range(m):
-        if push.p[i] != 0.0:
-            for j in range(len(d)):
-                d[j] += push.Z[i, j] * push.p[i]
+    add_pushes(layout, push, m, d)
+    return True
+
+
+@kernel(f"boolean(Layout, Data, Push, boolean, {A1})", borrows=True)
+def shift_again(layout: Layout, data: Data, push: Push, holds: bool, d: Array) -> bool:
+    """Put the shift by the factor of the last one; False if it was of other gaps, or not of such that are all held."""
+    m = 0
+    for k in range(layout.counts[0]):
+        if data.acts[k] and in_place(layout, k):
+            goal = push.target[k]
+            held = holds and goal == goal and not joint(layout, k)
+            if m >= push.kept[0] or push.row[m] != k or not (held or joint(layout, k)):
+                return False
+            push.gap[m] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[m]
+            push.p[m] = -push.gap[m]
+            m += 1
+    if m == 0 or m != push.kept[0]:
+        return False
+    cholesky_solve(push.S, m, push.first, push.p)
+    add_pushes(layout, push, m, d)
     return True
 
 
@@ -214,9 +251,21 @@ def agree(data: Data, push: Push, m: int, layout: Layout, d: Array) -> bool:
     for i in range(m):
         if push.equal[i] and not joint(layout, push.row[i]):
             short = push.gap[i] * push.scale[i]
-            left = max(left, abs(short + dot(data.end.J[layout.start[push.row[i]]], d)))
+            left = max(left, abs(short + row_dot(layout, data.end.J, push.at[i], d)))
             most = max(most, abs(short))
     return left <= max(CLOSE, 0.1 * most)
+
+
+@kernel("void(Data, Push)", borrows=True)
+def keep_if_near(data: Data, push: Push) -> None:
+    """Keep the factor at hand if it was made for nearly the same place: farther the shift would not be the least."""
+    far = way = 0.0
+    for i in range(len(data.q)):
+        far, way = max(far, abs(data.q1[i] - push.seen[i])), max(way, abs(data.q1[i] - data.q[i]))
+    if push.kept[0] == 0 or far > NEAR * way:
+        push.kept[0] = 0
+        for i in range(len(data.q)):
+            push.seen[i] = data.q1[i]
 
 
 @kernel("int64(Model, Data, Push, Span)", borrows=True)
@@ -224,7 +273,7 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
     """Move q1 from `moved` onto the joints and gaps that act, rows at the end renewed. Returns what happened."""
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
     before = earlier = oldest = np.inf
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         holds = holds or push.target[k] == push.target[k]
     taken = 0
     while taken < PASSES:
@@ -238,14 +287,16 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
             if not rows_at(model, span.t_end, q, data.v1, data.end):
                 return FAULT
             continue
+        keep_if_near(data, push)
         oldest, earlier, before = earlier, before, off
-        m = collect(layout, data, push)
-        if not shift(layout, data, push, m, holds, d):
-            return FAILED
-        if holds and not agree(data, push, m, layout, d):
-            holds = False
-            if not shift(layout, data, push, m, False, d):
+        if not shift_again(layout, data, push, holds, d):
+            m = collect(layout, data, push)
+            if not shift(layout, data, push, m, holds, d):
                 return FAILED
+            if holds and not agree(data, push, m, layout, d):
+                holds = False
+                if not shift(layout, data, push, m, False, d):
+                    return FAILED
         if not move(model, q, d, 1.0, push.place):
             return FAULT
         for i in range(len(q)):

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...._jit import A1, A2, I1, I2, record
+from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
+from ....mechanics.spatial.row_kernels import Mechanism
 
 BILATERAL, UNILATERAL, CONTACT, BILATERAL_CONTACT, DRY = range(5)  # kinds, in the order of `rows.KINDS`
+SOFT = 5  # a damper, whose coefficient stands as its mu: see `contact_problem`
 POSITION, VELOCITY = range(2)  # levels, in the order of `rows.LEVELS`
 MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(6)  # columns of `Rows.law`; for dry rows MU_S holds the cap at rest
-PLANAR, PROGRAM, CALLBACK = range(3)  # who evaluates
-DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS = range(8)  # how a step ended
+PLANAR, PROGRAM, CALLBACK, SPATIAL = range(4)  # who evaluates
+DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
 LOGGED = 11
+LOW, HIGH, NODE, NODES = range(4)  # columns of `Layout.reach`
 
 
 @record(A1, A1, A2, A2)
@@ -38,29 +41,38 @@ class Rows(NamedTuple):
     law: Array
 
 
-@record("int64", I1, I1, I1, I1, "int64")
+@record("int64", I1, I1, I1, I1, I1, I2, "int64", "int64")
 class Layout(NamedTuple):
     """What the rows are of.
 
     Attributes
     ----------
     who : int
-        PLANAR, PROGRAM or CALLBACK.
+        PLANAR, PROGRAM, CALLBACK or SPATIAL.
+    counts : IntArray, shape (4,)
+        n, m, and how many of them are always the same: contacts of shapes come after these, with room for more.
     kind, level : IntArray, shape (n,)
     start : IntArray, shape (n + 1,)
         The first row of every constraint.
+    reach : IntArray, shape (m, 4)
+        The velocities that each row depends on, LOW <= j < HIGH, and the nodes that these are.
     nodes : IntArray
         Where the diagonal blocks of M begin, and nv.
     turning : int
         Whether the rows of some constraint depend on the velocity: it binds speeds.
+    dampers : int
+        How many there are among the constraints.
     """
 
     who: int
+    counts: IntArray
     kind: IntArray
     level: IntArray
     start: IntArray
     nodes: IntArray
+    reach: IntArray
     turning: int
+    dampers: int
 
 
 @record(I2, A2, I2, A2, A2, A2, A2, A1, A2)
@@ -122,7 +134,74 @@ class Callback(NamedTuple):
     answer: Array
 
 
-@record("Layout", "Planar", "Program", "Callback", "Rows", A2)
+@record(
+    *[I2, A2, I1, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, A2, A3, *[I1, I2, I2, A2] * 2, I1, I2, I1, A1, I1, A1, A2, A2
+)  # fmt: skip
+class Shapes(NamedTuple):
+    """The shapes of a system in space, and the contacts that may act within a step.
+
+    Attributes
+    ----------
+    table, forms, off, world, value, order, room, answer
+        Of shapes and work space, as `broad_phase.find_features` takes them.
+    kind_of : IntArray, shape (s,)
+        Kind of every shape: what has one law is of one kind.
+    laws : Array, shape (kinds, kinds, 7)
+        The six law columns of pairs of kinds, and the number of their rows.
+    joint_laws : Array, shape (n0, 6)
+        Of joints.
+    radius, travel : Array, shape (bodies,)
+        Of the balls that hold the bodies; how far rounding moves them, m.
+    x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)
+        Where bodies come to without reactions, or where they end.
+    kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 19)
+        Contacts, as in `mechanics.features.Found`.
+    kind_ahead, bodies_ahead, label_ahead, data_ahead
+        Those found at x, R.
+    known : IntArray, shape (1,)
+        How many contacts the last step had.
+    label_then, start_then, last_then, now_then
+        Their labels, first rows, impulses and modes.
+    numbers : Array, shape (4,)
+        The acceleration of free fall, m/s^2, and three zeros.
+    out, frame : shapes (1, 7) and (6, 3)
+        Work space.
+    """
+
+    table: IntArray
+    forms: Array
+    off: IntArray
+    world: Array
+    value: Array
+    order: IntArray
+    room: Array
+    answer: Array
+    kind_of: IntArray
+    laws: Array
+    joint_laws: Array
+    radius: Array
+    travel: Array
+    x: Array
+    R: Array
+    kind: IntArray
+    bodies: IntArray
+    label: IntArray
+    data: Array
+    kind_ahead: IntArray
+    bodies_ahead: IntArray
+    label_ahead: IntArray
+    data_ahead: Array
+    known: IntArray
+    label_then: IntArray
+    start_then: IntArray
+    last_then: Array
+    now_then: IntArray
+    numbers: Array
+    out: Array
+    frame: Array
+
+
+@record("Layout", "Planar", "Program", "Callback", "Mechanism", "Shapes", "Rows", A2)
 class Model(NamedTuple):
     """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks."""
 
@@ -130,6 +209,8 @@ class Model(NamedTuple):
     planar: Planar
     program: Program
     callback: Callback
+    mechanism: Mechanism
+    shapes: Shapes
     rows: Rows
     M: Array
 

@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from ...._jit import nothing
 from ....arrays import Array, IntArray
 from ....contact.snapshot import rows_of
 from ....mechanics.lagrangian.system import LagrangianSystem
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.rows import KINDS, LEVELS, Row
+from ....mechanics.spatial.row_kernels import Mechanism
+from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ....mechanics.system import System
 from ....mechanics.user.system import UserSystem
 from ...stepper import near_of
-from . import planar_model
+from . import planar_model, spatial_model
 from .python_system import Answers, PythonSystem, law_of
 from .records import (
     CALLBACK,
     CAP,
     EPS_N,
     EPS_T,
+    HIGH,
     LOGGED,
     MU,
     MU_R,
     MU_S,
+    NODES,
     PLANAR,
     PROGRAM,
+    SOFT,
+    SPATIAL,
     Callback,
     Data,
     Layout,
     Model,
+    Planar,
     Program,
     Rows,
+    Shapes,
 )
 
 LARGEST = 200  # velocities: more are for sparse factors
@@ -62,43 +72,88 @@ class Built:
     answers: Answers | None
 
 
-def built(system: System, state: State) -> Built | None:
+def built(system: System, state: State, room: int = 0) -> Built | None:
     """Return a system for kernels, with the rows that it has at a state; None if they do not serve it.
 
-    They serve every system whose constraints are always the same, but not those that bind accelerations.
+    They serve systems whose constraints are always the same, beside the contacts of shapes in space, but not those that
+    bind accelerations.
+
+    Parameters
+    ----------
+    system : System
+    state : State
+    room : int
+        For so many contacts of shapes; 0: a guess.
     """
     who = _who(system)
     if system.nv > LARGEST or (who == CALLBACK and _left_to_others(system)):
         return None
+    if who == SPATIAL:
+        return _built_of_bodies(system, state, room)  # type: ignore[arg-type]
     if near_of(system, state, 0.0) is not system:
         return None
     found = rows_of(system, state.t, state.q, state.v)
     if any(row.level == "acceleration" for row in found):
         return None
-    start = np.cumsum([0, *(row.size for row in found)])
-    levels = [LEVELS.index(row.level) for row in found]
-    layout = Layout(
-        who, np.array([KINDS.index(row.kind) for row in found], dtype=np.int64),
-        np.array(levels, dtype=np.int64), start.astype(np.int64), _nodes(system, who),
-        int(any(levels)),
-    )  # fmt: skip
+    layout = _layout(system, who, found, None)
     rows = _rows(system, layout)
     law = np.array([law_of(row) for row in found]).reshape(-1, 6)
-    python = PythonSystem(system, found, rows, start.tolist()) if who == CALLBACK else None
-    program = _program(system, found, law) if who == PROGRAM else _no_program()  # type: ignore[arg-type]
+    python = PythonSystem(system, found, rows, layout.start.tolist()) if who == CALLBACK else None
+    program = _program(system, found, law) if who == PROGRAM else nothing(Program)  # type: ignore[arg-type]
     answers = None if python is None else python.answers
     if who == PROGRAM and program.address == 0:
         answers = _interpreted(system, program)  # type: ignore[arg-type]
     callback = Callback(0, np.zeros(0), np.zeros(1)) if answers is None else answers.callback
-    planar = planar_model.planar_of(system, law) if who == PLANAR else planar_model.none()  # type: ignore[arg-type]
+    planar = planar_model.planar_of(system, law) if who == PLANAR else nothing(Planar)  # type: ignore[arg-type]
     M = np.zeros((0, 0)) if python is None else python.M
-    model = Model(layout, planar, program, callback, rows, M)
+    model = Model(layout, planar, program, callback, nothing(Mechanism), nothing(Shapes), rows, M)
     return Built(model, _data(system, layout), tuple(row.id for row in found), python, answers)
+
+
+def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
+    """Return a system of bodies in space."""
+    tables, lines = spatial_model.mechanism_of(system)
+    known = {row.id: row for row in system.joint_rows(state.t, state.q, state.v)}
+    found = tuple(known[line.id] if not line.damping else _damper(line, system.nv) for line in lines)
+    shapes = spatial_model.shapes_of(system, np.array([law_of(row) for row in found]).reshape(-1, 6), room)
+    layout = _layout(system, SPATIAL, found, [line.bodies for line in lines], len(shapes.kind))
+    soft = [k for k, line in enumerate(lines) if line.damping]
+    layout.kind[soft] = SOFT
+    layout = layout._replace(dampers=len(soft))
+    model = nothing(Model)._replace(layout=layout, mechanism=tables, shapes=shapes)
+    return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
+
+
+def _damper(line: spatial_model.JointRow, nv: int) -> Row:
+    """Return a damper as a row, its coefficient as mu."""
+    return Row(id=line.id, kind="bilateral", J=np.zeros((1, nv)), rate=np.zeros(1), drift=np.zeros(1), mu=line.damping)
+
+
+def _layout(
+    system: System, who: int, found: tuple[Row, ...], bodies: Sequence[tuple[int, ...]] | None, room: int = 0
+) -> Layout:
+    """Return what rows are of, the bodies of each where these are nodes; with room for contacts of five rows."""
+    n, m, nodes = len(found), sum(row.size for row in found), _nodes(system, who)
+    kind, level, start = _counts(n + room), _counts(n + room), np.full(n + room + 1, m)
+    kind[:n], level[:n] = [KINDS.index(row.kind) for row in found], [LEVELS.index(row.level) for row in found]
+    start[: n + 1] = np.cumsum([0, *(row.size for row in found)])
+    reach = np.zeros((m + 5 * room, 4), dtype=np.int64)
+    reach[:, HIGH], reach[:, NODES] = system.nv, len(nodes) - 1
+    for k in range(n if bodies is not None else 0):
+        assert bodies is not None
+        reach[k] = nodes[min(bodies[k])], nodes[max(bodies[k]) + 1], min(bodies[k]), max(bodies[k]) + 1
+    return Layout(who, np.array([n, m, n, m]), kind, level, start, nodes, reach, int(level.any()), 0)
+
+
+def _counts(n: int) -> IntArray:
+    return np.zeros(n, dtype=np.int64)
 
 
 def _who(system: System) -> int:
     if type(system) is PlanarSystem and planar_model.serves(system):
         return PLANAR
+    if type(system) is SpatialSystem and spatial_model.serves(system):
+        return SPATIAL
     return PROGRAM if type(system) is LagrangianSystem else CALLBACK
 
 
@@ -109,23 +164,27 @@ def _left_to_others(system: System) -> bool:
 
 def steady(system: System) -> bool:
     """Return whether the constraints of a system are the same in all states, without asking `near` each time."""
+    if type(system) is SpatialSystem:
+        return True  # kernels find the contacts of shapes
     always = (UserSystem.near, LagrangianSystem.near, PlanarSystem.near)  # of a planar one that was found to be so
     return getattr(type(system), "near", None) in always
 
 
 def _nodes(system: System, who: int) -> IntArray:
     """Return where the diagonal blocks of the mass begin."""
+    if who == SPATIAL:
+        return np.arange(0, system.nv + 1, 6)
     return np.arange(system.nv + 1) if who == PLANAR else np.array([0, system.nv])
 
 
 def _rows(system: System, layout: Layout) -> Rows:
-    n, m = len(layout.kind), int(layout.start[-1])
+    n, m = len(layout.kind), len(layout.reach)
     return Rows(np.zeros(n), np.zeros(m), np.zeros((m, system.nv)), np.zeros((n, 6)))
 
 
 def _data(system: System, layout: Layout) -> Data:
     """Return room for a step."""
-    nq, nv, n, m = system.nq, system.nv, len(layout.kind), int(layout.start[-1])
+    nq, nv, n, m = system.nq, system.nv, len(layout.kind), len(layout.reach)
     begin, mid, end = (_rows(system, layout) for _ in range(3))
     seen = _rows(system, layout) if layout.turning else mid
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
@@ -169,8 +228,3 @@ def _interpreted(system: LagrangianSystem, program: Program) -> Answers:
 def _column(name: str, kind: str) -> int:
     """Return the law column of a coefficient; of dry rows the cap at rest stands where others have mu_s."""
     return MU_S if name == "cap_s" else COEFFICIENTS[name]
-
-
-def _no_program() -> Program:
-    nothing = np.zeros(0)
-    return Program(0, nothing, nothing, nothing, nothing, np.zeros((0, 9), dtype=np.int64), np.zeros((0, 6)))

@@ -8,8 +8,8 @@ from ...._jit import A1, A2, kernel
 from ....arrays import Array
 from ..rest_correction import INSIDE, REST, ROUNDS, WORSE
 from .contact_problem import Problem, residual, weight
-from .linear import cholesky, cholesky_solve, dot, dot_abs, multiply_nodes
-from .records import CONTACT, MU, MU_S, Data, Layout
+from .linear import add_row, cholesky, cholesky_solve, multiply_nodes, row_dot, row_dot_abs
+from .records import CONTACT, HIGH, LOW, MU, MU_S, Data, Layout
 
 SINGULAR = 1e-12  # least pivot over diagonal from which all motion is held
 
@@ -31,7 +31,7 @@ def holds_all(layout: Layout, data: Data, problem: Problem, K: Array, tol: Array
     Also if something moves, or nothing at all; `tol` are the speeds at hand.
     """
     nv, rows, most = len(data.v), 0, 0.0
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         if data.acts[k] and layout.kind[k] != CONTACT:
             return False
     for i in range(nv):
@@ -41,16 +41,17 @@ def holds_all(layout: Layout, data: Data, problem: Problem, K: Array, tol: Array
     for b in range(problem.counts[0]):
         first, end = pushing_rows(layout, data, problem, b)
         for row in range(first, end):
-            J = data.seen.J[row]
-            u = dot(J, data.V[0]) + data.w[row]
-            rows, fastest, most = rows + 1, max(fastest, abs(u)), max(most, dot_abs(J, tol))
-            for i in range(nv):
+            J, low = data.seen.J[row], layout.reach[row, LOW]
+            u = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
+            rows, fastest = rows + 1, max(fastest, abs(u))
+            most = max(most, row_dot_abs(layout, data.seen.J, row, tol))
+            for i in range(low, layout.reach[row, HIGH]):
                 if J[i] != 0.0:
-                    for j in range(i + 1):
+                    for j in range(low, i + 1):
                         K[i, j] += J[i] * J[j]
     if rows < nv or fastest == 0.0 or fastest > REST * most:
         return False
-    return bool(cholesky(K, nv) > SINGULAR)
+    return bool(cholesky(K, nv, problem.first) > SINGULAR)
 
 
 @kernel(f"void(Layout, Data, Problem, {A1}, boolean)", borrows=True)
@@ -59,9 +60,7 @@ def add_push(layout: Layout, data: Data, problem: Problem, push: Array, add: boo
     for b in range(problem.counts[0]):
         first, end = pushing_rows(layout, data, problem, b)
         for i in range(first, end):
-            p = data.p[i] if add else -data.p[i]
-            for j in range(len(push)):
-                push[j] += data.seen.J[i, j] * p
+            add_row(layout, i, data.p[i] if add else -data.p[i], data.seen.J[i], push)
 
 
 @kernel("void(Layout, Data, Problem)", borrows=True)
@@ -87,11 +86,11 @@ def restore(layout: Layout, data: Data, problem: Problem, K: Array, goal: Array)
     for j in range(len(goal)):
         left[j] = goal[j]
     add_push(layout, data, problem, left, False)
-    cholesky_solve(K, len(goal), left)
+    cholesky_solve(K, len(goal), problem.first, left)
     for b in range(problem.counts[0]):
         first, end = pushing_rows(layout, data, problem, b)
         for i in range(first, end):
-            data.p[i] += dot(data.seen.J[i], left)
+            data.p[i] += row_dot(layout, data.seen.J, i, left)
 
 
 @kernel("float64(Layout, Data, Problem)", borrows=True)
@@ -114,15 +113,14 @@ def bring_to_rest(
     nv, dx, push, old = len(data.v), data.V[3], data.V[4], problem.lam
     for j in range(nv):
         dx[j] = 0.0
-    for i in range(len(data.p)):
+    for i in range(layout.counts[1]):
         old[i] = data.p[i]
     for b in range(problem.counts[0]):
         first, end = pushing_rows(layout, data, problem, b)
         for i in range(first, end):
-            u = dot(data.seen.J[i], data.V[0]) + data.w[i]
-            for j in range(nv):
-                dx[j] -= data.seen.J[i, j] * u
-    cholesky_solve(K, nv, dx)
+            u = row_dot(layout, data.seen.J, i, data.V[0]) + data.w[i]
+            add_row(layout, i, -u, data.seen.J[i], dx)
+    cholesky_solve(K, nv, problem.first, dx)
     multiply_nodes(data.M, layout.nodes, dx, push)
     add_push(layout, data, problem, push, True)
     restore(layout, data, problem, K, push)
@@ -135,7 +133,7 @@ def bring_to_rest(
             return found
         cut(layout, data, problem)
         restore(layout, data, problem, K, push)
-    for i in range(len(data.p)):
+    for i in range(layout.counts[1]):
         data.p[i] = old[i]
     residual_of(layout, data, problem)
     return E

@@ -14,12 +14,13 @@ from ...._jit import A2, I1, kernel
 from ....arrays import Array, IntArray
 from ..fixed_point import MAX_PASSES
 from .acting import find_acting, find_late, join, leave_idle
+from .contact_list import list_contacts, overlooked
 from .contact_problem import Problem
 from .evaluate import force_at, mass_at, move, rows_at
-from .linear import dot, factor_nodes, multiply_nodes, solve_nodes
+from .linear import add_row, dot, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
 from .passes import Work, settle
 from .projection import Push
-from .records import CHANGED, DONE, FAULT, MASS, OVERLAP, PASSES, UNSETTLED, Data, Layout, Model, Span
+from .records import CHANGED, DONE, FAULT, MASS, OVERLAP, PASSES, ROOM, UNSETTLED, Data, Layout, Model, Span
 from .step_end import finish
 
 
@@ -29,22 +30,18 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
     nv, push, Mv = len(data.v), data.V[1], data.V[2]
     for j in range(nv):
         push[j] = 0.0
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1]):
             data.p[i] = data.last[i] if data.acts[k] else 0.0
             if data.p[i] != 0.0:
-                for j in range(nv):
-                    push[j] += data.mid.J[i, j] * data.p[i]
+                add_row(layout, i, data.p[i], data.mid.J[i], push)
     solve_nodes(data.L, layout.nodes, push, push)
     for j in range(nv):
         data.v1[j] = data.V[0, j] + push[j]
     multiply_nodes(data.M, layout.nodes, data.v1, Mv)
     energy = dot(data.v1, Mv)
-    most = 0.0
-    for i in range(nv):
-        for j in range(nv):
-            most += work.speed[i] * abs(data.M[i, j]) * work.speed[j]
-    if not energy <= 4.0 * most:
+    multiply_abs(data.M, layout.nodes, work.speed, Mv)
+    if not energy <= 4.0 * dot(work.speed, Mv):
         for j in range(nv):
             data.v1[j] = data.V[0, j]
 
@@ -57,6 +54,8 @@ def begin(model: Model, data: Data, work: Work, span: Span) -> int:
     for j in range(nv):
         none[j] = 0.0
     t = span.t + rest
+    if len(model.shapes.table) > 1 and not list_contacts(model, data, work.now, span.dt):
+        return ROOM
     if not move(model, data.q, data.v, rest, place) or not mass_at(model, place, none, data.M):
         return FAULT
     if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
@@ -79,6 +78,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
     rest, left, first = (1.0 - span.theta) * span.dt, False, True
     for i in range(len(data.log)):
         data.log[i] = 0.0
+    push.kept[0] = 0
     code = begin(model, data, work, span)
     if code != DONE:
         return code
@@ -92,7 +92,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
                 return UNSETTLED
             if not join(model, data, span, work.late):
                 return FAULT
-        elif code == OVERLAP:
+        elif code == OVERLAP or overlooked(model, data):
             return OVERLAP
         elif left or not leave_idle(model.layout, data):
             return finish(model, data, work, problem, span)

@@ -10,7 +10,7 @@ from ..rest_correction import GONE
 from .acting import one_sided
 from .contact_problem import INACTIVE, Problem, note_modes
 from .evaluate import mass_at, potential_at, power_at
-from .linear import dot, dot_abs, multiply_nodes
+from .linear import dot, multiply_abs, multiply_nodes, row_dot, row_dot_abs
 from .passes import Work
 from .records import (
     CHANGED,
@@ -24,6 +24,7 @@ from .records import (
     LIFTED,
     POTENTIAL,
     REACTIONS,
+    SOFT,
     Data,
     Layout,
     Model,
@@ -37,7 +38,7 @@ DEGENERATE = 3  # a mode, as in `programs.solution.residual_kernels`
 def impact(layout: Layout, data: Data) -> bool:
     """Return whether a contact that pushes has just closed, or rebounds."""
     some = False
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         row = layout.start[k]
         if data.acts[k] and one_sided(layout, k) and data.p[row] > 0.0:
             some = some or not data.last[row] > 0.0
@@ -49,16 +50,14 @@ def impact(layout: Layout, data: Data) -> bool:
 @kernel(f"float64(Layout, Data, Work, {A1})", borrows=True)
 def work_gain(layout: Layout, data: Data, work: Work, v_mid: Array) -> float:
     """Return the work of all impulses and of the projection, relative, see `impact_dissipation.gain`."""
-    total, size, kinetic = data.log[LIFTED], 0.0, 0.0
-    for i in range(len(v_mid)):
-        for j in range(len(v_mid)):
-            kinetic += 0.5 * work.speed[i] * abs(data.M[i, j]) * work.speed[j]
-    for i in range(len(data.p)):
+    total, size, momentum = data.log[LIFTED], 0.0, data.V[5]
+    multiply_abs(data.M, layout.nodes, work.speed, momentum)
+    for i in range(layout.counts[1]):
         if data.p[i] != 0.0:
-            own = data.mid.rate[i] - dot(data.mid.J[i], data.v)
-            total += data.p[i] * (dot(data.seen.J[i], v_mid) + own)
-            size += abs(data.p[i]) * (dot_abs(data.seen.J[i], v_mid) + abs(own))
-    size = max(size, SMALL / GAIN * kinetic)
+            own = data.mid.rate[i] - row_dot(layout, data.mid.J, i, data.v)
+            total += data.p[i] * (row_dot(layout, data.seen.J, i, v_mid) + own)
+            size += abs(data.p[i]) * (row_dot_abs(layout, data.seen.J, i, v_mid) + abs(own))
+    size = max(size, SMALL / GAIN * 0.5 * dot(work.speed, momentum))
     return total / size if size > 0.0 else 0.0
 
 
@@ -66,18 +65,19 @@ def work_gain(layout: Layout, data: Data, work: Work, v_mid: Array) -> float:
 def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     """Put the modes, count those that changed in the log, and drop impulses that have died away; return the cone."""
     changed = 0
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         work.mode[k] = -1
     cone = note_modes(problem, work.mode)
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         mode, rebounds, most = work.mode[k], False, 0.0
+        keeps = data.acts[k] != 0 and layout.kind[k] != SOFT
         now = work.now[k] if mode == DEGENERATE else (mode if mode > 0 and mode != INACTIVE else 0)
         changed += now != work.now[k]
         work.now[k] = now
         for i in range(layout.start[k], layout.start[k + 1]):
             rebounds, most = rebounds or data.bounce[i] != 0.0, max(most, abs(data.p[i]))
         for i in range(layout.start[k], layout.start[k + 1]):
-            data.last[i] = data.p[i] if data.acts[k] and not rebounds and most >= GONE else 0.0
+            data.last[i] = data.p[i] if keeps and not rebounds and most >= GONE else 0.0
     data.log[CHANGED] = changed
     return cone
 
@@ -112,7 +112,7 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span) -
     multiply_nodes(data.M, layout.nodes, data.v1, impulse)
     log[KINETIC] = 0.5 * dot(data.v1, impulse)
     log[LIFTED] = log[POTENTIAL] + log[KINETIC] - before - kinetic_before if lifts else 0.0
-    for k in range(len(layout.kind)):
+    for k in range(layout.counts[0]):
         if one_sided(layout, k):
             log[GAP] = min(log[GAP], data.end.gap[k])
     if impact(layout, data) and work_gain(layout, data, work, v_mid) > GAIN:

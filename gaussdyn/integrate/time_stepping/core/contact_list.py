@@ -1,0 +1,182 @@
+"""The contacts of shapes that may act within a step, by the rules of `Contacts.near`, as rows after those of joints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import A1, A2, A3, I1, kernel
+from ....arrays import Array, IntArray
+from ....mechanics.collision.broad_phase import find_features
+from ....mechanics.collision.contact_rows import body_poses
+from ....mechanics.collision.feature_kinematics import feature_geometry
+from ....mechanics.spatial.contacts import CLOSED, SLACK
+from ....mechanics.spatial.row_kernels import Mechanism, move_bodies3, put_bodies
+from ..compiled.contact_search import copy_feature, place_of
+from ..position_projection import ALLOWED
+from .projection import limit
+from .records import CONTACT, HIGH, LOW, NODE, NODES, POSITION, UNILATERAL, Data, Layout, Model, Shapes
+
+SIZE = 6  # column of `Shapes.laws`: number of rows
+
+
+@kernel(f"int64(Shapes, {A2}, {A3}, float64, boolean)", borrows=True)
+def look(shapes: Shapes, x: Array, R: Array, reach: float, ahead: bool) -> int:
+    """Find the contacts that are open by `reach` at most; return how many there are, which may be more than fit."""
+    s = shapes
+    if ahead:
+        return int(
+            find_features(
+                s.table, s.forms, s.off, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
+                s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead,
+            )
+        )  # fmt: skip
+    return int(
+        find_features(
+            s.table, s.forms, s.off, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
+            s.kind, s.bodies, s.label, s.data,
+        )
+    )  # fmt: skip
+
+
+@kernel(f"float64(Shapes, {A1})", borrows=True)
+def fastest(shapes: Shapes, v: Array) -> float:
+    """Return the largest speed of a point of any body, and put how far rounding moves bodies."""
+    most = 0.0
+    for k in range(len(shapes.radius)):
+        i, r = 6 * k, shapes.radius[k]
+        speed = np.sqrt(v[i] * v[i] + v[i + 1] * v[i + 1] + v[i + 2] * v[i + 2])
+        spin = np.sqrt(v[i + 3] * v[i + 3] + v[i + 4] * v[i + 4] + v[i + 5] * v[i + 5])
+        most = max(most, speed + r * spin)
+        shapes.travel[k] = max(SLACK * r, CLOSED)
+    return most
+
+
+@kernel("int64(Shapes, Mechanism, int64, int64)", borrows=True)
+def join_ahead(shapes: Shapes, tables: Mechanism, n: int, m: int) -> int:
+    """Add those of m contacts ahead that are new and not closed now, in the order of ids; return how many there are."""
+    s, out, f = shapes, shapes.out[0], 0
+    now = (s.kind, s.bodies, s.label, s.data)
+    for k in range(m):
+        place = place_of(s.table, s.label_ahead, k)
+        while f < n and place_of(s.table, s.label, f) < place:
+            f += 1
+        if f < n and place_of(s.table, s.label, f) == place:
+            continue
+        a, b = s.bodies_ahead[k, 0] % len(tables.x), s.bodies_ahead[k, 1] % len(tables.x)
+        feature_geometry(s.kind_ahead[k], s.data_ahead[k], tables.x[a], tables.R[a], tables.x[b], tables.R[b], out)
+        if out[0] < -CLOSED:
+            continue
+        if n == len(s.kind):
+            return n + m
+        for i in range(n, f, -1):
+            copy_feature(now, i - 1, now, i)
+        copy_feature((s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead), k, now, f)
+        n += 1
+    return n
+
+
+@kernel("int64(Model, Data, float64)", borrows=True)
+def find_contacts(model: Model, data: Data, dt: float) -> int:
+    """Put the contacts of the step; return how many there are, which may be more than fit."""
+    s, tables = model.shapes, model.mechanism
+    put_bodies(tables, data.q, data.v)
+    speed = fastest(s, data.v)
+    reach = s.numbers[0] * dt * dt + 2.0 * dt * speed
+    found = look(s, tables.x, tables.R, reach, False)
+    if not dt * speed > 0.0 or found > len(s.kind):
+        return found
+    move_bodies3(data.q, data.v, dt, data.moved)
+    body_poses(data.moved, s.x, s.R)
+    ahead = look(s, s.x, s.R, reach, True)
+    return join_ahead(s, tables, found, ahead) if ahead <= len(s.kind) else found + ahead
+
+
+@kernel(f"void(Layout, Shapes, {A1}, {I1})", borrows=True)
+def remember(layout: Layout, shapes: Shapes, last: Array, now: IntArray) -> None:
+    """Keep what the last step knew of its contacts."""
+    n, joints = layout.counts[0], layout.counts[2]
+    shapes.known[0] = n - joints
+    for k in range(joints, n):
+        f = k - joints
+        for c in range(4):
+            shapes.label_then[f, c] = shapes.label[f, c]
+        shapes.start_then[f], shapes.now_then[f] = layout.start[k], now[k]
+        for i in range(layout.start[k], layout.start[k + 1]):
+            shapes.last_then[i] = last[i]
+
+
+@kernel("void(Layout, Shapes, int64)", borrows=True)
+def lay_out(layout: Layout, shapes: Shapes, contacts: int) -> None:
+    """Give the contacts their rows."""
+    joints, row = layout.counts[2], layout.counts[3]
+    for f in range(contacts):
+        k, a, b = joints + f, shapes.bodies[f, 0], shapes.bodies[f, 1]
+        size = int(shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]], SIZE])
+        layout.kind[k], layout.level[k], layout.start[k] = CONTACT if size > 1 else UNILATERAL, POSITION, row
+        low, high = (min(a, b) if min(a, b) >= 0 else max(a, b)), max(a, b) + 1
+        for i in range(row, row + size):
+            layout.reach[i, NODE], layout.reach[i, NODES] = low, high
+            layout.reach[i, LOW], layout.reach[i, HIGH] = 6 * low, 6 * high
+        row += size
+    for k in range(joints + contacts, len(layout.start)):
+        layout.start[k] = row
+    layout.counts[0], layout.counts[1] = joints + contacts, row
+
+
+@kernel(f"boolean(Layout, Shapes, {A1}, {I1})", borrows=True)
+def recall(layout: Layout, shapes: Shapes, last: Array, now: IntArray) -> bool:
+    """Give the contacts the impulses and modes that they had in the last step; return whether they are the same."""
+    joints, f, same = layout.counts[2], 0, layout.counts[0] - layout.counts[2] == shapes.known[0]
+    for k in range(joints, layout.counts[0]):
+        place, now[k] = place_of(shapes.table, shapes.label, k - joints), -1
+        while f < shapes.known[0] and place_of(shapes.table, shapes.label_then, f) < place:
+            f += 1
+        held = f < shapes.known[0] and place_of(shapes.table, shapes.label_then, f) == place
+        same = same and held
+        if held:
+            now[k] = shapes.now_then[f]
+        for i in range(layout.start[k], layout.start[k + 1]):
+            last[i] = shapes.last_then[shapes.start_then[f] + i - layout.start[k]] if held else 0.0
+    return bool(same)
+
+
+@kernel(f"boolean(Model, Data, {I1}, float64)", borrows=True)
+def list_contacts(model: Model, data: Data, now: IntArray, dt: float) -> bool:
+    """List the contacts that may act within dt, with what the last step knew of them; False if they do not fit."""
+    layout, s = model.layout, model.shapes
+    remember(layout, s, data.last, now)
+    found = find_contacts(model, data, dt)
+    if found > len(s.kind):
+        return False
+    lay_out(layout, s, found)
+    if not recall(layout, s, data.last, now):
+        for i in range(layout.counts[3], layout.counts[1]):
+            for j in range(len(data.v)):
+                data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
+    return True
+
+
+@kernel("boolean(Model, Data)", borrows=True)
+def overlooked(model: Model, data: Data) -> bool:
+    """Return whether bodies overlap at the end of the step in a contact that is not listed."""
+    layout, s, f, still = model.layout, model.shapes, 0, True
+    for i in range(len(data.q)):
+        still = still and data.q[i] == data.q1[i]
+    if still or len(s.table) < 2:
+        return False
+    n, out = layout.counts[0] - layout.counts[2], s.out[0]
+    body_poses(data.q1, s.x, s.R)
+    found = look(s, s.x, s.R, 0.0, True)
+    if found > len(s.kind):
+        return True
+    for k in range(found):
+        place = place_of(s.table, s.label_ahead, k)
+        while f < n and place_of(s.table, s.label, f) < place:
+            f += 1
+        if f < n and place_of(s.table, s.label, f) == place:
+            continue
+        a, b = s.bodies_ahead[k, 0] % len(s.x), s.bodies_ahead[k, 1] % len(s.x)
+        feature_geometry(s.kind_ahead[k], s.data_ahead[k], s.x[a], s.R[a], s.x[b], s.R[b], out)
+        if out[0] < -limit(ALLOWED, data.q1):
+            return True
+    return False

@@ -1,0 +1,256 @@
+"""A system of bodies in space as tables for the kernels: joints, limits, motors, gears, forces, shapes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ....arrays import Array, IntArray
+from ....linalg.rotations import matrix_of
+from ....mechanics.collision.features import Feature
+from ....mechanics.joints.drives import Drive
+from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
+from ....mechanics.names import GROUND
+from ....mechanics.spatial.forces import Drag, Load, Shaking, Spring
+from ....mechanics.spatial.joints import BallJoint, Hinge, Slider, Universal, Weld
+from ....mechanics.spatial.kinematics import SpatialMarker
+from ....mechanics.spatial.links import Rod, String
+from ....mechanics.spatial.row_kernels import (
+    ALONG,
+    ANGLE,
+    AS_RATE,
+    AS_VALUE,
+    AS_ZERO,
+    COSINE,
+    DISTANCE,
+    DRAG,
+    LOAD,
+    OFFSET,
+    SHAKING,
+    TRAVEL,
+    TWIST,
+    Mechanism,
+)
+from ....mechanics.spatial.system import SpatialSystem
+from .records import Shapes
+
+DAMPER = "/damper"  # how ids of dampers begin, and no others
+POINTS = tuple((OFFSET, k, 0) for k in range(3))
+TURNS = tuple((TWIST, k, 0) for k in range(3))
+EQUATIONS = {
+    BallJoint: POINTS,
+    Hinge: (*POINTS, (COSINE, 2, 0), (COSINE, 2, 1)),
+    Universal: (*POINTS, (COSINE, 0, 1)),
+    Slider: ((TRAVEL, 0, 0), (TRAVEL, 1, 0), *TURNS),
+    Weld: (*POINTS, *TURNS),
+}  # kind, axis of a and axis of b of what each keeps at zero, in the order of its ids; TRAVEL: axis of b
+
+
+class JointRow(NamedTuple):
+    """One row: its equations and their factors, what is taken from value and rate, what its gap is, and the bodies.
+
+    damping : float
+        Of a damper, which has no row in Python.
+    """
+
+    id: str
+    equations: tuple[int, int]
+    factors: tuple[float, float]
+    taken: tuple[float, float]
+    gap: int
+    bodies: tuple[int, ...]
+    damping: float = 0.0
+
+
+@dataclass(slots=True)
+class Tables:
+    """Equations, rows and forces as they are entered.
+
+    Attributes
+    ----------
+    system : SpatialSystem
+    equations : list of (int, ...)
+        Kind, bodies of a and b, axes.
+    markers : list of sequences of float
+    rows : list of JointRow
+    """
+
+    system: SpatialSystem
+    equations: list[tuple[int, ...]] = field(default_factory=list)
+    markers: list[Sequence[float]] = field(default_factory=list)
+    rows: list[JointRow] = field(default_factory=list)
+
+    def equation(self, kind: int, a: SpatialMarker, b: SpatialMarker, first: int, second: int, middle: float) -> int:
+        """Enter an equation; return its number."""
+        self.equations.append((kind, self.body(a), self.body(b), first, second))
+        frames = [(*m.at, *matrix_of(m.turn).ravel()) for m in (a, b)]
+        self.markers.append([*frames[0], *frames[1], middle])
+        return len(self.equations) - 1
+
+    def body(self, marker: SpatialMarker) -> int:
+        """Return the number of a body; the ground comes last."""
+        layout = self.system.layout
+        return len(layout.bodies) if marker.body == GROUND else layout.place[marker.body]
+
+    def free(self, name: str, middle: float = 0.0) -> int:
+        """Enter the coordinate that a joint leaves free; return its number."""
+        joint = self.system.joint_table.named[name]
+        if joint.coordinate == "angle":
+            return self.equation(ANGLE, joint.a, joint.b, 0, 0, middle)
+        return self.equation(TRAVEL, joint.a, joint.b, 2, 0, 0.0)
+
+    def row(
+        self, id: str, e: int, factor: float = 1.0, *, taken: tuple[float, float] = (0.0, 0.0), gap: int = AS_VALUE,
+        other: tuple[int, float] = (-1, 0.0), damping: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Enter the row factor x - taken, with a second equation if there is one."""
+        bodies = [b for k in (e, other[0]) if k >= 0 for b in self.equations[k][1:3]]
+        own = tuple(b for b in bodies if b < len(self.system.bodies))
+        self.rows.append(JointRow(id, (e, other[0]), (factor, other[1]), taken, gap, own, damping))
+
+    def bond(self, one: Any) -> None:
+        """Enter a joint, rod or string."""
+        if isinstance(one, (Rod, String)):
+            sign = -1.0 if isinstance(one, String) else 1.0
+            e = self.equation(DISTANCE, one.a, one.b, 0, 0, 0.0)
+            self.row(one.id, e, sign, taken=(sign * one.length, 0.0))
+            return
+        for id, (kind, first, second) in zip(one.ids, EQUATIONS[type(one)], strict=True):
+            self.row(id, self.equation(kind, one.a, one.b, first, second, 0.0))
+
+    def part(self, one: Any) -> None:
+        """Enter what acts on the coordinate of a joint."""
+        if isinstance(one, Limit):
+            middle = 0.5 * (one.low + one.high)
+            e = self.free(one.joint, middle if math.isfinite(middle) else 0.0)
+            for id in one.ids:
+                stop, sign = (one.high, -1.0) if id.endswith(":high") else (one.low, 1.0)
+                self.row(id, e, sign, taken=(sign * stop, 0.0))
+            return
+        (id,) = one.ids
+        if isinstance(one, Gear):
+            self.row(id, self.free(one.joint), gap=AS_RATE, other=(self.free(one.other), -one.ratio))
+        elif isinstance(one, JointFriction):
+            self.row(id, self.free(one.joint), gap=AS_ZERO)
+        else:
+            held = one.cap == math.inf
+            self.row(id, self.free(one.joint), taken=(0.0, one.rate), gap=AS_RATE if held else AS_ZERO)
+
+    def damper(self, e: int, damping: float) -> None:
+        """Enter the damper along an equation, if it has any strength."""
+        if damping > 0.0:
+            self.row(f"{DAMPER}{e}", e, gap=AS_ZERO, damping=damping)
+
+    def force(self, one: Any) -> tuple[tuple[int, int], list[float]]:
+        """Return what stands in the tables of forces."""
+        if isinstance(one, Spring):
+            e = self.equation(DISTANCE, one.a, one.b, 0, 0, 0.0)
+            self.damper(e, one.damping)
+            return (ALONG, e), [0.0, one.stiffness, one.damping, one.length, 0.0, 0.0]
+        if isinstance(one, Drive):
+            e = self.free(one.joint, one.target)
+            self.damper(e, one.damping)
+            return (ALONG, e), [one.effort, one.stiffness, one.damping, one.target, one.rate, 0.0]
+        if isinstance(one, Shaking):
+            size = [one.amplitude * x for x in one.direction]
+            return (SHAKING, -1), [*size, 2.0 * math.pi * one.frequency, one.phase, 0.0]
+        e = self.equation(OFFSET, one.point, SpatialMarker(GROUND), 0, 0, 0.0)
+        if isinstance(one, Drag):
+            return (DRAG, e), [one.damping, one.spin_damping, 0.0, 0.0, 0.0, 0.0]
+        return (LOAD, e), [*one.force_xyz, *one.moment]
+
+
+def serves(system: SpatialSystem) -> bool:
+    """Return whether there are tables for all parts of a system."""
+    bonds = all(type(one) in (*EQUATIONS, Rod, String) for one in system.joint_table.bonds)
+    parts = all(type(one) in (Limit, JointFriction, Motor, Gear) for one in system.joint_table.parts)
+    forces = all(type(one) in (Spring, Drag, Load, Drive, Shaking) for one in system.forces)
+    return type(system) is SpatialSystem and system.contacts.found is None and bonds and parts and forces
+
+
+def mechanism_of(system: SpatialSystem) -> tuple[Mechanism, list[JointRow]]:
+    """Return the tables of a system, and its rows, those of neighbours beside each other."""
+    tables, n, nv = Tables(system), len(system.bodies), system.nv
+    for bond in system.joint_table.bonds:
+        tables.bond(bond)
+    for part in system.joint_table.parts:
+        tables.part(part)
+    forces = [tables.force(one) for one in system.forces]
+    rows = sorted(tables.rows, key=lambda row: (max(row.bodies), min(row.bodies), row.id))
+    inertia = np.array([body.inertia for body in system.bodies])
+    ball = np.array([np.array_equal(J, J[0, 0] * np.eye(3)) for J in inertia], dtype=np.int64)
+    R, e = np.zeros((n + 1, 3, 3)), len(tables.equations)
+    R[n] = np.eye(3)
+    weight = np.concatenate([[*(body.mass * np.array(system.gravity)), 0.0, 0.0, 0.0] for body in system.bodies])
+    return Mechanism(
+        np.zeros((n + 1, 3)), R, np.zeros((n + 1, 3)), np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 6)),
+        np.array([[body.mass] for body in system.bodies]), inertia, ball, np.array([weight, np.zeros(nv)]),
+        _whole(tables.equations, e, 5), _real(tables.markers, e, 25), np.zeros((e, 14)),
+        _whole([(*row.equations, row.gap) for row in rows], len(rows), 3),
+        _real([(*row.factors, *row.taken) for row in rows], len(rows), 4),
+        _whole([kind for kind, _ in forces], len(forces), 2), _real([x for _, x in forces], len(forces), 6),
+    ), rows  # fmt: skip
+
+
+def shapes_of(system: SpatialSystem, joint_laws: Array, room: int) -> Shapes:
+    """Return the shapes of a system, with room for some contacts."""
+    found, n = system.contacts.shapes, len(system.bodies)
+    buffers = found.buffers(room)
+    kinds, laws = laws_of(system)
+    R = np.zeros((n + 1, 3, 3))
+    R[n] = np.eye(3)
+    lists = [_contacts(buffers.room) for _ in range(2)]
+    then = _count(buffers.room, 4), _count(buffers.room), np.zeros(5 * buffers.room), _count(buffers.room)
+    gravity = np.array([math.hypot(*system.gravity), 0.0, 0.0, 0.0])
+    own, work = found.arrays, buffers.space
+    return Shapes(
+        own.table, own.forms, own.off, work[0], work[1], work[2], work[3], work[4], kinds, laws, joint_laws,
+        system.contacts.radii, np.zeros(n), np.zeros((n + 1, 3)), R, *lists[0], *lists[1], _count(1), *then, gravity,
+        np.zeros((1, 7)), np.zeros((6, 3)),
+    )  # fmt: skip
+
+
+def _contacts(room: int) -> tuple[IntArray, IntArray, IntArray, Array]:
+    return _count(room), _count(room, 2), _count(room, 4), np.zeros((room, 19))
+
+
+def _count(*shape: int) -> IntArray:
+    return np.zeros(shape, dtype=np.int64)
+
+
+def _whole(rows: Sequence[Sequence[int]], n: int, columns: int) -> IntArray:
+    return np.array(rows, dtype=np.int64).reshape(n, columns)
+
+
+def _real(rows: Sequence[Sequence[float]], n: int, columns: int) -> Array:
+    return np.array(rows, dtype=np.float64).reshape(n, columns)
+
+
+def laws_of(system: SpatialSystem) -> tuple[IntArray, Array]:
+    """Return the kind of every shape, and the law columns and row counts of all pairs of kinds.
+
+    Shapes that no law names, nor their bodies, are of one kind.
+    """
+    contacts, labels = system.contacts, system.contacts.shapes.labels
+    bodies = [contacts.shapes.bodies[k] if k >= 0 else GROUND for k in contacts.shapes.arrays.table[:, 1].tolist()]
+    named = {name for pair in contacts.laws for name in pair}
+    own = [k for k, (label, body) in enumerate(zip(labels, bodies, strict=True)) if label in named or body in named]
+    kind = _count(len(labels))
+    kind[own] = np.arange(1, len(own) + 1)
+    table = np.empty((len(own) + 1, len(own) + 1, 7))
+    table[:] = _law_columns(contacts.default)
+    for i in own:
+        for j in own:
+            shapes, pair = (labels[i], labels[j]), (bodies[i], bodies[j])
+            law = contacts.law(Feature(id="", kind=1, bodies=pair, data=np.zeros(19), shapes=shapes))
+            table[kind[i], kind[j]] = _law_columns(law)
+    return kind, table
+
+
+def _law_columns(law: Any) -> list[float]:
+    """Return mu, mu_s, cap, mu_r, eps_n, eps_t and the number of rows."""
+    return [law.mu, law.mu_s, 0.0, law.mu_r, law.eps_n, law.eps_t, float(law.size)]

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from ..._show import brief
-from ...arrays import Array
+from ...arrays import Array, IntArray
 from ...errors import InputError
 from ..collision.features import Bodies, Feature, Found
 from ..collision.search import Shapes
@@ -146,6 +146,24 @@ class Contacts:
             if found is not None:
                 return found
         return self.default
+
+    def laws_by_kind(self) -> tuple[IntArray, list[list[ContactLaw]]]:
+        """Return the kind of every shape, shape (s,), and the laws of all pairs of kinds.
+
+        Shapes that no law names, nor their bodies, are of one kind.
+        """
+        labels, numbers = self.shapes.labels, self.shapes.arrays.table[:, 1].tolist()
+        bodies = [self.shapes.bodies[k] if k >= 0 else GROUND for k in numbers]
+        named = {name for pair in self.laws for name in pair}
+        own = [k for k, (label, body) in enumerate(zip(labels, bodies, strict=True)) if label in named or body in named]
+        kind = np.zeros(len(labels), dtype=np.int64)
+        kind[own] = np.arange(1, len(own) + 1)
+        table = [[self.default] * (len(own) + 1) for _ in range(len(own) + 1)]
+        for i, j in product(own, own):
+            pair, shapes = (bodies[i], bodies[j]), (labels[i], labels[j])
+            feature = Feature(id="", kind=1, bodies=pair, data=np.zeros(19), shapes=shapes)
+            table[kind[i]][kind[j]] = self.law(feature)
+        return kind, table
 
     def rows(self, q: Array, v: Array) -> list[Row]:
         """Return the rows of all contacts found."""

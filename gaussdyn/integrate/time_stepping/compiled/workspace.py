@@ -11,8 +11,6 @@ from ....arrays import IntArray
 from ....mechanics.collision.features import Found
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
-from ..core.records import EPS_N, EPS_T, MU
-from ..core.spatial_model import laws_of
 
 
 class Workspace:
@@ -48,8 +46,8 @@ class Workspace:
             np.zeros(n),
             self.weight,
         )  # fmt: skip
-        self.kind, laws = laws_of(system)
-        self.table = np.ascontiguousarray(laws[:, :, [MU, EPS_N, EPS_T]])
+        self.kind, laws = system.contacts.laws_by_kind()
+        self.table = np.array([[(law.mu, law.eps_n, law.eps_t) for law in line] for line in laws])
         self.q, self.v, self.q1 = np.zeros((n, 7)), np.zeros((n, 6)), np.zeros((n, 7))
         self.vectors = [np.zeros((n, 6)) for _ in range(6)]
         self.solid = [(np.zeros((n, 4, 3)), np.zeros((n, 4, 3)), np.zeros((n, 6))) for _ in range(2)]

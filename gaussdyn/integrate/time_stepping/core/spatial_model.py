@@ -11,7 +11,6 @@ import numpy as np
 
 from ....arrays import Array, IntArray
 from ....linalg.rotations import matrix_of
-from ....mechanics.collision.features import Feature
 from ....mechanics.joints.drives import Drive
 from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ....mechanics.names import GROUND
@@ -200,7 +199,7 @@ def shapes_of(system: SpatialSystem, joint_laws: Array, room: int) -> Shapes:
     """Return the shapes of a system, with room for some contacts."""
     found, n = system.contacts.shapes, len(system.bodies)
     buffers = found.buffers(room)
-    kinds, laws = laws_of(system)
+    kinds, laws = _laws(system)
     R = np.zeros((n + 1, 3, 3))
     R[n] = np.eye(3)
     lists = [_contacts(buffers.room) for _ in range(2)]
@@ -230,25 +229,10 @@ def _real(rows: Sequence[Sequence[float]], n: int, columns: int) -> Array:
     return np.array(rows, dtype=np.float64).reshape(n, columns)
 
 
-def laws_of(system: SpatialSystem) -> tuple[IntArray, Array]:
-    """Return the kind of every shape, and the law columns and row counts of all pairs of kinds.
-
-    Shapes that no law names, nor their bodies, are of one kind.
-    """
-    contacts, labels = system.contacts, system.contacts.shapes.labels
-    bodies = [contacts.shapes.bodies[k] if k >= 0 else GROUND for k in contacts.shapes.arrays.table[:, 1].tolist()]
-    named = {name for pair in contacts.laws for name in pair}
-    own = [k for k, (label, body) in enumerate(zip(labels, bodies, strict=True)) if label in named or body in named]
-    kind = _count(len(labels))
-    kind[own] = np.arange(1, len(own) + 1)
-    table = np.empty((len(own) + 1, len(own) + 1, 7))
-    table[:] = _law_columns(contacts.default)
-    for i in own:
-        for j in own:
-            shapes, pair = (labels[i], labels[j]), (bodies[i], bodies[j])
-            law = contacts.law(Feature(id="", kind=1, bodies=pair, data=np.zeros(19), shapes=shapes))
-            table[kind[i], kind[j]] = _law_columns(law)
-    return kind, table
+def _laws(system: SpatialSystem) -> tuple[IntArray, Array]:
+    """Return the kind of every shape, and the law columns and row counts of all pairs of kinds."""
+    kind, laws = system.contacts.laws_by_kind()
+    return kind, np.array([[_law_columns(law) for law in line] for line in laws])
 
 
 def _law_columns(law: Any) -> list[float]:

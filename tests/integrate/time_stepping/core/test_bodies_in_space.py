@@ -112,3 +112,22 @@ def test_steps_are_those_of_the_interpreted_scheme(seed: int) -> None:
             assert off(step, other) <= 1e-8
         state = other.state
     assert same >= 4
+
+
+def test_a_body_that_joints_hold_altogether_may_be_touched() -> None:
+    """W of its contacts is nothing but the rounding of what joints take away; the ball on it rests all the same."""
+    weld = Weld(name="nail", a=mark("plate", (0.1, -0.2, 0.05)), b=mark("ground", (0.1, -0.2, 0.05)))
+    plate = SpatialBody(name="plate", mass=0.3, inertia=(2e-3, 1e-3, 3e-3), shapes=[Box(half=(0.5, 0.4, 0.1))])
+    ball = SpatialBody(name="ball", mass=1.0, inertia=(4e-3,) * 3, shapes=[Sphere(radius=0.1)])
+    floor = HalfSpace(name="floor", normal=(0.0, 0.0, 1.0), point=(0.0, 0.0, -0.1))
+    system = SpatialSystem(
+        bodies=[plate, ball], joints=[weld], obstacles=[floor], contact=ContactLaw(mu=0.5),
+        pairs={("floor", "plate"): ContactLaw(mu=0.5)},
+    )  # fmt: skip
+    state = system.state({"ball": (0.2, 0.1, 0.2)})
+    for compiled in (True, False):
+        step = MoreauJean(dt=1e-3, compiled=compiled).advance(system, state, 1.0)
+        assert step.solution.solved
+        assert np.abs(step.state.v).max() <= 1e-12
+        pushes = [p[0] for key, p in step.reactions.items() if "ball" in key]
+        assert sum(pushes) == pytest.approx(9.81e-3, rel=1e-9)

@@ -164,11 +164,22 @@ class Tables:
 
 
 def serves(system: SpatialSystem) -> bool:
-    """Return whether there are tables for all parts of a system."""
+    """Return whether there are tables for all parts of a system, and joints.
+
+    Free bodies under loads may rest with a motion left free (a capsule pinched between two points), whose rounding only
+    the interpreted scheme removes.
+    """
     bonds = all(type(one) in (*EQUATIONS, Rod, String) for one in system.joint_table.bonds)
     parts = all(type(one) in (Limit, JointFriction, Motor, Gear) for one in system.joint_table.parts)
     forces = all(type(one) in (Spring, Drag, Load, Drive, Shaking) for one in system.forces)
-    return type(system) is SpatialSystem and system.contacts.found is None and bonds and parts and forces
+    return (
+        type(system) is SpatialSystem
+        and system.contacts.found is None
+        and bool(system.joint_table.bonds)
+        and bonds
+        and parts
+        and forces
+    )
 
 
 def mechanism_of(system: SpatialSystem) -> tuple[Mechanism, list[JointRow]]:

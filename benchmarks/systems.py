@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from mechanisms import chain, quadruped
+from mechanisms import chain
 
 from gaussdyn import MoreauJean, build
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
@@ -25,7 +25,7 @@ ROUNDS, FEW = 5, 20
 SCENES = (
     "pendulum", "incline", "rocking_block", "zeno_ball", "coulomb_oscillator", "double_pendulum_impact", "four_bar",
     "andrews_squeezer", "capstan", "arch", "chaplygin_sleigh", "slider_crank", "woodpecker", "chain 1", "chain 5",
-    "chain 20", "quadruped",
+    "chain 20",
 )  # fmt: skip
 
 
@@ -47,8 +47,6 @@ def named(name: str) -> tuple[System, State, float]:
     kind, _, number = name.partition(" ")
     if kind == "chain":
         return *chain(int(number)), 2e-3
-    if kind == "quadruped":
-        return *quadruped(), 1e-3
     scene = build(name)
     return scene.system, scene.state, scene.dt
 

@@ -164,22 +164,16 @@ class Tables:
 
 
 def serves(system: SpatialSystem) -> bool:
-    """Return whether there are tables for all parts of a system, and joints.
+    """Return whether there are tables for all parts of a system, and no shapes that may touch.
 
-    Free bodies under loads may rest with a motion left free (a capsule pinched between two points), whose rounding only
-    the interpreted scheme removes.
+    Shapes may come to rest with joints or a motion left free (a capsule pinched between two points), and only the
+    interpreted scheme removes what rounding leaves of their speed then.
     """
+    if type(system) is not SpatialSystem or len(system.contacts.shapes.labels) > 1:
+        return False
     bonds = all(type(one) in (*EQUATIONS, Rod, String) for one in system.joint_table.bonds)
     parts = all(type(one) in (Limit, JointFriction, Motor, Gear) for one in system.joint_table.parts)
-    forces = all(type(one) in (Spring, Drag, Load, Drive, Shaking) for one in system.forces)
-    return (
-        type(system) is SpatialSystem
-        and system.contacts.found is None
-        and bool(system.joint_table.bonds)
-        and bonds
-        and parts
-        and forces
-    )
+    return bonds and parts and all(type(one) in (Spring, Drag, Load, Drive, Shaking) for one in system.forces)
 
 
 def mechanism_of(system: SpatialSystem) -> tuple[Mechanism, list[JointRow]]:

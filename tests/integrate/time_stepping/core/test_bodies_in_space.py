@@ -9,7 +9,7 @@ from gaussdyn import ContactLaw, MoreauJean
 from gaussdyn.integrate.stepper import Step
 from gaussdyn.integrate.time_stepping.core.advance import CoreStep
 from gaussdyn.linalg.rotations import matrix_of, pointing
-from gaussdyn.mechanics.collision.shapes import Box, Capsule, HalfSpace, Sphere
+from gaussdyn.mechanics.collision.shapes import Box, HalfSpace, Sphere
 from gaussdyn.mechanics.joints.drives import Drive
 from gaussdyn.mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
 from gaussdyn.mechanics.spatial.bodies import SpatialBody
@@ -27,8 +27,7 @@ JOINTS = (BallJoint, Hinge, Universal, Slider, Weld)
 def limb(rng: np.random.Generator, k: int) -> tuple[SpatialBody, Joint]:
     """Return a body, and the joint that hangs it on one before it or on the ground."""
     turn = pointing(rng.normal(size=3))
-    shape = [Sphere(radius=0.1), Capsule(radius=0.05, half_length=0.15), Box(half=(0.1, 0.08, 0.06))][k % 3]
-    body = SpatialBody(name=f"b{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(0.02, 0.03, 3), shapes=[shape])
+    body = SpatialBody(name=f"b{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(0.02, 0.03, 3))
     on = "ground" if k == 0 else f"b{rng.integers(k)}"
     a = SpatialMarker(body.name, tuple(rng.uniform(-0.2, 0.2, 3)), turn)
     b = SpatialMarker(on, tuple(rng.uniform(-0.2, 0.2, 3) + np.array([0.0, 0.0, 1.0 * (k == 0)])), turn)
@@ -68,7 +67,6 @@ def mechanism(seed: int) -> tuple[SpatialSystem, State]:
     system = SpatialSystem(
         bodies=bodies, joints=[*joints, *parts, *([link] if seed % 3 else [])], forces=forces, obstacles=[floor],
         contact=ContactLaw(mu=0.4, mu_s=0.5, eps_n=0.3, mu_r=0.01 if seed % 3 == 0 else 0.0),
-        pairs={(f"b{i}", f"b{k}"): None for k in range(4) for i in range(k)},
     )  # fmt: skip
     return system, state
 

@@ -194,7 +194,7 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
         for j in range(i + 1):
             S[i, j] = A[i, j]
         S[i, i] += problem.soft[i]
-    if not cholesky(S, g, problem.first) > DEPENDENT and g > 0:
+    if not cholesky(S, g, problem.first, 0.0) > DEPENDENT and g > 0:
         return False
     n = total - g
     for c in range(n):

@@ -126,11 +126,12 @@ def cross_products(layout: Layout, L: Array, J: Array, at: IntArray, n: int, Z: 
             A[i, j] = A[j, i] = s
 
 
-@kernel(f"float64({A2}, int64, {I1})", borrows=True)
-def cholesky(S: Array, n: int, first: IntArray) -> float:
+@kernel(f"float64({A2}, int64, {I1}, float64)", borrows=True)
+def cholesky(S: Array, n: int, first: IntArray, drop: float) -> float:
     """Factorise the lower part of S[:n, :n] in place; return the least pivot over its diagonal entry (0: singular).
 
-    `first` becomes the first entry of every row that is not zero: those before it stay so, and cost nothing.
+    `first` becomes the first entry of every row that is not zero: those before it stay so, and cost nothing. Pivots
+    up to `drop` of their diagonal entry become infinite: `cholesky_solve` leaves these unknowns at zero.
     """
     least = 1.0
     for i in range(n):
@@ -144,11 +145,13 @@ def cholesky(S: Array, n: int, first: IntArray) -> float:
                 s -= S[i, k] * S[j, k]
             if i > j:
                 S[i, j] = s / S[j, j]
-            else:
-                least = min(least, s / S[i, i]) if S[i, i] > 0.0 else 0.0
-                if not s > 0.0:
-                    return 0.0
+            elif s > drop * S[i, i]:
+                least = min(least, s / S[i, i])
                 S[i, i] = np.sqrt(s)
+            elif drop == 0.0:
+                return 0.0
+            else:
+                S[i, i] = np.inf
     return least
 
 

@@ -38,19 +38,20 @@ from .records import (
     Model,
     Span,
 )
-from .standstill import bring_to_rest
+from .standstill import Standstill, bring_to_rest
+from .standstill import room as still_room
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
 
 
-@record(A2, A2, I1, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
+@record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
 class Work(NamedTuple):
     """Work space of a step.
 
     Attributes
     ----------
-    K : Array, shape (nv, nv)
+    still : Standstill
     inverse : Array, shape (nv, nv)
         Of M - theta dt dh/dv.
     whole : IntArray, shape (2,)
@@ -66,7 +67,7 @@ class Work(NamedTuple):
         Modes of what acts, -1: does not; what they were at the end of the last step.
     """
 
-    K: Array
+    still: Standstill
     inverse: Array
     whole: IntArray
     small: Array
@@ -85,7 +86,7 @@ def room(n: int, m: int, nv: int) -> Work:
     """Return work space for n constraints with m rows."""
     vectors = [np.zeros(nv) for _ in range(3)]
     numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
-    square = [np.zeros((nv, nv)) for _ in range(2)]
+    square = still_room(m, nv), np.zeros((nv, nv))
     both = np.array([0, nv]), np.zeros((6, 3))
     return Work._make([*square, *both, *vectors, np.zeros(m), np.zeros(n), numbers[0], np.zeros(n), *numbers[1:]])
 
@@ -273,7 +274,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
         if not solved and not E <= ROUGH:
             return HARD
         if solved:
-            data.log[E_] = bring_to_rest(layout, data, problem, work.K, work.speed, E, max(tol, floor))
+            data.log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, max(tol, floor))
         for j in range(nv):
             data.v1[j] = data.V[0, j]
         if follows and not follow_force(model, data, work, span, sloped):

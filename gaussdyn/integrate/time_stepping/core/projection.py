@@ -132,7 +132,7 @@ def least_shift(push: Push, m: int) -> bool:
         push.p[i] = -push.gap[i]
         for j in range(i + 1):
             push.S[i, j] = push.W[i, j]
-    if not cholesky(push.S, m, push.first) > SINGULAR:
+    if not cholesky(push.S, m, push.first, 0.0) > SINGULAR:
         return False
     push.kept[0] = m
     cholesky_solve(push.S, m, push.first, push.p)
@@ -153,7 +153,7 @@ def squeeze(push: Push, m: int) -> bool:
                         a += 1
                 push.p[k] = SOFT * push.centre[i] - push.gap[i]
                 k += 1
-        if k > 0 and not cholesky(push.S, k, push.first) > 0.0:
+        if k > 0 and not cholesky(push.S, k, push.first, 0.0) > 0.0:
             return False
         cholesky_solve(push.S, k, push.first, push.p)
         for i in range(m - 1, -1, -1):

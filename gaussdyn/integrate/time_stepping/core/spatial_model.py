@@ -164,12 +164,8 @@ class Tables:
 
 
 def serves(system: SpatialSystem) -> bool:
-    """Return whether there are tables for all parts of a system, and no shapes that may touch.
-
-    Shapes may come to rest with joints or a motion left free (a capsule pinched between two points), and only the
-    interpreted scheme removes what rounding leaves of their speed then.
-    """
-    if type(system) is not SpatialSystem or len(system.contacts.shapes.labels) > 1:
+    """Return whether there are tables for all parts of a system."""
+    if type(system) is not SpatialSystem:
         return False
     bonds = all(type(one) in (*EQUATIONS, Rod, String) for one in system.joint_table.bonds)
     parts = all(type(one) in (Limit, JointFriction, Motor, Gear) for one in system.joint_table.parts)

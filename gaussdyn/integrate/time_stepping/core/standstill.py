@@ -1,129 +1,208 @@
-"""Steps that leave nothing moving, to the last digits: `rest_correction`, compiled."""
+"""Rest to the last digits: `rest_correction`, compiled, with joints and with motions that nothing holds.
+
+Where all contacts that push stick, their rows and those of joints, J, allow no motion but that in their null space.
+The speed left of the others is rounding, and is taken away by the least change there is,
+
+    J dx = -u,    dx orthogonal (in the metric of the mass) to the null space of J
+
+and the impulses follow from the momentum, J^T dp = M dx. Both come from one Cholesky factor of J^T J; motions that
+its pivots show to be free are left out of it.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ...._jit import A1, A2, kernel
-from ....arrays import Array
+from ...._jit import A1, A2, I1, kernel, record
+from ....arrays import Array, IntArray
 from ..rest_correction import INSIDE, REST, ROUNDS, WORSE
-from .contact_problem import Problem, residual, weight
-from .linear import add_row, cholesky, cholesky_solve, multiply_nodes, row_dot, row_dot_abs
-from .records import CONTACT, HIGH, LOW, MU, MU_S, Data, Layout
+from .contact_problem import CAPPED, GUIDED, Problem, residual, weight
+from .linear import add_row, cholesky, cholesky_solve, dot, multiply_nodes, row_dot, row_dot_abs
+from .records import HIGH, LOW, Data, Layout
 
-SINGULAR = 1e-12  # least pivot over diagonal from which all motion is held
-
-
-@kernel("UniTuple(int64, 2)(Layout, Data, Problem, int64)", borrows=True)
-def pushing_rows(layout: Layout, data: Data, problem: Problem, b: int) -> tuple[int, int]:
-    """Return where the rows of a block begin and end; none if it does not push."""
-    first, some = layout.start[problem.block[b]], False
-    end = first + problem.start[b + 1] - problem.start[b]
-    for i in range(first, end):
-        some = some or data.p[i] != 0.0
-    return first, end if some else first
+SINGULAR = 1e-12  # pivot over diagonal of J^T J up to which a motion is free
 
 
-@kernel(f"boolean(Layout, Data, Problem, {A2}, {A1})", borrows=True)
-def holds_all(layout: Layout, data: Data, problem: Problem, K: Array, tol: Array) -> bool:
-    """Put the factor of J^T J of the contacts that push into K; False if they leave some motion free.
+@record(A2, I1, A1, I1)
+class Standstill(NamedTuple):
+    """Work space.
 
-    Also if something moves, or nothing at all; `tol` are the speeds at hand.
+    Attributes
+    ----------
+    K : Array, shape (nv, nv)
+        Lower part: factor of J^T J, with infinite pivots for motions that are free. Above the diagonal: these, a
+        column each, orthonormal in the metric of the mass.
+    first : IntArray, shape (nv,)
+        First entries of the rows of the factor, see `linear.cholesky`.
+    own : Array, shape (nv,)
+        The last entry of every free motion, 0: that velocity is held.
+    holds : IntArray, shape (m,)
+        Whether a row of the problem that acts is one of J.
     """
-    nv, rows, most = len(data.v), 0, 0.0
-    for k in range(layout.counts[0]):
-        if data.acts[k] and layout.kind[k] != CONTACT:
-            return False
+
+    K: Array
+    first: IntArray
+    own: Array
+    holds: IntArray
+
+
+def room(m: int, nv: int) -> Standstill:
+    """Return work space for m rows."""
+    return Standstill(np.zeros((nv, nv)), np.zeros(nv, np.int64), np.zeros(nv), np.zeros(m, np.int64))
+
+
+@kernel("void(Data, Problem, Standstill)", borrows=True)
+def find_holding(data: Data, problem: Problem, still: Standstill) -> None:
+    """Mark the rows of joints and those of blocks that push; dampers hold nothing."""
+    joints = problem.counts[2]
+    for i in range(joints):
+        still.holds[i] = problem.soft[i] == 0.0
+    for b in range(problem.counts[0]):
+        first, end, some = joints + problem.start[b], joints + problem.start[b + 1], False
+        for i in range(first, end):
+            some = some or data.p[problem.at[i]] != 0.0
+        for i in range(first, end):
+            still.holds[i] = some
+
+
+@kernel(f"boolean(Layout, Data, Problem, Standstill, {A1}, {A1})", borrows=True)
+def stands(layout: Layout, data: Data, problem: Problem, still: Standstill, tol: Array, left: Array) -> bool:
+    """Put left = -J^T u and the factor of J^T J; False if a row moves, or none. `tol`: the speeds at hand."""
+    nv, K, fastest, most = len(data.v), still.K, 0.0, 0.0
     for i in range(nv):
+        left[i] = 0.0
         for j in range(i + 1):
             K[i, j] = 0.0
-    fastest = 0.0
-    for b in range(problem.counts[0]):
-        first, end = pushing_rows(layout, data, problem, b)
-        for row in range(first, end):
-            J, low = data.seen.J[row], layout.reach[row, LOW]
-            u = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
-            rows, fastest = rows + 1, max(fastest, abs(u))
-            most = max(most, row_dot_abs(layout, data.seen.J, row, tol))
-            for i in range(low, layout.reach[row, HIGH]):
-                if J[i] != 0.0:
-                    for j in range(low, i + 1):
-                        K[i, j] += J[i] * J[j]
-    if rows < nv or fastest == 0.0 or fastest > REST * most:
+    for k in range(problem.counts[1] + problem.counts[2]):
+        if still.holds[k] == 0:
+            continue
+        row = problem.at[k]
+        J = data.seen.J[row]
+        u = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
+        fastest = max(fastest, abs(u))
+        most = max(most, row_dot_abs(layout, data.seen.J, row, tol))
+        add_row(layout, row, -u, J, left)
+        low = layout.reach[row, LOW]
+        for i in range(low, layout.reach[row, HIGH]):
+            if J[i] != 0.0:
+                for j in range(low, i + 1):
+                    K[i, j] += J[i] * J[j]
+    if fastest == 0.0 or fastest > REST * most:
         return False
-    return bool(cholesky(K, nv, problem.first) > SINGULAR)
+    cholesky(K, nv, still.first, SINGULAR)
+    return True
 
 
-@kernel(f"void(Layout, Data, Problem, {A1}, boolean)", borrows=True)
-def add_push(layout: Layout, data: Data, problem: Problem, push: Array, add: bool) -> None:
-    """Put push += J^T p of the blocks, or minus it."""
-    for b in range(problem.counts[0]):
-        first, end = pushing_rows(layout, data, problem, b)
-        for i in range(first, end):
-            add_row(layout, i, data.p[i] if add else -data.p[i], data.seen.J[i], push)
+@kernel(f"void(Layout, Data, Standstill, int64, {A1}, {A1})", borrows=True)
+def remove_free(layout: Layout, data: Data, still: Standstill, n: int, x: Array, Mx: Array) -> None:
+    """Take out of x its part along the first n velocities' free motions; Mx is work space."""
+    K = still.K
+    for f in range(n):
+        if still.own[f] == 0.0:
+            continue
+        multiply_nodes(data.M, layout.nodes, x, Mx)
+        c = still.own[f] * Mx[f]
+        for i in range(f):
+            c += K[i, f] * Mx[i]
+        x[f] -= c * still.own[f]
+        for i in range(f):
+            x[i] -= c * K[i, f]
+
+
+@kernel("void(Layout, Data, Standstill)", borrows=True)
+def find_free(layout: Layout, data: Data, still: Standstill) -> None:
+    """Put the motions that J leaves free, orthonormal in the metric of the mass."""
+    nv, K, z, Mz = len(data.v), still.K, data.V[11], data.V[12]
+    for f in range(nv):
+        still.own[f] = 0.0
+        if K[f, f] != np.inf:
+            continue
+        for j in range(nv):
+            z[j] = 0.0
+        z[f] = 1.0
+        for i in range(f - 1, -1, -1):
+            s = -K[f, i]
+            for k in range(i + 1, f):
+                s -= K[k, i] * z[k]
+            z[i] = s / K[i, i]
+        for _ in range(2):  # once more, for what cancels
+            remove_free(layout, data, still, f, z, Mz)
+        multiply_nodes(data.M, layout.nodes, z, Mz)
+        size = np.sqrt(dot(z, Mz))
+        still.own[f] = z[f] / size
+        for i in range(f):
+            K[i, f] = z[i] / size
+
+
+@kernel(f"void(Layout, Data, Problem, Standstill, {A1}, float64)", borrows=True)
+def add_push(layout: Layout, data: Data, problem: Problem, still: Standstill, push: Array, sign: float) -> None:
+    """Put push += sign J^T p."""
+    for k in range(problem.counts[1] + problem.counts[2]):
+        if still.holds[k] != 0:
+            row = problem.at[k]
+            add_row(layout, row, sign * data.p[row], data.seen.J[row], push)
 
 
 @kernel("void(Layout, Data, Problem)", borrows=True)
 def cut(layout: Layout, data: Data, problem: Problem) -> None:
     """Cut off what leaves its cone."""
     for b in range(problem.counts[0]):
-        k = problem.block[b]
-        first = layout.start[k]
-        d = min(problem.start[b + 1] - problem.start[b], 3)
-        data.p[first], size = max(data.p[first], 0.0), 0.0
-        for i in range(first + 1, first + d):
+        code, row = problem.code[b], layout.start[problem.block[b]]
+        d, size = min(problem.start[b + 1] - problem.start[b], 3), 0.0
+        normal, most = 0 if code == CAPPED else 1, problem.P[b, 1]
+        if code != CAPPED:
+            data.p[row] = data.p[row] if code == GUIDED else max(data.p[row], 0.0)
+            most = max(most, problem.P[b, 0]) * abs(data.p[row])
+        for i in range(row + normal, row + d):
             size += data.p[i] ** 2
-        most, size = max(data.seen.law[k, MU], data.seen.law[k, MU_S]) * data.p[first] * INSIDE, np.sqrt(size)
+        most, size = most * INSIDE, np.sqrt(size)
         if size > most:
-            for i in range(first + 1, first + d):
+            for i in range(row + normal, row + d):
                 data.p[i] *= most / size
 
 
-@kernel(f"void(Layout, Data, Problem, {A2}, {A1})", borrows=True)
-def restore(layout: Layout, data: Data, problem: Problem, K: Array, goal: Array) -> None:
-    """Put p += J (J^T J)^-1 (goal - J^T p), the least change that gives the momentum `goal`; over blocks that push."""
+@kernel(f"void(Layout, Data, Problem, Standstill, {A1})", borrows=True)
+def restore(layout: Layout, data: Data, problem: Problem, still: Standstill, goal: Array) -> None:
+    """Put p += J (J^T J)^-1 (goal - J^T p), the least change that gives the momentum `goal`."""
     left = data.V[5]
     for j in range(len(goal)):
         left[j] = goal[j]
-    add_push(layout, data, problem, left, False)
-    cholesky_solve(K, len(goal), problem.first, left)
-    for b in range(problem.counts[0]):
-        first, end = pushing_rows(layout, data, problem, b)
-        for i in range(first, end):
-            data.p[i] += row_dot(layout, data.seen.J, i, left)
+    add_push(layout, data, problem, still, left, -1.0)
+    cholesky_solve(still.K, len(goal), still.first, left)
+    for k in range(problem.counts[1] + problem.counts[2]):
+        if still.holds[k] != 0:
+            data.p[problem.at[k]] += row_dot(layout, data.seen.J, problem.at[k], left)
 
 
 @kernel("float64(Layout, Data, Problem)", borrows=True)
 def residual_of(layout: Layout, data: Data, problem: Problem) -> float:
     """Return E of the impulses p."""
-    for b in range(problem.counts[0]):
-        first = layout.start[problem.block[b]]
-        for a in range(problem.start[b + 1] - problem.start[b]):
-            problem.r[problem.start[b] + a] = data.p[first + a]
+    for i in range(problem.counts[1]):
+        problem.r[i] = data.p[problem.at[problem.counts[2] + i]]
     return residual(problem, weight(problem))
 
 
-@kernel(f"float64(Layout, Data, Problem, {A2}, {A1}, float64, float64)", borrows=True)
+@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, float64, float64)", borrows=True)
 def bring_to_rest(
-    layout: Layout, data: Data, problem: Problem, K: Array, speeds: Array, E: float, goal: float
+    layout: Layout, data: Data, problem: Problem, still: Standstill, speeds: Array, E: float, goal: float
 ) -> float:  # fmt: skip
-    """Remove the speed that contacts which stick forbid, where they forbid any motion; return E."""
-    if problem.counts[2] > 0 or problem.counts[0] == 0 or not holds_all(layout, data, problem, K, speeds):
+    """Remove the speed that joints and contacts which stick forbid; return E."""
+    nv, dx, push, old = len(data.v), data.V[3], data.V[4], problem.past
+    if problem.counts[0] == 0:
         return E
-    nv, dx, push, old = len(data.v), data.V[3], data.V[4], problem.lam
-    for j in range(nv):
-        dx[j] = 0.0
-    for i in range(layout.counts[1]):
-        old[i] = data.p[i]
-    for b in range(problem.counts[0]):
-        first, end = pushing_rows(layout, data, problem, b)
-        for i in range(first, end):
-            u = row_dot(layout, data.seen.J, i, data.V[0]) + data.w[i]
-            add_row(layout, i, -u, data.seen.J[i], dx)
-    cholesky_solve(K, nv, problem.first, dx)
+    find_holding(data, problem, still)
+    if not stands(layout, data, problem, still, speeds, dx):
+        return E
+    cholesky_solve(still.K, nv, still.first, dx)
+    find_free(layout, data, still)
+    remove_free(layout, data, still, nv, dx, push)
+    for i in range(problem.counts[1] + problem.counts[2]):
+        old[i] = data.p[problem.at[i]]
     multiply_nodes(data.M, layout.nodes, dx, push)
-    add_push(layout, data, problem, push, True)
-    restore(layout, data, problem, K, push)
+    add_push(layout, data, problem, still, push, 1.0)
+    restore(layout, data, problem, still, push)
     most = max(goal, WORSE * E)
     for _ in range(ROUNDS):
         found = residual_of(layout, data, problem)
@@ -132,8 +211,8 @@ def bring_to_rest(
                 data.V[0, j] += dx[j]
             return found
         cut(layout, data, problem)
-        restore(layout, data, problem, K, push)
-    for i in range(layout.counts[1]):
-        data.p[i] = old[i]
+        restore(layout, data, problem, still, push)
+    for i in range(problem.counts[1] + problem.counts[2]):
+        data.p[problem.at[i]] = old[i]
     residual_of(layout, data, problem)
     return E

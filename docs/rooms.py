@@ -16,7 +16,8 @@ HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parent / "gaussdyn"
 PICTURE = HERE / "rooms.svg"
 FLOORS = (
-    ("cli",), ("report",), ("analysis", "scenes"), ("integrate",), ("contact",), ("programs", "mechanics"), ("linalg",),
+    ("cli",), ("report",), ("studies",), ("analysis", "scenes"), ("integrate",), ("contact",),
+    ("programs", "mechanics"), ("linalg",),
 )  # fmt: skip
 WIDTH, MARGIN, BAND, GAP, TOP = 1180, 96, 46, 34, 28  # of the picture and its bands, pixels
 DOOR = "·"  # the modules that stand in no room of their floor
@@ -103,7 +104,7 @@ def drawn() -> str:
     rooms, arrows = survey()
     boxes = placed(rooms)
     height = TOP + len(FLOORS) * (BAND + GAP)
-    hues = {floor: k / 9.0 for k, floor in enumerate(name for band in FLOORS for name in band)}
+    hues = {floor: k / 10.0 for k, floor in enumerate(name for band in FLOORS for name in band)}
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">',
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',

@@ -46,6 +46,7 @@ if _TYPE_CHECKING:
     from .programs.solve import solve as solve
     from .report.plot import plot as plot
     from .scenes.catalogue import build as build
+    from .studies.run_study import study as study
 
 __all__ = [
     "Acceleration",
@@ -78,6 +79,7 @@ __all__ = [
     "simulate",
     "snapshot",
     "solve",
+    "study",
 ]
 
 _HOME = {
@@ -107,6 +109,7 @@ _HOME = {
     "programs.solve": ("solve",),
     "report.plot": ("plot",),
     "scenes.catalogue": ("build",),
+    "studies.run_study": ("study",),
 }
 _former_paths.install()
 _MODULE = {name: module for module, names in _HOME.items() for name in names}

@@ -24,6 +24,7 @@ NAMES = [
     "LinearComplementarity", "MoreauJean", "PlanarSystem", "Position", "QuadraticProgram", "SpatialSystem", "State",
     "Trajectory", "UserSystem", "Velocity", "admissible_set", "assemble", "audit", "build", "check_system",
     "crosscheck", "explore", "gauss_program", "outcome", "plot", "resolve", "simulate", "snapshot", "solve",
+    "study",
 ]  # fmt: skip
 HEAVY = (
     "numba",

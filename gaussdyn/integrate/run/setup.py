@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -195,5 +196,10 @@ def describe(setup: RunSetup, stepper: Stepper, **options: Any) -> dict[str, Any
 
 def versions() -> dict[str, str]:
     """Return the versions of the package and of what its numbers depend on."""
-    libraries = {name: version(name) for name in ("numpy", "scipy", "numba", "h5py")}
-    return {"gaussdyn": __version__, "python": platform.python_version(), "machine": platform.machine(), **libraries}
+    return {"gaussdyn": __version__, "python": platform.python_version(), "machine": platform.machine(), **_libraries()}
+
+
+@cache
+def _libraries() -> dict[str, str]:
+    """Return the versions of the libraries; looking them up reads a file for each."""
+    return {name: version(name) for name in ("numpy", "scipy", "numba", "h5py")}

@@ -1,0 +1,127 @@
+"""``gaussdyn study``: a scene over a grid of its parameters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InputError
+from .app import Json, app, console, emit, numbers, quiet, writable
+from .progress import Bar
+
+if TYPE_CHECKING:
+    from ..studies.run_study import Study
+
+AXIS = "NAME=LOW:HIGH:COUNT or NAME=X,Y,..., e.g. --over mu=0.1:1.0:64"
+
+
+@app.command()
+def study(
+    scene: Annotated[str, typer.Argument(metavar="SCENE", help="Name of a scene, see `gaussdyn scenes`.")],
+    *,
+    over: Annotated[list[str], typer.Option(help="A parameter and its values: NAME=LOW:HIGH:COUNT or NAME=X,Y,...")],
+    measure: Annotated[list[str], typer.Option(help="Column at the end, or max:, min:, mean:, first: COLUMN.")],
+    set_: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, the same in all runs.")] = None,
+    t_end: Annotated[float | None, typer.Option(help="End of every run, s (default: the scene's).")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes (default: one per core).", min=1)] = None,
+    out: Annotated[Path | None, typer.Option(help="Write all results (.h5) as they come.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
+    json_wanted: Json = False,
+) -> None:
+    """Run a scene over all combinations of some parameters; what stops or fails is a result, too.
+
+    Example: gaussdyn study incline --over mu=0.1:1.0:10 --over slope=0.2:0.6:5 --measure block.speed --out s.h5
+    """
+    start = time.perf_counter()
+    if resume and out is None:
+        raise InputError("--resume", "no --out", "the file of the study that was cut off", "Add --out s.h5.")
+    if out is not None:
+        writable("--out", out)
+    axes = axes_of(over)
+    with quiet(json_wanted), Bar(f"study of {scene}") as bar:
+        from ..studies.parameter_sets import Grid
+        from ..studies.run_study import study as carry_out
+        from ..studies.template import Template
+
+        template = Template(build=scene, fixed=numbers(set_), t_end=t_end)
+
+        def progress(done: int, total: int, counts: Mapping[str, int]) -> None:
+            bar.update(done, total)
+
+        where = workers or "here"
+        made = carry_out(template, Grid(axes), measure, where=where, out=out, resume=resume, progress=progress)
+    document = document_of(made, scene) | {
+        "out": None if out is None else str(out),
+        "wall_s": time.perf_counter() - start,
+    }
+    emit(document) if json_wanted else show(document)
+
+
+def axes_of(texts: list[str]) -> dict[str, list[float]]:
+    """Read the axes of a grid.
+
+    Raises
+    ------
+    InputError
+        A text that is no axis, or a parameter given twice.
+    """
+    axes: dict[str, list[float]] = {}
+    for text in texts:
+        name, sign, values = (part.strip() for part in text.partition("="))
+        if not sign or not name:
+            raise InputError("--over", repr(text), AXIS)
+        if name in axes:
+            raise InputError(f"--over {name}", repr(text), "each parameter once")
+        axes[name] = _values(text, values)
+    return axes
+
+
+def _values(text: str, values: str) -> list[float]:
+    """Return evenly spaced numbers, or those that are listed."""
+    import numpy as np
+
+    try:
+        if ":" not in values:
+            return [float(x) for x in values.split(",")]
+        low, high, count = values.split(":")
+        return [float(x) for x in np.linspace(float(low), float(high), int(count))]
+    except ValueError:
+        raise InputError("--over", repr(text), AXIS) from None
+
+
+def document_of(made: Study, scene: str) -> dict[str, Any]:
+    """Return a study as a document: how its runs ended, and the range of what was measured."""
+    import numpy as np
+
+    known = {name: x[np.isfinite(x)] for name, x in made.values.items()}
+    ranges = {
+        name: {"min": x.min(), "mean": x.mean(), "max": x.max(), "runs": len(x)} for name, x in known.items() if len(x)
+    }
+    reasons = sorted({str(text) for text in made.reason if text})
+    return {
+        "schema": "gaussdyn/study/1",
+        "scene": scene,
+        "parameters": list(made.parameters),
+        "runs": len(made),
+        "counts": made.counts,
+        "measured": ranges,
+        "reasons": reasons[:10],
+    }
+
+
+def show(document: dict[str, Any]) -> None:
+    """Print a study for people."""
+    screen = console()
+    counts = ", ".join(f"{n} {name}" for name, n in document["counts"].items() if n)
+    screen.print(f"{document['runs']} runs of {document['scene']}: {counts}", soft_wrap=True)
+    for name, found in document["measured"].items():
+        text = f"  {name}: {found['min']:.6g} to {found['max']:.6g}, mean {found['mean']:.6g}"
+        screen.print(f"{text} ({found['runs']} runs)", soft_wrap=True)
+    for reason in document["reasons"]:
+        screen.print(f"  {reason}", soft_wrap=True, markup=False)
+    if document["out"]:
+        screen.print(f"{document['out']} holds all of them (gaussdyn.studies.Study.load)", soft_wrap=True, markup=False)

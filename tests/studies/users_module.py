@@ -1,0 +1,34 @@
+"""Functions of a study as a user writes them: at the top level of a module that worker processes can import."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from gaussdyn import State, UserSystem, simulate
+
+SYSTEM = UserSystem(nq=1, mass=[[1.0]], force=[0.0])
+
+
+def number(x):
+    """Return a run of one step whose position is x."""
+    return simulate(SYSTEM, State(q=[float(x)], v=[0.0]), t_end=1e-3)
+
+
+def slow_number(x):
+    """Do the same, slowly."""
+    time.sleep(0.02)
+    return number(x)
+
+
+def killed_at_three(x):
+    """Do the same, but end the process at x = 3 as the system does when memory runs out."""
+    if x == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number(x)
+
+
+def square(run):
+    """Measure the square of the position."""
+    return {"square": float(run.q[-1, 0]) ** 2}

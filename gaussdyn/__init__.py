@@ -8,11 +8,10 @@ nothing. Bodies, shapes, joints, forces and markers are in ``gaussdyn.mechanics.
 
 from __future__ import annotations
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from . import _former_paths
+from ._lazy import on_demand as _on_demand
 from ._version import __version__ as __version__
 
 if _TYPE_CHECKING:
@@ -112,17 +111,4 @@ _HOME = {
     "studies.run_study": ("study",),
 }
 _former_paths.install()
-_MODULE = {name: module for module, names in _HOME.items() for name in names}
-
-
-def __getattr__(name: str) -> _Any:
-    """Import a public name when it is first used (PEP 562)."""
-    if name not in _MODULE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(_import_module(f".{_MODULE[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+__getattr__, __dir__ = _on_demand(__name__, _HOME)

@@ -5,9 +5,9 @@ Names are imported when they are first used: no page needs what another one draw
 
 from __future__ import annotations
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
+
+from .._lazy import on_demand as _on_demand
 
 if _TYPE_CHECKING:
     from .animation import animate as animate
@@ -19,24 +19,13 @@ if _TYPE_CHECKING:
 
 __all__ = ["animate", "draw_atlas", "draw_branches", "draw_census", "draw_phase", "draw_reactions"]
 
-_HOME = {
-    "animate": "animation",
-    "draw_atlas": "atlas_pictures",
-    "draw_branches": "branches_pictures",
-    "draw_census": "census_pictures",
-    "draw_phase": "phase",
-    "draw_reactions": "branches_pictures",
-}
-
-
-def __getattr__(name: str) -> _Any:
-    """Import a name when it is first used (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(_import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = _on_demand(
+    __name__,
+    {
+        "animation": ("animate",),
+        "atlas_pictures": ("draw_atlas",),
+        "branches_pictures": ("draw_branches", "draw_reactions"),
+        "census_pictures": ("draw_census",),
+        "phase": ("draw_phase",),
+    },
+)

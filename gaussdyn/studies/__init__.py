@@ -5,9 +5,9 @@ Names are imported when they are first used: parameters of a study are written d
 
 from __future__ import annotations
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
+
+from .._lazy import on_demand as _on_demand
 
 if _TYPE_CHECKING:
     from .parameter_sets import Cases as Cases
@@ -22,27 +22,13 @@ if _TYPE_CHECKING:
 
 __all__ = ["Cases", "Grid", "MeanWithin", "Normal", "Sobol", "Study", "Template", "Uniform", "study"]
 
-_HOME = {
-    "Cases": "parameter_sets",
-    "Grid": "parameter_sets",
-    "MeanWithin": "reductions",
-    "Normal": "random_parameters",
-    "Sobol": "random_parameters",
-    "Study": "run_study",
-    "Template": "template",
-    "Uniform": "random_parameters",
-    "study": "run_study",
-}
-
-
-def __getattr__(name: str) -> _Any:
-    """Import a name when it is first used (PEP 562)."""
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(_import_module(f".{_HOME[name]}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__ = _on_demand(
+    __name__,
+    {
+        "parameter_sets": ("Cases", "Grid"),
+        "random_parameters": ("Normal", "Sobol", "Uniform"),
+        "reductions": ("MeanWithin",),
+        "run_study": ("Study", "study"),
+        "template": ("Template",),
+    },
+)

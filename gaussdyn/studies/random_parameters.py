@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .._show import brief
-from ..arrays import scalar
+from ..arrays import Array, scalar
 from ..errors import InputError
 from .parameter_sets import MOST_RUNS, named
 
@@ -19,8 +20,60 @@ Pair = tuple[float, float]
 MOST_SOBOL = 2**30  # points that scipy's generator of 30 bits tells apart
 
 
-@dataclass(frozen=True, slots=True)
-class Sobol:
+class Sample(ABC):
+    """What all samples share: points of the unit box or the normal distribution, shifted and scaled.
+
+    Attributes
+    ----------
+    given : str
+        Name of the field that holds a pair of numbers for every parameter.
+    count : int
+    seed : int or None
+    """
+
+    __slots__ = ()
+    __repr__ = brief
+    given: ClassVar[str]
+    count: int
+    seed: int | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return tuple(self.pairs())
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return self.count
+
+    def pairs(self) -> Mapping[str, Pair]:
+        """Return what was given for every parameter."""
+        found: Mapping[str, Pair] = getattr(self, self.given)
+        return found
+
+    def columns(self, start: int, stop: int) -> dict[str, Array]:
+        """Return the parameters of the runs start to stop - 1, each of shape (stop - start,)."""
+        points = self.points(start, stop)
+        scales = enumerate(self.pairs().items())
+        return {name: first + self.width(first, second) * points[:, k] for k, (name, (first, second)) in scales}
+
+    def settings(self) -> dict[str, Any]:
+        """Return the kind of the sample, pairs, count and seed."""
+        pairs = {name: list(pair) for name, pair in self.pairs().items()}
+        return {"kind": type(self).__name__.lower(), self.given: pairs, "count": self.count, "seed": self.seed}
+
+    @abstractmethod
+    def points(self, start: int, stop: int) -> Array:
+        """Return the points of the runs start to stop - 1, shape (stop - start, parameters)."""
+
+    @staticmethod
+    def width(low: float, high: float) -> float:
+        """Return what points are multiplied by."""
+        return high - low
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sobol(Sample):
     """Points of a Sobol sequence: they fill the box more evenly than random ones.
 
     Parameters
@@ -46,7 +99,7 @@ class Sobol:
     count: int
     seed: int | None = 0
 
-    __repr__ = brief
+    given = "ranges"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ranges", _ranges(self.ranges))
@@ -57,17 +110,8 @@ class Sobol:
             near = 2 ** min(round(math.log2(self.count)), 30)
             raise InputError("count", self.count, "a power of two, at most 2**30", f"The nearest is {near}.")
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the parameters."""
-        return tuple(self.ranges)
-
-    def __len__(self) -> int:
-        """Return the number of runs."""
-        return self.count
-
-    def columns(self, start: int, stop: int) -> dict[str, Any]:
-        """Return the parameters of the runs start to stop - 1, each of shape (stop - start,)."""
+    def points(self, start: int, stop: int) -> Array:
+        """Return points of the sequence."""
         from scipy.stats import qmc
 
         draw = None if self.seed is None else np.random.default_rng(self.seed)
@@ -76,16 +120,12 @@ class Sobol:
             sequence.fast_forward(start)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a part of the points need not be balanced
-            points = sequence.random(stop - start)
-        return {name: low + (high - low) * points[:, k] for k, (name, (low, high)) in enumerate(self.ranges.items())}
-
-    def settings(self) -> dict[str, Any]:
-        """Return ranges, count and seed."""
-        return {"kind": "sobol", "ranges": _plain(self.ranges), "count": self.count, "seed": self.seed}
+            found: Array = sequence.random(stop - start)
+        return found
 
 
-@dataclass(frozen=True, slots=True)
-class Uniform:
+@dataclass(frozen=True, slots=True, repr=False)
+class Uniform(Sample):
     """Independent random numbers, each uniform in its range.
 
     Parameters
@@ -111,35 +151,21 @@ class Uniform:
     count: int
     seed: int = 0
 
-    __repr__ = brief
+    given = "ranges"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ranges", _ranges(self.ranges))
         _check_count(self.count)
         _check_seed(self.seed)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the parameters."""
-        return tuple(self.ranges)
-
-    def __len__(self) -> int:
-        """Return the number of runs."""
-        return self.count
-
-    def columns(self, start: int, stop: int) -> dict[str, Any]:
-        """Return the parameters of the runs start to stop - 1, each of shape (stop - start,)."""
-        drawn = np.array([generator(self.seed, k).random(len(self.ranges)) for k in range(start, stop)])
-        drawn = drawn.reshape(-1, len(self.ranges))
-        return {name: low + (high - low) * drawn[:, k] for k, (name, (low, high)) in enumerate(self.ranges.items())}
-
-    def settings(self) -> dict[str, Any]:
-        """Return ranges, count and seed."""
-        return {"kind": "uniform", "ranges": _plain(self.ranges), "count": self.count, "seed": self.seed}
+    def points(self, start: int, stop: int) -> Array:
+        """Return numbers between 0 and 1."""
+        size = len(self.ranges)
+        return np.array([generator(self.seed, k).random(size) for k in range(start, stop)]).reshape(-1, size)
 
 
-@dataclass(frozen=True, slots=True)
-class Normal:
+@dataclass(frozen=True, slots=True, repr=False)
+class Normal(Sample):
     """Independent random numbers, each normally distributed: tolerances of parts, noise of measurements.
 
     Parameters
@@ -161,7 +187,7 @@ class Normal:
     count: int
     seed: int = 0
 
-    __repr__ = brief
+    given = "distributions"
 
     def __post_init__(self) -> None:
         pairs = {name: _pair(name, pair) for name, pair in named("distributions", self.distributions).items()}
@@ -171,27 +197,15 @@ class Normal:
         _check_count(self.count)
         _check_seed(self.seed)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the parameters."""
-        return tuple(self.distributions)
-
-    def __len__(self) -> int:
-        """Return the number of runs."""
-        return self.count
-
-    def columns(self, start: int, stop: int) -> dict[str, Any]:
-        """Return the parameters of the runs start to stop - 1, each of shape (stop - start,)."""
+    def points(self, start: int, stop: int) -> Array:
+        """Return numbers of the standard normal distribution."""
         size = len(self.distributions)
-        drawn = np.array([generator(self.seed, k).standard_normal(size) for k in range(start, stop)]).reshape(-1, size)
-        pairs = enumerate(self.distributions.items())
-        return {name: mean + deviation * drawn[:, k] for k, (name, (mean, deviation)) in pairs}
+        return np.array([generator(self.seed, k).standard_normal(size) for k in range(start, stop)]).reshape(-1, size)
 
-    def settings(self) -> dict[str, Any]:
-        """Return distributions, count and seed."""
-        return {
-            "kind": "normal", "distributions": _plain(self.distributions), "count": self.count, "seed": self.seed,
-        }  # fmt: skip
+    @staticmethod
+    def width(low: float, high: float) -> float:
+        """Return the standard deviation."""
+        return high
 
 
 def generator(seed: int, index: int) -> np.random.Generator:
@@ -212,10 +226,6 @@ def _pair(name: str, pair: Any) -> Pair:
     if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
         raise InputError(name, repr(pair), "two numbers")
     return scalar(name, pair[0]), scalar(name, pair[1])
-
-
-def _plain(pairs: Mapping[str, Pair]) -> dict[str, list[float]]:
-    return {name: list(pair) for name, pair in pairs.items()}
 
 
 def _check_count(count: object) -> None:

@@ -250,61 +250,94 @@ def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: boo
     return True
 
 
+@kernel("boolean(Layout, Data, Problem, Span)", borrows=True)
+def put_problem(layout: Layout, data: Data, problem: Problem, span: Span) -> bool:
+    """Put the contact problem of what acts; False if its joints depend on each other."""
+    gather(layout, data.seen, data, span, problem)
+    return bool(assemble(layout, data.seen, data, problem))
+
+
+@kernel("Tuple((int64, boolean))(Model, Data, Work, Push, Problem, Span, boolean)", borrows=True)
+def begin_passes(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool
+) -> tuple[int, bool]:
+    """Put the problem of the first pass; also return whether the force is followed by its slope."""
+    layout = model.layout
+    code = lead_to_end(model, data, work, push, span, first)
+    if code == FAULT:
+        return FAULT, False
+    follows = layout.who == SPATIAL and layout.dampers == 0
+    follows = follows and spatial_slope(model.mechanism, work.mean, span.theta * span.dt, work.small, work.inverse)
+    for j in range(len(data.v) if layout.turning != 0 else 0):  # what binds speeds may ask for some that nothing had
+        work.speed[j] = max(work.speed[j], abs(data.v1[j]))
+    if not put_problem(layout, data, problem, span):
+        return DEPENDENT, False
+    measure_rows(layout, data, work, problem)
+    far_from_last(layout, data, work, span.dt)
+    return DONE, follows
+
+
+@kernel("void(Data)", borrows=True)
+def take_solution(data: Data) -> None:
+    """Put the velocity of the last contact problem into v1."""
+    for j in range(len(data.v)):
+        data.v1[j] = data.V[0, j]
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span, float64)")
+def one_pass(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, tol: float) -> int:
+    """Solve the contact problem to tol, and bring to rest what stands; HARD if it cannot be solved."""
+    layout = model.layout
+    E, floor = solve(layout, data.seen, data, problem, span.dt, tol)
+    data.log[E_], data.log[GOAL], data.log[PASSES] = E, max(span.tol, floor), data.log[PASSES] + 1.0
+    solved = max(tol, floor) >= E
+    if not solved and not E <= ROUGH:
+        return HARD
+    if solved:
+        data.log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, max(tol, floor))
+    take_solution(data)
+    return DONE
+
+
+@kernel("boolean(int64, float64, float64, float64, boolean)", borrows=True)
+def lost(k: int, change: float, last: float, earlier: float, rough: bool) -> bool:
+    """Return whether passes after pass k will not settle; rough: the force is followed by a slope, and yet no end."""
+    if rough and k > 2 and change > max(STIFF * last, ROUGH):
+        return True
+    return bool(hopeless(change, last, earlier, MAX_PASSES - k))
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
 def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool) -> int:
     """Solve with the constraints that act, pass by pass, until the data no longer changes."""
-    layout, nv = model.layout, len(data.v)
-    code = lead_to_end(model, data, work, push, span, first)
-    follows = layout.who == SPATIAL and layout.dampers == 0
-    follows = follows and spatial_slope(model.mechanism, work.mean, span.theta * span.dt, work.small, work.inverse)
-    for j in range(nv if layout.turning != 0 else 0):  # what binds speeds may ask for some that nothing had before
-        work.speed[j] = max(work.speed[j], abs(data.v1[j]))
-    gather(layout, data.seen, data, span, problem)
-    if code == FAULT or not assemble(layout, data.seen, data, problem):
-        return FAULT if code == FAULT else DEPENDENT
-    measure_rows(layout, data, work, problem)
-    far_from_last(layout, data, work, span.dt)
+    layout = model.layout
+    code, follows = begin_passes(model, data, work, push, problem, span, first)
+    if code != DONE:
+        return code
     last = earlier = np.inf
     fine, sloped = False, follows
     for k in range(MAX_PASSES):
-        tol = max(span.tol, min(ROUGH, FINER * last))
-        E, floor = solve(layout, data.seen, data, problem, span.dt, tol)
-        data.log[E_], data.log[GOAL], data.log[PASSES] = E, max(span.tol, floor), data.log[PASSES] + 1.0
-        solved = max(tol, floor) >= E
-        if not solved and not E <= ROUGH:
-            return HARD
-        if solved:
-            data.log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, max(tol, floor))
-        for j in range(nv):
-            data.v1[j] = data.V[0, j]
-        if follows and not follow_force(model, data, work, span, sloped):
-            return FAULT
-        code = lead_to_end(model, data, work, push, span, False)
-        if code == FAULT:
-            return FAULT
+        code = one_pass(model, data, work, push, problem, span, max(span.tol, min(ROUGH, FINER * last)))
+        if code == DONE and follows and not follow_force(model, data, work, span, sloped):
+            code = FAULT
+        if code == DONE:
+            code = lead_to_end(model, data, work, push, span, False)
+        if code != DONE and code != OVERLAP:
+            return code
         change = far_from_last(layout, data, work, span.dt)
-        if change != change:
-            return UNSETTLED
-        if data.log[GOAL] >= data.log[E_]:
-            if change <= SETTLED or (fine and stalled(change, last, earlier)):
-                for j in range(nv):
-                    data.v1[j] = data.V[0, j]
-                return OVERLAP if code == OVERLAP else DONE
-            fine = True
-        else:
-            fine = False
+        solved = data.log[GOAL] >= data.log[E_]
+        if solved and (change <= SETTLED or (fine and stalled(change, last, earlier))):
+            take_solution(data)
+            return code
+        fine = solved
         if k == 1 and change > SLUGGISH * last:
             code = take_slope(model, data, work, span)
             if code != DONE:
                 return code
             follows, sloped, change = True, False, np.inf
-        elif k > 2 and change > STIFF * last and follows and not fine and change > ROUGH:
-            return UNSETTLED
-        if hopeless(change, last, earlier, MAX_PASSES - k):
+        if not change >= 0.0 or lost(k, change, last, earlier, follows and not fine):
             return UNSETTLED
         earlier, last = last if last > SETTLED else np.inf, change
-        if layout.turning != 0:
-            gather(layout, data.seen, data, span, problem)
-            if not assemble(layout, data.seen, data, problem):
-                return DEPENDENT
+        if layout.turning != 0 and not put_problem(layout, data, problem, span):
+            return DEPENDENT
     return UNSETTLED

@@ -67,6 +67,9 @@ class Step:
         The control value held during the step.
     unsettled : str
         The row because of which the laws of this step hold at its midpoint; empty where they hold at its end.
+    crowded : str
+        The row that closed in this step with the largest impulse, on a body that others hold: the laws hold at the
+        midpoint, for gaps that were open as they close at a constant rate; else empty.
     restitution : float
         The fraction of all restitution that was kept; below 1 where an impact would have gained energy otherwise.
     energy : (float, float) or None
@@ -90,6 +93,7 @@ class Step:
     work: Work = Work()
     control: Array | None = None
     unsettled: str = ""
+    crowded: str = ""
     restitution: float = 1.0
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None

@@ -15,7 +15,7 @@ from ...integrate.energy import energy
 from ...integrate.impact.history import Past
 from ...integrate.impact.zeno import Rest
 from ...integrate.run.column_names import component_names
-from ...integrate.run.mode_events import RESTED, UNSETTLED
+from ...integrate.run.mode_events import CROWDED, RESTED, UNSETTLED
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.run.values import Event
 from ...integrate.stepper import Stepper, near_of
@@ -121,8 +121,7 @@ class _SavedStep:
         acts = {key: p for key, p in impulses.items() if p.any() or key in idle}
         start = replace(start, memory={**run.starts.get(int(run.saved[k]), {}), **acts})
         there = _events(run, k)
-        said = [event.id for event in there if event.kind == UNSETTLED]
-        extra: dict[str, Any] = {"unsettled": said[0]} if said else {}
+        extra: dict[str, Any] = {event.kind: event.id for event in there if event.kind in (UNSETTLED, CROWDED)}
         kept = float(run.steps.restitution[run.saved[k] - 1])
         if located:
             kinds = [event.kind for event in there if event.t == state.t]

@@ -1,8 +1,9 @@
 """A nonsmooth interior point method for contacts between free bodies: a start for Newton's method from nowhere.
 
-Exact Coulomb, with s = |u_T| kept as an unknown; Mehrotra's predictor and corrector in the scaled variables
-r = (mu p_N, p_T), g = (u_N / mu + s, u_T), both in the Lorentz cone. Source: Acary, Armand, Nguyen, Shpakovych (2023),
-Second-order cone programming for frictional contact mechanics using interior point algorithm.
+Exact Coulomb; predictor and corrector after Mehrotra in the scaled variables r = (mu p_N, p_T), g = (u_N / mu + s,
+u_T), both in the Lorentz cone, with s = |g_T| in every iterate: then g is inside where u_N > 0, and no error of s, which
+has a kink, is left to spoil what r o g says. Source: Acary, Armand, Nguyen, Shpakovych (2023), Second-order cone
+programming for frictional contact mechanics using interior point algorithm.
 """
 
 from __future__ import annotations
@@ -85,6 +86,41 @@ def cone_directions(
         dr[i, 0], dr[i, 1], dr[i, 2] = m * dp[i, 0], dp[i, 1], dp[i, 2]
 
 
+@kernel(f"float64(int64, {A2}, {A1}, {A2}, {A1})", borrows=True)
+def room_apart(n: int, g: Array, s: Array, dg: Array, ds: Array) -> float:
+    """Return the largest t with g_0 - s + t (dg_0 - ds) >= 0: no contact approaches."""
+    low = np.inf
+    for i in range(n):
+        d = dg[i, 0] - ds[i]
+        if d < 0.0:
+            low = min(low, -(g[i, 0] - s[i]) / d)
+    return low
+
+
+@kernel(f"float64(int64, {A2}, {A1}, {A2}, {A2}, {A2}, {A1}, float64)", borrows=True)
+def gap_after(n: int, g: Array, s: Array, r: Array, dg: Array, dr: Array, ds: Array, t: float) -> float:
+    """Return the mean of r . g after a step of length t."""
+    total = 0.0
+    for i in range(n):
+        a, b = g[i, 1] + t * dg[i, 1], g[i, 2] + t * dg[i, 2]
+        first = g[i, 0] - s[i] + t * (dg[i, 0] - ds[i]) + np.sqrt(a * a + b * b)
+        total += first * (r[i, 0] + t * dr[i, 0]) + a * (r[i, 1] + t * dr[i, 1]) + b * (r[i, 2] + t * dr[i, 2])
+    return total / n
+
+
+@kernel(f"void(int64, {A2}, {A1}, {A2}, {A2}, {A2}, {A1}, float64)", borrows=True)
+def go(n: int, g: Array, s: Array, r: Array, dg: Array, dr: Array, ds: Array, t: float) -> None:
+    """Take a step of length t, with s = |g_T| at its end."""
+    for i in range(n):
+        apart = g[i, 0] - s[i] + t * (dg[i, 0] - ds[i])
+        for k in range(3):
+            r[i, k] += t * dr[i, k]
+        g[i, 1] += t * dg[i, 1]
+        g[i, 2] += t * dg[i, 2]
+        s[i] = np.sqrt(g[i, 1] * g[i, 1] + g[i, 2] * g[i, 2])
+        g[i, 0] = apart + s[i]
+
+
 @kernel(f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64)")
 def interior_point(
     problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int
@@ -101,7 +137,7 @@ def interior_point(
         speed += u[i, 0] ** 2 + u[i, 1] ** 2 + u[i, 2] ** 2
         push += rho[i]
     speed = np.sqrt(speed)
-    r, g, s = np.zeros_like(p), np.zeros_like(p), np.full(len(p), 0.1 * speed)
+    r, g, s = np.zeros_like(p), np.zeros_like(p), np.zeros(len(p))
     dr, dg, ds, rc, G = np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(p), np.zeros_like(p)
     for i in range(n):
         r[i, 0], g[i, 0] = speed * push / n, speed
@@ -133,11 +169,9 @@ def interior_point(
         factorise_modes(problem, ordering, work)
         newton_direction(problem, ordering, work, first)
         cone_directions(n, mu, g, s, G, du, dp, dg, dr, ds)
-        t, after = min(1.0, min(room(n, r, dr), room(n, g, dg))), 0.0
-        for i in range(n):
-            for k in range(3):
-                after += (g[i, k] + t * dg[i, k]) * (r[i, k] + t * dr[i, k]) / n
-        centring = 0.998 * min(1.0, max(after, 0.0) / gap) ** max(1.0, 3.0 * t * t)
+        t = min(1.0, min(room(n, r, dr), room_apart(n, g, s, dg, ds)))
+        after = max(gap_after(n, g, s, r, dg, dr, ds, t), 0.0)
+        centring = 0.998 * min(1.0, after / gap) ** max(1.0, 3.0 * t * t)
         for i in range(n):
             rc[i, 0] += centring * gap
             if centring < 0.5:
@@ -147,12 +181,8 @@ def interior_point(
         linearise_cones(n, mu, g, r, s, G, rc, work[1], work[2])
         newton_direction(problem, ordering, work, first)
         cone_directions(n, mu, g, s, G, du, dp, dg, dr, ds)
-        t = min(1.0, (0.9 + 0.09 * min(1.0, t)) * min(room(n, r, dr), room(n, g, dg)))
-        for i in range(n):
-            s[i] += t * ds[i]
-            for k in range(3):
-                r[i, k] += t * dr[i, k]
-                g[i, k] += t * dg[i, k]
+        t = min(1.0, (0.9 + 0.09 * min(1.0, t)) * min(room(n, r, dr), room_apart(n, g, s, dg, ds)))
+        go(n, g, s, r, dg, dr, ds, t)
         for i in range(len(x)):
             for k in range(6):
                 x[i, k] += t * dv[i, k]

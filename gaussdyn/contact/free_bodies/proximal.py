@@ -1,6 +1,7 @@
 """Proximal point iteration around a semismooth Newton method with line search, for contacts between free bodies.
 
-Slower and surer than Newton's method on the modes: it may start anywhere. Source: Rockafellar (1976); De Luca,
+Slower and surer than Newton's method on the modes: it may start anywhere. The proximal term falls with E. Where its
+Newton steps stall sweeps over the contacts go on from there, under a larger term. Source: Rockafellar (1976); De Luca,
 Facchinei, Kanzow (1996) for the line search.
 """
 
@@ -13,7 +14,6 @@ from ...arrays import Array
 from ...linalg.block_lu import ORDERING, Ordering
 from .coulomb import linearise_modes
 from .newton import (
-    COARSE,
     PROBLEM,
     WORK,
     Problem,
@@ -22,9 +22,17 @@ from .newton import (
     motion,
     newton_direction,
     residual,
+    rounding_floor,
     scale_and_floor,
 )
 from .structure import A1, A2, add_wrench, block_multiply, copy_rows, relative_motion
+from .sweeps import gauss_seidel
+
+SHARE = 0.3  # of E: the proximal term, and the residual that is asked for with it
+MOST, LEAST = 0.1, 1e-9  # of the local compliance: bounds of the proximal term
+STALLS = 0.05  # step lengths below: the modes nearby are the wrong ones
+GROWS = 10.0  # factor of the proximal term where Newton's method stalled
+SWEEPS = 100  # about what a factorisation costs
 
 
 @kernel(f"float64(int64, {A1}, {A1}, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
@@ -101,6 +109,8 @@ def regularised_newton(
         block_multiply(inverse, dv, F)
         relative_motion(problem[0], F, du)
         t = step_length(n, mu, s, x, shifted, dp, du, alpha * g)
+        if t < STALLS:
+            return it + 1
         for c in range(n):
             for k in range(3):
                 x[c, k] += t * dp[c, k]
@@ -108,12 +118,11 @@ def regularised_newton(
     return limit
 
 
-@kernel(f"Tuple((float64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, float64, int64)")
+@kernel(f"Tuple((float64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64)")
 def proximal_point(
-    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, alpha: float, tol: float,
-    limit: int,
-) -> tuple[float, int, float]:  # fmt: skip
-    """Improve p until E <= tol or `limit` factorisations; alpha shrinks by 10 after every centre that is accepted.
+    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int
+) -> tuple[float, int, float]:
+    """Improve p until E <= tol or `limit` factorisations.
 
     Returns E, the number of factorisations, and the least residual to ask for; v and u belong to p.
     """
@@ -121,27 +130,31 @@ def proximal_point(
     x, centre, shifted, s = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros(len(p))
     motion(problem, x, F, v, u)
     scale, floor = scale_and_floor(problem, p, u)
-    goal = max(tol, floor)
-    copy_rows(n, p, x)
+    goal, more = max(tol, floor), 1.0
     copy_rows(n, p, centre)
-    motion(problem, x, F, v, u)
-    best, used, fails = residual(problem, scale, p, u), 0, 0
-    while best > goal and used < limit and fails < 8:
-        wanted = max(0.1 * goal, min(1e-2 * best, 1e-2))
+    motion(problem, centre, F, v, u)
+    now = residual(problem, scale, centre, u)
+    best, used = now, 0
+    while best > goal and used < limit and np.isfinite(now):
+        alpha = min(max(more * SHARE * now, LEAST), MOST * more)
+        wanted = SHARE * max(min(now, 1.0), goal)
+        copy_rows(n, centre, x)
         used += max(
             1, regularised_newton(problem, ordering, work, x, centre, v, u, shifted, s, alpha, scale, wanted, 15)
         )
-        inner = residual(problem, scale, x, shifted)
-        now = residual(problem, scale, x, u)
-        if np.isfinite(inner) and inner <= max(goal, 0.1 * min(best, 1.0)):
+        found = residual(problem, scale, x, u)
+        stalled = not residual(problem, scale, x, shifted) <= wanted
+        if found < now or not stalled:
             copy_rows(n, x, centre)
-            fails = 0 if now < best else fails + 1
-            if now < best:
-                copy_rows(n, x, p)
-                best = now
-            alpha = max(alpha * 0.1, COARSE)
-        else:
-            alpha, fails = min(alpha * 7.0, 1e3), fails + 1
-            copy_rows(n, centre, x)
+            now = found
+        more = min(more * GROWS, 1e4) if stalled else 1.0
+        if stalled:
+            motion(problem, centre, F, v, u)
+            gauss_seidel(problem, centre, v, SWEEPS)
+            motion(problem, centre, F, v, u)
+            now = residual(problem, scale, centre, u)
+        if now < best:
+            copy_rows(n, centre, p)
+            best = now
     motion(problem, p, F, v, u)
-    return best, used, floor
+    return best, used, rounding_floor(problem, scale, p)

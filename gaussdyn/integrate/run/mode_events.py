@@ -9,7 +9,7 @@ from ..contact_modes import FREE, INACTIVE
 from ..stepper import Step
 from .values import Event
 
-UNSETTLED = "unsettled"
+UNSETTLED, CROWDED = "unsettled", "crowded"
 RESTED = "accumulation"
 
 

@@ -26,7 +26,7 @@ from ..stepper import Step, Work, check_same_rows, held_control
 from .certificate_log import NONE, Proofs
 from .column_names import Heads, Winding, heads_of, readings_of
 from .contact_history import table_of
-from .mode_events import UNSETTLED, contact_states, events
+from .mode_events import CROWDED, UNSETTLED, contact_states, events
 from .setup import Outputs, RunSetup
 from .statistics import RunningStatistics
 from .trajectory import Trajectory
@@ -268,6 +268,8 @@ class Recorder:
         piece.events += located if step.changes is not None else events(step.state.t, totals.contacts, now)
         if step.unsettled:
             piece.events.append(Event(t=step.state.t, kind=UNSETTLED, id=step.unsettled))
+        if step.crowded:
+            piece.events.append(Event(t=step.state.t, kind=CROWDED, id=step.crowded))
         piece.counts.append(len(piece.events) - n)
         totals.contacts = now
 

@@ -117,18 +117,19 @@ class MoreauJean:
 
     def rebuild(
         self, system: System, start: State, state: State, dt: float, control: Array | None, *, unsettled: str = "",
-        restitution: float = 1.0,
+        crowded: str = "", restitution: float = 1.0,
     ) -> Rebuilt:  # fmt: skip
         """Return the step from `start` to `state`, from the two states alone.
 
-        A step with the laws at its midpoint needs to be told so, by the row because of which; and what was kept of
-        the restitution.
+        A step with the laws at its midpoint needs to be told so, by the row because of which, and so does a crowded
+        one; and what was kept of the restitution.
         """
         problem = self.problem(system, start, dt, state.t, control).at_middle(unsettled).keeping(restitution)
         problem = told(problem, start.memory.keys(), state)
         claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
         least = NOTHING * max((float(np.abs(p).max()) for p in claimed.values()), default=0.0)
         pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
+        problem = problem.crowded(crowded, pushing)
         known = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing, state.q)
         while ids := late(known):
             known = known.problem.joined(ids).guess(state.v, pushing, state.q)

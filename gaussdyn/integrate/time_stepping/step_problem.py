@@ -11,7 +11,7 @@ not known beforehand, so u+ is written J x + w with w from a guess of v+, and th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..stepper import check_same_rows, near_of
-from .active_contacts import acting, joining, late, one_sided
+from .active_contacts import acting, joining, late, one_sided, restitution, rows_at_start
 from .free_motion import FreeMotion
 from .position_projection import Place, projected
 from .redundant_joints import Dependence, dependence
@@ -145,6 +145,8 @@ class ThetaProblem:
     unsettled : str
         The row because of which the laws hold at the midpoint of this step (Moreau's classical rule); empty where
         they hold at the end, as they should.
+    ahead : frozenset of str
+        Contacts that were open at the start of a crowded step, see `crowded`.
     kept : float
         The fraction of all restitution that is kept, 1 unless an impact would gain energy.
     whole : System
@@ -166,6 +168,7 @@ class ThetaProblem:
     dependent: Dependence | None = None
     softened: Array | None = None
     unsettled: str = ""
+    ahead: frozenset[str] = frozenset()
     kept: float = 1.0
     whole: System
     added: frozenset[str] = frozenset()
@@ -282,6 +285,21 @@ class ThetaProblem:
         """
         return replace(self, unsettled=id, softened=None if id else self.softened)
 
+    def crowded(self, id: str, pushing: Collection[str]) -> ThetaProblem:
+        """Return the problem of a step in which the row `id` closes on a body that others hold, or else this one.
+
+        The laws hold at the midpoint, and all contacts act. Those that were open at the start close as their gaps
+        say, at a constant rate; those of them that push restore as if they had been closed.
+        """
+        if not id:
+            return self
+        begin = rows_at_start(self.system, self.start, self.middle)
+        gap, sided = self.middle.activation.gap, [row.id for row in self.middle.rows if one_sided(row)]
+        ahead = frozenset(key for key in sided if begin[key].gap > gap)
+        terms = {key: np.zeros(begin[key].size) for key in sided if key in ahead or key not in self.bounce}
+        terms |= {key: restitution(begin[key], self.middle.activation) for key in ahead if key in pushing}
+        return replace(self.at_middle(id), bounce={**self.bounce, **terms}, ahead=ahead)
+
     def keeping(self, share: float) -> ThetaProblem:
         """Return the problem with a fraction of all restitution."""
         return replace(self, kept=share)
@@ -346,6 +364,8 @@ class ThetaProblem:
                 continue
             rate = self._rate_at_middle(row) if self.unsettled else last.rate - row.J @ (v_plus - v)
             rate = rate + self.kept * self.bounce[row.id]
+            if row.id in self.ahead and not self.bounce[row.id].any():
+                rate[0] += max(row.gap, 0.0) / (self.theta * self.dt)
             found.append(row.but(level="position", gap=0.0, rate=rate, eps_n=0.0, eps_t=0.0))
         return tuple(found)
 

@@ -147,7 +147,7 @@ def check_solvers_meet_the_law(seed, start):
     p, u = np.zeros((heap.c, 3)), np.zeros((heap.c, 3))
     if start == "interior":
         interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30)
-    E, _, floor = proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1.0, 1e-12, 200)
+    E, _, floor = proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     if max(1e-12, floor) < E:
         E, _, floor, *_ = modes_newton(
             heap.problem, heap.ordering, heap.work, p, v, u, best, 1e-9, 1e-12, 1e-12, 10, False
@@ -161,7 +161,7 @@ def check_solvers_meet_the_law(seed, start):
 def test_factors_at_hand_serve_for_other_rates(seed):
     heap = Heap(seed, n=3, per_pair=2)
     p, u, best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-    proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1.0, 1e-6, 200)
+    proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-6, 200)
     args = heap.problem, heap.ordering, heap.work, p, v, u, best
     _, _, _, alpha, held = modes_newton(*args, 1e-7, 1e-12, 1e-14, 20, False)
     assert held
@@ -176,6 +176,6 @@ def test_a_perturbed_impulse_is_noticed():
     heap = Heap(0, n=3, per_pair=2)
     p, u, _best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
     interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30)
-    proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-4, 1e-12, 200)
+    proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     p[0, 0] += 1e-6
     assert heap.natural_map(p) > 1e-8

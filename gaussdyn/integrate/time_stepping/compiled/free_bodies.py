@@ -93,10 +93,11 @@ class CompiledBodies:
         space, c = self.space, int(self.space.problems[0][0][1][-1])
         numbers, label = space.indices[0][0], end.memory.label  # type: ignore[attr-defined]  # it is `Impulses`
         reactions = Impulses(self, label, space.iterate[0][:c].copy(), {}, numbers[1, :c].copy())
-        unsettled = self.ids(label[int(log[11]) - 1 :][:1])[0] if log[11] > 0.0 else ""
+        one = self.ids(label[int(abs(log[11])) - 1 :][:1])[0] if log[11] != 0.0 else ""
+        middle = (one, "") if log[11] > 0.0 else ("", one)
         figures = float(log[0]), float(log[7]), float(log[10])
         mode = numbers[6, : len(label)].copy()
-        return CompiledStep.of(stepper, self, (start, end), dt, control, reactions, mode, figures, unsettled)
+        return CompiledStep.of(stepper, self, (start, end), dt, control, reactions, mode, figures, middle)
 
     def _state(self, t: float, before: State) -> State:
         """Return the state in which the arrays stand."""
@@ -279,11 +280,11 @@ class CompiledBodies:
 
         space, tol = self.space, float(log[1])
         problem, p, u, v = space.problems[0], space.iterate[0], space.iterate[1], space.iterate[4]
-        for begin, limit, alpha, most in ((1e-2, 30, 1e-4, 60), (1e-3, 30, 1.0, 100), (1e-5, 60, 1e-2, 100)):
+        for begin, limit, most in ((1e-2, 30, 60), (1e-3, 30, 100), (1e-5, 60, 100)):
             if log[4] > MOST_SLOW:
                 return False
             _, used = interior_point(problem, space.ordering, space.work, p, v, u, begin, limit)
-            E, more, floor = proximal_point(problem, space.ordering, space.work, p, v, u, alpha, tol, most)
+            E, more, floor = proximal_point(problem, space.ordering, space.work, p, v, u, tol, most)
             if tol < E:
                 E, last, floor, *_ = modes_newton(
                     problem, space.ordering, space.work, p, v, u, space.iterate[2], COARSE, tol, READY * tol, 20, False

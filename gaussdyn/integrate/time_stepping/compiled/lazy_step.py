@@ -163,16 +163,17 @@ class CompiledStep(Step):
     @staticmethod
     def of(
         stepper: MoreauJean, kernels: CompiledBodies, ends: tuple[State, State], dt: float, control: Array | None,
-        reactions: Impulses, mode: IntArray, figures: tuple[float, float, float], unsettled: str,
+        reactions: Impulses, mode: IntArray, figures: tuple[float, float, float], middle: tuple[str, str],
     ) -> CompiledStep:  # fmt: skip
         """Return the step between two states.
 
         figures: E, how far impulses leave their cones, the fraction of all restitution that was kept; mode: of every
-        contact in reactions.label.
+        contact in reactions.label; middle: `Step.unsettled` and `Step.crowded`.
         """
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
-        said = {"unsettled": unsettled, "restitution": figures[2], "changes": None, "impacts": (), "ends": ""}
+        said = {"unsettled": middle[0], "crowded": middle[1], "restitution": figures[2]}
+        said |= {"changes": None, "impacts": (), "ends": ""}
         hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
         put(step, {**parts, **said, **hidden})
         return step
@@ -208,9 +209,9 @@ class CompiledStep(Step):
         """Return the step as the interpreted scheme sees it."""
         if self._rebuilt is None:
             problem = self._stepper.problem(self._kernels.system, self.start, self.dt, self.state.t, self.control)
-            problem = problem.at_middle(self.unsettled).keeping(self.restitution)
-            problem = problem.joined(self.reactions.keys() - problem.bounce.keys())
             pushing = frozenset(key for key, p in self.reactions.items() if p[0] > 0.0)
+            problem = problem.at_middle(self.unsettled).crowded(self.crowded, pushing).keeping(self.restitution)
+            problem = problem.joined(self.reactions.keys() - problem.bounce.keys())
             put(self, {"_rebuilt": problem.guess(self.state.v, pushing)})
         return self._rebuilt  # type: ignore[no-any-return]
 

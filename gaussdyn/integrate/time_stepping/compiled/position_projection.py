@@ -160,10 +160,12 @@ def push_apart(problem: Problem, ordering: Ordering, work: Work, iterate: Iterat
 
 @kernel(f"UniTuple(float64, 2)(int64, {INDEX}, {POSES})", borrows=True)
 def farthest(n: int, index: Index, poses: Poses) -> tuple[float, float]:
-    """Return how far the gaps at the end are from where they should be, and the deepest."""
+    """Return how far the gaps at the end are from where they should be, and the deepest; inf where shifts overflow."""
     numbers, goal, gaps, far, deepest = index[0], index[2], poses[2][2], 0.0, 0.0
     for f in range(n):
         gap = gaps[f, 0] if numbers[ALL, f] else 0.0
+        if not np.isfinite(gap):
+            return np.inf, np.inf
         far = max(far, abs(gap - goal[f]) if numbers[HELD, f] else -gap)
         deepest = max(deepest, -gap)
     return far, deepest
@@ -252,8 +254,10 @@ def project_end(
         far, deepest = farthest(n, index, poses)
         if far <= limit or it == PROJECTIONS:
             return (it if deepest <= allowed else -1 - it), factors
-        if held and far > max(SLOWEST * first, allowed):
+        if held and (far > max(SLOWEST * first, allowed) or far == np.inf):
             return CONTRARY, factors
+        if far == np.inf:
+            return -1 - it, factors
         first, earlier, last = earlier, last, far
         if it == 0:
             sort_by_pair(n, index[0][ALL], index[0][OF], problem[0][1], index[0][WHICH])

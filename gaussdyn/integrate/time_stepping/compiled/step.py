@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import kernel
-from ....arrays import Array
+from ....arrays import Array, IntArray
 from ....contact.free_bodies.coulomb import step_sizes
 from ....contact.free_bodies.newton import (
     FINE,
@@ -26,7 +26,7 @@ from ....contact.free_bodies.newton import (
     without_impulses,
 )
 from ....contact.free_bodies.proximal import proximal_point
-from ....contact.free_bodies.structure import A1, A2, A3, block_multiply, relative_motion
+from ....contact.free_bodies.structure import A1, A2, A3, I1, block_multiply, relative_motion
 from ....linalg.block_lu import ORDERING, Ordering
 from ..fixed_point import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import hopeless, stalled
@@ -66,6 +66,7 @@ DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS, UNLISTED = range(8)
 MOST_FACTORS = 60
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
 POLISHED = 1e-6  # residuals from here on are Newton's to finish
+GAINED = 0.01  # by two passes: where bodies are held in loops that gain less, they are not worth their price
 
 
 @kernel(f"void({INDEX}, {PROBLEM}, {A2}, {A2})", borrows=True)
@@ -146,6 +147,40 @@ def move_to_end(n: int, features: Features, state: StateArrays, poses: Poses, dt
     evaluate(n, features, moved, x[2], R[2], geometry[1], geometry[2])
 
 
+@kernel(f"void({STATE}, {POSES})", borrows=True)
+def note_moved(state: StateArrays, poses: Poses) -> None:
+    """Put v1, the guess of v+ with spins in body axes, and mark the bodies that move."""
+    v, guess, v1, moved = state[1], state[5], state[6], poses[4]
+    turn_spins(poses[1][1], guess, 1.0, v1)
+    for i in range(len(v)):
+        moved[i] = 0
+        for k in range(6):
+            moved[i] += v[i, k] != 0.0 or v1[i, k] != 0.0
+
+
+@kernel(
+    f"UniTuple(int64, 2)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ORDERING}, {WORK}, "
+    f"{ITERATE}, {A1})",
+    borrows=True,
+)
+def project_held(
+    n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, aside: Index, beside: Problem,
+    ordering: Ordering, work: Work, iterate: Iterate, span: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """Project the end of the step with the gaps that are held, and without where these contradict one another.
+
+    Returns the passes, negative if it fails, and the factorisations.
+    """
+    shifts, factors = project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate)
+    if shifts == CONTRARY:
+        move_to_end(n, features, state, poses, span[1], span[3])
+        for f in range(n):
+            aside[0][HELD, f] = 0
+        shifts, used = project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate)
+        factors += used
+    return shifts, factors
+
+
 @kernel(
     f"UniTuple(int64, 2)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, "
     f"{ORDERING}, {WORK}, {ITERATE}, {A1}, int64)",
@@ -167,21 +202,13 @@ def refresh(
     rest, factors = (1.0 - theta) * dt, 0
     if not first:  # else it has just been done
         momentum(bodies, R[1], force, v0, guess, dt, theta, problem[1], problem[2], problem[3])
-    turn_spins(R[1], guess, 1.0, v1)
-    for i in range(len(v)):
-        moved[i] = 0
-        for k in range(6):
-            moved[i] += v[i, k] != 0.0 or v1[i, k] != 0.0
+    note_moved(state, poses)
     move_to_end(n, features, state, poses, dt, theta)
     if span[6] > 0.0:
         hold_pushing(n, features, state, poses, index, aside, problem, iterate[0], u, rest, first, span)
-        shifts, factors = project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate)
-        if shifts == CONTRARY:
-            move_to_end(n, features, state, poses, dt, theta)
-            for f in range(n):
-                aside[0][HELD, f] = 0
-            shifts, used = project_end(n, bodies, features, state, poses, aside, beside, ordering, work, iterate)
-            factors += used
+        shifts, factors = project_held(
+            n, bodies, features, state, poses, aside, beside, ordering, work, iterate, span
+        )  # fmt: skip
         if shifts < 0:
             return -1, factors
     late = find_late(n, features, poses, index, v, rest)
@@ -298,7 +325,7 @@ def solve_contacts(
     )
     if not max(near, floor) >= E:
         slow = 1
-        E, used, floor = proximal_point(problem, ordering, work, p, v, u, 1e-4, near, 25)
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, near, 25)
         factors, held = factors + used, False
         if ready < E < POLISHED:
             E, used, floor, alpha, held = modes_newton(
@@ -327,6 +354,27 @@ def rest_bodies(
         factors = 1
         settle(problem, p, v, work[5], work[6], 0)
     return E, floor, factors
+
+
+@kernel(f"boolean({PROBLEM}, {A2}, {I1})", borrows=True)
+def looped(problem: Problem, p: Array, touched: IntArray) -> bool:
+    """Return whether bodies hold one another in a loop: more pairs push than there are bodies in them.
+
+    touched (bodies + 1,) is work space.
+    """
+    pair, first, pairs, bodies = problem[0][0], problem[0][1], 0, 0
+    for i in range(len(touched)):
+        touched[i] = 0
+    for k in range(len(first) - 1):
+        pushes = False
+        for c in range(first[k], first[k + 1]):
+            pushes = pushes or p[c, 0] > 0.0
+        pairs += pushes
+        for side in range(2):
+            if pushes and pair[k, side] >= 0:
+                bodies += touched[pair[k, side]] == 0
+                touched[pair[k, side]] = 1
+    return pairs > bodies
 
 
 @kernel(f"float64({PROBLEM}, {WORK}, {ITERATE})", borrows=True)
@@ -403,6 +451,9 @@ def solve_step(
             code = DONE
             break
         if not settled and span[7] == 0.0 and hopeless(change, last, earlier, begun + MAX_PASSES - passes):
+            break
+        slowly = not settled and span[7] == 0.0 and passes > begun + 2 and change > max(GAINED * earlier, NEARLY)
+        if slowly and looped(problem, iterate[0], poses[4]):
             break
         last, earlier, fine = change, last if last > SETTLED else np.inf, bool(goal >= E)
     keeps = held and passes == 1 and not joined and alpha == FINE and not slips(problem[0][1][-1], work[8])

@@ -13,9 +13,10 @@ from .active_contacts import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
 from .body_kinematics import BODIES, FEATURES, Bodies, Features, group_pairs
 from .contact_modes import OPEN, note_modes
 from .contact_search import LOADS, SEARCH, Loads, Search, overlaps, search
+from .crowd import crowded_step, forget_ahead
 from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
 from .position_projection import ITERATE, STATE, Iterate, StateArrays
-from .step import DONE, EVENT, GAINS, GRAPH, ROOM, UNLISTED, begin_step, end_step, solve_step
+from .step import DONE, EVENT, GAINS, GRAPH, HARD, ROOM, UNLISTED, begin_step, end_step, looped, solve_step
 
 MEMORY = f"Tuple(({I2}, {I2}, {A3}, {A2}, {I1}))"
 Memory = tuple[IntArray, IntArray, Array, Array, IntArray]
@@ -149,11 +150,31 @@ def solve_and_judge(
     tol: float, count: IntArray, log: Array,
 ) -> int:  # fmt: skip
     """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
-    n = count[2]
-    E, goal, factors, passes, slow, code, keeps = solve_step(
-        n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span, tol,
-        count[4], count[7] > 0 and count[4] == 0,
-    )  # fmt: skip
+    n, count[8], keeps, which, code = count[2], 0, 0.0, -1.0, float(HARD)
+    fresh = span[6] > 0.0 and span[7] == 0.0 and count[4] == 0
+    if fresh:
+        E, goal, factors, passes, slow, code, which = crowded_step(
+            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
+            tol, 0,
+        )  # fmt: skip
+        count[7] *= factors == 0.0
+        log[2] += 0.0 if code == DONE else factors
+    if code != DONE:
+        E, goal, factors, passes, slow, code, keeps = solve_step(
+            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
+            tol, count[4], count[7] > 0 and count[4] == 0,
+        )  # fmt: skip
+        which = -1.0
+    if fresh and code != DONE and looped(problem, iterate[0], poses[4]):
+        log[2], log[3] = log[2] + factors, log[3] + passes
+        begin_again(n, bodies, features, state, poses, index, aside, problem, iterate, span, 0)
+        failed = code
+        E, goal, factors, passes, slow, code, which = crowded_step(
+            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
+            tol, 1,
+        )  # fmt: skip
+        code = DONE if code == DONE else failed
+    count[8] = int(which) + 1 if code == DONE else 0
     log[0], log[1] = E, goal
     log[2] += factors
     log[3] += passes
@@ -170,6 +191,9 @@ def solve_and_judge(
         if span[7] == 1.0:
             note_acting(n, index, aside)
         if log[9] > GAIN or span[7] > 0.0:
+            if count[8] > 0:
+                forget_ahead(n, features, state, poses, index, span)
+                count[8] = 0
             return GAINS
     return DONE
 
@@ -189,7 +213,7 @@ def leave_step(
         log[5] = min(log[5], poses[2][2, f, 0])
     cone, changed = note_modes(n, index, problem, iterate, state[5], work)
     log[7], log[8], log[10] = cone, changed + count[5] + span[7], span[8]
-    log[11] = count[6] + 1 if span[7] > 0.0 else 0
+    log[11] = count[6] + 1 if span[7] > 0.0 else -count[8]
     was = at_rest(state[1])
     stays = end_step(n, state, poses, index, problem, iterate[0])
     for i in range(len(state[0])):
@@ -219,11 +243,11 @@ def advance_bodies(
     is work space: an array made here would have all others counted wherever they are touched.
     count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
     features are others than at the end of the last step, the feature of the largest impact, whether the factors of
-    the last step still stand if nothing has moved).
+    the last step still stand if nothing has moved, the feature that closes in a crowd (+ 1)).
     log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end, how
     it was solved (see `compiled.PATHS`), how far the impulses leave the friction cones (relative), contacts that
     changed, gain of energy (relative), fraction of the restitution kept, feature because of which the laws hold at the
-    middle (+ 1).
+    middle (+ 1), negative where it closes in a crowd.
     places, speeds: rows of q and v at the end of every step.
     """
     lists = find[2]

@@ -22,7 +22,7 @@ class Workspace:
     shapes : Shapes
     span, bodies, loads, state, poses, index, problem, ordering, work, bench, iterate, memory, find : tuple
         Arguments of `step_loop.advance_bodies`.
-    count : IntArray, shape (8,)
+    count : IntArray, shape (9,)
         See `step_loop.advance_bodies`.
     """
 
@@ -54,7 +54,7 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count, self.span = np.zeros(8, dtype=np.int64), np.zeros(9)
+        self.count, self.span = np.zeros(9, dtype=np.int64), np.zeros(9)
         self.buffers = self.shapes.buffers()
         self.reserve(self.buffers.room)
 

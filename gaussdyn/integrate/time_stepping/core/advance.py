@@ -262,7 +262,7 @@ class CoreStep(CompiledStep):
         figures = Residuals(E=float(log[E_]), cone=float(log[CONE]))
         step = object.__new__(CoreStep)
         said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
-        said |= {"unsettled": "", "restitution": 1.0, "changes": None, "impacts": (), "ends": ""}
+        said |= {"unsettled": "", "crowded": "", "restitution": 1.0, "changes": None, "impacts": (), "ends": ""}
         said |= {"energy": (kinetic, potential), "work": done}
         said |= {"modes": {id: acting_mode(WORDS[m]) for id, m in modes.items()}, "_mode": modes}
         said |= {"_stepper": stepper, "_kernels": kernels, "_rebuilt": None}

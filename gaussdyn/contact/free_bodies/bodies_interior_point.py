@@ -1,8 +1,8 @@
 """A nonsmooth interior point method for contacts between free bodies: a start for Newton's method from nowhere.
 
 Exact Coulomb; predictor and corrector after Mehrotra in the scaled variables r = (mu p_N, p_T), g = (u_N / mu + s,
-u_T), both in the Lorentz cone, with s = |g_T| in every iterate: then g is inside where u_N > 0, and no error of s, which
-has a kink, is left to spoil what r o g says. Source: Acary, Armand, Nguyen, Shpakovych (2023), Second-order cone
+u_T), both in the Lorentz cone, with s = |g_T| in every iterate: then g is inside where u_N > 0, and no error of s,
+which has a kink, is left to spoil what r o g says. Source: Acary, Armand, Nguyen, Shpakovych (2023), Second-order cone
 programming for frictional contact mechanics using interior point algorithm.
 """
 

@@ -6,9 +6,10 @@ from evidence import examples
 
 from gaussdyn.contact.free_bodies.bodies_interior_point import interior_point
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
-from gaussdyn.contact.free_bodies.newton import modes_newton
+from gaussdyn.contact.free_bodies.newton import modes_newton, motion
 from gaussdyn.contact.free_bodies.proximal import proximal_point
 from gaussdyn.contact.free_bodies.structure import add_wrench, assemble, relative_motion
+from gaussdyn.contact.free_bodies.sweeps import gauss_seidel
 from gaussdyn.linalg.block_lu import analyse, block_at, factorise, solve_factorised
 
 
@@ -179,3 +180,16 @@ def test_a_perturbed_impulse_is_noticed():
     proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     p[0, 0] += 1e-6
     assert heap.natural_map(p) > 1e-8
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sweeps_lower_the_residual_and_keep_the_motion(seed):
+    heap = Heap(seed, n=4, per_pair=2)
+    p, u, v, w = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6)), np.zeros((heap.n, 6))
+    motion(heap.problem, p, heap.work[6], v, u)
+    before = heap.natural_map(p)
+    gauss_seidel(heap.problem, p, v, 200)
+    assert heap.natural_map(p) < 1e-2 * before
+    motion(heap.problem, p, heap.work[6], w, u)
+    np.testing.assert_allclose(v, w, rtol=0, atol=1e-12)
+    assert (np.hypot(p[:, 1], p[:, 2]) <= heap.mu * p[:, 0] * (1.0 + 1e-12)).all()

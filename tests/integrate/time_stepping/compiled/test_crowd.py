@@ -1,0 +1,89 @@
+"""Steps in which contacts close on bodies that others hold: laws, audits and impacts with known answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gaussdyn import MoreauJean, audit, simulate
+from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial.bodies import ball, brick
+from gaussdyn.mechanics.spatial.system import SpatialSystem
+
+R, DT, G = 0.05, 2e-3, 9.81
+
+
+def walled(bodies, wide, **law):
+    """Return bodies on a floor between four walls."""
+    sides = [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)]
+    walls = [HalfSpace(name=f"w{k}", normal=n, point=tuple(-wide * np.array(n))) for k, n in enumerate(sides)]
+    return SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor"), *walls], contact=ContactLaw(**law))
+
+
+def dropped(n, seed):
+    """Return n balls and bricks above one another in a narrow shaft, and where they begin."""
+    rng = np.random.default_rng(seed)
+    bodies = [
+        ball(f"b{i:02d}", mass=rng.uniform(0.5, 2.0), radius=R) if i % 3 else
+        brick(f"b{i:02d}", mass=1.0, half=rng.uniform(0.02, 0.05, 3))
+        for i in range(n)
+    ]  # fmt: skip
+    system = walled(bodies, 0.13, mu=0.5)
+    at = [(0.11 * (i % 2) - 0.055, 0.11 * (i // 2 % 2) - 0.055, 0.1 + 0.13 * (i // 4)) for i in range(n)]
+    off = rng.uniform(-4e-3, 4e-3, (n, 3))
+    return system, system.state({body.name: tuple(x) for body, x in zip(bodies, at + off, strict=True)})
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_piles_pass_their_audits_and_closing_gains_no_energy(seed):
+    system, state = dropped(10, seed)
+    run = simulate(system, state, 0.5, stepper=MoreauJean(dt=DT, tol=1e-10))
+    assert run.status == "COMPLETED"
+    assert run.event_counts["crowded"] >= 5
+    assert audit(run, system=system).passed
+    energy = run["kinetic"] + run["potential"]
+    crowds = [round(event.t / DT) for event in run.events if event.kind == "crowded"]
+    assert np.diff(energy)[np.array(crowds) - 1].max() <= 1e-13 * energy[0]
+    np.testing.assert_array_equal(run.q, simulate(system, state, 0.5, stepper=MoreauJean(dt=DT, tol=1e-10)).q)
+
+
+@pytest.mark.slow
+def test_a_pile_at_rest_weighs_what_it_weighs():
+    """Statics of all bodies together, which says nothing of how contacts share the load."""
+    bodies = [ball(f"b{i:02d}", mass=1.0 + 0.1 * i, radius=R) for i in range(12)]
+    system = walled(bodies, 0.1, mu=0.5)
+    places = [(0.1 * (i % 2) - 0.05, 0.1 * (i // 2 % 2) - 0.05, 0.06 + 0.12 * (i // 4)) for i in range(len(bodies))]
+    state = system.state(dict(zip((body.name for body in bodies), places, strict=True)))
+    stepper, kernels = MoreauJean(dt=DT, tol=1e-10), CompiledBodies.of(system)
+    state = kernels.advance_many(stepper, state, 1500).state
+    step = kernels.advance(stepper, state, DT, state.t + DT)
+    assert np.abs(step.state.v).max() <= 1e-9
+    push = [step.contact_force(body.name, other) for body in bodies for other in ("floor", "w0", "w1", "w2", "w3")]
+    total = np.sum(push, axis=0)
+    np.testing.assert_allclose(total, [0.0, 0.0, G * sum(body.mass for body in bodies)], rtol=1e-8, atol=1e-7)
+
+
+@pytest.mark.parametrize("eps", [0.0, 0.3, 0.8])
+def test_a_ball_that_falls_on_one_that_stands(eps):
+    """Newton's law for the pair alone: the lower ball is held by the floor, so the upper one leaves with eps v."""
+    bodies = [ball("low", mass=1.0, radius=R), ball("high", mass=0.5, radius=R)]
+    system = SpatialSystem(
+        bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.5),
+        pairs={("low", "high"): ContactLaw(mu=0.5, eps_n=eps)},
+    )  # fmt: skip
+    state = system.state({"low": (0.0, 0.0, R), "high": (0.0, 0.0, 3.0 * R + 0.0513)})
+    stepper, kernels, crowds = MoreauJean(dt=DT), CompiledBodies.of(system), 0
+    while state.t < 0.15:
+        before, step = state.v[8], kernels.advance(stepper, state, DT, state.t + DT)
+        state = step.state
+        if step.crowded:
+            crowds += 1
+            if eps:
+                assert state.v[8] == pytest.approx(-eps * before, rel=1e-12)
+                assert state.v[2] == 0.0
+            else:
+                assert state.q[9] - state.q[2] == pytest.approx(2.0 * R, abs=1e-11)
+            break
+    assert crowds == 1

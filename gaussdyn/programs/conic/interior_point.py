@@ -22,7 +22,7 @@ from .lorentz import longest, product, quotient, scaled, scaling
 ITERATIONS = 60
 GOAL = 1e-12  # of the residuals; what is reached is judged by whoever asked
 NEAR = 1e-9  # below which iterations that gain nothing end the search
-RAY = 1e-9  # |A x| of a ray with q.x = -1, and |A^T w + z| of a proof with f.w = 1
+RAY = 1e-10  # |A x| of a ray with q.x = -1, and |A^T w + z| of a proof with f.w = 1
 BACK = 0.99  # share of the way to the boundary
 OPTIMAL, UNBOUNDED, EMPTY, STALLED, GOES_ON = 0, 1, 2, 3, 4
 

@@ -154,6 +154,8 @@ def _mended(reduced: Reduced, goals: Array, X: Array, W: Array, status: IntArray
     there is room. A little of each takes away what the iteration left.
     """
     found, Q, d = status == 0, reduced.Q, reduced.d
+    rays = status == 1
+    X[rays] -= (X[rays] @ Q.T) @ Q
     if not found.any():
         return X[:-1], W[:-1]
     X[found] += (d - X[found] @ Q.T) @ Q

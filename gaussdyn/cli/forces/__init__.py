@@ -1,0 +1,3 @@
+"""Commands about forces; each registers itself."""
+
+from . import forces_command as forces_command

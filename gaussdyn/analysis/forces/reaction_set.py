@@ -127,7 +127,7 @@ class ReactionSet:
                     verdicts=(verdicts[0], verdicts[1]),
                     gap=float(gaps[ends].max()),
                     unit=unit_of(self.allowed, C[k], self.unit),
-                    size=float(np.abs(np.r_[low_at, high_at]).max(initial=0.0)) or 1.0,
+                    size=max(float(np.abs(r).max(initial=0.0)) for r in (low_at, high_at)) or 1.0,
                 )
             )
         return tuple(made)

@@ -7,7 +7,8 @@ many as the bodies have velocities), however many contacts there are.
 Source: Xu, Hung, Ye (1996), A simplified homogeneous and self-dual linear programming algorithm; Vandenberghe (2010).
 
 A problem is (A, f, q, start), a point (x, z, w, [tau, kappa]), its residuals (of the dual, of A x, [of the gap, q.x,
-f.w, |A x|, |A^T w + z|]), a scaling (beta, v, lam, B = A W, U with U^T U = B B^T).
+f.w, |A x|, |A^T w + z|]), a scaling (beta, v, lam, B = A W, S = B B^T,
+U with U^T U = S), a step (rows of length m, rows of length n) is scratch.
 """
 
 from __future__ import annotations
@@ -29,12 +30,13 @@ OPTIMAL, UNBOUNDED, EMPTY, STALLED, GOES_ON = 0, 1, 2, 3, 4
 PROBLEM = f"Tuple(({A2}, {A1}, {A1}, {I1}))"
 POINT = f"Tuple(({A1}, {A1}, {A1}, {A1}))"
 RESIDUALS = f"Tuple(({A1}, {A1}, {A1}))"
-SCALING = f"Tuple(({A1}, {A1}, {A1}, {A2}, {A2}))"
-STEP = f"Tuple(({A1}, {A1}, {A1}, {A1}))"
+SCALING = f"Tuple(({A1}, {A1}, {A1}, {A2}, {A2}, {A2}))"
+STEP = f"Tuple(({A2}, {A2}))"
 Problem = tuple[Array, Array, Array, IntArray]
 Point = tuple[Array, Array, Array, Array]
 Residuals = tuple[Array, Array, Array]
-Scaling = tuple[Array, Array, Array, Array, Array]
+Scaling = tuple[Array, Array, Array, Array, Array, Array]
+Step = tuple[Array, Array]
 
 
 @kernel(f"void({A2}, {A1}, {A1})")
@@ -46,11 +48,11 @@ def combined(B: Array, y: Array, out: Array) -> None:
             out[j] += y[i] * B[i, j]
 
 
-@kernel(f"void({A2}, {A1}, {A1}, {I1}, {A2}, {A2})")
-def factor(A: Array, beta: Array, v: Array, start: IntArray, B: Array, U: Array) -> None:
+@kernel(f"void({A2}, {I1}, {SCALING})")
+def factor(A: Array, start: IntArray, scale: Scaling) -> None:
     """Write B = A W and the Cholesky factor U of B B^T, made definite where rounding leaves it no more."""
     m, n = A.shape
-    S = np.empty((m, m))
+    beta, v, _, B, S, U = scale
     top, shift = 0.0, 0.0
     for i in range(m):
         scaled(beta, v, start, A[i], False, B[i])
@@ -63,14 +65,14 @@ def factor(A: Array, beta: Array, v: Array, start: IntArray, B: Array, U: Array)
             S[i, i] += shift * top
 
 
-@kernel(f"void({A2}, {A2}, {A1}, {A1})")
-def solve_factored(B: Array, U: Array, x: Array, rhs: Array) -> None:
-    """Write the solution x of B B^T x = rhs, refined once."""
+@kernel(f"void({SCALING}, {A1}, {A1}, {A1}, {A1})")
+def solve_factored(scale: Scaling, x: Array, rhs: Array, t: Array, r: Array) -> None:
+    """Write the solution x of B B^T x = rhs, refined once; t and r are scratch."""
+    _, _, _, B, _, U = scale
     m, n = B.shape
     x[:] = rhs
     solve_upper_transposed(U, x)
     solve_upper(U, x)
-    t, r = np.empty(n), np.empty(m)
     combined(B, x, t)
     for i in range(m):
         r[i] = rhs[i] - dot(B[i], t, n)
@@ -116,7 +118,7 @@ def certified(point: Point, g: Array, x_out: Array, w_out: Array) -> int:
 
 
 @kernel(f"boolean({PROBLEM}, {POINT}, {RESIDUALS}, {SCALING}, {STEP})")
-def advance(problem: Problem, point: Point, residuals: Residuals, scale: Scaling, step: Point) -> bool:
+def advance(problem: Problem, point: Point, residuals: Residuals, scale: Scaling, step: Step) -> bool:
     """Take one step of predictor and corrector; whether the point is still inside.
 
     All directions are p0 + p1 dtau (of w) and t0 + t1 dtau (of W^-1 x), with the scaled x and z as far from lam.
@@ -124,16 +126,19 @@ def advance(problem: Problem, point: Point, residuals: Residuals, scale: Scaling
     A, f, q, start = problem
     x, z, w, h = point
     rd, rp, g = residuals
-    beta, v, lam, B, U = scale
-    p0, p1, t0, t1 = step
+    beta, v, lam, B, _, _ = scale
+    short, long = step
+    p0, p1, rhs, r = short[0], short[1], short[2], short[3]
+    t0, t1, Wq, Wr, u, d = long[0], long[1], long[2], long[3], long[4], long[5]
+    dx, dz, t = long[6], long[7], long[8]
     m, n = B.shape
-    Wq, Wr, u, d = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    dx, dz, rhs = np.zeros(n), np.zeros(n), np.empty(m)
+    dx[:] = 0.0
+    dz[:] = 0.0
     scaled(beta, v, start, q, False, Wq)
     scaled(beta, v, start, rd, False, Wr)
     for i in range(m):
         rhs[i] = f[i] + dot(B[i], Wq, n)
-    solve_factored(B, U, p1, rhs)
+    solve_factored(scale, p1, rhs, t, r)
     combined(B, p1, t1)
     for j in range(n):
         t1[j] -= Wq[j]
@@ -154,7 +159,7 @@ def advance(problem: Problem, point: Point, residuals: Residuals, scale: Scaling
             t0[j] = u[j] + left * Wr[j]
         for i in range(m):
             rhs[i] = left * rp[i] - dot(B[i], t0, n)
-        solve_factored(B, U, p0, rhs)
+        solve_factored(scale, p0, rhs, t, r)
         combined(B, p0, dx)
         for j in range(n):
             t0[j] += dx[j]
@@ -171,7 +176,7 @@ def advance(problem: Problem, point: Point, residuals: Residuals, scale: Scaling
     for i in range(m):
         p0[i] += p1[i] * dtau
         rhs[i] = (1.0 - used) * rp[i] + f[i] * dtau - dot(A[i], u, n)
-    solve_factored(B, U, p1, rhs)
+    solve_factored(scale, p1, rhs, t, r)
     combined(B, p1, t1)
     for j in range(n):
         dx[j] += t1[j]
@@ -199,8 +204,9 @@ def smallest(problem: Problem, x_out: Array, w_out: Array) -> int:
     m, n = A.shape
     point = (np.zeros(n), np.zeros(n), np.zeros(m), np.ones(2))
     residuals = (np.empty(n), np.empty(m), np.empty(5))
-    scale = (np.empty(len(start) - 1), np.empty(n), np.empty(n), np.empty((m, n)), np.empty((m, m)))
-    step = (np.empty(m), np.empty(m), np.empty(n), np.empty(n))
+    square = (np.empty((m, m)), np.empty((m, m)))
+    scale = (np.empty(len(start) - 1), np.empty(n), np.empty(n), np.empty((m, n)), square[0], square[1])
+    step = (np.empty((4, m)), np.empty((9, n)))
     x, z, w, h = point
     for k in start[:-1]:
         x[k] = z[k] = 1.0
@@ -218,7 +224,7 @@ def smallest(problem: Problem, x_out: Array, w_out: Array) -> int:
         if status != GOES_ON:
             return status
         scaling(x, z, start, scale[0], scale[1], scale[2])
-        factor(A, scale[0], scale[1], start, scale[3], scale[4])
+        factor(A, start, scale)
         if not advance(problem, point, residuals, scale, step):
             break
     return OPTIMAL if best <= NEAR else STALLED

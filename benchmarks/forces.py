@@ -1,6 +1,6 @@
 """Ranges of all reactions of one body in space on many contacts at rest: CPU time, and what the proofs leave open.
 
-    python benchmarks/forces.py
+python benchmarks/forces.py
 """
 
 from __future__ import annotations

@@ -16,8 +16,29 @@ if _TYPE_CHECKING:
     from .force_polygon import polygon as polygon
     from .rational_set import exact as exact
     from .reaction_set import ReactionSet as ReactionSet
+    from .statics import holding as holding
+    from .statics import limit_load as limit_load
+    from .wrenches import ContactPoint as ContactPoint
+    from .wrenches import bears as bears
+    from .wrenches import contact_points as contact_points
+    from .wrenches import force_closure as force_closure
+    from .wrenches import support_region as support_region
 
-__all__ = ["ReactionSet", "dependence", "dependence_along", "exact", "forces", "polygon"]
+__all__ = [
+    "ContactPoint",
+    "ReactionSet",
+    "bears",
+    "contact_points",
+    "dependence",
+    "dependence_along",
+    "exact",
+    "force_closure",
+    "forces",
+    "holding",
+    "limit_load",
+    "polygon",
+    "support_region",
+]
 
 __getattr__, __dir__ = _on_demand(
     __name__,
@@ -27,5 +48,7 @@ __getattr__, __dir__ = _on_demand(
         "force_polygon": ("polygon",),
         "rational_set": ("exact",),
         "reaction_set": ("ReactionSet",),
+        "statics": ("holding", "limit_load"),
+        "wrenches": ("ContactPoint", "bears", "contact_points", "force_closure", "support_region"),
     },
 )

@@ -78,12 +78,8 @@ def polygon(found: ReactionSet, x: Quantity, y: Quantity, *, directions: int = 7
     InputError
         No such reaction, too few or too many directions.
     """
-    if not 4 <= directions <= 10_000:
-        raise InputError("directions", directions, "4 to 10000")
+    D = around(directions)
     (label_x, a), (label_y, b) = combination(found.allowed, x), combination(found.allowed, y)
-    angle = 2.0 * np.pi * np.arange(directions) / directions
-    D = np.c_[np.cos(angle), np.sin(angle)]
-    D[np.abs(D) < 1e-15] = 0.0
     both, parts = np.vstack([a, b]), found.supports(D @ np.vstack([a, b]))
     values = np.array([one.value for one in parts])
     best = np.argmax(values, axis=0)
@@ -93,6 +89,22 @@ def polygon(found: ReactionSet, x: Quantity, y: Quantity, *, directions: int = 7
         one = found.allowed.alternatives[best[k]]
         inner.append(both @ (one.offset + one.spread @ parts[best[k]].points[k]))
     return ForcePolygon(of=(label_x, label_y), directions=D, reach=reach, inner=np.array(inner).reshape(-1, 2))
+
+
+def around(directions: int) -> Array:
+    """Return unit vectors once around, shape (directions, 2).
+
+    Raises
+    ------
+    InputError
+        Fewer than 4, or more than 10000.
+    """
+    if not 4 <= directions <= 10_000:
+        raise InputError("directions", directions, "4 to 10000")
+    angle = 2.0 * np.pi * np.arange(directions) / directions
+    D = np.c_[np.cos(angle), np.sin(angle)]
+    D[np.abs(D) < 1e-15] = 0.0
+    return np.asarray(D)
 
 
 def _area(corners: Array) -> float:

@@ -14,8 +14,13 @@ if _TYPE_CHECKING:
     from .dependent_rows import dependence as dependence
     from .dependent_rows import dependence_along as dependence_along
     from .force_polygon import polygon as polygon
+    from .margins_along import margins as margins
     from .rational_set import exact as exact
     from .reaction_set import ReactionSet as ReactionSet
+    from .selections import elastic as elastic
+    from .selections import interior as interior
+    from .selections import shortest as shortest
+    from .selections import smoothest as smoothest
     from .statics import holding as holding
     from .statics import limit_load as limit_load
     from .wrenches import ContactPoint as ContactPoint
@@ -31,12 +36,17 @@ __all__ = [
     "contact_points",
     "dependence",
     "dependence_along",
+    "elastic",
     "exact",
     "force_closure",
     "forces",
     "holding",
+    "interior",
     "limit_load",
+    "margins",
     "polygon",
+    "shortest",
+    "smoothest",
     "support_region",
 ]
 
@@ -46,8 +56,10 @@ __getattr__, __dir__ = _on_demand(
         "at_state": ("forces",),
         "dependent_rows": ("dependence", "dependence_along"),
         "force_polygon": ("polygon",),
+        "margins_along": ("margins",),
         "rational_set": ("exact",),
         "reaction_set": ("ReactionSet",),
+        "selections": ("elastic", "interior", "shortest", "smoothest"),
         "statics": ("holding", "limit_load"),
         "wrenches": ("ContactPoint", "bears", "contact_points", "force_closure", "support_region"),
     },

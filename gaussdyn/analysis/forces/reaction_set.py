@@ -15,7 +15,7 @@ from ...contact.snapshot import LocalDynamics
 from ...linalg.cones import norms
 from ...programs.conic.cone_slice import TOL, Support, Verdict
 from ...programs.conic.support import support
-from .allowed import Allowed
+from .allowed import Allowed, Alternative
 from .force_range import SAME, ForceRange
 from .quantity import Quantity, combination, unit_of
 
@@ -169,7 +169,7 @@ class ReactionSet:
     def moves(self) -> Array:
         """Return a basis of what may be added to the reactions, from inside the set, shape (R, degree)."""
         if "moves" not in self._kept:
-            parts = [_moves(one, self._middle(k)) for k, one in enumerate(self.allowed.alternatives)]
+            parts = [moves_at(one, self._middle(k)) for k, one in enumerate(self.allowed.alternatives)]
             together = np.hstack([np.zeros((len(self.names), 0)), *parts])
             U, s, _ = np.linalg.svd(together, full_matrices=False)
             self._kept["moves"] = U[:, s > RANK * max(float(s.max(initial=0.0)), 1e-300)]
@@ -232,7 +232,7 @@ class ReactionSet:
         }  # fmt: skip
 
 
-def _moves(one: Any, middle: Array | None) -> Array:
+def moves_at(one: Alternative, middle: Array | None) -> Array:
     """Return what may be added to the reactions of an alternative near a point inside."""
     if middle is None or not one.slice.n:
         return np.zeros((len(one.offset), 0))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.forces.force_polygon import ForcePolygon
 from ..analysis.forces.force_range import ForceRange
 from ..analysis.forces.reaction_set import ReactionSet
 from .page import filled
@@ -18,7 +19,13 @@ INK, BAR, POINT, OPEN = "#1d2733", "#a9d3ee", "#0072b2", "#d55e00"
 SHOWN = 60  # bars of one picture
 
 
-def draw_forces(ranges: Sequence[ForceRange], path: str | Path | None = None, *, title: str = "") -> Any:
+def draw_forces(
+    ranges: Sequence[ForceRange],
+    path: str | Path | None = None,
+    *,
+    title: str = "",
+    pair: ForcePolygon | None = None,
+) -> Any:
     """Draw the ranges as bars, values that are unique as points, what nothing bounds with arrows.
 
     Parameters
@@ -28,6 +35,8 @@ def draw_forces(ranges: Sequence[ForceRange], path: str | Path | None = None, *,
     path : str or Path, optional
         Where to write it too; the ending decides the format (.png, .svg, .pdf).
     title : str
+    pair : ForcePolygon, optional
+        Two forces together, drawn below.
 
     Returns
     -------
@@ -41,8 +50,11 @@ def draw_forces(ranges: Sequence[ForceRange], path: str | Path | None = None, *,
         If `path` has an unknown ending or cannot be written.
     """
     shown = list(ranges[:SHOWN])
-    sheet = matplotlib_part("figure").Figure(figsize=(8.0, 1.2 + 0.28 * max(len(shown), 1)), layout="constrained")
-    axis = sheet.add_subplot()
+    heights = [1.2 + 0.28 * max(len(shown), 1), *([5.0] if pair is not None else [])]
+    sheet = matplotlib_part("figure").Figure(figsize=(8.0, sum(heights)), layout="constrained")
+    axis, *below = np.atleast_1d(sheet.subplots(len(heights), 1, height_ratios=heights))
+    if pair is not None:
+        _polygon(below[0], pair)
     ends = np.array([x for one in shown for x in (one.low, one.high) if np.isfinite(x)] or [0.0])
     low, high = min(float(ends.min()), 0.0), max(float(ends.max()), 0.0)
     room = 0.1 * ((high - low) or 1.0)
@@ -71,8 +83,25 @@ def _bar(axis: Any, k: int, one: ForceRange, low: float, high: float) -> None:
             axis.plot([edge], [k], marker, ms=7, color=OPEN, clip_on=False)
 
 
+def _polygon(axis: Any, pair: ForcePolygon) -> None:
+    """Draw the set of two forces: between what is reached and what is proved."""
+    if pair.bounded:
+        axis.fill(*pair.outer.T, facecolor="none", edgecolor=OPEN, lw=1.0, label="proved: none outside")
+    if len(pair.inner):
+        axis.fill(*pair.inner.T, facecolor=BAR, edgecolor=POINT, label="reached" if pair.bounded else "reached, and on")
+    axis.set_xlabel(pair.of[0])
+    axis.set_ylabel(pair.of[1])
+    axis.legend(loc="best", fontsize=8)
+
+
 def write_forces_page(
-    path: str | Path, found: ReactionSet, ranges: Sequence[ForceRange], *, title: str = "", command: str = ""
+    path: str | Path,
+    found: ReactionSet,
+    ranges: Sequence[ForceRange],
+    *,
+    title: str = "",
+    command: str = "",
+    pair: ForcePolygon | None = None,
 ) -> Path:
     """Write a self-contained page: the bars, all ranges with their proofs, and what would decide.
 
@@ -83,6 +112,6 @@ def write_forces_page(
     """
     text = filled(
         "forces.html", found=found, ranges=ranges, summary=found.summary(), title=title, command=command,
-        picture=png_url(draw_forces(ranges, title=title)),
+        picture=png_url(draw_forces(ranges, title=title, pair=pair)),
     )  # fmt: skip
     return place(Path(path), text.encode())

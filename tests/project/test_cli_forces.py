@@ -24,13 +24,14 @@ def test_ranges_in_words_with_what_would_decide() -> None:
 def test_one_document_of_a_leg_and_of_a_sum(tmp_path: Path) -> None:
     page, picture = tmp_path / "legs.html", tmp_path / "legs.svg"
     done = RUN.invoke(app, ["forces", "four_legs", "--of", "leg3", "--of", "floor", "--json",
-                            "--report", str(page), "--out", str(picture)])  # fmt: skip
+                            "--pair", "leg0.T1", "leg1.T1", "--report", str(page), "--out", str(picture)])  # fmt: skip
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     assert document["schema"] == "gaussdyn/forces/1"
     assert [one["unique"] for one in document["results"]] == [False, True]
     assert document["results"][1]["low"] == pytest.approx(20.0 * 9.81, abs=1e-8)
     assert document["verified"] is True
+    assert document["pair"]["bounded"] is True
     assert "leg3" in page.read_text(encoding="utf-8")
     assert picture.stat().st_size > 1000
 

@@ -29,11 +29,23 @@ class Alternative:
     slice : ConeSlice
     offset, spread : Array, shapes (R,), (R, n)
         Of all rows of all constraints that act.
+    own : int
+        How many of the equations, the last ones, are not of balance but among the entries of s.
     """
 
     slice: ConeSlice
     offset: Array
     spread: Array
+    own: int = 0
+
+    def entries(self, r: Array) -> Array:
+        """Return the s that comes nearest to some reactions and to the equations that pieces have among themselves."""
+        if not self.slice.n:
+            return np.zeros(0)
+        first = len(self.slice.f) - self.own
+        A = np.vstack([self.spread, self.slice.A[first:]])
+        found = np.linalg.lstsq(A, np.concatenate([r - self.offset, self.slice.f[first:]]), rcond=None)[0]
+        return np.asarray(found, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,7 +149,8 @@ def _alternative(J: Array, load: Array, choice: tuple[Piece, ...]) -> Alternativ
     offset = np.concatenate([np.zeros(0), *(one.offset for one in choice)])
     right = np.concatenate([np.zeros(0), *(one.right for one in choice)])
     A, f = np.vstack([J.T @ spread, equal]), np.concatenate([load - J.T @ offset, right])
-    return Alternative(ConeSlice(A=A, f=f, cones=tuple(c for one in choice for c in one.cones)), offset, spread)
+    cones = tuple(cone for one in choice for cone in one.cones)
+    return Alternative(ConeSlice(A=A, f=f, cones=cones), offset, spread, len(right))
 
 
 def _sizes(one: Piece) -> tuple[int, int, int]:
@@ -148,8 +161,7 @@ def _through(choices: list[Alternative], J: Array, r: Array) -> list[Alternative
     """Return the same sets with the load that some reactions r give, moved to where they obey their laws exactly."""
     best, load = np.inf, r[:0]
     for one in choices:
-        s = np.linalg.lstsq(one.spread, r - one.offset, rcond=None)[0] if one.spread.size else np.zeros(one.slice.n)
-        s = one.slice.nearest(np.asarray(s)[None])[0]
+        s = one.slice.nearest(one.entries(r)[None])[0]
         exact = one.offset + one.spread @ s
         miss = float(np.linalg.norm(exact - r))
         if miss < best:
@@ -158,7 +170,8 @@ def _through(choices: list[Alternative], J: Array, r: Array) -> list[Alternative
     for one in choices:
         f = one.slice.f.copy()
         f[: len(load)] = load - J.T @ one.offset
-        made.append(Alternative(ConeSlice(A=one.slice.A, f=f, cones=one.slice.cones), one.offset, one.spread))
+        moved = ConeSlice(A=one.slice.A, f=f, cones=one.slice.cones)
+        made.append(Alternative(moved, one.offset, one.spread, one.own))
     return made
 
 

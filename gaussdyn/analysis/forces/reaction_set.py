@@ -143,12 +143,10 @@ class ReactionSet:
         r = self.vector(reactions)
         size = max(float(np.abs(r).max(initial=0.0)), 1e-300)
         for one in self.allowed.alternatives:
-            s = np.linalg.lstsq(one.spread, r - one.offset, rcond=None)[0] if one.spread.size else np.zeros(0)
-            if one.slice.n == 0:
-                s = np.zeros(0)
+            s = one.entries(r)
             same = np.abs(one.spread @ s + one.offset - r).max(initial=0.0)
             left = np.abs(one.slice.A @ s - one.slice.f).max(initial=0.0)
-            if max(same, left, float(one.slice.outside(np.asarray(s)[None])[0])) <= tol * size:
+            if max(same, left, float(one.slice.outside(s[None])[0])) <= tol * size:
                 return True
         return False
 

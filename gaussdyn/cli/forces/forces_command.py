@@ -14,6 +14,7 @@ from ..audit_command import is_file
 from ..contacts_command import scene_at
 
 if TYPE_CHECKING:
+    from ...analysis.forces.force_polygon import ForcePolygon
     from ...analysis.forces.force_range import ForceRange
     from ...analysis.forces.reaction_set import ReactionSet
     from ...contact.snapshot import LocalDynamics
@@ -27,6 +28,7 @@ def forces(
     *,
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, for a scene.")] = None,
     at: Annotated[float | None, typer.Option(help="Time at which it is looked at, s.")] = None,
+    pair: Annotated[tuple[str, str] | None, typer.Option(help="Two forces whose polygon is drawn.")] = None,
     exact: Annotated[bool, typer.Option("--exact", help="Over the rationals, where the set is a polyhedron.")] = False,
     out: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page (HTML) with the picture.")] = None,
@@ -40,14 +42,19 @@ def forces(
     drawable("--report", report, "PAGE")
     with quiet(json_wanted):
         from ...analysis.forces.at_state import forces as find
+        from ...analysis.forces.force_polygon import polygon
 
         dynamics, about = read(target, numbers(settings), at)
         found = find(dynamics)
         ranges = [found.range(one) for one in of] if of else list(found.ranges())
         ends = exact_ends(found, of) if exact else {}
-        draw(found, ranges, about["scene"], out, report, again(context))
+        drawn = None if pair is None else polygon(found, *pair)
+        draw(found, ranges, drawn, about["scene"], (out, report), again(context))
     document = {"schema": "gaussdyn/forces/1", **about, **found.to_json()}
     document["results"] = [one.to_json() | ends.get(k, {}) for k, one in enumerate(ranges)]
+    if drawn is not None:
+        document["pair"] = {"of": drawn.of, "bounded": drawn.bounded, "inner": drawn.inner, "directions": drawn.directions,
+                            "reach": drawn.reach}  # fmt: skip
     document |= {"verified": found.verify(), "out": out and str(out), "report": report and str(report)}
     if json_wanted:
         emit(document)
@@ -98,16 +105,22 @@ def exact_ends(found: ReactionSet, of: list[str] | None) -> dict[int, dict[str, 
 
 
 def draw(
-    found: ReactionSet, ranges: list[ForceRange], title: str, out: Path | None, report: Path | None, command: str
+    found: ReactionSet,
+    ranges: list[ForceRange],
+    pair: ForcePolygon | None,
+    title: str,
+    places: tuple[Path | None, Path | None],
+    command: str,
 ) -> None:
     """Write picture and page, as far as they are wanted."""
+    out, report = places
     if out is not None or report is not None:
         from ...report.forces_pictures import draw_forces, write_forces_page
 
         if out is not None:
-            draw_forces(ranges, out, title=title)
+            draw_forces(ranges, out, title=title, pair=pair)
         if report is not None:
-            write_forces_page(report, found, ranges, title=title, command=command)
+            write_forces_page(report, found, ranges, title=title, command=command, pair=pair)
 
 
 def show(found: ReactionSet, ranges: list[ForceRange], ends: dict[int, dict[str, Any]], *, whole: bool) -> None:

@@ -188,7 +188,9 @@ def _answer(
     bounded = np.array([one is Verdict.BOUNDED for one in verdicts], dtype=bool)
     points = np.zeros(C.shape)
     known = status[: len(C), None] < 2
-    points[:, reduced.kept] = known * X / reduced.heads * np.where(bounded, reduced.size, 1.0)[:, None]
+    points[:, reduced.kept] = (
+        known * X / reduced.heads * np.where(bounded, reduced.size * bool(reduced.d.any()), 1.0)[:, None]
+    )
     load = np.where(bounded[:, None], slice.f, 0.0) - points[:, reduced.kept] @ slice.A[:, reduced.kept].T
     points[:, reduced.free] = load @ reduced.left.T
     for k in np.flatnonzero(lines):  # along a line: what the free entries may do among themselves

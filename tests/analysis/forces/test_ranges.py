@@ -258,3 +258,21 @@ def test_a_bipod_held_on_both_sides_has_every_side_looked_at() -> None:
     found = forces(build("bipod"))
     assert len(found.allowed.alternatives) == 4
     assert found.verify()
+
+
+@pytest.mark.parametrize("name", [
+    "belt_oscillator", "bipod", "brick_on_slope", "conveyor", "cue_ball", "duffing_friction", "duffing_plane", "four_bar",
+    "incline", "launched_cube", "pinched_capsule", "rail_cars", "rimless_wheel", "turntable", "wall_press", "wedge",
+])  # fmt: skip
+def test_of_every_kind_of_scene_the_proofs_hold_and_the_ends_are_in_the_set(name: str) -> None:
+    found = forces(build(name))
+    assert found.verify()
+    for one in found.ranges():
+        assert found.contains(one.low_at, 1e-7)
+        assert found.contains(one.high_at, 1e-7)
+
+
+def test_impulses_of_a_step_carry_the_weight_of_the_step() -> None:
+    found = forces(build("four_legs"), level="velocity", dt=1e-3)
+    total = found.range("floor")
+    assert (total.low, total.unit) == (pytest.approx(20.0 * 9.81 * 1e-3, abs=1e-10), "N s")

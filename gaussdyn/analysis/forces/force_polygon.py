@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,16 @@ class ForcePolygon:
     def area(self) -> tuple[float, float]:
         """Areas of the inner and of the outer polygon."""
         return _area(self.inner), _area(self.outer)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as the file formats describe it."""
+        return {
+            "of": self.of,
+            "bounded": self.bounded,
+            "inner": self.inner,
+            "directions": self.directions,
+            "reach": self.reach,
+        }
 
 
 def polygon(found: ReactionSet, x: Quantity, y: Quantity, *, directions: int = 72) -> ForcePolygon:

@@ -53,8 +53,7 @@ def forces(
     document = {"schema": "gaussdyn/forces/1", **about, **found.to_json()}
     document["results"] = [one.to_json() | ends.get(k, {}) for k, one in enumerate(ranges)]
     if drawn is not None:
-        document["pair"] = {"of": drawn.of, "bounded": drawn.bounded, "inner": drawn.inner, "directions": drawn.directions,
-                            "reach": drawn.reach}  # fmt: skip
+        document["pair"] = drawn.to_json()
     document |= {"verified": found.verify(), "out": out and str(out), "report": report and str(report)}
     if json_wanted:
         emit(document)

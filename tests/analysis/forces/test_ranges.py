@@ -262,7 +262,8 @@ def test_a_bipod_held_on_both_sides_has_every_side_looked_at() -> None:
 
 @pytest.mark.parametrize("name", [
     "belt_oscillator", "bipod", "brick_on_slope", "conveyor", "cue_ball", "duffing_friction", "duffing_plane",
-    "four_bar", "incline", "launched_cube", "pinched_capsule", "rail_cars", "rimless_wheel", "turntable", "wall_press", "wedge",
+    "four_bar", "incline", "launched_cube", "pinched_capsule", "rail_cars", "rimless_wheel", "turntable",
+    "wall_press", "wedge",
 ])  # fmt: skip
 def test_of_every_kind_of_scene_the_proofs_hold_and_the_ends_are_in_the_set(name: str) -> None:
     found = forces(build(name))

@@ -85,7 +85,7 @@ class Dependence:
     def explain(self) -> str:
         """Return counts and dependent sets in words."""
         lines = [
-            f"{self.velocities} velocities, {len(self.names)} constraint rows, {self.circuits.rank} independent: "
+            f"Velocities {self.velocities}, constraint rows {len(self.names)}, independent {self.circuits.rank}: "
             f"mobility {self.mobility} (counting says {self.kutzbach})."
         ]
         if not self.degree:

@@ -9,7 +9,7 @@ import typer
 
 from ...errors import InputError
 from ..again import again
-from ..app import Json, app, check_scene, console, drawable, emit, numbers, quiet, readable
+from ..app import DONE, UNFINISHED, Json, app, check_scene, console, drawable, emit, numbers, quiet, readable
 from ..audit_command import is_file
 from ..contacts_command import scene_at
 
@@ -59,6 +59,7 @@ def forces(
         emit(document)
     else:
         show(found, ranges, ends, whole=not of)
+    raise typer.Exit(DONE if all(one.known for one in ranges) else UNFINISHED)
 
 
 def read(target: str, params: dict[str, float], at: float | None) -> tuple[LocalDynamics, dict[str, Any]]:

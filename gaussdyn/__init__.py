@@ -17,6 +17,7 @@ from ._version import __version__ as __version__
 if _TYPE_CHECKING:
     from .analysis.audit.audit import audit as audit
     from .analysis.crosscheck.crosscheck import crosscheck as crosscheck
+    from .analysis.forces.at_state import forces as forces
     from .contact.admissible_set import admissible_set as admissible_set
     from .contact.assemble import assemble as assemble
     from .contact.gauss_program import gauss_program as gauss_program
@@ -71,6 +72,7 @@ __all__ = [
     "check_system",
     "crosscheck",
     "explore",
+    "forces",
     "gauss_program",
     "outcome",
     "plot",
@@ -84,6 +86,7 @@ __all__ = [
 _HOME = {
     "analysis.audit.audit": ("audit",),
     "analysis.crosscheck.crosscheck": ("crosscheck",),
+    "analysis.forces.at_state": ("forces",),
     "contact.admissible_set": ("admissible_set",),
     "contact.assemble": ("assemble",),
     "contact.gauss_program": ("gauss_program",),

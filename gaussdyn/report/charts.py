@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..analysis.forces.margins_along import margins as force_margins
 from ..analysis.margins import friction_margins
 from ..arrays import Array
 from ..errors import BackendMissing
@@ -38,6 +39,7 @@ LEGEND = {"orientation": "h", "xref": "container", "x": 0.01, "yref": "container
 PLOT, ROW, WIDE, LETTER, LINE = 260, 19, 420, 6.5, 50  # pixels: of the plot, and of the legend below it
 MOST_EVENTS = 2000
 FLOOR = 1e-18  # an exact zero has no logarithm
+FEW_CONTACTS, LOOKED_AT = 16, 40  # constraints up to which distances are drawn, and at how many states
 
 
 def graph_objects() -> Any:
@@ -79,6 +81,26 @@ def charts(run: Trajectory, scene: Scene | None = None) -> list[tuple[str, str]]
         t, margins = friction_margins(run, scene)
         if len(t):
             found.append(("Friction margin: factor by which all friction may grow", _html(margin(run, t, margins))))
+        found += distances(run, scene)
+    return found
+
+
+def distances(run: Trajectory, scene: Scene) -> list[tuple[str, str]]:
+    """Return charts of how far contacts are from slipping and opening; none of runs with many contacts."""
+    sample = {0, len(run) // 2, len(run) - 1} if len(run) else set()
+    if not 0 < max([len(run.rows), *(len(run.contacts(k)) for k in sample)]) <= FEW_CONTACTS:
+        return []
+    near = force_margins(run, scene, points=LOOKED_AT)
+    found = []
+    for kind, words in (("slipping", "slipping: largest mu r_N - |r_T|"), ("opening", "opening: largest normal force")):
+        names = [name for name in near.columns if name.endswith(f".{kind}")][:MOST_SERIES]
+        if names:
+            figure = _figure("N", names)
+            for k, name in enumerate(names):
+                line = {"color": PALETTE[k % len(PALETTE)], "width": 1.8, "dash": DASHES[k % len(DASHES)]}
+                values = [None if np.isnan(x) else float(x) for x in near.columns[name]]
+                figure.add_scatter(x=_list(near.t), y=values, name=name.removesuffix(f".{kind}"), line=line)
+            found.append((f"Distance to {words} that the laws allow", _html(figure)))
     return found
 
 

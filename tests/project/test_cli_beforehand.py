@@ -37,6 +37,7 @@ DRAWING = {
     "explore": (["associated_slider"], "gaussdyn.integrate.futures.explore.explore"),
     "census": (["body.json"], "gaussdyn.analysis.atlas.census.census"),
     "bench solvers": (["."], "gaussdyn.cli.bench_solvers.race"),
+    "forces": (["four_legs"], "gaussdyn.analysis.forces.at_state.forces"),
 }
 ENDINGS = {"run": (".html", ".png", ".gif"), "crosscheck": (".html", ".svg")}
 VALUES = {int: "7", float: "0.3", str: "a b", Path: "some file"}

@@ -50,6 +50,7 @@ def test_page_shows_times_words_and_command(rod):
     for part in ("Outcomes of the acceleration problem", "no motion obeys the laws", "gaussdyn outcome painleve_rod"):
         assert part in page
     assert "Friction margin" in page
+    assert "Distance to opening: largest normal force that the laws allow" in page
 
 
 def test_later_stretches_are_proved_from_the_saved_state():

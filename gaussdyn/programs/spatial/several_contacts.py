@@ -17,7 +17,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...linalg.interval_fields import Field, constant
-from ...linalg.rational import dot, eliminate, integer_row
+from ...linalg.rational import dot, eliminate, integer_row, null_space
 from ..proof.exact_linear import ABOVE, AT_LEAST, EQUAL, feasible
 from .contact import direction
 from .rest import in_cone, square
@@ -170,12 +170,18 @@ class Mode:
             if self.slipping:
                 return _left(self.modes, "slip beside contacts whose reactions are not unique")
             r = feasible(*self._integers(sides, outside=False)).point
-            if r is not None and self.detached:
+            if r is not None and self.detached and not self._moves_alike():
                 return _left(self.modes, "detachment beside contacts whose reactions are not unique")
             if r is not None:
                 u = [dot(row, r) + x for row, x in zip(self.contacts.W, self.contacts.q, strict=True)]
                 return SeveralMotions(motions=(_motion(self.modes, u, r, unique=False),), left=(), boxes=0)
         return _left(self.modes, "rest near the limit of friction")
+
+    def _moves_alike(self) -> bool:
+        """Whether what is free in the reactions of the sticking contacts moves nothing: y W = 0 where W_SS y = 0."""
+        stuck, W = _rows(self.sticking), self.contacts.W
+        free = null_space([integer_row([W[i][j] for j in stuck])[0] for i in stuck], len(stuck))
+        return not any(dot([row[j] for j in stuck], y) for y in free for row in W)
 
     def _integers(self, sides: int, outside: bool) -> tuple[list[list[int]], list[int], int]:
         rows, kinds, n = self.program(sides, outside)

@@ -5,7 +5,8 @@ U_k = d q_tk + sum_l c_kl n_l the motions are the roots of G_k = e_k x U_k at wh
 of these are trigonometric polynomials: no division. Boxes of directions are cut where enclosures contradict that;
 Krawczyk's operator proves that a box holds exactly one root. Two further tests keep boxes from piling up: u_n = 0
 and e_k x u_k = 0 are 2 p equations for p unknown N_k, so all their minors vanish (where d and all n vanish, G says
-nothing); and y.u = y.q for y W = 0, where contacts of one body are coupled. What is left when the boxes are
+nothing); and y.u = y.q for y W = 0, where contacts of one body are coupled: combinations of these alone refute all
+directions but those of its rigid motions. What is left when the boxes are
 too many or too small is returned: nothing is guessed.
 """
 
@@ -20,6 +21,7 @@ from math import pi
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...linalg.interval_fields import Field, constant, cosine_and_sine
@@ -31,6 +33,7 @@ OVERLAP = 1.25  # boxes reach beyond their neighbours' borders, so that no root 
 ROUNDING = 1e-14
 SMALLEST = 1e-6  # rad
 BOXES = 60_000  # at once
+REGULAR = 1e-10  # of the squares of couplings: where they do not determine a combination any will do
 
 Matrix = Sequence[Sequence[Fraction]]
 
@@ -134,6 +137,43 @@ class SlipSystem:
         columns = [integer_row([row[j] for row in self.W])[0] for j in range(len(self.q))]
         return [y for y in null_space(columns, len(self.q)) if dot(y, self.q) == 0]
 
+    @cached_property
+    def couplings(self) -> Array:
+        """The tangential parts of those vectors, of length one, shape (j, p, 2): their normal parts meet u_n = 0."""
+        rows = np.zeros((len(self.coupled), len(self.mu), 2))
+        for row, y in zip(rows, self.coupled, strict=True):
+            row[:, 0], row[:, 1] = [float(x) for x in y[1::3]], [float(x) for x in y[2::3]]
+        sizes = np.sqrt((rows * rows).sum(axis=(1, 2)))
+        return np.asarray(rows[sizes > 0.0] / sizes[sizes > 0.0, None, None])
+
+
+def uncoupled(Y: Array, c: Array, r: float) -> NDArray[np.bool_]:
+    """Return the boxes of directions in which no speeds s > 0 obey all couplings, sum_k s_k y_k.e_k = 0 for every y.
+
+    A combination z of the couplings whose coefficients are positive for every direction of the box refutes it
+    (Gordan); the one that makes them all 1 at the centre is tried, and a turn by r changes one by |z.y_k| r at most.
+
+    Parameters
+    ----------
+    Y : Array, shape (j, p, 2)
+        The tangential parts of the vectors y.
+    c : Array, shape (m, p)
+        Centres of the boxes, rad.
+    r : float
+        Half their size.
+    """
+    if not len(Y) or not len(c):
+        return np.zeros(len(c), dtype=bool)
+    e = np.stack([np.cos(c), np.sin(c)], axis=-1)
+    C = np.einsum("jka,mka->mjk", Y, e)
+    gram = np.einsum("mji,mjk->mik", C, C)
+    eye = np.eye(c.shape[1])
+    z = np.einsum("mjk,mk->mj", C, np.linalg.solve(gram + REGULAR * eye, np.ones((len(c), len(eye), 1)))[..., 0])
+    pull = np.einsum("mj,jka->mka", z, Y)
+    size = np.einsum("mj,jk->mk", np.abs(z), np.abs(Y).sum(axis=2))
+    least = np.einsum("mka,mka->mk", pull, e) - np.linalg.norm(pull, axis=2) * r - 1e3 * ROUNDING * size
+    return np.asarray((least > 0.0).all(axis=1), dtype=bool)
+
 
 def _determinant(A: list[list[Field]]) -> Field:
     if len(A) == 1:
@@ -154,8 +194,9 @@ def slips(system: SlipSystem, boxes: int = BOXES) -> Slips:
     half, looked = step / 2, 0
     roots: list[tuple[Array, Array, Array, Array]] = []  # box centre, its radius, enclosure
     while len(c):
+        c = c[~uncoupled(system.couplings, c, half * OVERLAP)]
         looked += len(c)
-        c, found = _pass(system, c, half * OVERLAP)
+        c, found = _pass(system, c, half * OVERLAP) if len(c) else (c, [])
         roots += found
         if len(c) and (half < SMALLEST or len(c) * 2**p > boxes):
             return _result(system, roots, c, looked)

@@ -13,6 +13,7 @@ from gaussdyn.programs.laws.laws import Coulomb
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem
 from gaussdyn.programs.spatial.certificate import spatial_certificate
 from gaussdyn.programs.spatial.several_contacts import SpatialContacts, polygon, several_motions
+from gaussdyn.programs.spatial.slip_directions import SlipSystem, uncoupled
 
 Q = Fraction
 
@@ -169,3 +170,30 @@ def test_polygons_lie_outside_or_inside_the_cone(outside: bool, sides: int) -> N
     border = np.stack([np.ones_like(angle), mu * np.cos(angle), mu * np.sin(angle)])
     least = np.min([row @ border for row in rows], axis=0)
     assert ((least >= -1e-12) if outside else (least < 0)).all()
+
+
+def test_directions_of_a_rigid_motion_are_never_refuted_and_most_others_are() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        W, q = body(rng, 3)
+        couplings = SlipSystem(W=W, q=q, mu=(Q(1, 2),) * 3).couplings
+        kernel = np.linalg.svd(couplings.reshape(len(couplings), -1))[2][len(couplings) :]  # of velocities, 3 of 6
+        u = (rng.normal(size=(400, len(kernel))) @ kernel).reshape(-1, 3, 2)
+        angles = np.arctan2(u[..., 1], u[..., 0])
+        for r in (0.4, 0.05, 1e-3, 1e-6):
+            assert not uncoupled(couplings, angles + rng.uniform(-r, r, angles.shape), r).any()
+        assert uncoupled(couplings, rng.uniform(-np.pi, np.pi, (400, 3)), 1e-3).mean() > 0.95
+
+
+@pytest.mark.parametrize("seed", [3, 4, 8])
+def test_three_contacts_are_decided(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    (W, q), mu = body(rng, 3), Q(int(rng.integers(2, 9)), 10)
+    found = several_motions(SpatialContacts(W=W, q=q, mu=(mu,) * 3, mu_s=(mu,) * 3))
+    assert found.left == ()
+    assert len(found.motions) == 1  # friction is moderate
+    (one,) = found.motions
+    r, u = np.array(one.reaction), np.array(one.motion)
+    assert np.array(W, dtype=float) @ r + np.array(q, dtype=float) == pytest.approx(u, abs=1e-8)
+    for law_u, law_r in zip(u.reshape(3, 3), r.reshape(3, 3), strict=True):
+        assert np.abs(Coulomb(float(mu)).residual(law_u, law_r)).max() < 1e-8

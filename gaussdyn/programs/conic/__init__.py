@@ -1,0 +1,1 @@
+"""Linear functions over affine slices of products of cones: ranges, their proofs, exact polyhedra, circuits."""

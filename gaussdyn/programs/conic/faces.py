@@ -1,0 +1,138 @@
+"""The reactions of one block that leave its motion u as it is, as pieces of cones.
+
+A law allows, with a motion u that is given, a convex set of reactions, or two of them where a block is held on both
+sides: open nothing, slipping a ray against the slip, sticking a cone. Planar cones are written by their two edges, so
+that everything in the plane is a polyhedron.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import Array
+from ...errors import InputError
+from ..laws.laws import Associated, BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Sliding, Unilateral
+from .cone_slice import RAY, Cone
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """A convex set of reactions {offset + spread s : equal s = right, s in the cones}.
+
+    Attributes
+    ----------
+    offset : Array, shape (dim,)
+    spread : Array, shape (dim, n)
+    cones : tuple of Cone
+    equal, right : Array, shapes (e, n), (e,)
+    mode : str
+        open, bears, slips, sticks or held.
+    """
+
+    offset: Array
+    spread: Array
+    cones: tuple[Cone, ...]
+    equal: Array
+    right: Array
+    mode: str
+
+    def mapped(self, spread: Array, spread_abs: Array | None = None) -> Piece:
+        """Return it with another meaning of the reactions: r stands for spread r (+ spread_abs |r|)."""
+        full = spread @ self.spread
+        if spread_abs is not None:
+            full = full + spread_abs @ np.abs(self.spread)
+        return Piece(spread @ self.offset, full, self.cones, self.equal, self.right, self.mode)
+
+
+def piece(spread: Array, cones: tuple[Cone, ...], mode: str, offset: Array | None = None) -> Piece:
+    """Return a set without further equations."""
+    dim, n = spread.shape
+    return Piece(np.zeros(dim) if offset is None else offset, spread, cones, np.zeros((0, n)), np.zeros(0), mode)
+
+
+def faces(law: Law, u: Array, still: float) -> tuple[Piece, ...]:
+    """Return the reactions that a law allows with the motion u of its block; several pieces are alternatives.
+
+    Parameters
+    ----------
+    law : Law
+    u : Array, shape (dim,)
+    still : float
+        What counts as rest.
+
+    Raises
+    ------
+    InputError
+        A law whose motion with such a reaction is another one (the associated relaxation).
+    """
+    if isinstance(law, Associated):
+        raise InputError("law", type(law).__name__, "a law of contact", "The relaxation is not Coulomb's law.")
+    if isinstance(law, Dry):
+        return (_dry(law, u, still),)
+    dim = len(u)
+    if isinstance(law, BilateralSliding):
+        return tuple(piece(np.full((1, 1), sign), (RAY,), "slips") for sign in (1.0, -1.0))
+    if isinstance(law, BilateralCoulomb):
+        above, side = _coulomb(law, u, still), np.diag([-1.0] + [1.0] * (dim - 1))
+        return above, above.mapped(side)
+    if u[0] > still:
+        return (piece(np.zeros((dim, 0)), (), "open"),)
+    if isinstance(law, (Unilateral, Sliding)):
+        return (piece(np.ones((1, 1)), (RAY,), "slips" if isinstance(law, Sliding) else "bears"),)
+    if isinstance(law, Rolling):
+        return (_rolling(law, u, still),)
+    if isinstance(law, Coulomb):
+        return (_coulomb(law, u, still),)
+    raise InputError("law", type(law).__name__, "a law of contact")
+
+
+def _coulomb(law: Coulomb, u: Array, still: float) -> Piece:
+    """Return the ray of a contact that slips, or the cone of one that sticks."""
+    ray = _against(u[1:], still)
+    if ray is not None:
+        return piece(np.r_[1.0, law.mu * ray][:, None], (RAY,), "slips")
+    return _cone(law.mu_s, len(u))
+
+
+def _cone(mu: float, dim: int) -> Piece:
+    """Return all reactions of a contact that sticks."""
+    if dim == 1 or mu == 0.0:
+        return piece(np.eye(dim)[:, :1], (RAY,), "bears")
+    if dim == 2:
+        return piece(np.array([[1.0, 1.0], [mu, -mu]]), (RAY, RAY), "sticks")
+    return piece(np.eye(dim), (Cone("cone", dim, mu),), "sticks")
+
+
+def _dry(law: Dry, u: Array, still: float) -> Piece:
+    """Return the friction under a given load: a given force in slip, else |r| <= c_s."""
+    e, dim, c = _against(u, still), len(u), law.c_s
+    if e is not None or c == 0.0:
+        return piece(np.zeros((dim, 0)), (), "slips", law.c * e if e is not None else np.zeros(dim))
+    if dim == 1:  # -c + s, s + s' = 2 c
+        return Piece(np.array([-c]), np.array([[1.0, 0.0]]), (RAY, RAY), np.ones((1, 2)), np.array([2.0 * c]), "sticks")
+    head = np.eye(dim + 1)[:1]
+    return Piece(np.zeros(dim), np.eye(dim + 1)[1:], (Cone("cone", dim + 1),), head, np.array([c]), "sticks")
+
+
+def _rolling(law: Rolling, u: Array, still: float) -> Piece:
+    """Return slip and rolling resistance of one contact: two cones whose normal forces are equal."""
+    slip, roll = _part(law.mu, u[1:3], still), _part(law.mu_r, u[3:5], still)
+    n, m = slip.spread.shape[1], roll.spread.shape[1]
+    spread = np.zeros((5, n + m))
+    spread[:3, :n], spread[3:, n:] = slip.spread, roll.spread[1:]
+    equal = np.concatenate([slip.spread[0], -roll.spread[0]])[None]
+    mode = "sticks" if slip.mode == roll.mode == "sticks" else "slips"
+    return Piece(np.zeros(5), spread, slip.cones + roll.cones, equal, np.zeros(1), mode)
+
+
+def _part(mu: float, u: Array, still: float) -> Piece:
+    ray = _against(u, still)
+    return _cone(mu, 3) if ray is None else piece(np.r_[1.0, mu * ray][:, None], (RAY,), "slips")
+
+
+def _against(u: Array, still: float) -> Array | None:
+    """Return the unit direction against a slip, None at rest."""
+    speed = float(np.linalg.norm(u))
+    return -u / speed if speed > still else None

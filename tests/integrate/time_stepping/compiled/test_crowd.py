@@ -49,7 +49,6 @@ def test_piles_pass_their_audits_and_closing_gains_no_energy(seed):
     np.testing.assert_array_equal(run.q, simulate(system, state, 0.5, stepper=MoreauJean(dt=DT, tol=1e-10)).q)
 
 
-@pytest.mark.slow
 def test_a_pile_at_rest_weighs_what_it_weighs():
     """Statics of all bodies together, which says nothing of how contacts share the load."""
     bodies = [ball(f"b{i:02d}", mass=1.0 + 0.1 * i, radius=R) for i in range(12)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gaussdyn.mechanics.robots.mjcf import compiled
 from gaussdyn.mechanics.robots.mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
 from gaussdyn.mechanics.robots.mjcf_names import names_of
 from gaussdyn.mechanics.trees.dynamics import take_bias
@@ -50,7 +51,7 @@ def models() -> list[Any]:
 
 def read(model: str) -> tuple[Any, Any, list[RowName]]:
     """Return MuJoCo's model, our tables and the names of their rows."""
-    m = mujoco.MjModel.from_xml_string(EVERYTHING) if model == "everything" else mujoco.MjModel.from_xml_path(model)
+    m = mujoco.MjModel.from_xml_string(EVERYTHING) if model == "everything" else compiled(Path(model))[0]
     names, none = names_of(m), [()] * m.nbody
     parts, actuators = parts_of(m, names), actuators_of(m, names)
     gravity = tuple(m.opt.gravity.tolist())

@@ -1,0 +1,66 @@
+"""MJCF files through MuJoCo's own compiler: the only module that imports mujoco."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from ...errors import BackendMissing, InputError
+from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
+from .mjcf_contacts import touching
+from .mjcf_features import ignored, missing
+from .mjcf_names import names_of
+from .robot import Keyframe, Robot
+
+
+def read_mjcf(path: Path) -> Robot:
+    """Return the robot of an MJCF file.
+
+    Raises
+    ------
+    InputError
+        What MuJoCo's compiler says about the file; what the model needs and cannot be had yet, all of it.
+    BackendMissing
+        MuJoCo is not installed.
+    """
+    model, text, said = compiled(path)
+    return robot_of(path.stem, model, text, said)
+
+
+def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
+    """Return the compiled model of a file, the model as one text, and what the compiler warned of."""
+    try:
+        import mujoco
+    except ImportError:
+        raise BackendMissing("mujoco", "mjcf") from None
+    try:
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_file(str(path))
+            model, text = spec.compile(), str(spec.to_xml())
+    except (ValueError, mujoco.FatalError) as error:
+        given = " ".join(str(error).split())
+        raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts") from None
+    return model, text, tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in said))
+
+
+def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
+    """Return the robot of a compiled model; `said` is what its compiler warned of."""
+    names = names_of(m)
+    lacking = missing(m, names)
+    if lacking:
+        more = f" and {len(lacking) - 12} more" if len(lacking) > 12 else ""
+        mend = "Take these parts out of the file, or write the system with gaussdyn.mechanics.trees."
+        raise InputError(f"robot {name}", "; ".join(lacking[:12]) + more, "what a TreeSystem has", mend)
+    touch = touching(m, names)
+    keys = [
+        Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k])
+        for k, x in enumerate(names.keyframes)
+    ]
+    return Robot(
+        name=name, text=text, bodies=bodies_of(m, names, touch.shapes), obstacles=touch.obstacles,
+        parts=parts_of(m, names), actuators=actuators_of(m, names), pairs=touch.pairs, contact=touch.contact,
+        gravity=tuple(m.opt.gravity.tolist()), fluid=fluid_of(m), dt=float(m.opt.timestep),
+        home=start_of(m), keyframes=tuple(keys), ignored=(*ignored(m, names), *said),
+    )  # fmt: skip

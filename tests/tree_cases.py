@@ -16,7 +16,7 @@ def link(name: str, parent: str, *joints: trees.TreeJoint, **values: object) -> 
     return trees.TreeBody(name=name, parent=parent, joints=joints, **given)  # type: ignore[arg-type]
 
 
-def zoo() -> trees.TreeSystem:
+def zoo(loops: bool = True) -> trees.TreeSystem:
     """Every kind of joint and part, in two trees."""
     joint = trees.TreeJoint
     bodies = [
@@ -45,8 +45,9 @@ def zoo() -> trees.TreeSystem:
         trees.Actuator(name="motor", factors={"knee": 2.0}, gain=(1.0, 0.3, 0.2), force_low=-0.3, force_high=0.4),
     ]
     return trees.TreeSystem(
-        bodies=bodies, parts=parts, actuators=actuators, gravity=(1.0, 2.0, -9.0), contact=ContactLaw(mu=0.5),
-        obstacles=[spatial.HalfSpace(name="floor")], fluid=trees.Fluid(density=30.0, viscosity=0.2),
+        bodies=bodies, parts=parts if loops else parts[:2], actuators=actuators, gravity=(1.0, 2.0, -9.0),
+        contact=ContactLaw(mu=0.5), obstacles=[spatial.HalfSpace(name="floor")],
+        fluid=trees.Fluid(density=30.0, viscosity=0.2),
     )  # fmt: skip
 
 
@@ -55,6 +56,7 @@ def random_state(system: trees.TreeSystem, seed: int) -> State:
     rng = np.random.default_rng(seed)
     start = system.state()
     q = system.move(start.q, 0.5 * rng.normal(size=system.nv), 1.0)
+    q[system.coordinates("root")][2] += 3.0
     return State(q=q, v=rng.normal(size=system.nv))
 
 

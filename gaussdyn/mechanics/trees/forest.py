@@ -65,7 +65,7 @@ class Trees(NamedTuple):
     gravity: Array
 
 
-@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3)
+@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3, A1)
 class Moving(NamedTuple):
     """How trees stand and move.
 
@@ -88,6 +88,8 @@ class Moving(NamedTuple):
         Work space.
     turn : Array, shape (2, 3, 3)
         Work space.
+    spare : Array, shape (nv,)
+        Work space.
     """
 
     x: Array
@@ -101,6 +103,7 @@ class Moving(NamedTuple):
     composite: Array
     wrench: Array
     turn: Array
+    spare: Array
 
 
 GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9  # columns of `Drives.actuators`

@@ -72,12 +72,12 @@ class ForestState:
 
     def force(self) -> tuple[Array, float]:
         """Return the generalised force, and the power of what has no potential."""
-        h, spare = np.zeros(len(self.v)), np.zeros(len(self.v))
-        return h, float(forest_forces(self.held, self.q, self.v, spare, h))
+        h = np.zeros(len(self.v))
+        return h, float(forest_forces(self.held, self.q, self.v, h))
 
     def potential(self) -> float:
         """Return the energy of gravity and springs."""
-        return float(forest_potential(self.held, self.q, self.v, np.zeros(len(self.v))))
+        return float(forest_potential(self.held, self.q, self.v))
 
     def rows(self, blanks: tuple[Row, ...]) -> list[Row]:
         """Return the rows of joints, made from rows without values."""

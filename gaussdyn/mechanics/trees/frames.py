@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ..._jit import A2, A3, kernel
+import math
+
+from ..._jit import A1, A2, A3, kernel
 from ...arrays import Array
-from ..collision.feature_kinematics import along, cross3, triple3
+from ..collision.feature_kinematics import along, cross3, dot3, triple3
 from .dynamics import point_velocity
-from .forest import ABOVE, LAST, ROOT, Forest
+from .forest import ABOVE, LAST, ROOT, Forest, Moving, Trees
 from .kinematics import put3
 from .row_kernels import point_drift
 
@@ -45,3 +47,13 @@ def frame_motions(forest: Forest, drift: Array, JX: Array, turn: Array) -> None:
             for i in range(3):
                 turn[b, i, k], JX[b, i, k] = w[i], going[i]
             k = trees.dofs[k, ABOVE]
+
+
+@kernel(f"float64(Trees, Moving, {A1})", borrows=True)
+def fastest_point(trees: Trees, moving: Moving, radius: Array) -> float:
+    """Return the largest speed of a point of any body, in balls about the origins of their frames that hold them."""
+    most = 0.0
+    for b in range(len(radius)):
+        u, w = point_velocity(trees, moving, b, triple3(moving.x[b])), triple3(moving.speed[b, 0:3])
+        most = max(most, math.sqrt(dot3(u, u)) + radius[b] * math.sqrt(dot3(w, w)))
+    return most

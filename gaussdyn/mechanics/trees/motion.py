@@ -43,19 +43,20 @@ def passive_forces(forest: Forest, q: Array, v: Array, h: Array) -> float:
     return power + fluid_forces(trees, moving, h)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True)
-def forest_forces(forest: Forest, q: Array, v: Array, spare: Array, h: Array) -> float:
-    """Put the generalised force at a state; return the power of what has no potential, W. `spare` is work space."""
+@kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True)
+def forest_forces(forest: Forest, q: Array, v: Array, h: Array) -> float:
+    """Put the generalised force at a state; return the power of what has no potential, W."""
     put_forest(forest, q, v)
     take_bias(forest.trees, forest.moving, h)
     power = passive_forces(forest, q, v, h)
-    return power + actuator_forces(forest.trees, forest.drives, q, v, spare, h)
+    return power + actuator_forces(forest.trees, forest.drives, q, v, forest.moving.spare, h)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True)
-def forest_potential(forest: Forest, q: Array, rest: Array, spare: Array) -> float:
-    """Return the energy of gravity and springs, J; `rest` are velocities of zero, `spare` is work space."""
+@kernel(f"float64(Forest, {A1}, {A1})", borrows=True)
+def forest_potential(forest: Forest, q: Array, rest: Array) -> float:
+    """Return the energy of gravity and springs, J; `rest` are velocities of zero."""
     trees, moving = forest.trees, forest.moving
+    spare = moving.spare
     place_bodies(trees, moving, q)
     energy = joint_springs(trees, q, spare) + tendon_forces(trees, forest.drives, q, rest, spare)[0]
     for b in range(len(trees.inertia)):

@@ -65,7 +65,7 @@ class Trees(NamedTuple):
     gravity: Array
 
 
-@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3, A1)
+@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3, A1, A1)
 class Moving(NamedTuple):
     """How trees stand and move.
 
@@ -90,6 +90,8 @@ class Moving(NamedTuple):
         Work space.
     spare : Array, shape (nv,)
         Work space.
+    damped : Array, shape (nv,)
+        The velocities that dampers of joints see, where a step takes the rest of them beside the mass.
     """
 
     x: Array
@@ -104,6 +106,7 @@ class Moving(NamedTuple):
     wrench: Array
     turn: Array
     spare: Array
+    damped: Array
 
 
 GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9  # columns of `Drives.actuators`

@@ -73,7 +73,7 @@ class ForestState:
     def force(self) -> tuple[Array, float]:
         """Return the generalised force, and the power of what has no potential."""
         h = np.zeros(len(self.v))
-        return h, float(forest_forces(self.held, self.q, self.v, h))
+        return h, float(forest_forces(self.held, self.q, self.v, self.v, h))
 
     def potential(self) -> float:
         """Return the energy of gravity and springs."""

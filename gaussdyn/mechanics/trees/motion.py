@@ -33,22 +33,28 @@ def forest_mass(forest: Forest, q: Array, M: Array) -> None:
     mass_matrix(forest.trees, forest.moving, M)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True)
-def passive_forces(forest: Forest, q: Array, v: Array, h: Array) -> float:
-    """Add what is neither motion nor actuators; return the power of what has no potential."""
+@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True)
+def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
+    """Add what is neither motion nor actuators; return the power of what has no potential.
+
+    `damped` are the velocities that dampers of joints see.
+    """
     trees, moving = forest.trees, forest.moving
     joint_springs(trees, q, h)
-    power = joint_dampers(trees, v, h) + tendon_forces(trees, forest.drives, q, v, h)[1]
+    power = joint_dampers(trees, damped, h) + tendon_forces(trees, forest.drives, q, v, h)[1]
     lift_weights(trees, moving, h)
     return power + fluid_forces(trees, moving, h)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True)
-def forest_forces(forest: Forest, q: Array, v: Array, h: Array) -> float:
-    """Put the generalised force at a state; return the power of what has no potential, W."""
+@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True)
+def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
+    """Put the generalised force at a state; return the power of what has no potential, W.
+
+    `damped` are the velocities that dampers of joints see: v, unless a step has the rest of them beside the mass.
+    """
     put_forest(forest, q, v)
     take_bias(forest.trees, forest.moving, h)
-    power = passive_forces(forest, q, v, h)
+    power = passive_forces(forest, q, v, damped, h)
     return power + actuator_forces(forest.trees, forest.drives, q, v, forest.moving.spare, h)
 
 

@@ -133,7 +133,7 @@ def moving_of(trees: Trees) -> Moving:
     made = Moving(
         np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 3)), np.zeros((j, 3)), np.zeros((j, 3)), np.zeros((nv, 6)),
         np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 10)), np.zeros((n + 1, 10)),
-        np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(nv),
+        np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(nv), np.zeros(nv),
     )  # fmt: skip
     made.R[n] = np.eye(3)
     return made

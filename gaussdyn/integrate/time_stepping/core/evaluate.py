@@ -31,7 +31,7 @@ from ....mechanics.spatial.row_kernels import (
     spatial_potential,
 )
 from ....mechanics.trees.dynamics import add_push
-from ....mechanics.trees.forest import Forest
+from ....mechanics.trees.forest import DAMPING, Forest
 from ....mechanics.trees.frames import fastest_point
 from ....mechanics.trees.kinematics import move_trees, place_bodies
 from ....mechanics.trees.motion import forest_forces, forest_mass, forest_potential, put_forest
@@ -255,7 +255,7 @@ def force_at(model: Model, t: float, q: Array, v: Array, h: Array) -> bool:
         spatial_forces(model.mechanism, t, q, v, h)
         return True
     if model.layout.who == FOREST:
-        forest_forces(model.forest, q, v, h)
+        forest_forces(model.forest, q, v, model.forest.moving.damped, h)
         return True
     if model.layout.who == CALLBACK:
         found, answer = ask(model.callback, ASK_FORCE, t, q, v), model.callback.answer
@@ -296,6 +296,24 @@ def mass_at(model: Model, q: Array, rest: Array, M: Array) -> bool:
         for j in range(nv):
             M[i, j] = model.program.out[i * nv + j]
     return found
+
+
+@kernel(f"boolean(Model, {A1}, float64, {A2})", borrows=True)
+def resist(model: Model, v: Array, way: float, M: Array) -> bool:
+    """Take dampers of joints beside the mass for a step that begins with v: `force_at` has the rest, -D v.
+
+    Returns whether there can be any.
+
+    With D the damping, v_m = (1 - theta) v + theta v+ and way = theta dt:
+    M (v+ - v) = dt (f - D v_m) is (M + way D) (v+ - v) = dt (f - D v).
+    """
+    if model.layout.who != FOREST:
+        return False
+    damped, losses = model.forest.moving.damped, model.forest.trees.losses
+    for j in range(len(v)):
+        damped[j] = v[j]
+        M[j, j] += way * losses[j, DAMPING]
+    return True
 
 
 @kernel(f"boolean(Model, {A1}, {A1}, float64, {A1})", borrows=True)
@@ -346,7 +364,7 @@ def power_at(model: Model, t: float, q: Array, v: Array, h: Array) -> tuple[bool
     if model.layout.who == SPATIAL:
         return True, spatial_forces(model.mechanism, t, q, v, h)
     if model.layout.who == FOREST:
-        return True, forest_forces(model.forest, q, v, h)
+        return True, forest_forces(model.forest, q, v, v, h)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POWER, t, q, v)
         return found, model.callback.answer[0]

@@ -221,7 +221,7 @@ class Model(NamedTuple):
     M: Array
 
 
-@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", A2, A1)
+@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -240,7 +240,9 @@ class Data(NamedTuple):
     bounce : Array, shape (m,)
         Restitution terms, m/s.
     M, L : Array, shape (nv, nv)
-        Mass at the middle, and its Cholesky factor by nodes.
+        Mass at the middle, dampers of trees beside it, and its Cholesky factor by nodes.
+    K : Array, shape (nv, nv)
+        The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it.
     h : Array, shape (nv,)
         Force at the middle, for the mean velocity.
     w : Array, shape (m,)
@@ -266,6 +268,7 @@ class Data(NamedTuple):
     bounce: Array
     M: Array
     L: Array
+    K: Array
     h: Array
     w: Array
     begin: Rows

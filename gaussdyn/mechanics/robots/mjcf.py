@@ -8,7 +8,7 @@ from typing import Any
 
 from ...errors import BackendMissing, InputError
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
-from .mjcf_contacts import touching
+from .mjcf_contacts import colliding, touching
 from .mjcf_features import ignored, missing
 from .mjcf_names import names_of
 from .robot import Keyframe, Robot
@@ -43,6 +43,18 @@ def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
         given = " ".join(str(error).split())
         raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts") from None
     return model, text, tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in said))
+
+
+def survey(path: Path) -> dict[str, Any]:
+    """Return what the model of a file holds (counts), what is ignored, and what is missing, as plain data."""
+    m, _, said = compiled(path)
+    names = names_of(m)
+    kinds = ("free joints", "ball joints", "sliders", "hinges")
+    holds: dict[str, int] = {"bodies": m.nbody - 1}
+    holds |= {kind: int((m.jnt_type == k).sum()) for k, kind in enumerate(kinds)}
+    holds |= {"velocities": m.nv, "shapes that may touch": len({g for pair in colliding(m) for g in pair})}
+    holds |= {"actuators": m.nu, "tendons": m.ntendon, "equalities": m.neq, "keyframes": m.nkey}
+    return {"holds": holds, "ignored": [*ignored(m, names), *said], "missing": list(missing(m, names))}
 
 
 def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:

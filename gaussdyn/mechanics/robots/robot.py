@@ -121,16 +121,19 @@ class Robot:
         for name in rates or {}:
             v[system.velocities(name)] = given.v[system.velocities(name)]
         state = State(q=q, v=v)
-        broken = violations(system, state)
-        deep = [one for one in overlaps(system, state, tolerance=1e-10) if "/" in one.contact]
-        if not broken and not deep:
+        wrong = _wrong(system, state)
+        if not wrong:
             return state
         if not project:
-            text = "; ".join(map(str, [*broken, *deep][:SHOWN]))
-            mend = "Give other joints, or pass project=True, which moves it to the nearest state that is allowed."
+            text = "; ".join(wrong[:SHOWN])
+            mend = "Give other joints, or pass project=True (--project) to move it to the nearest one."
             raise InputError(f"start of {self.name}", text, "a state that limits, loops and bodies allow", mend)
-        placed = projected(system, state) if broken else state
+        placed = projected(system, state)
         return replace(pushed_apart(system, placed), v=placed.v)
+
+    def troubles(self, keyframe: str = "") -> tuple[str, ...]:
+        """Return what is wrong with the start of the file or one of its keyframes: limits, loops, overlaps."""
+        return _wrong(self.system(), self._beginning(keyframe))
 
     def _beginning(self, keyframe: str) -> State:
         known = {one.name: one for one in self.keyframes}
@@ -139,3 +142,9 @@ class Robot:
         if keyframe not in known:
             raise InputError("keyframe", repr(keyframe), *nearest(keyframe, known))
         return State(q=known[keyframe].q, v=known[keyframe].v)
+
+
+def _wrong(system: TreeSystem, state: State) -> tuple[str, ...]:
+    """Return the limits that a state breaks, the loops that it opens, and the bodies that are in one another."""
+    deep = (one for one in overlaps(system, state, tolerance=1e-10) if "/" in one.contact)
+    return tuple(map(str, [*violations(system, state), *deep]))

@@ -1,7 +1,7 @@
 """Robots beside MuJoCo: time per step, how well the laws hold, and how deep bodies overlap.
 
 Processor time per step on one thread, us, of compiled steps of `MoreauJean` against `mujoco.rollout` under the same
-controls, which are held for 50 ms: zero ("stands"), or random in the range of the actuators. Both begin at the same
+controls, which are held for 50 ms: zero, or random in the range of the actuators. Both begin at the same
 state and then go their own ways; blocks of steps take turns, so that both see the same machine. E is the largest
 residual of a step, and gap the least of all.
 
@@ -133,7 +133,7 @@ def main() -> None:
                     one.take(control)
             n = asked.steps
             mine, pyramidal, elliptic = (1e6 * one.spent / n for one in (ours, *rivals))
-            name = f"{file.stem}, {'random' if random else 'stands'}"
+            name = f"{file.stem}, {'random' if random else 'told zero'}"
             print(f"{name:<28}{system.nv:>4}{mine:>8.0f}{ours.passes / n:>8.1f}{ours.by_hand:>8}{ours.E:>9.0e}"
                   f"{ours.gap:>10.0e}{pyramidal:>11.0f}{elliptic:>10.0f}{rivals[1].gap:>10.0e}"
                   f"{mine / pyramidal:>7.1f}", flush=True)  # fmt: skip

@@ -6,6 +6,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...errors import BackendMissing, InputError
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
 from .mjcf_contacts import colliding, touching
@@ -25,7 +27,8 @@ def read_mjcf(path: Path) -> Robot:
         MuJoCo is not installed.
     """
     model, text, said = compiled(path)
-    return robot_of(path.stem, model, text, said)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are none are named where they are checked
+        return robot_of(path.stem, model, text, said)
 
 
 def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
@@ -34,15 +37,20 @@ def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
         import mujoco
     except ImportError:
         raise BackendMissing("mujoco", "mjcf") from None
+    before, said = mujoco.get_mju_user_warning(), list[str]()
+    mujoco.set_mju_user_warning(said.append)  # else they go into a file in the working folder
     try:
-        with warnings.catch_warnings(record=True) as said:
+        with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(str(path))
             model, text = spec.compile(), str(spec.to_xml())
     except (ValueError, mujoco.FatalError) as error:
         given = " ".join(str(error).split())
         raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts") from None
-    return model, text, tuple(dict.fromkeys(" ".join(str(one.message).split()) for one in said))
+    finally:
+        mujoco.set_mju_user_warning(before)
+    said += [str(one.message) for one in raised]
+    return model, text, tuple(dict.fromkeys(" ".join(line.split()) for line in said))
 
 
 def survey(path: Path) -> dict[str, Any]:

@@ -162,3 +162,28 @@ def test_bodies_rest_on_the_floor_and_remember_names() -> None:
 def test_what_cannot_be_is_named(make: object, words: str) -> None:
     with pytest.raises(InputError, match=words):
         TreeSystem(bodies=[make()])  # type: ignore[operator]
+
+
+def test_quaternions_stay_of_length_one_between_saved_states() -> None:
+    system = chain(2)
+    state = system.state(rates={"root": (0, 0, 0, 1.0, 9.0, 2.0), "hinge0": 1.0})
+    run = gaussdyn.simulate(system, state, 0.1, stepper=MoreauJean(dt=5e-3), save=10)
+    between = run.at(0.031)
+    assert np.linalg.norm(between.q[system.coordinates("root")][3:]) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_events_find_the_same_motion_as_steps() -> None:
+    """A ball with a rod on it lands, rolls, and its rod meets a stop: phases with friction, impacts, tree dynamics."""
+    ball = link("foot", "ground", trees.TreeJoint(name="root", motion="free"), centre=(0, 0, 0),
+                shapes=(spatial.Sphere(radius=0.1),))  # fmt: skip
+    rod = trees.TreeJoint(name="ankle", axis=(0, 1, 0), friction=0.1, low=-0.5, high=0.5)
+    system = TreeSystem(
+        bodies=[ball, link("rod", "foot", rod, centre=(0, 0, 0.1))], obstacles=[spatial.HalfSpace(name="floor")],
+        contact=gaussdyn.ContactLaw(mu=0.8),
+    )  # fmt: skip
+    state = system.state({"root": (0, 0, 0.15)}, {"ankle": 1.0})
+    events = gaussdyn.simulate(system, state, 0.15, stepper=gaussdyn.EventDriven())
+    steps = gaussdyn.simulate(system, state, 0.15, stepper=MoreauJean(dt=1e-3))
+    assert events.event_counts["touchdown"] == 1
+    assert steps.final.q == pytest.approx(events.final.q, abs=1e-4)
+    assert steps.final.v == pytest.approx(events.final.v, abs=2e-3)

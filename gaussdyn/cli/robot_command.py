@@ -44,10 +44,13 @@ def robot(
     with quiet(json_wanted):
         document, code = examined(file)
         if not check and code == DONE:
-            found = read(file)
-            document |= start_of(found, keyframe)
+            from ..mechanics.robots.read_robot import read_robot
+
+            found = read_robot(file)
+            document["start"] = list(found.troubles(keyframe))
             if run is not None:
-                code = carry_out(document, found, start(found, keyframe, project), run, dt or found.dt, out, report)
+                state = found.start(keyframe, project=project)
+                code = carry_out(document, found, state, run, dt or found.dt, out, report)
     if json_wanted:
         emit(document)
     else:
@@ -62,23 +65,6 @@ def examined(file: Path) -> tuple[dict[str, Any], int]:
     found = survey(file)
     document = {"schema": "gaussdyn/robot/1", "file": str(file), **found}
     return document, REJECTED if found["missing"] else DONE
-
-
-def read(file: Path) -> Robot:
-    """Return the robot of a file."""
-    from ..mechanics.robots.read_robot import read_robot
-
-    return read_robot(file)
-
-
-def start(found: Robot, keyframe: str, project: bool) -> State:
-    """Return where a run begins."""
-    return found.start(keyframe, project=project)
-
-
-def start_of(found: Robot, keyframe: str) -> dict[str, Any]:
-    """Return what is wrong with a start."""
-    return {"start": list(found.troubles(keyframe))}
 
 
 def carry_out(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import gaussdyn
 from gaussdyn import ContactLaw, InputError, MoreauJean, read_robot
+from gaussdyn.errors import BackendMissing
 from gaussdyn.mechanics.specs import system_of
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo (the extra mjcf) is not installed")
@@ -143,3 +145,19 @@ def test_mutated_files_are_read_or_refused(tmp_path: Path, monkeypatch: pytest.M
             pass
     assert 5 < read < 400
     assert [path.name for path in tmp_path.iterdir()] == ["mutated.xml"]
+
+
+def test_without_mujoco_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "walker.xml").write_text(WALKER)
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(BackendMissing, match=r"gaussdyn\[mjcf\]"):
+        read_robot(tmp_path / "walker.xml")
+
+
+def test_a_run_goes_on_bit_for_bit(walker, tmp_path: Path) -> None:
+    system, state, method, told = walker.system(), walker.start("high"), MoreauJean(dt=2e-3), np.array([0.4])
+    whole = gaussdyn.simulate(system, state, 0.02, stepper=method, control=told)
+    gaussdyn.simulate(system, state, 0.01, stepper=method, control=told, out=tmp_path / "run.h5", chunk=2)
+    rest = gaussdyn.simulate(system, state, 0.02, stepper=method, control=told, out=tmp_path / "run.h5", resume=True)
+    assert np.array_equal(whole.final.q, rest.final.q)
+    assert np.array_equal(whole.final.v, rest.final.v)

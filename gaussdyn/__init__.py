@@ -2,8 +2,9 @@
 
 The public names below are imported when they are first used, so that ``import gaussdyn`` is quick and compiles
 nothing. Bodies, shapes, joints, forces and markers are in ``gaussdyn.mechanics.planar`` and
-``gaussdyn.mechanics.spatial``, laws in ``gaussdyn.programs.laws``, springs in the place of constraints in
-``gaussdyn.integrate.realizations``, exceptions in ``gaussdyn.errors``.
+``gaussdyn.mechanics.spatial``, bodies in joint coordinates in ``gaussdyn.mechanics.trees``, laws in
+``gaussdyn.programs.laws``, springs in the place of constraints in ``gaussdyn.integrate.realizations``, exceptions in
+``gaussdyn.errors``.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ if _TYPE_CHECKING:
     from .mechanics.contact_law import ContactLaw as ContactLaw
     from .mechanics.lagrangian.system import LagrangianSystem as LagrangianSystem
     from .mechanics.planar.system import PlanarSystem as PlanarSystem
+    from .mechanics.robots.read_robot import read_robot as read_robot
     from .mechanics.spatial.system import SpatialSystem as SpatialSystem
     from .mechanics.state import State as State
     from .mechanics.user.system import Acceleration as Acceleration
@@ -76,6 +78,7 @@ __all__ = [
     "gauss_program",
     "outcome",
     "plot",
+    "read_robot",
     "resolve",
     "simulate",
     "snapshot",
@@ -103,6 +106,7 @@ _HOME = {
     "mechanics.contact_law": ("ContactLaw",),
     "mechanics.lagrangian.system": ("LagrangianSystem",),
     "mechanics.planar.system": ("PlanarSystem",),
+    "mechanics.robots.read_robot": ("read_robot",),
     "mechanics.spatial.system": ("SpatialSystem",),
     "mechanics.state": ("State",),
     "mechanics.user.system": ("Acceleration", "Position", "UserSystem", "Velocity"),

@@ -16,6 +16,7 @@ REQUIRED = ("numpy", "scipy", "numba", "cvxpy", "osqp", "clarabel", "h5py", "sym
 EXTRAS = {
     "report": ("plotly", "jinja2", "matplotlib"),
     "data": ("pandas",),
+    "mjcf": ("mujoco",),
 }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import BackendMissing, InputError
+from ..errors import InputError
 from .app import BAD_INPUT, DONE, REJECTED, UNFINISHED, Json, app, complain, drawable, emit, numbers, quiet, writable
 from .progress import Bar
 from .run_screen import show
@@ -150,8 +150,8 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
     from ..scenes.compare import compare, expected, steppers
 
     if request.scene.endswith(".xml"):
-        mend = "Build its bodies in Python (docs/bodies.md), or name a scene: gaussdyn scenes."
-        raise BackendMissing("A reader of MuJoCo models (.xml)", mend=mend)
+        mend = f"For a robot's file: gaussdyn robot {request.scene} --run 2"
+        raise InputError("SCENE", repr(request.scene), "a scene that `gaussdyn scenes` lists", mend)
     scene = catalogue.build(request.scene, **request.params)
     if request.report is not None:
         from ..report.write import check_report

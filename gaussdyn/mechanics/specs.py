@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import InputError
 from .system import System
 
-HOME = {"PlanarSystem": "planar", "SpatialSystem": "spatial", "LagrangianSystem": "lagrangian"}
+HOME = {"PlanarSystem": "planar", "SpatialSystem": "spatial", "TreeSystem": "trees", "LagrangianSystem": "lagrangian"}
 
 
 def system_of(spec: Mapping[str, Any]) -> System:
@@ -18,7 +18,8 @@ def system_of(spec: Mapping[str, Any]) -> System:
     Parameters
     ----------
     spec : mapping
-        What ``spec()`` of a PlanarSystem, SpatialSystem or LagrangianSystem returned (JSON in between does no harm).
+        What ``spec()`` of a PlanarSystem, SpatialSystem, TreeSystem or LagrangianSystem returned (JSON in between does
+        no harm).
 
     Raises
     ------

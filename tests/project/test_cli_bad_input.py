@@ -49,7 +49,7 @@ COMMANDS = [
     (["run", "incline", "--resume"], "--out"),
     (["run", "incline", "--chunk", "5"], "--out"),
     (["run", "incline", "--chunk", "0", "--out", "x.h5"], "chunk"),
-    (["run", "arm.xml"], "not part of this version"),
+    (["run", "arm.xml"], "gaussdyn robot arm.xml --run 2"),
     (["run", "incline", "--out", "missing/run.h5"], "mkdir"),
     (["run", "incline", "--report", "missing/run.html"], "mkdir"),
     (["run", "incline", "--out", "."], "folder"),

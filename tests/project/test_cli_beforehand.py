@@ -24,6 +24,7 @@ from gaussdyn.cli.again import PLACES, again
 from gaussdyn.scenes import catalogue
 
 Cli = Callable[..., Any]
+QUADRUPED = Path(__file__).resolve().parents[2] / "examples/quadruped.xml"
 LIBRARIES = ("matplotlib", "jinja2", "plotly")
 WRITTEN = ("picture", "page", ".png", ".html")  # words in the help of an option that draws
 
@@ -36,8 +37,9 @@ DRAWING = {
     "crosscheck": (["pendulum"], "gaussdyn.analysis.crosscheck.crosscheck.crosscheck"),
     "explore": (["associated_slider"], "gaussdyn.integrate.futures.explore.explore"),
     "census": (["body.json"], "gaussdyn.analysis.atlas.census.census"),
-    "bench solvers": (["."], "gaussdyn.cli.bench_solvers.race"),
     "forces": (["four_legs"], "gaussdyn.analysis.forces.at_state.forces"),
+    "robot": ([str(QUADRUPED), "--run", "1"], "gaussdyn.mechanics.robots.mjcf.survey"),
+    "bench solvers": (["."], "gaussdyn.cli.bench.bench_solvers.race"),
 }
 ENDINGS = {"run": (".html", ".png", ".gif"), "crosscheck": (".html", ".svg")}
 VALUES = {int: "7", float: "0.3", str: "a b", Path: "some file"}

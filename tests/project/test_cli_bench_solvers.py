@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gaussdyn.analysis.benchmarks.solver_race import OWN, WARM, Row, judged, own_runs, recorded
-from gaussdyn.cli.bench_solvers import classes, entry
+from gaussdyn.cli.bench.bench_solvers import classes, entry
 from gaussdyn.programs.laws.laws import Coulomb
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem
 

@@ -269,7 +269,7 @@ class Trajectory:
     def at(self, t: float) -> State:
         """Return the state at time t (s), interpolated linearly between the two saved states around it.
 
-        Unit quaternions (bodies in space, seven coordinates and six velocities each) turn along the shorter way and
+        Unit quaternions (of bodies in space, of balls and free bodies of trees) turn along the shorter way and
         are normalised again.
 
         Raises
@@ -352,10 +352,14 @@ class Trajectory:
         return empty_table(len(self)) if self.table is None else self.table
 
     def _quaternions(self) -> list[slice]:
-        """Return where unit quaternions are: (position, quaternion) per body, if the sizes and lengths say so."""
+        """Return where unit quaternions are: by the names of columns, else (position, quaternion) per body.
+
+        Sizes and lengths have to agree.
+        """
+        named = [k for k in range(self.q.shape[1]) if self._other.get(f"q{k}", "").endswith(".qw")]
         bodies, rest = divmod(self.q.shape[1], 7)
-        places = [slice(7 * k + 3, 7 * k + 7) for k in range(bodies)]
-        if rest or self.v.shape[1] != 6 * bodies:
+        places = [slice(k, k + 4) for k in named or range(3, 7 * bodies, 7)]
+        if self.q.shape[1] - self.v.shape[1] != len(places) or (rest and not named):
             return []
         unit = (np.abs(np.linalg.norm(self.q[:, at], axis=1) - 1.0).max() <= 1e-6 for at in places)
         return places if all(unit) else []

@@ -17,7 +17,7 @@ from ..collision.shapes import HalfSpace, Shape
 from ..contact_law import ContactLaw
 from ..names import GROUND, nearest
 from ..rows import Row
-from .kinematics import SpatialLayout, bodies_at
+from .kinematics import bodies_at
 
 Pair = tuple[str, str]
 Pairs = Mapping[Pair, ContactLaw | None]
@@ -34,7 +34,7 @@ class Contacts:
     ----------
     shapes : Shapes
     radii : Array, shape (n,)
-        Of the balls about the mass centres that hold the bodies, m.
+        Of the balls about the origins of their frames that hold the bodies, m.
     default : ContactLaw
     laws : dict
         Laws of sorted pairs of names of bodies, shapes or obstacles.
@@ -61,13 +61,25 @@ class Contacts:
 
     @staticmethod
     def of(
-        layout: SpatialLayout,
+        bodies: Mapping[str, Sequence[Shape]],
+        radii: Array,
         obstacles: Sequence[Obstacle],
         default: ContactLaw,
         pairs: Pairs,
         joined: frozenset[Pair],
     ) -> Contacts:
         """Gather the shapes and the laws of a system.
+
+        Parameters
+        ----------
+        bodies : mapping of str to sequence of Shape
+            In the order of the system.
+        radii : Array, shape (n,)
+            Of the balls about the origins of their frames that hold the bodies, m.
+        obstacles, default, pairs
+            See `SpatialSystem`.
+        joined : frozenset of pairs of str
+            What does not touch, unless it is in `pairs`: sorted names.
 
         Raises
         ------
@@ -76,7 +88,6 @@ class Contacts:
         """
         if not isinstance(default, ContactLaw):
             raise InputError("contact", repr(default), "a ContactLaw", "Write ContactLaw(mu=0.5).")
-        bodies = {body.name: body.shapes for body in layout.bodies}
         known = _names(bodies, obstacles)
         named: dict[Pair, ContactLaw | None] = {}
         for names, law in pairs.items():
@@ -88,7 +99,7 @@ class Contacts:
         off = {pair for pair in off if GROUND not in pair}
         shapes = Shapes.of(bodies, obstacles, sorted(off | _joined_to_ground(joined, named, obstacles)))
         laws = {pair: law for pair, law in named.items() if law is not None}
-        return Contacts(shapes, np.array([body.radius for body in layout.bodies]), default, laws)
+        return Contacts(shapes, radii, default, laws)
 
     @property
     def frozen(self) -> bool:
@@ -103,12 +114,15 @@ class Contacts:
         forces, is searched too. Of what is found only there, contacts are left out that are closed now: their
         bodies are beside each other, and meet in other contacts.
         """
-        bodies, speed = bodies_at(q, v), self.speeds(v)
-        travel, reach = np.maximum(SLACK * self.radii, CLOSED), reach + 2.0 * dt * float(speed.max())
+        way = dt * float(self.speeds(v).max())
+        return self.among(bodies_at(q, v), bodies_at(ahead, v) if way > 0.0 else None, reach + 2.0 * way)
+
+    def among(self, bodies: Bodies, ahead: Bodies | None, reach: float) -> Contacts:
+        """Return these with the contacts of bodies that are open by `reach` (m) at most, here or where they come to."""
+        travel = np.maximum(SLACK * self.radii, CLOSED)
         found = self.shapes.look(bodies.x, bodies.R, reach, travel)
-        if dt * float(speed.max()) > 0.0:
-            then = bodies_at(ahead, v)
-            found = self._joined(found, self.shapes.look(then.x, then.R, reach, travel), bodies)
+        if ahead is not None:
+            found = self._joined(found, self.shapes.look(ahead.x, ahead.R, reach, travel), bodies)
         return replace(self, found=found, blanks=tuple(self._blanks(found)))
 
     def taking(self, ids: Collection[str], other: Contacts) -> Contacts:

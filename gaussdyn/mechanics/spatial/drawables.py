@@ -8,7 +8,7 @@ Every dictionary has ``shape`` and ``name``, lengths in m, ``turn`` a unit quate
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -19,8 +19,22 @@ from ..names import GROUND
 from .bodies import SpatialBody
 from .contacts import Obstacle
 from .forces import Spring
-from .kinematics import Motions, SpatialMarker, SpatialMotion
+from .kinematics import Motions, SpatialMarker
 from .links import Link
+
+
+class Posed(Protocol):
+    """Place, shape (3,), and axes, shape (3, 3), of a frame in space."""
+
+    @property
+    def x(self) -> Array:
+        """Place."""
+        ...
+
+    @property
+    def R(self) -> Array:
+        """Axes."""
+        ...
 
 
 def drawables(
@@ -28,7 +42,7 @@ def drawables(
 ) -> list[dict[str, Any]]:
     """Return the shapes of bodies, obstacles, rods, strings and springs in one pose."""
     shapes = [drawn for body in bodies for drawn in _body(body, motion)]
-    shapes += [_obstacle(obstacle, motion) for obstacle in obstacles]
+    shapes += [drawn_obstacle(one, motion.body(getattr(one, "body", GROUND))) for one in obstacles]
     ties = [part for part in parts if isinstance(part, (Link, Spring))]
     return shapes + [_segment(f"{tie.a.label}~{tie.b.label}", (tie.a, tie.b), motion) for tie in ties]
 
@@ -37,19 +51,20 @@ def _body(body: SpatialBody, motion: Motions) -> list[dict[str, Any]]:
     pose = motion.body(body.name)
     if not body.shapes:
         return [{"shape": "point", "name": body.name, "at": pose.x.tolist()}]
-    return [_shape(f"{body.name}.{shape.name}" if shape.name else body.name, shape, pose) for shape in body.shapes]
+    return [drawn_shape(f"{body.name}.{shape.name}" if shape.name else body.name, shape, pose) for shape in body.shapes]
 
 
-def _obstacle(obstacle: Obstacle, motion: Motions) -> dict[str, Any]:
+def drawn_obstacle(obstacle: Obstacle, pose: Posed) -> dict[str, Any]:
+    """Return an obstacle on a body, or on the ground, in the frame `pose`."""
     if not isinstance(obstacle, HalfSpace):
-        return _shape(obstacle.name, obstacle, motion.body(GROUND))
-    pose = motion.body(obstacle.body)
+        return drawn_shape(obstacle.name, obstacle, pose)
     at = pose.x + pose.R @ np.array(obstacle.point)
     normal = pose.R @ np.array(obstacle.normal)
     return {"shape": "plane", "name": obstacle.name, "at": at.tolist(), "normal": normal.tolist()}
 
 
-def _shape(name: str, shape: Shape, pose: SpatialMotion) -> dict[str, Any]:
+def drawn_shape(name: str, shape: Shape, pose: Posed) -> dict[str, Any]:
+    """Return a shape in the frame `pose`."""
     R: Array = pose.R if isinstance(shape, (Sphere, Ellipsoid)) else pose.R @ matrix_of(shape.turn)
     at = pose.x + pose.R @ np.array(shape.at)
     drawn = {"name": name, "at": at.tolist(), "turn": quaternion_of(R).tolist()}

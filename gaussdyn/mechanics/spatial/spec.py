@@ -35,9 +35,11 @@ def encoded(value: Any) -> Any:
     return [encoded(x) for x in value] if isinstance(value, (list, tuple)) else value
 
 
-def decoded(value: Any) -> Any:
+def decoded(value: Any, kinds: Mapping[str, Any] = KINDS) -> Any:
     """Return the parts that `encoded` wrote."""
     if isinstance(value, Mapping):
-        values = {name: decoded(x) for name, x in value.items() if name != "kind"}
-        return KINDS[value["kind"]](**values)
-    return tuple(decoded(x) for x in value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+        values = {name: decoded(x, kinds) for name, x in value.items() if name != "kind"}
+        return kinds[value["kind"]](**values)
+    return (
+        tuple(decoded(x, kinds) for x in value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    )

@@ -88,7 +88,8 @@ class SpatialSystem:
         forces = bonds.check_forces(layout, self.forces)
         gravity = triple("gravity", self.gravity)
         obstacles = tuple(self.obstacles)
-        contacts = Contacts.of(layout, obstacles, self.contact, self.pairs, bonds.joined)
+        shapes, radii = {body.name: body.shapes for body in layout.bodies}, [body.radius for body in layout.bodies]
+        contacts = Contacts.of(shapes, np.array(radii), obstacles, self.contact, self.pairs, bonds.joined)
         inertias = np.array([body.inertia for body in layout.bodies])
         weight = np.concatenate([[*(body.mass * np.array(gravity)), 0.0, 0.0, 0.0] for body in layout.bodies])
         values: dict[str, Any] = {

@@ -26,6 +26,7 @@ from .records import (
     E_,
     FAULT,
     FORCES,
+    FOREST,
     GAP,
     GOAL,
     KINETIC,
@@ -190,6 +191,9 @@ class CompiledSystem:
             model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
         elif model.layout.who == SPATIAL:
             model.mechanism.load[1] = 0.0 if control is None else vector("control", control, nv)
+        elif model.layout.who == FOREST:
+            told = model.forest.drives.control
+            told[:] = 0.0 if control is None else vector("control", control, len(told))
         elif model.layout.who == PROGRAM:
             into = model.program.control if len(model.program.control) else model.program.push
             into[:] = 0.0 if control is None else vector("control", control, len(into))

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
 from ....mechanics.collision.broad_phase import find_features
-from ....mechanics.collision.contact_rows import body_poses
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ....mechanics.spatial.contacts import CLOSED, SLACK
-from ....mechanics.spatial.row_kernels import Mechanism, move_bodies3, put_bodies
 from ..compiled.contact_search import copy_feature, place_of
 from ..position_projection import ALLOWED
+from .evaluate import move, put_motion, put_poses
 from .projection import limit
 from .records import CONTACT, HIGH, LOW, NODE, NODES, POSITION, UNILATERAL, Data, Layout, Model, Shapes
 
@@ -38,21 +35,8 @@ def look(shapes: Shapes, x: Array, R: Array, reach: float, ahead: bool) -> int:
     )  # fmt: skip
 
 
-@kernel(f"float64(Shapes, {A1})", borrows=True)
-def fastest(shapes: Shapes, v: Array) -> float:
-    """Return the largest speed of a point of any body, and put how far rounding moves bodies."""
-    most = 0.0
-    for k in range(len(shapes.radius)):
-        i, r = 6 * k, shapes.radius[k]
-        speed = np.sqrt(v[i] * v[i] + v[i + 1] * v[i + 1] + v[i + 2] * v[i + 2])
-        spin = np.sqrt(v[i + 3] * v[i + 3] + v[i + 4] * v[i + 4] + v[i + 5] * v[i + 5])
-        most = max(most, speed + r * spin)
-        shapes.travel[k] = max(SLACK * r, CLOSED)
-    return most
-
-
-@kernel("int64(Shapes, Mechanism, int64, int64)", borrows=True)
-def join_ahead(shapes: Shapes, tables: Mechanism, n: int, m: int) -> int:
+@kernel(f"int64(Shapes, {A2}, {A3}, int64, int64)", borrows=True)
+def join_ahead(shapes: Shapes, x: Array, R: Array, n: int, m: int) -> int:
     """Add those of m contacts ahead that are new and not closed now, in the order of ids; return how many there are."""
     s, out, f = shapes, shapes.out[0], 0
     now = (s.kind, s.bodies, s.label, s.data)
@@ -62,8 +46,8 @@ def join_ahead(shapes: Shapes, tables: Mechanism, n: int, m: int) -> int:
             f += 1
         if f < n and place_of(s.table, s.label, f) == place:
             continue
-        a, b = s.bodies_ahead[k, 0] % len(tables.x), s.bodies_ahead[k, 1] % len(tables.x)
-        feature_geometry(s.kind_ahead[k], s.data_ahead[k], tables.x[a], tables.R[a], tables.x[b], tables.R[b], out)
+        a, b = s.bodies_ahead[k, 0] % len(x), s.bodies_ahead[k, 1] % len(x)
+        feature_geometry(s.kind_ahead[k], s.data_ahead[k], x[a], R[a], x[b], R[b], out)
         if out[0] < -CLOSED:
             continue
         if n == len(s.kind):
@@ -78,17 +62,22 @@ def join_ahead(shapes: Shapes, tables: Mechanism, n: int, m: int) -> int:
 @kernel("int64(Model, Data, float64)", borrows=True)
 def find_contacts(model: Model, data: Data, dt: float) -> int:
     """Put the contacts of the step; return how many there are, which may be more than fit."""
-    s, tables = model.shapes, model.mechanism
-    put_bodies(tables, data.q, data.v)
-    speed = fastest(s, data.v)
+    s = model.shapes
+    speed = put_motion(model, data.q, data.v)
+    for k in range(len(s.radius)):  # how far rounding moves bodies
+        s.travel[k] = max(SLACK * s.radius[k], CLOSED)
     reach = s.numbers[0] * dt * dt + 2.0 * dt * speed
-    found = look(s, tables.x, tables.R, reach, False)
+    put_poses(model, data.q)
+    found = look(s, s.x, s.R, reach, False)
     if not dt * speed > 0.0 or found > len(s.kind):
         return found
-    move_bodies3(data.q, data.v, dt, data.moved)
-    body_poses(data.moved, s.x, s.R)
+    move(model, data.q, data.v, dt, data.moved)
+    put_poses(model, data.moved)
     ahead = look(s, s.x, s.R, reach, True)
-    return join_ahead(s, tables, found, ahead) if ahead <= len(s.kind) else found + ahead
+    if ahead > len(s.kind):
+        return found + ahead
+    put_poses(model, data.q)
+    return join_ahead(s, s.x, s.R, found, ahead)
 
 
 @kernel(f"void(Layout, Shapes, {A1}, {I1})", borrows=True)
@@ -113,10 +102,11 @@ def lay_out(layout: Layout, shapes: Shapes, contacts: int) -> None:
         k, a, b = joints + f, shapes.bodies[f, 0], shapes.bodies[f, 1]
         size = int(shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]], SIZE])
         layout.kind[k], layout.level[k], layout.start[k] = CONTACT if size > 1 else UNILATERAL, POSITION, row
+        a, b = shapes.node[a] if a >= 0 else -1, shapes.node[b] if b >= 0 else -1
         low, high = (min(a, b) if min(a, b) >= 0 else max(a, b)), max(a, b) + 1
         for i in range(row, row + size):
             layout.reach[i, NODE], layout.reach[i, NODES] = low, high
-            layout.reach[i, LOW], layout.reach[i, HIGH] = 6 * low, 6 * high
+            layout.reach[i, LOW], layout.reach[i, HIGH] = layout.nodes[low], layout.nodes[high]
         row += size
     for k in range(joints + contacts, len(layout.start)):
         layout.start[k] = row
@@ -165,7 +155,7 @@ def overlooked(model: Model, data: Data) -> bool:
     if still or len(s.table) < 2:
         return False
     n, out = layout.counts[0] - layout.counts[2], s.out[0]
-    body_poses(data.q1, s.x, s.R)
+    put_poses(model, data.q1)
     found = look(s, s.x, s.R, 0.0, True)
     if found > len(s.kind):
         return True

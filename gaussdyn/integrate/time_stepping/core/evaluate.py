@@ -5,8 +5,11 @@ Every function returns False where a function in Python failed; the step ends th
 
 from __future__ import annotations
 
-from ...._jit import A1, A2, call_back, caller, kernel
+import math
+
+from ...._jit import A1, A2, A3, call_back, caller, kernel
 from ....arrays import Array
+from ....mechanics.collision.contact_rows import body_poses
 from ....mechanics.collision.feature_kinematics import (
     along,
     contact_frame,
@@ -27,11 +30,18 @@ from ....mechanics.spatial.row_kernels import (
     spatial_mass,
     spatial_potential,
 )
-from .linear import dot
+from ....mechanics.trees.dynamics import add_push
+from ....mechanics.trees.forest import DAMPING, Forest
+from ....mechanics.trees.frames import fastest_point
+from ....mechanics.trees.kinematics import move_trees, place_bodies
+from ....mechanics.trees.motion import forest_forces, forest_mass, forest_potential, put_forest
+from ....mechanics.trees.row_kernels import coupling_row
+from .linear import dot, row_dot
 from .records import (
     CALLBACK,
     CAP,
     DRY,
+    FOREST,
     HIGH,
     LOW,
     MU,
@@ -116,27 +126,36 @@ def program_table(model: Model, t: float, q: Array, v: Array, rows: Rows) -> boo
     return True
 
 
+@kernel(f"void(Layout, Shapes, {A2}, {A3}, int64, Rows)", borrows=True)
+def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int, rows: Rows) -> None:
+    """Fill in gap and law of contact k, its directions in `shapes`, and zeros for its rows."""
+    f, out = k - layout.counts[2], shapes.out[0]
+    a, b = shapes.bodies[f, 0] % len(x), shapes.bodies[f, 1] % len(x)
+    feature_geometry(shapes.kind[f], shapes.data[f], x[a], R[a], x[b], R[b], out)
+    contact_frame(out[1:4], shapes.numbers[1:4], shapes.frame)
+    rows.gap[k] = out[0]
+    law = shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]]]
+    for c in range(6):
+        rows.law[k, c] = law[c]
+    for i in range(layout.start[k], layout.start[k + 1]):
+        for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
+            rows.J[i, j] = 0.0
+
+
 @kernel("void(Layout, Shapes, Mechanism, int64, Rows)", borrows=True)
 def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int, rows: Rows) -> None:
     """Fill in contact k: gap, and rows N, T1, T2 of the velocity of A against B, R1, R2 of the angular velocity."""
-    f, first, out, frame = k - layout.counts[2], layout.start[k], shapes.out[0], shapes.frame
+    contact_geometry(layout, shapes, tables.x, tables.R, k, rows)
+    f, first, frame = k - layout.counts[2], layout.start[k], shapes.frame
     a, b = shapes.bodies[f, 0] % len(tables.x), shapes.bodies[f, 1] % len(tables.x)
-    feature_geometry(shapes.kind[f], shapes.data[f], tables.x[a], tables.R[a], tables.x[b], tables.R[b], out)
-    contact_frame(out[1:4], shapes.numbers[1:4], frame)
-    point = triple3(out[4:7])
+    point = triple3(shapes.out[0, 4:7])
     arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
     omega_a, omega_b = triple3(tables.omega[a]), triple3(tables.omega[b])
     u = along(triple3(tables.velocity[a]), 1.0, cross3(omega_a, arm_a))
     u = along(u, -1.0, along(triple3(tables.velocity[b]), 1.0, cross3(omega_b, arm_b)))
     spin = along(omega_a, -1.0, omega_b)
-    rows.gap[k] = out[0]
-    law = shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]]]
-    for c in range(6):
-        rows.law[k, c] = law[c]
     for i in range(layout.start[k + 1] - first):
         t, J = triple3(frame[i if i < 3 else i - 2]), rows.J[first + i]
-        for j in range(layout.reach[first + i, LOW], layout.reach[first + i, HIGH]):
-            J[j] = 0.0
         if i < 3:
             add_wrench(tables, a, 1.0, t, cross3(arm_a, t), J)
             add_wrench(tables, b, -1.0, t, cross3(arm_b, t), J)
@@ -162,6 +181,36 @@ def spatial_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
         contact_of_shapes(layout, model.shapes, tables, k, rows)
 
 
+@kernel(f"void(Layout, Shapes, Forest, {A1}, int64, Rows)", borrows=True)
+def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k: int, rows: Rows) -> None:
+    """Fill in contact k of trees, as `contact_of_shapes` does."""
+    trees, moving = forest.trees, forest.moving
+    contact_geometry(layout, shapes, moving.x, moving.R, k, rows)
+    f, point = k - layout.counts[2], triple3(shapes.out[0, 4:7])
+    a, b = shapes.bodies[f, 0] % len(moving.x), shapes.bodies[f, 1] % len(moving.x)
+    for i in range(layout.start[k], layout.start[k + 1]):
+        at, J = i - layout.start[k], rows.J[i]
+        t = triple3(shapes.frame[at if at < 3 else at - 2])
+        force, moment = (t, ZERO) if at < 3 else (ZERO, t)
+        add_push(trees, moving, a, point, force, moment, 1.0, J)
+        add_push(trees, moving, b, point, force, moment, -1.0, J)
+        rows.rate[i] = row_dot(layout, rows.J, i, v)
+
+
+@kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
+def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
+    """Fill in the rows of trees: of joints, and of the contacts that are listed."""
+    layout, shapes = model.layout, model.shapes
+    put_forest(model.forest, q, v)
+    for k in range(layout.counts[2]):
+        i = layout.start[k]
+        rows.gap[k], rows.rate[i], _ = coupling_row(model.forest, q, v, k, rows.J[i])
+        for c in range(6):
+            rows.law[k, c] = shapes.joint_laws[k, c]
+    for k in range(layout.counts[2], layout.counts[0]):
+        contact_of_trees(layout, shapes, model.forest, v, k, rows)
+
+
 @kernel("void(Rows, Rows)", borrows=True)
 def copy_rows(source: Rows, target: Rows) -> None:
     """Copy all rows."""
@@ -182,6 +231,8 @@ def rows_at(model: Model, t: float, q: Array, v: Array, rows: Rows) -> bool:
         planar_table(model, q, v, rows)
     elif model.layout.who == SPATIAL:
         spatial_table(model, q, v, rows)
+    elif model.layout.who == FOREST:
+        forest_table(model, q, v, rows)
     elif model.layout.who == CALLBACK:
         if not ask(model.callback, ASK_ROWS, t, q, v):
             return False
@@ -202,6 +253,9 @@ def force_at(model: Model, t: float, q: Array, v: Array, h: Array) -> bool:
         return True
     if model.layout.who == SPATIAL:
         spatial_forces(model.mechanism, t, q, v, h)
+        return True
+    if model.layout.who == FOREST:
+        forest_forces(model.forest, q, v, model.forest.moving.damped, h)
         return True
     if model.layout.who == CALLBACK:
         found, answer = ask(model.callback, ASK_FORCE, t, q, v), model.callback.answer
@@ -227,6 +281,9 @@ def mass_at(model: Model, q: Array, rest: Array, M: Array) -> bool:
     if model.layout.who == SPATIAL:
         spatial_mass(model.mechanism, M)
         return True
+    if model.layout.who == FOREST:
+        forest_mass(model.forest, q, M)
+        return True
     if model.layout.who == CALLBACK:
         if not ask(model.callback, ASK_MASS, 0.0, q, rest):
             return False
@@ -241,6 +298,24 @@ def mass_at(model: Model, q: Array, rest: Array, M: Array) -> bool:
     return found
 
 
+@kernel(f"boolean(Model, {A1}, float64, {A2})", borrows=True)
+def resist(model: Model, v: Array, way: float, M: Array) -> bool:
+    """Take dampers of joints beside the mass for a step that begins with v: `force_at` has the rest, -D v.
+
+    Returns whether there can be any.
+
+    With D the damping, v_m = (1 - theta) v + theta v+ and way = theta dt:
+    M (v+ - v) = dt (f - D v_m) is (M + way D) (v+ - v) = dt (f - D v).
+    """
+    if model.layout.who != FOREST:
+        return False
+    damped, losses = model.forest.moving.damped, model.forest.trees.losses
+    for j in range(len(v)):
+        damped[j] = v[j]
+        M[j, j] += way * losses[j, DAMPING]
+    return True
+
+
 @kernel(f"boolean(Model, {A1}, {A1}, float64, {A1})", borrows=True)
 def move(model: Model, q: Array, v: Array, dt: float, moved: Array) -> bool:
     """Put the coordinates after dt at the velocity v."""
@@ -251,6 +326,9 @@ def move(model: Model, q: Array, v: Array, dt: float, moved: Array) -> bool:
         return found
     if model.layout.who == SPATIAL:
         move_bodies3(q, v, dt, moved)
+        return True
+    if model.layout.who == FOREST:
+        move_trees(model.forest.trees, q, v, dt, moved)
         return True
     for i in range(len(q)):
         moved[i] = q[i] + dt * v[i]
@@ -266,6 +344,8 @@ def potential_at(model: Model, t: float, q: Array, rest: Array) -> tuple[bool, f
         return True, planar_potential(planar.y, len(rest), planar.forces, planar.strength, planar.bodies)
     if model.layout.who == SPATIAL:
         return True, spatial_potential(model.mechanism, q, rest)
+    if model.layout.who == FOREST:
+        return True, forest_potential(model.forest, q, rest)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POTENTIAL, t, q, rest)
         return found, model.callback.answer[0]
@@ -283,7 +363,40 @@ def power_at(model: Model, t: float, q: Array, v: Array, h: Array) -> tuple[bool
         return True, planar_forces(t, planar.y, n, planar.forces, planar.strength, planar.bodies, h)
     if model.layout.who == SPATIAL:
         return True, spatial_forces(model.mechanism, t, q, v, h)
+    if model.layout.who == FOREST:
+        return True, forest_forces(model.forest, q, v, v, h)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POWER, t, q, v)
         return found, model.callback.answer[0]
     return run_program(model, t, q, v), model.program.out[n * n + n + 2] + dot(model.program.push, v)
+
+
+@kernel(f"float64(Model, {A1}, {A1})", borrows=True)
+def put_motion(model: Model, q: Array, v: Array) -> float:
+    """Put how bodies with shapes move at a state; return the largest speed of a point of any."""
+    shapes, most = model.shapes, 0.0
+    if model.layout.who == FOREST:
+        put_forest(model.forest, q, v)
+        return fastest_point(model.forest.trees, model.forest.moving, shapes.radius)
+    put_bodies(model.mechanism, q, v)
+    for k in range(len(shapes.radius)):
+        i = 6 * k
+        speed = math.sqrt(v[i] * v[i] + v[i + 1] * v[i + 1] + v[i + 2] * v[i + 2])
+        spin = math.sqrt(v[i + 3] * v[i + 3] + v[i + 4] * v[i + 4] + v[i + 5] * v[i + 5])
+        most = max(most, speed + shapes.radius[k] * spin)
+    return most
+
+
+@kernel(f"void(Model, {A1})", borrows=True)
+def put_poses(model: Model, q: Array) -> None:
+    """Put where bodies with shapes are, into `shapes.x` and `shapes.R`."""
+    shapes, moving = model.shapes, model.forest.moving
+    if model.layout.who != FOREST:
+        body_poses(q, shapes.x, shapes.R)
+        return
+    place_bodies(model.forest.trees, moving, q)
+    for b in range(len(shapes.radius)):
+        for i in range(3):
+            shapes.x[b, i] = moving.x[b, i]
+            for j in range(3):
+                shapes.R[b, i, j] = moving.R[b, i, j]

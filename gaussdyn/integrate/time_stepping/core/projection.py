@@ -113,7 +113,7 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
         if data.acts[k] and in_place(layout, k):
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
-    cross_products(layout, data.L, data.end.J, push.at, m, Z, W)
+    cross_products(layout, data.K, data.end.J, push.at, m, Z, W)
     for i in range(m):
         scale[i] = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0
         for j in range(layout.reach[push.at[i], LOW], layout.reach[push.at[i], HIGH]):

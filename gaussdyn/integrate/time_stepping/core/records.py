@@ -10,12 +10,13 @@ from typing import NamedTuple
 from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
 from ....mechanics.spatial.row_kernels import Mechanism
+from ....mechanics.trees.forest import Forest
 
 BILATERAL, UNILATERAL, CONTACT, BILATERAL_CONTACT, DRY = range(5)  # kinds, in the order of `rows.KINDS`
 SOFT = 5  # a damper, whose coefficient stands as its mu: see `contact_problem`
 POSITION, VELOCITY = range(2)  # levels, in the order of `rows.LEVELS`
 MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(6)  # columns of `Rows.law`; for dry rows MU_S holds the cap at rest
-PLANAR, PROGRAM, CALLBACK, SPATIAL = range(4)  # who evaluates
+PLANAR, PROGRAM, CALLBACK, SPATIAL, FOREST = range(5)  # who evaluates
 DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
 LOGGED = 11
@@ -48,7 +49,7 @@ class Layout(NamedTuple):
     Attributes
     ----------
     who : int
-        PLANAR, PROGRAM, CALLBACK or SPATIAL.
+        PLANAR, PROGRAM, CALLBACK, SPATIAL or FOREST.
     counts : IntArray, shape (4,)
         n, m, and how many of them are always the same: contacts of shapes come after these, with room for more.
     kind, level : IntArray, shape (n,)
@@ -135,7 +136,8 @@ class Callback(NamedTuple):
 
 
 @record(
-    *[I2, A2, I1, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, A2, A3, *[I1, I2, I2, A2] * 2, I1, I2, I1, A1, I1, A1, A2, A2
+    *[I2, A2, I1, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, I1, A2, A3, *[I1, I2, I2, A2] * 2, I1, I2, I1, A1, I1, A1,
+    A2, A2,
 )  # fmt: skip
 class Shapes(NamedTuple):
     """The shapes of a system in space, and the contacts that may act within a step.
@@ -152,6 +154,8 @@ class Shapes(NamedTuple):
         Of joints.
     radius, travel : Array, shape (bodies,)
         Of the balls that hold the bodies; how far rounding moves them, m.
+    node : IntArray, shape (bodies,)
+        The node that a body belongs to, see `Layout.nodes`; -1: it stands still.
     x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)
         Where bodies come to without reactions, or where they end.
     kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 19)
@@ -181,6 +185,7 @@ class Shapes(NamedTuple):
     joint_laws: Array
     radius: Array
     travel: Array
+    node: IntArray
     x: Array
     R: Array
     kind: IntArray
@@ -201,7 +206,7 @@ class Shapes(NamedTuple):
     frame: Array
 
 
-@record("Layout", "Planar", "Program", "Callback", "Mechanism", "Shapes", "Rows", A2)
+@record("Layout", "Planar", "Program", "Callback", "Mechanism", "Forest", "Shapes", "Rows", A2)
 class Model(NamedTuple):
     """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks."""
 
@@ -210,12 +215,13 @@ class Model(NamedTuple):
     program: Program
     callback: Callback
     mechanism: Mechanism
+    forest: Forest
     shapes: Shapes
     rows: Rows
     M: Array
 
 
-@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", A2, A1)
+@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -234,7 +240,9 @@ class Data(NamedTuple):
     bounce : Array, shape (m,)
         Restitution terms, m/s.
     M, L : Array, shape (nv, nv)
-        Mass at the middle, and its Cholesky factor by nodes.
+        Mass at the middle, dampers of trees beside it, and its Cholesky factor by nodes.
+    K : Array, shape (nv, nv)
+        The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it.
     h : Array, shape (nv,)
         Force at the middle, for the mean velocity.
     w : Array, shape (m,)
@@ -260,6 +268,7 @@ class Data(NamedTuple):
     bounce: Array
     M: Array
     L: Array
+    K: Array
     h: Array
     w: Array
     begin: Rows

@@ -17,15 +17,18 @@ from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ....mechanics.system import System
+from ....mechanics.trees.forest import Forest
+from ....mechanics.trees.system import TreeSystem
 from ....mechanics.user.system import UserSystem
 from ...stepper import near_of
-from . import planar_model, spatial_model
+from . import forest_model, planar_model, spatial_model
 from .python_system import Answers, PythonSystem, law_of
 from .records import (
     CALLBACK,
     CAP,
     EPS_N,
     EPS_T,
+    FOREST,
     HIGH,
     LOGGED,
     MU,
@@ -90,6 +93,8 @@ def built(system: System, state: State, room: int = 0) -> Built | None:
         return None
     if who == SPATIAL:
         return _built_of_bodies(system, state, room)  # type: ignore[arg-type]
+    if who == FOREST:
+        return _built_of_trees(system, room)  # type: ignore[arg-type]
     if near_of(system, state, 0.0) is not system:
         return None
     found = rows_of(system, state.t, state.q, state.v)
@@ -106,7 +111,7 @@ def built(system: System, state: State, room: int = 0) -> Built | None:
     callback = Callback(0, np.zeros(0), np.zeros(1)) if answers is None else answers.callback
     planar = planar_model.planar_of(system, law) if who == PLANAR else nothing(Planar)  # type: ignore[arg-type]
     M = np.zeros((0, 0)) if python is None else python.M
-    model = Model(layout, planar, program, callback, nothing(Mechanism), nothing(Shapes), rows, M)
+    model = Model(layout, planar, program, callback, nothing(Mechanism), nothing(Forest), nothing(Shapes), rows, M)
     return Built(model, _data(system, layout), tuple(row.id for row in found), python, answers)
 
 
@@ -115,7 +120,8 @@ def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
     tables, lines = spatial_model.mechanism_of(system)
     known = {row.id: row for row in system.joint_rows(state.t, state.q, state.v)}
     found = tuple(known[line.id] if not line.damping else _damper(line, system.nv) for line in lines)
-    shapes = spatial_model.shapes_of(system, np.array([law_of(row) for row in found]).reshape(-1, 6), room)
+    laws, node = np.array([law_of(row) for row in found]).reshape(-1, 6), np.arange(len(system.bodies))
+    shapes = spatial_model.shapes_of(system, laws, node, room)
     layout = _layout(system, SPATIAL, found, [line.bodies for line in lines], len(shapes.kind))
     soft = [k for k, line in enumerate(lines) if line.damping]
     layout.kind[soft] = SOFT
@@ -124,16 +130,27 @@ def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
     return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
 
 
+def _built_of_trees(system: TreeSystem, room: int) -> Built:
+    """Return trees of bodies."""
+    forest, nodes, node, own = forest_model.forest_of(system)
+    laws = np.array([law_of(row) for row in system.blanks]).reshape(-1, 6)
+    shapes = spatial_model.shapes_of(system, laws, node, room)
+    layout = _layout(system, FOREST, system.blanks, own, len(shapes.kind), nodes)
+    model = nothing(Model)._replace(layout=layout, forest=forest, shapes=shapes)
+    return Built(model, _data(system, layout), tuple(row.id for row in system.blanks), None, None)
+
+
 def _damper(line: spatial_model.JointRow, nv: int) -> Row:
     """Return a damper as a row, its coefficient as mu."""
     return Row(id=line.id, kind="bilateral", J=np.zeros((1, nv)), rate=np.zeros(1), drift=np.zeros(1), mu=line.damping)
 
 
 def _layout(
-    system: System, who: int, found: tuple[Row, ...], bodies: Sequence[tuple[int, ...]] | None, room: int = 0
-) -> Layout:
-    """Return what rows are of, the bodies of each where these are nodes; with room for contacts of five rows."""
-    n, m, nodes = len(found), sum(row.size for row in found), _nodes(system, who)
+    system: System, who: int, found: tuple[Row, ...], bodies: Sequence[tuple[int, ...]] | None, room: int = 0,
+    nodes: IntArray | None = None,
+) -> Layout:  # fmt: skip
+    """Return what rows are of, the nodes of each where they are known; with room for contacts of five rows."""
+    n, m, nodes = len(found), sum(row.size for row in found), _nodes(system, who) if nodes is None else nodes
     kind, level, start = _counts(n + room), _counts(n + room), np.full(n + room + 1, m)
     kind[:n], level[:n] = [KINDS.index(row.kind) for row in found], [LEVELS.index(row.level) for row in found]
     start[: n + 1] = np.cumsum([0, *(row.size for row in found)])
@@ -154,6 +171,8 @@ def _who(system: System) -> int:
         return PLANAR
     if type(system) is SpatialSystem and spatial_model.serves(system):
         return SPATIAL
+    if type(system) is TreeSystem and not system.contacts.found:
+        return FOREST
     return PROGRAM if type(system) is LagrangianSystem else CALLBACK
 
 
@@ -164,7 +183,7 @@ def _left_to_others(system: System) -> bool:
 
 def steady(system: System) -> bool:
     """Return whether the constraints of a system are the same in all states, without asking `near` each time."""
-    if type(system) is SpatialSystem:
+    if type(system) in (SpatialSystem, TreeSystem):
         return True  # kernels find the contacts of shapes
     always = (UserSystem.near, LagrangianSystem.near, PlanarSystem.near)  # of a planar one that was found to be so
     return getattr(type(system), "near", None) in always
@@ -189,9 +208,11 @@ def _data(system: System, layout: Layout) -> Data:
     seen = _rows(system, layout) if layout.turning else mid
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
     acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
+    L = np.zeros((nv, nv))
+    K = np.zeros((nv, nv)) if layout.who == FOREST else L
     return Data(
         places[0], speeds[0], places[1], speeds[1], places[2], places[3], impulses[0], impulses[1], acts, joined,
-        impulses[2], np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros(nv), impulses[3], begin, mid, end, seen,
+        impulses[2], np.zeros((nv, nv)), L, K, np.zeros(nv), impulses[3], begin, mid, end, seen,
         np.zeros((15, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 

@@ -35,6 +35,7 @@ from ....mechanics.spatial.row_kernels import (
     Mechanism,
 )
 from ....mechanics.spatial.system import SpatialSystem
+from ....mechanics.trees.system import TreeSystem
 from .records import Shapes
 
 DAMPER = "/damper"  # how ids of dampers begin, and no others
@@ -196,8 +197,8 @@ def mechanism_of(system: SpatialSystem) -> tuple[Mechanism, list[JointRow]]:
     ), rows  # fmt: skip
 
 
-def shapes_of(system: SpatialSystem, joint_laws: Array, room: int) -> Shapes:
-    """Return the shapes of a system, with room for some contacts."""
+def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntArray, room: int) -> Shapes:
+    """Return the shapes of a system whose bodies belong to these nodes, with room for some contacts."""
     found, n = system.contacts.shapes, len(system.bodies)
     buffers = found.buffers(room)
     kinds, laws = _laws(system)
@@ -209,8 +210,8 @@ def shapes_of(system: SpatialSystem, joint_laws: Array, room: int) -> Shapes:
     own, work = found.arrays, buffers.space
     return Shapes(
         own.table, own.forms, own.off, work[0], work[1], work[2], work[3], work[4], kinds, laws, joint_laws,
-        system.contacts.radii, np.zeros(n), np.zeros((n + 1, 3)), R, *lists[0], *lists[1], _count(1), *then, gravity,
-        np.zeros((1, 7)), np.zeros((6, 3)),
+        system.contacts.radii, np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], _count(1), *then,
+        gravity, np.zeros((1, 7)), np.zeros((6, 3)),
     )  # fmt: skip
 
 
@@ -230,7 +231,7 @@ def _real(rows: Sequence[Sequence[float]], n: int, columns: int) -> Array:
     return np.array(rows, dtype=np.float64).reshape(n, columns)
 
 
-def _laws(system: SpatialSystem) -> tuple[IntArray, Array]:
+def _laws(system: SpatialSystem | TreeSystem) -> tuple[IntArray, Array]:
     """Return the kind of every shape, and the law columns and row counts of all pairs of kinds."""
     kind, laws = system.contacts.laws_by_kind()
     return kind, np.array([[_law_columns(law) for law in line] for line in laws])

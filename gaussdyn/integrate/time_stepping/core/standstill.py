@@ -97,12 +97,16 @@ def stands(layout: Layout, data: Data, problem: Problem, still: Standstill, tol:
 
 @kernel(f"void(Layout, Data, Standstill, int64, {A1}, {A1})", borrows=True)
 def remove_free(layout: Layout, data: Data, still: Standstill, n: int, x: Array, Mx: Array) -> None:
-    """Take out of x its part along the first n velocities' free motions; Mx is work space."""
-    K = still.K
+    """Take out of x its part along the first n velocities' free motions (Gram-Schmidt); Mx is work space."""
+    K, some = still.K, False
+    for f in range(n):
+        some = some or still.own[f] != 0.0
+    if not some:
+        return
+    multiply_nodes(data.M, layout.nodes, x, Mx)
     for f in range(n):
         if still.own[f] == 0.0:
             continue
-        multiply_nodes(data.M, layout.nodes, x, Mx)
         c = still.own[f] * Mx[f]
         for i in range(f):
             c += K[i, f] * Mx[i]

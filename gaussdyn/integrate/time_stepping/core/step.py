@@ -16,7 +16,7 @@ from ..fixed_point import MAX_PASSES
 from .acting import find_acting, find_late, join, leave_idle
 from .contact_list import list_contacts, overlooked
 from .contact_problem import Problem
-from .evaluate import force_at, mass_at, move, rows_at
+from .evaluate import force_at, mass_at, move, resist, rows_at
 from .linear import add_row, dot, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
 from .passes import Work, settle
 from .projection import Push
@@ -58,10 +58,12 @@ def begin(model: Model, data: Data, work: Work, span: Span) -> int:
         return ROOM
     if not move(model, data.q, data.v, rest, place) or not mass_at(model, place, none, data.M):
         return FAULT
+    if not factor_nodes(data.M, layout.nodes, data.K):
+        return MASS
+    if resist(model, data.v, span.theta * span.dt, data.M) and not factor_nodes(data.M, layout.nodes, data.L):
+        return MASS
     if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
         return FAULT
-    if not factor_nodes(data.M, layout.nodes, data.L):
-        return MASS
     solve_nodes(data.L, layout.nodes, data.h, data.V[0])
     for j in range(nv):
         data.V[0, j] = data.v[j] + span.dt * data.V[0, j]

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..errors import InputError
-from .app import DONE, Json, console, drawable, emit, quiet
-from .bench import bench
-from .progress import Bar
+from ...errors import InputError
+from ..app import DONE, Json, console, drawable, emit, quiet
+from ..progress import Bar
+from .group import bench
 
 if TYPE_CHECKING:
-    from ..analysis.benchmarks.solver_race import Row
+    from ...analysis.benchmarks.solver_race import Row
 
 Folder = Annotated[
     Path | None,
@@ -63,8 +63,8 @@ def _folder(given: Path | None) -> Path:
 
 def race(folder: Path, least: int, most: int, match: str, cap: float, alone: bool) -> list[Row]:
     """Return all runs on all problems, the two sides in alternating order; the first ones are solved twice."""
-    from ..analysis.benchmarks.solver_race import Row, own_runs, recorded, siconos_python, siconos_runs
-    from ..programs.blocks.gauss_seidel.first_sweeps import FEW_ROWS
+    from ...analysis.benchmarks.solver_race import Row, own_runs, recorded, siconos_python, siconos_runs
+    from ...programs.blocks.gauss_seidel.first_sweeps import FEW_ROWS
 
     problems = recorded(folder, least, most, match)
     python = None if alone else siconos_python()
@@ -87,7 +87,7 @@ def race(folder: Path, least: int, most: int, match: str, cap: float, alone: boo
 
 def entry(row: Row) -> dict[str, Any]:
     """Return what was measured on one problem; times in ms, infinite where the tolerance was missed."""
-    from ..analysis.benchmarks.solver_race import AGAIN, OWN, TOLERANCES, WARM
+    from ...analysis.benchmarks.solver_race import AGAIN, OWN, TOLERANCES, WARM
 
     tight = TOLERANCES[-1]
     times = {f"{tol:g}": 1e3 * row.time(OWN, tol) for tol in TOLERANCES}
@@ -107,7 +107,7 @@ def entry(row: Row) -> dict[str, Any]:
 
 def _successes(row: Row) -> dict[str, dict[str, Any]]:
     """Return, solver by solver, the tolerances met and the false successes: claims that rel_s, or E, refutes."""
-    from ..analysis.benchmarks.solver_race import TOLERANCES
+    from ...analysis.benchmarks.solver_race import TOLERANCES
 
     found: dict[str, dict[str, Any]] = {}
     for solver in dict.fromkeys(name for name, _ in row.runs):
@@ -169,8 +169,8 @@ def _mean(values: list[float | None]) -> float | None:
 def _draw(rows: list[Row], path: Path) -> None:
     import numpy as np
 
-    from ..analysis.benchmarks.solver_race import AGAIN, OWN, TOLERANCES, WARM
-    from ..report.profile import profile
+    from ...analysis.benchmarks.solver_race import AGAIN, OWN, TOLERANCES, WARM
+    from ...report.profile import profile
 
     solvers = [s for s in dict.fromkeys(s for row in rows for s, _ in row.runs) if s not in (WARM, AGAIN)]
     times = {solver: np.array([row.time(solver, TOLERANCES[0]) for row in rows]) for solver in solvers}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from .app import app
+from ..app import app
 
 bench = typer.Typer(
     name="bench",

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .app import DONE, REJECTED, Json, console, emit, quiet
-from .bench import bench
-from .progress import Bar
+from ..app import DONE, REJECTED, Json, console, emit, quiet
+from ..progress import Bar
+from .group import bench
 
 if TYPE_CHECKING:
-    from ..integrate.run.trajectory import Trajectory
-    from ..mechanics.scene import Scene
+    from ...integrate.run.trajectory import Trajectory
+    from ...mechanics.scene import Scene
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="[SCENE]...", help="Default: all.", show_default=False)]
 
@@ -46,7 +46,7 @@ def measure(names: list[str], stepper: str) -> list[dict[str, Any]]:
     InputError
         An unknown scene or stepper.
     """
-    from ..scenes import catalogue
+    from ...scenes import catalogue
 
     chosen = [catalogue.build(name) for name in names or catalogue.names()]
     found = []
@@ -59,9 +59,9 @@ def measure(names: list[str], stepper: str) -> list[dict[str, Any]]:
 
 def measured(scene: Scene, stepper: str) -> dict[str, Any]:
     """Run one scene: time it, and compare it. A first short run loads the kernels, and is not timed."""
-    from ..integrate.simulate import simulate
-    from ..integrate.stepper_names import STEPPERS, named
-    from ..scenes.compare import compare
+    from ...integrate.simulate import simulate
+    from ...integrate.stepper_names import STEPPERS, named
+    from ...scenes.compare import compare
 
     own_step = stepper in STEPPERS and "dt" not in STEPPERS[stepper].__dataclass_fields__
     method = named(stepper) if own_step else named(stepper, dt=scene.dt)

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import InputError
-from .app import DONE, UNFINISHED, Json, console, emit, quiet
-from .bench import bench
+from ...errors import InputError
+from ..app import DONE, UNFINISHED, Json, console, emit, quiet
+from .group import bench
 
 SIZES = (1_000, 2_000, 5_000, 10_000, 20_000)
 Contacts = Annotated[list[int] | None, typer.Argument(metavar="[CONTACTS]...", show_default=False)]
@@ -43,10 +43,10 @@ def walls(
 
 def measured(size: int, tol: float, seconds: float) -> dict[str, Any]:
     """Return CPU seconds (elimination of the velocities included), residuals, and the memory the process ever held."""
-    from ..analysis.benchmarks.brick_walls import wall
-    from ..programs.blocks.solve_blocks import solve_blocks
-    from ..programs.problems.complementarity import ComplementarityProblem
-    from ..programs.solution.residuals import block_residuals
+    from ...analysis.benchmarks.brick_walls import wall
+    from ...programs.blocks.solve_blocks import solve_blocks
+    from ...programs.problems.complementarity import ComplementarityProblem
+    from ...programs.solution.residuals import block_residuals
 
     form, laws = wall(size)
     start = time.process_time()

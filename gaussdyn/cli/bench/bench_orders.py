@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .app import DONE, UNFINISHED, Json, console, emit, quiet
-from .bench import bench
+from ..app import DONE, UNFINISHED, Json, console, emit, quiet
+from .group import bench
 
 if TYPE_CHECKING:
-    from ..analysis.crosscheck.convergence_orders import ConvergenceOrders
+    from ...analysis.crosscheck.convergence_orders import ConvergenceOrders
 
 SCENES = ("rocking_block", "slack_string", "coulomb_oscillator")
 Scenes = Annotated[list[str] | None, typer.Argument(metavar="[SCENE]...", show_default=False)]
@@ -29,8 +29,8 @@ def orders(
 
     Example: gaussdyn bench orders rocking_block
     """
-    from ..analysis.crosscheck.convergence_orders import convergence_orders
-    from ..scenes.catalogue import build
+    from ...analysis.crosscheck.convergence_orders import convergence_orders
+    from ...scenes.catalogue import build
 
     found = {}
     with quiet(json_wanted):

@@ -1,0 +1,115 @@
+"""``gaussdyn robot``: what an MJCF file holds, what of it is left out or missing, and a run of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ..errors import InputError
+from .app import DONE, REJECTED, UNFINISHED, Json, app, console, drawable, emit, quiet, readable, writable
+from .progress import Bar
+
+if TYPE_CHECKING:
+    from ..mechanics.robots.robot import Robot
+    from ..mechanics.state import State
+
+
+@app.command()
+def robot(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An MJCF file (.xml).", show_default=False)],
+    *,
+    check: Annotated[bool, typer.Option("--check", help="Only say what is there, left out and missing.")] = False,
+    run: Annotated[float | None, typer.Option(help="Run for so many seconds, actuators told zero.", min=0.0)] = None,
+    keyframe: Annotated[str, typer.Option(help="Begin at a keyframe of the file.")] = "",
+    project: Annotated[bool, typer.Option("--project", help="Mend a start that overlaps or breaks limits.")] = False,
+    dt: Annotated[float | None, typer.Option(help="Step, s (default: the file's).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write .html, .png, .svg, .pdf, .gif or .mp4.")] = None,
+    json_wanted: Json = False,
+) -> None:
+    """Look at a robot's file, and run it.
+
+    Example: gaussdyn robot ant.xml --run 2 --project --report run.html
+    """
+    if run is None and (out is not None or report is not None):
+        raise InputError("--out, --report", "no --run", "a run to write", "Add --run 2, in seconds.")
+    readable("FILE", file)
+    if out is not None:
+        writable("--out", out)
+    drawable("--report", report, "RUN_REPORT")
+    with quiet(json_wanted):
+        document, code = examined(file)
+        if not check and code == DONE:
+            from ..mechanics.robots.read_robot import read_robot
+
+            found = read_robot(file)
+            document["start"] = list(found.troubles(keyframe))
+            if run is not None:
+                state = found.start(keyframe, project=project)
+                code = carry_out(document, found, state, run, dt or found.dt, out, report)
+    if json_wanted:
+        emit(document)
+    else:
+        show(document)
+    raise typer.Exit(code)
+
+
+def examined(file: Path) -> tuple[dict[str, Any], int]:
+    """Return what a file holds, and whether all of it can be had."""
+    from ..mechanics.robots.mjcf import survey
+
+    found = survey(file)
+    document = {"schema": "gaussdyn/robot/1", "file": str(file), **found}
+    return document, REJECTED if found["missing"] else DONE
+
+
+def carry_out(
+    document: dict[str, Any], found: Robot, state: State, seconds: float, dt: float, out: Path | None,
+    report: Path | None,
+) -> int:  # fmt: skip
+    """Run a robot, write what was asked for, and add to the document; return the exit status."""
+    from ..integrate.simulate import simulate
+    from ..integrate.time_stepping.moreau_jean import MoreauJean
+
+    system, begin = found.system(), time.perf_counter()
+    with Bar(found.name) as bar:
+        done = simulate(
+            system, state, seconds, stepper=MoreauJean(dt=dt), out=out, progress=bar.update, on_interrupt="return"
+        )
+    document["run"] = {
+        "status": done.status, "t_reached": done.t_reached, "steps": done.statistics["steps"], "dt": dt,
+        **{key: done.statistics.get(key) for key in ("max_residual", "max_penetration_m")},
+        "energy_J": [float(done["energy"][0]), float(done["energy"][-1])],
+        "wall_s": time.perf_counter() - begin, "out": None if out is None else str(out),
+        "report": None if report is None else str(report),
+    }  # fmt: skip
+    if report is not None:
+        from ..report.write import write_report
+
+        write_report(report, done, system, checks=[], command=" ".join(sys.argv))
+    return UNFINISHED if done.stop is not None else DONE
+
+
+def show(document: dict[str, Any]) -> None:
+    """Print the document for people."""
+    screen = console()
+    holds = ", ".join(f"{count} {what}" for what, count in document["holds"].items() if count)
+    screen.print(f"[bold]{document['file']}[/bold]: {holds}", soft_wrap=True)
+    for title, key, style in (
+        ("cannot be had yet", "missing", "red"), ("left out", "ignored", ""), ("start", "start", "yellow"),
+    ):  # fmt: skip
+        for line in document.get(key, ()):
+            screen.print(f"{title}: {line}", soft_wrap=True, markup=False, style=style)
+    ran = document.get("run")
+    if ran is not None:
+        screen.print(
+            f"{ran['status']} at t = {ran['t_reached']:g} s, {ran['steps']} steps (dt = {ran['dt']:g} s) in "
+            f"{ran['wall_s']:.2f} s, residual {ran['max_residual']:.1e}", soft_wrap=True,
+        )  # fmt: skip
+        for key in ("out", "report"):
+            if ran[key]:
+                screen.print(f"{key}: {ran[key]}", soft_wrap=True, markup=False)

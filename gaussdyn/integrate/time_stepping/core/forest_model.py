@@ -1,0 +1,49 @@
+"""Trees of bodies for the kernels: tables with work space of their own, and which velocities belong together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....arrays import IntArray
+from ....mechanics.trees.forest import EQUAL, FACE, LAST, MEET, OF, ROOT, RUB, SWING, Forest, V
+from ....mechanics.trees.system import TreeSystem
+from ....mechanics.trees.tables import moving_of
+
+
+def forest_of(system: TreeSystem) -> tuple[Forest, IntArray, IntArray, list[tuple[int, ...]]]:
+    """Return the tables, where the diagonal blocks of M begin, the block of every body, and those of every row.
+
+    Blocks are those of trees; trees whose velocities lie among each other share one. Bodies that stand still have -1.
+    """
+    forest = system.forest
+    trees, drives = forest.trees, forest.drives
+    nodes = _blocks(trees.bodies[trees.dofs[:, OF], ROOT])
+    at = np.searchsorted(nodes, np.arange(system.nv), side="right") - 1
+    last = trees.bodies[:, LAST]
+    node = np.where(last >= 0, at[last] if len(at) else -1, -1)
+    own = forest._replace(moving=moving_of(trees), drives=drives._replace(control=np.zeros(len(drives.control))))
+    return own, nodes, node[:-1], [_nodes_of(forest, at, node, row) for row in range(len(system.blanks))]
+
+
+def _blocks(root: IntArray) -> IntArray:
+    """Return where blocks of velocities begin, and their number; `root` says to which tree each belongs."""
+    ends = [int(np.flatnonzero(root == one)[-1]) for one in root]
+    starts = [0]
+    for k in range(1, len(root)):
+        if max(ends[:k]) < k:
+            starts.append(k)
+    return np.array([*starts, len(root)])
+
+
+def _nodes_of(forest: Forest, at: IntArray, node: IntArray, row: int) -> tuple[int, ...]:
+    """Return the blocks that a row of joints reaches."""
+    what, one, other, _ = forest.couplings.kinds[row].tolist()
+    if what in (MEET, FACE):
+        return tuple(int(node[b]) for b in (one, other) if node[b] >= 0)
+    if what == SWING:
+        return (int(at[forest.trees.joints[one, V]]),)
+    if what == RUB and one < 0:
+        return (int(at[other]),)
+    start, dof = forest.drives.start, forest.drives.dof
+    lines = [one, other] if what == EQUAL else [one]
+    return tuple(int(at[d]) for line in lines if line >= 0 for d in dof[start[line] : start[line + 1]])

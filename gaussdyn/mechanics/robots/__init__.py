@@ -1,0 +1,1 @@
+"""Robots from the files that people have."""

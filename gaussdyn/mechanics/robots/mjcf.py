@@ -1,0 +1,86 @@
+"""MJCF files through MuJoCo's own compiler: the only module that imports mujoco."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...errors import BackendMissing, InputError
+from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
+from .mjcf_contacts import colliding, touching
+from .mjcf_features import ignored, missing
+from .mjcf_names import names_of
+from .robot import Keyframe, Robot
+
+
+def read_mjcf(path: Path) -> Robot:
+    """Return the robot of an MJCF file.
+
+    Raises
+    ------
+    InputError
+        What MuJoCo's compiler says about the file; what the model needs and cannot be had yet, all of it.
+    BackendMissing
+        MuJoCo is not installed.
+    """
+    model, text, said = compiled(path)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers that are none are named where they are checked
+        return robot_of(path.stem, model, text, said)
+
+
+def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
+    """Return the compiled model of a file, the model as one text, and what the compiler warned of."""
+    try:
+        import mujoco
+    except ImportError:
+        raise BackendMissing("mujoco", "mjcf") from None
+    before, said = mujoco.get_mju_user_warning(), list[str]()
+    mujoco.set_mju_user_warning(said.append)  # else they go into a file in the working folder
+    try:
+        with warnings.catch_warnings(record=True) as raised:
+            warnings.simplefilter("always")
+            spec = mujoco.MjSpec.from_file(str(path))
+            model, text = spec.compile(), str(spec.to_xml())
+    except (ValueError, mujoco.FatalError) as error:
+        given = " ".join(str(error).split())
+        raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts") from None
+    finally:
+        mujoco.set_mju_user_warning(before)
+    said += [str(one.message) for one in raised]
+    return model, text, tuple(dict.fromkeys(" ".join(line.split()) for line in said))
+
+
+def survey(path: Path) -> dict[str, Any]:
+    """Return what the model of a file holds (counts), what is ignored, and what is missing, as plain data."""
+    m, _, said = compiled(path)
+    names = names_of(m)
+    kinds = ("free joints", "ball joints", "sliders", "hinges")
+    holds: dict[str, int] = {"bodies": m.nbody - 1}
+    holds |= {kind: int((m.jnt_type == k).sum()) for k, kind in enumerate(kinds)}
+    holds |= {"velocities": m.nv, "shapes that may touch": len({g for pair in colliding(m) for g in pair})}
+    holds |= {"actuators": m.nu, "tendons": m.ntendon, "equalities": m.neq, "keyframes": m.nkey}
+    return {"holds": holds, "ignored": [*ignored(m, names), *said], "missing": list(missing(m, names))}
+
+
+def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
+    """Return the robot of a compiled model; `said` is what its compiler warned of."""
+    names = names_of(m)
+    lacking = missing(m, names)
+    if lacking:
+        more = f" and {len(lacking) - 12} more" if len(lacking) > 12 else ""
+        mend = "Take these parts out of the file, or write the system with gaussdyn.mechanics.trees."
+        raise InputError(f"robot {name}", "; ".join(lacking[:12]) + more, "what a TreeSystem has", mend)
+    touch = touching(m, names)
+    keys = [
+        Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k])
+        for k, x in enumerate(names.keyframes)
+    ]
+    return Robot(
+        name=name, text=text, bodies=bodies_of(m, names, touch.shapes), obstacles=touch.obstacles,
+        parts=parts_of(m, names), actuators=actuators_of(m, names), pairs=touch.pairs, contact=touch.contact,
+        gravity=tuple(m.opt.gravity.tolist()), fluid=fluid_of(m), dt=float(m.opt.timestep),
+        home=start_of(m), keyframes=tuple(keys), ignored=(*ignored(m, names), *said),
+    )  # fmt: skip

@@ -1,0 +1,142 @@
+"""Shapes of a compiled MuJoCo model, which of them touch, and with what friction.
+
+A pair's coefficients are combined by MuJoCo's rule: those of the geom of higher priority, else the larger ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from ...linalg.rotations import matrix_of
+from ..collision.shapes import Box, Capsule, HalfSpace, Shape, Sphere
+from ..contact_law import ContactLaw
+from .mjcf_names import Names
+
+PLANE, SPHERE, CAPSULE, BOX = 0, 2, 3, 6  # mjtGeom
+SERVED = (PLANE, SPHERE, CAPSULE, BOX)
+Pair = tuple[int, int]
+Laws = Mapping[tuple[str, str], ContactLaw | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touching:
+    """What touches.
+
+    Attributes
+    ----------
+    shapes : tuple of tuples of shapes
+        By body; none of the world.
+    obstacles : tuple
+        Shapes of the world, and planes of bodies.
+    pairs : mapping
+        Laws as `TreeSystem` takes them.
+    contact : ContactLaw
+        Of all other pairs.
+    """
+
+    shapes: tuple[tuple[Shape, ...], ...]
+    obstacles: tuple[HalfSpace | Shape, ...]
+    pairs: Laws
+    contact: ContactLaw
+
+
+def touching(m: Any, names: Names) -> Touching:
+    """Return shapes and laws of all geoms that may touch something."""
+    pairs = colliding(m)
+    used = sorted({geom for pair in pairs for geom in pair})
+    shapes: list[list[Shape]] = [[] for _ in range(m.nbody)]
+    obstacles: list[HalfSpace | Shape] = []
+    for g in used:
+        b, shape = int(m.geom_bodyid[g]), shape_of(m, names, g)
+        if isinstance(shape, HalfSpace) or b == 0:
+            obstacles.append(shape)
+        else:
+            shapes[b].append(shape)
+    contact, laws = _laws(m, names, used, pairs)
+    return Touching(shapes=tuple(map(tuple, shapes)), obstacles=tuple(obstacles), pairs=laws, contact=contact)
+
+
+def colliding(m: Any) -> dict[Pair, ContactLaw]:
+    """Return the laws of the pairs of geoms that may touch: by masks, but for excluded bodies, or named in the file."""
+    excluded = {(int(s) >> 16, int(s) & 0xFFFF) for s in m.exclude_signature}
+    found: dict[Pair, ContactLaw] = {}
+    for a, b in combinations(range(m.ngeom), 2):
+        if _masks_meet(m, a, b) and not _apart(m, excluded, int(m.geom_bodyid[a]), int(m.geom_bodyid[b])):
+            found[a, b] = _combined(m, a, b)
+    for k in range(m.npair):
+        a, b = sorted((int(m.pair_geom1[k]), int(m.pair_geom2[k])))
+        found[a, b] = _law(int(m.pair_dim[k]), m.pair_friction[k, 0])
+    return found
+
+
+def _masks_meet(m: Any, a: int, b: int) -> bool:
+    one, other = (
+        int(m.geom_contype[a]) & int(m.geom_conaffinity[b]),
+        int(m.geom_contype[b]) & int(m.geom_conaffinity[a]),
+    )
+    return bool(one or other)
+
+
+def _apart(m: Any, excluded: set[Pair], a: int, b: int) -> bool:
+    """Return whether two bodies never touch: they are one, one hangs on the other, or they are excluded."""
+    wa, wb = int(m.body_weldid[a]), int(m.body_weldid[b])
+    if wa == wb or (a, b) in excluded or (b, a) in excluded:
+        return True
+    above_a, above_b = (int(m.body_weldid[m.body_parentid[w]]) for w in (wa, wb))
+    return wa != 0 and wb != 0 and (above_a == wb or above_b == wa)
+
+
+def _combined(m: Any, a: int, b: int) -> ContactLaw:
+    first, second = int(m.geom_priority[a]), int(m.geom_priority[b])
+    if first != second:
+        g = a if first > second else b
+        return _law(int(m.geom_condim[g]), m.geom_friction[g, 0])
+    size = max(int(m.geom_condim[a]), int(m.geom_condim[b]))
+    return _law(size, max(m.geom_friction[a, 0], m.geom_friction[b, 0]))
+
+
+def _law(condim: int, mu: float) -> ContactLaw:
+    return ContactLaw(mu=float(mu) if condim > 1 else 0.0)
+
+
+def shape_of(m: Any, names: Names, g: int) -> HalfSpace | Shape:
+    """Return a geom as a shape in the frame of its body."""
+    kind, name, size = int(m.geom_type[g]), names.geoms[g], m.geom_size[g]
+    x, y, z = (float(a) for a in m.geom_pos[g])
+    w, i, j, k = (float(a) for a in m.geom_quat[g])
+    if kind == PLANE:
+        normal = matrix_of((w, i, j, k))[:, 2].tolist()
+        return HalfSpace(name=name, point=(x, y, z), normal=tuple(normal), body=names.bodies[m.geom_bodyid[g]])
+    if kind == SPHERE:
+        return Sphere(name=name, radius=float(size[0]), at=(x, y, z))
+    length = (w * w + i * i + j * j + k * k) ** 0.5
+    turn = (w / length, i / length, j / length, k / length)
+    if kind == CAPSULE:
+        return Capsule(name=name, radius=float(size[0]), half_length=float(size[1]), at=(x, y, z), turn=turn)
+    return Box(name=name, half=(float(size[0]), float(size[1]), float(size[2])), at=(x, y, z), turn=turn)
+
+
+def _laws(m: Any, names: Names, used: list[int], pairs: Mapping[Pair, ContactLaw]) -> tuple[ContactLaw, Laws]:
+    """Return the commonest law, and the laws of the pairs that differ from it or touch against the rule."""
+    laws = list(pairs.values())
+    contact = max(laws, key=laws.count) if laws else ContactLaw()
+    found: dict[tuple[str, str], ContactLaw | None] = {}
+    for a, b in combinations(used, 2):
+        one, other = (int(m.geom_bodyid[g]) for g in (a, b))
+        by_rule, law = not _apart(m, set(), one, other), pairs.get((a, b))
+        if law is not None and not by_rule:  # the bodies touch, but not in all their shapes
+            found.setdefault((names.bodies[one], names.bodies[other]), contact)
+        if law is None and by_rule:
+            found[_label(m, names, a), _label(m, names, b)] = None
+        elif law is not None and (law != contact or not by_rule):
+            found[_label(m, names, a), _label(m, names, b)] = law
+    return contact, found
+
+
+def _label(m: Any, names: Names, g: int) -> str:
+    """Return what a shape is called in a system."""
+    b = int(m.geom_bodyid[g])
+    return names.geoms[g] if b == 0 else f"{names.bodies[b]}.{names.geoms[g]}"

@@ -1,0 +1,139 @@
+"""What a MuJoCo model says that a rigid engine does not do, and what cannot be done yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .mjcf_contacts import SERVED, colliding
+from .mjcf_names import Names
+
+INTEGRATORS = {0: "Euler", 1: "RK4", 2: "implicit", 3: "implicitfast"}
+GEOMS = {1: "height field", 4: "ellipsoid", 5: "cylinder", 7: "mesh", 8: "signed distance field"}
+EQUALITIES = {4: "flex", 5: "flexvert", 6: "flexstrain"}  # mjtEq beyond tendon
+TRANSMISSIONS = {0: "joint", 1: "joint in parent", 2: "slider-crank", 3: "tendon", 4: "site", 5: "body", 6: "SO3"}
+WITHOUT_EFFECT = sum(1 << k for k in (9, *range(12, 20)))  # mjDSBL_..: warmstart, refsafe, sensor, midphase and later
+STANDARD_REF, STANDARD_IMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)
+
+
+def ignored(m: Any, names: Names) -> tuple[str, ...]:
+    """Return what is left out, because rigid bodies do not have it or a run chooses it."""
+    found = [f"timestep {m.opt.timestep:g} s (the stepper of a run has its own; see Robot.dt)"]
+    found.append(f"integrator {INTEGRATORS.get(int(m.opt.integrator), m.opt.integrator)}, solver, cone, impratio")
+    for what, refs, imps in (
+        ("contacts", m.geom_solref, m.geom_solimp), ("joint limits", m.jnt_solref, m.jnt_solimp),
+        ("dry friction", m.dof_solref, m.dof_solimp), ("equalities", m.eq_solref, m.eq_solimp),
+        ("tendon limits", m.tendon_solref_lim, m.tendon_solimp_lim),
+    ):  # fmt: skip
+        soft = sum(_differs(r, STANDARD_REF) or _differs(i, STANDARD_IMP) for r, i in zip(refs, imps, strict=True))
+        if soft:
+            found.append(f"solref, solimp of {what} ({soft} of {len(refs)}): rigid ones are not soft")
+    for what, margins in (("geoms", m.geom_margin), ("joints", m.jnt_margin), ("tendons", m.tendon_margin)):
+        if np.any(margins):
+            found.append(f"margin of {what}: contacts and limits act where they close")
+    if m.nsensor:
+        found.append(f"sensors ({m.nsensor}): columns of a run have what they read")
+    off = [names.equalities[e] for e in range(m.neq) if not m.eq_active0[e]]
+    return (*found, *([f"equalities that are not active: {', '.join(off)}"] if off else []))
+
+
+def _differs(given: Any, standard: tuple[float, ...]) -> bool:
+    return not np.allclose(given, standard)
+
+
+def missing(m: Any, names: Names) -> tuple[str, ...]:
+    """Return what the model needs and cannot be had yet, each with its name."""
+    found: list[str] = []
+    for look in (_geoms, _joints, _tendons, _equalities, _actuators, _others):
+        look(m, names, found.append)
+    return tuple(found)
+
+
+def _geoms(m: Any, names: Names, add: Callable[[str], None]) -> None:
+    """Name shapes that cannot be served where they may touch, and contacts beyond Coulomb's law."""
+    pairs = colliding(m)
+    used = sorted({geom for pair in pairs for geom in pair})
+    for g in used:
+        if int(m.geom_type[g]) not in SERVED:
+            add(f"geom {names.geoms[g]}: contacts of a {GEOMS.get(int(m.geom_type[g]), 'geom of this type')}")
+        if m.geom_condim[g] > 3:
+            add(f"geom {names.geoms[g]}: condim {m.geom_condim[g]} (torsional and rolling friction)")
+        if np.any(m.geom_surfacevel[g]) or m.geom_adhesion[g]:
+            add(f"geom {names.geoms[g]}: surface velocity or adhesion")
+    for a, b in pairs:
+        if {int(m.geom_type[a]), int(m.geom_type[b])} == {0}:
+            add(f"geoms {names.geoms[a]}, {names.geoms[b]}: contact of two planes")
+    for k in range(m.npair):
+        if m.pair_dim[k] > 3:
+            add(f"pair {k}: condim {m.pair_dim[k]} (torsional and rolling friction)")
+
+
+def _joints(m: Any, names: Names, add: Callable[[str], None]) -> None:
+    for j, name in enumerate(names.joints):
+        d, size = int(m.jnt_dofadr[j]), {0: 6, 1: 3}.get(int(m.jnt_type[j]), 1)
+        if _polynomial(m, "jnt_stiffnesspoly", j) or _polynomial(m, "dof_dampingpoly", d):
+            add(f"joint {name}: stiffness or damping that is not linear")
+        if m.jnt_actgravcomp[j]:
+            add(f"joint {name}: weight lifted by its actuators")
+        for values in (m.dof_damping, m.dof_armature, m.dof_frictionloss):
+            if size > 1 and np.ptp(values[d : d + size]) > 0.0:
+                add(f"joint {name}: coefficients that differ among its velocities")
+        if getattr(m, "jnt_springyield", np.zeros(m.njnt))[j] > 0.0:
+            add(f"joint {name}: plasticity")
+
+
+def _tendons(m: Any, names: Names, add: Callable[[str], None]) -> None:
+    for t, name in enumerate(names.tendons):
+        at = slice(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t])
+        if np.any(m.wrap_type[at] != 1):  # mjWRAP_JOINT
+            add(f"tendon {name}: a path through space")
+        if m.tendon_armature[t] or m.tendon_actfrclimited[t]:
+            add(f"tendon {name}: armature or a limit of its actuators' force")
+        if _polynomial(m, "tendon_stiffnesspoly", t) or _polynomial(m, "tendon_dampingpoly", t):
+            add(f"tendon {name}: stiffness or damping that is not linear")
+
+
+def _equalities(m: Any, names: Names, add: Callable[[str], None]) -> None:
+    for e, name in enumerate(names.equalities):
+        kind = int(m.eq_type[e])
+        if kind > 3:
+            add(f"equality {name}: {EQUALITIES.get(kind, 'of this type')}")
+        elif kind < 2 and int(m.eq_objtype[e]) != 1:  # mjOBJ_BODY
+            add(f"equality {name}: between sites")
+        elif kind == 1 and m.eq_data[e, 10] != 1.0:
+            add(f"equality {name}: a weld with torquescale")
+
+
+def _actuators(m: Any, names: Names, add: Callable[[str], None]) -> None:
+    for k, name in enumerate(names.actuators):
+        kind = int(m.actuator_trntype[k])
+        if kind not in (0, 3):
+            add(f"actuator {name}: transmission by {TRANSMISSIONS.get(kind, 'what is not known')}")
+        elif kind == 0 and int(m.jnt_type[m.actuator_trnid[k, 0]]) < 2:
+            add(f"actuator {name}: on a ball or free joint")
+        if m.actuator_dyntype[k]:
+            add(f"actuator {name}: activation states")
+        if int(m.actuator_gaintype[k]) > 1 or int(m.actuator_biastype[k]) > 1:
+            add(f"actuator {name}: a gain or bias that is neither fixed nor affine")
+        own = [getattr(m, f"actuator_{what}", np.zeros(m.nu))[k] for what in ("armature", "damping", "delay")]
+        if any(own):
+            add(f"actuator {name}: armature, damping or delay of its own")
+
+
+def _others(m: Any, names: Names, add: Callable[[str], None]) -> None:
+    for name, count in (("plugins", m.nplugin), ("flexes", m.nflex), ("bodies moved by mocap", m.nmocap)):
+        if count:
+            add(f"{name} ({count})")
+    if np.any(m.opt.wind):
+        add("wind")
+    if m.opt.disableflags & ~WITHOUT_EFFECT:
+        add(f"disabled parts of the physics (flags {int(m.opt.disableflags):#x})")
+    if np.any(m.geom_fluid[:, 0]) and (m.opt.density > 0.0 or m.opt.viscosity > 0.0):
+        add("ellipsoids in a fluid (fluidshape)")
+
+
+def _polynomial(m: Any, name: str, k: int) -> bool:
+    """Return whether a coefficient has terms beyond the linear one."""
+    return bool(np.any(getattr(m, name)[k])) if hasattr(m, name) else False

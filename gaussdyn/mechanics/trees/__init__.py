@@ -1,0 +1,16 @@
+"""Trees of bodies in joint coordinates; their shapes are those of `gaussdyn.mechanics.spatial`."""
+
+from .bodies import TreeBody, TreeJoint
+from .parts import Actuator, Connect, Fluid, JointEquality, Tendon
+from .system import TreeSystem
+
+__all__ = [
+    "Actuator",
+    "Connect",
+    "Fluid",
+    "JointEquality",
+    "Tendon",
+    "TreeBody",
+    "TreeJoint",
+    "TreeSystem",
+]

@@ -1,0 +1,189 @@
+"""What acts on trees beside their own motion, compiled: springs, dampers, lifted weight, fluid, tendons, actuators.
+
+Formulas of MuJoCo's documentation, "Computation": passive forces, the inertia-based fluid model, actuators.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import A1, kernel
+from ...arrays import Array
+from ..collision.feature_kinematics import V3, Vector, along, dot3, triple3, turned, turned_back
+from .dynamics import add_push, point_velocity
+from .forest import (
+    BALL,
+    BIAS,
+    CENTRE,
+    CONTROL_HIGH,
+    CONTROL_LOW,
+    DAMPING,
+    FORCE_HIGH,
+    FORCE_LOW,
+    FREE,
+    GAIN,
+    KIND,
+    LIFT,
+    LOSS,
+    MASS,
+    PULL,
+    REST,
+    SCALAR,
+    SLACK_HIGH,
+    SLACK_LOW,
+    STIFFNESS,
+    Drives,
+    Moving,
+    Q,
+    Trees,
+    V,
+)
+
+ZERO3 = (0.0, 0.0, 0.0)
+
+
+@kernel(f"{V3}({A1}, int64, {A1}, int64)", borrows=True)
+def turn_between(q: Array, i: int, rest: Array, k: int) -> Vector:
+    """Return the rotation vector that leads from the quaternion at rest[k] to that at q[i], in their own axes."""
+    a, x, b, y = rest[k], triple3(rest[k + 1 : k + 4]), q[i], triple3(q[i + 1 : i + 4])
+    w = a * b + dot3(x, y)
+    u = along(along(ZERO3, a, y), -b, x)
+    u = (u[0] - (x[1] * y[2] - x[2] * y[1]), u[1] - (x[2] * y[0] - x[0] * y[2]), u[2] - (x[0] * y[1] - x[1] * y[0]))
+    sine = math.sqrt(dot3(u, u))
+    angle = 2.0 * math.atan2(sine, abs(w))
+    scale = angle / sine if sine > 1e-150 else 2.0
+    return along(ZERO3, scale if w >= 0.0 else -scale, u)
+
+
+@kernel(f"float64(Trees, {A1}, {A1})", borrows=True)
+def joint_springs(trees: Trees, q: Array, h: Array) -> float:
+    """Add the springs of joints; return their energy, J."""
+    energy = 0.0
+    for j in range(len(trees.joints)):
+        kind, i, d, own = trees.joints[j, KIND], trees.joints[j, Q], trees.joints[j, V], trees.springs[j]
+        c, at = own[STIFFNESS], REST
+        if c == 0.0:
+            continue
+        if kind == FREE or kind < BALL:
+            for k in range(3 if kind == FREE else 1):
+                x = q[i + k] - own[REST + k]
+                h[d + k] -= c * x
+                energy += 0.5 * c * x * x
+        if kind == FREE:
+            i, d, at = i + 3, d + 3, REST + 3
+        if kind >= BALL:
+            turn = turn_between(q, i, own, at)
+            energy += 0.5 * c * dot3(turn, turn)
+            for k in range(3):
+                h[d + k] -= c * turn[k]
+    return energy
+
+
+@kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+def length_and_rate(trees: Trees, drives: Drives, q: Array, v: Array, line: int) -> tuple[float, float]:
+    """Return the length of a line and its rate."""
+    length = rate = 0.0
+    for i in range(drives.start[line], drives.start[line + 1]):
+        d, factor = drives.dof[i], drives.factor[i]
+        length, rate = length + factor * q[trees.dofs[d, SCALAR]], rate + factor * v[d]
+    return length, rate
+
+
+@kernel(f"void(Drives, int64, float64, {A1})", borrows=True)
+def pull_line(drives: Drives, line: int, force: float, h: Array) -> None:
+    """Add a force along a line."""
+    for i in range(drives.start[line], drives.start[line + 1]):
+        h[drives.dof[i]] += force * drives.factor[i]
+
+
+@kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, {A1})", borrows=True)
+def tendon_forces(trees: Trees, drives: Drives, q: Array, v: Array, h: Array) -> tuple[float, float]:
+    """Add springs and dampers of tendons; return the energy of the springs, and the power of the dampers."""
+    energy = power = 0.0
+    for k in range(len(drives.tendons)):
+        own = drives.tendons[k]
+        length, rate = length_and_rate(trees, drives, q, v, k)
+        stretch = length - min(max(length, own[SLACK_LOW]), own[SLACK_HIGH])
+        pull_line(drives, k, -own[PULL] * stretch - own[LOSS] * rate, h)
+        energy += 0.5 * own[PULL] * stretch * stretch
+        power -= own[LOSS] * rate * rate
+    return energy, power
+
+
+@kernel(f"void(Trees, Moving, {A1})", borrows=True)
+def lift_weights(trees: Trees, moving: Moving, h: Array) -> None:
+    """Add what lifts part of the weight of bodies."""
+    for b in range(len(trees.inertia)):
+        own = trees.inertia[b]
+        if own[LIFT] != 0.0:
+            centre = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], own, CENTRE))
+            add_push(trees, moving, b, centre, triple3(trees.gravity), ZERO3, -own[LIFT] * own[MASS], h)
+
+
+@kernel(f"float64(Trees, Moving, int64, {A1})", borrows=True)
+def drag_body(trees: Trees, moving: Moving, b: int, h: Array) -> float:
+    """Add the drag of the fluid on a body, taken as the box that has its inertia; return its power."""
+    box, R, last = trees.fluid[b], moving.turn[0], trees.fluid[len(trees.inertia)]
+    density, viscosity, side = last[0], last[1], triple3(box[9:12])
+    for i in range(3):
+        for k in range(3):
+            R[i, k] = moving.R[b, i, 0] * box[k] + moving.R[b, i, 1] * box[3 + k] + moving.R[b, i, 2] * box[6 + k]
+    centre = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], trees.inertia[b], CENTRE))
+    u = turned_back(R, point_velocity(trees, moving, b, centre))
+    w = turned_back(R, triple3(moving.speed[b, 0:3]))
+    size, out = (side[0] + side[1] + side[2]) / 3.0, moving.wrench[b]
+    for i in range(3):
+        a, c = side[(i + 1) % 3], side[(i + 2) % 3]
+        out[i] = -math.pi * viscosity * size**3 * w[i]
+        out[i] -= density * side[i] * (a**4 + c**4) / 64.0 * abs(w[i]) * w[i]
+        out[3 + i] = -3.0 * math.pi * viscosity * size * u[i] - 0.5 * density * a * c * abs(u[i]) * u[i]
+    force, moment = turned(R, out, 3), turned(R, out, 0)
+    add_push(trees, moving, b, centre, force, moment, 1.0, h)
+    return dot3(triple3(out[3:6]), u) + dot3(triple3(out[0:3]), w)
+
+
+@kernel(f"float64(Trees, Moving, {A1})", borrows=True)
+def fluid_forces(trees: Trees, moving: Moving, h: Array) -> float:
+    """Add the drag of the fluid on all bodies; return its power."""
+    power, last = 0.0, trees.fluid[len(trees.inertia)]
+    for b in range(len(trees.inertia) if last[0] > 0.0 or last[1] > 0.0 else 0):
+        if trees.fluid[b, 9] > 0.0:
+            power += drag_body(trees, moving, b, h)
+    return power
+
+
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+def actuator_force(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> float:
+    """Return the force of an actuator along its line."""
+    own = drives.actuators[k]
+    length, rate = length_and_rate(trees, drives, q, v, len(drives.tendons) + k)
+    control = min(max(drives.control[k], own[CONTROL_LOW]), own[CONTROL_HIGH])
+    force = (own[GAIN] + own[GAIN + 1] * length + own[GAIN + 2] * rate) * control
+    force += own[BIAS] + own[BIAS + 1] * length + own[BIAS + 2] * rate
+    return float(min(max(force, own[FORCE_LOW]), own[FORCE_HIGH]))
+
+
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, {A1}, {A1})", borrows=True)
+def actuator_forces(trees: Trees, drives: Drives, q: Array, v: Array, sum_: Array, h: Array) -> float:
+    """Add the forces of the actuators, whose sum along each velocity is put into `sum_`; return their power."""
+    power = 0.0
+    for d in range(len(h)):
+        sum_[d] = 0.0
+    for k in range(len(drives.actuators)):
+        pull_line(drives, len(drives.tendons) + k, actuator_force(trees, drives, q, v, k), sum_)
+    for d in range(len(h)):
+        sum_[d] = min(max(sum_[d], drives.effort[d, 0]), drives.effort[d, 1])
+        h[d] += sum_[d]
+        power += sum_[d] * v[d]
+    return power
+
+
+@kernel(f"float64(Trees, {A1}, {A1})", borrows=True)
+def joint_dampers(trees: Trees, v: Array, h: Array) -> float:
+    """Add the dampers of joints; return their power."""
+    power = 0.0
+    for d in range(len(v)):
+        force = -trees.losses[d, DAMPING] * v[d]
+        h[d] += force
+        power += force * v[d]
+    return power

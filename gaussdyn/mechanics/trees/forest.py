@@ -1,0 +1,174 @@
+"""Trees of bodies in joint coordinates as kernels see them: what stays the same, and how all moves at one state.
+
+Shapes: n bodies, j joints, nq coordinates, nv velocities. Bodies come after their parents; the ground is body n, the
+last entry of every array of bodies. Spatial vectors are (angular, linear) in the axes of space about one point per
+tree, where the frame of its first body is: nothing has to be transformed from body to body.
+Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 2 and 6.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..._jit import A1, A2, A3, I1, I2, record
+from ...arrays import Array, IntArray
+
+HINGE, SLIDE, BALL, FREE = range(4)  # kinds of joints
+PARENT, ROOT, FIRST, JOINTS, LAST = range(5)  # columns of `Trees.bodies`
+KIND, Q, V, BODY = range(4)  # columns of `Trees.joints`
+ANCHOR, AXIS, ZERO = 0, 3, 6  # columns of `Trees.axes`
+MASS, CENTRE, INERTIA, LIFT = 0, 1, 4, 10  # columns of `Trees.inertia`
+STIFFNESS, REST = 0, 1  # columns of `Trees.springs`
+ARMATURE, DAMPING = range(2)  # columns of `Trees.losses`
+ABOVE, OF, SCALAR = range(3)  # columns of `Trees.dofs`
+
+
+@record(I2, A2, A2, I2, A2, A2, I2, A2, A2, A1)
+class Trees(NamedTuple):
+    """Bodies and their joints.
+
+    Attributes
+    ----------
+    bodies : IntArray, shape (n + 1, 5)
+        Parent (n: the ground), the first body of the tree, the first joint and how many there are, and the last
+        velocity that moves the body (-1: none).
+    frames : Array, shape (n, 12)
+        Place and axes (one after the other) in the frame of the parent, where no joint moves the body.
+    inertia : Array, shape (n, 11)
+        Mass, mass centre, inertia about it (xx, yy, zz, xy, xz, yz) in the axes of the body, and which part of its
+        weight something lifts.
+    joints : IntArray, shape (j, 4)
+        Kind, first coordinate, first velocity, body.
+    axes : Array, shape (j, 7)
+        A point of the axis and the axis in the frame of the body, and the coordinate at which the body is not moved.
+    springs : Array, shape (j, 8)
+        Stiffness, and the coordinates at rest.
+    dofs : IntArray, shape (nv, 3)
+        The velocity above on the way to the ground (-1: none), the body, and the coordinate of which this is the rate
+        (-1: of balls and free bodies).
+    losses : Array, shape (nv, 2)
+        Armature and damping.
+    fluid : Array, shape (n + 1, 12)
+        Axes (row by row) and sides of the box that has the inertia of a body; density and viscosity come last.
+    gravity : Array, shape (3,)
+    """
+
+    bodies: IntArray
+    frames: Array
+    inertia: Array
+    joints: IntArray
+    axes: Array
+    springs: Array
+    dofs: IntArray
+    losses: Array
+    fluid: Array
+    gravity: Array
+
+
+@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3, A1, A1)
+class Moving(NamedTuple):
+    """How trees stand and move.
+
+    Attributes
+    ----------
+    x, R : Array, shapes (n + 1, 3) and (n + 1, 3, 3)
+        Frames of the bodies in space.
+    anchor, axis : Array, shape (j, 3)
+        In space.
+    S : Array, shape (nv, 6)
+        Motion at unit velocity.
+    speed : Array, shape (n + 1, 6)
+        Of the bodies.
+    bias : Array, shape (n + 1, 6)
+        Their accelerations as far as they come from velocities alone.
+    inertia, composite : Array, shape (n + 1, 10)
+        Mass, mass times centre, inertia (xx, yy, zz, xy, xz, yz) about the point of the tree: of a body, and of it and
+        all beyond.
+    wrench : Array, shape (n + 1, 6)
+        Work space.
+    turn : Array, shape (2, 3, 3)
+        Work space.
+    spare : Array, shape (nv,)
+        Work space.
+    damped : Array, shape (nv,)
+        The velocities that dampers of joints see, where a step takes the rest of them beside the mass.
+    """
+
+    x: Array
+    R: Array
+    anchor: Array
+    axis: Array
+    S: Array
+    speed: Array
+    bias: Array
+    inertia: Array
+    composite: Array
+    wrench: Array
+    turn: Array
+    spare: Array
+    damped: Array
+
+
+GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9  # columns of `Drives.actuators`
+PULL, LOSS, SLACK_LOW, SLACK_HIGH = range(4)  # columns of `Drives.tendons`
+
+
+@record(I1, I1, A1, A2, A2, A2, A1)
+class Drives(NamedTuple):
+    """What pulls on linear combinations of joint coordinates ("lines"), tendons first, then actuators.
+
+    Attributes
+    ----------
+    start : IntArray, shape (lines + 1,)
+    dof : IntArray, shape (m,)
+        The velocities of line k are dof[start[k] : start[k + 1]], of hinges and sliders all.
+    factor : Array, shape (m,)
+    tendons : Array, shape (t, 4)
+        Stiffness, damping, and the lengths between which they are slack.
+    actuators : Array, shape (u, 10)
+        Gain and bias, each constant, by length and by rate; limits of control and force.
+    effort : Array, shape (nv, 2)
+        Least and largest sum of the forces of actuators along a velocity.
+    control : Array, shape (u,)
+        What the actuators are told.
+    """
+
+    start: IntArray
+    dof: IntArray
+    factor: Array
+    tendons: Array
+    actuators: Array
+    effort: Array
+    control: Array
+
+
+ALONG, RUB, EQUAL, SWING, MEET, FACE = range(6)  # kinds of rows
+WHAT, ONE, OTHER, PART = range(4)  # columns of `Couplings.kinds`
+
+
+@record(I2, A2)
+class Couplings(NamedTuple):
+    """Rows of joints, each one number.
+
+    Attributes
+    ----------
+    kinds : IntArray, shape (r, 4)
+        WHAT and on what it acts. ALONG: limit of a line; RUB: dry friction along a line (or, where that is -1, the
+        velocity OTHER); EQUAL: a line by a polynomial of another (-1: none); SWING: limit of the angle of a ball (a
+        joint); MEET: component PART of the distance of two points; FACE: of the turn of two bodies.
+    numbers : Array, shape (r, 7)
+        Sign and offset; -; zeros and coefficients; the largest angle; two points; a quaternion.
+    """
+
+    kinds: IntArray
+    numbers: Array
+
+
+@record("Trees", "Moving", "Drives", "Couplings")
+class Forest(NamedTuple):
+    """Trees with what drives and couples them, and how they move at one state."""
+
+    trees: Trees
+    moving: Moving
+    drives: Drives
+    couplings: Couplings

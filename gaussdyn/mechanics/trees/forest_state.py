@@ -1,0 +1,102 @@
+"""A forest at one state, for Python: frames and their motion, rows of joints, forces."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._jit import Held
+from ...arrays import Array
+from ..collision.features import Bodies
+from ..rows import Row
+from .forest import Forest
+from .frames import frame_motions, frame_speeds
+from .motion import forest_forces, forest_mass, forest_potential, forest_rows, put_forest
+from .tables import moving_of
+
+
+def held(record: Any) -> Any:
+    """Return a record as kernels take it."""
+    return Held(record)
+
+
+class Frame(NamedTuple):
+    """Place, shape (3,), m, and axes, shape (3, 3), of a body in space."""
+
+    x: Array
+    R: Array
+
+
+@dataclass(frozen=True, eq=False)
+class ForestState:
+    """A forest with work space of its own, so that threads do not meet in it; get one by `at`.
+
+    Attributes
+    ----------
+    forest : Forest
+    q, v : Array
+    """
+
+    forest: Forest
+    q: Array
+    v: Array
+
+    @staticmethod
+    def at(forest: Forest, q: Array, v: Array | None = None, control: Array | None = None) -> ForestState:
+        """Return the forest at a state; `control` stands for zeros where it is None."""
+        drives = forest.drives
+        told = np.zeros(len(drives.control)) if control is None else np.ascontiguousarray(control)
+        own = forest._replace(moving=moving_of(forest.trees), drives=drives._replace(control=told))
+        rates = np.zeros(len(forest.trees.dofs)) if v is None else np.ascontiguousarray(v, dtype=np.float64)
+        return ForestState(own, np.ascontiguousarray(q, dtype=np.float64), rates)
+
+    @cached_property
+    def held(self) -> Any:
+        """The forest as kernels take it."""
+        return Held(self.forest)
+
+    @cached_property
+    def placed(self) -> Forest:
+        """The forest with bodies where they are, moving as they do."""
+        put_forest(self.held, self.q, self.v)
+        return self.forest
+
+    def mass(self) -> Array:
+        """Return M, shape (nv, nv)."""
+        M = np.zeros((len(self.v), len(self.v)))
+        forest_mass(self.held, self.q, M)
+        return M
+
+    def force(self) -> tuple[Array, float]:
+        """Return the generalised force, and the power of what has no potential."""
+        h = np.zeros(len(self.v))
+        return h, float(forest_forces(self.held, self.q, self.v, self.v, h))
+
+    def potential(self) -> float:
+        """Return the energy of gravity and springs."""
+        return float(forest_potential(self.held, self.q, self.v))
+
+    def rows(self, blanks: tuple[Row, ...]) -> list[Row]:
+        """Return the rows of joints, made from rows without values."""
+        numbers, J = np.zeros((len(blanks), 3)), np.zeros((len(blanks), len(self.v)))
+        if blanks:
+            assert self.placed
+            forest_rows(self.held, self.q, self.v, numbers, J)
+        found = zip(blanks, numbers[:, 0].tolist(), numbers, J, strict=True)
+        return [row.but(gap=gap, rate=x[1:2], drift=x[2:3], J=line[None]) for row, gap, x, line in found]
+
+    def bodies(self) -> Bodies:
+        """Return how all bodies move; columns of J and turn are those of velocities, and one for `frame_motions`."""
+        moving, n, nv = self.placed.moving, len(self.forest.trees.inertia), len(self.v)
+        velocity, omega, drift = (np.zeros((n + 1, 3)) for _ in range(3))
+        JX, turn = (np.zeros((n + 1, 3, nv + 1)) for _ in range(2))
+        frame_speeds(self.held, velocity, omega)
+        frame_motions(self.held, drift, JX, turn)
+        return Bodies(moving.x, moving.R, velocity, omega, drift, JX, turn, np.zeros(n + 1, dtype=np.int64))
+
+    def frame(self, body: int) -> Frame:
+        """Return the frame of a body, by number."""
+        return Frame(self.placed.moving.x[body], self.placed.moving.R[body])

@@ -1,0 +1,59 @@
+"""How the frames of all bodies of a forest move, compiled, as rows of contacts take it."""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import A1, A2, A3, kernel
+from ...arrays import Array
+from ..collision.feature_kinematics import along, cross3, dot3, triple3
+from .dynamics import point_velocity
+from .forest import ABOVE, LAST, ROOT, Forest, Moving, Trees
+from .kinematics import put3
+from .row_kernels import point_drift
+
+
+@kernel(f"void(Forest, {A2}, {A2})", borrows=True)
+def frame_speeds(forest: Forest, velocity: Array, omega: Array) -> None:
+    """Put the velocities of the origins of all frames, and their angular velocities, shape (n + 1, 3)."""
+    trees, moving = forest.trees, forest.moving
+    for b in range(len(velocity)):
+        put3(velocity[b], point_velocity(trees, moving, b, triple3(moving.x[b])))
+        put3(omega[b], triple3(moving.speed[b, 0:3]))
+
+
+@kernel(f"void(Forest, {A2}, {A3}, {A3})", borrows=True)
+def frame_motions(forest: Forest, drift: Array, JX: Array, turn: Array) -> None:
+    """Put how origins and frames move at unit velocities, and what they accelerate without acceleration.
+
+    Parameters
+    ----------
+    drift : Array, shape (n + 1, 3)
+        Of the origins.
+    JX, turn : Array, shape (n + 1, 3, nv + 1)
+        Zeros on entry; the last column takes the angular accelerations that come from velocities alone.
+    """
+    trees, moving = forest.trees, forest.moving
+    nv = len(trees.dofs)
+    for b in range(len(drift)):
+        x = triple3(moving.x[b])
+        put3(drift[b], point_drift(trees, moving, b, x))
+        r, k = along(x, -1.0, triple3(moving.x[trees.bodies[b, ROOT]])), trees.bodies[b, LAST]
+        for i in range(3):
+            turn[b, i, nv] = moving.bias[b, i]
+        while k >= 0:
+            w = triple3(moving.S[k, 0:3])
+            going = along(triple3(moving.S[k, 3:6]), 1.0, cross3(w, r))
+            for i in range(3):
+                turn[b, i, k], JX[b, i, k] = w[i], going[i]
+            k = trees.dofs[k, ABOVE]
+
+
+@kernel(f"float64(Trees, Moving, {A1})", borrows=True)
+def fastest_point(trees: Trees, moving: Moving, radius: Array) -> float:
+    """Return the largest speed of a point of any body, in balls about the origins of their frames that hold them."""
+    most = 0.0
+    for b in range(len(radius)):
+        u, w = point_velocity(trees, moving, b, triple3(moving.x[b])), triple3(moving.speed[b, 0:3])
+        most = max(most, math.sqrt(dot3(u, u)) + radius[b] * math.sqrt(dot3(w, w)))
+    return most

@@ -1,0 +1,229 @@
+"""Where the bodies of trees are and how they move, compiled."""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import A1, A2, I1, kernel
+from ...arrays import Array, IntArray
+from ..collision.feature_kinematics import V3, Vector, along, cross3, triple3, turned
+from .forest import (
+    ANCHOR,
+    AXIS,
+    BALL,
+    CENTRE,
+    FIRST,
+    FREE,
+    HINGE,
+    INERTIA,
+    JOINTS,
+    KIND,
+    MASS,
+    PARENT,
+    ROOT,
+    SLIDE,
+    ZERO,
+    Moving,
+    Q,
+    Trees,
+    V,
+)
+
+
+@kernel(f"void({A2}, {A2}, {A2})", borrows=True)
+def times(A: Array, B: Array, out: Array) -> None:
+    """Put the product of two matrices of three rows; `out` is another one."""
+    for i in range(3):
+        for k in range(3):
+            out[i, k] = A[i, 0] * B[0, k] + A[i, 1] * B[1, k] + A[i, 2] * B[2, k]
+
+
+@kernel(f"{V3}({A2}, {V3})", borrows=True)
+def turned_by(R: Array, x: Vector) -> Vector:
+    """Return R x."""
+    return (
+        R[0, 0] * x[0] + R[0, 1] * x[1] + R[0, 2] * x[2],
+        R[1, 0] * x[0] + R[1, 1] * x[1] + R[1, 2] * x[2],
+        R[2, 0] * x[0] + R[2, 1] * x[1] + R[2, 2] * x[2],
+    )
+
+
+@kernel(f"void({V3}, float64, {A2})", borrows=True)
+def turn_about(axis: Vector, angle: float, out: Array) -> None:
+    """Put the rotation about a unit axis (Rodrigues)."""
+    c, s = math.cos(angle), math.sin(angle)
+    x, y, z = axis
+    k = 2.0 * math.sin(0.5 * angle) ** 2  # 1 - c, without cancellation
+    out[0, 0], out[0, 1], out[0, 2] = c + k * x * x, k * x * y - s * z, k * x * z + s * y
+    out[1, 0], out[1, 1], out[1, 2] = k * x * y + s * z, c + k * y * y, k * y * z - s * x
+    out[2, 0], out[2, 1], out[2, 2] = k * x * z - s * y, k * y * z + s * x, c + k * z * z
+
+
+@kernel(f"void({A1}, int64, {A2})", borrows=True)
+def turn_of(q: Array, i: int, out: Array) -> None:
+    """Put the rotation of the quaternion that begins at q[i], of any length but 0."""
+    w, a, b, c = q[i], q[i + 1], q[i + 2], q[i + 3]
+    s = 2.0 / (w * w + a * a + b * b + c * c)
+    out[0, 0], out[0, 1], out[0, 2] = 1.0 - s * (b * b + c * c), s * (a * b - w * c), s * (a * c + w * b)
+    out[1, 0], out[1, 1], out[1, 2] = s * (a * b + w * c), 1.0 - s * (a * a + c * c), s * (b * c - w * a)
+    out[2, 0], out[2, 1], out[2, 2] = s * (a * c - w * b), s * (b * c + w * a), 1.0 - s * (a * a + b * b)
+
+
+@kernel(f"void({A1}, {V3})", borrows=True)
+def put3(out: Array, value: Vector) -> None:
+    """Put three numbers."""
+    out[0], out[1], out[2] = value
+
+
+@kernel(f"void(Trees, Moving, {A1}, int64, int64)", borrows=True)
+def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> None:
+    """Move body b, which stands where the joints before have put it, by joint j."""
+    kind, at, own, turn = trees.joints[j, KIND], trees.joints[j, Q], trees.axes[j], moving.turn[0]
+    x, R = moving.x[b], moving.R[b]
+    if kind == FREE:
+        put3(x, triple3(q[at : at + 3]))
+        turn_of(q, at + 3, R)
+        return
+    put3(moving.axis[j], turned(R, own, AXIS))
+    put3(moving.anchor[j], along(triple3(x), 1.0, turned(R, own, ANCHOR)))
+    if kind == SLIDE:
+        put3(x, along(triple3(x), q[at] - own[ZERO], triple3(moving.axis[j])))
+        return
+    if kind == HINGE:
+        turn_about((own[AXIS], own[AXIS + 1], own[AXIS + 2]), q[at] - own[ZERO], turn)
+    else:
+        turn_of(q, at, turn)
+    times(R, turn, moving.turn[1])
+    for i in range(3):
+        for k in range(3):
+            R[i, k] = moving.turn[1, i, k]
+    put3(x, along(triple3(moving.anchor[j]), -1.0, turned(R, own, ANCHOR)))
+
+
+@kernel("void(Trees, Moving, int64)", borrows=True)
+def place_inertia(trees: Trees, moving: Moving, b: int) -> None:
+    """Put mass, mass times centre and inertia of a body about the point of its tree."""
+    own, R, out = trees.inertia[b], moving.R[b], moving.inertia[b]
+    c = along(triple3(moving.x[b]), -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
+    c = along(c, 1.0, turned(R, own, CENTRE))
+    m, k = own[MASS], INERTIA
+    out[0], out[1], out[2], out[3] = m, m * c[0], m * c[1], m * c[2]
+    for i in range(3):  # rows of R I R^T
+        x, y, z = R[i, 0], R[i, 1], R[i, 2]
+        a0, a1 = x * own[k] + y * own[k + 3] + z * own[k + 4], x * own[k + 3] + y * own[k + 1] + z * own[k + 5]
+        a2 = x * own[k + 4] + y * own[k + 5] + z * own[k + 2]
+        out[4 + i] = a0 * x + a1 * y + a2 * z + m * (c[0] * c[0] + c[1] * c[1] + c[2] * c[2] - c[i] * c[i])
+        for l in range(i):
+            out[6 + i + l] = a0 * R[l, 0] + a1 * R[l, 1] + a2 * R[l, 2] - m * c[i] * c[l]
+
+
+@kernel(f"void({A1}, {V3}, {V3})", borrows=True)
+def put_turning(out: Array, axis: Vector, arm: Vector) -> None:
+    """Put the motion of turning about an axis; `arm` leads from it to the point of the tree."""
+    put3(out[0:3], axis)
+    put3(out[3:6], cross3(axis, arm))
+
+
+@kernel("void(Trees, Moving, int64)", borrows=True)
+def put_motions(trees: Trees, moving: Moving, b: int) -> None:
+    """Put the motions that the joints of a body leave free."""
+    origin, R = triple3(moving.x[trees.bodies[b, ROOT]]), moving.R[b]
+    for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
+        kind, d, S = trees.joints[j, KIND], trees.joints[j, V], moving.S
+        if kind == SLIDE:
+            put3(S[d, 0:3], (0.0, 0.0, 0.0))
+            put3(S[d, 3:6], triple3(moving.axis[j]))
+        elif kind == HINGE:
+            put_turning(S[d], triple3(moving.axis[j]), along(origin, -1.0, triple3(moving.anchor[j])))
+        else:
+            centre = triple3(moving.x[b]) if kind == FREE else triple3(moving.anchor[j])
+            if kind == FREE:
+                for k in range(3):
+                    for i in range(6):
+                        S[d + k, i] = 1.0 if i == 3 + k else 0.0
+                d += 3
+            for k in range(3):
+                put_turning(S[d + k], (R[0, k], R[1, k], R[2, k]), along(origin, -1.0, centre))
+
+
+@kernel(f"void(Trees, Moving, {A1})", borrows=True)
+def place_bodies(trees: Trees, moving: Moving, q: Array) -> None:
+    """Put the frames, inertias and free motions of all bodies at q."""
+    for b in range(len(trees.inertia)):
+        p, frame = trees.bodies[b, PARENT], trees.frames[b]
+        put3(moving.x[b], along(triple3(moving.x[p]), 1.0, turned(moving.R[p], frame, 0)))
+        for k in range(3):
+            column = turned(moving.R[p], frame, 3 + 3 * k)
+            moving.R[b, 0, k], moving.R[b, 1, k], moving.R[b, 2, k] = column
+        for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
+            joint_moves(trees, moving, q, b, j)
+        place_inertia(trees, moving, b)
+        put_motions(trees, moving, b)
+
+
+@kernel(f"void({A1}, {A1}, float64, {A1})", borrows=True)
+def add_crossed(v: Array, s: Array, scale: float, out: Array) -> None:
+    """Add scale v x s, the rate of a motion s that moves along with v."""
+    w, u, a, b = triple3(v[0:3]), triple3(v[3:6]), triple3(s[0:3]), triple3(s[3:6])
+    turning, going = cross3(w, a), along(cross3(w, b), 1.0, cross3(u, a))
+    for i in range(3):
+        out[i] += scale * turning[i]
+        out[3 + i] += scale * going[i]
+
+
+@kernel(f"void(Trees, Moving, {A1}, int64, int64)", borrows=True)
+def joint_speeds(trees: Trees, moving: Moving, v: Array, b: int, j: int) -> None:
+    """Add what a joint gives to speed and bias of a body."""
+    kind, d, speed, bias = trees.joints[j, KIND], trees.joints[j, V], moving.speed[b], moving.bias[b]
+    if kind == FREE:  # its places are coordinates in space: their motions do not change
+        for k in range(3):
+            speed[3 + k] += v[d + k]
+        d += 3
+    size = 3 if kind in (FREE, BALL) else 1
+    for k in range(d, d + size):
+        add_crossed(speed, moving.S[k], v[k], bias)
+    for k in range(d, d + size):
+        for i in range(6):
+            speed[i] += v[k] * moving.S[k, i]
+
+
+@kernel(f"void(Trees, Moving, {A1})", borrows=True)
+def put_speeds(trees: Trees, moving: Moving, v: Array) -> None:
+    """Put speeds and biases of all bodies, which `place_bodies` has placed."""
+    for b in range(len(trees.inertia)):
+        p = trees.bodies[b, PARENT]
+        for i in range(6):
+            moving.speed[b, i], moving.bias[b, i] = moving.speed[p, i], moving.bias[p, i]
+        for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
+            joint_speeds(trees, moving, v, b, j)
+
+
+@kernel(f"void({I1}, {A1}, {A1}, float64, {A1})", borrows=True)
+def move_joint(joint: IntArray, q: Array, v: Array, dt: float, moved: Array) -> None:
+    """Put the coordinates of one joint after dt at constant v; what rests keeps its bits."""
+    kind, i, d = joint[KIND], joint[Q], joint[V]
+    if kind in (HINGE, SLIDE):
+        moved[i] = q[i] + dt * v[d]
+        return
+    if kind == FREE:
+        for k in range(3):
+            moved[i + k] = q[i + k] + dt * v[d + k]
+        i, d = i + 3, d + 3
+    x, y, z = 0.5 * dt * v[d], 0.5 * dt * v[d + 1], 0.5 * dt * v[d + 2]
+    w, a, b, c, s = q[i], q[i + 1], q[i + 2], q[i + 3], 1.0
+    if x != 0.0 or y != 0.0 or z != 0.0:
+        w, a, b, c = (
+            w - a * x - b * y - c * z,
+            a + w * x + b * z - c * y,
+            b + w * y + c * x - a * z,
+            c + w * z + a * y - b * x,
+        )
+        s = math.sqrt(w * w + a * a + b * b + c * c)
+    moved[i], moved[i + 1], moved[i + 2], moved[i + 3] = w / s, a / s, b / s, c / s
+
+
+@kernel(f"void(Trees, {A1}, {A1}, float64, {A1})", borrows=True)
+def move_trees(trees: Trees, q: Array, v: Array, dt: float, moved: Array) -> None:
+    """Put the coordinates after dt at constant v, quaternions by Cayley's map, as `SpatialSystem.move` does."""
+    for j in range(len(trees.joints)):
+        move_joint(trees.joints[j], q, v, dt, moved)

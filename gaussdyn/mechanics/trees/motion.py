@@ -1,0 +1,79 @@
+"""What a forest says of itself at one state, compiled: mass, forces, energy, rows of joints."""
+
+from __future__ import annotations
+
+from ..._jit import A1, A2, kernel
+from ...arrays import Array
+from ..collision.feature_kinematics import along, dot3, triple3, turned
+from .dynamics import mass_matrix, take_bias
+from .forces import (
+    actuator_forces,
+    fluid_forces,
+    joint_dampers,
+    joint_springs,
+    lift_weights,
+    tendon_forces,
+)
+from .forest import CENTRE, LIFT, MASS, Forest
+from .kinematics import place_bodies, put_speeds
+from .row_kernels import coupling_row
+
+
+@kernel(f"void(Forest, {A1}, {A1})", borrows=True)
+def put_forest(forest: Forest, q: Array, v: Array) -> None:
+    """Put how all bodies stand and move."""
+    place_bodies(forest.trees, forest.moving, q)
+    put_speeds(forest.trees, forest.moving, v)
+
+
+@kernel(f"void(Forest, {A1}, {A2})", borrows=True)
+def forest_mass(forest: Forest, q: Array, M: Array) -> None:
+    """Put M."""
+    place_bodies(forest.trees, forest.moving, q)
+    mass_matrix(forest.trees, forest.moving, M)
+
+
+@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True)
+def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
+    """Add what is neither motion nor actuators; return the power of what has no potential.
+
+    `damped` are the velocities that dampers of joints see.
+    """
+    trees, moving = forest.trees, forest.moving
+    joint_springs(trees, q, h)
+    power = joint_dampers(trees, damped, h) + tendon_forces(trees, forest.drives, q, v, h)[1]
+    lift_weights(trees, moving, h)
+    return power + fluid_forces(trees, moving, h)
+
+
+@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True)
+def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
+    """Put the generalised force at a state; return the power of what has no potential, W.
+
+    `damped` are the velocities that dampers of joints see: v, unless a step has the rest of them beside the mass.
+    """
+    put_forest(forest, q, v)
+    take_bias(forest.trees, forest.moving, h)
+    power = passive_forces(forest, q, v, damped, h)
+    return power + actuator_forces(forest.trees, forest.drives, q, v, forest.moving.spare, h)
+
+
+@kernel(f"float64(Forest, {A1}, {A1})", borrows=True)
+def forest_potential(forest: Forest, q: Array, rest: Array) -> float:
+    """Return the energy of gravity and springs, J; `rest` are velocities of zero."""
+    trees, moving = forest.trees, forest.moving
+    spare = moving.spare
+    place_bodies(trees, moving, q)
+    energy = joint_springs(trees, q, spare) + tendon_forces(trees, forest.drives, q, rest, spare)[0]
+    for b in range(len(trees.inertia)):
+        own = trees.inertia[b]
+        centre = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], own, CENTRE))
+        energy -= own[MASS] * (1.0 - own[LIFT]) * dot3(centre, triple3(trees.gravity))
+    return energy
+
+
+@kernel(f"void(Forest, {A1}, {A1}, {A2}, {A2})", borrows=True)
+def forest_rows(forest: Forest, q: Array, v: Array, numbers: Array, J: Array) -> None:
+    """Put gap, rate and drift of the rows of joints, shape (r, 3), and J, where `put_forest` has put the bodies."""
+    for k in range(len(numbers)):
+        numbers[k, 0], numbers[k, 1], numbers[k, 2] = coupling_row(forest, q, v, k, J[k])

@@ -1,0 +1,154 @@
+"""Limits, dry friction, gears and closed loops of trees as rows, compiled.
+
+Every row comes as (gap, rate, drift), its second rate being J a + drift.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import A1, A2, kernel
+from ...arrays import Array
+from ..collision.feature_kinematics import V3, Vector, along, cross3, dot3, triple3, turned
+from .dynamics import add_push, point_velocity
+from .forces import ZERO3, length_and_rate, pull_line, turn_between
+from .forest import (
+    ALONG,
+    EQUAL,
+    FACE,
+    MEET,
+    ONE,
+    OTHER,
+    PART,
+    ROOT,
+    RUB,
+    SWING,
+    WHAT,
+    Couplings,
+    Drives,
+    Forest,
+    Moving,
+    Q,
+    Trees,
+    V,
+)
+from .kinematics import turn_of, turned_by
+
+STRAIGHT = 1e-12  # rad; below, the direction of the turn of a ball means nothing
+
+
+@kernel(f"{V3}({A1}, float64)", borrows=True)
+def polynomial(c: Array, x: float) -> Vector:
+    """Return c0 + c1 x + .. + c4 x^4 and its two derivatives."""
+    value = slope = bend = 0.0
+    for k in range(4, -1, -1):
+        value, slope, bend = value * x + c[k], slope * x + value, bend * x + 2.0 * slope
+    return value, slope, bend
+
+
+@kernel(f"{V3}(Trees, Drives, Couplings, {A1}, {A1}, int64, {A1})", borrows=True)
+def line_row(trees: Trees, drives: Drives, couplings: Couplings, q: Array, v: Array, k: int, J: Array) -> Vector:
+    """Add J of a row along lines; return gap, rate and drift."""
+    what, one, other = couplings.kinds[k, WHAT], couplings.kinds[k, ONE], couplings.kinds[k, OTHER]
+    numbers = couplings.numbers[k]
+    if what == RUB and one < 0:
+        J[other] += 1.0
+        return 0.0, v[other], 0.0
+    length, rate = length_and_rate(trees, drives, q, v, one)
+    if what == EQUAL:
+        pull_line(drives, one, 1.0, J)
+        y, speed = numbers[1], 0.0
+        if other >= 0:
+            y, speed = length_and_rate(trees, drives, q, v, other)
+        value, slope, bend = polynomial(numbers[2:7], y - numbers[1])
+        if other >= 0:
+            pull_line(drives, other, -slope, J)
+        return length - numbers[0] - value, rate - slope * speed, -bend * speed * speed
+    sign = numbers[0] if what == ALONG else 1.0
+    pull_line(drives, one, sign, J)
+    return (sign * length - numbers[1] if what == ALONG else 0.0), sign * rate, 0.0
+
+
+@kernel(f"{V3}(Trees, Couplings, {A1}, {A1}, int64, {A1})", borrows=True)
+def swing_row(trees: Trees, couplings: Couplings, q: Array, v: Array, k: int, J: Array) -> Vector:
+    """Add J of the limit of a ball's angle; return gap, rate and drift."""
+    j = couplings.kinds[k, ONE]
+    d, most = trees.joints[j, V], couplings.numbers[k, 0]
+    turn = turn_between(q, trees.joints[j, Q], couplings.numbers[k], 1)
+    angle = math.sqrt(dot3(turn, turn))
+    if angle < STRAIGHT:
+        return most - angle, 0.0, 0.0
+    omega, rate = triple3(v[d : d + 3]), dot3(turn, triple3(v[d : d + 3])) / angle
+    for i in range(3):
+        J[d + i] -= turn[i] / angle
+    return most - angle, -rate, -0.5 / math.tan(0.5 * angle) * (dot3(omega, omega) - rate * rate)
+
+
+@kernel(f"{V3}(Trees, Moving, int64, {V3})", borrows=True)
+def point_drift(trees: Trees, moving: Moving, b: int, point: Vector) -> Vector:
+    """Return the acceleration of the material of body b at a point, as far as it comes from velocities alone."""
+    r, speed, bias = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]])), moving.speed[b], moving.bias[b]
+    w = triple3(speed[0:3])
+    u = along(triple3(speed[3:6]), 1.0, cross3(w, r))
+    return along(along(triple3(bias[3:6]), 1.0, cross3(triple3(bias[0:3]), r)), 1.0, cross3(w, u))
+
+
+@kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)
+def meet_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Array) -> Vector:
+    """Add J of a component of the distance of two points; return gap, rate and drift."""
+    a, b, i = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, PART]
+    axis = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+    at_a = along(triple3(moving.x[a]), 1.0, turned(moving.R[a], couplings.numbers[k], 0))
+    at_b = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], couplings.numbers[k], 3))
+    add_push(trees, moving, a, at_a, axis, ZERO3, 1.0, J)
+    add_push(trees, moving, b, at_b, axis, ZERO3, -1.0, J)
+    rate = point_velocity(trees, moving, a, at_a)[i] - point_velocity(trees, moving, b, at_b)[i]
+    return at_a[i] - at_b[i], rate, point_drift(trees, moving, a, at_a)[i] - point_drift(trees, moving, b, at_b)[i]
+
+
+@kernel(f"{V3}({A2}, {A2}, {A2}, {A2})", borrows=True)
+def half_turn(RA: Array, RB: Array, T: Array, D: Array) -> Vector:
+    """Put D = RB^T RA T^T; return the vector part of its quaternion."""
+    for i in range(3):
+        for k in range(3):
+            D[i, k] = 0.0
+            for j in range(3):
+                for l in range(3):
+                    D[i, k] += RB[j, i] * RA[j, l] * T[k, l]
+    w = 0.5 * math.sqrt(max(1.0 + D[0, 0] + D[1, 1] + D[2, 2], 1e-300))
+    c = 0.25 / w
+    return c * (D[2, 1] - D[1, 2]), c * (D[0, 2] - D[2, 0]), c * (D[1, 0] - D[0, 1])
+
+
+@kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)
+def face_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Array) -> Vector:
+    """Add J of twice a component of the quaternion by which a turn is off; return gap, rate and drift."""
+    a, b, i = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, PART]
+    turn_of(couplings.numbers[k], 0, moving.turn[0])
+    u = half_turn(moving.R[a], moving.R[b], moving.turn[0], moving.turn[1])
+    w = math.sqrt(max(1.0 - dot3(u, u), 0.0))
+    axis = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+    g = along(cross3(u, axis), w, axis)
+    n = turned_by(moving.R[b], g)
+    add_push(trees, moving, a, triple3(moving.x[a]), ZERO3, n, 1.0, J)
+    add_push(trees, moving, b, triple3(moving.x[b]), ZERO3, n, -1.0, J)
+    wa, wb = triple3(moving.speed[a, 0:3]), triple3(moving.speed[b, 0:3])
+    spin = along(wa, -1.0, wb)
+    gain = along(along(triple3(moving.bias[a, 0:3]), -1.0, triple3(moving.bias[b, 0:3])), -1.0, cross3(wb, spin))
+    return 2.0 * u[i], dot3(n, spin), dot3(n, gain) - 0.5 * dot3(spin, spin) * u[i]
+
+
+@kernel(f"{V3}(Forest, {A1}, {A1}, int64, {A1})", borrows=True)
+def coupling_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector:
+    """Put J of row k at (q, v), where the bodies have been put; return gap, rate and drift."""
+    trees, moving, couplings = forest.trees, forest.moving, forest.couplings
+    for j in range(len(J)):
+        J[j] = 0.0
+    what = couplings.kinds[k, WHAT]
+    if what == SWING:
+        return swing_row(trees, couplings, q, v, k, J)
+    if what == MEET:
+        return meet_row(trees, moving, couplings, k, J)
+    if what == FACE:
+        return face_row(trees, moving, couplings, k, J)
+    return line_row(trees, forest.drives, couplings, q, v, k, J)

@@ -1,0 +1,276 @@
+"""From bodies, couplings and actuators to the tables of the kernels, and back from names to their places there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, IntArray
+from ...errors import InputError
+from ...linalg.rotations import matrix_of
+from ..collision.shapes import Triple
+from ..names import GROUND, nearest
+from ..rows import Kind
+from .bodies import MOTIONS, TreeBody, TreeJoint
+from .forest import ALONG, EQUAL, FACE, MEET, RUB, SWING, Couplings, Drives, Forest, Moving, Trees
+from .parts import Actuator, Fluid, JointEquality, Part, Tendon
+
+Line = tuple[str, dict[int, float]]  # name, and factors by velocity
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowName:
+    """One row of the joints: its id, kind as in `Row`, and the largest force of dry friction."""
+
+    id: str
+    kind: Kind
+    cap: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Where bodies, joints and lines stand in the tables, by name.
+
+    Attributes
+    ----------
+    bodies : dict of str to int
+        The ground has the last number.
+    joints : dict of str to tuple
+        The joint, its number, its first coordinate and its first velocity.
+    lines : dict of str to int
+        Of tendons and of hinges and sliders.
+    """
+
+    bodies: dict[str, int]
+    joints: dict[str, tuple[TreeJoint, int, int, int]]
+    lines: dict[str, int]
+
+    def body(self, what: str, name: str) -> int:
+        """Return the number of a body."""
+        if name not in self.bodies:
+            raise InputError(what, repr(name), *nearest(name, self.bodies))
+        return self.bodies[name]
+
+    def line(self, what: str, name: str) -> int:
+        """Return the number of the line of a joint or tendon."""
+        if name not in self.lines:
+            raise InputError(what, repr(name), *nearest(name, self.lines))
+        return self.lines[name]
+
+
+def places_of(bodies: Sequence[TreeBody], parts: Sequence[Part], actuators: Sequence[Actuator]) -> Places:
+    """Return where everything stands.
+
+    Raises
+    ------
+    InputError
+        Names used twice, a parent that does not come before.
+    """
+    numbers: dict[str, int] = {}
+    joints: dict[str, tuple[TreeJoint, int, int, int]] = {}
+    q = v = 0
+    for body in bodies:
+        if body.name in numbers:
+            raise InputError("bodies", f"two called {body.name!r}", "different names")
+        if body.parent != GROUND and body.parent not in numbers:
+            mend = "Bodies come after their parents. " + nearest(body.parent, numbers)[1]
+            raise InputError(f"parent of {body.name}", repr(body.parent), "ground or a body before it", mend)
+        numbers[body.name] = len(numbers)
+        for joint in body.joints:
+            if joint.name in joints:
+                raise InputError("joints", f"two called {joint.name!r}", "different names")
+            joints[joint.name] = joint, len(joints), q, v
+            q, v = q + joint.coordinates, v + joint.velocities
+    numbers[GROUND] = len(numbers)
+    tendons = [part.name for part in parts if isinstance(part, Tendon)]
+    scalars = [name for name, (joint, *_) in joints.items() if joint.velocities == 1]
+    lines = dict(zip(tendons, range(len(tendons)), strict=True))
+    first = len(tendons) + len(actuators)
+    lines |= {name: first + k for k, name in enumerate(scalars) if name not in lines}
+    return Places(numbers, joints, lines)
+
+
+def forest_of(
+    bodies: Sequence[TreeBody], parts: Sequence[Part], actuators: Sequence[Actuator], gravity: Triple, fluid: Fluid
+) -> tuple[Forest, Places, list[RowName]]:  # fmt: skip
+    """Return the tables, where everything stands in them, and the names of the rows, in the order of ids."""
+    places = places_of(bodies, parts, actuators)
+    trees = _trees(bodies, places, gravity, fluid)
+    rows = sorted(_rows(places, parts), key=lambda row: row[0].id)
+    kinds = np.array([kind for _, kind, _ in rows], dtype=np.int64).reshape(len(rows), 4)
+    numbers = np.array([[*x, *(0.0,) * (7 - len(x))] for _, _, x in rows]).reshape(len(rows), 7)
+    forest = Forest(trees, moving_of(trees), _drives(places, parts, actuators), Couplings(kinds, numbers))
+    return forest, places, [row for row, _, _ in rows]
+
+
+def together(bodies: Sequence[TreeBody], fixed: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """Return the pairs of bodies, or bodies and obstacles, that do not touch by themselves, their names sorted.
+
+    Bodies without joints are one with their parent. What is one does not touch, nor does it touch what it hangs on;
+    but what hangs on the ground may touch its obstacles.
+    """
+    base: dict[str, str] = {GROUND: GROUND}  # body -> the one that it is a part of
+    above: dict[str, str] = {}
+    for body in bodies:
+        base[body.name] = body.name if body.joints else base[body.parent]
+        above[body.name] = base[body.parent]
+    off = {(body.name, name) for body in bodies if base[body.name] == GROUND for name in fixed}
+    for one in bodies:
+        for other in bodies:
+            a, b = base[one.name], base[other.name]
+            if one.name < other.name and (a == b or above.get(a) == b != GROUND or above.get(b) == a != GROUND):
+                off.add((one.name, other.name))
+    return frozenset((min(pair), max(pair)) for pair in off)
+
+
+def moving_of(trees: Trees) -> Moving:
+    """Return work space for one state; the ground stands still."""
+    n, j, nv = len(trees.inertia), len(trees.joints), len(trees.dofs)
+    made = Moving(
+        np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 3)), np.zeros((j, 3)), np.zeros((j, 3)), np.zeros((nv, 6)),
+        np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 10)), np.zeros((n + 1, 10)),
+        np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(nv), np.zeros(nv),
+    )  # fmt: skip
+    made.R[n] = np.eye(3)
+    return made
+
+
+def _trees(bodies: Sequence[TreeBody], places: Places, gravity: Triple, fluid: Fluid) -> Trees:
+    n, joints = len(bodies), [joint for joint, *_ in places.joints.values()]
+    table, frames, inertia = np.zeros((n + 1, 5), dtype=np.int64), np.zeros((n, 12)), np.zeros((n, 11))
+    box, dofs = np.zeros((n + 1, 12)), []
+    table[n] = n, n, 0, 0, -1
+    count = 0
+    for b, body in enumerate(bodies):
+        p = places.bodies[body.parent]
+        table[b] = p, b if p == n else table[p, 1], count, len(body.joints), table[p, 4]
+        frames[b] = *body.at, *matrix_of(body.turn).T.ravel()
+        J = np.array(body.inertia)
+        inertia[b] = body.mass, *body.centre, J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2], body.lift
+        box[b] = _box(body.mass, J)
+        for joint in body.joints:
+            q, scalar = places.joints[joint.name][2], joint.velocities == 1
+            for _ in range(joint.velocities):
+                dofs.append((table[b, 4], b, q if scalar else -1))
+                table[b, 4] = len(dofs) - 1
+        count += len(body.joints)
+    box[n, :2] = fluid.density, fluid.viscosity
+    entries = [(MOTIONS.index(joint.motion), q, v, _owner(table, k)) for joint, k, q, v in places.joints.values()]
+    losses = [(joint.armature, joint.damping) for joint in joints for _ in range(joint.velocities)]
+    springs = [[joint.stiffness, *joint.rest, *(0.0,) * (7 - joint.coordinates)] for joint in joints]
+    return Trees(
+        table, frames, inertia, _whole(entries, 4), _real([(*x.at, *x.axis, x.zero) for x in joints], 7),
+        _real(springs, 8), _whole(dofs, 3), _real(losses, 2), box, np.array(gravity),
+    )  # fmt: skip
+
+
+def _owner(table: IntArray, joint: int) -> int:
+    """Return the body of a joint."""
+    return int(np.flatnonzero((table[:-1, 2] <= joint) & (joint < table[:-1, 2] + table[:-1, 3]))[0])
+
+
+def _box(mass: float, J: Array) -> Array:
+    """Return axes and sides of the box that has an inertia; zeros for a body without mass."""
+    if not mass > 0.0:
+        return np.zeros(12)
+    moments, R = np.linalg.eigh(J)
+    if np.array_equal(J, np.diag(np.diag(J))):
+        moments, R = np.diag(J), np.eye(3)
+    sides = np.sqrt(np.maximum(moments.sum() - 2.0 * moments, 1e-15) / mass * 6.0)
+    return np.concatenate([R.ravel(), sides])
+
+
+def _drives(places: Places, parts: Sequence[Part], actuators: Sequence[Actuator]) -> Drives:
+    tendons = [part for part in parts if isinstance(part, Tendon)]
+    pulling: list[Any] = [*tendons, *actuators]
+    lines = [_factors(places, part.name, part.factors) for part in pulling]
+    lines += [{v: 1.0} for joint, _, _, v in places.joints.values() if joint.velocities == 1]
+    start = np.cumsum([0, *map(len, lines)])
+    dof = np.array([d for line in lines for d in line], dtype=np.int64)
+    factor = np.array([x for line in lines for x in line.values()], dtype=np.float64)
+    limits = [(one.control_low, one.control_high, one.force_low, one.force_high) for one in actuators]
+    acting = [(*one.gain, *one.bias, *own) for one, own in zip(actuators, limits, strict=True)]
+    joints = [joint for joint, *_ in places.joints.values()]
+    effort = [(joint.effort_low, joint.effort_high) for joint in joints for _ in range(joint.velocities)]
+    springs = [(one.stiffness, one.damping, *one.slack) for one in tendons]
+    return Drives(
+        start, dof, factor, _real(springs, 4), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators))
+    )  # fmt: skip
+
+
+def _factors(places: Places, name: str, factors: Any) -> dict[int, float]:
+    """Return factors by velocity."""
+    found: dict[int, float] = {}
+    known = [name for name, (one, *_) in places.joints.items() if one.velocities == 1]
+    for joint, factor in factors:
+        if joint not in known:
+            raise InputError(f"joint of {name}", repr(joint), *nearest(joint, known))
+        v = places.joints[joint][3]
+        found[v] = found.get(v, 0.0) + factor
+    return found
+
+
+Entry = tuple[RowName, tuple[int, int, int, int], Sequence[float]]
+
+
+def _rows(places: Places, parts: Sequence[Part]) -> list[Entry]:
+    """Return name, kind and numbers of all rows."""
+    found: list[Entry] = []
+    for joint, number, _, v in places.joints.values():
+        if joint.motion == "ball" and joint.limited:
+            row = RowName(f"{joint.name}:high", "unilateral")
+            found.append((row, (SWING, number, 0, 0), (joint.high, *joint.start)))
+        elif joint.limited:
+            found += _limits(joint.name, joint.low, joint.high, places.lines[joint.name])
+        for k in range(joint.velocities if joint.friction > 0.0 else 0):
+            id = f"{joint.name}:friction" + (str(k) if joint.velocities > 1 else "")
+            found.append((RowName(id, "dry", joint.friction), (RUB, -1, v + k, 0), ()))
+    for part in parts:
+        found += _of_part(places, part)
+    return found
+
+
+def _of_part(places: Places, part: Part) -> list[Entry]:
+    """Return the rows of a tendon, an equality or a closure."""
+    if isinstance(part, Tendon):
+        line = places.lines[part.name]
+        rows = _limits(part.name, part.low, part.high, line)
+        rubs: list[Entry] = [(RowName(f"{part.name}:friction", "dry", part.friction), (RUB, line, 0, 0), ())]
+        return rows + (rubs if part.friction > 0.0 else [])
+    if isinstance(part, JointEquality):
+        one = places.line(f"joint of {part.name}", part.one)
+        other = places.line(f"other joint of {part.name}", part.other) if part.other else -1
+        numbers = (*part.zeros, *part.coefficients)
+        return [(RowName(part.name, "bilateral"), (EQUAL, one, other, 0), numbers)]
+    a, b = (places.body(f"body of {part.name}", name) for name in (part.a, part.b))
+    points = (*part.at_a, *part.at_b)
+    found: list[Entry] = [
+        (RowName(f"{part.name}:{axis}", "bilateral"), (MEET, a, b, k), points) for k, axis in enumerate("xyz")
+    ]
+    turns = () if part.turn is None else part.turn
+    found += [
+        (RowName(f"{part.name}:turn_{axis}", "bilateral"), (FACE, a, b, k), turns)
+        for k, axis in enumerate("xyz" if turns else "")
+    ]
+    return found
+
+
+def _limits(name: str, low: float, high: float, line: int) -> list[Entry]:
+    stops = (("high", high, -1.0), ("low", low, 1.0))
+    return [
+        (RowName(f"{name}:{side}", "unilateral"), (ALONG, line, 0, 0), (sign, sign * stop))
+        for side, stop, sign in stops
+        if math.isfinite(stop)
+    ]
+
+
+def _whole(rows: Sequence[Any], columns: int) -> IntArray:
+    return np.array(rows, dtype=np.int64).reshape(len(rows), columns)
+
+
+def _real(rows: Sequence[Any], columns: int) -> Array:
+    return np.array(rows, dtype=np.float64).reshape(len(rows), columns)

@@ -1,0 +1,104 @@
+"""Trees by compiled steps: the same motion as by interpreted ones, for all kinds of joints, parts and contacts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tree_cases import link, random_state, zoo
+
+import gaussdyn
+from gaussdyn import ContactLaw, MoreauJean, State
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
+from gaussdyn.mechanics import spatial, trees
+from gaussdyn.mechanics.initial.consistent_state import projected
+from gaussdyn.mechanics.trees import TreeSystem
+
+DT = 1e-3
+
+
+def biped(legs: int = 2) -> TreeSystem:
+    """A trunk on legs with feet, above the floor; hips are driven."""
+    hips = [f"hip{k}" for k in range(legs)]
+    bodies = [link("trunk", "ground", trees.TreeJoint(name="root", motion="free"), centre=(0.0, 0.0, 0.0),
+                   shapes=(spatial.Box(half=(0.2, 0.2, 0.05)),))]  # fmt: skip
+    for k, hip in enumerate(hips):
+        turn = 2.0 * np.pi * k / legs
+        at = (0.25 * np.cos(turn), 0.25 * np.sin(turn), -0.05)
+        joint = trees.TreeJoint(name=hip, axis=(0.3, 1.0, 0.0), low=-0.3, high=0.8, damping=0.5, friction=0.05)
+        foot = spatial.Capsule(radius=0.04, half_length=0.1, at=(0.0, 0.0, -0.2))
+        bodies.append(link(f"leg{k}", "trunk", joint, at=at, centre=(0.0, 0.0, -0.15), shapes=(foot,)))
+    drives = [trees.Actuator(name=f"m{hip}", factors={hip: 2.0}, control_low=-1.0, control_high=1.0) for hip in hips]
+    return TreeSystem(
+        bodies=bodies, actuators=drives, obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=0.7)
+    )  # fmt: skip
+
+
+def both(system: TreeSystem, state: State, steps: int, control: object = None) -> tuple[State, State]:
+    """Return where compiled and interpreted steps lead to."""
+    assert CompiledSystem.of(system, state) is not None
+    steppers = (MoreauJean(dt=DT, compiled=kind) for kind in (True, False))
+    runs = [gaussdyn.simulate(system, state, steps * DT, stepper=stepper, control=control) for stepper in steppers]
+    one, other = (run.final for run in runs)
+    return one, other
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_all_kinds_of_parts_move_as_by_interpreted_steps(seed: int) -> None:
+    system = zoo(loops=False)
+    state = projected(system, random_state(system, seed))
+    told = np.array([0.2, 2.0, -0.3])
+    one, other = both(system, state, 3, told)
+    assert one.q == pytest.approx(other.q, abs=1e-10)
+    assert one.v == pytest.approx(other.v, abs=1e-8)
+
+
+def test_feet_land_and_slide_as_by_interpreted_steps() -> None:
+    system = biped(3)
+    state = system.state({"root": (0, 0, 0.42), "hip1": 0.2}, {"root": (0.4, 0.1, -0.5, 0.2, 0.1, 0.3)})
+    one, other = both(system, state, 40, np.array([0.5, -3.0, 0.2]))
+    assert one.q == pytest.approx(other.q, abs=1e-8)
+    assert one.v == pytest.approx(other.v, abs=1e-6)
+    assert {key for key, p in one.memory.items() if p[0] > 1e-9} == {
+        key for key, p in other.memory.items() if p[0] > 1e-9
+    }
+
+
+def test_steps_are_compiled_and_their_books_balance() -> None:
+    system, dt = biped(4), 2e-3
+    state = system.state({"root": (0, 0, 0.395)})
+    run = gaussdyn.simulate(system, state, 0.4, stepper=MoreauJean(dt=dt), control=np.array([0.3, -0.2, 0.1, 0.4]))
+    assert np.abs(run["energy_error"]).max() < 1e-5 * np.abs(run["potential"]).max()
+    assert run["work_reactions"][-1] < 0.0  # impacts and friction take energy
+    assert min(contact.gap for contact in run.contacts(-1)) >= -1e-10
+    report = gaussdyn.audit(run, system=system)
+    assert report.passed, report
+
+
+def test_a_loop_stays_closed() -> None:
+    """A four-bar in joint coordinates, its last pin a closure with redundant rows: bars of 1 m, a parallelogram."""
+
+    def bar(name: str, parent: str, at: float, angle: float) -> trees.TreeBody:
+        joint = trees.TreeJoint(name=f"to_{name}", axis=(0.0, 1.0, 0.0), zero=angle)
+        return link(name, parent, joint, at=(at, 0.0, 0.0), centre=(0.5, 0.0, 0.0))
+
+    bodies = [bar("crank", "ground", 0.0, 0.0), bar("coupler", "crank", 1.0, 0.0), bar("rocker", "coupler", 1.0, 0.0)]
+    pin = trees.Connect(name="pin", a="rocker", at_a=(1.0, 0.0, 0.0), b="ground", at_b=(1.0, 0.0, 0.0))
+    system = TreeSystem(bodies=bodies, parts=[pin])
+    start = system.state({"to_crank": -1.0, "to_coupler": 1.0, "to_rocker": np.pi - 1.0})
+    run = gaussdyn.simulate(system, start, 0.2, stepper=MoreauJean(dt=4e-3))
+    assert max(abs(row.gap) for row in system.rows(0.0, run.final.q, run.final.v)) < 1e-10
+    assert run["to_coupler.angle"] == pytest.approx(-run["to_crank.angle"], abs=1e-9)
+    assert abs(run["to_crank.angle"][-1] + 1.0) > 0.02
+
+
+def test_two_robots_push_each_other() -> None:
+    """Two trees whose rows meet: blocks of the mass beside each other."""
+    finger = [
+        link(name, "ground", trees.TreeJoint(name=f"slide_{name}", motion="slide", axis=(1.0, 0.0, 0.0)),
+             at=(x, 0.0, 0.0), shapes=(spatial.Sphere(radius=0.1),))
+        for name, x in (("left", -0.11), ("right", 0.11))
+    ]  # fmt: skip
+    system = TreeSystem(bodies=finger, gravity=(0.0, 0.0, 0.0))
+    state = system.state(rates={"slide_left": 1.0})
+    run = gaussdyn.simulate(system, state, 0.1, stepper=MoreauJean(dt=DT))
+    assert run.final.v == pytest.approx([0.5, 0.5], abs=1e-12)  # momentum is kept, the impact is inelastic

@@ -1,0 +1,163 @@
+"""Robots from MJCF files: names, starts, what is left out, what is refused, contacts by MuJoCo's rules."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gaussdyn
+from gaussdyn import ContactLaw, InputError, MoreauJean, read_robot
+from gaussdyn.errors import BackendMissing
+from gaussdyn.mechanics.specs import system_of
+
+mujoco = pytest.importorskip("mujoco", reason="MuJoCo (the extra mjcf) is not installed")
+
+WALKER = """<mujoco model="walker"><option timestep="0.004" integrator="RK4"/>
+<default><geom friction="0.8 .1 .1"/></default>
+<worldbody><geom name="ground" type="plane" size="9 9 1" friction="0.5 .1 .1"/>
+ <body name="trunk" pos="0 0 0.45"><freejoint name="root"/><geom name="shell" type="box" size=".2 .1 .05"/>
+  <body name="leg/left" pos="0 .1 0"><joint name="hip" axis="0 1 0" range="-60 60" damping=".5"/>
+   <geom name="thigh" type="capsule" fromto="0 0 0 0 0 -.2" size=".03"/>
+   <body name="foot" pos="0 0 -.4"><geom type="sphere" size=".06" priority="1" friction="1.5 0 0"/>
+    <geom name="badge" type="box" size=".01 .01 .01" contype="0" conaffinity="0"/></body></body></body>
+ <body name="brick" pos="2 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" contype="2" conaffinity="1"/></body>
+</worldbody>
+<contact><exclude body1="trunk" body2="brick"/></contact>
+<actuator><motor name="drive" joint="hip" gear="3" ctrlrange="-1 1" ctrllimited="true"/></actuator>
+<keyframe><key name="high" qpos="0 0 1 1 0 0 0 .2 2 0 .1 1 0 0 0"/></keyframe></mujoco>"""
+
+
+@pytest.fixture
+def walker(tmp_path: Path):
+    (tmp_path / "walker.xml").write_text(WALKER)
+    return read_robot(tmp_path / "walker.xml")
+
+
+def test_names_are_those_of_the_file(walker) -> None:
+    assert [body.name for body in walker.bodies] == ["trunk", "leg_left", "foot", "brick"]
+    assert [joint.name for body in walker.bodies for joint in body.joints] == ["root", "hip", "joint2"]
+    assert walker.actuators[0].name == "drive"
+    assert walker.dt == 0.004
+    assert any("RK4" in line for line in walker.ignored)
+    assert walker.system() is walker.system()
+
+
+def test_coefficients_of_a_pair_follow_mujocos_rule(walker) -> None:
+    """The larger friction, but that of the geom of higher priority; masks, parents, exclusions."""
+    system, start = walker.system(), walker.start("high")
+    state = system.state({"root": (0, 0, 0.35), "joint2": (0.1, 0, 0.1)})
+    found = {row.id.replace(":", "/").split("/")[0]: row.mu for row in system.rows(0.0, state.q, start.v)}
+    touching = {tuple(sorted(row.between)) for row in system.rows(0.0, state.q, start.v) if row.between[0]}
+    assert ("brick", "ground_") in touching
+    assert ("brick", "foot") in touching
+    assert ("foot", "ground_") in touching
+    assert not {("brick", "trunk"), ("leg_left", "trunk"), ("foot", "leg_left")} & touching
+    assert found["foot.geom3"] == 1.5
+    assert walker.contact in (ContactLaw(mu=0.8), ContactLaw(mu=1.5))
+
+
+def test_a_start_is_named_and_mended(walker) -> None:
+    with pytest.raises(InputError, match=r"foot.* overlap by 0\.01"):
+        walker.start()
+    state = walker.start(project=True)
+    rows = walker.system().rows(0.0, state.q, state.v)
+    assert min(row.gap for row in rows if not row.bilateral) >= -1e-11
+    with pytest.raises(InputError, match="hip:high"):
+        walker.start("high", joints={"hip": 2.0})
+    with pytest.raises(InputError, match="Did you mean high"):
+        walker.start("hihg")
+
+
+def test_control_is_the_vector_of_actuators(walker) -> None:
+    system, state = walker.system(), walker.start("high")
+    told, free = (system.force(0.0, state.q, state.v, np.array([u])) for u in (7.0, 0.0))
+    assert (told - free)[system.velocities("hip")] == pytest.approx([3.0])  # limited to 1, gear 3
+    with pytest.raises(InputError, match="control"):
+        system.force(0.0, state.q, state.v, np.zeros(2))
+
+
+def test_a_run_is_as_good_as_any(walker, tmp_path: Path) -> None:
+    """Names in columns and contacts, energy, a file to go on from, and a spec with the text of the model."""
+    system, state = walker.system(), walker.start(project=True)
+    step = MoreauJean(dt=2e-3)
+    run = gaussdyn.simulate(system, state, 0.02, stepper=step, control=lambda t, state: [np.sin(9 * t)])
+    assert run["hip.angle"][0] == state.q[system.coordinates("hip")][0]
+    assert run.between("foot", "ground_").normal_force[-1] > 0.0
+    assert np.abs(run["energy_error"]).max() < 1e-6  # M changes along a step: O(dt^2)
+    again = system_of(json.loads(json.dumps(system.spec(), allow_nan=False)))
+    assert "walker" in again.source
+    twin = gaussdyn.simulate(again, state, 0.02, stepper=step, control=lambda t, state: [np.sin(9 * t)])
+    assert np.array_equal(run.q, twin.q)
+
+
+@pytest.mark.parametrize(("text", "words"), [
+    ("<mujoco><worldbody><body><joint/><geom size='0'/></body></worldbody></mujoco>", "MuJoCo's compiler accepts"),
+    ("<mujoco><wordbody/></mujoco>", "wordbody"),
+    ("<mujoco", "bad.xml"),
+    (WALKER.replace('type="sphere" size=".06"', 'type="cylinder" size=".06 .1"'), "geom3: contacts of a cylinder"),
+    (WALKER.replace('<motor name="drive" joint="hip" gear="3" ctrlrange="-1 1" ctrllimited="true"/>',
+                    '<intvelocity name="drive" joint="hip" kp="1" actrange="-1 1"/>'), "activation states"),
+    (WALKER.replace('priority="1"', 'priority="1" condim="6"'), "condim 6"),
+])  # fmt: skip
+def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "bad.xml").write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_robot(tmp_path / "bad.xml")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a file that is there"):
+        read_robot(tmp_path / "none.xml")
+    (tmp_path / "robot.stl").write_text("")
+    with pytest.raises(InputError, match=r"ends in \.xml"):
+        read_robot(tmp_path / "robot.stl")
+
+
+def mutated(text: str, rng: np.random.Generator) -> str:
+    """Return a text with a number, an attribute, an element or a character of it changed, doubled or left out."""
+    for _ in range(rng.integers(1, 4)):
+        kind = rng.integers(4)
+        pattern = (r"-?\d*\.?\d+", r"\w+=\"[^\"]*\"", r"<[^>]*/>", r".")[kind]
+        found = list(re.finditer(pattern, text))
+        one = found[rng.integers(len(found))]
+        numbers = ("0", "-1", "1e300", "nan", "1e-300", "7", "inf")
+        new = (numbers[rng.integers(7)], "", one.group() * rng.integers(0, 3), '<>"/ a1-.'[rng.integers(9)])[kind]
+        text = text[: one.start()] + new + text[one.end() :]
+    return text
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_mutated_files_are_read_or_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """No exception but InputError, no warning, nothing written; some of both kinds."""
+    monkeypatch.chdir(tmp_path)
+    rng, file, read = np.random.default_rng(seed), tmp_path / "mutated.xml", 0
+    for _ in range(40 if seed == 0 else 400):
+        file.write_text(mutated(WALKER, rng))
+        try:
+            read_robot(file).system()
+            read += 1
+        except InputError:
+            pass
+    assert 5 < read < 400
+    assert [path.name for path in tmp_path.iterdir()] == ["mutated.xml"]
+
+
+def test_without_mujoco_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "walker.xml").write_text(WALKER)
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(BackendMissing, match=r"gaussdyn\[mjcf\]"):
+        read_robot(tmp_path / "walker.xml")
+
+
+def test_a_run_goes_on_bit_for_bit(walker, tmp_path: Path) -> None:
+    system, state, method, told = walker.system(), walker.start("high"), MoreauJean(dt=2e-3), np.array([0.4])
+    whole = gaussdyn.simulate(system, state, 0.02, stepper=method, control=told)
+    gaussdyn.simulate(system, state, 0.01, stepper=method, control=told, out=tmp_path / "run.h5", chunk=2)
+    rest = gaussdyn.simulate(system, state, 0.02, stepper=method, control=told, out=tmp_path / "run.h5", resume=True)
+    assert np.array_equal(whole.final.q, rest.final.q)
+    assert np.array_equal(whole.final.v, rest.final.v)

@@ -1,0 +1,60 @@
+"""``gaussdyn robot``: what a file holds, what is missing, a run with a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mujoco", reason="MuJoCo (the extra mjcf) is not installed")
+Cli = Callable[..., Any]
+QUADRUPED = Path(__file__).resolve().parents[2] / "examples/quadruped.xml"
+
+
+def test_a_check_says_what_there_is(cli: Cli) -> None:
+    answer = cli("robot", QUADRUPED, "--check", "--json")
+    found = answer.document
+    assert answer.code == 0
+    assert found["schema"] == "gaussdyn/robot/1"
+    assert (found["holds"]["hinges"], found["holds"]["free joints"], found["holds"]["actuators"]) == (12, 1, 12)
+    assert found["missing"] == []
+    assert any("integrator" in line for line in found["ignored"])
+    answer = cli("robot", QUADRUPED)
+    assert answer.code == 0
+    assert "18 velocities" in answer.out
+    assert "left_knee:high" in answer.out  # the file's own start breaks the limits of the knees
+
+
+def test_what_is_missing_is_listed(cli: Cli, tmp_path: Path) -> None:
+    text = QUADRUPED.read_text().replace('type="sphere"', 'type="cylinder"')
+    (tmp_path / "feet.xml").write_text(text.replace('size="0.02"', 'size=".02 .02"'))
+    answer = cli("robot", tmp_path / "feet.xml", "--check")
+    assert answer.code == 1
+    assert answer.out.count("cannot be had yet: geom") == 4
+    assert "cylinder" in answer.out
+
+
+def test_a_run_is_written(cli: Cli, tmp_path: Path) -> None:
+    page, file = tmp_path / "run.html", tmp_path / "run.h5"
+    words = ("--keyframe", "stand", "--run", "0.02", "--report", page, "--out", file, "--json")
+    answer = cli("robot", QUADRUPED, *words)
+    found = answer.document
+    assert answer.code == 0
+    assert found["run"]["status"] == "COMPLETED"
+    assert found["run"]["steps"] == 10
+    assert page.stat().st_size > 10_000
+    assert file.exists()
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--run", "1", "--keyframe", "stnd"), "Did you mean stand"),
+    (("--report", "x.html"), "no --run"),
+    (("--run", "1"), "--project"),
+    (("--run", "-1"), "--run"),
+])  # fmt: skip
+def test_bad_input_is_named(cli: Cli, words: tuple[str, ...], said: str) -> None:
+    answer = cli("robot", QUADRUPED, *words)
+    assert answer.code == 2
+    assert said in answer.err

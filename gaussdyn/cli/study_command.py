@@ -14,7 +14,7 @@ from .app import Json, app, console, emit, numbers, quiet, writable
 from .progress import Bar
 
 if TYPE_CHECKING:
-    from ..studies.run_study import Study
+    from ..studies.study_results import Study
 
 AXIS = "NAME=LOW:HIGH:COUNT or NAME=X,Y,..., e.g. --over mu=0.1:1.0:64"
 
@@ -30,6 +30,7 @@ def study(
     workers: Annotated[int | None, typer.Option(help="Processes (default: one per core).", min=1)] = None,
     out: Annotated[Path | None, typer.Option(help="Write all results (.h5) as they come.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
+    again: Annotated[list[str] | None, typer.Option(help="Carry out once more what ended so, e.g. DIED.")] = None,
     json_wanted: Json = False,
 ) -> None:
     """Run a scene over all combinations of some parameters; what stops or fails is a result, too.
@@ -37,7 +38,8 @@ def study(
     Example: gaussdyn study incline --over mu=0.1:1.0:10 --over slope=0.2:0.6:5 --measure block.speed --out s.h5
     """
     start = time.perf_counter()
-    if resume and out is None:
+    going_on = resume or bool(again)
+    if going_on and out is None:
         raise InputError("--resume", "no --out", "the file of the study that was cut off", "Add --out s.h5.")
     if out is not None:
         writable("--out", out)
@@ -45,6 +47,7 @@ def study(
     with quiet(json_wanted), Bar(f"study of {scene}") as bar:
         from ..studies.parameter_sets import Grid
         from ..studies.run_study import study as carry_out
+        from ..studies.study_resume import Resume
         from ..studies.template import Template
 
         template = Template(build=scene, fixed=numbers(set_), t_end=t_end)
@@ -53,7 +56,8 @@ def study(
             bar.update(done, total)
 
         where = workers or "here"
-        made = carry_out(template, Grid(axes), measure, where=where, out=out, resume=resume, progress=progress)
+        how = Resume(again=tuple(again or ())) if going_on else False
+        made = carry_out(template, Grid(axes), measure, where=where, out=out, resume=how, progress=progress)
     document = document_of(made, scene) | {
         "out": None if out is None else str(out),
         "wall_s": time.perf_counter() - start,

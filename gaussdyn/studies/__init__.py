@@ -16,11 +16,12 @@ if _TYPE_CHECKING:
     from .random_parameters import Sobol as Sobol
     from .random_parameters import Uniform as Uniform
     from .reductions import MeanWithin as MeanWithin
-    from .run_study import Study as Study
     from .run_study import study as study
+    from .study_results import Study as Study
+    from .study_resume import Resume as Resume
     from .template import Template as Template
 
-__all__ = ["Cases", "Grid", "MeanWithin", "Normal", "Sobol", "Study", "Template", "Uniform", "study"]
+__all__ = ["Cases", "Grid", "MeanWithin", "Normal", "Resume", "Sobol", "Study", "Template", "Uniform", "study"]
 
 __getattr__, __dir__ = _on_demand(
     __name__,
@@ -28,7 +29,9 @@ __getattr__, __dir__ = _on_demand(
         "parameter_sets": ("Cases", "Grid"),
         "random_parameters": ("Normal", "Sobol", "Uniform"),
         "reductions": ("MeanWithin",),
-        "run_study": ("Study", "study"),
+        "run_study": ("study",),
+        "study_results": ("Study",),
+        "study_resume": ("Resume",),
         "template": ("Template",),
     },
 )

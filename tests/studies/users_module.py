@@ -8,12 +8,14 @@ import time
 
 from gaussdyn import State, UserSystem, simulate
 
+STEP = 1e-3  # s
+FATAL = 3
 SYSTEM = UserSystem(nq=1, mass=[[1.0]], force=[0.0])
 
 
 def number(x):
     """Return a run of one step whose position is x."""
-    return simulate(SYSTEM, State(q=[float(x)], v=[0.0]), t_end=1e-3)
+    return simulate(SYSTEM, State(q=[float(x)], v=[0.0]), t_end=STEP)
 
 
 def slow_number(x):
@@ -23,8 +25,8 @@ def slow_number(x):
 
 
 def killed_at_three(x):
-    """Do the same, but end the process at x = 3 as the system does when memory runs out."""
-    if x == 3:
+    """Do the same, but end the process at x = FATAL as the system does when memory runs out."""
+    if x == FATAL:
         os.kill(os.getpid(), signal.SIGKILL)
     return number(x)
 
@@ -32,3 +34,8 @@ def killed_at_three(x):
 def square(run):
     """Measure the square of the position."""
     return {"square": float(run.q[-1, 0]) ** 2}
+
+
+def thrice(run):
+    """Measure something else under the same name."""
+    return {"square": 3.0 * float(run.q[-1, 0])}

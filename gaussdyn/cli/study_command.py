@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +13,7 @@ from .app import Json, app, console, emit, numbers, quiet, writable
 from .progress import Bar
 
 if TYPE_CHECKING:
+    from ..studies.study_progress import Standing
     from ..studies.study_results import Study
 
 AXIS = "NAME=LOW:HIGH:COUNT or NAME=X,Y,..., e.g. --over mu=0.1:1.0:64"
@@ -28,6 +28,7 @@ def study(
     set_: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, the same in all runs.")] = None,
     t_end: Annotated[float | None, typer.Option(help="End of every run, s (default: the scene's).")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes (default: one per core).", min=1)] = None,
+    at: Annotated[str | None, typer.Option(help="Address of a dask scheduler, e.g. tcp://host:8786.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write all results (.h5) as they come.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
     again: Annotated[list[str] | None, typer.Option(help="Carry out once more what ended so, e.g. DIED.")] = None,
@@ -52,10 +53,11 @@ def study(
 
         template = Template(build=scene, fixed=numbers(set_), t_end=t_end)
 
-        def progress(done: int, total: int, counts: Mapping[str, int]) -> None:
-            bar.update(done, total)
+        def progress(now: Standing) -> None:
+            said = f"{now.done} of {now.total} done, {now.running} running, {now.failed} failed"
+            bar.update(now.done, now.total, said)
 
-        where = workers or "here"
+        where = at or workers or "here"
         how = Resume(again=tuple(again or ())) if going_on else False
         made = carry_out(template, Grid(axes), measure, where=where, out=out, resume=how, progress=progress)
     document = document_of(made, scene) | {

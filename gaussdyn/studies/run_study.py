@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,18 @@ from .._version import __version__
 from ..errors import InputError
 from .function_digest import digest_of
 from .parameter_sets import ParameterSet, parameter_set
+from .places import results
 from .reductions import Reduction, check_reduction
 from .study_file import BLOCK
 from .study_journal import Journal, runs_of
+from .study_progress import Progress, Pulse
 from .study_results import Study, journal_of
 from .study_resume import DIGESTS, Resume, plain, resume_of
 from .study_store import Store
 from .template import DIED, FAILED, Job, Result, measure_of, name_of, template_of
-from .worker_processes import Take, results
+from .worker_processes import Take
 
 WINDOW = 4 * BLOCK  # runs that may be ahead of the first one that is missing: bounds what is held in memory
-Progress = Callable[[int, int, Mapping[str, int]], None]
 
 
 def study(
@@ -49,8 +50,9 @@ def study(
         A function of the trajectory that returns a mapping of names to numbers or arrays, or names of columns.
     reduce : Reduction, optional
         Goes over the runs in the order of their indices, and may end the study.
-    where : "here", int or concurrent.futures.Executor
-        On all cores, in so many worker processes (1: in this process), or by an executor of processes.
+    where : "here", int, executor or dask client
+        On all cores, in so many worker processes (1: in this process), by an executor of `concurrent.futures`, or by a
+        cluster of dask: a `dask.distributed` client, a cluster, or the address of a scheduler.
     out : str or Path, optional
         HDF5 file. While the study runs, each result is in its journal ``out.journal`` as soon as it is there, and
         ``Study.load(out)`` reads those that are.
@@ -58,7 +60,7 @@ def study(
         Go on with a study that was cut off; one that is complete is read. `Resume` says more: which runs to carry
         out again, and whether functions may have been edited.
     progress : callable, optional
-        Called after every run with the runs that are written, their number in all, and how many have which status.
+        Called after every run with a `Standing`: runs done, running, failed, and the time left.
 
     Returns
     -------
@@ -69,7 +71,9 @@ def study(
     ------
     InputError
         What is given cannot be used, the file belongs to another study, `build` or `measure` were edited since, the
-        disk is full.
+        disk is full, the cluster is not there or goes away.
+    BackendMissing
+        dask.distributed is not installed.
     """
     template, chosen, going_on = template_of(build), parameter_set(parameters), resume_of(resume)
     check_reduction(reduce)
@@ -137,14 +141,14 @@ class _Task:
             store.close()
 
     def _carry_out(self, store: Store, journal: Journal) -> None:
-        coming = results(self.job, _taker(store), self.where)
+        pulse = Pulse(_taker(store), store, self.progress)
+        coming = results(self.job, pulse.take, self.where)
         try:
             for index, result in coming:
                 journal.add(index, store.of(index), result)
                 if store.add(index, result):
                     journal.sync()
-                if self.progress is not None:
-                    self.progress(store.next, len(store.parameters), store.counts)
+                pulse.beat()
                 if store.done:
                     return
         finally:

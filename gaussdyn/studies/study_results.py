@@ -15,6 +15,7 @@ from .._show import fitted, short
 from ..errors import InputError
 from .study_file import BLOCK, LazyColumns, Place, Shapes, StudyReader, StudyWriter
 from .study_journal import runs_of, settings_of
+from .study_tables import to_dataframe, to_xarray
 from .template import STATUSES
 
 
@@ -137,6 +138,26 @@ class Study:
         """How many runs have which status."""
         status = self.status
         return {name: int((status == name).sum()) for name in STATUSES[1:]}
+
+    def to_dataframe(self) -> Any:
+        """Return one row per run, with all columns; entries of arrays as name[0], name[1], ...
+
+        Raises
+        ------
+        BackendMissing
+            pandas is not installed.
+        """
+        return to_dataframe(self)
+
+    def to_xarray(self) -> Any:
+        """Return a Dataset: a grid has its axes as dimensions, other studies have the dimension "run".
+
+        Raises
+        ------
+        BackendMissing
+            xarray is not installed.
+        """
+        return to_xarray(self)
 
     def __repr__(self) -> str:
         """Return in short how the runs ended, and what there is of them."""

@@ -34,7 +34,7 @@ class Store:
         self.parameters, self.reduction = parameters, copy.deepcopy(reduce)
         self.next = 0  # the first index that is not there yet
         self.done = False
-        self.counts = dict.fromkeys(STATUSES[1:], 0)
+        self.counts = dict.fromkeys(STATUSES[1:], 0)  # of all runs that have ended
         self._early: dict[int, Result] = {}
         self._block: list[Result] = []
         self._columns: tuple[int, dict[str, Any]] = (-1, {})
@@ -54,6 +54,7 @@ class Store:
         if self.done or self.has(index):
             return False
         self._early[index] = result
+        self.counts[result.status] += 1
         before = self.next // BLOCK
         while not self.done and self.next in self._early:
             self._fold(self._early.pop(self.next))
@@ -73,6 +74,7 @@ class Store:
         """Take the result that is next."""
         result = self._shapes.checked(given)
         self._block.append(result)
+        self.counts[given.status] -= 1
         self.counts[result.status] += 1
         if self.reduction is not None:
             self.reduction.add(self.of(self.next), result.values if result.status != FAILED and result.values else None)

@@ -19,8 +19,8 @@ def cut_off(out, build, after: int) -> None:
     class Enough(Exception):
         pass
 
-    def progress(done, *_) -> None:
-        if done == after:
+    def progress(standing) -> None:
+        if standing.done == after:
             raise Enough
 
     with pytest.raises(Enough):
@@ -80,13 +80,13 @@ def test_what_is_there_can_be_read_before_all_of_it_is(tmp_path) -> None:
     out = tmp_path / "s.h5"
     seen = []
 
-    def progress(done, *_) -> None:
+    def progress(standing) -> None:
         found = Study.load(out)
-        seen.append((len(found), found.complete))
+        seen.append((len(found), standing.done, found.complete))
         np.testing.assert_array_equal(found.values["square"], found.parameters["x"] ** 2.0)
 
     made = study(number, RUNS, square, where=1, out=out, progress=progress)
-    assert seen == [(k, False) for k in range(1, 7)]
+    assert seen == [(k, k, False) for k in range(1, 7)]
     assert made.complete
     assert repr(made).startswith("Study(6 runs: 6 COMPLETED, parameters: x, values: square")
 

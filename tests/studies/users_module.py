@@ -39,3 +39,13 @@ def square(run):
 def thrice(run):
     """Measure something else under the same name."""
     return {"square": 3.0 * float(run.q[-1, 0])}
+
+
+def two_numbers(x, y):
+    """Return a run of one step whose position is x and whose velocity is y."""
+    return simulate(SYSTEM, State(q=[float(x)], v=[float(y)]), t_end=STEP)
+
+
+def pair(run):
+    """Measure both, and their sum."""
+    return {"pair": [run.q[0, 0], run.v[0, 0]], "sum": run.q[0, 0] + run.v[0, 0]}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
-from .app import Json, app, console, emit, numbers, quiet, writable
+from .again import again as again_command
+from .app import Json, app, console, drawable, emit, numbers, quiet, writable
 from .progress import Bar
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ AXIS = "NAME=LOW:HIGH:COUNT or NAME=X,Y,..., e.g. --over mu=0.1:1.0:64"
 
 @app.command()
 def study(
+    context: typer.Context,
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="Name of a scene, see `gaussdyn scenes`.")],
     *,
     over: Annotated[list[str], typer.Option(help="A parameter and its values: NAME=LOW:HIGH:COUNT or NAME=X,Y,...")],
@@ -32,6 +34,7 @@ def study(
     out: Annotated[Path | None, typer.Option(help="Write all results (.h5) as they come.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
     again: Annotated[list[str] | None, typer.Option(help="Carry out once more what ended so, e.g. DIED.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page (HTML) with pictures.")] = None,
     json_wanted: Json = False,
 ) -> None:
     """Run a scene over all combinations of some parameters; what stops or fails is a result, too.
@@ -42,6 +45,7 @@ def study(
     going_on = resume or bool(again)
     if going_on and out is None:
         raise InputError("--resume", "no --out", "the file of the study that was cut off", "Add --out s.h5.")
+    drawable("--report", report, "CHART_PAGE")
     if out is not None:
         writable("--out", out)
     axes = axes_of(over)
@@ -60,8 +64,13 @@ def study(
         where = at or workers or "here"
         how = Resume(again=tuple(again or ())) if going_on else False
         made = carry_out(template, Grid(axes), measure, where=where, out=out, resume=how, progress=progress)
+        if report is not None:
+            from ..report.study_page import write_study_page
+
+            write_study_page(report, made, title=scene, command=again_command(context, resume=False, again=None))
     document = document_of(made, scene) | {
         "out": None if out is None else str(out),
+        "report": None if report is None else str(report),
         "wall_s": time.perf_counter() - start,
     }
     emit(document) if json_wanted else show(document)

@@ -35,6 +35,10 @@ DRAWING = {
     "equilibria": (["duffing_plane", "--param", "A"], "gaussdyn.analysis.equilibria.equilibria.equilibria"),
     "crosscheck": (["pendulum"], "gaussdyn.analysis.crosscheck.crosscheck.crosscheck"),
     "explore": (["associated_slider"], "gaussdyn.integrate.futures.explore.explore"),
+    "study": (
+        ["incline", "--over", "mu=0.1,0.2", "--measure", "block.speed"],
+        "gaussdyn.studies.run_study.study",
+    ),
     "census": (["body.json"], "gaussdyn.analysis.atlas.census.census"),
     "bench solvers": (["."], "gaussdyn.cli.bench_solvers.race"),
 }

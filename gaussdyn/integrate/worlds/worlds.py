@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from ..time_stepping.core.advance import CompiledSystem
 from ..time_stepping.core.records import DONE
 from ..time_stepping.core.row_model import Built, built
 from ..time_stepping.moreau_jean import MoreauJean
-from .lane import Lane
-from .world_kernels import Stock
+
+if TYPE_CHECKING:
+    from .lane import Lane
+    from .world_kernels import Stock
 
 PIECES = 8  # of the worlds, per thread: who is done early takes another one
 
@@ -78,6 +81,7 @@ class Worlds:
         self.threads = _threads(threads)
         self._pool = ThreadPoolExecutor(self.threads)
         self._room = 0
+        self._which, self._pieces = np.zeros(0, dtype=np.int64), list[IntArray]()
         self._fill(list(self._states))
 
     def __len__(self) -> int:
@@ -140,19 +144,25 @@ class Worlds:
             raise InputError("n", repr(n), "a number of steps, 1 and more")
         held = self._held(control)
         spans = spans_of(self.stepper, self.t, n, math.inf)
-        which = np.array([k for k in range(len(self)) if k not in self.stopped], dtype=np.int64)
+        which = self._going()
         alone = which if self._stock is None else self._together(spans, which, held)
         for k in alone.tolist():
             self._alone(k, spans, None if held is None else held[k])
         self.t = float(spans[-1, 2])
+
+    def _going(self) -> IntArray:
+        """Return the worlds that have not stopped; they are cut into pieces when that changes."""
+        if len(self._which) + len(self.stopped) != len(self):
+            self._which = np.array([k for k in range(len(self)) if k not in self.stopped], dtype=np.int64)
+            self._pieces = [part for part in np.array_split(self._which, PIECES * self.threads) if len(part)]
+        return self._which
 
     def _together(self, spans: Array, which: IntArray, held: Array | None) -> IntArray:
         """Advance these worlds in threads; return those that must be taken one by one."""
         assert self._stock is not None
         stock: Stock = self._stock.value
         stock.control[:] = 0.0 if held is None else held
-        pieces = [part for part in np.array_split(which, PIECES * self.threads) if len(part)]
-        following = count()
+        pieces, following = self._pieces, count()
 
         def run(lane: Lane) -> None:
             """Take one piece after the other."""
@@ -180,6 +190,7 @@ class Worlds:
     def _fill(self, states: list[State]) -> None:
         """Make room for the worlds and put states into them; with more where their contacts do not fit."""
         from ..._jit import Held
+        from .lane import Lane
 
         self._states, self._stock, self._lanes = states, None, []
         found = self.stepper.kernels(self.system, states[0])

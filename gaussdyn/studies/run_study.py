@@ -108,12 +108,13 @@ class _Task:
             if not journal_of(path).exists() and not any(earlier.counts[status] for status in again):
                 return earlier
         journal = Journal(journal_of(path), self.settings, resume=resume)
-        complete = False
+        partial, complete = path.with_name(path.name + ".partial"), False
         try:
-            self._write(path.with_name(path.name + ".partial"), journal, _kept_runs(earlier, resume))
-            os.replace(path.with_name(path.name + ".partial"), path)
+            self._write(partial, journal, _kept_runs(earlier, resume))
+            os.replace(partial, path)
             complete = True
         finally:
+            partial.unlink(missing_ok=True)  # the journal has all of it
             journal.close(delete=complete)
         return Study.load(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -14,6 +15,7 @@ import numpy as np
 
 from .._show import cut
 from ..errors import InputError
+from .disk_room import check_room, room_on_disk
 from .template import FAILED, OUTCOMES, REASON, STATUSES, Result
 
 BLOCK = 1024  # runs that are written at once
@@ -67,7 +69,22 @@ class StudyWriter:
             self._create(name, (), dtype)
 
     def append(self, results: Sequence[Result], parameters: Mapping[str, Any]) -> None:
-        """Append runs, and their parameters, each of shape (len(results),)."""
+        """Append runs, and their parameters, each of shape (len(results),).
+
+        Raises
+        ------
+        InputError
+            The disk is full.
+        """
+        sizes = [x.nbytes for x in parameters.values()]
+        sizes += [
+            8 * int(np.prod(shape, dtype=np.int64)) * len(results) for shape in (self.shapes.first or {}).values()
+        ]
+        check_room(self.target, 2 * sum(sizes))
+        with room_on_disk(self.target):
+            self._append(results, parameters)
+
+    def _append(self, results: Sequence[Result], parameters: Mapping[str, Any]) -> None:
         for name, words in WORDS.items():
             self._put(name, np.array([words.index(getattr(one, name)) for one in results], dtype=np.uint8))
         self._put("t", np.array([one.t for one in results], dtype=np.float64))
@@ -85,18 +102,26 @@ class StudyWriter:
         self._file.flush()
 
     def finish(self, settings: Mapping[str, Any], statistic: Mapping[str, Any] | None, *, complete: bool) -> None:
-        """Write what the study is; close, and wait until all of it is on the disk."""
+        """Write what the study is; close, and wait until all of it is on the disk.
+
+        Raises
+        ------
+        InputError
+            The disk is full.
+        """
         said = {"settings": json.dumps(settings, sort_keys=True), "statistic": json.dumps(statistic)}
-        self._file.attrs.update({"kind": KIND, **said, "runs": self.runs, "complete": complete})
-        self._file.flush()
-        self._file.close()
-        if isinstance(self.target, Path):
-            with open(self.target, "rb") as file:
-                os.fsync(file.fileno())
+        with room_on_disk(self.target):
+            self._file.attrs.update({"kind": KIND, **said, "runs": self.runs, "complete": complete})
+            self._file.flush()
+            self._file.close()
+            if isinstance(self.target, Path):
+                with open(self.target, "rb") as file:
+                    os.fsync(file.fileno())
 
     def close(self) -> None:
-        """Close without an end."""
-        self._file.close()
+        """Close; a file without an end that cannot even be closed whole is of no use anyway."""
+        with contextlib.suppress(OSError, RuntimeError):
+            self._file.close()
 
     def _create(self, name: str, shape: tuple[int, ...], dtype: Any) -> None:
         rows = max(1, min(BLOCK, CHUNK_BYTES // (8 * max(1, int(np.prod(shape, dtype=np.int64))))))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import struct
@@ -14,6 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import InputError
+from .disk_room import room_on_disk
 from .study_resume import Resume, plain
 from .template import Result
 
@@ -104,14 +104,9 @@ class Journal:
 
     def _append(self, record: bytes) -> None:
         rest = memoryview(HEAD.pack(len(record), zlib.crc32(record)) + record)
-        try:
+        with room_on_disk(self.path):
             while rest:
                 rest = rest[self._file.write(rest) :]
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            mend = "All runs before this one are kept: make room and go on with resume=True."
-            raise InputError("out", f"{self.path}: {error.strerror}", "a disk with room", mend) from None
 
 
 def records(path: Path) -> Iterator[bytes]:

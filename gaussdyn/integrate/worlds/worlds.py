@@ -59,8 +59,8 @@ class Worlds:
 
     Examples
     --------
+    >>> from gaussdyn import build
     >>> from gaussdyn.integrate.worlds import Worlds
-    >>> from gaussdyn.scenes.catalogue import build
     >>> scene = build("incline")
     >>> worlds = Worlds(scene.system, [scene.state] * 3)
     >>> worlds.step(n=10)

@@ -33,7 +33,7 @@ def alone(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("workers", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 16))])
 def test_any_number_of_workers_writes_the_same_bytes(alone, tmp_path, workers) -> None:
     study(number, RUNS, square, where=workers, out=tmp_path / "s.h5")
     assert (tmp_path / "s.h5").read_bytes() == alone.read_bytes()

@@ -63,8 +63,11 @@ def put_control(model: Model, stock: Stock, k: int) -> None:
 
 @kernel("void(Model, Data)", borrows=True)
 def forget_rows(model: Model, data: Data) -> None:
-    """Clear the rows of contacts of shapes: those of another world reach other bodies."""
-    for i in range(model.layout.counts[3], len(model.layout.reach)):
+    """Clear the rows of the contacts of shapes: those of another world reach other bodies.
+
+    The step does so itself where it lists other contacts than the last one did.
+    """
+    for i in range(model.layout.counts[3], model.layout.counts[1]):
         for j in range(len(data.v)):
             data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
 

@@ -15,7 +15,8 @@ from .app import Json, app, console, emit, quiet
 REQUIRED = ("numpy", "scipy", "numba", "cvxpy", "osqp", "clarabel", "h5py", "sympy", "typer", "rich")
 EXTRAS = {
     "report": ("plotly", "jinja2", "matplotlib"),
-    "data": ("pandas",),
+    "data": ("pandas", "xarray"),
+    "sweep": ("distributed", "cloudpickle"),
     "mjcf": ("mujoco",),
 }
 

@@ -34,23 +34,24 @@ class Bar:
         if self.bar is not None:
             self.bar.stop()
 
-    def update(self, done: float, total: float) -> None:
-        """Show how far it is."""
+    def update(self, done: float, total: float, said: str = "") -> None:
+        """Show how far it is, and what is said about it."""
         now = time.perf_counter()
         if now < self.due or not sys.stderr.isatty():
             return
         self.due = now + REFRESH
         if self.bar is None:
             self.bar = self._start(total)
-        self.bar.update(self.task, completed=done)
+        self.bar.update(self.task, completed=done, said=said)
 
     def _start(self, total: float) -> Any:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
         from .app import console
 
-        parts = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        told = TextColumn("{task.description}"), TextColumn("{task.fields[said]}")
+        parts = (told[0], BarColumn(), TaskProgressColumn(), TimeRemainingColumn(), told[1])
         bar = Progress(*parts, console=console(stderr=True), transient=True)
-        self.task = bar.add_task(self.title, total=total)
+        self.task = bar.add_task(self.title, total=total, said="")
         bar.start()
         return bar

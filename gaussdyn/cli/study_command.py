@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import InputError
-from .app import Json, app, console, emit, numbers, quiet, writable
+from .again import again as again_command
+from .app import Json, app, console, drawable, emit, numbers, quiet, writable
 from .progress import Bar
 
 if TYPE_CHECKING:
-    from ..studies.run_study import Study
+    from ..studies.study_progress import Standing
+    from ..studies.study_results import Study
 
 AXIS = "NAME=LOW:HIGH:COUNT or NAME=X,Y,..., e.g. --over mu=0.1:1.0:64"
 
 
 @app.command()
 def study(
+    context: typer.Context,
     scene: Annotated[str, typer.Argument(metavar="SCENE", help="Name of a scene, see `gaussdyn scenes`.")],
     *,
     over: Annotated[list[str], typer.Option(help="A parameter and its values: NAME=LOW:HIGH:COUNT or NAME=X,Y,...")],
@@ -28,8 +30,11 @@ def study(
     set_: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, the same in all runs.")] = None,
     t_end: Annotated[float | None, typer.Option(help="End of every run, s (default: the scene's).")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes (default: one per core).", min=1)] = None,
+    at: Annotated[str | None, typer.Option(help="Address of a dask scheduler, e.g. tcp://host:8786.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write all results (.h5) as they come.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a study that was cut off.")] = False,
+    again: Annotated[list[str] | None, typer.Option(help="Carry out once more what ended so, e.g. DIED.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page (HTML) with pictures.")] = None,
     json_wanted: Json = False,
 ) -> None:
     """Run a scene over all combinations of some parameters; what stops or fails is a result, too.
@@ -37,25 +42,35 @@ def study(
     Example: gaussdyn study incline --over mu=0.1:1.0:10 --over slope=0.2:0.6:5 --measure block.speed --out s.h5
     """
     start = time.perf_counter()
-    if resume and out is None:
+    going_on = resume or bool(again)
+    if going_on and out is None:
         raise InputError("--resume", "no --out", "the file of the study that was cut off", "Add --out s.h5.")
+    drawable("--report", report, "CHART_PAGE")
     if out is not None:
         writable("--out", out)
     axes = axes_of(over)
     with quiet(json_wanted), Bar(f"study of {scene}") as bar:
         from ..studies.parameter_sets import Grid
         from ..studies.run_study import study as carry_out
+        from ..studies.study_resume import Resume
         from ..studies.template import Template
 
         template = Template(build=scene, fixed=numbers(set_), t_end=t_end)
 
-        def progress(done: int, total: int, counts: Mapping[str, int]) -> None:
-            bar.update(done, total)
+        def progress(now: Standing) -> None:
+            said = f"{now.done} of {now.total} done, {now.running} running, {now.failed} failed"
+            bar.update(now.done, now.total, said)
 
-        where = workers or "here"
-        made = carry_out(template, Grid(axes), measure, where=where, out=out, resume=resume, progress=progress)
+        where = at or workers or "here"
+        how = Resume(again=tuple(again or ())) if going_on else False
+        made = carry_out(template, Grid(axes), measure, where=where, out=out, resume=how, progress=progress)
+        if report is not None:
+            from ..report.study_page import write_study_page
+
+            write_study_page(report, made, title=scene, command=again_command(context, resume=False, again=None))
     document = document_of(made, scene) | {
         "out": None if out is None else str(out),
+        "report": None if report is None else str(report),
         "wall_s": time.perf_counter() - start,
     }
     emit(document) if json_wanted else show(document)

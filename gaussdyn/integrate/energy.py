@@ -61,6 +61,17 @@ class EnergyBook:
         self.scale = max(self.scale, self.kinetic + abs(self.potential - self.initial[1]))
         self.fastest = max(self.fastest, fastest)
 
+    def enter_many(self, kinetic: Array, potential: Array, work: tuple[Array, Array, Array], fastest: Array) -> None:
+        """Enter n > 0 steps by their numbers, each of shape (n,), with the sums that `enter` makes one by one."""
+        started = zip((self.reactions, self.forces, self.projection), work, strict=True)
+        reactions, forces, projection = (np.add.accumulate(np.concatenate([[x], more]))[1:] for x, more in started)
+        errors = kinetic + potential - sum(self.initial) - (reactions + forces + projection)
+        self.kinetic, self.potential = float(kinetic[-1]), float(potential[-1])
+        self.reactions, self.forces, self.projection = float(reactions[-1]), float(forces[-1]), float(projection[-1])
+        self.drift = _largest(self.drift, np.abs(errors))
+        self.scale = _largest(self.scale, kinetic + np.abs(potential - self.initial[1]))
+        self.fastest = _largest(self.fastest, fastest)
+
     @property
     def error(self) -> float:
         """Energy - energy at the start - work, J."""
@@ -78,6 +89,11 @@ def energy(system: System, state: State) -> tuple[float, float]:
     v: Array = state.v
     M = np.asarray(system.mass(state.q), dtype=np.float64)
     return scalar("kinetic energy", float(0.5 * v @ M @ v)), scalar("potential", system.potential(state.t, state.q))
+
+
+def _largest(known: float, x: Array) -> float:
+    """Return the largest number; NaN does not count."""
+    return float(np.fmax(known, np.fmax.reduce(x)))
 
 
 def _fastest(state: State) -> float:

@@ -70,17 +70,17 @@ def charts(run: Trajectory, scene: Scene | None = None) -> list[tuple[str, str]]
     parts = groups(run)
     count = sum(min(len(group.names), MOST_SERIES) for group in parts)
     points = int(np.clip(NUMBERS // max(count, 1), FEWEST, POINTS))
-    found = [(_heading(group), _html(columns(run, group, points))) for group in parts]
+    found = [(_heading(group), embedded(columns(run, group, points))) for group in parts]
     if len(run.steps.t):
-        found.append(("Residual of every step", _html(residual(run))))
+        found.append(("Residual of every step", embedded(residual(run))))
     if run.events:
-        found.append(("Events", _html(events(run))))
+        found.append(("Events", embedded(events(run))))
     if set(run.outcomes) - {"NOT_EXAMINED"}:
-        found.append(("Outcome of the acceleration problem", _html(outcomes(run))))
+        found.append(("Outcome of the acceleration problem", embedded(outcomes(run))))
     if scene is not None:
         t, margins = friction_margins(run, scene)
         if len(t):
-            found.append(("Friction margin: factor by which all friction may grow", _html(margin(run, t, margins))))
+            found.append(("Friction margin: factor by which all friction may grow", embedded(margin(run, t, margins))))
         found += distances(run, scene)
     return found
 
@@ -95,24 +95,24 @@ def distances(run: Trajectory, scene: Scene) -> list[tuple[str, str]]:
     for kind, words in (("slipping", "slipping: largest mu r_N - |r_T|"), ("opening", "opening: largest normal force")):
         names = [name for name in near.columns if name.endswith(f".{kind}")][:MOST_SERIES]
         if names:
-            figure = _figure("N", names)
+            figure = blank("N", names)
             for k, name in enumerate(names):
                 line = {"color": PALETTE[k % len(PALETTE)], "width": 1.8, "dash": DASHES[k % len(DASHES)]}
                 values = [None if np.isnan(x) else float(x) for x in near.columns[name]]
-                figure.add_scatter(x=_list(near.t), y=values, name=name.removesuffix(f".{kind}"), line=line)
-            found.append((f"Distance to {words} that the laws allow", _html(figure)))
+                figure.add_scatter(x=rounded(near.t), y=values, name=name.removesuffix(f".{kind}"), line=line)
+            found.append((f"Distance to {words} that the laws allow", embedded(figure)))
     return found
 
 
 def columns(run: Trajectory, group: Group, points: int = POINTS) -> Any:
     """Return a line chart of the first columns of a group over time, of about so many points each."""
     names = group.names[:MOST_SERIES]
-    figure, t = _figure(group.unit.replace("SI", "SI units"), names), run["t"]
+    figure, t = blank(group.unit.replace("SI", "SI units"), names), run["t"]
     for k, name in enumerate(names):
         keep = thinned([run[name]], points)
         visible = True if k < SHOWN else "legendonly"
         line = {"color": PALETTE[k % len(PALETTE)], "width": 1.8, "dash": DASHES[k % len(DASHES)]}
-        figure.add_scatter(x=_list(t[keep]), y=_list(run[name][keep]), name=name, line=line, visible=visible)
+        figure.add_scatter(x=rounded(t[keep]), y=rounded(run[name][keep]), name=name, line=line, visible=visible)
     return figure
 
 
@@ -120,10 +120,14 @@ def residual(run: Trajectory) -> Any:
     """Return the residual E of every step on a logarithmic axis, with the limit of SOLVED."""
     E = np.maximum(run.steps.E, FLOOR)
     keep = thinned([E])
-    figure = _figure("E (dimensionless)")
+    figure = blank("E (dimensionless)")
     marker = {"color": PALETTE[0], "size": 4}
     figure.add_scatter(
-        x=_list(run.steps.t[keep]), y=_list(E[keep]), name=f"E (0 is drawn at {FLOOR:g})", mode="markers", marker=marker
+        x=rounded(run.steps.t[keep]),
+        y=rounded(E[keep]),
+        name=f"E (0 is drawn at {FLOOR:g})",
+        mode="markers",
+        marker=marker,
     )
     ends, line = [float(run.t[0]), float(run.t[-1])], {"color": PALETTE[1], "dash": "dot"}
     figure.add_scatter(x=ends, y=[TOL, TOL], name=f"limit {TOL:g}", mode="lines", line=line)
@@ -134,7 +138,7 @@ def residual(run: Trajectory) -> Any:
 
 def events(run: Trajectory) -> Any:
     """Return when which constraint changed."""
-    figure = _figure("")
+    figure = blank("")
     for k, kind in enumerate(sorted(run.event_counts)):
         some = [event for event in run.events if event.kind == kind][:MOST_EVENTS]
         marker = {"color": PALETTE[k % len(PALETTE)], "size": 8, "symbol": k}
@@ -148,7 +152,7 @@ def events(run: Trajectory) -> Any:
 
 def outcomes(run: Trajectory) -> Any:
     """Return the time line of outcomes: one bar per stretch of equal outcomes."""
-    figure, seen = _figure(""), set()
+    figure, seen = blank(""), set()
     borders = np.r_[run.steps.t[0] - run.steps.dt[0], run.steps.t]
     for label, start, stop in spans(run.steps.outcome.tolist(), borders):
         figure.add_bar(
@@ -169,16 +173,16 @@ def _bar(label: str) -> dict[str, Any]:
 
 def margin(run: Trajectory, t: Array, margins: Array) -> Any:
     """Return the friction margin over time, with 1 as the limit of uniqueness."""
-    figure, ends = _figure("factor"), [float(run.t[0]), float(run.t[-1])]
+    figure, ends = blank("factor"), [float(run.t[0]), float(run.t[-1])]
     marker = {"color": PALETTE[0], "size": 4}
-    figure.add_scatter(x=_list(t), y=_list(margins), name="margin", mode="markers", marker=marker)
+    figure.add_scatter(x=rounded(t), y=rounded(margins), name="margin", mode="markers", marker=marker)
     line = {"color": PALETTE[1], "dash": "dot"}
     figure.add_scatter(x=ends, y=[1.0, 1.0], name="uniqueness ends", mode="lines", line=line)
     figure.update_yaxes(type="log")
     return figure
 
 
-def _figure(unit: str, names: Sequence[str] = ()) -> Any:
+def blank(unit: str, names: Sequence[str] = ()) -> Any:
     """Return an empty chart, high enough for a legend of those names below it."""
     figure = graph_objects().Figure()
     across = max(1, int(WIDE // (LINE + LETTER * max(map(len, names), default=1))))
@@ -206,10 +210,12 @@ def _heading(group: Group) -> str:
     return title if more <= 0 else f"{title}: the first {MOST_SERIES} of {len(group.names)}"
 
 
-def _html(figure: Any) -> str:
+def embedded(figure: Any) -> str:
+    """Return a chart as a piece of HTML."""
     config = {"responsive": True, "displaylogo": False, "displayModeBar": False}
     return str(figure.to_html(full_html=False, include_plotlyjs=False, config=config, default_width="100%"))
 
 
-def _list(x: Any) -> list[float]:
+def rounded(x: Any) -> list[float]:
+    """Return numbers for the page, to nine digits."""
     return [float(f"{value:.9g}") for value in x]

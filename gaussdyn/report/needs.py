@@ -20,6 +20,7 @@ MOVING_PICTURE: Formats = dict.fromkeys(MOVING, ("matplotlib",))
 PAGE: Formats = dict.fromkeys(PAGES, ("matplotlib", "jinja2"))
 PAGE_OR_PICTURE: Formats = {**PAGE, **PICTURE}
 TREE_PAGE: Formats = dict.fromkeys(PAGES, ("jinja2",))
+CHART_PAGE: Formats = dict.fromkeys(PAGES, ("plotly", "jinja2"))
 RUN_REPORT: Formats = {**dict.fromkeys(PAGES, ("plotly", "jinja2", "matplotlib")), **PICTURE, **MOVING_PICTURE}
 
 

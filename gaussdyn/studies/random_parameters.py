@@ -112,15 +112,61 @@ class Sobol(Sample):
 
     def points(self, start: int, stop: int) -> Array:
         """Return points of the sequence."""
-        from scipy.stats import qmc
+        return sobol_points(len(self.ranges), self.seed, start, stop)
 
-        draw = None if self.seed is None else np.random.default_rng(self.seed)
-        sequence = qmc.Sobol(len(self.ranges), scramble=draw is not None, seed=draw)
-        if start:
-            sequence.fast_forward(start)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # a part of the points need not be balanced
-            found: Array = sequence.random(stop - start)
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Saltelli(Sample):
+    """Runs from which `sobol_indices` tells how much each parameter matters.
+
+    Parameters
+    ----------
+    ranges : mapping of str to (low, high)
+        Of every parameter, in its SI unit: uniform and independent.
+    count : int
+        Base points, a power of two; d parameters need count (d + 2) runs.
+    seed : int or None
+        Scrambles the points, see `Sobol`.
+
+    Raises
+    ------
+    InputError
+        Ranges, count or seed cannot be used.
+
+    Notes
+    -----
+    A base point are two points a and b of the box. Its runs: a, then a with one coordinate after the other taken from
+    b, then b. Saltelli et al., Computer Physics Communications 181 (2010).
+    """
+
+    ranges: Mapping[str, Pair]
+    count: int
+    seed: int | None = 0
+
+    given = "ranges"
+
+    def __post_init__(self) -> None:
+        checked = Sobol(self.ranges, self.count, self.seed)
+        object.__setattr__(self, "ranges", checked.ranges)
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return self.count * self.group
+
+    @property
+    def group(self) -> int:
+        """Runs of a base point."""
+        return len(self.ranges) + 2
+
+    def points(self, start: int, stop: int) -> Array:
+        """Return the points of the runs start to stop - 1, shape (stop - start, parameters)."""
+        d, first, last = len(self.ranges), start // self.group, -(-stop // self.group)
+        base = sobol_points(2 * d, self.seed, first, last)
+        runs = np.repeat(base[:, None, :d], self.group, axis=1)
+        for i in range(d):
+            runs[:, 1 + i, i] = base[:, d + i]
+        runs[:, -1] = base[:, d:]
+        found: Array = runs.reshape(-1, d)[start - first * self.group : stop - first * self.group]
         return found
 
 
@@ -206,6 +252,20 @@ class Normal(Sample):
     def width(low: float, high: float) -> float:
         """Return the standard deviation."""
         return high
+
+
+def sobol_points(dimension: int, seed: int | None, start: int, stop: int) -> Array:
+    """Return points start to stop - 1 of a Sobol sequence, shape (stop - start, dimension)."""
+    from scipy.stats import qmc
+
+    draw = None if seed is None else np.random.default_rng(seed)
+    sequence = qmc.Sobol(dimension, scramble=draw is not None, seed=draw)
+    if start:
+        sequence.fast_forward(start)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a part of the points need not be balanced
+        found: Array = sequence.random(stop - start)
+    return found
 
 
 def generator(seed: int, index: int) -> np.random.Generator:

@@ -2,100 +2,29 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .._show import brief
 from .._version import __version__
 from ..errors import InputError
-from .parameter_sets import parameter_set
+from .function_digest import digest_of
+from .parameter_sets import ParameterSet, parameter_set
+from .places import results
 from .reductions import Reduction, check_reduction
-from .study_journal import Journal
-from .study_store import BLOCK, MET, Store
-from .template import STATUSES, Job, Template, measure_of, name_of, template_of
-from .worker_processes import Take, results
+from .study_file import BLOCK
+from .study_journal import Journal, runs_of
+from .study_progress import Progress, Pulse
+from .study_results import Study, journal_of
+from .study_resume import DIGESTS, Resume, plain, resume_of
+from .study_store import Store
+from .template import DIED, FAILED, Job, Result, measure_of, name_of, template_of
+from .worker_processes import Take
 
 WINDOW = 4 * BLOCK  # runs that may be ahead of the first one that is missing: bounds what is held in memory
-Progress = Callable[[int, int, Mapping[str, int]], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """Results of a study, in the order of the runs.
-
-    Attributes
-    ----------
-    parameters : mapping of str to Array, shape (n,)
-        Of every run, in SI units.
-    values : mapping of str to Array, shape (n, ...)
-        What was measured; NaN where a run failed or the measure said None.
-    status, outcome, reason : Arrays of str, shape (n,)
-        COMPLETED, STOPPED, FAILED or DIED; the gravest outcome of a step; why it was not completed.
-    t : Array, shape (n,)
-        Times that were reached, s; NaN without a run.
-    statistic : mapping or None
-        What the reduction came to.
-    settings : mapping
-        What the study is.
-    """
-
-    parameters: Mapping[str, Any]
-    values: Mapping[str, Any]
-    status: Any
-    outcome: Any
-    reason: Any
-    t: Any
-    statistic: Mapping[str, float | None] | None
-    settings: Mapping[str, Any]
-
-    __repr__ = brief
-
-    def __len__(self) -> int:
-        """Return the number of runs."""
-        return len(self.status)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many runs have which status."""
-        return {name: int((self.status == name).sum()) for name in STATUSES[1:]}
-
-    @classmethod
-    def load(cls, path: str | Path) -> Study:
-        """Read a study that is complete.
-
-        Parameters
-        ----------
-        path : str or Path
-            What `study` was given as `out`.
-
-        Raises
-        ------
-        InputError
-            No file of a study.
-        """
-        import h5py
-
-        try:
-            with h5py.File(path, "r") as file:
-                if file.attrs.get("kind") != "gaussdyn study":
-                    raise InputError("path", str(path), "a file that gaussdyn.studies.study has written")
-                columns = {name: {key: x[()] for key, x in file.get(name, {}).items()} for name in GROUPS}
-                words = {"status": np.array(STATUSES), "outcome": np.array(MET)}
-                coded = {name: known[file[name][()]] for name, known in words.items()}
-                said = {name: json.loads(file.attrs[name]) for name in ("statistic", "settings")}
-                return cls(**columns, **coded, **said, reason=file["reason"].asstr()[()], t=file["t"][()])
-        except OSError as error:
-            raise InputError("path", str(path), "a file of a study", str(error)) from None
-
-
-GROUPS = ("parameters", "values")
 
 
 def study(
@@ -106,7 +35,7 @@ def study(
     reduce: Reduction | None = None,
     where: object = "here",
     out: str | Path | None = None,
-    resume: bool = False,
+    resume: bool | Resume = False,
     progress: Progress | None = None,
 ) -> Study:
     """Carry out many runs of one template; what goes wrong in a run is its result.
@@ -121,14 +50,17 @@ def study(
         A function of the trajectory that returns a mapping of names to numbers or arrays, or names of columns.
     reduce : Reduction, optional
         Goes over the runs in the order of their indices, and may end the study.
-    where : "here", int or concurrent.futures.Executor
-        On all cores, in so many worker processes (1: in this process), or by an executor of processes.
+    where : "here", int, executor or dask client
+        On all cores, in so many worker processes (1: in this process), by an executor of `concurrent.futures`, or by a
+        cluster of dask: a `dask.distributed` client, a cluster, or the address of a scheduler.
     out : str or Path, optional
-        HDF5 file. While the study runs, each result is in its journal ``out.journal`` as soon as it is there.
-    resume : bool
-        Go on with a study that was cut off; one that is complete is read.
+        HDF5 file. While the study runs, each result is in its journal ``out.journal`` as soon as it is there, and
+        ``Study.load(out)`` reads those that are.
+    resume : bool or Resume
+        Go on with a study that was cut off; one that is complete is read. `Resume` says more: which runs to carry
+        out again, and whether functions may have been edited.
     progress : callable, optional
-        Called after every run with the runs that are written, their number in all, and how many have which status.
+        Called after every run with a `Standing`: runs done, running, failed, and the time left.
 
     Returns
     -------
@@ -138,60 +70,102 @@ def study(
     Raises
     ------
     InputError
-        What is given cannot be used, the file belongs to another study, the disk is full.
+        What is given cannot be used, the file belongs to another study, `build` or `measure` were edited since, the
+        disk is full, the cluster is not there or goes away.
+    BackendMissing
+        dask.distributed is not installed.
     """
-    template, chosen = template_of(build), parameter_set(parameters)
+    template, chosen, going_on = template_of(build), parameter_set(parameters), resume_of(resume)
     check_reduction(reduce)
     template.check(chosen.names)
     job = Job(template, measure_of(measure))
-    settings = _settings(job, chosen.settings(), reduce)
-    how = (chosen, reduce, where, progress)
+    task = _Task(job, chosen, reduce, where, progress, _settings(job, chosen, reduce))
     if out is not None:
-        return _kept(job, Path(out), settings, how, resume=resume)
+        return task.kept(Path(out), going_on)
     with tempfile.TemporaryDirectory() as folder:
-        return _kept(job, Path(folder) / "study.h5", settings, how, resume=False)
+        path = Path(folder) / "study.h5"
+        task.kept(path, None)
+        return Study.read(path.read_bytes())
 
 
-def _kept(job: Job, path: Path, settings: dict[str, Any], how: tuple[Any, ...], *, resume: bool) -> Study:
-    """Carry out what is missing in a file, and read it."""
-    if path.exists():
-        _check_complete(path, settings, resume=resume)
-        return Study.load(path)
-    chosen, reduce, where, progress = how
-    journal = Journal(path.with_name(path.name + ".journal"), settings, resume=resume)
-    complete = False
-    try:
-        partial = path.with_name(path.name + ".partial")
-        store = Store(partial, chosen, reduce)
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What is to be done."""
+
+    job: Job
+    parameters: ParameterSet
+    reduce: Reduction | None
+    where: object
+    progress: Progress | None
+    settings: dict[str, Any]
+
+    def kept(self, path: Path, resume: Resume | None) -> Study:
+        """Carry out what is missing in a file, and read it."""
+        earlier = None
+        if path.exists():
+            earlier = self._earlier(path, resume)
+            again = () if resume is None else resume.again
+            if not journal_of(path).exists() and not any(earlier.counts[status] for status in again):
+                return earlier
+        journal = Journal(journal_of(path), self.settings, resume=resume)
+        partial, complete = path.with_name(path.name + ".partial"), False
         try:
-            for index, result in journal.runs():
+            self._write(partial, journal, _kept_runs(earlier, resume))
+            os.replace(partial, path)
+            complete = True
+        finally:
+            partial.unlink(missing_ok=True)  # the journal has all of it
+            journal.close(delete=complete)
+        return Study.load(path)
+
+    def _earlier(self, path: Path, resume: Resume | None) -> Study:
+        """Return the study that is there; refuse another one, or to write over it."""
+        if resume is None:
+            mend = "resume=True reads a study that is complete."
+            raise InputError("out", f"{path}, which exists", "a new file", mend)
+        found = Study.load(path)
+        resume.check(plain(self.settings), found.settings, path)
+        return found
+
+    def _write(self, partial: Path, journal: Journal, kept: Iterator[tuple[int, Result]]) -> None:
+        """Write all runs: those of the journal, those kept from an earlier file, and the others once carried out."""
+        store = Store(partial, self.parameters, self.reduce)
+        try:
+            for index, _, result in runs_of(journal.path):
+                store.add(index, result)
+            for index, result in kept:
                 store.add(index, result)
             if not store.done:
-                _carry_out(job, store, journal, (where, progress))
-            store.finish(settings)
+                self._carry_out(store, journal)
+            store.finish(self.settings)
         finally:
             store.close()
-        os.replace(partial, path)
-        complete = True
-    finally:
-        journal.close(delete=complete)
-    return Study.load(path)
+
+    def _carry_out(self, store: Store, journal: Journal) -> None:
+        pulse = Pulse(_taker(store), store, self.progress)
+        coming = results(self.job, pulse.take, self.where)
+        try:
+            for index, result in coming:
+                journal.add(index, store.of(index), result)
+                if store.add(index, result):
+                    journal.sync()
+                pulse.beat()
+                if store.done:
+                    return
+        finally:
+            coming.close()  # type: ignore[attr-defined]  # ends the workers
 
 
-def _carry_out(job: Job, store: Store, journal: Journal, how: tuple[Any, Progress | None]) -> None:
-    where, progress = how
-    coming = results(job, _taker(store), where)
-    try:
-        for index, result in coming:
-            journal.add(index, result)
-            if store.add(index, result):
-                journal.sync()
-            if progress is not None:
-                progress(store.next, len(store.parameters), store.counts)
-            if store.done:
-                return
-    finally:
-        coming.close()  # type: ignore[attr-defined]  # ends the workers
+def _kept_runs(earlier: Study | None, resume: Resume | None) -> Iterator[tuple[int, Result]]:
+    """Return the runs of a complete study that are not carried out again."""
+    again, index = () if resume is None else resume.again, 0
+    for part in () if earlier is None else earlier.blocks():
+        values = dict(part.values)
+        for k, (status, reason, met, t) in enumerate(zip(part.status, part.reason, part.outcome, part.t, strict=True)):
+            if status not in again:
+                found = {} if status in (FAILED, DIED) else {name: x[k] for name, x in values.items()}
+                yield index, Result(status=str(status), reason=reason, outcome=str(met), t=float(t), values=found)
+            index += 1
 
 
 def _taker(store: Store) -> Take:
@@ -211,19 +185,16 @@ def _taker(store: Store) -> Take:
     return take
 
 
-def _check_complete(path: Path, settings: dict[str, Any], *, resume: bool) -> None:
-    """Refuse a file that is there, unless it is this very study and may be gone on with."""
-    if not resume:
-        raise InputError("out", f"{path}, which exists", "a new file", "resume=True reads a study that is complete.")
-    if Study.load(path).settings != json.loads(json.dumps(settings)):
-        raise InputError("resume", str(path), "the file of the same study", "Its settings are others.")
-
-
-def _settings(job: Job, parameters: dict[str, Any], reduce: Reduction | None) -> dict[str, Any]:
+def _settings(job: Job, parameters: ParameterSet, reduce: Reduction | None) -> dict[str, Any]:
+    """Return what a study is, as JSON knows it."""
     measure: Any = job.measure
     names = getattr(measure, "names", None)
-    made: Template = job.template
-    measured = list(names) if names is not None else name_of(measure)
-    reduced = None if reduce is None else repr(reduce)
-    said = {"template": made.settings(), "parameters": parameters, "measure": measured, "reduce": reduced}
-    return {"version": __version__, **said}
+    functions = {name: one for name, one in (("build", job.template.build), ("measure", measure)) if callable(one)}
+    return {
+        "version": __version__,
+        "template": job.template.settings(),
+        "parameters": parameters.settings(),
+        "measure": list(names) if names is not None else name_of(measure),
+        "reduce": None if reduce is None else repr(reduce),
+        DIGESTS: {name: digest_of(one) for name, one in functions.items() if names is None or one is not measure},
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import struct
@@ -14,8 +13,11 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..errors import InputError
+from .disk_room import room_on_disk
+from .study_resume import Resume, plain
 from .template import Result
 
+Run = tuple[int, dict[str, Any], Result]  # its index, its parameters, and what it came to
 HEAD = struct.Struct("<II")  # length and CRC-32 of the record that follows
 
 
@@ -28,8 +30,8 @@ class Journal:
         Its file.
     settings : mapping
         What the study is, as JSON knows it; the first record.
-    resume : bool
-        Whether to go on with what the file holds.
+    resume : Resume or None
+        How to go on with what the file holds; None: it must not be there.
 
     Raises
     ------
@@ -37,32 +39,46 @@ class Journal:
         Another study writes there, has left its journal there, or is not the one to be resumed.
     """
 
-    def __init__(self, path: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
+    def __init__(self, path: Path, settings: Mapping[str, Any], *, resume: Resume | None) -> None:
         self.path = path
+        self._file = _opened(path)
         try:
-            self._file: BinaryIO = open(path, "a+b", buffering=0)  # noqa: SIM115 - open as long as the study
-        except OSError as error:
-            raise InputError("out", str(path), "a place where files can be written", str(error)) from None
-        try:
-            _lock(self._file, path)
-            self._begin(json.dumps(settings, sort_keys=True).encode(), resume=resume)
+            self._begin(settings, resume)
         except BaseException:
             self._file.close()
             raise
 
-    def _begin(self, settings: bytes, *, resume: bool) -> None:
+    def _begin(self, settings: Mapping[str, Any], resume: Resume | None) -> None:
         """Write the first record, or compare with the one that is there."""
-        end = self._sound_end()
-        if end and not resume:
+        end = sum(HEAD.size + len(record) for record in records(self.path))
+        if end and resume is None:
             mend = "resume=True goes on with it; or delete that file."
             raise InputError("out", f"{self.path}, the journal of a study that was cut off", "a new file", mend)
         self._file.truncate(end)  # a record that was cut off by a kill
-        if not end:
-            self._append(settings)
-        elif next(self._records()) != settings:
-            raise InputError("resume", str(self.path), "the journal of the same study", "Its settings are others.")
+        if not end or resume is None:
+            self._append(_said(settings))
+            return
+        found = settings_of(self.path) or {}
+        resume.check(plain(settings), found, self.path)
+        if resume.again or found != plain(settings):
+            self._keep(settings, resume)
 
-    def add(self, index: int, result: Result) -> None:
+    def _keep(self, settings: Mapping[str, Any], resume: Resume) -> None:
+        """Begin anew with those runs alone that need not be carried out again; a kill leaves the one or the other."""
+        fresh, old = self.path.with_name(self.path.name + ".new"), self._file
+        self._file = _opened(fresh)
+        try:
+            self._file.truncate(0)
+            self._append(_said(settings))
+            for index, parameters, result in runs_of(self.path):
+                if result.status not in resume.again:
+                    self.add(index, parameters, result)
+            self.sync()
+            os.replace(fresh, self.path)
+        finally:
+            old.close()
+
+    def add(self, index: int, parameters: Mapping[str, Any], result: Result) -> None:
         """Append a run.
 
         Raises
@@ -72,15 +88,9 @@ class Journal:
         """
         values = {name: np.asarray(x) for name, x in result.values.items()}
         shapes = {name: x.shape for name, x in values.items()}
-        said = [index, result.status, result.reason, result.outcome, float(result.t).hex(), shapes]
+        said = [index, dict(parameters), result.status, result.reason, result.outcome, float(result.t).hex(), shapes]
         body = b"".join(np.ascontiguousarray(x, dtype="<f8").tobytes() for x in values.values())
         self._append(json.dumps(said).encode() + b"\n" + body)
-
-    def runs(self) -> Iterator[tuple[int, Result]]:
-        """Return all runs in the order in which they ended."""
-        records = self._records()
-        next(records)
-        return map(_run, records)
 
     def sync(self) -> None:
         """Wait until all of it is on the disk."""
@@ -94,39 +104,70 @@ class Journal:
 
     def _append(self, record: bytes) -> None:
         rest = memoryview(HEAD.pack(len(record), zlib.crc32(record)) + record)
-        try:
+        with room_on_disk(self.path):
             while rest:
                 rest = rest[self._file.write(rest) :]
-        except OSError as error:
-            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-                raise
-            mend = "All runs before this one are kept: make room and go on with resume=True."
-            raise InputError("out", f"{self.path}: {error.strerror}", "a disk with room", mend) from None
-
-    def _records(self) -> Iterator[bytes]:
-        """Return the records up to the first one that is not whole."""
-        with open(self.path, "rb") as file:
-            while len(head := file.read(HEAD.size)) == HEAD.size:
-                length, checksum = HEAD.unpack(head)
-                record = file.read(length)
-                if len(record) != length or zlib.crc32(record) != checksum:
-                    return
-                yield record
-
-    def _sound_end(self) -> int:
-        return sum(HEAD.size + len(record) for record in self._records())
 
 
-def _run(record: bytes) -> tuple[int, Result]:
+def records(path: Path) -> Iterator[bytes]:
+    """Return the records of a journal up to the first one that is not whole."""
+    with open(path, "rb") as file:
+        while len(head := file.read(HEAD.size)) == HEAD.size:
+            length, checksum = HEAD.unpack(head)
+            record = file.read(length)
+            if len(record) != length or zlib.crc32(record) != checksum:
+                return
+            yield record
+
+
+def runs_of(path: Path) -> Iterator[Run]:
+    """Return all runs of a journal in the order in which they ended."""
+    found = records(path)
+    next(found, None)
+    return map(_run, found)
+
+
+def settings_of(path: Path) -> dict[str, Any] | None:
+    """Return what the study of a journal is; None where not even that was written."""
+    first = next(records(path), None)
+    return None if first is None else json.loads(first)
+
+
+def _said(settings: Mapping[str, Any]) -> bytes:
+    return json.dumps(settings, sort_keys=True).encode()
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Return a file to append to that nobody else writes.
+
+    Raises
+    ------
+    InputError
+        There cannot be such a file, or another study writes it.
+    """
+    try:
+        file: BinaryIO = open(path, "a+b", buffering=0)  # noqa: SIM115 - open as long as the study
+    except OSError as error:
+        raise InputError("out", str(path), "a place where files can be written", str(error)) from None
+    try:
+        _lock(file, path)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _run(record: bytes) -> Run:
     """Return a run from its record, bit by bit as it was."""
     head, _, body = record.partition(b"\n")
-    index, status, reason, outcome, t, shapes = json.loads(head)
+    index, parameters, status, reason, outcome, t, shapes = json.loads(head)
     values, start = {}, 0
     for name, shape in shapes.items():
         count = int(np.prod(shape, dtype=np.int64))
         values[name] = np.frombuffer(body, dtype="<f8", count=count, offset=start).reshape(shape)
         start += 8 * count
-    return index, Result(status=status, reason=reason, outcome=outcome, t=float.fromhex(t), values=values)
+    result = Result(status=status, reason=reason, outcome=outcome, t=float.fromhex(t), values=values)
+    return index, parameters, result
 
 
 def _lock(file: BinaryIO, path: Path) -> None:
@@ -137,5 +178,8 @@ def _lock(file: BinaryIO, path: Path) -> None:
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        taken = not (path.exists() and os.path.samestat(os.fstat(file.fileno()), os.stat(path)))  # replaced meanwhile
     except BlockingIOError:
+        taken = True
+    if taken:
         raise InputError("out", str(path), "a file that no other study is writing", "Give it another name.") from None

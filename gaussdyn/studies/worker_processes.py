@@ -1,4 +1,4 @@
-"""Who carries out the runs of a study: this process, worker processes on pipes, or an executor. Any order will do."""
+"""Worker processes on pipes: they carry out the runs of a study; one that dies under a run says so and is replaced."""
 
 from __future__ import annotations
 
@@ -8,89 +8,32 @@ import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for_pipes
 from typing import Any
 
+from .._cache import kernel_sources
+from .._warmup import stored
 from ..errors import InputError
-from .template import DIED, Job, Result, name_of
+from .template import DIED, Job, Result
 
 Task = tuple[int, dict[str, Any]]
 Take = Callable[[], Task | None]  # the next run; None: there is none now
 Results = Iterator[tuple[int, Result]]
-AT_ONCE = 64  # runs that an executor is given ahead of their results
 IMPORTABLE = "Write it at the top level of a module, and what it needs into the parameters or functools.partial."
+LOADED = (  # once, before workers are forked: what most runs need, kernels included
+    "gaussdyn.integrate.simulate",
+    "gaussdyn.scenes.catalogue",
+    "gaussdyn.integrate.time_stepping.core.advance",
+    "gaussdyn.integrate.time_stepping.core.step",
+    "gaussdyn.programs.enumeration.search_kernels",
+    __name__,
+)
 
 
-def results(job: Job, take: Take, where: object) -> Results:
-    """Return the results of all runs that `take` hands out, in the order in which they end.
-
-    Raises
-    ------
-    InputError
-        There is no such place, or what is to be run cannot be sent there.
-    """
-    if isinstance(where, Executor):
-        return _by_executor(sent(job), take, where)
-    if where == "here":
-        where = cores()
-    if isinstance(where, bool) or not isinstance(where, int) or where < 1:
-        raise InputError("where", repr(where), '"here", a number of processes >= 1, or a concurrent.futures executor')
-    return _by_this_process(job, take) if where == 1 else _by_workers(sent(job), take, where)
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def sent(job: Job) -> bytes:
-    """Return a job as it is sent to other processes.
-
-    Raises
-    ------
-    InputError
-        Names the function that cannot be sent.
-    """
-    for name, part in (("build", job.template.build), ("measure", job.measure), ("build", job.template)):
-        try:
-            pickle.dumps(part)
-        except Exception as error:
-            called = name_of(part) if callable(part) else repr(part)
-            raise InputError(name, called, "a function that can be pickled", f"{IMPORTABLE} ({error})") from None
-    return pickle.dumps(job)
-
-
-def _by_this_process(job: Job, take: Take) -> Results:
-    while (task := take()) is not None:
-        yield task[0], job(task[1])
-
-
-_JOBS: dict[bytes, Job] = {}
-
-
-def carry_out(job: bytes, parameters: dict[str, Any]) -> Result:
-    """Carry out one run in a process of an executor; a job is unpickled once."""
-    if job not in _JOBS:
-        _JOBS.clear()
-        _JOBS[job] = pickle.loads(job)
-    return _JOBS[job](parameters)
-
-
-def _by_executor(job: bytes, take: Take, executor: Executor) -> Results:
-    running: dict[Future[Result], int] = {}
-    try:
-        while True:
-            while len(running) < AT_ONCE and (task := take()) is not None:
-                running[executor.submit(carry_out, job, task[1])] = task[0]
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
-    finally:
-        for future in running:
-            future.cancel()
+def kernels_are_there() -> bool:
+    """Return whether all kernels are compiled on this machine."""
+    return all(stored(path) for path in kernel_sources())
 
 
 class _Worker:
@@ -138,13 +81,30 @@ class _Worker:
         self.process.join()
 
 
-def _by_workers(job: bytes, take: Take, count: int) -> Results:
+def by_workers(job: bytes, take: Take, count: int) -> Results:
+    """Return the results of all runs that `take` hands out, in the order in which they end.
+
+    The first worker goes ahead alone where kernels may have to be compiled: the others find them on disk.
+
+    Parameters
+    ----------
+    job : bytes
+        The pickled `Job`.
+    take : callable
+    count : int
+        Number of workers.
+
+    Raises
+    ------
+    InputError
+        Workers do not start, or cannot import what is to be run.
+    """
     context: Any = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
     if os.name == "posix":
-        context.set_forkserver_preload(["gaussdyn.integrate.simulate", "gaussdyn.scenes.catalogue", __name__])
+        context.set_forkserver_preload(list(LOADED))
     workers: list[_Worker] = []
     try:
-        workers += [_Worker(context, job) for _ in range(count)]
+        workers += [_Worker(context, job) for _ in range(count if kernels_are_there() else 1)]
         while True:
             for idle in (one for one in workers if one.ready and one.index is None):
                 if (task := take()) is None:
@@ -152,7 +112,10 @@ def _by_workers(job: bytes, take: Take, count: int) -> Results:
                 idle.give(task)
             if all(one.ready and one.index is None for one in workers):
                 return
-            yield from _ended(workers, context, job)
+            ended = list(_ended(workers, context, job))
+            yield from ended
+            if ended and len(workers) < count:
+                workers += [_Worker(context, job) for _ in range(count - len(workers))]
     finally:
         for one in workers:
             one.end()

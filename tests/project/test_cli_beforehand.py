@@ -36,6 +36,10 @@ DRAWING = {
     "equilibria": (["duffing_plane", "--param", "A"], "gaussdyn.analysis.equilibria.equilibria.equilibria"),
     "crosscheck": (["pendulum"], "gaussdyn.analysis.crosscheck.crosscheck.crosscheck"),
     "explore": (["associated_slider"], "gaussdyn.integrate.futures.explore.explore"),
+    "study": (
+        ["incline", "--over", "mu=0.1,0.2", "--measure", "block.speed"],
+        "gaussdyn.studies.run_study.study",
+    ),
     "census": (["body.json"], "gaussdyn.analysis.atlas.census.census"),
     "forces": (["four_legs"], "gaussdyn.analysis.forces.at_state.forces"),
     "robot": ([str(QUADRUPED), "--run", "1"], "gaussdyn.mechanics.robots.mjcf.survey"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gaussdyn import InputError
-from gaussdyn.studies import Cases, Grid, MeanWithin, Normal, Sobol, Uniform
+from gaussdyn.studies import Cases, Grid, MeanWithin, Normal, Saltelli, ShareWithin, Sobol, Uniform
 from gaussdyn.studies.parameter_sets import at, parameter_set
 
 BOX = {"mu": (0.1, 0.9), "slope": (-1.0, 1.0)}
@@ -20,6 +20,7 @@ SETS = [
     Cases([{"mu": 0.1 * k, "n": k} for k in range(16)]),
     Sobol(BOX, count=16, seed=3),
     Sobol(BOX, count=16, seed=None),
+    Saltelli(BOX, count=4, seed=3),
     Uniform(BOX, count=16, seed=3),
     Normal(BOX | {"slope": (0.0, 0.1)}, count=16, seed=3),
 ]
@@ -84,6 +85,9 @@ def test_mappings_are_grids_and_lists_are_cases() -> None:
         (lambda: Normal({"mu": (0.3, -0.1)}, count=3), ">= 0"),
         (lambda: parameter_set(3), "Grid, Cases"),
         (lambda: MeanWithin(name="x", error=0.0), "> 0"),
+        (lambda: Saltelli(BOX, count=100), "The nearest is 128"),
+        (lambda: ShareWithin(name="x", low=1.0, high=1.0, error=0.1), "low < high"),
+        (lambda: ShareWithin(name="x", low=1.0, error=0.1, confidence=1.0), "confidence"),
     ],
 )
 def test_what_cannot_be_used_is_refused_at_once(make, word: str) -> None:
@@ -104,3 +108,33 @@ def test_a_mean_is_known_when_its_interval_is_narrow() -> None:
     assert mean.value()["count"] == mean.value()["left_out"] < 200
     assert abs(mean.mean - x[:n].mean()) < 1e-14
     assert abs(mean.half_width - 1.959963984540054 * x[:n].std(ddof=1) / math.sqrt(n)) < 1e-14
+
+
+def test_runs_of_a_base_point_differ_in_one_coordinate_each() -> None:
+    runs = Saltelli(BOX, count=8, seed=1)
+    assert len(runs) == 32
+    x = np.stack([runs.columns(0, 32)[name] for name in BOX], axis=1).reshape(8, 4, 2)
+    a, b = x[:, 0], x[:, -1]
+    assert (a != b).all()
+    for i in range(2):
+        other = 1 - i
+        np.testing.assert_array_equal(x[:, 1 + i, i], b[:, i])
+        np.testing.assert_array_equal(x[:, 1 + i, other], a[:, other])
+
+
+def test_a_share_is_known_when_its_interval_is_narrow() -> None:
+    """Wilson's interval holds the p for which the number within is just z standard deviations off n p."""
+    x = np.random.default_rng(0).standard_normal(2000)
+    share = ShareWithin(name="x", low=-1.0, high=1.0, error=0.05)
+    for value in x:
+        share.add({}, {"x": np.array(value)})
+        if share.converged:
+            break
+    n = share.count
+    assert 30 < n < 2000
+    assert share.within == (np.abs(x[:n]) <= 1.0).sum()
+    for p in share.interval:
+        assert abs(abs(share.within - n * p) / math.sqrt(n * p * (1 - p)) - 1.959963984540054) < 1e-9
+    share.add({}, None)
+    share.add({}, {"x": np.array(math.nan)})
+    assert (share.count, share.within) == (n + 2, (np.abs(x[:n]) <= 1.0).sum())

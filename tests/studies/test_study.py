@@ -33,7 +33,7 @@ def alone(tmp_path_factory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("workers", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (4, 16))])
 def test_any_number_of_workers_writes_the_same_bytes(alone, tmp_path, workers) -> None:
     study(number, RUNS, square, where=workers, out=tmp_path / "s.h5")
     assert (tmp_path / "s.h5").read_bytes() == alone.read_bytes()
@@ -104,7 +104,7 @@ def test_a_record_that_was_cut_off_is_run_again(alone, tmp_path, monkeypatch, cu
     journal.write_bytes(journal.read_bytes()[:-cut])
     with pytest.raises(InputError, match="cut off"):
         study(number, RUNS, square, where=1, out=out)
-    with pytest.raises(InputError, match="the same study"):
+    with pytest.raises(InputError, match=r"whose parameters is another.*the same study"):
         study(number, {"x": [1.0]}, square, where=1, out=out, resume=True)
     study(number, RUNS, square, where=1, out=out, resume=True)
     assert out.read_bytes() == alone.read_bytes()
@@ -125,10 +125,10 @@ def full(monkeypatch, after: int) -> None:
         def __getattr__(self, name):
             return getattr(self.file, name)
 
-    def add(self, index, result):
+    def add(self, *run):
         if next(count) == after:
             self._file = Full(self._file)
-        real(self, index, result)
+        real(self, *run)
 
     monkeypatch.setattr(journals.Journal, "add", add)
 
@@ -182,9 +182,10 @@ def test_what_cannot_be_sent_or_is_no_place_is_named() -> None:
 
 
 def test_many_runs_go_through_blocks_of_the_file(tmp_path, monkeypatch) -> None:
-    from gaussdyn.studies import study_store
+    from gaussdyn.studies import study_results, study_store
 
-    monkeypatch.setattr(study_store, "BLOCK", 7)
+    for module in (study_store, study_results):
+        monkeypatch.setattr(module, "BLOCK", 7)
     made = study(number, Grid({"x": np.linspace(0.0, 1.0, 30)}), square, where=1, out=tmp_path / "s.h5")
     np.testing.assert_array_equal(made.values["square"], made.parameters["x"] ** 2)
 

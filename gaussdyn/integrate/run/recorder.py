@@ -22,7 +22,7 @@ from ..contact_forces import NOBODY, is_contact
 from ..energy import EnergyBook
 from ..impact.history import ImpactRecord
 from ..mode_memory import modes_kept
-from ..stepper import Step, Work, check_same_rows, held_control
+from ..stepper import Step, check_same_rows, held_control
 from .certificate_log import NONE, Proofs
 from .column_names import Heads, Winding, heads_of, readings_of
 from .contact_history import table_of
@@ -187,13 +187,10 @@ class Recorder:
         if many.last is None:
             return
         totals, piece, n = self.totals, self.piece, many.taken - 1
-        lists = (many.E, many.cone, many.gap, many.speed, *many.books)
-        for E, cone, gap, speed, kinetic, potential, *work in zip(*(x[:n].tolist() for x in lists), strict=True):
-            reactions, forces, projection = work
-            done = Work(reactions=reactions, forces=forces, projection=projection)
-            totals.book.enter(kinetic, potential, done, speed)
-            totals.note_step(E, cone, solved=True)
-            totals.note_gap(gap)
+        if n:
+            kinetic, potential, *work = (x[:n] for x in many.books)
+            totals.book.enter_many(kinetic, potential, (work[0], work[1], work[2]), many.speed[:n])
+            totals.note_steps(many.E[:n], many.cone[:n], many.gap[:n])
         for k in range(n if self.winding is not None else 0):
             self.winding.follow(many.q[k], many.v[k], float(many.spans[k, 1]))  # type: ignore[union-attr]
         for name, values in (("t", many.spans[:n, 2]), ("dt", many.spans[:n, 1]), ("E", many.E[:n])):

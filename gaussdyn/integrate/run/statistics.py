@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...mechanics.rows import Row
 from ..energy import EnergyBook
 
@@ -98,6 +99,12 @@ class RunningStatistics:
         self.worst["E"] = max(self.worst["E"], E)
         self.worst["cone"] = max(self.worst["cone"], cone)
         self.worst["unsolved"] += not solved
+
+    def note_steps(self, E: Array, cone: Array, gap: Array) -> None:
+        """Enter n > 0 solved steps by their numbers, each of shape (n,): residual, cone and smallest gap."""
+        self.note_step(float(np.fmax.reduce(E)), float(np.fmax.reduce(cone)), solved=True)
+        self.note_gap(float(np.fmin.reduce(gap)))
+        self.count += len(E) - 1
 
     def statistics(self) -> dict[str, float | int | None]:
         """Return the statistics of a trajectory."""

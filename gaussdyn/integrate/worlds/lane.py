@@ -1,0 +1,69 @@
+"""The work space of one thread that advances worlds, and how states of a system come into a stock and out of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...arrays import Array, IntArray
+from ...mechanics.state import State
+from ...mechanics.system import System
+from ..time_stepping.core.advance import CompiledSystem
+from ..time_stepping.core.records import PROGRAM, Span
+from ..time_stepping.core.row_model import Built
+from .world_kernels import Stock, advance_worlds
+
+if TYPE_CHECKING:
+    from ..time_stepping.moreau_jean import MoreauJean
+
+
+class Lane(CompiledSystem):
+    """A compiled system with arrays of its own: one thread at a time may use it."""
+
+    def __init__(self, system: System, parts: Built) -> None:
+        from ..._jit import address_of, entry_of
+        from ..time_stepping.core.step import take_step
+
+        super().__init__(system, parts)
+        self._advance, self._step_at = entry_of(advance_worlds), address_of(take_step)
+
+    def stock(self, worlds: int) -> Stock:
+        """Return room for so many worlds."""
+        layout, nq, nv = self.parts.model.layout, self.system.nq, self.system.nv
+        n, m, contacts = len(layout.kind), len(layout.reach), len(self.parts.model.shapes.kind)
+        real = [np.zeros((worlds, k)) for k in (nq, nv, m, self.controls)]
+        whole = [np.zeros((worlds, k), dtype=np.int64) for k in (n, 2, n + 1, 4 * contacts, 1)]
+        return Stock._make([*real[:3], *whole[:4], real[3], whole[4]])
+
+    @property
+    def controls(self) -> int:
+        """Number of controls: those of the program of a Lagrangian system, else a force for every velocity."""
+        model = self.parts.model
+        given = len(model.program.control) if model.layout.who == PROGRAM else 0
+        return given or int(self.system.nv)
+
+    def put(self, stock: Stock, k: int, state: State, dt: float) -> bool:
+        """Put a state into world k; return False if its contacts do not fit."""
+        self._last = None
+        if not self._load(state, None, dt):
+            return False
+        layout, data, labels = self.parts.model.layout, self.parts.data, self.parts.model.shapes.label
+        stock.q[k], stock.v[k], stock.last[k], stock.now[k] = data.q, data.v, data.last, self.work.now
+        stock.counts[k], stock.start[k], stock.label[k] = layout.counts[:2], layout.start, labels.reshape(-1)
+        return True
+
+    def state(self, stock: Stock, k: int, t: float, before: State) -> State:
+        """Return world k as a state; what it remembers of other things than constraints is that of `before`."""
+        layout, data, labels = self.parts.model.layout, self.parts.data, self.parts.model.shapes.label
+        data.q[:], data.v[:], data.last[:], self.work.now[:] = stock.q[k], stock.v[k], stock.last[k], stock.now[k]
+        layout.counts[:2], layout.start[:], labels.reshape(-1)[:] = stock.counts[k], stock.start[k], stock.label[k]
+        found = self._state(t, before)
+        self._last = None
+        return found
+
+    def advance_worlds(self, stepper: MoreauJean, stock: Any, spans: Array, which: IntArray) -> None:
+        """Take these worlds through all steps; `stock` is a held `Stock`, whose `said` tells how that ended."""
+        active = stepper.activation
+        rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
+        self._advance(self._step_at, *self._records, stock, spans, rules, which)

@@ -1,0 +1,143 @@
+"""Many worlds taken through the compiled step one after the other, in one call that needs no Python."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..._jit import A2, I1, I2, caller, kernel, record
+from ...arrays import Array, IntArray
+from ..time_stepping.core.contact_problem import Problem
+from ..time_stepping.core.passes import Work
+from ..time_stepping.core.projection import Push
+from ..time_stepping.core.records import DONE, PLANAR, SPATIAL, Data, Model, Span
+
+take_step = caller("int64(Model, Data, Work, Push, Problem, Span)")
+
+
+@record(A2, A2, A2, I2, I2, I2, I2, A2, I2)
+class Stock(NamedTuple):
+    """What tells N worlds of one system apart: all that is carried from step to step.
+
+    Attributes
+    ----------
+    q, v : Array, shapes (N, nq) and (N, nv)
+    last : Array, shape (N, m)
+        Impulses of the last step.
+    now : IntArray, shape (N, n)
+        Modes of the last step.
+    counts : IntArray, shape (N, 2)
+        Constraints and rows of the last step.
+    start : IntArray, shape (N, n + 1)
+        Their first rows.
+    label : IntArray, shape (N, 4 c)
+        Labels of the contacts of shapes.
+    control : Array, shape (N, nu)
+    said : IntArray, shape (N, 1)
+        How the last call ended.
+    """
+
+    q: Array
+    v: Array
+    last: Array
+    now: IntArray
+    counts: IntArray
+    start: IntArray
+    label: IntArray
+    control: Array
+    said: IntArray
+
+
+@kernel("void(Model, Stock, int64)", borrows=True)
+def put_control(model: Model, stock: Stock, k: int) -> None:
+    """Put the control of world k to where the system reads it."""
+    for j in range(stock.control.shape[1]):
+        if model.layout.who == PLANAR:
+            model.planar.bodies[4, j] = stock.control[k, j]
+        elif model.layout.who == SPATIAL:
+            model.mechanism.load[1, j] = stock.control[k, j]
+        elif len(model.program.control) > 0:
+            model.program.control[j] = stock.control[k, j]
+        else:
+            model.program.push[j] = stock.control[k, j]
+
+
+@kernel("void(Model, Data)", borrows=True)
+def forget_rows(model: Model, data: Data) -> None:
+    """Clear the rows of the contacts of shapes: those of another world reach other bodies.
+
+    The step does so itself where it lists other contacts than the last one did.
+    """
+    for i in range(model.layout.counts[3], model.layout.counts[1]):
+        for j in range(len(data.v)):
+            data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
+
+
+@kernel("void(Model, Data, Work, Stock, int64)", borrows=True)
+def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
+    """Put world k into the arrays of the step."""
+    layout, labels = model.layout, model.shapes.label
+    for i in range(len(data.q)):
+        data.q[i] = stock.q[k, i]
+    for i in range(len(data.v)):
+        data.v[i] = stock.v[k, i]
+    for i in range(len(data.last)):
+        data.last[i] = stock.last[k, i]
+    for i in range(len(work.now)):
+        work.now[i] = stock.now[k, i]
+    if len(model.shapes.table) > 1:
+        layout.counts[0], layout.counts[1] = stock.counts[k, 0], stock.counts[k, 1]
+        for i in range(len(layout.start)):
+            layout.start[i] = stock.start[k, i]
+        for f in range(layout.counts[0] - layout.counts[2]):
+            for c in range(4):
+                labels[f, c] = stock.label[k, 4 * f + c]
+        forget_rows(model, data)
+    put_control(model, stock, k)
+
+
+@kernel("void(Model, Data, Work, Stock, int64)", borrows=True)
+def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
+    """Put the arrays of the step back into world k."""
+    layout, labels = model.layout, model.shapes.label
+    for i in range(len(data.q)):
+        stock.q[k, i] = data.q[i]
+    for i in range(len(data.v)):
+        stock.v[k, i] = data.v[i]
+    for i in range(len(data.last)):
+        stock.last[k, i] = data.last[i]
+    for i in range(len(work.now)):
+        stock.now[k, i] = work.now[i]
+    stock.counts[k, 0], stock.counts[k, 1] = layout.counts[0], layout.counts[1]
+    for i in range(len(layout.start)):
+        stock.start[k, i] = layout.start[i]
+    for f in range(layout.counts[0] - layout.counts[2]):
+        for c in range(4):
+            stock.label[k, 4 * f + c] = labels[f, c]
+
+
+@kernel(f"void(int64, Model, Data, Work, Push, Problem, Stock, {A2}, Span, {I1})")
+def advance_worlds(
+    step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, stock: Stock, spans: Array,
+    rules: Span, which: IntArray,
+) -> None:  # fmt: skip
+    """Take some worlds through the steps with rows (t, dt, t_end); one that cannot stays as it was, with its code.
+
+    `step` is the address of `take_step` of the core, `rules` what all steps share.
+    """
+    for k in which:
+        fetch(model, data, work, stock, k)
+        code = DONE
+        for s in range(len(spans)):
+            span = Span(
+                spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol, rules.project
+            )
+            code = take_step(step, model, data, work, push, problem, span)
+            if code != DONE:
+                break
+            for i in range(len(data.q)):
+                data.q[i] = data.q1[i]
+            for j in range(len(data.v)):
+                data.v[j] = data.v1[j]
+        stock.said[k, 0] = code
+        if code == DONE:
+            keep(model, data, work, stock, k)

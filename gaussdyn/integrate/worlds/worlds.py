@@ -1,0 +1,247 @@
+"""Many states of one system advanced together by one compiled call per core; every world as if it ran alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..._warmup import cores
+from ...arrays import Array, IntArray
+from ...errors import InputError
+from ...mechanics.state import State
+from ...mechanics.system import System, check_is_system
+from ..time_stepping.core.advance import CompiledSystem
+from ..time_stepping.core.records import DONE
+from ..time_stepping.core.row_model import Built, built
+from ..time_stepping.moreau_jean import MoreauJean
+
+if TYPE_CHECKING:
+    from .lane import Lane
+    from .world_kernels import Stock
+
+PIECES = 8  # of the worlds, per thread: who is done early takes another one
+
+
+class Worlds:
+    """N states of one system, at one time, advanced together.
+
+    Steps are those of `MoreauJean`, bit by bit: a world comes to where a run from its state under its control would.
+    Threads share out the worlds and need no Python on the way, where the system is in the plane or of bodies with
+    joints in space or Lagrangian and its functions are compiled; worlds that kernels cannot serve, or steps that they
+    cannot solve, are taken one by one.
+
+    Parameters
+    ----------
+    system : System
+    states : sequence of State
+        Where the worlds start, all at the same time.
+    stepper : MoreauJean, optional
+        Default ``MoreauJean()``, dt = 1e-3 s.
+    threads : int, optional
+        Default: one per core.
+
+    Attributes
+    ----------
+    t : float
+        s.
+    stopped : mapping of int to str
+        Worlds that stand still because their step has no solution, with the reason.
+
+    Raises
+    ------
+    InputError
+        No system, no states, states at different times or of other sizes.
+
+    Examples
+    --------
+    >>> from gaussdyn import build
+    >>> from gaussdyn.integrate.worlds import Worlds
+    >>> scene = build("incline")
+    >>> worlds = Worlds(scene.system, [scene.state] * 3)
+    >>> worlds.step(n=10)
+    >>> worlds.v.shape
+    (3, 3)
+    """
+
+    def __init__(
+        self, system: System, states: Sequence[State], *, stepper: MoreauJean | None = None, threads: int | None = None
+    ) -> None:  # fmt: skip
+        check_is_system("system", system)
+        self.system, self.stepper = system, MoreauJean() if stepper is None else stepper
+        if not isinstance(self.stepper, MoreauJean):
+            raise InputError("stepper", repr(stepper), "a MoreauJean", "Other steppers: gaussdyn.study.")
+        self._states = _checked(system, states)
+        self.t = self._states[0].t
+        self.stopped: Mapping[int, str] = {}
+        self.threads = _threads(threads)
+        self._pool = ThreadPoolExecutor(self.threads)
+        self._room = 0
+        self._which, self._pieces = np.zeros(0, dtype=np.int64), list[IntArray]()
+        self._fill(list(self._states))
+
+    def __len__(self) -> int:
+        """Return the number of worlds."""
+        return len(self._states)
+
+    @property
+    def q(self) -> Array:
+        """Coordinates of all worlds, shape (N, nq)."""
+        return np.array([state.q for state in self._states]) if self._stock is None else self._stock.value.q.copy()
+
+    @property
+    def v(self) -> Array:
+        """Velocities of all worlds, shape (N, nv)."""
+        return np.array([state.v for state in self._states]) if self._stock is None else self._stock.value.v.copy()
+
+    def state(self, k: int) -> State:
+        """Return where world k stands, e.g. for `simulate`."""
+        if not 0 <= k < len(self):
+            raise InputError("k", k, f"a world, 0 to {len(self) - 1}")
+        if self._stock is not None:
+            self._states[k] = self._lanes[0].state(self._stock.value, k, self.t, self._states[k])
+        return self._states[k]
+
+    def put(self, k: int, state: State) -> None:
+        """Put another state into world k, which goes on from there if it was stopped.
+
+        Raises
+        ------
+        InputError
+            A state at another time, or of another size; no such world.
+        """
+        self.state(k)
+        _checked(self.system, [state])
+        if state.t != self.t:
+            raise InputError("state", f"t = {state.t:g} s", f"t = {self.t:g} s, as the other worlds")
+        self._states[k] = state
+        self.stopped = {world: reason for world, reason in self.stopped.items() if world != k}
+        if self._stock is not None and not self._lanes[0].put(self._stock.value, k, state, self.stepper.dt):
+            self._fill([self.state(one) if one != k else state for one in range(len(self))])
+
+    def step(self, control: object = None, n: int = 1) -> None:
+        """Take n steps with all worlds.
+
+        Parameters
+        ----------
+        control : array_like, shape (N, nu) or (nu,), optional
+            Held over these steps; nu as `control` of `simulate` has it.
+        n : int
+            Number of steps.
+
+        Raises
+        ------
+        InputError
+            A control of another shape, NaN, n < 1; a function of the system returns NaN.
+        """
+        from ..time_stepping.compiled.free_bodies import spans_of
+
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise InputError("n", repr(n), "a number of steps, 1 and more")
+        held = self._held(control)
+        spans = spans_of(self.stepper, self.t, n, math.inf)
+        which = self._going()
+        alone = which if self._stock is None else self._together(spans, which, held)
+        for k in alone.tolist():
+            self._alone(k, spans, None if held is None else held[k])
+        self.t = float(spans[-1, 2])
+
+    def _going(self) -> IntArray:
+        """Return the worlds that have not stopped; they are cut into pieces when that changes."""
+        if len(self._which) + len(self.stopped) != len(self):
+            self._which = np.array([k for k in range(len(self)) if k not in self.stopped], dtype=np.int64)
+            self._pieces = [part for part in np.array_split(self._which, PIECES * self.threads) if len(part)]
+        return self._which
+
+    def _together(self, spans: Array, which: IntArray, held: Array | None) -> IntArray:
+        """Advance these worlds in threads; return those that must be taken one by one."""
+        assert self._stock is not None
+        stock: Stock = self._stock.value
+        stock.control[:] = 0.0 if held is None else held
+        pieces, following = self._pieces, count()
+
+        def run(lane: Lane) -> None:
+            """Take one piece after the other."""
+            while (at := next(following)) < len(pieces):
+                lane.advance_worlds(self.stepper, self._stock, spans, pieces[at])
+
+        for _ in self._pool.map(run, self._lanes):
+            pass
+        left: IntArray = which[stock.said[which, 0] != DONE]
+        return left
+
+    def _alone(self, k: int, spans: Array, control: Array | None) -> None:
+        """Take world k through the steps as `simulate` does; a step without a solution stops it where it began."""
+        state, limit = self.state(k), float(spans[-1, 2]) + 2.0 * self.stepper.dt
+        for _ in range(len(spans)):
+            step = self.stepper.advance(self.system, state, limit, control=control)
+            if not step.solution.solved:
+                self.stopped = {**self.stopped, k: f"t = {step.start.t:g} s: {step.solution.explain()}"}
+                break
+            state = step.state
+        self._states[k] = state
+        if self._stock is not None and not self._lanes[0].put(self._stock.value, k, state, self.stepper.dt):
+            self._fill([self.state(one) if one != k else state for one in range(len(self))])
+
+    def _fill(self, states: list[State]) -> None:
+        """Make room for the worlds and put states into them; with more where their contacts do not fit."""
+        from ..._jit import Held
+        from .lane import Lane
+
+        self._states, self._stock, self._lanes = states, None, []
+        found = self.stepper.kernels(self.system, states[0])
+        if not isinstance(found, CompiledSystem) or not found.steady or found.parts.answers is not None:
+            return
+        while True:
+            lanes = [Lane(self.system, _built(self.system, states[0], self._room)) for _ in range(self.threads)]
+            stock = lanes[0].stock(len(states))
+            if all(lanes[0].put(stock, k, state, self.stepper.dt) for k, state in enumerate(states)):
+                self._lanes, self._stock = lanes, Held(stock)
+                return
+            self._room = 2 * len(lanes[0].parts.model.shapes.kind)
+
+    def _held(self, control: object) -> Array | None:
+        """Return the control of every world, shape (N, nu)."""
+        if control is None:
+            return None
+        given = np.asarray(control, dtype=np.float64)
+        size = self._lanes[0].controls if self._lanes else given.shape[-1] if given.ndim else 1
+        if given.shape not in ((len(self), size), (size,)):
+            raise InputError("control", f"shape {given.shape}", f"shape ({len(self)}, {size}) or ({size},)")
+        if not np.isfinite(given).all():
+            raise InputError("control", "NaN or infinity", "finite numbers")
+        return np.broadcast_to(given, (len(self), size))
+
+
+def _built(system: System, state: State, room: int) -> Built:
+    """Return a system for kernels that are known to serve it."""
+    parts = built(system, state, room)
+    assert parts is not None
+    return parts
+
+
+def _checked(system: System, states: object) -> list[State]:
+    """Return states of a system, all at one time."""
+    if isinstance(states, State) or not isinstance(states, Sequence) or not states:
+        raise InputError("states", repr(states), "a list of at least one State")
+    for k, state in enumerate(states):
+        if not isinstance(state, State):
+            raise InputError(f"states[{k}]", repr(state), "a State")
+        if (len(state.q), len(state.v)) != (system.nq, system.nv):
+            sizes = f"{len(state.q)} coordinates and {len(state.v)} velocities"
+            raise InputError(f"states[{k}]", sizes, f"{system.nq} and {system.nv}")
+        if state.t != states[0].t:
+            raise InputError(f"states[{k}]", f"t = {state.t:g} s", f"t = {states[0].t:g} s, as the first")
+    return list(states)
+
+
+def _threads(given: object) -> int:
+    if given is None:
+        return cores()
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise InputError("threads", repr(given), "an integer >= 1, or None")
+    return given

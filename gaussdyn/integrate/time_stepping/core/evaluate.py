@@ -15,7 +15,14 @@ from ....mechanics.collision.feature_kinematics import (
     feature_geometry,
     triple3,
 )
-from ....mechanics.planar.row_kernels import GAP, RATE, planar_forces, planar_potential, planar_rows
+from ....mechanics.planar.row_kernels import (
+    GAP,
+    RATE,
+    combine_rows,
+    planar_forces,
+    planar_potential,
+    planar_rows,
+)
 from ....mechanics.spatial.row_kernels import (
     ZERO,
     Mechanism,
@@ -86,6 +93,7 @@ def planar_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     planar, start, nv = model.planar, model.layout.start, len(v)
     put_state(planar, q, v)
     planar_rows(planar.y, nv, planar.numbers, planar.data, planar.J, planar.found)
+    combine_rows(planar.parts, planar.factors, planar.J, planar.found)
     for k in range(len(rows.gap)):
         rows.gap[k] = planar.found[k, GAP]
         for c in range(6):

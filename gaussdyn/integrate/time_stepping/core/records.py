@@ -75,12 +75,14 @@ class Layout(NamedTuple):
     dampers: int
 
 
-@record(I2, A2, I2, A2, A2, A2, A2, A1, A2)
+@record(I2, A2, I2, A2, I2, A2, A2, A2, A2, A1, A2)
 class Planar(NamedTuple):
-    """A planar system for `row_kernels`: its tables, mass (nv, nv), law (n, 6) and work space."""
+    """A planar system for `row_kernels`: its tables, law (n, 6) and work space."""
 
     numbers: IntArray
     data: Array
+    parts: IntArray
+    factors: Array
     forces: IntArray
     strength: Array
     bodies: Array

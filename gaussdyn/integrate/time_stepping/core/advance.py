@@ -41,7 +41,7 @@ from .records import (
     SPATIAL,
     Span,
 )
-from .row_model import Built, built, steady
+from .row_model import Built, built, shape_contact, steady
 
 if TYPE_CHECKING:
     from ..moreau_jean import MoreauJean
@@ -82,15 +82,16 @@ class CompiledSystem:
     @property
     def ids(self) -> tuple[str, ...]:
         """The constraints of the last step."""
-        layout, shapes = self.parts.model.layout, self.parts.model.shapes
+        layout, model = self.parts.model.layout, self.parts.model
         contacts = int(layout.counts[0] - layout.counts[2])
-        return (*self.parts.ids, *map(self._id, shapes.label[:contacts].tolist())) if contacts else self.parts.ids
+        labels = model.touches.found if layout.who == PLANAR else model.shapes.label
+        return (*self.parts.ids, *map(self._id, labels[:contacts].tolist())) if contacts else self.parts.ids
 
     def _id(self, label: list[int]) -> str:
         """Return the id of a contact of shapes."""
         key = tuple(label)
         if key not in self._labels:
-            self._labels[key] = self.system.contacts.shapes.id(key)  # type: ignore[attr-defined]
+            self._labels[key] = shape_contact(self.system, key)
         return self._labels[key]
 
     @staticmethod
@@ -158,7 +159,7 @@ class CompiledSystem:
                 code, log, q, v = self._run(stepper, spans, stop)
                 if code != ROOM or len(q):
                     return code, log, q, v
-            parts = built(self.system, state, 2 * len(self.parts.model.shapes.kind))
+            parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             assert parts is not None
             self._use(parts)
 
@@ -211,9 +212,9 @@ class CompiledSystem:
 
     def _find(self, state: State, dt: float) -> bool:
         """Find the contacts of shapes, where a state remembers some; return whether they fit."""
-        layout, shapes = self.parts.model.layout, self.parts.model.shapes
+        layout = self.parts.model.layout
         layout.counts[:2] = layout.counts[2:]
-        if len(shapes.table) < 2 or not state.memory:
+        if not state.memory:
             return True
         return bool(self._list(self._records[0], self._records[1], self.work.now, dt))
 

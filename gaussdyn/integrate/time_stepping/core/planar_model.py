@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....arrays import Array, IntArray
+from ....mechanics.contact_law import ContactLaw
 from ....mechanics.joints.drives import Drive
 from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor, Part
 from ....mechanics.planar.contacts import DryFriction, Link, PlanarContact, String
@@ -36,7 +37,7 @@ from ....mechanics.planar.row_kernels import (
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.planar.tables import enter_force, enter_markers
 from .part_rows import part_rows
-from .records import Planar
+from .records import Planar, Touches
 
 PARTS = (PlanarContact, PlanarDiscContact, Link, DryFriction)
 FORCES = (Spring, Drag, Load, Shaking, Drive)
@@ -50,15 +51,16 @@ def serves(system: PlanarSystem) -> bool:
     served = served and all(isinstance(one, BONDS) for one in system.joints)
     served = served and all(isinstance(one, FORCES) for one in system.forces)
     q = np.zeros(system.nq)
-    return served and system.near(0.0, q, q, 0.0) is system
+    frozen = system.detector is not None and system.near(0.0, q, q, 0.0) is system  # to contacts that were found
+    return served and not frozen
 
 
-def planar_of(system: PlanarSystem, law: Array) -> Planar:
-    """Return the tables of a system whose constraints have the laws (n, 6)."""
+def planar_of(system: PlanarSystem, law: Array, room: int) -> Planar:
+    """Return the tables of a system whose constraints have the laws (n, 6), with room for contacts of shapes."""
     layout, entries = system.layout, sorted(_entries(system), key=lambda entry: entry[0])
     parts, factors, seconds = _parts(system, [entry[0] for entry in entries])
     entries += seconds
-    n, f, nv = len(entries), len(system.forces), system.nv
+    n, f, nv = len(entries) + (room + 1 if room else 0), len(system.forces), system.nv
     numbers, data = np.zeros((n, 10), dtype=np.int64), np.zeros((n, 10))
     for k, (_id, kind, size, markers, values) in enumerate(entries):
         enter_markers(layout, markers, numbers[k], data[k])
@@ -76,8 +78,24 @@ def planar_of(system: PlanarSystem, law: Array) -> Planar:
     bodies = np.array([1.0 / np.diagonal(system.mass(np.zeros(nv))), weight, x, y, np.zeros(nv)])
     return Planar(
         numbers, data, parts, factors, forces, strength, bodies, np.zeros((2 * n, nv)), np.zeros((n, 7)),
-        np.zeros(2 * nv), law,
+        np.zeros(2 * nv), np.vstack([law, np.zeros((room, 6))]), len(seconds),
     )  # fmt: skip
+
+
+def touches_of(system: PlanarSystem, room: int) -> Touches:
+    """Return the shapes of a system, with room for some contacts; those given one by one are left out."""
+    detector = system.detector
+    assert detector is not None
+    off = detector.labels({contact.id for contact in system.contacts})
+    laws = np.array([_law_columns(law) for law in detector.laws])
+    found, ahead = (np.zeros((room, 4), dtype=np.int64) for _ in range(2))
+    return Touches(detector.outlines(off), laws, found, ahead, np.array([np.hypot(*system.gravity)]))
+
+
+def _law_columns(law: ContactLaw) -> list[float]:
+    """Return mu, mu_s, cap, mu_r, eps_n, eps_t and the number of rows."""
+    size = 2.0 if law.mu_s > 0.0 or law.eps_t != 0.0 else 1.0
+    return [law.mu, law.mu_s, 0.0, 0.0, law.eps_n, law.eps_t, size]
 
 
 def _parts(system: PlanarSystem, ids: Sequence[str]) -> tuple[IntArray, Array, list[Entry]]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
+from ....mechanics.planar.search import Outlines
 from ....mechanics.spatial.row_kernels import Mechanism
 
 BILATERAL, UNILATERAL, CONTACT, BILATERAL_CONTACT, DRY = range(5)  # kinds, in the order of `rows.KINDS`
@@ -75,9 +76,13 @@ class Layout(NamedTuple):
     dampers: int
 
 
-@record(I2, A2, I2, A2, I2, A2, A2, A2, A2, A1, A2)
+@record(I2, A2, I2, A2, I2, A2, A2, A2, A2, A1, A2, "int64")
 class Planar(NamedTuple):
-    """A planar system for `row_kernels`: its tables, law (n, 6) and work space."""
+    """A planar system for `row_kernels`: its tables, law (n, 6) and work space.
+
+    Rows of the tables are those of joints and contacts given one by one, `beside` second coordinates of gears, contacts
+    of shapes.
+    """
 
     numbers: IntArray
     data: Array
@@ -90,6 +95,51 @@ class Planar(NamedTuple):
     found: Array
     y: Array
     law: Array
+    beside: int
+
+
+@record("Outlines", A2, I2, I2, A1)
+class Touches(NamedTuple):
+    """The contacts of shapes in the plane that may act within a step.
+
+    Attributes
+    ----------
+    outlines : Outlines
+    laws : Array, shape (pairs, 7)
+        The six law columns of every pair, and the number of their rows.
+    found, ahead : IntArray, shape (c, 4)
+        Contacts, see `search`; those found where bodies end.
+    pull : Array, shape (1,)
+        The acceleration of free fall, m/s^2.
+    """
+
+    outlines: Outlines
+    laws: Array
+    found: IntArray
+    ahead: IntArray
+    pull: Array
+
+
+@record(I1, I1, I1, I1, A1, I1)
+class Carried(NamedTuple):
+    """What goes from step to step with the contacts of shapes.
+
+    Attributes
+    ----------
+    place : IntArray, shape (c,)
+        A number for every contact, by which they are sorted.
+    known : IntArray, shape (1,)
+        How many the last step had.
+    place_then, start_then, last_then, now_then
+        Their numbers, first rows, impulses and modes.
+    """
+
+    place: IntArray
+    known: IntArray
+    place_then: IntArray
+    start_then: IntArray
+    last_then: Array
+    now_then: IntArray
 
 
 @record("int64", A1, A1, A1, A1, I2, A2)
@@ -137,7 +187,7 @@ class Callback(NamedTuple):
 
 
 @record(
-    *[I2, A2, I1, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, A2, A3, *[I1, I2, I2, A2] * 2, I1, I2, I1, A1, I1, A1, A2, A2
+    *[I2, A2, I1, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2
 )  # fmt: skip
 class Shapes(NamedTuple):
     """The shapes of a system in space, and the contacts that may act within a step.
@@ -160,10 +210,6 @@ class Shapes(NamedTuple):
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
-    known : IntArray, shape (1,)
-        How many contacts the last step had.
-    label_then, start_then, last_then, now_then
-        Their labels, first rows, impulses and modes.
     numbers : Array, shape (4,)
         The acceleration of free fall, m/s^2, and three zeros.
     out, frame : shapes (1, 7) and (6, 3)
@@ -193,26 +239,23 @@ class Shapes(NamedTuple):
     bodies_ahead: IntArray
     label_ahead: IntArray
     data_ahead: Array
-    known: IntArray
-    label_then: IntArray
-    start_then: IntArray
-    last_then: Array
-    now_then: IntArray
     numbers: Array
     out: Array
     frame: Array
 
 
-@record("Layout", "Planar", "Program", "Callback", "Mechanism", "Shapes", "Rows", A2)
+@record("Layout", "Planar", "Touches", "Program", "Callback", "Mechanism", "Shapes", "Carried", "Rows", A2)
 class Model(NamedTuple):
     """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks."""
 
     layout: Layout
     planar: Planar
+    touches: Touches
     program: Program
     callback: Callback
     mechanism: Mechanism
     shapes: Shapes
+    carried: Carried
     rows: Rows
     M: Array
 

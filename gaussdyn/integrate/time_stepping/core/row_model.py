@@ -13,7 +13,6 @@ from ....contact.snapshot import rows_of
 from ....mechanics.lagrangian.system import LagrangianSystem
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.rows import KINDS, LEVELS, Row
-from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ....mechanics.system import System
@@ -37,15 +36,15 @@ from .records import (
     SOFT,
     SPATIAL,
     Callback,
+    Carried,
     Data,
     Layout,
     Model,
-    Planar,
     Program,
     Rows,
-    Shapes,
 )
 
+LISTED = 32  # contacts of shapes in the plane that there is room for at first, at most
 LARGEST = 200  # velocities: more are for sparse factors
 COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
 
@@ -75,7 +74,7 @@ class Built:
 def built(system: System, state: State, room: int = 0) -> Built | None:
     """Return a system for kernels, with the rows that it has at a state; None if they do not serve it.
 
-    They serve systems whose constraints are always the same, beside the contacts of shapes in space, but not those that
+    They serve systems whose constraints are always the same, beside the contacts of shapes, but not those that
     bind accelerations.
 
     Parameters
@@ -90,6 +89,8 @@ def built(system: System, state: State, room: int = 0) -> Built | None:
         return None
     if who == SPATIAL:
         return _built_of_bodies(system, state, room)  # type: ignore[arg-type]
+    if who == PLANAR:
+        return _built_in_plane(system, state, room)  # type: ignore[arg-type]
     if near_of(system, state, 0.0) is not system:
         return None
     found = rows_of(system, state.t, state.q, state.v)
@@ -104,10 +105,30 @@ def built(system: System, state: State, room: int = 0) -> Built | None:
     if who == PROGRAM and program.address == 0:
         answers = _interpreted(system, program)  # type: ignore[arg-type]
     callback = Callback(0, np.zeros(0), np.zeros(1)) if answers is None else answers.callback
-    planar = planar_model.planar_of(system, law) if who == PLANAR else nothing(Planar)  # type: ignore[arg-type]
     M = np.zeros((0, 0)) if python is None else python.M
-    model = Model(layout, planar, program, callback, nothing(Mechanism), nothing(Shapes), rows, M)
+    model = nothing(Model)._replace(layout=layout, program=program, callback=callback, rows=rows, M=M)
     return Built(model, _data(system, layout), tuple(row.id for row in found), python, answers)
+
+
+def _built_in_plane(system: PlanarSystem, state: State, room: int) -> Built:
+    """Return a system of bodies in the plane."""
+    bare, detector = system, system.detector
+    if detector is not None:
+        bare, room = system.taking((), system), room or min(LISTED, 4 * len(detector.laws))
+    found = rows_of(bare, state.t, state.q, state.v)
+    layout = _layout(system, PLANAR, found, None, room, 2)
+    law = np.array([law_of(row) for row in found]).reshape(-1, 6)
+    model = nothing(Model)._replace(layout=layout, planar=planar_model.planar_of(system, law, room))
+    if detector is not None:
+        model = model._replace(touches=planar_model.touches_of(system, room), carried=_carried(layout))
+    return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
+
+
+def _carried(layout: Layout) -> Carried:
+    """Return room for what goes from step to step with contacts of shapes."""
+    room = len(layout.kind) - int(layout.counts[2])
+    last = np.zeros(len(layout.reach))
+    return Carried(_counts(room), _counts(1), _counts(room), _counts(room), last, _counts(room))
 
 
 def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
@@ -116,11 +137,12 @@ def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
     known = {row.id: row for row in system.joint_rows(state.t, state.q, state.v)}
     found = tuple(known[line.id] if not line.damping else _damper(line, system.nv) for line in lines)
     shapes = spatial_model.shapes_of(system, np.array([law_of(row) for row in found]).reshape(-1, 6), room)
-    layout = _layout(system, SPATIAL, found, [line.bodies for line in lines], len(shapes.kind))
+    layout = _layout(system, SPATIAL, found, [line.bodies for line in lines], len(shapes.kind), 5)
     soft = [k for k, line in enumerate(lines) if line.damping]
     layout.kind[soft] = SOFT
     layout = layout._replace(dampers=len(soft))
-    model = nothing(Model)._replace(layout=layout, mechanism=tables, shapes=shapes)
+    carried = _carried(layout)
+    model = nothing(Model)._replace(layout=layout, mechanism=tables, shapes=shapes, carried=carried)
     return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
 
 
@@ -130,14 +152,15 @@ def _damper(line: spatial_model.JointRow, nv: int) -> Row:
 
 
 def _layout(
-    system: System, who: int, found: tuple[Row, ...], bodies: Sequence[tuple[int, ...]] | None, room: int = 0
-) -> Layout:
-    """Return what rows are of, the bodies of each where these are nodes; with room for contacts of five rows."""
+    system: System, who: int, found: tuple[Row, ...], bodies: Sequence[tuple[int, ...]] | None, room: int = 0,
+    size: int = 0,
+) -> Layout:  # fmt: skip
+    """Return what rows are of, the bodies of each where these are nodes; with room for contacts of `size` rows."""
     n, m, nodes = len(found), sum(row.size for row in found), _nodes(system, who)
     kind, level, start = _counts(n + room), _counts(n + room), np.full(n + room + 1, m)
     kind[:n], level[:n] = [KINDS.index(row.kind) for row in found], [LEVELS.index(row.level) for row in found]
     start[: n + 1] = np.cumsum([0, *(row.size for row in found)])
-    reach = np.zeros((m + 5 * room, 4), dtype=np.int64)
+    reach = np.zeros((m + size * room, 4), dtype=np.int64)
     reach[:, HIGH], reach[:, NODES] = system.nv, len(nodes) - 1
     for k in range(n if bodies is not None else 0):
         assert bodies is not None
@@ -164,10 +187,18 @@ def _left_to_others(system: System) -> bool:
 
 def steady(system: System) -> bool:
     """Return whether the constraints of a system are the same in all states, without asking `near` each time."""
-    if type(system) is SpatialSystem:
+    if type(system) in (SpatialSystem, PlanarSystem):
         return True  # kernels find the contacts of shapes
-    always = (UserSystem.near, LagrangianSystem.near, PlanarSystem.near)  # of a planar one that was found to be so
+    always = (UserSystem.near, LagrangianSystem.near)
     return getattr(type(system), "near", None) in always
+
+
+def shape_contact(system: System, label: tuple[int, ...]) -> str:
+    """Return the id of a contact of shapes."""
+    if isinstance(system, PlanarSystem):
+        assert system.detector is not None
+        return system.detector.contact(label).id  # type: ignore[arg-type]
+    return system.contacts.shapes.id(label)  # type: ignore[attr-defined, no-any-return]
 
 
 def _nodes(system: System, who: int) -> IntArray:

@@ -194,12 +194,11 @@ def shapes_of(system: SpatialSystem, joint_laws: Array, room: int) -> Shapes:
     R = np.zeros((n + 1, 3, 3))
     R[n] = np.eye(3)
     lists = [_contacts(buffers.room) for _ in range(2)]
-    then = _count(buffers.room, 4), _count(buffers.room), np.zeros(5 * buffers.room), _count(buffers.room)
     gravity = np.array([math.hypot(*system.gravity), 0.0, 0.0, 0.0])
     own, work = found.arrays, buffers.space
     return Shapes(
         own.table, own.forms, own.off, work[0], work[1], work[2], work[3], work[4], kinds, laws, joint_laws,
-        system.contacts.radii, np.zeros(n), np.zeros((n + 1, 3)), R, *lists[0], *lists[1], _count(1), *then, gravity,
+        system.contacts.radii, np.zeros(n), np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity,
         np.zeros((1, 7)), np.zeros((6, 3)),
     )  # fmt: skip
 

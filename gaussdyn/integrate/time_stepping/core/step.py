@@ -54,7 +54,7 @@ def begin(model: Model, data: Data, work: Work, span: Span) -> int:
     for j in range(nv):
         none[j] = 0.0
     t = span.t + rest
-    if len(model.shapes.table) > 1 and not list_contacts(model, data, work.now, span.dt):
+    if not list_contacts(model, data, work.now, span.dt):
         return ROOM
     if not move(model, data.q, data.v, rest, place) or not mass_at(model, place, none, data.M):
         return FAULT

@@ -14,6 +14,7 @@ from ..settling import hopeless, stalled
 from ..step_problem import CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped
 from .contact_problem import Problem, assemble, gather, solve
+from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, rows_at
 from .linear import multiply_abs, multiply_nodes, row_dot
 from .projection import FAILED, Push, project
@@ -152,12 +153,15 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
     said = project(model, data, push, span) if span.project else 0
     if said == UNANSWERED:
         return FAULT
-    if layout.turning != 0 and not rows_at(model, span.t + rest, data.middle, work.mean, data.seen):
-        return FAULT
+    if layout.turning != 0:
+        if not rows_at(model, span.t + rest, data.middle, work.mean, data.seen):
+            return FAULT
+        clear_rows(data.bound, data.seen.J)
     for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1]):
             own = 0.0 if layout.kind[k] == SOFT else data.end.rate[i] + data.bounce[i]
             data.w[i] = own - row_dot(layout, data.seen.J, i, data.v1)
+    clear(data.bound, data.w)
     return OVERLAP if said == FAILED else DONE
 
 
@@ -328,7 +332,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
         solved = data.log[GOAL] >= data.log[E_]
         if solved and (change <= SETTLED or (fine and stalled(change, last, earlier))):
             take_solution(data)
-            return code
+            return HARD if contrary(layout, data, work.speed, data.V[9]) else code
         fine = solved
         if k == 1 and change > SLUGGISH * last:
             code = take_slope(model, data, work, span)

@@ -11,9 +11,10 @@ from ....arrays import Array, IntArray
 from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST
 from ..projection_program import ROUNDS, SOFT
 from .acting import in_place
+from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
 from .linear import add_row, cholesky, cholesky_solve, cross_products, row_dot
-from .records import BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Data, Layout, Model, Span
+from .records import BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
@@ -113,6 +114,7 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
         if data.acts[k] and in_place(layout, k):
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
+    clear_rows(data.bound, data.end.J)
     cross_products(layout, data.L, data.end.J, push.at, m, Z, W)
     for i in range(m):
         scale[i] = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0
@@ -125,13 +127,14 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
     return m
 
 
-@kernel("boolean(Push, int64)", borrows=True)
-def least_shift(push: Push, m: int) -> bool:
+@kernel("boolean(Push, int64, Bound)", borrows=True)
+def least_shift(push: Push, m: int, bound: Bound) -> bool:
     """Put the pushes p with W p = -gap, all held; False where they depend on one another."""
     for i in range(m):
         push.p[i] = -push.gap[i]
         for j in range(i + 1):
             push.S[i, j] = push.W[i, j]
+    stand_beside(bound, push.S, push.at, m, push.scale)
     if not cholesky(push.S, m, push.first, 0.0) > SINGULAR:
         return False
     push.kept[0] = m
@@ -174,15 +177,15 @@ def squeeze(push: Push, m: int) -> bool:
     return False
 
 
-@kernel("boolean(Push, int64, float64)", borrows=True)
-def push_apart(push: Push, m: int, enough: float) -> bool:
+@kernel("boolean(Push, int64, float64, Bound)", borrows=True)
+def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
     """Put the pushes p that remove the gaps, see `projection_program`; False where no active set settles."""
     plain = True
     for i in range(m):
         plain = plain and push.equal[i] != 0
         push.centre[i], push.u[i] = 0.0, push.gap[i]
         push.acts[i] = int(push.equal[i] != 0 or push.gap[i] < 0.0)
-    if plain and least_shift(push, m):
+    if plain and least_shift(push, m, bound):
         return True
     for _ in range(ROUNDS):
         for i in range(m):
@@ -217,8 +220,9 @@ def shift(layout: Layout, data: Data, push: Push, m: int, holds: bool, d: Array)
         held = holds and goal == goal and not joint(layout, k)
         push.gap[i] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[i]
         push.equal[i] = int(held or joint(layout, k))
+    clear_gaps(data.bound, push.gap, push.at, m, push.scale)
     push.kept[0] = 0
-    if not push_apart(push, m, 0.1 * CLOSE):
+    if not push_apart(push, m, 0.1 * CLOSE, data.bound):
         return False
     add_pushes(layout, push, m, d)
     return True
@@ -235,10 +239,12 @@ def shift_again(layout: Layout, data: Data, push: Push, holds: bool, d: Array) -
             if m >= push.kept[0] or push.row[m] != k or not (held or joint(layout, k)):
                 return False
             push.gap[m] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[m]
-            push.p[m] = -push.gap[m]
             m += 1
     if m == 0 or m != push.kept[0]:
         return False
+    clear_gaps(data.bound, push.gap, push.at, m, push.scale)
+    for i in range(m):
+        push.p[i] = -push.gap[i]
     cholesky_solve(push.S, m, push.first, push.p)
     add_pushes(layout, push, m, d)
     return True

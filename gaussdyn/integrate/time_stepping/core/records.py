@@ -260,7 +260,39 @@ class Model(NamedTuple):
     M: Array
 
 
-@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", A2, A1)
+@record(I1, I1, I1, I2, A1, A1, A2, A2)
+class Bound(NamedTuple):
+    """Joints whose rows depend on one another in the step at hand, see `dependent_joints`.
+
+    Attributes
+    ----------
+    known : IntArray, shape (3,)
+        Whether this has been looked at, how many dependences there are, and among how many rows.
+    of_row : IntArray, shape (m,)
+        The number of a row among those of joints, -1: is none.
+    rows : IntArray, shape (m,)
+        These rows.
+    reach : IntArray, shape (m, 4)
+        What they depend on by themselves, see `Layout.reach`.
+    lengths : Array, shape (m,)
+        Of these rows in the metric of the inverse mass.
+    column : Array, shape (m,)
+        Work space.
+    N, null : Array, shape (m, m)
+        In the first columns, orthonormal: left null vectors of the rows divided by their lengths, and of the rows.
+    """
+
+    known: IntArray
+    of_row: IntArray
+    rows: IntArray
+    reach: IntArray
+    lengths: Array
+    column: Array
+    N: Array
+    null: Array
+
+
+@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", "Bound", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -286,6 +318,7 @@ class Data(NamedTuple):
         u+ = J v+ + w.
     begin, mid, end, seen : Rows
         At the start, the middle and the end; `seen`: at the middle for the mean velocity.
+    bound : Bound
     V : Array, shape (16, nv)
         Work space.
     log : Array, shape (11,)
@@ -311,6 +344,7 @@ class Data(NamedTuple):
     mid: Rows
     end: Rows
     seen: Rows
+    bound: Bound
     V: Array
     log: Array
 

@@ -35,6 +35,7 @@ from .records import (
     PROGRAM,
     SOFT,
     SPATIAL,
+    Bound,
     Callback,
     Carried,
     Data,
@@ -223,7 +224,15 @@ def _data(system: System, layout: Layout) -> Data:
     return Data(
         places[0], speeds[0], places[1], speeds[1], places[2], places[3], impulses[0], impulses[1], acts, joined,
         impulses[2], np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros(nv), impulses[3], begin, mid, end, seen,
-        np.zeros((15, nv)), np.zeros(LOGGED),
+        _bound(int(layout.counts[3])), np.zeros((15, nv)), np.zeros(LOGGED),
+    )  # fmt: skip
+
+
+def _bound(m: int) -> Bound:
+    """Return room for dependences of m rows."""
+    return Bound(
+        _counts(3), np.full(m, -1), _counts(m), np.zeros((m, 4), np.int64), np.zeros(m), np.zeros(m),
+        np.zeros((m, m)), np.zeros((m, m)),
     )  # fmt: skip
 
 

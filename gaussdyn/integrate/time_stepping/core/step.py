@@ -13,63 +13,15 @@ from __future__ import annotations
 from ...._jit import A2, I1, kernel
 from ....arrays import Array, IntArray
 from ..fixed_point import MAX_PASSES
-from .acting import find_acting, find_late, join, leave_idle
-from .contact_list import list_contacts, overlooked
+from .acting import find_late, join, leave_idle
+from .contact_list import overlooked
 from .contact_problem import Problem
-from .evaluate import force_at, mass_at, move, rows_at
-from .linear import add_row, dot, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
+from .dependent_joints import LOOKED
 from .passes import Work, settle
 from .projection import Push
-from .records import CHANGED, DONE, FAULT, MASS, OVERLAP, PASSES, ROOM, UNSETTLED, Data, Layout, Model, Span
+from .records import CHANGED, DEPENDENT, DONE, FAULT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
+from .step_begin import begin, examine
 from .step_end import finish
-
-
-@kernel("void(Layout, Data, Work)", borrows=True)
-def first_guess(layout: Layout, data: Data, work: Work) -> None:
-    """Put v1 = free motion + what the last impulses of the constraints that act do, unless that is too fast."""
-    nv, push, Mv = len(data.v), data.V[1], data.V[2]
-    for j in range(nv):
-        push[j] = 0.0
-    for k in range(layout.counts[0]):
-        for i in range(layout.start[k], layout.start[k + 1]):
-            data.p[i] = data.last[i] if data.acts[k] else 0.0
-            if data.p[i] != 0.0:
-                add_row(layout, i, data.p[i], data.mid.J[i], push)
-    solve_nodes(data.L, layout.nodes, push, push)
-    for j in range(nv):
-        data.v1[j] = data.V[0, j] + push[j]
-    multiply_nodes(data.M, layout.nodes, data.v1, Mv)
-    energy = dot(data.v1, Mv)
-    multiply_abs(data.M, layout.nodes, work.speed, Mv)
-    if not energy <= 4.0 * dot(work.speed, Mv):
-        for j in range(nv):
-            data.v1[j] = data.V[0, j]
-
-
-@kernel("int64(Model, Data, Work, Span)", borrows=True)
-def begin(model: Model, data: Data, work: Work, span: Span) -> int:
-    """Evaluate the middle, find what acts, and guess v+: with the impulses of the last step where that is plausible."""
-    layout, rest, nv = model.layout, (1.0 - span.theta) * span.dt, len(data.v)
-    none, place = data.V[6], data.middle
-    for j in range(nv):
-        none[j] = 0.0
-    t = span.t + rest
-    if not list_contacts(model, data, work.now, span.dt):
-        return ROOM
-    if not move(model, data.q, data.v, rest, place) or not mass_at(model, place, none, data.M):
-        return FAULT
-    if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
-        return FAULT
-    if not factor_nodes(data.M, layout.nodes, data.L):
-        return MASS
-    solve_nodes(data.L, layout.nodes, data.h, data.V[0])
-    for j in range(nv):
-        data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
-        work.speed[j] = abs(data.v[j]) + abs(data.V[0, j])
-    if not find_acting(model, data, span, work.speed):
-        return FAULT
-    first_guess(layout, data, work)
-    return DONE
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span)")
@@ -84,6 +36,11 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
         return code
     while True:
         code = settle(model, data, work, push, problem, span, first)
+        if code == DEPENDENT and data.bound.known[LOOKED] == 0:
+            code, first = examine(model, data, work, push, span), True
+            if code != DONE:
+                return code
+            continue
         first = False
         if code not in (DONE, OVERLAP):
             return code

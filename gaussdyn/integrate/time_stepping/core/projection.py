@@ -8,13 +8,13 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
-from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST
+from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, STRAIN
 from ..projection_program import ROUNDS, SOFT
 from .acting import in_place
 from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
-from .linear import add_row, cholesky, cholesky_solve, cross_products, row_dot
-from .records import BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, Layout, Model, Span
+from .linear import add_row, cholesky, cholesky_solve, cross_products, dot, multiply_nodes, row_dot
+from .records import AT, BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
@@ -262,6 +262,29 @@ def agree(data: Data, push: Push, m: int, layout: Layout, d: Array) -> bool:
     return left <= max(CLOSE, 0.1 * most)
 
 
+@kernel("boolean(Layout, Data, Push)", borrows=True)
+def held_loosely(layout: Layout, data: Data, push: Push) -> bool:
+    """Return whether contacts are held only as far as that is no strain: with laws at the middle they may end open."""
+    some = False
+    for k in range(layout.counts[0] if data.log[AT] > 0.0 else 0):
+        if push.target[k] == push.target[k]:
+            still = True
+            for i in range(layout.start[k], layout.start[k + 1]):
+                still = still and data.bounce[i] == 0.0
+            some = some or still
+    return some
+
+
+@kernel(f"boolean(Layout, Data, Push, int64, {A1}, {A1})", borrows=True)
+def strains(layout: Layout, data: Data, push: Push, m: int, d: Array, Md: Array) -> bool:
+    """Return whether a shift is out of proportion to the gaps that it removes; Md is work space."""
+    lacking = 0.0
+    for i in range(m):
+        lacking += push.gap[i] ** 2 if push.equal[i] else min(push.gap[i], 0.0) ** 2
+    multiply_nodes(data.M, layout.nodes, d, Md)
+    return bool(dot(d, Md) > STRAIN * lacking)
+
+
 @kernel("void(Data, Push)", borrows=True)
 def keep_if_near(data: Data, push: Push) -> None:
     """Keep the factor at hand if it was made for nearly the same place: farther the shift would not be the least."""
@@ -279,6 +302,7 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
     """Move q1 from `moved` onto the joints and gaps that act, rows at the end renewed. Returns what happened."""
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
     before = earlier = oldest = np.inf
+    loosely = held_loosely(layout, data, push)
     for k in range(layout.counts[0]):
         holds = holds or push.target[k] == push.target[k]
     taken = 0
@@ -295,11 +319,12 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
             continue
         keep_if_near(data, push)
         oldest, earlier, before = earlier, before, off
-        if not shift_again(layout, data, push, holds, d):
+        if loosely or not shift_again(layout, data, push, holds, d):
             m = collect(layout, data, push)
             if not shift(layout, data, push, m, holds, d):
                 return FAILED
-            if holds and not agree(data, push, m, layout, d):
+            strained = loosely and holds and strains(layout, data, push, m, d, data.V[14])
+            if holds and (strained or not agree(data, push, m, layout, d)):
                 holds = False
                 if not shift(layout, data, push, m, False, d):
                     return FAILED

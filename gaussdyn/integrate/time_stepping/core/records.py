@@ -19,7 +19,8 @@ MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(6)  # columns of `Rows.law`; for dry r
 PLANAR, PROGRAM, CALLBACK, SPATIAL = range(4)  # who evaluates
 DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
-LOGGED = 11
+AT, KEPT, GAINED, MOVED = range(11, 15)  # further ones, see there
+LOGGED = 15
 LOW, HIGH, NODE, NODES = range(4)  # columns of `Layout.reach`
 
 
@@ -321,8 +322,11 @@ class Data(NamedTuple):
     bound : Bound
     V : Array, shape (16, nv)
         Work space.
-    log : Array, shape (11,)
-        See `E_` and its followers.
+    log : Array, shape (15,)
+        See `E_` and its followers. AT: 0 where the laws hold at the end of the step; 1 + the constraint because of
+        which they hold at its middle. KEPT: the fraction of all restitution. GAINED: work of the impulses, relative.
+        MOVED: 1 + the constraint whose predicted rate changed most in the last pass; of steps that gain energy the
+        one with the largest impulse.
     """
 
     q: Array

@@ -62,6 +62,19 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
     return DONE
 
 
+@kernel("boolean(Model, Data, Work, Span)", borrows=True)
+def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
+    """Put the first guess of v+ again, for what acts now; False where a function failed."""
+    t = span.t + (1.0 - span.theta) * span.dt
+    if not (mass_at(model, data.middle, data.V[6], data.M) and force_at(model, t, data.middle, data.v, data.h)):
+        return False
+    solve_nodes(data.L, model.layout.nodes, data.h, data.V[0])
+    for j in range(len(data.v)):
+        data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
+    first_guess(model.layout, data, work)
+    return True
+
+
 @kernel("int64(Model, Data, Work, Span)", borrows=True)
 def begin(model: Model, data: Data, work: Work, span: Span) -> int:
     """List the contacts that may act, go to the middle, and begin there."""

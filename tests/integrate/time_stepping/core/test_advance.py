@@ -141,25 +141,6 @@ def test_a_system_held_to_contacts_that_were_found_is_left_to_others() -> None:
     assert CompiledSystem.of(frozen, scene.state) is None
 
 
-def test_what_a_call_says_of_its_last_step_is_not_that_of_the_one_that_failed() -> None:
-    """Where the crank lies flat kernels hand a step back: the one before it keeps its own impulses and modes."""
-    scene = build("equal_crank")
-    stepper, state, steps = MoreauJean(dt=scene.dt), scene.state, []
-    while all(isinstance(step, CoreStep) for step in steps):
-        steps.append(stepper.advance(scene.system, state, scene.t_end))
-        state = steps[-1].state
-    kernels = CompiledSystem.of(scene.system, scene.state)
-    assert kernels is not None
-    many, last = kernels.advance_many(stepper, scene.state, len(steps) + 5, t_max=scene.t_end), steps[-2]
-    assert many.taken == len(steps) - 1
-    assert many.last is not None
-    assert many.last.modes == last.modes
-    assert many.last.reactions.keys() == last.reactions.keys()
-    for key, p in last.reactions.items():
-        np.testing.assert_array_equal(many.last.reactions[key], p)
-    assert many.state.digest() == last.state.digest()
-
-
 def test_steps_before_an_error_in_the_same_call_are_kept() -> None:
     """The error comes with the next call; the state with which the failed call began can be begun with again."""
     fails: dict[str, object] = {}

@@ -84,6 +84,25 @@ def test_many_steps_in_one_call_are_single_ones_bit_by_bit() -> None:
     assert many.digest() == one.digest()
 
 
+def test_what_a_call_says_of_its_last_step_is_not_that_of_the_one_that_failed() -> None:
+    """An impact that would gain energy ends a call: the step before it keeps its own impulses and modes."""
+    system, start = pile(3)
+    stepper, state, steps = MoreauJean(dt=2e-3), start, []
+    while not any(step.unsettled for step in steps):
+        steps.append(stepper.advance(system, state, 10.0))
+        state = steps[-1].state
+    kernels, last = CompiledSystem.of(system, start), steps[-2]
+    assert kernels is not None
+    many = kernels.advance_many(stepper, start, len(steps) + 5, t_max=10.0)
+    assert many.taken == len(steps) - 1
+    assert many.last is not None
+    assert many.last.modes == last.modes
+    assert many.last.reactions.keys() == last.reactions.keys()
+    for key, p in last.reactions.items():
+        np.testing.assert_array_equal(many.last.reactions[key], p)
+    assert many.state.digest() == last.state.digest()
+
+
 def test_a_contact_given_one_by_one_is_not_found_again() -> None:
     """The disc rests on its own law, with restitution, and not on that of the shapes."""
     ball, floor = disc("ball", mass=1.0, radius=0.1), HalfPlane(name="floor")

@@ -191,7 +191,7 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put M^-1 J^T, W and what eliminates the joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
     at, A, S, C = problem.at, problem.A, problem.S, problem.C
-    cross_products(layout, data.L, rows.J, at, total, problem.Z, A)
+    cross_products(layout, data, rows.J, at, total, problem.Z, A)
     for i in range(g):
         problem.past[i] = 1.0
         for j in range(i + 1):

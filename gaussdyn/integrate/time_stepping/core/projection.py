@@ -18,6 +18,7 @@ from .records import AT, BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, L
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
+EVEN = 0.05  # rows turn by 2 off / before within a shift: by the same factor the next one is off its least by less
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
@@ -115,15 +116,16 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
     clear_rows(data.bound, data.end.J)
-    cross_products(layout, data.L, data.end.J, push.at, m, Z, W)
+    cross_products(layout, data, data.end.J, push.at, m, Z, W)
     for i in range(m):
         scale[i] = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0
         for j in range(layout.reach[push.at[i], LOW], layout.reach[push.at[i], HIGH]):
             Z[i, j] /= scale[i]
     for i in range(m):
-        for j in range(m):
+        for j in range(i + 1):
             if W[i, j] != 0.0:
                 W[i, j] /= scale[i] * scale[j]
+                W[j, i] = W[i, j]
     return m
 
 
@@ -317,7 +319,8 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
             if not rows_at(model, span.t_end, q, data.v1, data.end):
                 return FAULT
             continue
-        keep_if_near(data, push)
+        if taken == 0 or off * off > EVEN * CLOSE * before:
+            keep_if_near(data, push)
         oldest, earlier, before = earlier, before, off
         if loosely or not shift_again(layout, data, push, holds, d):
             m = collect(layout, data, push)

@@ -293,7 +293,7 @@ class Bound(NamedTuple):
     null: Array
 
 
-@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", "Bound", A2, A1)
+@record(*[A1] * 8, I1, I1, A1, *[A2] * 4, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -313,6 +313,8 @@ class Data(NamedTuple):
         Restitution terms, m/s.
     M, L : Array, shape (nv, nv)
         Mass at the middle, and its Cholesky factor by nodes.
+    of, inverse : Array, shape (nv, nv)
+        The mass that the factor is of, and its inverse where nodes are bodies.
     h : Array, shape (nv,)
         Force at the middle, for the mean velocity.
     w : Array, shape (m,)
@@ -342,6 +344,8 @@ class Data(NamedTuple):
     bounce: Array
     M: Array
     L: Array
+    of: Array
+    inverse: Array
     h: Array
     w: Array
     begin: Rows

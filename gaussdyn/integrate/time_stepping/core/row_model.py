@@ -221,9 +221,10 @@ def _data(system: System, layout: Layout) -> Data:
     seen = _rows(system, layout) if layout.turning else mid
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
     acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
+    mass = [np.zeros((nv, nv)) for _ in range(4)]
     return Data(
         places[0], speeds[0], places[1], speeds[1], places[2], places[3], impulses[0], impulses[1], acts, joined,
-        impulses[2], np.zeros((nv, nv)), np.zeros((nv, nv)), np.zeros(nv), impulses[3], begin, mid, end, seen,
+        impulses[2], mass[0], mass[1], mass[2], mass[3], np.zeros(nv), impulses[3], begin, mid, end, seen,
         _bound(int(layout.counts[3])), np.zeros((15, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 

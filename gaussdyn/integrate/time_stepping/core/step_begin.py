@@ -10,7 +10,7 @@ from .acting import find_acting
 from .contact_list import list_contacts
 from .dependent_joints import AMONG, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .evaluate import force_at, mass_at, move, rows_at
-from .linear import add_row, dot, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
+from .linear import add_row, dot, factor_mass, multiply_abs, multiply_nodes, solve_nodes
 from .passes import Work
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
@@ -50,7 +50,7 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
         return FAULT
     if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
         return FAULT
-    if not factor_nodes(data.M, layout.nodes, data.L):
+    if not factor_mass(layout, data):
         return MASS
     solve_nodes(data.L, layout.nodes, data.h, data.V[0])
     for j in range(nv):

@@ -24,8 +24,8 @@ from gaussdyn.mechanics.system import System
 ROUNDS, FEW = 5, 20
 SCENES = (
     "pendulum", "incline", "rocking_block", "zeno_ball", "coulomb_oscillator", "double_pendulum_impact", "four_bar",
-    "andrews_squeezer", "capstan", "arch", "chaplygin_sleigh", "slider_crank", "woodpecker", "chain 1", "chain 5",
-    "chain 20",
+    "andrews_squeezer", "capstan", "arch", "chaplygin_sleigh", "slider_crank", "woodpecker", "overhang", "bricard",
+    "chain 1", "chain 5", "chain 20",
 )  # fmt: skip
 
 

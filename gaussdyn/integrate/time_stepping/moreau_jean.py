@@ -62,10 +62,9 @@ class MoreauJean:
     tol : float
         Residual E of a contact problem that counts as solved; > 0.
     compiled : bool
-        Whether kernels take the steps where they can, many times faster: of free bodies in space with contacts (no
-        joints, no rolling resistance, one coefficient of friction per pair) under gravity, shaking and control, and of
-        planar, Lagrangian and other systems whose rows are always the same. A step that they cannot solve is taken by
-        the interpreted scheme, as everything else is.
+        Whether kernels take the steps where they can, many times faster: of bodies in space and in the plane, of
+        Lagrangian systems, and of others whose rows are always the same. A step that they cannot solve is taken by the
+        interpreted scheme, as everything else is.
 
     Raises
     ------

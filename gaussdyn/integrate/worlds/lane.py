@@ -10,7 +10,7 @@ from ...arrays import Array, IntArray
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..time_stepping.core.advance import CompiledSystem
-from ..time_stepping.core.records import PROGRAM, Span
+from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, Span
 from ..time_stepping.core.row_model import Built
 from .world_kernels import Stock, advance_worlds
 
@@ -31,15 +31,23 @@ class Lane(CompiledSystem):
     def stock(self, worlds: int) -> Stock:
         """Return room for so many worlds."""
         layout, nq, nv = self.parts.model.layout, self.system.nq, self.system.nv
-        n, m, contacts = len(layout.kind), len(layout.reach), len(self.parts.model.shapes.kind)
+        n, m, contacts = len(layout.kind), len(layout.reach), len(self.parts.model.carried.place)
         real = [np.zeros((worlds, k)) for k in (nq, nv, m, self.controls)]
-        whole = [np.zeros((worlds, k), dtype=np.int64) for k in (n, 2, n + 1, 4 * contacts, 1)]
-        return Stock._make([*real[:3], *whole[:4], real[3], whole[4]])
+        whole = [np.zeros((worlds, k), dtype=np.int64) for k in (n, 2, n + 1, 4 * contacts, contacts, 1)]
+        return Stock._make([*real[:3], *whole[:5], real[3], whole[5]])
+
+    @property
+    def labels(self) -> IntArray:
+        """Labels of the contacts of shapes that are listed, shape (c, 4)."""
+        model = self.parts.model
+        return model.touches.found if model.layout.who == PLANAR else model.shapes.label
 
     @property
     def controls(self) -> int:
-        """Number of controls: those of the program of a Lagrangian system, else a force for every velocity."""
+        """Number of controls: those of actuators or of a program, else a force for every velocity."""
         model = self.parts.model
+        if model.layout.who == FOREST:
+            return len(model.forest.drives.control)
         given = len(model.program.control) if model.layout.who == PROGRAM else 0
         return given or int(self.system.nv)
 
@@ -48,16 +56,18 @@ class Lane(CompiledSystem):
         self._last = None
         if not self._load(state, None, dt):
             return False
-        layout, data, labels = self.parts.model.layout, self.parts.data, self.parts.model.shapes.label
+        layout, data, carried = self.parts.model.layout, self.parts.data, self.parts.model.carried
         stock.q[k], stock.v[k], stock.last[k], stock.now[k] = data.q, data.v, data.last, self.work.now
-        stock.counts[k], stock.start[k], stock.label[k] = layout.counts[:2], layout.start, labels.reshape(-1)
+        stock.counts[k], stock.start[k], stock.place[k] = layout.counts[:2], layout.start, carried.place
+        stock.label[k] = self.labels.reshape(-1)
         return True
 
     def state(self, stock: Stock, k: int, t: float, before: State) -> State:
         """Return world k as a state; what it remembers of other things than constraints is that of `before`."""
-        layout, data, labels = self.parts.model.layout, self.parts.data, self.parts.model.shapes.label
+        layout, data, carried = self.parts.model.layout, self.parts.data, self.parts.model.carried
         data.q[:], data.v[:], data.last[:], self.work.now[:] = stock.q[k], stock.v[k], stock.last[k], stock.now[k]
-        layout.counts[:2], layout.start[:], labels.reshape(-1)[:] = stock.counts[k], stock.start[k], stock.label[k]
+        layout.counts[:2], layout.start[:], carried.place[:] = stock.counts[k], stock.start[k], stock.place[k]
+        self.labels.reshape(-1)[:] = stock.label[k]
         found = self._state(t, before)
         self._last = None
         return found

@@ -9,12 +9,12 @@ from ...arrays import Array, IntArray
 from ..time_stepping.core.contact_problem import Problem
 from ..time_stepping.core.passes import Work
 from ..time_stepping.core.projection import Push
-from ..time_stepping.core.records import DONE, PLANAR, SPATIAL, Data, Model, Span
+from ..time_stepping.core.records import DONE, FOREST, PLANAR, SPATIAL, Data, Model, Span
 
 take_step = caller("int64(Model, Data, Work, Push, Problem, Span)")
 
 
-@record(A2, A2, A2, I2, I2, I2, I2, A2, I2)
+@record(A2, A2, A2, I2, I2, I2, I2, I2, A2, I2)
 class Stock(NamedTuple):
     """What tells N worlds of one system apart: all that is carried from step to step.
 
@@ -31,6 +31,8 @@ class Stock(NamedTuple):
         Their first rows.
     label : IntArray, shape (N, 4 c)
         Labels of the contacts of shapes.
+    place : IntArray, shape (N, c)
+        Their numbers, see `Carried`.
     control : Array, shape (N, nu)
     said : IntArray, shape (N, 1)
         How the last call ended.
@@ -43,6 +45,7 @@ class Stock(NamedTuple):
     counts: IntArray
     start: IntArray
     label: IntArray
+    place: IntArray
     control: Array
     said: IntArray
 
@@ -55,6 +58,8 @@ def put_control(model: Model, stock: Stock, k: int) -> None:
             model.planar.bodies[4, j] = stock.control[k, j]
         elif model.layout.who == SPATIAL:
             model.mechanism.load[1, j] = stock.control[k, j]
+        elif model.layout.who == FOREST:
+            model.forest.drives.control[j] = stock.control[k, j]
         elif len(model.program.control) > 0:
             model.program.control[j] = stock.control[k, j]
         else:
@@ -75,7 +80,7 @@ def forget_rows(model: Model, data: Data) -> None:
 @kernel("void(Model, Data, Work, Stock, int64)", borrows=True)
 def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     """Put world k into the arrays of the step."""
-    layout, labels = model.layout, model.shapes.label
+    layout, place = model.layout, model.carried.place
     for i in range(len(data.q)):
         data.q[i] = stock.q[k, i]
     for i in range(len(data.v)):
@@ -84,13 +89,12 @@ def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
         data.last[i] = stock.last[k, i]
     for i in range(len(work.now)):
         work.now[i] = stock.now[k, i]
-    if len(model.shapes.table) > 1:
+    if len(place) > 0:
         layout.counts[0], layout.counts[1] = stock.counts[k, 0], stock.counts[k, 1]
         for i in range(len(layout.start)):
             layout.start[i] = stock.start[k, i]
         for f in range(layout.counts[0] - layout.counts[2]):
-            for c in range(4):
-                labels[f, c] = stock.label[k, 4 * f + c]
+            place[f] = stock.place[k, f]
         forget_rows(model, data)
     put_control(model, stock, k)
 
@@ -98,7 +102,7 @@ def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
 @kernel("void(Model, Data, Work, Stock, int64)", borrows=True)
 def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     """Put the arrays of the step back into world k."""
-    layout, labels = model.layout, model.shapes.label
+    layout, plane = model.layout, model.layout.who == PLANAR
     for i in range(len(data.q)):
         stock.q[k, i] = data.q[i]
     for i in range(len(data.v)):
@@ -111,8 +115,9 @@ def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     for i in range(len(layout.start)):
         stock.start[k, i] = layout.start[i]
     for f in range(layout.counts[0] - layout.counts[2]):
+        stock.place[k, f] = model.carried.place[f]
         for c in range(4):
-            stock.label[k, 4 * f + c] = labels[f, c]
+            stock.label[k, 4 * f + c] = model.touches.found[f, c] if plane else model.shapes.label[f, c]
 
 
 @kernel(f"void(int64, Model, Data, Work, Push, Problem, Stock, {A2}, Span, {I1})")

@@ -202,7 +202,7 @@ class Worlds:
             if all(lanes[0].put(stock, k, state, self.stepper.dt) for k, state in enumerate(states)):
                 self._lanes, self._stock = lanes, Held(stock)
                 return
-            self._room = 2 * len(lanes[0].parts.model.shapes.kind)
+            self._room = 2 * len(lanes[0].parts.model.carried.place)
 
     def _held(self, control: object) -> Array | None:
         """Return the control of every world, shape (N, nu)."""

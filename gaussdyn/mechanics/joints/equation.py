@@ -12,6 +12,8 @@ import numpy as np
 from ...arrays import Array
 from ..rows import Row
 
+AS_VALUE, AS_RATE, AS_ZERO = range(3)  # what kernels take for the gap of a row
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Equation:

@@ -8,25 +8,25 @@ import numpy as np
 
 from ...arrays import Array
 from ..borders import Border
-from .clipping import Posed, Touch
 
 if TYPE_CHECKING:
-    from .solids import Solid
+    from .solids import Core, Solid
 
 
-def borders(a: Solid, b: Solid, touch: Touch) -> tuple[Border, ...]:
+def borders(a: Solid, b: Solid, side: int, i: int, j: int) -> tuple[Border, ...]:
     """Return the borders of a contact of two shapes; none where nothing ends (half-planes, two discs).
 
-    A corner on an edge lies between its ends. A corner against a corner lies beyond the ends of both edges there.
+    `side`, `i` and `j` as in `clipping`. A corner on an edge lies between its ends. A corner against a corner lies
+    beyond the ends of both edges there.
     """
-    if touch.side < 0:
-        return (*_at_corner(a, touch.i, b, touch.j), *_at_corner(b, touch.j, a, touch.i))
-    inner, outer = (a, b) if touch.side == 0 else (b, a)
+    if side < 0:
+        return (*_at_corner(a, i, b, j), *_at_corner(b, j, a, i))
+    inner, outer = (a, b) if side == 0 else (b, a)
     core = outer.core
     if core is None:
         return ()
-    point, along, count = _point(inner, touch.i), _along(core, touch.j), len(core.corners)
-    ends = core.corners[touch.j], core.corners[(touch.j + 1) % count]
+    point, along, count = _point(inner, i), _along(core, j), len(core.corners)
+    ends = core.corners[j], core.corners[(j + 1) % count]
     return tuple(
         Border(inner.body, point, outer.body, at, inward) for at, inward in zip(ends, (along, -along), strict=True)
     )
@@ -42,7 +42,7 @@ def _at_corner(inner: Solid, i: int, outer: Solid, j: int) -> tuple[Border, ...]
     return tuple(Border(inner.body, point, outer.body, at, inward) for inward in (before, -after))
 
 
-def _along(core: Posed, k: int) -> Array:
+def _along(core: Core, k: int) -> Array:
     nx, ny = core.normals[k]
     return np.array([-ny, nx])
 

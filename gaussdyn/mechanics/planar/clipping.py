@@ -1,8 +1,13 @@
 """Which corners and edges of two convex shapes touch: separating axes, clipping, and distances of round shapes.
 
-Every answer is a list of `Touch`: a corner of one against an edge of the other, or a corner against a corner. Faces
-that lie on each other touch with the two ends of what they share. Where two corners fall on each other within `tol`
-the corner of the first shape counts, so that rounding decides nothing.
+A shape in space is a table, a row for each corner k of its core: the corner, and of the edge from there to the next the
+outward normal, the offset (n.x on the edge) and the length; the core of a disc is one corner, and has no edge. Around
+it is a skin; `skin` is that of both shapes.
+
+A touch is (gap, side, i, j): corner i of the shape `side` (0 or 1) against edge j of the other, or with ``side = -1``
+corner i of the first against corner j of the second. Faces that lie on each other touch with the two ends of what they
+share. Where two corners fall on each other within `tol` the corner of the first shape counts, so that rounding decides
+nothing.
 
 Source: Ericson (2005), Real-time collision detection, 4.4 and 5.1, for separating axes and closest points.
 """
@@ -10,154 +15,168 @@ Source: Ericson (2005), Real-time collision detection, 4.4 and 5.1, for separati
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
+from ..._jit import A2, kernel
 from ...arrays import Array
-from .shapes import Outline
-from .vectors import Pair
 
+X, Y, NX, NY, OFFSET, LENGTH = range(6)  # columns of a shape
 TIE = 1e-3  # of tol: separations that differ by less are equal
+SAME = 1e-9  # of the cosine: edges that face a direction equally
+TOUCH = "Tuple((float64, int64, int64, int64))"
+Touching = tuple[float, int, int, int]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Posed:
-    """A shape in space: its core's corners, outward edge normals and lengths, and the skin around it.
-
-    Attributes
-    ----------
-    corners : Array, shape (n, 2)
-        m, counter-clockwise.
-    normals, offsets, lengths : Array, shapes (m, 2), (m,), (m,)
-        Edge k runs from corner k to the next; n.x = offset on it.
-    skin : float
-        m.
-    """
-
-    corners: Array
-    normals: Array
-    offsets: Array
-    lengths: Array
-    skin: float
-
-    @classmethod
-    def of(cls, shape: Outline) -> Posed:
-        """Return a shape in its own frame."""
-        corners = np.array(shape.corners)
-        along = np.roll(corners, -1, axis=0) - corners if len(corners) > 1 else np.zeros((0, 2))
-        lengths = np.hypot(along[:, 0], along[:, 1])
-        normals = np.stack([along[:, 1], -along[:, 0]], axis=1) / lengths[:, None]
-        offsets = np.einsum("ki,ki->k", normals, corners[: len(normals)])
-        return cls(corners, normals, offsets, lengths, shape.skin)
-
-    def moved(self, at: Pair, angle: float) -> Posed:
-        """Return the shape turned by an angle, then shifted."""
-        c, s = math.cos(angle), math.sin(angle)
-        turn, shift = np.array([[c, s], [-s, c]]), np.array(at)
-        normals = self.normals @ turn
-        return Posed(self.corners @ turn + shift, normals, self.offsets + normals @ shift, self.lengths, self.skin)
-
-    def heights(self, points: Array) -> Array:
-        """Return how far points are beyond the edges, shape (points, m), m."""
-        return np.asarray(points @ self.normals.T - self.offsets)
-
-    def places(self, points: Array) -> Array:
-        """Return where points are along the edges, from the first corner of each, shape (points, m), m."""
-        along = np.stack([-self.normals[:, 1], self.normals[:, 0]])
-        starts = np.einsum("ik,ki->k", along, self.corners[: len(self.normals)])
-        return np.asarray(points @ along - starts)
+@kernel(f"void({A2}, float64, float64, float64, {A2})", borrows=True)
+def place_outline(shape: Array, x: float, y: float, angle: float, placed: Array) -> None:
+    """Put a shape turned by an angle, then shifted."""
+    c, s = math.cos(angle), math.sin(angle)
+    for k in range(len(shape)):
+        placed[k, X] = c * shape[k, X] - s * shape[k, Y] + x
+        placed[k, Y] = s * shape[k, X] + c * shape[k, Y] + y
+        placed[k, NX] = c * shape[k, NX] - s * shape[k, NY]
+        placed[k, NY] = s * shape[k, NX] + c * shape[k, NY]
+        placed[k, OFFSET] = shape[k, OFFSET] + placed[k, NX] * x + placed[k, NY] * y
+        placed[k, LENGTH] = shape[k, LENGTH]
 
 
-class Touch(NamedTuple):
-    """A pair of features: corner `i` of the shape `side` (0 or 1) against edge `j` of the other; gap in m.
-
-    With ``side = -1`` corner i of the first shape against corner j of the second.
-    """
-
-    gap: float
-    side: int
-    i: int
-    j: int
+@kernel(f"int64({A2})", borrows=True)
+def edges(shape: Array) -> int:
+    """Return how many edges a shape has."""
+    return len(shape) if len(shape) > 1 else 0
 
 
-def closest(a: Posed, b: Posed, tol: float) -> Touch:
+@kernel(f"float64({A2}, int64, {A2}, int64)", borrows=True)
+def height(shape: Array, j: int, other: Array, i: int) -> float:
+    """Return how far corner i of another shape is beyond edge j, m."""
+    return float(shape[j, NX] * other[i, X] + shape[j, NY] * other[i, Y] - shape[j, OFFSET])
+
+
+@kernel(f"float64({A2}, int64, {A2}, int64)", borrows=True)
+def along_edge(shape: Array, j: int, other: Array, i: int) -> float:
+    """Return where corner i of another shape is along edge j, from its first corner, m."""
+    return float(shape[j, NX] * (other[i, Y] - shape[j, Y]) - shape[j, NY] * (other[i, X] - shape[j, X]))
+
+
+@kernel(f"Tuple((float64, int64))({A2}, int64, {A2})", borrows=True)
+def lowest(shape: Array, j: int, other: Array) -> tuple[float, int]:
+    """Return the least height of a corner of another shape beyond edge j, and that corner."""
+    least, at = np.inf, 0
+    for i in range(len(other)):
+        high = height(shape, j, other, i)
+        if high < least:
+            least, at = high, i
+    return least, at
+
+
+@kernel(f"{TOUCH}({A2}, {A2}, float64)", borrows=True)
+def nearest_edge(inner: Array, outer: Array, tol: float) -> Touching:
+    """Return the corner nearest to an edge between the ends of which it lies, outside; side 0."""
+    gap, at, on = np.inf, 0, 0
+    for i in range(len(inner)):
+        for j in range(edges(outer)):
+            high, place = height(outer, j, inner, i), along_edge(outer, j, inner, i)
+            if -tol <= place <= outer[j, LENGTH] + tol and 0.0 < high < gap:
+                gap, at, on = high, i, j
+    return gap, 0, at, on
+
+
+@kernel(f"{TOUCH}({A2}, {A2}, float64, float64)", borrows=True)
+def nearest_points(a: Array, b: Array, skin: float, tol: float) -> Touching:
+    """Return the closest points of two cores that do not overlap."""
+    gap, side, i, j = np.inf, -1, 0, 0
+    for one in range(1, -1, -1):
+        inner, outer = (b, a) if one == 1 else (a, b)
+        high, _, at, on = nearest_edge(inner, outer, tol)
+        if high < gap:
+            gap, side, i, j = high, one, at, on
+    least = np.inf
+    for k in range(len(a)):
+        for m in range(len(b)):
+            least = min(least, math.hypot(a[k, X] - b[m, X], a[k, Y] - b[m, Y]))
+    for k in range(len(a)):
+        for m in range(len(b)):
+            apart = math.hypot(a[k, X] - b[m, X], a[k, Y] - b[m, Y])
+            if apart <= least + TIE * tol:
+                return (apart - skin, -1, k, m) if apart < gap else (gap - skin, side, i, j)
+    return gap - skin, side, i, j
+
+
+@kernel(f"{TOUCH}({A2}, {A2}, float64, float64)", borrows=True)
+def closest(a: Array, b: Array, skin: float, tol: float) -> Touching:
     """Return the nearest pair of features; of overlapping shapes the edge with the least depth.
 
     For sharp shapes the gap is the largest separation along a normal, a lower bound of the distance.
     """
-    heights = [a.heights(b.corners), b.heights(a.corners)]
-    separations = np.concatenate([h.min(axis=0) for h in heights])
-    best = float(separations.max(initial=-np.inf))
-    skin = a.skin + b.skin
-    if len(separations) == 0 or (skin > 0.0 and best > 0.0):
-        return _nearest(a, b, heights, tol)
-    k = int(np.argmax(separations >= best - TIE * tol))
-    side, edge = (1, k) if k < len(a.normals) else (0, k - len(a.normals))
-    corner = int(np.argmin(heights[1 - side][:, edge]))
-    return Touch(float(separations[k]) - skin, side, corner, edge)
+    best = -np.inf
+    for j in range(edges(a)):
+        best = max(best, lowest(a, j, b)[0])
+    for j in range(edges(b)):
+        best = max(best, lowest(b, j, a)[0])
+    if best == -np.inf or (skin > 0.0 and best > 0.0):
+        return nearest_points(a, b, skin, tol)
+    for side in range(1, -1, -1):
+        outer, inner = (a, b) if side == 1 else (b, a)
+        for j in range(edges(outer)):
+            least, i = lowest(outer, j, inner)
+            if least >= best - TIE * tol:
+                return least - skin, side, i, j
+    return np.inf, -1, 0, 0  # not reached
 
 
-def _nearest(a: Posed, b: Posed, heights: list[Array], tol: float) -> Touch:
-    """Return the closest points of two cores that do not overlap."""
-    skin, found = a.skin + b.skin, []
-    for side, (mine, other) in enumerate(((b, a), (a, b))):
-        high = heights[side]
-        if high.size:
-            place = other.places(mine.corners)
-            inside = (place >= -tol) & (place <= other.lengths + tol) & (high > 0.0)
-            high = np.where(inside, high, np.inf)
-            i, j = divmod(int(np.argmin(high)), high.shape[1])
-            found.append(Touch(float(high[i, j]) - skin, 1 - side, i, j))
-    d = a.corners[:, None] - b.corners[None]
-    apart = np.hypot(d[..., 0], d[..., 1])
-    i, j = divmod(int(np.argmax(apart <= apart.min() + TIE * tol)), len(b.corners))
-    found.append(Touch(float(apart[i, j]) - skin, -1, i, j))
-    return min(found, key=lambda touch: touch.gap)
+@kernel(f"int64({A2}, float64, float64, float64)", borrows=True)
+def facing_edge(shape: Array, nx: float, ny: float, tol: float) -> int:
+    """Return the edge at the lowest corner along a direction that faces it most."""
+    n, least, best = len(shape), np.inf, np.inf
+    for k in range(n):
+        least = min(least, shape[k, X] * nx + shape[k, Y] * ny)
+    for again in range(2):
+        for k in range(n):
+            e = (k + 1) % n
+            low = min(shape[k, X] * nx + shape[k, Y] * ny, shape[e, X] * nx + shape[e, Y] * ny)
+            against = shape[k, NX] * nx + shape[k, NY] * ny
+            if low <= least + tol:
+                if again == 1 and against <= best + SAME:
+                    return k
+                best = min(best, against)
+    return 0
 
 
-def touches(a: Posed, b: Posed, reach: float, tol: float, first: Touch | None = None) -> list[Touch]:
-    """Return the pairs of features with a gap of at most `reach`, two at most; `first` is the closest, if known."""
-    first = closest(a, b, tol) if first is None else first
-    if first.gap > reach:
-        return []
-    if first.side < 0:
-        return [first]
-    inner, outer = (a, b) if first.side == 0 else (b, a)
-    if len(inner.corners) == 1:
-        return [first]
-    found = _shared(inner, outer, first, tol)
-    if not found and a.skin + b.skin > 0.0:
-        found = [first]
-    return [touch for touch in found if touch.gap <= reach]
-
-
-def _shared(inner: Posed, outer: Posed, first: Touch, tol: float) -> list[Touch]:
-    """Return the ends of what an edge of `outer` shares with the edge of `inner` that faces it."""
-    edge, skin, count = first.j, inner.skin + outer.skin, len(inner.corners)
-    facing = _facing(inner, outer.normals[edge], tol)
-    ends, rims = (facing, (facing + 1) % count), (edge, (edge + 1) % len(outer.corners))
-    place = outer.places(inner.corners[list(ends)])[:, edge]
-    length, low, high = float(outer.lengths[edge]), float(place.min()), float(place.max())
+@kernel(f"int64({A2}, {A2}, float64, float64, {TOUCH}, {A2})", borrows=True)
+def shared(inner: Array, outer: Array, skin: float, tol: float, first: Touching, found: Array) -> int:
+    """Put the ends of what an edge of `outer` shares with the edge of `inner` that faces it; return how many."""
+    gap, side, _, edge = first
+    facing = facing_edge(inner, outer[edge, NX], outer[edge, NY], tol)
+    end, rim = (facing + 1) % len(inner), (edge + 1) % len(outer)
+    begins, ends = along_edge(outer, edge, inner, facing), along_edge(outer, edge, inner, end)
+    length, low, high = outer[edge, LENGTH], min(begins, ends), max(begins, ends)
     if skin == 0.0 and min(high, length) - max(low, 0.0) <= 2.0 * tol < min(high - low, length):
-        return []  # sharp corners that only meet: they are free to pass each other on either side
-    wide = tol if first.side == 0 else -tol  # the corners of the first shape count where two coincide
-    heights = outer.heights(inner.corners[list(ends)])[:, edge] - skin
-    found = [
-        Touch(float(heights[k]), first.side, ends[k], edge) for k in (0, 1) if -wide <= place[k] <= length + wide
-    ]  # fmt: skip
-    depths = inner.heights(outer.corners[list(rims)])[:, facing] - skin
-    floor = min(first.gap, 0.0) - tol  # deeper than the shapes are: an edge that is not meant
-    for k, s in enumerate((0.0, length)):
-        if low + wide < s < high - wide and depths[k] >= floor:
-            found.append(Touch(float(depths[k]), 1 - first.side, rims[k], facing))
-    return found
+        return 0  # sharp corners that only meet: they are free to pass each other on either side
+    n, wide = 0, tol if side == 0 else -tol  # the corners of the first shape count where two coincide
+    for k in range(2):
+        corner, place = (end, ends) if k else (facing, begins)
+        if -wide <= place <= length + wide:
+            found[n, 0], found[n, 1] = height(outer, edge, inner, corner) - skin, side
+            found[n, 2], found[n, 3] = corner, edge
+            n += 1
+    floor = min(gap, 0.0) - tol  # deeper than the shapes are: an edge that is not meant
+    for k in range(2):
+        corner, place = (rim, length) if k else (edge, 0.0)
+        depth = height(inner, facing, outer, corner) - skin
+        if low + wide < place < high - wide and depth >= floor:
+            found[n, 0], found[n, 1], found[n, 2], found[n, 3] = depth, 1 - side, corner, facing
+            n += 1
+    return n
 
 
-def _facing(inner: Posed, normal: Array, tol: float) -> int:
-    """Return the edge at the lowest corner along `normal` that faces it most."""
-    low = inner.corners @ normal
-    lowest = low <= low.min() + tol
-    against = np.where(lowest | lowest[np.arange(1, len(lowest) + 1) % len(lowest)], inner.normals @ normal, np.inf)
-    return int(np.argmax(against <= against.min() + 1e-9))
+@kernel(f"int64({A2}, {A2}, float64, float64, {TOUCH}, {A2})", borrows=True)
+def touches(a: Array, b: Array, skin: float, tol: float, first: Touching, found: Array) -> int:
+    """Put the touches of two shapes, the closest of which is `first`, as rows of `found` (4, 4); return how many."""
+    _, side, _, _ = first
+    inner, outer = (a, b) if side == 0 else (b, a)
+    n = shared(inner, outer, skin, tol, first, found) if side >= 0 and len(inner) > 1 else 0
+    if n == 0 and (side < 0 or len(inner) == 1 or skin > 0.0):
+        found[0, 0], found[0, 1], found[0, 2], found[0, 3] = first
+        n = 1
+    return n

@@ -9,95 +9,35 @@ one feature only, and go by their names. Ids and their order do not depend on th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..._show import brief
-from ...arrays import Array
+from ...arrays import Array, IntArray
 from ...errors import InputError
 from ..borders import Border
 from ..contact_law import ContactLaw
 from ..names import GROUND, check_name, nearest
 from .bodies import PlanarBody
 from .borders import borders
-from .clipping import Posed, Touch, closest, touches
 from .contacts import HalfPlane, PlanarContact
 from .disc_contact import PlanarDiscContact
 from .kinematics import Layout
 from .shapes import Outline
 from .solids import Solid
-from .vectors import Pair, rotated
 
-SLACK = 1e-6  # of the smaller size: gaps that count as closed, and corners that count as coinciding
+if TYPE_CHECKING:
+    from .search import Outlines
+
 Pairs = Mapping[tuple[str, str], ContactLaw | None]
 Contact = PlanarContact | PlanarDiscContact
 Pose = tuple[float, float, float]
-
-
-class Shapes:
-    """All shapes at one state and a little later, each posed once.
-
-    Attributes
-    ----------
-    solids : sequence of Solid
-    poses, rates : sequence of (x, y, angle)
-        Of their bodies, and the rates of these.
-    """
-
-    __slots__ = ("_now", "poses", "rates", "solids")
-
-    def __init__(self, solids: Sequence[Solid], poses: Sequence[Pose], rates: Sequence[Pose]) -> None:
-        self.solids, self.poses, self.rates = solids, poses, rates
-        self._now: dict[int, Posed] = {}
-
-    def posed(self, i: int, s: float) -> Posed:
-        """Return a shape in space after s seconds."""
-        if s == 0.0 and i in self._now:
-            return self._now[i]
-        x, y, angle = (p + s * r for p, r in zip(self.poses[i], self.rates[i], strict=True))
-        shape = self.solids[i].core.moved((x, y), angle)  # type: ignore[union-attr]
-        if s == 0.0:
-            self._now[i] = shape
-        return shape
-
-    def touches(self, i: int, j: int, dt: float, reach: float) -> list[Touch]:
-        """Return the pairs of features of two shapes within reach, in the pose in which they meet (or nearly do)."""
-        a, b = self.solids[i], self.solids[j]
-        if a.core is None or b.core is None:
-            return self._on_plane(*((i, j) if a.core is None else (j, i)), i, dt, reach)
-        tol = SLACK * min(a.size, b.size)
-        now = self.posed(i, 0.0), self.posed(j, 0.0)
-        first = closest(*now, tol)
-        if first.gap > max(tol, reach):
-            return []
-        if dt > 0.0 and first.gap > tol:
-            return touches(*self._meeting(i, j, dt, first.gap, tol), reach, tol)
-        return touches(*now, reach, tol, first)
-
-    def _meeting(self, i: int, j: int, dt: float, gap: float, tol: float) -> tuple[Posed, Posed]:
-        """Return two shapes where they meet within dt, by linear interpolation of the gap; where they come closest."""
-        late = self.posed(i, dt), self.posed(j, dt)
-        closing = gap - closest(*late, tol).gap
-        if closing > gap:
-            s = dt * gap / closing
-            return self.posed(i, s), self.posed(j, s)
-        return late if closing > 0.0 else (self.posed(i, 0.0), self.posed(j, 0.0))
-
-    def _on_plane(self, plane: int, solid: int, first: int, dt: float, reach: float) -> list[Touch]:
-        """Return every corner of a shape within reach of a half-plane."""
-        p, s = self.solids[plane], self.solids[solid]
-        nx, ny = rotated(p.shape.normal, self.poses[plane][2])  # type: ignore[union-attr]
-        px, py = _placed(p.middle, self.poses[plane])
-        reach += dt * abs(self.rates[plane][2]) * math.dist((px, py), _placed(s.middle, self.poses[solid]))
-        found = []
-        for k, corner in enumerate(s.shape.corners):  # type: ignore[union-attr]
-            x, y = _placed(corner, self.poses[solid])
-            gap = nx * (x - px) + ny * (y - py) - s.skin
-            if gap <= reach:
-                found.append(Touch(gap, int(solid != first), k, 0))
-        return found
+Label = tuple[int, int, int, int]  # pair, side, i, j: see `search`
+ROOM = 32  # contacts that are looked for at first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,8 +59,9 @@ class Detector:
     first: Array
     second: Array
     laws: tuple[ContactLaw, ...]
-    _known: dict[tuple[int, int, int, int], Contact] = field(default_factory=dict)
+    _known: dict[Label, Contact] = field(default_factory=dict)
     _borders: dict[str, tuple[Border, ...]] = field(default_factory=dict)
+    _outlines: list[Outlines] = field(default_factory=list)
 
     __repr__ = brief
 
@@ -164,21 +105,40 @@ class Detector:
 
     def near(self, q: Array, v: Array, dt: float, pull: float = 0.0) -> list[Contact]:
         """Return the contacts that may act within dt (s), sorted by id; `pull` is how fast speeds may change, m/s^2."""
-        poses = [_pose(self.layout, solid.body, q) for solid in self.solids]
-        rates = [_pose(self.layout, solid.body, v) for solid in self.solids]
-        i, j = self.first, self.second
-        sizes = np.array([solid.size for solid in self.solids])
-        speeds = np.array([_speed(rate, solid) for rate, solid in zip(rates, self.solids, strict=True)])
-        reach = dt * (speeds[i] + speeds[j]) + dt * dt * pull + SLACK * np.minimum(sizes[i], sizes[j])
-        middles = np.array([_placed(s.middle, pose) for s, pose in zip(self.solids, poses, strict=True)])
-        d = middles[i] - middles[j]
-        shapes = Shapes(self.solids, poses, rates)
-        found: list[Contact] = []
-        for k in np.flatnonzero(np.hypot(d[:, 0], d[:, 1]) <= sizes[i] + sizes[j] + reach):
-            first, second = int(i[k]), int(j[k])
-            touching = shapes.touches(first, second, dt, float(reach[k]))
-            found += [self._contact(int(k), touch) for touch in touching]
-        return sorted(found, key=lambda contact: contact.id)
+        return sorted((self.contact(label) for label in self._touching(q, v, dt, pull)), key=lambda found: found.id)
+
+    def _touching(self, q: Array, v: Array, dt: float, pull: float) -> list[Label]:
+        """Return the labels of these contacts."""
+        from ..._jit import Held
+        from .search import find_touches, with_room
+
+        if not self._outlines:
+            self._outlines.append(self.outlines())
+        outlines: Any = Held(with_room(self._outlines[0]))
+        q, v, room = np.array(q, dtype=np.float64), np.array(v, dtype=np.float64), ROOM  # ours, in one piece
+        while True:
+            found: IntArray = np.zeros((room, 4), dtype=np.int64)
+            count = int(find_touches(outlines, q, v, dt, pull, found))
+            if count <= room:
+                return [(p, side, i, j) for p, side, i, j in found[:count].tolist()]
+            room = count
+
+    def outlines(self, off: Sequence[Label] = ()) -> Outlines:
+        """Return the shapes for kernels, with contacts that these leave out."""
+        from .search import outlines_of
+
+        start = self.layout.start
+        shapes = [
+            (solid.table, start.get(solid.body, -1), solid.core is None, solid.numbers) for solid in self.solids
+        ]  # fmt: skip
+        return outlines_of(shapes, np.stack([self.first, self.second], axis=1), np.array(off, np.int64).reshape(-1, 4))
+
+    def labels(self, ids: Collection[str]) -> list[Label]:
+        """Return the labels of those contacts that are called as told."""
+        found = []
+        for k, (i, j) in enumerate(zip(self.first.tolist(), self.second.tolist(), strict=True) if ids else ()):
+            found += [(k, *touch) for touch in _touches(self.solids[i], self.solids[j])]
+        return [label for label in found if _made(*self._pair(label), *label[1:], self.laws[label[0]]).id in ids]
 
     def transit(self, v: Array) -> float:
         """Return the least time in which two shapes pass by the smaller of them, s; half-planes see every corner."""
@@ -190,14 +150,16 @@ class Detector:
         quickest = float(((speeds[i] + speeds[j]) / np.minimum(sizes[i], sizes[j]))[sharp].max(initial=0.0))
         return 1.0 / quickest if quickest > 0.0 else math.inf
 
-    def _contact(self, k: int, touch: Touch) -> Contact:
+    def contact(self, label: Label) -> Contact:
         """Return the contact of two features; each is made once."""
-        key = (k, touch.side, touch.i, touch.j)
-        if key not in self._known:
-            a, b = self.solids[self.first[k]], self.solids[self.second[k]]
-            made = self._known[key] = _made(a, b, touch, self.laws[k])
-            self._borders[made.id] = borders(a, b, touch)
-        return self._known[key]
+        if label not in self._known:
+            a, b = self._pair(label)
+            made = self._known[label] = _made(a, b, *label[1:], self.laws[label[0]])
+            self._borders[made.id] = borders(a, b, *label[1:])
+        return self._known[label]
+
+    def _pair(self, label: Label) -> tuple[Solid, Solid]:
+        return self.solids[self.first[label[0]]], self.solids[self.second[label[0]]]
 
     def borders(self, contact: str) -> tuple[Border, ...]:
         """Return where the features of a contact that has been found end."""
@@ -260,28 +222,31 @@ def _pose(layout: Layout, body: str, x: Array) -> Pose:
     return (float(x[i]), float(x[i + 1]), float(x[i + 2]))
 
 
-def _placed(at: Pair, pose: Pose) -> Pair:
-    x, y = rotated(at, pose[2])
-    return pose[0] + x, pose[1] + y
-
-
 def _speed(rate: Pose, solid: Solid) -> float:
     """Return the largest speed of a point of the shape, m/s; of a half-plane that of its given point."""
     arm = math.hypot(*solid.middle) + (solid.size if solid.core is not None else 0.0)
     return math.hypot(rate[0], rate[1]) + abs(rate[2]) * arm
 
 
-def _made(a: Solid, b: Solid, touch: Touch, law: ContactLaw) -> Contact:
-    """Return the contact of two features of two shapes."""
-    if touch.side < 0:
+def _touches(a: Solid, b: Solid) -> Iterator[tuple[int, int, int]]:
+    """Yield all that two shapes may touch in, as (side, i, j)."""
+    (corners_a, edges_a), (corners_b, edges_b) = a.features, b.features
+    yield from product((0,), range(corners_a), range(edges_b))
+    yield from product((1,), range(corners_b), range(edges_a))
+    yield from product((-1,), range(corners_a), range(corners_b))
+
+
+def _made(a: Solid, b: Solid, side: int, i: int, j: int, law: ContactLaw) -> Contact:
+    """Return the contact of two features of two shapes, see `clipping`."""
+    if side < 0:
         return PlanarDiscContact(
-            a=a.corner(touch.i), b=b.corner(touch.j), radius_a=a.skin, radius_b=b.skin,
+            a=a.corner(i), b=b.corner(j), radius_a=a.skin, radius_b=b.skin,
             mu=law.mu, mu_s=law.mu_s, eps_n=law.eps_n, eps_t=law.eps_t,
-            name=f"{a.feature('c', touch.i)}/{b.feature('c', touch.j)}",
+            name=f"{a.feature('c', i)}/{b.feature('c', j)}",
         )  # fmt: skip
-    inner, outer = (a, b) if touch.side == 0 else (b, a)
+    inner, outer = (a, b) if side == 0 else (b, a)
     return PlanarContact(
-        point=inner.corner(touch.i), plane=outer.edge(touch.j), radius=inner.skin,
+        point=inner.corner(i), plane=outer.edge(j), radius=inner.skin,
         mu=law.mu, mu_s=law.mu_s, eps_n=law.eps_n, eps_t=law.eps_t,
-        name=f"{inner.feature('c', touch.i)}/{outer.feature('e', touch.j)}",
+        name=f"{inner.feature('c', i)}/{outer.feature('e', j)}",
     )  # fmt: skip

@@ -5,7 +5,7 @@ What `contacts` and `forces` say, with the same formulas; `tables` fills in the 
 * ``numbers`` (n, 10) of constraints: kind, where the coordinates of the two bodies begin (-1: ground) and whether they
   turn, number of rows; the columns from `HELD` on belong to who uses the rows.
 * ``data`` (n, 10): the two markers in their frames, normal or direction, radius, belt, length.
-* ``forces`` (f, 5) and ``strength`` (f, 10) likewise.
+* ``forces`` (f, 5) and ``strength`` (f, 11) likewise.
 * ``bodies`` (5, nv): 1 / mass, weight, the masses that move along x and along y, and the control.
 """
 
@@ -15,10 +15,12 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array, IntArray
+from ..joints.equation import AS_RATE, AS_VALUE
 
 A1, A2, I2 = "float64[::1]", "float64[:,::1]", "int64[:,::1]"
 CONTACT, STRING, ROD, DRY, OFFSET, TURN, DISC = range(7)
-SPRING, DRAG, LOAD, SHAKING = 0, 1, 2, 3
+SPRING, DRAG, LOAD, SHAKING, DRIVE = range(5)
+EFFORT, STIFFNESS, DAMPING, TARGET, SPEED, LINE = 4, 5, 6, 7, 8, 9  # columns of `strength` of drives
 KIND, A, TURNS_A, B, TURNS_B, SIZE, HELD = 0, 1, 2, 3, 4, 5, 6
 AT_A, AT_B, NORMAL, RADIUS, BELT, LENGTH = 0, 2, 4, 6, 7, 8  # LENGTH: of links; angle of turns; second radius
 GAP, RATE, DRIFT, REACTION = 0, 1, 3, 5  # columns of what is found
@@ -55,16 +57,22 @@ def add_direction(J: Array, k: int, i: int, turns: int, x: float, y: float, arm_
         J[k, i + 2] += y * arm_x - x * arm_y
 
 
+@kernel(f"UniTuple(float64, 2)({A1}, int64, int64, float64, float64)", borrows=True)
+def carried(y: Array, i: int, turns: int, nx: float, ny: float) -> tuple[float, float]:
+    """Return a direction in the frame of a body, in space."""
+    if turns == 0:
+        return nx, ny
+    c, s = math.cos(y[i + 2]), math.sin(y[i + 2])
+    return c * nx - s * ny, s * nx + c * ny
+
+
 @kernel(f"void({A1}, int64, {I2}, {A2}, int64, {A2}, {A2})", borrows=True)
 def contact_row(y: Array, nv: int, numbers: IntArray, data: Array, k: int, J: Array, found: Array) -> None:
     """Fill in a contact with a half-plane, see `PlanarContact.rows`."""
     ia, ta, ib, tb = numbers[k, A], numbers[k, TURNS_A], numbers[k, B], numbers[k, TURNS_B]
     ax, ay, au, aw, adx, ady, a1, a2, ao = marker(y, nv, ia, ta, data[k, AT_A], data[k, AT_A + 1])
     bx, by, bu, bw, bdx, bdy, b1, b2, bo = marker(y, nv, ib, tb, data[k, AT_B], data[k, AT_B + 1])
-    nx, ny = data[k, NORMAL], data[k, NORMAL + 1]
-    if tb != 0:
-        c, s = math.cos(y[ib + 2]), math.sin(y[ib + 2])
-        nx, ny = c * nx - s * ny, s * nx + c * ny
+    nx, ny = carried(y, ib, tb, data[k, NORMAL], data[k, NORMAL + 1])
     dx, dy, radius = ax - bx, ay - by, data[k, RADIUS]
     wx, wy = au - bu + bo * dy, aw - bw - bo * dx
     ex, ey = adx - bdx + bo * (aw - bw), ady - bdy - bo * (au - bu)
@@ -177,6 +185,27 @@ def planar_rows(y: Array, nv: int, numbers: IntArray, data: Array, J: Array, fou
             link_row(y, nv, numbers, data, k, J, found)
 
 
+@kernel(f"void({I2}, {A2}, {A2}, {A2})", borrows=True)
+def combine_rows(parts: IntArray, factors: Array, J: Array, found: Array) -> None:
+    """Make rows of coordinates of joints those of what acts on these: f x + g y - taken, drifts left aside.
+
+    parts (r, 3): the row, that of y (-1: none), what the gap is (`equation.AS_VALUE`); factors (r, 4): f, g, and what
+    is taken from value and rate.
+    """
+    for r in range(len(parts)):
+        k, other, scale = parts[r, 0], parts[r, 1], factors[r, 0]
+        found[k, GAP], found[k, RATE] = scale * found[k, GAP] - factors[r, 2], scale * found[k, RATE] - factors[r, 3]
+        for j in range(J.shape[1]):
+            J[2 * k, j] *= scale
+        if other >= 0:
+            found[k, GAP] += factors[r, 1] * found[other, GAP]
+            found[k, RATE] += factors[r, 1] * found[other, RATE]
+            for j in range(J.shape[1]):
+                J[2 * k, j] += factors[r, 1] * J[2 * other, j]
+        if parts[r, 2] != AS_VALUE:
+            found[k, GAP] = found[k, RATE] if parts[r, 2] == AS_RATE else 0.0
+
+
 @kernel(f"void({A1}, int64, int64, float64, float64, float64, float64)", borrows=True)
 def add_force(h: Array, i: int, turns: int, x: float, y: float, arm_x: float, arm_y: float) -> None:
     """Add a force (x, y) on a marker to h."""
@@ -186,6 +215,40 @@ def add_force(h: Array, i: int, turns: int, x: float, y: float, arm_x: float, ar
     h[i + 1] += y
     if turns != 0:
         h[i + 2] += y * arm_x - x * arm_y
+
+
+@kernel(f"UniTuple(float64, 2)({A1}, int64, {I2}, {A2}, int64)", borrows=True)
+def driven(y: Array, nv: int, forces: IntArray, strength: Array, k: int) -> tuple[float, float]:
+    """Return the coordinate of the joint of a drive, and its rate; a hinge has no line, and its angle may wind."""
+    ia, ta, ib, tb = forces[k, A], forces[k, TURNS_A], forces[k, B], forces[k, TURNS_B]
+    ax, ay, au, aw, _, _, _, _, ao = marker(y, nv, ia, ta, strength[k, AT_A], strength[k, AT_A + 1])
+    bx, by, bu, bw, _, _, _, _, bo = marker(y, nv, ib, tb, strength[k, AT_B], strength[k, AT_B + 1])
+    nx, ny = carried(y, ib, tb, strength[k, LINE], strength[k, LINE + 1])
+    if nx == 0.0 and ny == 0.0:
+        return (y[ia + 2] if ia >= 0 else 0.0) - (y[ib + 2] if ib >= 0 else 0.0), ao - bo
+    dx, dy = ax - bx, ay - by
+    return nx * dx + ny * dy, nx * (au - bu + bo * dy) + ny * (aw - bw - bo * dx)
+
+
+@kernel(f"float64({A1}, int64, {I2}, {A2}, int64, {A1})", borrows=True)
+def drive(y: Array, nv: int, forces: IntArray, strength: Array, k: int, h: Array) -> float:
+    """Add the force of a drive to h, see `joints.drives`; return the power of all of it but the spring."""
+    value, rate = driven(y, nv, forces, strength, k)
+    supplied = strength[k, EFFORT] - strength[k, DAMPING] * (rate - strength[k, SPEED])
+    push = supplied - strength[k, STIFFNESS] * (value - strength[k, TARGET])
+    ia, ta, ib, tb = forces[k, A], forces[k, TURNS_A], forces[k, B], forces[k, TURNS_B]
+    nx, ny = carried(y, ib, tb, strength[k, LINE], strength[k, LINE + 1])
+    if nx == 0.0 and ny == 0.0:
+        if ia >= 0:
+            h[ia + 2] += push
+        if ib >= 0:
+            h[ib + 2] -= push
+        return float(supplied * rate)
+    ax, ay, _, _, _, _, a1, a2, _ = marker(y, nv, ia, ta, strength[k, AT_A], strength[k, AT_A + 1])
+    bx, by, _, _, _, _, b1, b2, _ = marker(y, nv, ib, tb, strength[k, AT_B], strength[k, AT_B + 1])
+    add_force(h, ia, ta, push * nx, push * ny, a1, a2)
+    add_force(h, ib, tb, -push * nx, -push * ny, b1 + ax - bx, b2 + ay - by)
+    return float(supplied * rate)
 
 
 @kernel(f"float64(float64, {A1}, int64, {I2}, {A2}, {A2}, {A1})", borrows=True)
@@ -204,6 +267,9 @@ def planar_forces(t: float, y: Array, nv: int, forces: IntArray, strength: Array
                 push = a * (strength[k, 7] * bodies[2, j] + strength[k, 8] * bodies[3, j])
                 h[j] += push
                 power += push * y[nv + j]
+            continue
+        if kind == DRIVE:
+            power += drive(y, nv, forces, strength, k, h)
             continue
         ax, ay, au, aw, _, _, a1, a2, omega = marker(y, nv, ia, ta, strength[k, AT_A], strength[k, AT_A + 1])
         if kind == DRAG:
@@ -243,4 +309,7 @@ def planar_potential(y: Array, nv: int, forces: IntArray, strength: Array, bodie
                 y, nv, forces[k, B], forces[k, TURNS_B], strength[k, AT_B], strength[k, AT_B + 1]
             )
             stored += 0.5 * strength[k, 4] * (math.hypot(ax - bx, ay - by) - strength[k, 5]) ** 2
+        elif forces[k, 0] == DRIVE:
+            value, _rate = driven(y, nv, forces, strength, k)
+            stored += 0.5 * strength[k, STIFFNESS] * (value - strength[k, TARGET]) ** 2
     return stored

@@ -61,6 +61,11 @@ class PlanarSystem:
         Laws of pairs by the names of bodies, obstacles or shapes (``body.shape``); None: they do not touch each other.
         Bodies that a joint connects do not, nor a body on a hinge of the ground and obstacles, unless named here.
 
+    Attributes
+    ----------
+    detector : Detector or None
+        Which shapes may touch, None where there are none.
+
     Raises
     ------
     InputError
@@ -81,7 +86,7 @@ class PlanarSystem:
     pairs: Pairs = field(default_factory=dict)
     layout: Layout = field(init=False, repr=False)
     _linkage: Linkage = field(init=False, repr=False)
-    _detector: Detector | None = field(init=False, repr=False)
+    detector: Detector | None = field(init=False, repr=False)
     _found: tuple[Contact, ...] | None = field(init=False, repr=False)
     _mass: Array = field(init=False, repr=False)
     _weight: Array = field(init=False, repr=False)
@@ -109,7 +114,7 @@ class PlanarSystem:
         values = {"layout": layout, "gravity": gravity, "contacts": contacts, "forces": forces}
         values |= {"bodies": layout.bodies, "_mass": mass, "_weight": weight, "joints": tuple(self.joints)}
         values |= {"obstacles": tuple(self.obstacles), "pairs": dict(self.pairs), "_linkage": linkage}
-        values |= {"_detector": detector if detector.laws else None, "_found": None}
+        values |= {"detector": detector if detector.laws else None, "_found": None}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -147,7 +152,7 @@ class PlanarSystem:
 
     def near(self, t: float, q: Array, v: Array, dt: float) -> PlanarSystem:
         """Return the system with those contacts of its shapes that may act within dt (s), and no others."""
-        if self._detector is None or self._found is not None:
+        if self.detector is None or self._found is not None:
             return self
         frozen = copy.copy(self)
         object.__setattr__(frozen, "_found", self._detected(q, v, dt))
@@ -162,21 +167,21 @@ class PlanarSystem:
 
     def extent(self, contact: str) -> Extent | None:
         """Return where the features of a contact of shapes end; None where they do not."""
-        found = () if self._detector is None or self._found is None else self._detector.borders(contact)
+        found = () if self.detector is None or self._found is None else self.detector.borders(contact)
         return Extent(found, self._pose) if found else None
 
     def transit(self, v: Array) -> float:
         """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
-        return math.inf if self._detector is None else self._detector.transit(v)
+        return math.inf if self.detector is None else self.detector.transit(v)
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:
         """Return every constraint at (t, q, v), sorted by id; of the contacts of shapes those that are closed."""
         motion = Motion(self.layout, t, q, v)
         rows = tuple(row for contact in self.contacts for row in contact.rows(motion))
-        if self._detector is None and not self.joints:
+        if self.detector is None and not self.joints:
             return rows
         found = self._found
-        if self._detector is not None and found is None:
+        if self.detector is not None and found is None:
             found = self._detected(q, v, 0.0)
         rows += tuple(row for contact in found or () for row in contact.rows(motion)) + self._linkage.rows(motion)
         return tuple(sorted(rows, key=lambda row: row.id))
@@ -296,10 +301,10 @@ class PlanarSystem:
 
     def _detected(self, q: Array, v: Array, dt: float) -> tuple[Contact, ...]:
         """Return the contacts of shapes that may act within dt, less those that are given one by one."""
-        if self._detector is None:
+        if self.detector is None:
             return ()
         given = {contact.id for contact in self.contacts}
-        found = self._detector.near(q, v, dt, float(np.hypot(*self.gravity)))
+        found = self.detector.near(q, v, dt, float(np.hypot(*self.gravity)))
         return tuple(contact for contact in found if contact.id not in given)
 
     def _pose(self, q: Array, body: str) -> Pose:

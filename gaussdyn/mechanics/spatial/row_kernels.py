@@ -13,12 +13,12 @@ from ..._jit import A1, A2, A3, I1, I2, kernel, record
 from ...arrays import Array, IntArray
 from ..collision.contact_rows import body_motions
 from ..collision.feature_kinematics import V3, Vector, along, cross3, dot3, triple3, turned, turned_back
+from ..joints.equation import AS_RATE, AS_VALUE
 
 OFFSET, TRAVEL, DISTANCE, COSINE, TWIST, ANGLE = range(6)  # kinds of equations; from COSINE on of turns
 KIND, A, B, FIRST, SECOND = range(5)  # columns of `equations`: kind, bodies, axes of a and of b
 AT_A, AXES_A, AT_B, AXES_B, MIDDLE = 0, 3, 12, 15, 24  # columns of `markers`; axes row by row
 VALUE, RATE, WRENCH_A, WRENCH_B = 0, 1, 2, 8  # columns of `found`
-AS_VALUE, AS_RATE, AS_ZERO = range(3)  # what the gap of a row is
 ALONG, DRAG, LOAD, SHAKING = range(4)  # kinds of forces; springs and drives act along an equation
 EFFORT, STIFFNESS, DAMPING, TARGET, SPEED = range(5)  # columns of `strength` of those
 TWO_PI = 2.0 * math.pi

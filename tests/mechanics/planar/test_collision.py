@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import pickle
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,17 +16,49 @@ from scipy.optimize import brentq, linprog
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.check import check_system
 from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.planar import clipping
 from gaussdyn.mechanics.planar.bodies import Marker, PlanarBody, Point, box, disc, fixed
-from gaussdyn.mechanics.planar.clipping import Posed, closest, touches
 from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact
 from gaussdyn.mechanics.planar.disc_contact import PlanarDiscContact
 from gaussdyn.mechanics.planar.joints import Hinge
 from gaussdyn.mechanics.planar.shapes import Disc, Polygon, Stadium, rectangle
+from gaussdyn.mechanics.planar.solids import Core
 from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.state import State
 
 FLOOR = HalfPlane(name="floor")
 TOL = 1e-9
+
+
+class Posed:
+    """A shape in space, as kernels see it."""
+
+    def __init__(self, shape, at, angle):
+        self.table, self.skin = np.zeros((len(shape.corners), 6)), shape.skin
+        clipping.place_outline(Core.of(shape).table, float(at[0]), float(at[1]), angle, self.table)
+        self.corners = self.table[:, :2]
+
+    def heights(self, points):
+        edges = self.table if len(self.table) > 1 else self.table[:0]
+        return points @ edges[:, 2:4].T - edges[:, 4]
+
+
+class Touch(NamedTuple):
+    gap: float
+    side: int
+    i: int
+    j: int
+
+
+def closest(a, b, tol):
+    return Touch(*clipping.closest(a.table, b.table, a.skin + b.skin, tol))
+
+
+def touches(a, b, reach, tol):
+    """Return the touches with a gap of at most `reach`."""
+    found, first = np.zeros((4, 4)), closest(a, b, tol)
+    n = clipping.touches(a.table, b.table, a.skin + b.skin, tol, tuple(first), found) if first.gap <= reach else 0
+    return [Touch(gap, int(side), int(i), int(j)) for gap, side, i, j in found[:n].tolist() if gap <= reach]
 
 
 def _polygon(rng, corners):
@@ -45,7 +78,7 @@ def _random_shape(rng):
 
 
 def _posed(shape, rng, spread):
-    return Posed.of(shape).moved(tuple(rng.normal(size=2) * spread), rng.uniform(-7.0, 7.0))
+    return Posed(shape, rng.normal(size=2) * spread, rng.uniform(-7.0, 7.0))
 
 
 def _disjoint(P, Q):
@@ -152,7 +185,7 @@ def test_rows_of_shapes_that_just_touch():
 
         def posed(s, shapes=shapes, poses=(first, second), way=way):
             places = (poses[0], poses[1] + [*(s * way), 0.0])
-            return places, [Posed.of(x).moved(tuple(p[:2]), p[2]) for x, p in zip(shapes, places, strict=True)]
+            return places, [Posed(x, p[:2], p[2]) for x, p in zip(shapes, places, strict=True)]
 
         # From 20 m off towards overlap, where there is one on this way.
         if min(closest(*posed(s)[1], TOL).gap for s in np.linspace(-5.0, 5.0, 21)) > -1e-3:
@@ -496,7 +529,7 @@ def test_moving_both_shapes_together_changes_nothing():
         c, s = math.cos(turn), math.sin(turn)
         found = []
         for R, d, angle in ((np.eye(2), np.zeros(2), 0.0), (np.array([[c, -s], [s, c]]), shift, turn)):
-            a, b = (Posed.of(x).moved(tuple(R @ p[:2] + d), p[2] + angle) for x, p in zip(shapes, poses, strict=True))
+            a, b = (Posed(x, R @ p[:2] + d, p[2] + angle) for x, p in zip(shapes, poses, strict=True))
             found.append(touches(a, b, 0.2, TOL))
         for one, two in itertools.zip_longest(*found):
             assert one[1:] == two[1:]

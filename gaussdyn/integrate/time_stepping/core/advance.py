@@ -4,34 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....arrays import Array, vector
+from ....arrays import Array, IntArray, vector
 from ....mechanics.state import State
 from ....mechanics.system import System
 from ....programs.solution.residuals import Residuals
 from ....programs.solution.status import Status
 from ...contact_modes import acting_mode
+from ...impact.restitution_scaling import GAIN, largest_share
 from ...stepper import Step, Work, near_of
 from ..compiled.energy_balance import Books
 from ..compiled.lazy_step import WORDS, CompiledSolution, CompiledStep, ManySteps, put
 from .records import (
+    AT,
     CONE,
     DONE,
     E_,
     FAULT,
     FORCES,
     FOREST,
+    GAINED,
+    GAINS,
     GAP,
     GOAL,
+    KEPT,
     KINETIC,
     LIFTED,
     LOGGED,
+    MOVED,
     PASSES,
     PLANAR,
     POTENTIAL,
@@ -40,9 +46,10 @@ from .records import (
     ROOM,
     SOFT,
     SPATIAL,
+    Data,
     Span,
 )
-from .row_model import Built, built, steady
+from .row_model import Built, built, shape_contact, steady
 
 if TYPE_CHECKING:
     from ..moreau_jean import MoreauJean
@@ -59,10 +66,10 @@ class CompiledSystem:
     def __init__(self, system: System, parts: Built) -> None:
         from ...._jit import entry_of
         from .contact_list import list_contacts
-        from .step import take_steps
+        from .step import retake_step, take_steps
 
         self.system, self.steady = system, steady(system)
-        self._take, self._list = entry_of(take_steps), entry_of(list_contacts)
+        self._take, self._list, self._retake = map(entry_of, (take_steps, list_contacts, retake_step))
         self._labels: dict[tuple[int, ...], str] = {}
         self._last: State | None = None
         self._use(parts)
@@ -83,15 +90,16 @@ class CompiledSystem:
     @property
     def ids(self) -> tuple[str, ...]:
         """The constraints of the last step."""
-        layout, shapes = self.parts.model.layout, self.parts.model.shapes
+        layout, model = self.parts.model.layout, self.parts.model
         contacts = int(layout.counts[0] - layout.counts[2])
-        return (*self.parts.ids, *map(self._id, shapes.label[:contacts].tolist())) if contacts else self.parts.ids
+        labels = model.touches.found if layout.who == PLANAR else model.shapes.label
+        return (*self.parts.ids, *map(self._id, labels[:contacts].tolist())) if contacts else self.parts.ids
 
     def _id(self, label: list[int]) -> str:
         """Return the id of a contact of shapes."""
         key = tuple(label)
         if key not in self._labels:
-            self._labels[key] = self.system.contacts.shapes.id(key)  # type: ignore[attr-defined]
+            self._labels[key] = shape_contact(self.system, key)
         return self._labels[key]
 
     @staticmethod
@@ -116,7 +124,9 @@ class CompiledSystem:
         """Return one step, by the kernels or, where they fail, by the interpreted scheme."""
         log = np.zeros((0, LOGGED))
         if self.steady or near_of(self.system, state, dt) is self.system:
-            _code, log, *_ = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), stop=False)
+            code, log, *_ = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), stop=False)
+            if code == GAINS:
+                log = self._without_gain(_span(stepper, state.t, dt, t_end))
         if len(log):
             return self._step(stepper, state, self._state(t_end, state), dt, control, log[0])
         return replace(stepper, compiled=False).advance(self.system, state, t_end, control=control)
@@ -159,7 +169,7 @@ class CompiledSystem:
                 code, log, q, v = self._run(stepper, spans, stop)
                 if code != ROOM or len(q):
                     return code, log, q, v
-            parts = built(self.system, state, 2 * len(self.parts.model.shapes.kind))
+            parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             assert parts is not None
             self._use(parts)
 
@@ -168,17 +178,45 @@ class CompiledSystem:
 
         What a function of the system raised is raised where no step was taken; else the next call meets it again.
         """
-        active, parts, self._last = stepper.activation, self.parts, None
+        parts, self._last = self.parts, None
         n, (nq, nv) = len(spans), (self.system.nq, self.system.nv)
         log, q, v = np.zeros((n, LOGGED)), np.empty((n, nq)), np.empty((n, nv))
         count = np.array([0, int(stop)], dtype=np.int64)
-        rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
+        rules = _span(stepper, 0.0, 0.0, 0.0)
         code = self._take(*self._records, spans, rules, count, log, q, v)
         taken = int(count[0])
         error = None if parts.answers is None else parts.answers.error(code == FAULT)
         if error is not None and (taken == 0 or not isinstance(error, Exception)):
             raise error
         return int(code), log[:taken], q[:taken], v[:taken]
+
+    def _without_gain(self, span: Span) -> Array:
+        """Take the step that gains energy with laws by which it does not, see `impact_dissipation`; return its log."""
+        data, log = self.parts.data, self.parts.data.log
+        begun = _Begun.of(data, self.work.now)
+
+        def gain_with(share: float, accepts: bool = False) -> float:
+            """Take it with a fraction of all restitution; return the gain, NaN without a solution."""
+            begun.put(data, self.work.now)
+            laws = np.array([begun.at, share, float(accepts)])
+            code = self._retake(*self._records, span, laws)
+            return float(log[GAINED]) if code in (DONE, GAINS) else math.nan
+
+        gain = gain_with(1.0)
+        if math.isnan(gain):
+            return np.zeros((0, LOGGED))
+        begun.acts[:], share = data.acts, 1.0
+        if gain > GAIN and self._restores():
+            share = largest_share(gain_with, gain)
+        if gain > GAIN:
+            gain_with(share, True)
+        data.q[:], data.v[:] = data.q1, data.v1
+        return log[None].copy()
+
+    def _restores(self) -> bool:
+        """Return whether any constraint that acts leaves with restitution."""
+        start, data = self.parts.model.layout.start, self.parts.data
+        return any(data.bounce[start[k] : start[k + 1]].any() for k in np.flatnonzero(data.acts))
 
     def _load(self, state: State, control: Array | None, dt: float) -> bool:
         """Put the control and, unless it stands there already, the state into the arrays of the kernels.
@@ -215,9 +253,9 @@ class CompiledSystem:
 
     def _find(self, state: State, dt: float) -> bool:
         """Find the contacts of shapes, where a state remembers some; return whether they fit."""
-        layout, shapes = self.parts.model.layout, self.parts.model.shapes
+        layout = self.parts.model.layout
         layout.counts[:2] = layout.counts[2:]
-        if len(shapes.table) < 2 or not state.memory:
+        if not state.memory:
             return True
         return bool(self._list(self._records[0], self._records[1], self.work.now, dt))
 
@@ -266,7 +304,9 @@ class CoreStep(CompiledStep):
         figures = Residuals(E=float(log[E_]), cone=float(log[CONE]))
         step = object.__new__(CoreStep)
         said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
-        said |= {"unsettled": "", "crowded": "", "restitution": 1.0, "changes": None, "impacts": (), "ends": ""}
+        unsettled = kernels.ids[int(log[AT]) - 1] if log[AT] > 0.0 else ""
+        said |= {"unsettled": unsettled, "crowded": "", "restitution": float(log[KEPT])}
+        said |= {"changes": None, "impacts": (), "ends": ""}
         said |= {"energy": (kinetic, potential), "work": done}
         said |= {"modes": {id: acting_mode(WORDS[m]) for id, m in modes.items()}, "_mode": modes}
         said |= {"_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
@@ -277,6 +317,32 @@ class CoreStep(CompiledStep):
     def numbers(self) -> dict[str, int]:
         """Return which of `WORDS` every contact that acts has, by id."""
         return dict(self._mode)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What a step that is taken again begins with: what acts, and what is known of the step before."""
+
+    at: float
+    acts: IntArray
+    last: Array
+    now: IntArray
+
+    @staticmethod
+    def of(data: Data, now: IntArray) -> _Begun:
+        """Return that of a step which gains energy: laws are taken at its middle from now on."""
+        at = data.log[AT] if data.log[AT] > 0.0 else data.log[MOVED]
+        return _Begun(float(at), data.acts.copy(), data.last.copy(), now.copy())
+
+    def put(self, data: Data, now: IntArray) -> None:
+        """Put it back."""
+        data.acts[:], data.last[:], now[:] = self.acts, self.last, self.now
+
+
+def _span(stepper: MoreauJean, t: float, dt: float, t_end: float) -> Span:
+    """Return a step under the rules of a stepper."""
+    active = stepper.activation
+    return Span(t, dt, t_end, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
 
 
 @lru_cache(maxsize=256)

@@ -10,8 +10,23 @@ from ....mechanics.spatial.contacts import CLOSED, SLACK
 from ..compiled.contact_search import copy_feature, place_of
 from ..position_projection import ALLOWED
 from .evaluate import move, put_motion, put_poses
+from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
-from .records import CONTACT, HIGH, LOW, NODE, NODES, POSITION, UNILATERAL, Data, Layout, Model, Shapes
+from .records import (
+    CONTACT,
+    HIGH,
+    LOW,
+    NODE,
+    NODES,
+    PLANAR,
+    POSITION,
+    UNILATERAL,
+    Carried,
+    Data,
+    Layout,
+    Model,
+    Shapes,
+)
 
 SIZE = 6  # column of `Shapes.laws`: number of rows
 
@@ -80,18 +95,16 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     return join_ahead(s, s.x, s.R, found, ahead)
 
 
-@kernel(f"void(Layout, Shapes, {A1}, {I1})", borrows=True)
-def remember(layout: Layout, shapes: Shapes, last: Array, now: IntArray) -> None:
+@kernel(f"void(Layout, Carried, {A1}, {I1})", borrows=True)
+def remember(layout: Layout, carried: Carried, last: Array, now: IntArray) -> None:
     """Keep what the last step knew of its contacts."""
     n, joints = layout.counts[0], layout.counts[2]
-    shapes.known[0] = n - joints
+    carried.known[0] = n - joints
     for k in range(joints, n):
         f = k - joints
-        for c in range(4):
-            shapes.label_then[f, c] = shapes.label[f, c]
-        shapes.start_then[f], shapes.now_then[f] = layout.start[k], now[k]
+        carried.place_then[f], carried.start_then[f], carried.now_then[f] = carried.place[f], layout.start[k], now[k]
         for i in range(layout.start[k], layout.start[k + 1]):
-            shapes.last_then[i] = last[i]
+            carried.last_then[i] = last[i]
 
 
 @kernel("void(Layout, Shapes, int64)", borrows=True)
@@ -113,33 +126,46 @@ def lay_out(layout: Layout, shapes: Shapes, contacts: int) -> None:
     layout.counts[0], layout.counts[1] = joints + contacts, row
 
 
-@kernel(f"boolean(Layout, Shapes, {A1}, {I1})", borrows=True)
-def recall(layout: Layout, shapes: Shapes, last: Array, now: IntArray) -> bool:
+@kernel(f"boolean(Layout, Carried, {A1}, {I1})", borrows=True)
+def recall(layout: Layout, carried: Carried, last: Array, now: IntArray) -> bool:
     """Give the contacts the impulses and modes that they had in the last step; return whether they are the same."""
-    joints, f, same = layout.counts[2], 0, layout.counts[0] - layout.counts[2] == shapes.known[0]
+    joints, f, same = layout.counts[2], 0, layout.counts[0] - layout.counts[2] == carried.known[0]
     for k in range(joints, layout.counts[0]):
-        place, now[k] = place_of(shapes.table, shapes.label, k - joints), -1
-        while f < shapes.known[0] and place_of(shapes.table, shapes.label_then, f) < place:
+        place, now[k] = carried.place[k - joints], -1
+        while f < carried.known[0] and carried.place_then[f] < place:
             f += 1
-        held = f < shapes.known[0] and place_of(shapes.table, shapes.label_then, f) == place
+        held = f < carried.known[0] and carried.place_then[f] == place
         same = same and held
         if held:
-            now[k] = shapes.now_then[f]
+            now[k] = carried.now_then[f]
         for i in range(layout.start[k], layout.start[k + 1]):
-            last[i] = shapes.last_then[shapes.start_then[f] + i - layout.start[k]] if held else 0.0
+            last[i] = carried.last_then[carried.start_then[f] + i - layout.start[k]] if held else 0.0
     return bool(same)
+
+
+@kernel("boolean(Model)", borrows=True)
+def searches(model: Model) -> bool:
+    """Return whether there are shapes that may touch."""
+    return len(model.shapes.table) > 1 or len(model.touches.outlines.pairs) > 0
 
 
 @kernel(f"boolean(Model, Data, {I1}, float64)", borrows=True)
 def list_contacts(model: Model, data: Data, now: IntArray, dt: float) -> bool:
     """List the contacts that may act within dt, with what the last step knew of them; False if they do not fit."""
-    layout, s = model.layout, model.shapes
-    remember(layout, s, data.last, now)
-    found = find_contacts(model, data, dt)
-    if found > len(s.kind):
+    layout, s, plane = model.layout, model.shapes, model.layout.who == PLANAR
+    if not searches(model):
+        return True
+    remember(layout, model.carried, data.last, now)
+    found = find_planar(model, data, dt) if plane else find_contacts(model, data, dt)
+    if found > len(model.carried.place):
         return False
-    lay_out(layout, s, found)
-    if not recall(layout, s, data.last, now):
+    if plane:
+        lay_out_planar(model, found)
+    else:
+        lay_out(layout, s, found)
+        for f in range(found):
+            model.carried.place[f] = place_of(s.table, s.label, f)
+    if not recall(layout, model.carried, data.last, now):
         for i in range(layout.counts[3], layout.counts[1]):
             for j in range(len(data.v)):
                 data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
@@ -152,8 +178,10 @@ def overlooked(model: Model, data: Data) -> bool:
     layout, s, f, still = model.layout, model.shapes, 0, True
     for i in range(len(data.q)):
         still = still and data.q[i] == data.q1[i]
-    if still or len(s.table) < 2:
+    if still or not searches(model):
         return False
+    if layout.who == PLANAR:
+        return bool(overlooked_planar(model, data))
     n, out = layout.counts[0] - layout.counts[2], s.out[0]
     put_poses(model, data.q1)
     found = look(s, s.x, s.R, 0.0, True)

@@ -28,12 +28,14 @@ from ....programs.blocks.small.attempts import first_attempts, one_alone
 from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, natural
 from ....programs.solution.residual_kernels import block_mode
 from ....programs.solution.residuals import BORDER
+from .dependent_joints import LOOKED, stand_beside
 from .linear import add_row, cholesky, cholesky_solve, cross_products, row_dot, solve_nodes
 from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, SOFT, UNILATERAL, Data, Layout, Rows, Span
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
 FRICTIONLESS, COULOMB, GUIDED, CAPPED, ROLLING = 0, 1, 2, 5, 6  # codes of `programs.laws.projections`
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
+SUSPECT = 1e-3  # the same from which on it is looked whether they are
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
 TRIMMED = 1e-9  # of a friction limit: what is above it by less is rounding
 MOST_STEPS = 60  # proximal Newton steps
@@ -189,12 +191,16 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put M^-1 J^T, W and what eliminates the joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
     at, A, S, C = problem.at, problem.A, problem.S, problem.C
-    cross_products(layout, data.L, rows.J, at, total, problem.Z, A)
+    cross_products(layout, data.L, data.inverse, rows.J, at, total, problem.Z, A)
     for i in range(g):
+        problem.past[i] = 1.0
         for j in range(i + 1):
             S[i, j] = A[i, j]
+    stand_beside(data.bound, S, at, g, problem.past)
+    for i in range(g):
         S[i, i] += problem.soft[i]
-    if not cholesky(S, g, problem.first, 0.0) > DEPENDENT and g > 0:
+    least = DEPENDENT if data.bound.known[LOOKED] else SUSPECT
+    if not cholesky(S, g, problem.first, 0.0) > least and g > 0:
         return False
     n = total - g
     for c in range(n):

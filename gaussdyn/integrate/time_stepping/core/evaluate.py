@@ -18,7 +18,14 @@ from ....mechanics.collision.feature_kinematics import (
     feature_geometry,
     triple3,
 )
-from ....mechanics.planar.row_kernels import GAP, RATE, planar_forces, planar_potential, planar_rows
+from ....mechanics.planar.row_kernels import (
+    GAP,
+    RATE,
+    combine_rows,
+    planar_forces,
+    planar_potential,
+    planar_rows,
+)
 from ....mechanics.spatial.row_kernels import (
     ZERO,
     Mechanism,
@@ -93,17 +100,20 @@ def run_program(model: Model, t: float, q: Array, v: Array) -> bool:
 @kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
 def planar_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of a planar system."""
-    planar, start, nv = model.planar, model.layout.start, len(v)
+    planar, start, nv, n = model.planar, model.layout.start, len(v), model.layout.counts[0]
+    total = n + planar.beside
     put_state(planar, q, v)
-    planar_rows(planar.y, nv, planar.numbers, planar.data, planar.J, planar.found)
-    for k in range(len(rows.gap)):
-        rows.gap[k] = planar.found[k, GAP]
+    planar_rows(planar.y, nv, planar.numbers[:total], planar.data[:total], planar.J, planar.found)
+    combine_rows(planar.parts, planar.factors, planar.J, planar.found)
+    for k in range(n):
+        e = k if k < model.layout.counts[2] else k + planar.beside
+        rows.gap[k] = planar.found[e, GAP]
         for c in range(6):
             rows.law[k, c] = planar.law[k, c]
         for a in range(start[k + 1] - start[k]):
-            rows.rate[start[k] + a] = planar.found[k, RATE + a]
+            rows.rate[start[k] + a] = planar.found[e, RATE + a]
             for j in range(nv):
-                rows.J[start[k] + a, j] = planar.J[2 * k + a, j]
+                rows.J[start[k] + a, j] = planar.J[2 * e + a, j]
 
 
 @kernel(f"boolean(Model, float64, {A1}, {A1}, Rows)", borrows=True)

@@ -6,25 +6,77 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
-from .records import HIGH, LOW, NODE, NODES, Layout
+from .records import HIGH, LOW, NODE, NODES, Data, Layout
+
+SMALL = 6  # velocities of a node whose block of M is inverted: a body
+
+
+@kernel(f"boolean({A2}, int64, int64, {A2})", borrows=True)
+def factor_block(M: Array, first: int, end: int, L: Array) -> bool:
+    """Put the lower Cholesky factor of a diagonal block; False if it is not positive definite."""
+    for i in range(first, end):
+        for j in range(first, i + 1):
+            s = M[i, j]
+            for k in range(first, j):
+                s -= L[i, k] * L[j, k]
+            if i > j:
+                L[i, j] = s / L[j, j]
+            elif s > 0.0:
+                L[i, i] = np.sqrt(s)
+            else:
+                return False
+    return True
+
+
+@kernel(f"void({A2}, int64, int64, {A2})", borrows=True)
+def invert_block(L: Array, first: int, end: int, inverse: Array) -> None:
+    """Put the inverse of L L^T, of a diagonal block: first that of L, then the product of its columns."""
+    for j in range(first, end):
+        inverse[j, j] = 1.0 / L[j, j]
+        for i in range(j + 1, end):
+            s = 0.0
+            for k in range(j, i):
+                s -= L[i, k] * inverse[k, j]
+            inverse[i, j] = s / L[i, i]
+    for i in range(first, end):
+        for j in range(first, i + 1):
+            s = 0.0
+            for k in range(i, end):
+                s += inverse[k, i] * inverse[k, j]
+            inverse[i, j] = s
+        for j in range(first, i):
+            inverse[j, i] = inverse[i, j]
 
 
 @kernel(f"boolean({A2}, {I1}, {A2})", borrows=True)
 def factor_nodes(M: Array, nodes: IntArray, L: Array) -> bool:
-    """Put the lower Cholesky factor of a matrix of diagonal blocks; False if it is not positive definite."""
-    for b in range(len(nodes) - 1):
-        first, end = nodes[b], nodes[b + 1]
+    """Put the lower Cholesky factors of the diagonal blocks of M; False if one is not positive definite."""
+    for node in range(len(nodes) - 1):  # noqa: SIM110
+        if not factor_block(M, nodes[node], nodes[node + 1], L):
+            return False
+    return True
+
+
+@kernel("boolean(Layout, Data)", borrows=True)
+def factor_mass(layout: Layout, data: Data) -> bool:
+    """Put the factor of M, and the inverse of its small blocks; what is known of the same block stands.
+
+    Returns False if M is not positive definite.
+    """
+    M, of, nodes = data.M, data.of, layout.nodes
+    for node in range(len(nodes) - 1):
+        first, end, same = nodes[node], nodes[node + 1], True
         for i in range(first, end):
-            for j in range(first, i + 1):
-                s = M[i, j]
-                for k in range(first, j):
-                    s -= L[i, k] * L[j, k]
-                if i > j:
-                    L[i, j] = s / L[j, j]
-                elif s > 0.0:
-                    L[i, i] = np.sqrt(s)
-                else:
-                    return False
+            for j in range(first, end):
+                same = same and M[i, j] == of[i, j]
+                of[i, j] = M[i, j]
+        if same:
+            continue
+        if not factor_block(M, first, end, data.L):
+            of[first, first] = np.nan
+            return False
+        if end - first <= SMALL and len(data.inverse) > 0:
+            invert_block(data.L, first, end, data.inverse)
     return True
 
 
@@ -106,18 +158,30 @@ def add_row(layout: Layout, i: int, scale: float, x: Array, y: Array) -> None:
         y[j] += scale * x[j]
 
 
-@kernel(f"void(Layout, {A2}, {A2}, int64, {A1})", borrows=True)
-def solve_row(layout: Layout, L: Array, J: Array, i: int, x: Array) -> None:
-    """Put x = (L L^T)^-1 J[i] where row i reaches."""
-    solve_nodes(L, layout.nodes[layout.reach[i, NODE] : layout.reach[i, NODES] + 1], J[i], x)
+@kernel(f"void(Layout, {A2}, {A2}, {A1}, int64, {A1})", borrows=True)
+def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: Array) -> None:
+    """Put x = (L L^T)^-1 J where a row reaches, by the inverse of small blocks if it has entries."""
+    nodes = layout.nodes
+    for node in range(layout.reach[row, NODE], layout.reach[row, NODES]):
+        first, end = nodes[node], nodes[node + 1]
+        if end - first > SMALL or len(inverse) == 0:
+            solve_nodes(L, nodes[node : node + 2], J, x)
+            continue
+        for i in range(first, end):
+            s = 0.0
+            for j in range(first, end):
+                s += inverse[i, j] * J[j]
+            x[i] = s
 
 
-@kernel(f"void(Layout, {A2}, {A2}, {I1}, int64, {A2}, {A2})", borrows=True)
-def cross_products(layout: Layout, L: Array, J: Array, at: IntArray, n: int, Z: Array, A: Array) -> None:
-    """Put Z = J (L L^T)^-1 and A = J Z^T of the n rows `at` of J; Z has a row for each of them."""
+@kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, int64, {A2}, {A2})", borrows=True)
+def cross_products(
+    layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, n: int, Z: Array, A: Array
+) -> None:  # fmt: skip
+    """Put Z = J (L L^T)^-1 and A = J Z^T of the n rows `at` of J; Z has a row for each of them. See `solve_row`."""
     reach = layout.reach
     for i in range(n):
-        solve_row(layout, L, J, at[i], Z[i])
+        solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
         low, high, z = reach[at[i], LOW], reach[at[i], HIGH], Z[i]
         for j in range(i + 1):
             row, s = at[j], 0.0

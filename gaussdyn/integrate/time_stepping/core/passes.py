@@ -14,11 +14,14 @@ from ..settling import hopeless, stalled
 from ..step_problem import CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped
 from .contact_problem import Problem, assemble, gather, solve
+from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, rows_at
 from .linear import multiply_abs, multiply_nodes, row_dot
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
 from .records import (
+    AT,
+    BILATERAL,
     DEPENDENT,
     DONE,
     E_,
@@ -27,9 +30,12 @@ from .records import (
     GOAL,
     HARD,
     HIGH,
+    KEPT,
     LOW,
+    MOVED,
     OVERLAP,
     PASSES,
+    POSITION,
     SOFT,
     SPATIAL,
     UNSETTLED,
@@ -108,7 +114,7 @@ def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, first: 
             for i in range(row, layout.start[k + 1]):
                 rebounds = rebounds or data.bounce[i] != 0.0
             before = max(data.mid.gap[k] - rest * data.mid.rate[row], 0.0)
-            push.target[k] = data.mid.law[k, EPS_N] ** 2 * before if rebounds else 0.0
+            push.target[k] = (data.log[KEPT] * data.mid.law[k, EPS_N]) ** 2 * before if rebounds else 0.0
 
 
 @kernel("void(Layout, Data, Work)", borrows=True)
@@ -133,6 +139,13 @@ def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
     return force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.h)
 
 
+@kernel("float64(Layout, Data, int64, int64)", borrows=True)
+def rate_at_middle(layout: Layout, data: Data, k: int, i: int) -> float:
+    """Return the rate of row i there with v; of a joint twice that, so that it does no work: the mean with v+ is 0."""
+    joint = layout.kind[k] == BILATERAL and layout.level[k] == POSITION
+    return float((2.0 if joint else 1.0) * data.seen.rate[i])
+
+
 @kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)
 def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool) -> int:
     """Put the end of the step that v1 leads to, with its rows, and the data of the contact problem for it."""
@@ -152,12 +165,20 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
     said = project(model, data, push, span) if span.project else 0
     if said == UNANSWERED:
         return FAULT
-    if layout.turning != 0 and not rows_at(model, span.t + rest, data.middle, work.mean, data.seen):
-        return FAULT
+    if layout.turning != 0:
+        if not rows_at(model, span.t + rest, data.middle, work.mean, data.seen):
+            return FAULT
+        clear_rows(data.bound, data.seen.J)
     for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1]):
-            own = 0.0 if layout.kind[k] == SOFT else data.end.rate[i] + data.bounce[i]
-            data.w[i] = own - row_dot(layout, data.seen.J, i, data.v1)
+            data.w[i] = data.log[KEPT] * data.bounce[i]
+            if layout.kind[k] == SOFT:
+                data.w[i] -= row_dot(layout, data.seen.J, i, data.v1)
+            elif data.log[AT] > 0.0:
+                data.w[i] += rate_at_middle(layout, data, k, i) - row_dot(layout, data.seen.J, i, data.v)
+            else:
+                data.w[i] += data.end.rate[i] - row_dot(layout, data.seen.J, i, data.v1)
+    clear(data.bound, data.w)
     return OVERLAP if said == FAILED else DONE
 
 
@@ -173,11 +194,15 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
         fastest += size[i] * work.speed[i]
         work.hu[i] = data.h[i]
     far, fastest = far / most if most > 0.0 else far, np.sqrt(fastest)
+    data.log[MOVED], longest = 0.0, -1.0
     for k in range(layout.counts[0]):
         change, scale = 0.0, work.size[k] * fastest
         for i in range(layout.start[k], layout.start[k + 1]):
             change = max(change, abs(data.w[i] - work.wu[i]))
             work.wu[i] = data.w[i]
+        part = change / (work.size[k] if work.size[k] > 0.0 else 1.0)
+        if data.acts[k] and layout.kind[k] != SOFT and part > longest:
+            data.log[MOVED], longest = k + 1.0, part
         if data.acts[k]:
             far = max(far, LOOSER * (change / scale if scale > 0.0 else change))
     return far
@@ -328,7 +353,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
         solved = data.log[GOAL] >= data.log[E_]
         if solved and (change <= SETTLED or (fine and stalled(change, last, earlier))):
             take_solution(data)
-            return code
+            return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
         fine = solved
         if k == 1 and change > SLUGGISH * last:
             code = take_slope(model, data, work, span)

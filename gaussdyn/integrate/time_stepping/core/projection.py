@@ -8,15 +8,17 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
-from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST
+from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, STRAIN
 from ..projection_program import ROUNDS, SOFT
 from .acting import in_place
+from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
-from .linear import add_row, cholesky, cholesky_solve, cross_products, row_dot
-from .records import BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Data, Layout, Model, Span
+from .linear import add_row, cholesky, cholesky_solve, cross_products, dot, multiply_nodes, row_dot
+from .records import AT, BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
+EVEN = 0.05  # rows turn by 2 off / before within a shift: by the same factor the next one is off its least by less
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
@@ -113,25 +115,28 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
         if data.acts[k] and in_place(layout, k):
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
-    cross_products(layout, data.K, data.end.J, push.at, m, Z, W)
+    clear_rows(data.bound, data.end.J)
+    cross_products(layout, data.K, data.inverse, data.end.J, push.at, m, Z, W)
     for i in range(m):
         scale[i] = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0
         for j in range(layout.reach[push.at[i], LOW], layout.reach[push.at[i], HIGH]):
             Z[i, j] /= scale[i]
     for i in range(m):
-        for j in range(m):
+        for j in range(i + 1):
             if W[i, j] != 0.0:
                 W[i, j] /= scale[i] * scale[j]
+                W[j, i] = W[i, j]
     return m
 
 
-@kernel("boolean(Push, int64)", borrows=True)
-def least_shift(push: Push, m: int) -> bool:
+@kernel("boolean(Push, int64, Bound)", borrows=True)
+def least_shift(push: Push, m: int, bound: Bound) -> bool:
     """Put the pushes p with W p = -gap, all held; False where they depend on one another."""
     for i in range(m):
         push.p[i] = -push.gap[i]
         for j in range(i + 1):
             push.S[i, j] = push.W[i, j]
+    stand_beside(bound, push.S, push.at, m, push.scale)
     if not cholesky(push.S, m, push.first, 0.0) > SINGULAR:
         return False
     push.kept[0] = m
@@ -174,15 +179,15 @@ def squeeze(push: Push, m: int) -> bool:
     return False
 
 
-@kernel("boolean(Push, int64, float64)", borrows=True)
-def push_apart(push: Push, m: int, enough: float) -> bool:
+@kernel("boolean(Push, int64, float64, Bound)", borrows=True)
+def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
     """Put the pushes p that remove the gaps, see `projection_program`; False where no active set settles."""
     plain = True
     for i in range(m):
         plain = plain and push.equal[i] != 0
         push.centre[i], push.u[i] = 0.0, push.gap[i]
         push.acts[i] = int(push.equal[i] != 0 or push.gap[i] < 0.0)
-    if plain and least_shift(push, m):
+    if plain and least_shift(push, m, bound):
         return True
     for _ in range(ROUNDS):
         for i in range(m):
@@ -217,8 +222,9 @@ def shift(layout: Layout, data: Data, push: Push, m: int, holds: bool, d: Array)
         held = holds and goal == goal and not joint(layout, k)
         push.gap[i] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[i]
         push.equal[i] = int(held or joint(layout, k))
+    clear_gaps(data.bound, push.gap, push.at, m, push.scale)
     push.kept[0] = 0
-    if not push_apart(push, m, 0.1 * CLOSE):
+    if not push_apart(push, m, 0.1 * CLOSE, data.bound):
         return False
     add_pushes(layout, push, m, d)
     return True
@@ -235,10 +241,12 @@ def shift_again(layout: Layout, data: Data, push: Push, holds: bool, d: Array) -
             if m >= push.kept[0] or push.row[m] != k or not (held or joint(layout, k)):
                 return False
             push.gap[m] = (data.end.gap[k] - (goal if held else 0.0)) / push.scale[m]
-            push.p[m] = -push.gap[m]
             m += 1
     if m == 0 or m != push.kept[0]:
         return False
+    clear_gaps(data.bound, push.gap, push.at, m, push.scale)
+    for i in range(m):
+        push.p[i] = -push.gap[i]
     cholesky_solve(push.S, m, push.first, push.p)
     add_pushes(layout, push, m, d)
     return True
@@ -254,6 +262,29 @@ def agree(data: Data, push: Push, m: int, layout: Layout, d: Array) -> bool:
             left = max(left, abs(short + row_dot(layout, data.end.J, push.at[i], d)))
             most = max(most, abs(short))
     return left <= max(CLOSE, 0.1 * most)
+
+
+@kernel("boolean(Layout, Data, Push)", borrows=True)
+def held_loosely(layout: Layout, data: Data, push: Push) -> bool:
+    """Return whether contacts are held only as far as that is no strain: with laws at the middle they may end open."""
+    some = False
+    for k in range(layout.counts[0] if data.log[AT] > 0.0 else 0):
+        if push.target[k] == push.target[k]:
+            still = True
+            for i in range(layout.start[k], layout.start[k + 1]):
+                still = still and data.bounce[i] == 0.0
+            some = some or still
+    return some
+
+
+@kernel(f"boolean(Layout, Data, Push, int64, {A1}, {A1})", borrows=True)
+def strains(layout: Layout, data: Data, push: Push, m: int, d: Array, Md: Array) -> bool:
+    """Return whether a shift is out of proportion to the gaps that it removes; Md is work space."""
+    lacking = 0.0
+    for i in range(m):
+        lacking += push.gap[i] ** 2 if push.equal[i] else min(push.gap[i], 0.0) ** 2
+    multiply_nodes(data.M, layout.nodes, d, Md)
+    return bool(dot(d, Md) > STRAIN * lacking)
 
 
 @kernel("void(Data, Push)", borrows=True)
@@ -273,6 +304,7 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
     """Move q1 from `moved` onto the joints and gaps that act, rows at the end renewed. Returns what happened."""
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
     before = earlier = oldest = np.inf
+    loosely = held_loosely(layout, data, push)
     for k in range(layout.counts[0]):
         holds = holds or push.target[k] == push.target[k]
     taken = 0
@@ -287,13 +319,15 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
             if not rows_at(model, span.t_end, q, data.v1, data.end):
                 return FAULT
             continue
-        keep_if_near(data, push)
+        if taken == 0 or off * off > EVEN * CLOSE * before:
+            keep_if_near(data, push)
         oldest, earlier, before = earlier, before, off
-        if not shift_again(layout, data, push, holds, d):
+        if loosely or not shift_again(layout, data, push, holds, d):
             m = collect(layout, data, push)
             if not shift(layout, data, push, m, holds, d):
                 return FAILED
-            if holds and not agree(data, push, m, layout, d):
+            strained = loosely and holds and strains(layout, data, push, m, d, data.V[14])
+            if holds and (strained or not agree(data, push, m, layout, d)):
                 holds = False
                 if not shift(layout, data, push, m, False, d):
                     return FAILED

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ...._jit import A1, A2, A3, I1, I2, record
 from ....arrays import Array, IntArray
+from ....mechanics.planar.search import Outlines
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.trees.forest import Forest
 
@@ -19,7 +20,8 @@ MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(6)  # columns of `Rows.law`; for dry r
 PLANAR, PROGRAM, CALLBACK, SPATIAL, FOREST = range(5)  # who evaluates
 DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
-LOGGED = 11
+AT, KEPT, GAINED, MOVED = range(11, 15)  # further ones, see there
+LOGGED = 15
 LOW, HIGH, NODE, NODES = range(4)  # columns of `Layout.reach`
 
 
@@ -76,12 +78,18 @@ class Layout(NamedTuple):
     dampers: int
 
 
-@record(I2, A2, I2, A2, A2, A2, A2, A1, A2)
+@record(I2, A2, I2, A2, I2, A2, A2, A2, A2, A1, A2, "int64")
 class Planar(NamedTuple):
-    """A planar system for `row_kernels`: its tables, mass (nv, nv), law (n, 6) and work space."""
+    """A planar system for `row_kernels`: its tables, law (n, 6) and work space.
+
+    Rows of the tables are those of joints and contacts given one by one, `beside` second coordinates of gears, contacts
+    of shapes.
+    """
 
     numbers: IntArray
     data: Array
+    parts: IntArray
+    factors: Array
     forces: IntArray
     strength: Array
     bodies: Array
@@ -89,6 +97,51 @@ class Planar(NamedTuple):
     found: Array
     y: Array
     law: Array
+    beside: int
+
+
+@record("Outlines", A2, I2, I2, A1)
+class Touches(NamedTuple):
+    """The contacts of shapes in the plane that may act within a step.
+
+    Attributes
+    ----------
+    outlines : Outlines
+    laws : Array, shape (pairs, 7)
+        The six law columns of every pair, and the number of their rows.
+    found, ahead : IntArray, shape (c, 4)
+        Contacts, see `search`; those found where bodies end.
+    pull : Array, shape (1,)
+        The acceleration of free fall, m/s^2.
+    """
+
+    outlines: Outlines
+    laws: Array
+    found: IntArray
+    ahead: IntArray
+    pull: Array
+
+
+@record(I1, I1, I1, I1, A1, I1)
+class Carried(NamedTuple):
+    """What goes from step to step with the contacts of shapes.
+
+    Attributes
+    ----------
+    place : IntArray, shape (c,)
+        A number for every contact, by which they are sorted.
+    known : IntArray, shape (1,)
+        How many the last step had.
+    place_then, start_then, last_then, now_then
+        Their numbers, first rows, impulses and modes.
+    """
+
+    place: IntArray
+    known: IntArray
+    place_then: IntArray
+    start_then: IntArray
+    last_then: Array
+    now_then: IntArray
 
 
 @record("int64", A1, A1, A1, A1, I2, A2)
@@ -136,8 +189,7 @@ class Callback(NamedTuple):
 
 
 @record(
-    *[I2, A2, I1, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, I1, A2, A3, *[I1, I2, I2, A2] * 2, I1, I2, I1, A1, I1, A1,
-    A2, A2,
+    *[I2, A2, I1, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, I1, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2
 )  # fmt: skip
 class Shapes(NamedTuple):
     """The shapes of a system in space, and the contacts that may act within a step.
@@ -162,10 +214,6 @@ class Shapes(NamedTuple):
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
-    known : IntArray, shape (1,)
-        How many contacts the last step had.
-    label_then, start_then, last_then, now_then
-        Their labels, first rows, impulses and modes.
     numbers : Array, shape (4,)
         The acceleration of free fall, m/s^2, and three zeros.
     out, frame : shapes (1, 7) and (6, 3)
@@ -196,32 +244,61 @@ class Shapes(NamedTuple):
     bodies_ahead: IntArray
     label_ahead: IntArray
     data_ahead: Array
-    known: IntArray
-    label_then: IntArray
-    start_then: IntArray
-    last_then: Array
-    now_then: IntArray
     numbers: Array
     out: Array
     frame: Array
 
 
-@record("Layout", "Planar", "Program", "Callback", "Mechanism", "Forest", "Shapes", "Rows", A2)
+@record("Layout", "Planar", "Touches", "Program", "Callback", "Mechanism", "Forest", "Shapes", "Carried", "Rows", A2)
 class Model(NamedTuple):
     """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks."""
 
     layout: Layout
     planar: Planar
+    touches: Touches
     program: Program
     callback: Callback
     mechanism: Mechanism
     forest: Forest
     shapes: Shapes
+    carried: Carried
     rows: Rows
     M: Array
 
 
-@record(A1, A1, A1, A1, A1, A1, A1, A1, I1, I1, A1, A2, A2, A2, A1, A1, "Rows", "Rows", "Rows", "Rows", A2, A1)
+@record(I1, I1, I1, I2, A1, A1, A2, A2)
+class Bound(NamedTuple):
+    """Joints whose rows depend on one another in the step at hand, see `dependent_joints`.
+
+    Attributes
+    ----------
+    known : IntArray, shape (3,)
+        Whether this has been looked at, how many dependences there are, and among how many rows.
+    of_row : IntArray, shape (m,)
+        The number of a row among those of joints, -1: is none.
+    rows : IntArray, shape (m,)
+        These rows.
+    reach : IntArray, shape (m, 4)
+        What they depend on by themselves, see `Layout.reach`.
+    lengths : Array, shape (m,)
+        Of these rows in the metric of the inverse mass.
+    column : Array, shape (m,)
+        Work space.
+    N, null : Array, shape (m, m)
+        In the first columns, orthonormal: left null vectors of the rows divided by their lengths, and of the rows.
+    """
+
+    known: IntArray
+    of_row: IntArray
+    rows: IntArray
+    reach: IntArray
+    lengths: Array
+    column: Array
+    N: Array
+    null: Array
+
+
+@record(*[A1] * 8, I1, I1, A1, *[A2] * 5, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -243,16 +320,22 @@ class Data(NamedTuple):
         Mass at the middle, dampers of trees beside it, and its Cholesky factor by nodes.
     K : Array, shape (nv, nv)
         The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it.
+    of, inverse : Array, shape (nv, nv)
+        The mass that the factor is of, and its inverse where nodes are bodies; without entries for trees.
     h : Array, shape (nv,)
         Force at the middle, for the mean velocity.
     w : Array, shape (m,)
         u+ = J v+ + w.
     begin, mid, end, seen : Rows
         At the start, the middle and the end; `seen`: at the middle for the mean velocity.
+    bound : Bound
     V : Array, shape (16, nv)
         Work space.
-    log : Array, shape (11,)
-        See `E_` and its followers.
+    log : Array, shape (15,)
+        See `E_` and its followers. AT: 0 where the laws hold at the end of the step; 1 + the constraint because of
+        which they hold at its middle. KEPT: the fraction of all restitution. GAINED: work of the impulses, relative.
+        MOVED: 1 + the constraint whose predicted rate changed most in the last pass; of steps that gain energy the
+        one with the largest impulse.
     """
 
     q: Array
@@ -269,12 +352,15 @@ class Data(NamedTuple):
     M: Array
     L: Array
     K: Array
+    of: Array
+    inverse: Array
     h: Array
     w: Array
     begin: Rows
     mid: Rows
     end: Rows
     seen: Rows
+    bound: Bound
     V: Array
     log: Array
 

@@ -13,11 +13,9 @@ from ....contact.snapshot import rows_of
 from ....mechanics.lagrangian.system import LagrangianSystem
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.rows import KINDS, LEVELS, Row
-from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ....mechanics.system import System
-from ....mechanics.trees.forest import Forest
 from ....mechanics.trees.system import TreeSystem
 from ....mechanics.user.system import UserSystem
 from ...stepper import near_of
@@ -39,16 +37,17 @@ from .records import (
     PROGRAM,
     SOFT,
     SPATIAL,
+    Bound,
     Callback,
+    Carried,
     Data,
     Layout,
     Model,
-    Planar,
     Program,
     Rows,
-    Shapes,
 )
 
+LISTED = 32  # contacts of shapes in the plane that there is room for at first, at most
 LARGEST = 200  # velocities: more are for sparse factors
 COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
 
@@ -78,7 +77,7 @@ class Built:
 def built(system: System, state: State, room: int = 0) -> Built | None:
     """Return a system for kernels, with the rows that it has at a state; None if they do not serve it.
 
-    They serve systems whose constraints are always the same, beside the contacts of shapes in space, but not those that
+    They serve systems whose constraints are always the same, beside the contacts of shapes, but not those that
     bind accelerations.
 
     Parameters
@@ -95,6 +94,8 @@ def built(system: System, state: State, room: int = 0) -> Built | None:
         return _built_of_bodies(system, state, room)  # type: ignore[arg-type]
     if who == FOREST:
         return _built_of_trees(system, room)  # type: ignore[arg-type]
+    if who == PLANAR:
+        return _built_in_plane(system, state, room)  # type: ignore[arg-type]
     if near_of(system, state, 0.0) is not system:
         return None
     found = rows_of(system, state.t, state.q, state.v)
@@ -109,10 +110,30 @@ def built(system: System, state: State, room: int = 0) -> Built | None:
     if who == PROGRAM and program.address == 0:
         answers = _interpreted(system, program)  # type: ignore[arg-type]
     callback = Callback(0, np.zeros(0), np.zeros(1)) if answers is None else answers.callback
-    planar = planar_model.planar_of(system, law) if who == PLANAR else nothing(Planar)  # type: ignore[arg-type]
     M = np.zeros((0, 0)) if python is None else python.M
-    model = Model(layout, planar, program, callback, nothing(Mechanism), nothing(Forest), nothing(Shapes), rows, M)
+    model = nothing(Model)._replace(layout=layout, program=program, callback=callback, rows=rows, M=M)
     return Built(model, _data(system, layout), tuple(row.id for row in found), python, answers)
+
+
+def _built_in_plane(system: PlanarSystem, state: State, room: int) -> Built:
+    """Return a system of bodies in the plane."""
+    bare, detector = system, system.detector
+    if detector is not None:
+        bare, room = system.taking((), system), room or min(LISTED, 4 * len(detector.laws))
+    found = rows_of(bare, state.t, state.q, state.v)
+    layout = _layout(system, PLANAR, found, None, room, 2)
+    law = np.array([law_of(row) for row in found]).reshape(-1, 6)
+    model = nothing(Model)._replace(layout=layout, planar=planar_model.planar_of(system, law, room))
+    if detector is not None:
+        model = model._replace(touches=planar_model.touches_of(system, room), carried=_carried(layout))
+    return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
+
+
+def _carried(layout: Layout) -> Carried:
+    """Return room for what goes from step to step with contacts of shapes."""
+    room = len(layout.kind) - int(layout.counts[2])
+    last = np.zeros(len(layout.reach))
+    return Carried(_counts(room), _counts(1), _counts(room), _counts(room), last, _counts(room))
 
 
 def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
@@ -122,11 +143,12 @@ def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
     found = tuple(known[line.id] if not line.damping else _damper(line, system.nv) for line in lines)
     laws, node = np.array([law_of(row) for row in found]).reshape(-1, 6), np.arange(len(system.bodies))
     shapes = spatial_model.shapes_of(system, laws, node, room)
-    layout = _layout(system, SPATIAL, found, [line.bodies for line in lines], len(shapes.kind))
+    layout = _layout(system, SPATIAL, found, [line.bodies for line in lines], len(shapes.kind), 5)
     soft = [k for k, line in enumerate(lines) if line.damping]
     layout.kind[soft] = SOFT
     layout = layout._replace(dampers=len(soft))
-    model = nothing(Model)._replace(layout=layout, mechanism=tables, shapes=shapes)
+    carried = _carried(layout)
+    model = nothing(Model)._replace(layout=layout, mechanism=tables, shapes=shapes, carried=carried)
     return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
 
 
@@ -135,8 +157,8 @@ def _built_of_trees(system: TreeSystem, room: int) -> Built:
     forest, nodes, node, own = forest_model.forest_of(system)
     laws = np.array([law_of(row) for row in system.blanks]).reshape(-1, 6)
     shapes = spatial_model.shapes_of(system, laws, node, room)
-    layout = _layout(system, FOREST, system.blanks, own, len(shapes.kind), nodes)
-    model = nothing(Model)._replace(layout=layout, forest=forest, shapes=shapes)
+    layout = _layout(system, FOREST, system.blanks, own, len(shapes.kind), 5, nodes)
+    model = nothing(Model)._replace(layout=layout, forest=forest, shapes=shapes, carried=_carried(layout))
     return Built(model, _data(system, layout), tuple(row.id for row in system.blanks), None, None)
 
 
@@ -147,14 +169,14 @@ def _damper(line: spatial_model.JointRow, nv: int) -> Row:
 
 def _layout(
     system: System, who: int, found: tuple[Row, ...], bodies: Sequence[tuple[int, ...]] | None, room: int = 0,
-    nodes: IntArray | None = None,
+    size: int = 0, nodes: IntArray | None = None,
 ) -> Layout:  # fmt: skip
-    """Return what rows are of, the nodes of each where they are known; with room for contacts of five rows."""
+    """Return what rows are of, the nodes of each where they are known; with room for contacts of `size` rows."""
     n, m, nodes = len(found), sum(row.size for row in found), _nodes(system, who) if nodes is None else nodes
     kind, level, start = _counts(n + room), _counts(n + room), np.full(n + room + 1, m)
     kind[:n], level[:n] = [KINDS.index(row.kind) for row in found], [LEVELS.index(row.level) for row in found]
     start[: n + 1] = np.cumsum([0, *(row.size for row in found)])
-    reach = np.zeros((m + 5 * room, 4), dtype=np.int64)
+    reach = np.zeros((m + size * room, 4), dtype=np.int64)
     reach[:, HIGH], reach[:, NODES] = system.nv, len(nodes) - 1
     for k in range(n if bodies is not None else 0):
         assert bodies is not None
@@ -183,10 +205,18 @@ def _left_to_others(system: System) -> bool:
 
 def steady(system: System) -> bool:
     """Return whether the constraints of a system are the same in all states, without asking `near` each time."""
-    if type(system) in (SpatialSystem, TreeSystem):
+    if type(system) in (SpatialSystem, PlanarSystem, TreeSystem):
         return True  # kernels find the contacts of shapes
-    always = (UserSystem.near, LagrangianSystem.near, PlanarSystem.near)  # of a planar one that was found to be so
+    always = (UserSystem.near, LagrangianSystem.near)
     return getattr(type(system), "near", None) in always
+
+
+def shape_contact(system: System, label: tuple[int, ...]) -> str:
+    """Return the id of a contact of shapes."""
+    if isinstance(system, PlanarSystem):
+        assert system.detector is not None
+        return system.detector.contact(label).id  # type: ignore[arg-type]
+    return system.contacts.shapes.id(label)  # type: ignore[attr-defined, no-any-return]
 
 
 def _nodes(system: System, who: int) -> IntArray:
@@ -208,12 +238,20 @@ def _data(system: System, layout: Layout) -> Data:
     seen = _rows(system, layout) if layout.turning else mid
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
     acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
-    L = np.zeros((nv, nv))
-    K = np.zeros((nv, nv)) if layout.who == FOREST else L
+    M, L, of = (np.zeros((nv, nv)) for _ in range(3))
+    K, inverse = (np.zeros((nv, nv)), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
     return Data(
         places[0], speeds[0], places[1], speeds[1], places[2], places[3], impulses[0], impulses[1], acts, joined,
-        impulses[2], np.zeros((nv, nv)), L, K, np.zeros(nv), impulses[3], begin, mid, end, seen,
-        np.zeros((15, nv)), np.zeros(LOGGED),
+        impulses[2], M, L, K, of, inverse, np.zeros(nv), impulses[3], begin, mid, end, seen,
+        _bound(int(layout.counts[3])), np.zeros((15, nv)), np.zeros(LOGGED),
+    )  # fmt: skip
+
+
+def _bound(m: int) -> Bound:
+    """Return room for dependences of m rows."""
+    return Bound(
+        _counts(3), np.full(m, -1), _counts(m), np.zeros((m, 4), np.int64), np.zeros(m), np.zeros(m),
+        np.zeros((m, m)), np.zeros((m, m)),
     )  # fmt: skip
 
 

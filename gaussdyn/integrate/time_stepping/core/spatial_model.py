@@ -12,6 +12,7 @@ import numpy as np
 from ....arrays import Array, IntArray
 from ....linalg.rotations import matrix_of
 from ....mechanics.joints.drives import Drive
+from ....mechanics.joints.equation import AS_VALUE, AS_ZERO
 from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
 from ....mechanics.names import GROUND
 from ....mechanics.spatial.forces import Drag, Load, Shaking, Spring
@@ -21,9 +22,6 @@ from ....mechanics.spatial.links import Rod, String
 from ....mechanics.spatial.row_kernels import (
     ALONG,
     ANGLE,
-    AS_RATE,
-    AS_VALUE,
-    AS_ZERO,
     COSINE,
     DISTANCE,
     DRAG,
@@ -36,6 +34,7 @@ from ....mechanics.spatial.row_kernels import (
 )
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.trees.system import TreeSystem
+from .part_rows import part_rows
 from .records import Shapes
 
 DAMPER = "/damper"  # how ids of dampers begin, and no others
@@ -124,21 +123,12 @@ class Tables:
 
     def part(self, one: Any) -> None:
         """Enter what acts on the coordinate of a joint."""
-        if isinstance(one, Limit):
-            middle = 0.5 * (one.low + one.high)
-            e = self.free(one.joint, middle if math.isfinite(middle) else 0.0)
-            for id in one.ids:
-                stop, sign = (one.high, -1.0) if id.endswith(":high") else (one.low, 1.0)
-                self.row(id, e, sign, taken=(sign * stop, 0.0))
-            return
-        (id,) = one.ids
-        if isinstance(one, Gear):
-            self.row(id, self.free(one.joint), gap=AS_RATE, other=(self.free(one.other), -one.ratio))
-        elif isinstance(one, JointFriction):
-            self.row(id, self.free(one.joint), gap=AS_ZERO)
-        else:
-            held = one.cap == math.inf
-            self.row(id, self.free(one.joint), taken=(0.0, one.rate), gap=AS_RATE if held else AS_ZERO)
+        for line in part_rows(one):
+            other = self.free(line.other) if line.other else -1
+            self.row(
+                line.id, self.free(line.joint, line.middle), line.factors[0], taken=line.taken, gap=line.gap,
+                other=(other, line.factors[1]),
+            )  # fmt: skip
 
     def damper(self, e: int, damping: float) -> None:
         """Enter the damper along an equation, if it has any strength."""
@@ -205,13 +195,12 @@ def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntAr
     R = np.zeros((n + 1, 3, 3))
     R[n] = np.eye(3)
     lists = [_contacts(buffers.room) for _ in range(2)]
-    then = _count(buffers.room, 4), _count(buffers.room), np.zeros(5 * buffers.room), _count(buffers.room)
     gravity = np.array([math.hypot(*system.gravity), 0.0, 0.0, 0.0])
     own, work = found.arrays, buffers.space
     return Shapes(
         own.table, own.forms, own.off, work[0], work[1], work[2], work[3], work[4], kinds, laws, joint_laws,
-        system.contacts.radii, np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], _count(1), *then,
-        gravity, np.zeros((1, 7)), np.zeros((6, 3)),
+        system.contacts.radii, np.zeros(n), node, np.zeros((n + 1, 3)), R, *lists[0], *lists[1], gravity,
+        np.zeros((1, 7)), np.zeros((6, 3)),
     )  # fmt: skip
 
 

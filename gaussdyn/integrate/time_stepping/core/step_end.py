@@ -18,10 +18,12 @@ from .records import (
     DONE,
     FAULT,
     FORCES,
+    GAINED,
     GAINS,
     GAP,
     KINETIC,
     LIFTED,
+    MOVED,
     POTENTIAL,
     REACTIONS,
     SOFT,
@@ -34,17 +36,19 @@ from .records import (
 DEGENERATE = 3  # a mode, as in `programs.solution.residual_kernels`
 
 
-@kernel("boolean(Layout, Data)", borrows=True)
-def impact(layout: Layout, data: Data) -> bool:
-    """Return whether a contact that pushes has just closed, or rebounds."""
-    some = False
+@kernel("int64(Layout, Data)", borrows=True)
+def impact(layout: Layout, data: Data) -> int:
+    """Return 1 + the contact with the largest impulse of those that have just closed, or rebound; 0 without any."""
+    found, most = 0, 0.0
     for k in range(layout.counts[0]):
         row = layout.start[k]
-        if data.acts[k] and one_sided(layout, k) and data.p[row] > 0.0:
-            some = some or not data.last[row] > 0.0
+        if data.acts[k] and one_sided(layout, k) and data.p[row] > most:
+            counts = not data.last[row] > 0.0
             for i in range(row, layout.start[k + 1]):
-                some = some or data.bounce[i] != 0.0
-    return some
+                counts = counts or data.bounce[i] != 0.0
+            if counts:
+                found, most = k + 1, data.p[row]
+    return found
 
 
 @kernel(f"float64(Layout, Data, Work, {A1})", borrows=True)
@@ -82,9 +86,9 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     return cone
 
 
-@kernel("int64(Model, Data, Work, Problem, Span)", borrows=True)
-def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span) -> int:
-    """Note energies, work and modes; return GAINS if an impact gained energy."""
+@kernel("int64(Model, Data, Work, Problem, Span, boolean)", borrows=True)
+def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, accepts: bool) -> int:
+    """Note energies, work and modes; return GAINS if an impact gained energy, unless that is accepted."""
     layout, nv, log = model.layout, len(data.v), data.log
     v_mid, impulse, none, t = data.V[1], data.V[2], data.V[6], span.t + (1.0 - span.theta) * span.dt
     for j in range(nv):
@@ -115,7 +119,13 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span) -
     for k in range(layout.counts[0]):
         if one_sided(layout, k):
             log[GAP] = min(log[GAP], data.end.gap[k])
-    if impact(layout, data) and work_gain(layout, data, work, v_mid) > GAIN:
-        return GAINS
+    hit = impact(layout, data)
+    if hit > 0:
+        if not mass_at(model, data.middle, none, data.M):
+            return FAULT
+        log[GAINED] = work_gain(layout, data, work, v_mid)
+        if log[GAINED] > GAIN and not accepts:
+            log[MOVED] = hit
+            return GAINS
     log[CONE] = note(layout, data, work, problem)
     return DONE

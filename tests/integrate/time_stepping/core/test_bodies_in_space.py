@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from step_pairs import apart
 
 from gaussdyn import ContactLaw, MoreauJean
-from gaussdyn.integrate.stepper import Step
 from gaussdyn.integrate.time_stepping.core.advance import CoreStep
 from gaussdyn.linalg.rotations import matrix_of, pointing
 from gaussdyn.mechanics.collision.shapes import Box, HalfSpace, Sphere
@@ -63,8 +63,8 @@ def mechanism(seed: int) -> tuple[SpatialSystem, State]:
     plain = SpatialSystem(bodies=bodies, joints=joints)
     state = plain.state(joints={name: rng.uniform(-0.01, 0.01) for name in free})
     ends = mark("b3", (0.1, 0.0, 0.0)), mark("ground", (0.3, 0.3, 0.9))
-    apart = Motions(plain.layout, 0.0, state.q, state.v)(ends[0]).x - np.array(ends[1].at)
-    link = (Rod, String)[seed % 2](a=ends[0], b=ends[1], length=float(np.linalg.norm(apart)))
+    between = Motions(plain.layout, 0.0, state.q, state.v)(ends[0]).x - np.array(ends[1].at)
+    link = (Rod, String)[seed % 2](a=ends[0], b=ends[1], length=float(np.linalg.norm(between)))
     floor = HalfSpace(name="floor", normal=(0.0, 0.0, 1.0), point=(0.0, 0.0, lowest(state) - 2e-4))
     system = SpatialSystem(
         bodies=bodies, joints=[*joints, *parts, *([link] if seed % 3 else [])], forces=forces, obstacles=[floor],
@@ -83,18 +83,6 @@ def lowest(state: State) -> float:
     return min(found)
 
 
-def off(step: Step, other: Step) -> float:
-    """Return by how much two steps differ, relative."""
-    v, q = max(np.abs(other.state.v).max(), 1e-3), np.abs(other.state.q).max()
-    assert step.reactions.keys() == other.reactions.keys()
-    done, spent = step.work, other.work
-    scale = abs(spent.reactions) + abs(spent.forces) + 1e-3
-    work = abs(done.reactions - spent.reactions) + abs(done.forces - spent.forces)
-    return max(
-        np.abs(step.state.v - other.state.v).max() / v, np.abs(step.state.q - other.state.q).max() / q, work / scale
-    )
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_steps_are_those_of_the_interpreted_scheme(seed: int) -> None:
     """Velocities, places, rows that act and work of random mechanisms, with a control, step by step."""
@@ -109,7 +97,7 @@ def test_steps_are_those_of_the_interpreted_scheme(seed: int) -> None:
             same += 1
             assert step.solution.residuals is not None
             assert step.solution.residuals.E <= 1e-10
-            assert off(step, other) <= 1e-8
+            assert apart(step, other) <= 1e-8
         state = other.state
     assert same >= 4
 

@@ -1,0 +1,165 @@
+"""Joints whose rows depend on one another, as `redundant_joints` has it, compiled.
+
+With D the lengths of their rows G in the metric of the inverse mass and N the left null vectors of D^-1 G,
+
+    G <- D (1 - N N^T) D^-1 G,        w <- D (1 - N N^T) D^-1 w
+
+are dependent to rounding and agree. G M^-1 G^T then has the null vectors D^-1 N; made orthonormal, Z, these stand
+beside it as Z Z^T, so that multipliers have none of them: they are the smallest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import A1, A2, I1, kernel
+from ....arrays import Array, IntArray
+from ..redundant_joints import CONTRARY
+from .linear import dot, multiply_abs
+from .records import BILATERAL, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
+
+LOOKED, COUNT, AMONG = range(3)  # entries of `Bound.known`
+
+
+@kernel("void(Layout, Bound)", borrows=True)
+def list_joints(layout: Layout, bound: Bound) -> None:
+    """Put the rows of joints."""
+    g = 0
+    for k in range(layout.counts[2]):
+        if layout.kind[k] == BILATERAL and layout.level[k] == POSITION:
+            bound.rows[g], bound.of_row[layout.start[k]] = layout.start[k], g
+            g += 1
+    bound.known[AMONG] = g
+
+
+@kernel("int64(Layout, Data, Rows, float64)")
+def find_null(layout: Layout, data: Data, rows: Rows, tol: float) -> int:
+    """Put lengths and null vectors of the rows of joints; return how many there are."""
+    bound, nodes, L = data.bound, layout.nodes, data.L
+    g = bound.known[AMONG]
+    X = np.zeros((g, len(data.v)))
+    for i in range(g):
+        J, x, size = rows.J[bound.rows[i]], X[i], 0.0
+        for node in range(len(nodes) - 1):
+            for a in range(nodes[node], nodes[node + 1]):
+                x[a] = J[a]
+                for c in range(nodes[node], a):
+                    x[a] -= L[a, c] * x[c]
+                x[a] /= L[a, a]
+                size += x[a] ** 2
+        bound.lengths[i] = np.sqrt(size) if size > 0.0 else 1.0
+        for a in range(len(x)):
+            x[a] /= bound.lengths[i]
+    U, s, _ = np.linalg.svd(X)
+    rank = 0
+    for i in range(len(s)):
+        rank += int(s[i] > tol * s[0])
+    for i in range(g):
+        for c in range(rank, g):
+            bound.N[i, c - rank] = U[i, c]
+    return int(g - rank)
+
+
+@kernel("void(Layout, Bound, int64)", borrows=True)
+def bind(layout: Layout, bound: Bound, count: int) -> None:
+    """Have the rows of joints depend on one another: they reach over all velocities, and have null vectors."""
+    g, null = bound.known[AMONG], bound.null
+    for i in range(g if bound.known[COUNT] == 0 else 0):
+        reach = layout.reach[bound.rows[i]]
+        for c in range(4):
+            bound.reach[i, c] = reach[c]
+        reach[LOW], reach[HIGH], reach[NODE], reach[NODES] = 0, layout.nodes[-1], 0, len(layout.nodes) - 1
+    for c in range(count):
+        for i in range(g):
+            null[i, c] = bound.N[i, c] / bound.lengths[i]
+        for _ in range(2):  # once more, for what cancels
+            for e in range(c):
+                s = 0.0
+                for i in range(g):
+                    s += null[i, e] * null[i, c]
+                for i in range(g):
+                    null[i, c] -= s * null[i, e]
+        size = 0.0
+        for i in range(g):
+            size += null[i, c] ** 2
+        for i in range(g):
+            null[i, c] /= np.sqrt(size)
+    bound.known[COUNT] = count
+
+
+@kernel("void(Layout, Data)", borrows=True)
+def release(layout: Layout, data: Data) -> None:
+    """Forget what was known of joints in the last step."""
+    bound = data.bound
+    for i in range(bound.known[AMONG] if bound.known[COUNT] > 0 else 0):
+        row = bound.rows[i]
+        for c in range(4):
+            layout.reach[row, c] = bound.reach[i, c]
+        for j in range(len(data.v)):
+            data.begin.J[row, j] = data.mid.J[row, j] = data.end.J[row, j] = data.seen.J[row, j] = 0.0
+    bound.known[LOOKED] = bound.known[COUNT] = 0
+
+
+@kernel(f"void(Bound, {A1})", borrows=True)
+def clear(bound: Bound, w: Array) -> None:
+    """Take out of numbers that belong to all rows what those of joints do not share."""
+    for c in range(bound.known[COUNT]):
+        s = 0.0
+        for i in range(bound.known[AMONG]):
+            s += bound.N[i, c] * w[bound.rows[i]] / bound.lengths[i]
+        for i in range(bound.known[AMONG]):
+            w[bound.rows[i]] -= s * bound.N[i, c] * bound.lengths[i]
+
+
+@kernel(f"void(Bound, {A1}, {I1}, int64, {A1})", borrows=True)
+def clear_gaps(bound: Bound, gap: Array, at: IntArray, n: int, scale: Array) -> None:
+    """Do the same to the gaps of the rows `at`, divided by `scale`; those of all joints are among them."""
+    for i in range(n if bound.known[COUNT] > 0 else 0):
+        if at[i] < len(bound.column):
+            bound.column[at[i]] = gap[i] * scale[i]
+    clear(bound, bound.column)
+    for i in range(n if bound.known[COUNT] > 0 else 0):
+        if at[i] < len(bound.column):
+            gap[i] = bound.column[at[i]] / scale[i]
+
+
+@kernel(f"void(Bound, {A2})", borrows=True)
+def clear_rows(bound: Bound, J: Array) -> None:
+    """Do the same to the columns of J."""
+    column = bound.column
+    for j in range(J.shape[1] if bound.known[COUNT] > 0 else 0):
+        for i in range(bound.known[AMONG]):
+            column[bound.rows[i]] = J[bound.rows[i], j]
+        clear(bound, column)
+        for i in range(bound.known[AMONG]):
+            J[bound.rows[i], j] = column[bound.rows[i]]
+
+
+@kernel(f"void(Bound, {A2}, {I1}, int64, {A1})", borrows=True)
+def stand_beside(bound: Bound, S: Array, at: IntArray, n: int, scale: Array) -> None:
+    """Add Z Z^T, times the size of S, to the lower part of S = G M^-1 G^T of the rows `at`, divided by `scale`."""
+    if bound.known[COUNT] == 0:
+        return
+    size = 0.0
+    for i in range(n):
+        size = max(size, S[i, i] * scale[i] * scale[i])
+    for c in range(bound.known[COUNT]):
+        for i in range(n):
+            a = bound.of_row[at[i]] if at[i] < len(bound.of_row) else -1
+            for j in range(i + 1 if a >= 0 else 0):
+                b = bound.of_row[at[j]] if at[j] < len(bound.of_row) else -1
+                if b >= 0:
+                    S[i, j] += size * bound.null[a, c] * bound.null[b, c] / scale[i] / scale[j]
+
+
+@kernel(f"boolean(Layout, Data, {A1}, {A1})", borrows=True)
+def contrary(layout: Layout, data: Data, speed: Array, size: Array) -> bool:
+    """Return whether the rates of dependent rows at the end contradict one another by more than rounding of speeds."""
+    bound, most = data.bound, 0.0
+    for c in range(bound.known[COUNT]):
+        s = 0.0
+        for i in range(bound.known[AMONG]):
+            s += bound.N[i, c] * data.end.rate[bound.rows[i]] / bound.lengths[i]
+        most = max(most, abs(s))
+    multiply_abs(data.M, layout.nodes, speed, size)
+    return bool(most > CONTRARY * np.sqrt(dot(speed, size)))

@@ -1,0 +1,148 @@
+"""The beginning of a step: its middle, what acts there, a first guess of v+, joints that depend on one another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import kernel
+from ..redundant_joints import EXACT, NEAR, ON
+from .acting import find_acting
+from .contact_list import list_contacts
+from .dependent_joints import AMONG, LOOKED, bind, clear_rows, find_null, list_joints, release
+from .evaluate import force_at, mass_at, move, resist, rows_at
+from .linear import add_row, dot, factor_mass, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
+from .passes import Work
+from .projection import FAILED, Push, project
+from .projection import FAULT as UNANSWERED
+from .records import DEPENDENT, DONE, FAULT, FOREST, MASS, ROOM, Data, Layout, Model, Span
+
+
+@kernel("void(Layout, Data, Work)", borrows=True)
+def first_guess(layout: Layout, data: Data, work: Work) -> None:
+    """Put v1 = free motion + what the last impulses of the constraints that act do, unless that is too fast."""
+    nv, push, Mv = len(data.v), data.V[1], data.V[2]
+    for j in range(nv):
+        push[j] = 0.0
+    for k in range(layout.counts[0]):
+        for i in range(layout.start[k], layout.start[k + 1]):
+            data.p[i] = data.last[i] if data.acts[k] else 0.0
+            if data.p[i] != 0.0:
+                add_row(layout, i, data.p[i], data.mid.J[i], push)
+    solve_nodes(data.L, layout.nodes, push, push)
+    for j in range(nv):
+        data.v1[j] = data.V[0, j] + push[j]
+    multiply_nodes(data.M, layout.nodes, data.v1, Mv)
+    energy = dot(data.v1, Mv)
+    multiply_abs(data.M, layout.nodes, work.speed, Mv)
+    if not energy <= 4.0 * dot(work.speed, Mv):
+        for j in range(nv):
+            data.v1[j] = data.V[0, j]
+
+
+@kernel("int64(Model, Data, Work, Span)", borrows=True)
+def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
+    """Evaluate the middle, find what acts, and guess v+: with the impulses of the last step where that is plausible."""
+    layout, nv, none, place = model.layout, len(data.v), data.V[6], data.middle
+    t = span.t + (1.0 - span.theta) * span.dt
+    for j in range(nv):
+        none[j] = 0.0
+    if not mass_at(model, place, none, data.M):
+        return FAULT
+    if layout.who == FOREST and not factor_nodes(data.M, layout.nodes, data.K):
+        return MASS
+    resist(model, data.v, span.theta * span.dt, data.M)
+    if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
+        return FAULT
+    if not factor_mass(layout, data):
+        return MASS
+    solve_nodes(data.L, layout.nodes, data.h, data.V[0])
+    for j in range(nv):
+        data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
+        work.speed[j] = abs(data.v[j]) + abs(data.V[0, j])
+    if not find_acting(model, data, span, work.speed):
+        return FAULT
+    first_guess(layout, data, work)
+    return DONE
+
+
+@kernel("boolean(Model, Data, Work, Span)", borrows=True)
+def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
+    """Put the first guess of v+ again, for what acts now; False where a function failed."""
+    t = span.t + (1.0 - span.theta) * span.dt
+    if not mass_at(model, data.middle, data.V[6], data.M):
+        return False
+    resist(model, data.v, span.theta * span.dt, data.M)
+    if not force_at(model, t, data.middle, data.v, data.h):
+        return False
+    solve_nodes(data.L, model.layout.nodes, data.h, data.V[0])
+    for j in range(len(data.v)):
+        data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
+    first_guess(model.layout, data, work)
+    return True
+
+
+@kernel("int64(Model, Data, Work, Span)", borrows=True)
+def begin(model: Model, data: Data, work: Work, span: Span) -> int:
+    """List the contacts that may act, go to the middle, and begin there."""
+    release(model.layout, data)
+    if not list_contacts(model, data, work.now, span.dt):
+        return ROOM
+    if not move(model, data.q, data.v, (1.0 - span.theta) * span.dt, data.middle):
+        return FAULT
+    return int(begin_at_middle(model, data, work, span))
+
+
+@kernel("int64(Model, Data, Work, Push, Span)", borrows=True)
+def middle_onto_joints(model: Model, data: Data, work: Work, push: Push, span: Span) -> int:
+    """Begin at the configuration that joints allow next to the middle; DEPENDENT if none is near."""
+    layout, t = model.layout, span.t + (1.0 - span.theta) * span.dt
+    for k in range(layout.counts[0]):
+        row = layout.start[k]
+        data.acts[k] = int(k < layout.counts[2] and data.bound.of_row[row] >= 0)
+        push.target[k] = np.nan
+    for i in range(len(data.q)):
+        data.q1[i] = data.moved[i] = data.middle[i]
+    for j in range(len(data.v)):
+        data.v1[j] = data.v[j]
+    there = Span(span.t, span.dt, t, span.theta, span.gap, span.speed, span.tol, span.project)
+    if not rows_at(model, t, data.q1, data.v1, data.end):
+        return FAULT
+    push.kept[0] = 0
+    said = project(model, data, push, there)
+    push.kept[0] = 0
+    off = way = 0.0
+    for i in range(len(data.q)):
+        off, way = off + (data.middle[i] - data.q1[i]) ** 2, way + (data.middle[i] - data.q[i]) ** 2
+        data.middle[i] = data.q1[i]
+    if said == UNANSWERED:
+        return FAULT
+    if said == FAILED or off > NEAR * NEAR * way:
+        return DEPENDENT
+    return int(begin_at_middle(model, data, work, span))
+
+
+@kernel("int64(Model, Data, Work, Push, Span)")
+def examine(model: Model, data: Data, work: Work, push: Push, span: Span) -> int:
+    """Look whether joints depend on one another, always or where they hold, and go there; DONE if a step can go on."""
+    layout, bound = model.layout, data.bound
+    bound.known[LOOKED] = 1
+    list_joints(layout, bound)
+    if bound.known[AMONG] < 2:
+        return DONE
+    count = find_null(layout, data, data.mid, EXACT)
+    if count == 0:
+        if not rows_at(model, span.t, data.q, data.v, data.begin):
+            return FAULT
+        count = find_null(layout, data, data.begin, ON)
+        if count == 0:
+            return DONE
+        bind(layout, bound, count)
+        code = middle_onto_joints(model, data, work, push, span)
+        if code != DONE:
+            return code
+        count = find_null(layout, data, data.mid, ON)
+        if count == 0:
+            return DEPENDENT
+    bind(layout, bound, count)
+    clear_rows(bound, data.mid.J)
+    return DONE

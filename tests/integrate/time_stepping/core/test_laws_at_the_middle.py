@@ -1,0 +1,72 @@
+"""Compiled steps with the laws at their middle: where passes do not settle, and where impacts gain energy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from step_pairs import apart
+
+from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State, build, simulate
+from gaussdyn.analysis.audit.audit import audit
+from gaussdyn.integrate.time_stepping.core.advance import CoreStep
+from gaussdyn.mechanics.planar import HalfPlane
+from gaussdyn.mechanics.planar.bodies import box
+
+
+@pytest.mark.parametrize("name", ["bricard", "darboux", "equal_crank", "four_bar", "rimless_wheel"])
+def test_no_step_of_these_scenes_is_handed_back(name: str) -> None:
+    """They pass configurations in which joints lose rank, or begin with an impact that would gain energy."""
+    scene = build(name)
+    stepper, state, marked = MoreauJean(dt=scene.dt), scene.state, 0
+    while state.t < scene.t_end:
+        step = stepper.advance(scene.system, state, scene.t_end, control=scene.control)
+        assert isinstance(step, CoreStep)
+        if step.unsettled:
+            marked += 1
+            other = MoreauJean(dt=scene.dt, compiled=False).advance(scene.system, state, scene.t_end)
+            assert other.unsettled
+            assert apart(step, other) <= 1e-9
+        state = step.state
+    assert marked == {"bricard": 0, "darboux": 1, "equal_crank": 1, "four_bar": 2, "rimless_wheel": 1}[name]
+
+
+def bouncing(seed: int) -> tuple[PlanarSystem, State]:
+    """Return two boxes that are thrown at a slope and at each other, with restitution in both directions."""
+    rng = np.random.default_rng(seed)
+    bodies = [box(f"b{k}", mass=1.0 + k, width=0.3, height=0.1 + 0.1 * k) for k in range(2)]
+    slope = HalfPlane(name="slope", normal=(0.1, 1.0))
+    law = ContactLaw(mu=0.9, eps_n=0.9, eps_t=-0.3)
+    system = PlanarSystem(bodies=bodies, obstacles=[slope], contact=law)
+    places = {f"b{k}": (0.1 * k, 0.3 + 0.45 * k, rng.uniform(-3.0, 3.0)) for k in range(2)}
+    rates = {f"b{k}": (1.0 - 2.0 * k, -1.0 - k, 5.0 * rng.normal()) for k in range(2)}
+    return system, system.state(places, rates)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_impacts_keep_as_much_restitution_as_gains_no_energy(seed: int) -> None:
+    """The share is that of the interpreted scheme, and so is the step."""
+    system, state = bouncing(seed)
+    kernels, plain, kept = MoreauJean(dt=2e-3), MoreauJean(dt=2e-3, compiled=False), []
+    for _ in range(220):
+        step = kernels.advance(system, state, 10.0)
+        assert isinstance(step, CoreStep)
+        if step.restitution < 1.0:
+            other = plain.advance(system, state, 10.0)
+            assert step.restitution == pytest.approx(other.restitution, abs=1e-12)
+            assert step.unsettled == other.unsettled
+            assert apart(step, other) <= 1e-10
+            kept.append(step.restitution)
+        state = step.state
+    assert kept
+
+
+def test_a_run_says_what_was_kept_and_passes_its_audit() -> None:
+    """Steps taken many at a time end where the laws are at the middle; the audit builds those steps again."""
+    system, state = bouncing(1)
+    runs = [simulate(system, state, 0.3, stepper=MoreauJean(dt=2e-3), save=n) for n in (1, 50)]
+    assert runs[0].state_hash == runs[1].state_hash
+    for run in runs:
+        assert (run.steps.restitution < 1.0).sum() == 2
+        assert [event.id for event in run.events if event.kind == "unsettled"] == ["b0:c0/slope", "b1:c0/slope"]
+    checked = audit(runs[0], system)
+    assert checked.passed, checked.explain()

@@ -26,7 +26,7 @@ from .newton import (
     scale_and_floor,
 )
 from .structure import A1, A2, add_wrench, block_multiply, copy_rows, relative_motion
-from .sweeps import gauss_seidel
+from .one_by_one import gauss_seidel
 
 SHARE = 0.3  # of E: the proximal term, and the residual that is asked for with it
 MOST, LEAST = 0.1, 1e-9  # of the local compliance: bounds of the proximal term

@@ -65,5 +65,5 @@ def test_what_is_refused(tmp_path, changes, words):
 
 
 def test_a_kind_that_lacks_its_blocks_says_so(tmp_path):
-    with pytest.raises(SceneError, match="blocks.: is missing"):
+    with pytest.raises(SceneError, match=r"blocks\]: is missing"):
         read(tmp_path, kind="relay", M=[[1]], q=[1])

@@ -11,8 +11,12 @@ from block_cases import problem_folder
 
 from gaussdyn import checker_blocks
 from gaussdyn.errors import InputError
+from gaussdyn.linalg.rational import integer_row
+from gaussdyn.linalg.rational import solve as rational_solve
 from gaussdyn.programs.files.formats import read_problem
 from gaussdyn.programs.laws.laws import Associated, Coulomb, Unilateral
+from gaussdyn.programs.mixed.nearest_doubles import nearest_doubles
+from gaussdyn.programs.mixed.standard_form import standard_form
 from gaussdyn.programs.problems.mixed import Box, Equality, MixedComplementarity
 from gaussdyn.programs.solution.residuals import mixed_residuals
 from gaussdyn.programs.solution.status import Status
@@ -94,15 +98,24 @@ def test_problems_built_from_their_solution(seed):
     assert found.audit() == mixed_residuals(problem, found.x)
 
 
-def test_rounding_of_large_unknowns_is_chosen_together():
-    """Joints with an eigenvalue of 1e-8 and reactions of 1e4: w = 0 holds far below what single rounding leaves."""
+def test_last_bits_are_chosen_together():
+    """Reactions of 1e5 beside small ones: w = 0 holds far below what rounding number by number leaves."""
     rng = np.random.default_rng(3)
     Q = np.linalg.qr(rng.normal(size=(20, 20)))[0]
-    M = Q @ np.diag([1e-8, *np.linspace(50.0, 200.0, 19)]) @ Q.T
-    problem = mixed(M, 1e-4 * Q[:, 0] + Q[:, 1], Equality(20))
-    found = solve(problem).require()
-    assert np.abs(found.x).max() > 1e3
-    assert 1e-2 * found.residuals.floor > found.residuals.E
+    d = 10.0 ** rng.uniform(-4, 0, 20)
+    M = d[:, None] * (Q @ np.diag(np.linspace(50.0, 200.0, 20)) @ Q.T) * d
+    problem = mixed(M, rng.normal(size=20), Equality(20))
+    rounded = solution_rounded_number_by_number(problem)
+    better = nearest_doubles(problem, standard_form(problem), rounded)
+    assert np.abs(rounded).max() > 1e4
+    assert mixed_residuals(problem, better).E < 0.1 * mixed_residuals(problem, rounded).E
+
+
+def solution_rounded_number_by_number(problem):
+    """Return the exact solution of the equalities, each number rounded to the nearest double."""
+    rows = [[Fraction(x) for x in row] for row in problem.M.tolist()]
+    whole = [integer_row([*row, -Fraction(end)])[0] for row, end in zip(rows, problem.q.tolist(), strict=True)]
+    return np.array([float(x) for x in rational_solve(whole, len(rows))])
 
 
 def test_contradicting_equalities_are_refuted():

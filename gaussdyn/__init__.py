@@ -45,6 +45,7 @@ if _TYPE_CHECKING:
     from .programs.solve import solve as solve
     from .report.plot import plot as plot
     from .scenes.catalogue import build as build
+    from .studies.fitting.fit_runs import fit as fit
     from .studies.run_study import study as study
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "check_system",
     "crosscheck",
     "explore",
+    "fit",
     "gauss_program",
     "outcome",
     "plot",
@@ -108,6 +110,7 @@ _HOME = {
     "programs.solve": ("solve",),
     "report.plot": ("plot",),
     "scenes.catalogue": ("build",),
+    "studies.fitting.fit_runs": ("fit",),
     "studies.run_study": ("study",),
 }
 _former_paths.install()

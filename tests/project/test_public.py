@@ -23,7 +23,7 @@ NAMES = [
     "Acceleration", "ComplementarityProblem", "ContactLaw", "EventDriven", "InputError", "LagrangianSystem",
     "LinearComplementarity", "MoreauJean", "PlanarSystem", "Position", "QuadraticProgram", "SpatialSystem", "State",
     "Trajectory", "UserSystem", "Velocity", "admissible_set", "assemble", "audit", "build", "check_system",
-    "crosscheck", "explore", "gauss_program", "outcome", "plot", "resolve", "simulate", "snapshot", "solve",
+    "crosscheck", "explore", "fit", "gauss_program", "outcome", "plot", "resolve", "simulate", "snapshot", "solve",
     "study",
 ]  # fmt: skip
 HEAVY = (

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...linalg.rotations import matrix_of
 from ...mechanics.joints.drives import Drive
 from ...mechanics.joints.equation import Equation
 from ...mechanics.spatial.bodies import SpatialBody
@@ -84,7 +85,7 @@ def system_of(case: Mapping[str, Any]) -> tuple[SpatialSystem, State]:
     system = SpatialSystem(bodies=[body], joints=joints, forces=forces, gravity=gravity)
     turn = np.array(case["quaternion"], dtype=float)
     q = np.r_[case["position"], turn / np.linalg.norm(turn)]
-    R = _matrix(q[3:])
+    R = matrix_of(q[3:])
     v = np.r_[case["velocity"], R.T @ np.array(case["angular_velocity"], dtype=float)]
     return system, State(t=0.0, q=q, v=v)
 
@@ -96,6 +97,8 @@ def _constraint(kind: str, case: Mapping[str, Any], at: SpatialMarker) -> tuple[
         turn /= np.linalg.norm(turn)
         frame = SpatialMarker("ground", tuple(np.array(case["joint_location"]).tolist()), tuple(turn.tolist()))
         return [JOINTS[kind](name=JOINT, a=at, b=frame)], _torsional(case)
+    if kind not in ("spring", "distance", "revolute-spherical"):
+        raise ValueError(f"a constraint of kind {kind!r} is not known here")
     ground = mark("ground", case["ground_point"], name="anchor")
     length = float(case["length_at_start"])
     if kind == "spring":
@@ -103,10 +106,8 @@ def _constraint(kind: str, case: Mapping[str, Any], at: SpatialMarker) -> tuple[
         return [], [Spring(a=at, b=ground, length=length, **sizes)]
     if kind == "distance":
         return [Rod(a=at, b=ground, length=length)], []
-    if kind == "revolute-spherical":
-        plane = mark("ground", case["ground_point"], axis=case["axis_ground"])
-        return [Rod(a=at, b=ground, length=length), PointInPlane(name=JOINT, a=at, b=plane)], []
-    raise ValueError(f"a constraint of kind {kind!r} is not known here")
+    plane = mark("ground", case["ground_point"], axis=case["axis_ground"])
+    return [Rod(a=at, b=ground, length=length), PointInPlane(name=JOINT, a=at, b=plane)], []
 
 
 def _torsional(case: Mapping[str, Any]) -> list[Any]:
@@ -118,9 +119,3 @@ def _torsional(case: Mapping[str, Any]) -> list[Any]:
         "hardening": float(case["rotational_stiffness2"]),
     }  # fmt: skip
     return [HardeningDrive(joint=JOINT, **sizes)]
-
-
-def _matrix(q: Any) -> Any:
-    from ...linalg.rotations import matrix_of
-
-    return matrix_of(q)

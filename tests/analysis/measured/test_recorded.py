@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
+from measured_files import pendulum
 
 from gaussdyn.analysis.measured.adams_joints import joint_cases
 from gaussdyn.analysis.measured.cube_tosses import GRAVITY, CubeTosses, angles, errors
@@ -82,23 +82,6 @@ def test_our_own_tosses_are_predicted_and_their_friction_is_found():
     assert flight >= 4
     assert judged(short, ["a"], truth).position[0] < 0.02
     assert own_friction(short, ["a"], truth).mu[0] == pytest.approx(0.2, abs=0.006)
-
-
-def pendulum(path: Path, **changes) -> None:
-    """A mass on a ball joint, hanging at rest: the reaction is its weight; six digits."""
-    with h5py.File(path, "w") as file:
-        case = file.create_group("Hanging")
-        attributes = {
-            "kind": "spherical", "mass": 2.0, "inertia_body": [0.1, 0.1, 0.1], "gravity": [0.0, 0.0, -10.0],
-            "position": [0.0, 0.0, -1.0], "quaternion": [1.0, 0.0, 0.0, 0.0], "velocity": [0.0, 0.0, 0.0],
-            "angular_velocity": [0.0, 0.0, 0.0], "marker_body": [0.0, 0.0, 1.0], "joint_location": [0.0, 0.0, 0.0],
-            "joint_quaternion": [1.0, 0.0, 0.0, 0.0],
-        }  # fmt: skip
-        case.attrs.update({**attributes, **changes})
-        case["time"] = np.arange(6) * 0.01
-        for name, value in (("position", (0.0, 0.0, -1.0)), ("velocity", (0, 0, 0)), ("reaction_force", (0, 0, -20.0))):
-            case[name] = np.tile(np.array(value, dtype=float), (6, 1))
-            case[name].attrs["significant_digits"] = 6
 
 
 def test_a_hanging_mass_pulls_at_the_ground(tmp_path):

@@ -83,12 +83,18 @@ class CubeTosses:
         start[9] -= 0.5 * GRAVITY * self.dt
         if count < FLIGHT[0]:
             return start
-        t = np.arange(count, dtype=np.float64) * self.dt
-        line = np.column_stack([np.ones(count), t])
-        fall = np.column_stack([np.zeros((count, 2)), -0.5 * GRAVITY * t * t])
-        start[:3], start[7:10] = np.linalg.lstsq(line, states[:count, :3] - fall, rcond=None)[0]
-        start[3:7], start[10:] = _steady_turn(states[:count], t, line)
-        return start
+        return free_motion(states[:count], self.dt)
+
+
+def free_motion(states: Array, dt: float) -> Array:
+    """Return the state at the first of some samples in flight that the nearest free motion has."""
+    t = np.arange(len(states), dtype=np.float64) * dt
+    line = np.column_stack([np.ones(len(t)), t])
+    fall = np.column_stack([np.zeros((len(t), 2)), -0.5 * GRAVITY * t * t])
+    start: Array = states[0].copy()
+    start[:3], start[7:10] = np.linalg.lstsq(line, states[:, :3] - fall, rcond=None)[0]
+    start[3:7], start[10:] = _steady_turn(states, t, line)
+    return start
 
 
 def _steady_turn(states: Array, t: Array, line: Array) -> tuple[Array, Array]:

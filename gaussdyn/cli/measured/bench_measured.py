@@ -113,11 +113,13 @@ def _limits(data: Any, names: list[str], parameters: TossParameters) -> dict[str
     from dataclasses import asdict
 
     from ...analysis.measured import toss_limits
+    from ...analysis.measured.corner_bounces import corner_bounces
 
     grown = toss_limits.growth(data, names, parameters)
     return {
         "changes": [asdict(one) for one in toss_limits.shifts(data, names, parameters)],
         "own_friction": toss_limits.own_friction(data, names, parameters).summary(),
+        "corner_bounces": corner_bounces(data, data.names("all"), parameters.floor).summary(),
         "growth": [{"t_s": t, "position_percent": 100.0 * x, "rotation_deg": turn} for t, x, turn in grown],
     }
 

@@ -1,8 +1,8 @@
 """First bounces of single corners, measured: what restitution and friction were, and what one point cannot do.
 
 A toss counts whose first contact is short and followed by a flight, with the next corner well above the floor. Before
-and after it the nearest free motions give the change of velocity, and the impulse at the corner that comes nearest to it
-says how much of the change no rigid law with one contact point can make.
+and after it the nearest free motions give the change of velocity, and the impulse at the corner that comes nearest says
+how much of the change no rigid law with one contact point can make.
 """
 
 from __future__ import annotations

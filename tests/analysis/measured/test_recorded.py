@@ -10,6 +10,7 @@ import pytest
 from measured_files import pendulum
 
 from gaussdyn.analysis.measured.adams_joints import joint_cases
+from gaussdyn.analysis.measured.corner_bounces import corner_bounces
 from gaussdyn.analysis.measured.cube_tosses import GRAVITY, CubeTosses, angles, errors
 from gaussdyn.analysis.measured.planar_impacts import EllipseImpacts, judged_laws
 from gaussdyn.analysis.measured.recorded_file import measured_folder
@@ -82,6 +83,19 @@ def test_our_own_tosses_are_predicted_and_their_friction_is_found():
     assert flight >= 4
     assert judged(short, ["a"], truth).position[0] < 0.02
     assert own_friction(short, ["a"], truth).mu[0] == pytest.approx(0.2, abs=0.006)
+
+
+def test_a_bounce_of_a_corner_is_measured_back():
+    """A cube made to bounce on a corner: restitution, friction and one contact point are found in its samples."""
+    truth = TossParameters(mu=0.15, eps_n=0.4, floor=0.0)
+    start = thrown()[0]
+    start[2], start[9], start[3:7] = 0.22, -1.0, exponential((0.5, 0.4, 0.0))
+    start[10:] = (1.0, 2.0, 0.0)
+    made = predictor(tosses(a=thrown()), truth)(start, np.arange(40) * DT)
+    found = corner_bounces(tosses(a=made), ["a"], 0.0)
+    assert found.outside.tolist() == pytest.approx([0.0], abs=0.02)
+    assert found.restitution.tolist() == pytest.approx([0.4], abs=0.03)
+    assert found.friction.tolist() == pytest.approx([0.15], abs=0.01)
 
 
 def test_a_hanging_mass_pulls_at_the_ground(tmp_path):

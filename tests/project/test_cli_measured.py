@@ -79,6 +79,7 @@ def test_bench_measured_ends_with_3_where_a_bar_is_missed(cli: Cli, tmp_path: Pa
         (("--only", "planes"), "tosses, impacts, joints"),
         (("--toss", "mu=0.2"), "all of mu"),
         (("--toss", "nu=0.2"), "eps_n"),
+        (("--springs", "mu=0.2"), "all of mu, damping"),
     ],
 )
 def test_bench_measured_refuses(

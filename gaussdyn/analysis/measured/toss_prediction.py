@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import Array
+from ...integrate.realizations.penalty import Penalty
 from ...integrate.simulate import simulate
+from ...integrate.stepper import Stepper
 from ...integrate.time_stepping.moreau_jean import MoreauJean
 from ...mechanics.collision.shapes import Box, HalfSpace
 from ...mechanics.contact_law import ContactLaw
@@ -18,16 +20,27 @@ from ...mechanics.state import State
 from .cube_tosses import GRAVITY, INERTIA, CubeTosses, TossErrors, errors
 
 STEPS = 8  # per sample
+COARSE = 1e-4  # relative error per step of the integration of springs
 ROUNDS = 3  # of the pattern search; each halves the steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TossParameters:
-    """What is fitted: friction, Newton restitution, height of the floor (m)."""
+    """What is fitted: friction, Newton restitution, height of the floor (m); by default what a coarse grid found."""
 
     mu: float = 0.18
-    eps_n: float = 0.1
-    floor: float = -0.0011
+    eps_n: float = 0.15
+    floor: float = -0.0008
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TossSprings:
+    """Contacts as springs: friction, damping (share of the critical one), height of the floor (m), stiffness (N/m)."""
+
+    mu: float = 0.179
+    damping: float = 1.0
+    floor: float = -0.0005
+    stiffness: float = 1e4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,25 +62,42 @@ class TossFit:
 
 def predictor(tosses: CubeTosses, parameters: TossParameters, steps: int = STEPS) -> Callable[[Array, Array], Array]:
     """Return ``predict(start, t)``: Moreau and Jean's scheme, `steps` per sample, Newton's law, Coulomb's friction."""
+    law = ContactLaw(mu=parameters.mu, eps_n=parameters.eps_n)
+    return _predictor(tosses, law, parameters.floor, MoreauJean(dt=tosses.dt / steps), steps)
+
+
+def springs_predictor(tosses: CubeTosses, springs: TossSprings) -> Callable[[Array, Array], Array]:
+    """Return ``predict(start, t)`` with springs and dashpots in the place of the contacts: they take their time."""
+    stepper = Penalty(
+        stiffness=springs.stiffness, damping=springs.damping, dt=tosses.dt, rtol=COARSE, atol=0.01 * COARSE
+    )
+    return _predictor(tosses, ContactLaw(mu=springs.mu), springs.floor, stepper, 1)
+
+
+def _predictor(
+    tosses: CubeTosses, law: ContactLaw, floor: float, stepper: Stepper, save: int
+) -> Callable[[Array, Array], Array]:
+    """Return ``predict(start, t)`` of a box on a half-space."""
     cube = SpatialBody(name="cube", mass=tosses.mass, inertia=[INERTIA] * 3, shapes=(Box(half=(tosses.half,) * 3),))
     system = SpatialSystem(
-        bodies=[cube], obstacles=[HalfSpace(name="floor")], gravity=(0.0, 0.0, -GRAVITY),
-        contact=ContactLaw(mu=parameters.mu, eps_n=parameters.eps_n),
-    )  # fmt: skip
-    stepper, lift = MoreauJean(dt=tosses.dt / steps), np.array([0.0, 0.0, parameters.floor])
+        bodies=[cube], obstacles=[HalfSpace(name="floor")], gravity=(0.0, 0.0, -GRAVITY), contact=law
+    )
+    lift = np.array([0.0, 0.0, floor])
 
     def predict(start: Array, t: Array) -> Array:
         """Return the states at the times of the samples; fewer if the run stops."""
         q = np.r_[start[:3] - lift, start[3:7] / np.linalg.norm(start[3:7])]
         state = State(t=0.0, q=q, v=start[7:])
-        run = simulate(system, state, float(t[-1]), stepper=stepper, save=steps, examine="off")
+        run = simulate(system, state, float(t[-1]), stepper=stepper, save=save, examine="off")
         return np.column_stack([run.q[:, :3] + lift, run.q[:, 3:], run.v])
 
     return predict
 
 
-def judged(tosses: CubeTosses, names: list[str], parameters: TossParameters) -> TossErrors:
-    """Return the errors of our predictions."""
+def judged(tosses: CubeTosses, names: list[str], parameters: TossParameters | TossSprings) -> TossErrors:
+    """Return the errors of our predictions, by rigid contacts or by springs."""
+    if isinstance(parameters, TossSprings):
+        return errors(tosses, names, springs_predictor(tosses, parameters), parameters.floor)
     return errors(tosses, names, predictor(tosses, parameters), parameters.floor)
 
 

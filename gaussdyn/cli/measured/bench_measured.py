@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +11,6 @@ from ...errors import InputError
 from ..app import DONE, UNFINISHED, Json, console, emit, numbers, quiet
 from ..bench import bench
 from ..progress import Bar
-
-if TYPE_CHECKING:
-    from ...analysis.measured.toss_prediction import TossParameters
 
 SETS = ("tosses", "impacts", "joints")
 BARS = {"position_percent": 10.0, "rotation_deg": 7.7, "Newton": 5.9, "Poisson": 7.7}
@@ -26,6 +23,7 @@ def measured(
     *,
     only: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(SETS)}; may be repeated.")] = None,
     toss: Annotated[list[str] | None, typer.Option(help="mu=, eps_n=, floor= of the tosses: no fit then.")] = None,
+    springs: Annotated[list[str] | None, typer.Option(help="mu=, damping=, floor=: judge springs, too (slow).")] = None,
     limits: Annotated[bool, typer.Option("--limits", help="What limits the prediction of tosses, too.")] = False,
     pictures: Annotated[Path | None, typer.Option(help="A folder for one picture per set.")] = None,
     json_wanted: Json = False,
@@ -36,14 +34,17 @@ def measured(
     """
     from ...analysis.measured.recorded_file import measured_folder
 
-    sets, given = _sets(only), _given(toss)
+    sets, given = _sets(only), _given("--toss", toss, ("mu", "eps_n", "floor"))
+    soft = _given("--springs", springs, ("mu", "damping", "floor"))
     place = measured_folder(folder)
     if pictures is not None:
         _place(pictures)
     document: dict[str, Any] = {"schema": "gaussdyn/bench-measured/1"}
     with quiet(json_wanted):
         if "tosses" in sets:
-            document["tosses"] = tosses(place, given, limits, pictures)
+            document["tosses"] = tosses(place, given, pictures)
+            document["tosses"] |= _by_springs(place, soft) if soft else {}
+            document["tosses"] |= _limits(place, document["tosses"]["parameters"]) if limits else {}
         if "impacts" in sets:
             document["impacts"] = impacts(place, pictures)
         if "joints" in sets:
@@ -60,14 +61,14 @@ def _sets(only: list[str] | None) -> tuple[str, ...]:
     return tuple(name for name in SETS if name in (only or SETS))
 
 
-def _given(toss: list[str] | None) -> dict[str, float]:
+def _given(option: str, settings: list[str] | None, names: tuple[str, ...]) -> dict[str, float]:
     """Return the parameters of the tosses that are given: all three, or none."""
-    given, names = numbers(toss), ("mu", "eps_n", "floor")
+    given = numbers(settings)
     for name in given:
         if name not in names:
-            raise InputError("--toss", repr(name), ", ".join(names))
+            raise InputError(option, repr(name), ", ".join(names))
     if given and set(given) != set(names):
-        raise InputError("--toss", ", ".join(given), "all of mu, eps_n and floor (or none: they are fitted then)")
+        raise InputError(option, ", ".join(given), f"all of {', '.join(names)}, or none")
     return given
 
 
@@ -80,10 +81,10 @@ def _place(pictures: Path) -> None:
     needs.check_format("--pictures", pictures / "tosses.png", needs.PICTURE)
 
 
-def tosses(place: Path, given: dict[str, float], limits: bool, pictures: Path | None) -> dict[str, Any]:
+def tosses(place: Path, given: dict[str, float], pictures: Path | None) -> dict[str, Any]:
     """Fit on 60 tosses (unless parameters are given), and judge on 150 others."""
-    from ...analysis.measured import toss_limits
     from ...analysis.measured.cube_tosses import CubeTosses
+    from ...analysis.measured.toss_limits import flight_errors
     from ...analysis.measured.toss_prediction import TossParameters, fit_tosses, judged
 
     data = CubeTosses.load(place)
@@ -95,7 +96,7 @@ def tosses(place: Path, given: dict[str, float], limits: bool, pictures: Path | 
             found = fit_tosses(data, data.names("fit"), progress=lambda count: bar.update(count, 60))
         parameters, fitted = found.parameters, {"objective": found.objective, "tried": found.tried}
     names = data.names("test")
-    errors, flight = judged(data, names, parameters), toss_limits.flight_errors(data, names)
+    errors, flight = judged(data, names, parameters), flight_errors(data, names)
     summary = errors.summary()
     bars = [_bar(f"tosses, {name}", summary[name], BARS[name]) for name in ("position_percent", "rotation_deg")]
     if pictures is not None:
@@ -104,24 +105,37 @@ def tosses(place: Path, given: dict[str, float], limits: bool, pictures: Path | 
         draw_tosses(errors, flight, (BARS["position_percent"] / 100.0, BARS["rotation_deg"]), pictures / "tosses.png")
     floor = {"position_percent": 100.0 * flight[0], "rotation_deg": flight[1]}
     values = {"mu": parameters.mu, "eps_n": parameters.eps_n, "floor": parameters.floor}
-    document = {"parameters": values, "fit": fitted or None, "test": summary, "flight_alone": floor, "bars": bars}
-    return document | ({"limits": _limits(data, names, parameters)} if limits else {})
+    return {"parameters": values, "fit": fitted or None, "test": summary, "flight_alone": floor, "bars": bars}
 
 
-def _limits(data: Any, names: list[str], parameters: TossParameters) -> dict[str, Any]:
-    """Return what moves predictions by how much, friction toss by toss, and how errors grow."""
+def _by_springs(place: Path, given: dict[str, float]) -> dict[str, Any]:
+    """Judge springs in the place of contacts on the 150 tosses."""
+    from ...analysis.measured.cube_tosses import CubeTosses
+    from ...analysis.measured.toss_prediction import TossSprings, judged
+
+    data = CubeTosses.load(place)
+    return {"springs": {"parameters": given, "test": judged(data, data.names("test"), TossSprings(**given)).summary()}}
+
+
+def _limits(place: Path, values: dict[str, float]) -> dict[str, Any]:
+    """Return what moves predictions by how much, friction toss by toss, single bounces, and how errors grow."""
     from dataclasses import asdict
 
     from ...analysis.measured import toss_limits
     from ...analysis.measured.corner_bounces import corner_bounces
+    from ...analysis.measured.cube_tosses import CubeTosses
+    from ...analysis.measured.toss_prediction import TossParameters
 
+    data, parameters = CubeTosses.load(place), TossParameters(**values)
+    names = data.names("test")
     grown = toss_limits.growth(data, names, parameters)
-    return {
+    found = {
         "changes": [asdict(one) for one in toss_limits.shifts(data, names, parameters)],
         "own_friction": toss_limits.own_friction(data, names, parameters).summary(),
         "corner_bounces": corner_bounces(data, data.names("all"), parameters.floor).summary(),
         "growth": [{"t_s": t, "position_percent": 100.0 * x, "rotation_deg": turn} for t, x, turn in grown],
     }
+    return {"limits": found}
 
 
 def impacts(place: Path, pictures: Path | None) -> dict[str, Any]:
@@ -184,12 +198,7 @@ def _lines(document: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     """Return the rows of the table."""
     rows = []
     if "tosses" in document:
-        found, floor = document["tosses"]["test"], document["tosses"]["flight_alone"]
-        for key, unit in (("position_percent", "%"), ("rotation_deg", "deg")):
-            head = f"{found['tosses']} tosses, median {key.split('_')[0]}"
-            rows.append(
-                (head, f"{found[key]:.2f} {unit}", f"{BARS[key]:g} {unit}", f"{floor[key]:.2f} {unit} (flight)")
-            )
+        rows += _toss_lines(document["tosses"])
     if "impacts" in document:
         results = document["impacts"]["results"]
         least = f"{results[0]['median_percent']:.2f} %"
@@ -209,4 +218,15 @@ def _lines(document: dict[str, Any]) -> list[tuple[str, str, str, str]]:
                 f"{loose} recorded loosely",
             )
         )
+    return rows
+
+
+def _toss_lines(found: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Return the rows of the tosses: by rigid contacts, and by springs where they were judged."""
+    rows, floor = [], found["flight_alone"]
+    ways = {"": found["test"]} | ({", springs": found["springs"]["test"]} if "springs" in found else {})
+    for way, test in ways.items():
+        for key, unit in (("position_percent", "%"), ("rotation_deg", "deg")):
+            head = f"{test['tosses']} tosses{way}, median {key.split('_')[0]}"
+            rows.append((head, f"{test[key]:.2f} {unit}", f"{BARS[key]:g} {unit}", f"{floor[key]:.2f} {unit} (flight)"))
     return rows

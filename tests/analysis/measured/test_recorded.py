@@ -15,7 +15,7 @@ from gaussdyn.analysis.measured.cube_tosses import GRAVITY, CubeTosses, angles, 
 from gaussdyn.analysis.measured.planar_impacts import EllipseImpacts, judged_laws
 from gaussdyn.analysis.measured.recorded_file import measured_folder
 from gaussdyn.analysis.measured.toss_limits import flight_errors, own_friction
-from gaussdyn.analysis.measured.toss_prediction import TossParameters, judged, predictor
+from gaussdyn.analysis.measured.toss_prediction import TossParameters, TossSprings, judged, predictor, springs_predictor
 from gaussdyn.errors import InputError, SceneError
 from gaussdyn.linalg.rotations import exponential, product
 
@@ -83,6 +83,15 @@ def test_our_own_tosses_are_predicted_and_their_friction_is_found():
     assert flight >= 4
     assert judged(short, ["a"], truth).position[0] < 0.02
     assert own_friction(short, ["a"], truth).mu[0] == pytest.approx(0.2, abs=0.006)
+
+
+def test_springs_sink_by_the_weight():
+    """A cube at rest on four springs of 1e4 N/m: it comes to lie m g / (4 k) deeper, and stays where it is."""
+    start = np.r_[0.0, 0.0, HALF + 0.01, 1.0, np.zeros(9)]
+    springs = TossSprings(mu=0.15, damping=1.0, floor=0.01, stiffness=1e4)
+    end = springs_predictor(tosses(a=thrown()), springs)(start, np.arange(40) * DT)[-1]
+    assert start[2] - end[2] == pytest.approx(0.3 * GRAVITY / 4e4, rel=1e-2)
+    np.testing.assert_allclose(end[[0, 1, 4, 5, 6]], 0.0, atol=1e-6)
 
 
 def test_a_bounce_of_a_corner_is_measured_back():

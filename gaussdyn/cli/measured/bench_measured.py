@@ -50,8 +50,13 @@ def measured(
         if "joints" in sets:
             document["joints"] = joints(place, pictures)
     emit(document) if json_wanted else show(document)
-    reached = [one["reached"] for name in sets for one in document[name]["bars"]]
-    raise typer.Exit(DONE if all(reached) else UNFINISHED)
+    raise typer.Exit(DONE if all(_reached(document[name]) for name in sets) else UNFINISHED)
+
+
+def _reached(found: dict[str, Any]) -> bool:
+    """Whether all bars of a set are reached; of tosses by rigid contacts or by springs."""
+    ways = [found["bars"], *([found["springs"]["bars"]] if "springs" in found else [])]
+    return any(all(one["reached"] for one in bars) for bars in ways)
 
 
 def _sets(only: list[str] | None) -> tuple[str, ...]:
@@ -98,7 +103,7 @@ def tosses(place: Path, given: dict[str, float], pictures: Path | None) -> dict[
     names = data.names("test")
     errors, flight = judged(data, names, parameters), flight_errors(data, names)
     summary = errors.summary()
-    bars = [_bar(f"tosses, {name}", summary[name], BARS[name]) for name in ("position_percent", "rotation_deg")]
+    bars = _toss_bars("tosses", summary)
     if pictures is not None:
         from ...report.measured_pictures import draw_tosses
 
@@ -114,7 +119,12 @@ def _by_springs(place: Path, given: dict[str, float]) -> dict[str, Any]:
     from ...analysis.measured.toss_prediction import TossSprings, judged
 
     data = CubeTosses.load(place)
-    return {"springs": {"parameters": given, "test": judged(data, data.names("test"), TossSprings(**given)).summary()}}
+    test = judged(data, data.names("test"), TossSprings(**given)).summary()
+    return {"springs": {"parameters": given, "test": test, "bars": _toss_bars("tosses by springs", test)}}
+
+
+def _toss_bars(name: str, summary: dict[str, float]) -> list[dict[str, Any]]:
+    return [_bar(f"{name}, {key}", summary[key], BARS[key]) for key in ("position_percent", "rotation_deg")]
 
 
 def _limits(place: Path, values: dict[str, float]) -> dict[str, Any]:

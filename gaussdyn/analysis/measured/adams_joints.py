@@ -56,7 +56,7 @@ class ColumnDifference:
     @property
     def loose(self) -> bool:
         """Whether the recording itself is off by more than the bar."""
-        return self.independent > ROUNDING * self.bar
+        return self.independent > ROUNDING * self.bar + 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

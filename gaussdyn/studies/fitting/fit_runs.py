@@ -18,13 +18,14 @@ from .result import Fit, Spread, flat_words, spread_of
 
 Range = tuple[float, float]
 FAR = 10.0  # scaled residual that a run counts as which failed
+SEED = 0  # of the points of a search
 STARTS = 3  # of the points of a search, from which least squares goes on
 BORDER = 1e-6  # parts of a range
 
 
 def fit(
     data: Any, build: Any, parameters: Sequence[str] | Mapping[str, Range], *, columns: Sequence[str] | None = None,
-    start: Mapping[str, float] | None = None, search: int = 0, step: float = 1e-3, seed: int = 0, most: int = 50,
+    start: Mapping[str, float] | None = None, search: int = 0, step: float = 1e-3, most: int = 50,
 ) -> Fit:  # fmt: skip
     """Find the parameters of a scene, or of a function that builds a run, from recorded runs.
 
@@ -47,8 +48,6 @@ def fit(
     step : float
         Differences for the Jacobian, in parts of the ranges. Times of impacts are known to a step of the stepper, so
         that much smaller ones see nothing.
-    seed : int
-        Of the search.
     most : int
         Largest number of iterations of least squares.
 
@@ -71,7 +70,7 @@ def fit(
     whole = _Runs(template, experiments, names, low, high - low)
     first = _start(template, names, low, high, start)
     whole.check(first)
-    starts = _searched(whole, first, search, seed) if search else [first]
+    starts = _searched(whole, first, search) if search else [first]
     found_ones = [_refined(whole, x, scalar("step", step, low=0.0, high=0.5, open_low=True), most) for x in starts]
     best = min(found_ones, key=lambda one: float(one.cost))
     return _result(whole, best, known_noise=all(one.known_noise for one in experiments), start=first)
@@ -183,11 +182,11 @@ def _start(
     return np.asarray(np.clip((values - low) / (high - low), 0.0, 1.0))
 
 
-def _searched(whole: _Runs, first: Array, count: int, seed: int) -> list[Array]:
+def _searched(whole: _Runs, first: Array, count: int) -> list[Array]:
     """Return the best points of a search over the whole ranges, and of the start."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
         raise InputError("search", repr(count), "a number of points, an integer >= 0")
-    drawn = qmc.Sobol(len(first), seed=seed).random_base2(int(np.ceil(np.log2(max(count, 1)))))[:count]
+    drawn = qmc.Sobol(len(first), seed=SEED).random_base2(int(np.ceil(np.log2(max(count, 1)))))[:count]
     points = [first, *drawn]
     costs = [float(np.sum(whole(x) ** 2)) for x in points]
     return [points[k] for k in np.argsort(costs, kind="stable")[:STARTS]]

@@ -48,6 +48,7 @@ if _TYPE_CHECKING:
     from .programs.solve import solve as solve
     from .report.plot import plot as plot
     from .scenes.catalogue import build as build
+    from .studies.fitting.fit_runs import fit as fit
     from .studies.run_study import study as study
 
 __all__ = [
@@ -74,6 +75,7 @@ __all__ = [
     "check_system",
     "crosscheck",
     "explore",
+    "fit",
     "forces",
     "gauss_program",
     "outcome",
@@ -115,6 +117,7 @@ _HOME = {
     "programs.solve": ("solve",),
     "report.plot": ("plot",),
     "scenes.catalogue": ("build",),
+    "studies.fitting.fit_runs": ("fit",),
     "studies.run_study": ("study",),
 }
 _former_paths.install()

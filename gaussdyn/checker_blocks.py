@@ -26,7 +26,7 @@ def main(paths: list[str], kinds: Any = None) -> int:
 
 
 def blocks(problem: Any, leaves: Any, at: list[str]) -> str:
-    """u = W f + q with unilateral rows, planar contacts and rows with dry friction; variables u, f."""
+    """u = W f + q with equalities, unilateral rows, planar contacts and rows with dry friction; variables u, f."""
     W, q = exact([problem["W"], problem["q"]])
     modes, u, n = [], 0, len(q)
     for law in problem["blocks"]:
@@ -37,6 +37,11 @@ def blocks(problem: Any, leaves: Any, at: list[str]) -> str:
     demand(u == n, "has not one block per row")
     system = [[*row, end] for row, end in zip(W, q, strict=True)]
     return checker.prove(system, 0, range(n, 2 * n), modes, leaves, at, "motion")
+
+
+def equality(u: int, _f: int, _law: Any) -> Any:
+    """Return the row of the one mode of u = 0, f free."""
+    return {"E": [("=", {u: 1})], "*": [("=", {u: 1})]}
 
 
 def unilateral(u: int, f: int, _law: Any) -> Any:
@@ -101,7 +106,7 @@ def positive(M: Any) -> bool:
     return not M
 
 
-LAWS = {"unilateral": (1, unilateral), "dry": (1, dry), "contact": (2, contact)}
+LAWS = {"equality": (1, equality), "unilateral": (1, unilateral), "dry": (1, dry), "contact": (2, contact)}
 KINDS: dict[str, Any] = {**checker.KINDS, "blocks": blocks, "farkas": farkas, "slater": slater}
 
 if __name__ == "__main__":

@@ -49,23 +49,23 @@ def solve_with(problem: Any, kind: str, name: str | None, tol: float) -> Solutio
     InputError
         An unknown method, or one that is for another kind of problem.
     """
+    from ..programs.files.mixed_document import KINDS
     from ..programs.solution.residuals import TOL
 
     if name is None:
         return judged(_picked(problem, kind, tol), tol)
+    if kind in KINDS:
+        mend = "Leave --method out: equalities are eliminated, and what remains goes to the methods for blocks."
+        raise InputError("--method", f"{name!r} for a mixed problem", "none", mend)
     method = method_class(name, QP if kind == "qp" else BLOCKS, kind)
     own = kind != "qp" and tol != TOL and "tol" in method.__dataclass_fields__
     return judged((method(tol=tol) if own else method()).solve(problem), tol)
 
 
 def _picked(problem: Any, kind: str, tol: float) -> Solution:
-    if kind == "qp":
-        from ..programs.solve import solve
+    from ..programs.solve import solve
 
-        return solve(problem)
-    from ..programs.blocks.solve_blocks import solve_blocks
-
-    return solve_blocks(problem, tol=tol)
+    return solve(problem) if kind == "qp" else solve(problem, tol=tol)
 
 
 def method_class(name: str, group: str, kind: str) -> Any:

@@ -24,7 +24,12 @@ FINAL = ("SOLVED", "INFEASIBLE", "NO_SOLUTION")
 
 @app.command()
 def solve(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="FCLib HDF5, LCP JSON or QP JSON.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="FCLib HDF5, or JSON of an LCP, a mixed problem or a QP.", show_default=False
+        ),
+    ],
     method: Annotated[str | None, typer.Option(help=f"One of {', '.join(METHODS)}; picked if not given.")] = None,
     *,
     tol: Annotated[float, typer.Option(help="Residual E that counts as solved.")] = 1e-12,
@@ -33,7 +38,7 @@ def solve(
     certificate: Annotated[Path | None, typer.Option(help="Write the proof that there is no solution.")] = None,
     json_wanted: Json = False,
 ) -> None:
-    """Solve a contact problem, an LCP or a quadratic program, and recompute its residual.
+    """Solve a contact problem, an LCP, a mixed problem or a quadratic program, and recompute its residual.
 
     Example: gaussdyn solve problem.hdf5 --json
     """
@@ -104,6 +109,7 @@ def document_of(problem_file: ProblemFile, solution: Solution, time_s: float) ->
         "iterations": solution.iterations,
         "time_s": time_s,
         "compile_s": build_statistics()["compile_s"],
+        "solution": None if problem_file.fclib is not None or solution.x is None else solution.x.tolist(),
         "message": solution.explain(),
     }
 

@@ -11,6 +11,7 @@ from ..arrays import Array, scalar
 from ..errors import InputError, keeps_interrupts
 from .method import Method
 from .problems.complementarity import ComplementarityProblem, LinearComplementarity
+from .problems.mixed import MixedComplementarity
 from .problems.quadratic import QuadraticProgram
 from .solution.residuals import TOL
 from .solution.solution import Solution
@@ -21,14 +22,14 @@ def solve(
     problem: Any, *, method: Method | None = None, start: Array | None = None, tol: float = TOL,
     seconds: float | None = None, thorough: bool = True, effort: float = 1.0,
 ) -> Solution:  # fmt: skip
-    """Solve a quadratic program, an LCP or a block complementarity problem.
+    """Solve a quadratic program, an LCP, a block complementarity problem or a mixed one.
 
     What is tried follows from the problem and from counts of work, never from the clock: the answer is the same on a
     slow machine and on a busy one.
 
     Parameters
     ----------
-    problem : QuadraticProgram, LinearComplementarity or ComplementarityProblem
+    problem : QuadraticProgram, LinearComplementarity, ComplementarityProblem or MixedComplementarity
     method : Method, optional
         None picks one, and falls back on others until the verified residual is small.
     start : Array, optional
@@ -73,7 +74,11 @@ def solve(
         return _drivers()[0](problem, start=start, tol=tol, seconds=seconds, thorough=thorough, effort=effort)
     if isinstance(problem, QuadraticProgram):
         return _drivers()[1](problem)
-    allowed = "a QuadraticProgram, LinearComplementarity or ComplementarityProblem"
+    if isinstance(problem, MixedComplementarity):
+        from .mixed.solve_mixed import solve_mixed
+
+        return solve_mixed(problem, tol=tol)
+    allowed = "a QuadraticProgram, LinearComplementarity, ComplementarityProblem or MixedComplementarity"
     raise InputError("problem", type(problem).__name__, allowed, "Build one with assemble() or gauss_program().")
 
 

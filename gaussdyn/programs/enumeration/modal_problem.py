@@ -130,7 +130,7 @@ def block_problem(problem: ComplementarityProblem) -> ModalProblem:
     W = [rationals(row) for row in _dense(problem.W)]
     blocks, documents, columns = [], [], []
     for k, law in enumerate(problem.laws):
-        block, document = _block(law, k)
+        block, document = law_block(law, k)
         blocks.append(block)
         documents.append(document)
         columns += [(k, i) for i in range(block.forces)]
@@ -153,8 +153,14 @@ def _dense(W: Any) -> Any:
     return (W.toarray() if sp.issparse(W) else W).tolist()
 
 
-def _block(law: Law, k: int) -> tuple[Block, dict[str, Any] | None]:
-    """Return the modes of a law, and how a certificate states it (None: not at all)."""
+def law_block(law: Law, k: int) -> tuple[Block, dict[str, Any] | None]:
+    """Return the modes of a law, and how a certificate states it (None: not at all).
+
+    Raises
+    ------
+    InputError
+        Its modes are not linear.
+    """
     mu, mu_s, cap, _ = (rational(x) for x in law.parameters())
     if isinstance(law, (Coulomb, Dry)) and law.dim > (1 if isinstance(law, Dry) else 2):
         raise InputError(f"laws[{k}]", law, "blocks whose modes are linear: at most one tangential row")

@@ -4,7 +4,7 @@ A mode holds equalities, inequalities and strict inequalities on the motions u a
 state (u, f) that obeys the law lies in exactly one mode. The shared conditions hold in all modes of the block.
 
 Letters: LCP 0 (z = 0, w > 0) and 1 (w = 0, z >= 0); planar contact D (detach), S (stick), + and - (begin to slip),
-L (slide on); held on both sides with N < 0: s, p, m, l.
+L (slide on); held on both sides with N < 0: s, p, m, l; equality E (u = 0, f free).
 """
 
 from __future__ import annotations
@@ -75,6 +75,12 @@ def _mode(letter: str, *conditions: Condition) -> Mode:
 
 def _ordered(*conditions: Condition) -> tuple[Condition, ...]:
     return tuple(sorted(conditions, key=lambda c: c.kind))
+
+
+def equality_block() -> Block:
+    """u = 0, f free: one mode."""
+    held = _row(1, EQUAL, 1, 0)
+    return Block(1, 1, (_mode("E", held),), (held,))
 
 
 def unilateral_block(letters: str = "01") -> Block:

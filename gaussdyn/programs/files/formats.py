@@ -1,4 +1,4 @@
-"""One door for problem files: FCLib HDF5, and JSON documents of linear complementarity and quadratic programs."""
+"""One door for problem files: FCLib HDF5, and JSON documents of LCPs, mixed problems and quadratic programs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ from ..._show import brief
 from ...errors import InputError, SceneError
 from ...linalg.rational import rational, sensible
 from ..problems.complementarity import ComplementarityProblem, LinearComplementarity
+from ..problems.mixed import MixedComplementarity
 from ..problems.quadratic import QuadraticProgram
 from ..solution.solution import Solution
 from . import fclib
+from .mixed_document import KINDS as MIXED
+from .mixed_document import is_mixed, mixed_problem
 
 TEXTS = ("name", "kind")
+NEEDED = {"lcp": ("M", "q"), "qp": ("H", "g"), **dict.fromkeys(MIXED, ("M", "q", "blocks"))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -30,9 +34,9 @@ class ProblemFile:
     file, name : str
         Path as given; name of the case (of the file, if it has none).
     kind : str
-        qp, lcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d or grfc3d.
+        qp, lcp, mixed (or mlcp, gmp, relay, soclcp), fc2d, fc3d, gfc2d, gfc3d, rfc3d or grfc3d.
     contacts : int
-        Blocks; size of an LCP; inequality rows of a quadratic program.
+        Blocks; size of an LCP or of a mixed problem; inequality rows of a quadratic program.
     fclib : FclibFile or None
         For friction problems: what `save` needs.
     """
@@ -40,7 +44,7 @@ class ProblemFile:
     file: str
     name: str
     kind: str
-    problem: QuadraticProgram | LinearComplementarity | ComplementarityProblem
+    problem: QuadraticProgram | LinearComplementarity | MixedComplementarity | ComplementarityProblem
     contacts: int
     fclib: fclib.FclibFile | None = None
 
@@ -128,16 +132,15 @@ def choose(path: str | os.PathLike[str], cases: list[dict[str, Any]], name: str 
 
 
 def _from_document(file: str, case: Mapping[str, Any]) -> ProblemFile:
-    kind = case.get("kind") or ("lcp" if "M" in case else "qp" if "H" in case else None)
-    needed = {"lcp": ("M", "q"), "qp": ("H", "g")}
-    if kind not in needed:
-        reason = f"kind {kind!r} cannot be solved; give M and q (an LCP) or H, g, A, b, C, d (a quadratic program)"
-        raise SceneError(file, "kind", reason)
-    for key in needed[kind]:
+    kind = _kind(file, case)
+    for key in NEEDED[kind]:
         if key not in case:
-            raise SceneError(file, key, f"is missing; a problem of kind {kind} needs {' and '.join(needed[kind])}")
+            raise SceneError(file, key, f"is missing; a problem of kind {kind} needs {' and '.join(NEEDED[kind])}")
     name = str(case["name"])
     try:
+        if is_mixed(case):
+            mixed = mixed_problem(case, _numbers)
+            return ProblemFile(file=file, name=name, kind=kind, problem=mixed, contacts=len(mixed.q))
         if kind == "lcp":
             problem = LinearComplementarity(M=_numbers(case["M"], "M"), q=_numbers(case["q"], "q"))
             return ProblemFile(file=file, name=name, kind="lcp", problem=problem, contacts=len(problem.q))
@@ -146,6 +149,19 @@ def _from_document(file: str, case: Mapping[str, Any]) -> ProblemFile:
     except InputError as error:
         raise SceneError(file, error.name, str(error)) from None
     return ProblemFile(file=file, name=name, kind="qp", problem=program, contacts=len(program.d))
+
+
+def _kind(file: str, case: Mapping[str, Any]) -> str:
+    """Return the kind of a case: what it says, or what its entries show."""
+    kind = case.get("kind") or (
+        ("mixed" if is_mixed(case) else "lcp") if "M" in case else "qp" if "H" in case else None
+    )
+    if kind in NEEDED:
+        return str(kind)
+    reason = (
+        f"kind {kind!r} cannot be solved; give M and q (an LCP), M, q and blocks (a mixed problem) or H, g, A, b, C, d"
+    )
+    raise SceneError(file, "kind", f"{reason} (a quadratic program)")
 
 
 def _numbers(value: Any, key: str) -> Any:

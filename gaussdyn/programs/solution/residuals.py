@@ -12,6 +12,7 @@ import numpy as np
 from ...arrays import EPS, Array, IntArray
 from ...linalg.cones import norms
 from ..problems.complementarity import ComplementarityProblem, LinearComplementarity
+from ..problems.mixed import MixedComplementarity
 from ..problems.quadratic import QuadraticProgram
 
 if TYPE_CHECKING:
@@ -72,12 +73,14 @@ UNKNOWN = Residuals(E=float("inf"))  # of an answer that is not finite, or whose
 
 
 def residuals(problem: Any, answer: Solution) -> Residuals:
-    """Recompute the residuals of an answer to a quadratic program, an LCP or a block problem."""
+    """Recompute the residuals of an answer to a quadratic program, an LCP, a mixed or a block problem."""
     if isinstance(problem, QuadraticProgram):
         x = np.zeros(problem.n) if answer.x is None else answer.x
         return kkt_residuals(problem, x, answer.lam, answer.r)
     if isinstance(problem, LinearComplementarity):
         return block_residuals(problem.blocks(), answer.r)
+    if isinstance(problem, MixedComplementarity):
+        return mixed_residuals(problem, answer.r)
     return block_residuals(problem, answer.r)
 
 
@@ -106,6 +109,18 @@ def kkt_residuals(program: QuadraticProgram, x: Array, y: Array, z: Array) -> Re
         floor = min(EPS * max(_norm(program.H) * length, effort) / load, BORDER)
     known = np.isfinite([stationarity, feasibility, complementarity, pulling, floor, load, _norm(sizes)]).all()
     return Residuals(E=max(stationarity, feasibility, complementarity + pulling), floor=floor) if known else UNKNOWN
+
+
+def mixed_residuals(problem: MixedComplementarity, z: Array) -> Residuals:
+    """Return the residual of a point of a mixed problem.
+
+    E is the largest entry of the natural map over the largest entry of q (as it is where q = 0), and the floor what the
+    rounding of the products M_ij z_j makes of it.
+    """
+    size = float(np.abs(problem.q).max(initial=0.0)) or 1.0
+    worst = float(np.abs(problem.natural_map(z)).max(initial=0.0)) / size
+    floor = EPS * float((np.abs(problem.M) @ np.abs(z)).max(initial=0.0)) / size
+    return Residuals(E=worst, floor=floor, rel_q=worst) if np.isfinite([worst, floor]).all() else UNKNOWN
 
 
 def step_sizes(problem: ComplementarityProblem) -> Array:

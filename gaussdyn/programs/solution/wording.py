@@ -1,4 +1,4 @@
-"""Words for an answer, in terms of the problem that it answers: contacts, rows u ⟂ r, an LCP, a quadratic program."""
+"""Words for an answer, in terms of the problem that it answers: contacts, rows u ⟂ r, an LCP, a mixed problem, a QP."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from ..laws.laws import Unilateral
 from ..problems.complementarity import ComplementarityProblem, LinearComplementarity
+from ..problems.mixed import MixedComplementarity
 from ..problems.quadratic import QuadraticProgram
 from .status import Status
 
@@ -76,6 +77,17 @@ CONTACTS = Wording(
     residuals={name: name for name in _SAME}, advice={},
 )  # fmt: skip
 ROWS = _rows("rows", "u", "r", "point")
+MIXED = Wording(
+    blocks="rows", motion="w", reactions="z", primary="z", block="block", u="w", r="z",
+    modes={"open": "open (z = 0)", "stick": "closed (w = 0) or sticking", "slip": "slipping or at the end of a box",
+           "degenerate": "between two modes"},
+    residuals={"E": "E"},
+    advice={
+        Status.INFEASIBLE: "no z meets the linear conditions; the Farkas certificate names the rows that contradict.",
+        Status.NO_SOLUTION: "the linear conditions can be met, but every mode of the blocks is refuted; see the "
+                            "certificate.",
+    },
+)  # fmt: skip
 LCP = _rows("unknowns", "w", "z", "z")
 PROGRAM = Wording(
     blocks="inequalities", motion="x", reactions="multipliers", primary="x",
@@ -93,5 +105,7 @@ def wording(problem: Any) -> Wording:
         return PROGRAM
     if isinstance(problem, LinearComplementarity):
         return LCP
+    if isinstance(problem, MixedComplementarity):
+        return MIXED
     rows = isinstance(problem, ComplementarityProblem) and all(isinstance(law, Unilateral) for law in problem.laws)
     return ROWS if rows and len(problem.laws) else CONTACTS

@@ -25,8 +25,8 @@ from .newton import (
     rounding_floor,
     scale_and_floor,
 )
-from .structure import A1, A2, add_wrench, block_multiply, copy_rows, relative_motion
 from .one_by_one import gauss_seidel
+from .structure import A1, A2, add_wrench, block_multiply, copy_rows, relative_motion
 
 SHARE = 0.3  # of E: the proximal term, and the residual that is asked for with it
 MOST, LEAST = 0.1, 1e-9  # of the local compliance: bounds of the proximal term

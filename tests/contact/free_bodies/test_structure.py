@@ -7,9 +7,9 @@ from evidence import examples
 from gaussdyn.contact.free_bodies.bodies_interior_point import interior_point
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
 from gaussdyn.contact.free_bodies.newton import modes_newton, motion
+from gaussdyn.contact.free_bodies.one_by_one import gauss_seidel
 from gaussdyn.contact.free_bodies.proximal import proximal_point
 from gaussdyn.contact.free_bodies.structure import add_wrench, assemble, relative_motion
-from gaussdyn.contact.free_bodies.one_by_one import gauss_seidel
 from gaussdyn.linalg.block_lu import analyse, block_at, factorise, solve_factorised
 
 

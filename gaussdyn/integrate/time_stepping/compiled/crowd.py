@@ -16,9 +16,9 @@ from ...._jit import kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.bodies_interior_point import interior_point
 from ....contact.free_bodies.newton import FINE, PROBLEM, READY, WORK, Problem, Work, modes_newton, motion
+from ....contact.free_bodies.one_by_one import gauss_seidel
 from ....contact.free_bodies.proximal import SWEEPS, proximal_point
 from ....contact.free_bodies.structure import A1, A2, I1, copy_rows
-from ....contact.free_bodies.one_by_one import gauss_seidel
 from ....linalg.block_lu import ORDERING, Ordering
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ..fixed_point import MAX_PASSES, SETTLED

@@ -9,8 +9,8 @@ import typer
 
 from ...errors import InputError
 from ..app import DONE, UNFINISHED, Json, console, emit, numbers, quiet
-from ..bench import bench
 from ..progress import Bar
+from .group import bench
 
 SETS = ("tosses", "impacts", "joints")
 BARS = {"position_percent": 10.0, "rotation_deg": 7.7, "Newton": 5.9, "Poisson": 7.7}

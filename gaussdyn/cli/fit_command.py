@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ...errors import InputError
-from ..app import Json, app, console, emit, numbers, quiet, readable
+from ..errors import InputError
+from .app import Json, app, console, emit, numbers, quiet, readable
 
 LISTED = "names, separated by commas"
 
@@ -35,9 +35,9 @@ def fit(
     paths = [readable("RUN", path) for path in files]
     began = time.perf_counter()
     with quiet(json_wanted):
-        from ...scenes import catalogue
-        from ...studies.fitting.fit_runs import fit as carry_out
-        from ...studies.template import Template
+        from ..scenes import catalogue
+        from ..studies.fitting.fit_runs import fit as carry_out
+        from ..studies.template import Template
 
         limits = {name: ends or _range(catalogue.parameters(scene), scene, name) for name, ends in wanted.items()}
         names = None if columns is None else [name.strip() for name in columns.split(",")]
@@ -51,7 +51,7 @@ def fit(
 
 
 def _check(scene: str) -> None:
-    from ...scenes import catalogue
+    from ..scenes import catalogue
 
     if scene not in catalogue.names():
         raise InputError("--scene", repr(scene), "a scene that `gaussdyn scenes` lists", catalogue.nearest(scene))

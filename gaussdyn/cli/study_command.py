@@ -65,7 +65,7 @@ def study(
         how = Resume(again=tuple(again or ())) if going_on else False
         made = carry_out(template, Grid(axes), measure, where=where, out=out, resume=how, progress=progress)
         if report is not None:
-            from ..report.study_page import write_study_page
+            from ..report.studies.study_page import write_study_page
 
             write_study_page(report, made, title=scene, command=again_command(context, resume=False, again=None))
     document = document_of(made, scene) | {

@@ -16,7 +16,7 @@ if _TYPE_CHECKING:
     from .branches_pictures import draw_reactions as draw_reactions
     from .census_pictures import draw_census as draw_census
     from .phase import draw_phase as draw_phase
-    from .study_page import write_study_page as write_study_page
+    from .studies.study_page import write_study_page as write_study_page
 
 __all__ = ["animate", "draw_atlas", "draw_branches", "draw_census", "draw_phase", "draw_reactions", "write_study_page"]
 
@@ -28,6 +28,6 @@ __getattr__, __dir__ = _on_demand(
         "branches_pictures": ("draw_branches", "draw_reactions"),
         "census_pictures": ("draw_census",),
         "phase": ("draw_phase",),
-        "study_page": ("write_study_page",),
+        "studies.study_page": ("write_study_page",),
     },
 )

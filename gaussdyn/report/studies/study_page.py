@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..studies.study_results import Study
-from .charts import library
-from .page import filled, setting
-from .place import place
+from ...studies.study_results import Study
+from ..charts import library
+from ..page import filled, setting
+from ..place import place
 from .study_charts import study_charts
 
 MOST_REASONS = 12

@@ -11,8 +11,8 @@ pytest.importorskip("plotly")
 pytest.importorskip("jinja2")
 
 from gaussdyn import study
-from gaussdyn.report.study_charts import bands, heat, histogram, parallel, study_charts, thinned_runs
-from gaussdyn.report.study_page import write_study_page
+from gaussdyn.report.studies.study_charts import bands, heat, histogram, parallel, study_charts, thinned_runs
+from gaussdyn.report.studies.study_page import write_study_page
 from gaussdyn.studies import Cases
 from gaussdyn.studies.study_tables import axes_of_grid
 from tests.studies.users_module import pair, two_numbers

@@ -126,12 +126,15 @@ class Rebuilt:
         Residual E of the laws, where they do not hold for the impulses of the step but for the forces at its end.
     places : tuple of tuples of Row
         The rows that the passes of the position projection obeyed, those at its end last; empty where there is none.
+    shift : float
+        The largest change of a coordinate by the projection.
     """
 
     dynamics: LocalDynamics
     q: Array
     laws: float | None = None
     places: tuple[tuple[Row, ...], ...] = ()
+    shift: float = 0.0
 
 
 class Stepper(Protocol):

@@ -26,7 +26,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from .audit_check import AuditCheck
 from .from_file import EXACT, RESIDUAL, before_errors
-from .projection_slack import unexplained
+from .projection_slack import PUSHED, unexplained
 
 FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate": 1e-10}
 IDLE = ("inactive", "degenerate")  # modes of rows that may act without a push: the projection may have passed by them
@@ -107,6 +107,7 @@ class _SavedStep:
     impulses: dict[str, Array]
     forces: float | None
     places: tuple[tuple[Row, ...], ...]
+    shift: float
 
     @classmethod
     def of(cls, run: Trajectory, system: System, stepper: Stepper, k: int) -> _SavedStep:
@@ -135,6 +136,7 @@ class _SavedStep:
         return cls(
             system=system, start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses,
             forces=rebuilt.laws, places=rebuilt.places or (rebuilt.dynamics.rows,),
+            shift=rebuilt.shift,
         )  # fmt: skip
 
     def figures(self) -> tuple[float, float, float, float]:
@@ -143,6 +145,7 @@ class _SavedStep:
 
     def _kinematics(self) -> float:
         off = unexplained(self.system, self.q, self.state.q, self.places, self.dynamics.factor)
+        off = np.maximum(off - PUSHED * self.shift, 0.0)
         return _relative(off, np.abs(self.start.q) + np.abs(self.q))
 
     def _momentum(self) -> float:

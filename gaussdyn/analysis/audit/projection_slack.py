@@ -16,6 +16,7 @@ from ...mechanics.system import System
 DEPENDENT = 1e-5  # directions that are nearer to one another than this, relative, count as one
 WEAK = 1e-2  # singular values up to this, relative: what they leave open is not closed again by the passes that follow
 SAME = 4.0 * EPS  # of the coordinates, relative
+PUSHED = EPS / SOFT  # of the shift: what pushes of soft gaps, which are solved for with factors of that spread, leave
 SMALL = 1e-4  # shift by which the coordinates are differentiated: cubes of it are rounding
 
 

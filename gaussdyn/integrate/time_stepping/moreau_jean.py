@@ -136,7 +136,8 @@ class MoreauJean:
             known = known.problem.independent().guess(state.v, pushing, state.q)
         found = known.problem.guess(state.v, known.stopped(state.v, claimed) | pushing)
         obeyed = tuple(row for row in found.end.rows if row.id in found.problem.bounce)
-        return Rebuilt(dynamics=known.dynamics, q=found.end.q, places=(*found.end.passed, obeyed))
+        shift = float(np.abs(found.end.q - found.moved.q).max(initial=0.0))
+        return Rebuilt(dynamics=known.dynamics, q=found.end.q, places=(*found.end.passed, obeyed), shift=shift)
 
     def advance_many(
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None

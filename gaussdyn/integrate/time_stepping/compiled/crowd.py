@@ -12,6 +12,8 @@ Coulomb friction; Anitescu, Potra (1997).
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...._jit import kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.bodies_interior_point import interior_point
@@ -42,10 +44,31 @@ from .step import (
 
 AHEAD = 2  # mark of contacts that act and were open at the start
 FIRST_TRY = 10  # factorisations from the last impulses
-ROUGHLY = 1e-4  # residual from which Newton's method ends what the interior point method began
+ROUGHLY = 1e-4  # residual from which proximal points end what the interior point method began
+HALFWAY = 1e-2  # another one: where both fail they end far apart
 CENTRAL = 40  # iterations of that
 AFTER, LAST_TRY = 60, 150  # factorisations of proximal points after that, and without
+DRAWS = 12  # further starts, where a step would fail otherwise
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding, as in `MoreauJean`
+
+
+@kernel(f"boolean(int64, {INDEX}, {PROBLEM}, {I1})", borrows=True)
+def may_crowd(n: int, index: Index, problem: Problem, touched: IntArray) -> bool:
+    """Return whether contacts are open, and bodies in loops: more pairs of them are near than bodies.
+
+    A stack has none, and its passes settle. touched (bodies + 1,) is work space.
+    """
+    pair, some, bodies = problem[0][0], False, 0
+    for f in range(n):
+        some = some or index[0][ACTS, f] == 0
+    for i in range(len(touched)):
+        touched[i] = 0
+    for k in range(len(pair)):
+        for side in range(2):
+            if pair[k, side] >= 0:
+                bodies += touched[pair[k, side]] == 0
+                touched[pair[k, side]] = 1
+    return some and len(pair) > bodies
 
 
 @kernel(f"int64(int64, {FEATURES}, {POSES}, {INDEX}, {A1})", borrows=True)
@@ -93,6 +116,13 @@ def put_gaps(poses: Poses, index: Index, problem: Problem, span: Array) -> None:
             w[c, k] = span[8] * bounce[f, k]
         if numbers[ACTS, f] == AHEAD and bounce[f, 0] == 0.0:
             w[c, 0] += max(middle[f, 0], 0.0) / (span[3] * span[1])
+
+
+@kernel(f"void(int64, {A2})", borrows=True)
+def clear_impulses(n: int, p: Array) -> None:
+    """Begin from nothing, where the last impulses led nowhere."""
+    for c in range(n):
+        p[c, 0] = p[c, 1] = p[c, 2] = 0.0
 
 
 @kernel(f"int64({INDEX}, {PROBLEM}, {A2}, {I1}, int64)", borrows=True)
@@ -167,15 +197,24 @@ def newton_first(
     return E, floor, factors
 
 
-@kernel(f"Tuple((float64, float64, int64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
+@kernel(f"void(int64, {A2}, int64)", borrows=True)
+def shake(n: int, p: Array, draw: int) -> None:
+    """Change every impulse by up to a half, by numbers that look like chance and are the same in every run."""
+    for c in range(n):
+        for k in range(3):
+            x = np.sin(12.9898 * (3 * c + k + 1) + 78.233 * (draw + 1)) * 43758.5453
+            p[c, k] *= 0.5 + x - np.floor(x)
+
+
+@kernel(f"Tuple((float64, float64, int64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64, int64)")
 def solve_crowd(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float, most: int
 ) -> tuple[float, float, int, int]:
     """Solve the contact problem from p, by what costs more and more.
 
     From p by Newton's method; after sweeps, over the first changes of modes; from the middle of the cones, where
-    dependent contacts share their load and few stand at a border; by proximal points and sweeps in turn. Returns E, its
-    floor, factorisations, and whether Newton's method from p was not enough.
+    dependent contacts share their load and few stand at a border; by proximal points and sweeps in turn, with `most`
+    factorisations. Returns E, its floor, factorisations, and whether Newton's method from p was not enough.
     """
     p, u, _best, start, v = iterate
     n = problem[0][1][-1]
@@ -196,8 +235,20 @@ def solve_crowd(
         copy_rows(n, start, p)
         motion(problem, p, work[6], v, u)
         gauss_seidel(problem, p, v, 3 * SWEEPS)
-        E, last, floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
+        E, last, floor = proximal_point(problem, ordering, work, p, v, u, tol, most)
         factors += last
+    if not max(tol, floor) >= E and most > LAST_TRY:
+        _E, more = interior_point(problem, ordering, work, p, v, u, HALFWAY, CENTRAL)
+        E, last, floor = proximal_point(problem, ordering, work, p, v, u, tol, most)
+        factors += more + last
+        for draw in range(DRAWS):
+            if max(tol, floor) >= E:
+                break
+            shake(n, p, draw)
+            motion(problem, p, work[6], v, u)
+            gauss_seidel(problem, p, v, SWEEPS)
+            E, last, floor = proximal_point(problem, ordering, work, p, v, u, tol, most)
+            factors += last
     if ready < E < POLISHED:
         E, floor, used = newton_first(problem, ordering, work, iterate, tol, ready)
         factors += used
@@ -238,7 +289,7 @@ def settle_crowd(
             return E, floor, factors, passes, slow, bool(max(tol, floor) >= E)
         last, earlier = change, last
         renew(bodies, state, poses, problem, span)
-        E, floor, used, more = solve_crowd(problem, ordering, work, iterate, tol, tol)
+        E, floor, used, more = solve_crowd(problem, ordering, work, iterate, tol, tol, LAST_TRY)
         factors, slow = factors + used, slow + more
     return E, floor, factors, MAX_PASSES, slow, False
 
@@ -264,12 +315,15 @@ def crowded_step(
         return 0.0, tol, 0.0, 0.0, 0.0, float(OVERLAP), -1.0
     place_acting(n, features, poses, index, problem, state[2], p)
     put_gaps(poses, index, problem, span)
-    E, floor, factors, slow = solve_crowd(problem, ordering, work, iterate, tol, ready)
+    if force:
+        clear_impulses(problem[0][1][-1], p)
+    most = LAST_TRY * (1 + 3 * force)
+    E, floor, factors, slow = solve_crowd(problem, ordering, work, iterate, tol, ready, most)
     which, passes = crowded(index, problem, p, poses[4], force), 1
     if max(tol, floor) >= E and which >= 0:
         if rebound(features, state, poses, index, problem, p, span) > 0:
             put_gaps(poses, index, problem, span)
-            E, floor, used, more = solve_crowd(problem, ordering, work, iterate, tol, ready)
+            E, floor, used, more = solve_crowd(problem, ordering, work, iterate, tol, ready, most)
             factors, slow, passes = factors + used, slow + more, passes + 1
         E, floor, used, again, more, solved = settle_crowd(
             bodies, state, poses, problem, ordering, work, iterate, span, tol, E, floor

@@ -13,7 +13,7 @@ from .active_contacts import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
 from .body_kinematics import BODIES, FEATURES, Bodies, Features, group_pairs
 from .contact_modes import OPEN, note_modes
 from .contact_search import LOADS, SEARCH, Loads, Search, overlaps, search
-from .crowd import crowded_step, forget_ahead
+from .crowd import crowded_step, forget_ahead, may_crowd
 from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
 from .position_projection import ITERATE, STATE, Iterate, StateArrays
 from .step import DONE, EVENT, GAINS, GRAPH, HARD, ROOM, UNLISTED, begin_step, end_step, looped, solve_step
@@ -152,28 +152,33 @@ def solve_and_judge(
     """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
     n, count[8], keeps, which, code = count[2], 0, 0.0, -1.0, float(HARD)
     fresh = span[6] > 0.0 and span[7] == 0.0 and count[4] == 0
-    if fresh:
+    if fresh and may_crowd(n, index, problem, poses[4]):
         E, goal, factors, passes, slow, code, which = crowded_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
             tol, 0,
         )  # fmt: skip
         count[7] *= factors == 0.0
         log[2] += 0.0 if code == DONE else factors
-    if code != DONE:
+    hard = fresh and code == HARD and which >= 0.0
+    if code != DONE and not hard:
         E, goal, factors, passes, slow, code, keeps = solve_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
             tol, count[4], count[7] > 0 and count[4] == 0,
         )  # fmt: skip
         which = -1.0
-    if fresh and code != DONE and looped(problem, iterate[0], poses[4]):
-        log[2], log[3] = log[2] + factors, log[3] + passes
+    if hard or (fresh and code != DONE and looped(problem, iterate[0], poses[4])):
+        log[2], log[3], failed = log[2] + factors, log[3] + passes, code
         begin_again(n, bodies, features, state, poses, index, aside, problem, iterate, span, 0)
-        failed = code
         E, goal, factors, passes, slow, code, which = crowded_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
             tol, 1,
         )  # fmt: skip
         code = DONE if code == DONE else failed
+    if hard and code != DONE:
+        E, goal, factors, passes, slow, code, keeps = solve_step(
+            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
+            tol, 0, False,
+        )  # fmt: skip
     count[8] = int(which) + 1 if code == DONE else 0
     log[0], log[1] = E, goal
     log[2] += factors

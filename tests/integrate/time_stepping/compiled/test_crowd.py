@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -66,13 +68,18 @@ def test_a_pile_at_rest_weighs_what_it_weighs():
 
 @pytest.mark.parametrize("eps", [0.0, 0.3, 0.8])
 def test_a_ball_that_falls_on_one_that_stands(eps):
-    """Newton's law for the pair alone: the lower ball is held by the floor, so the upper one leaves with eps v."""
+    """Newton's law for the pair alone: the lower ball is held by the floor, so the upper one leaves with eps v.
+
+    Three balls that touch one another elsewhere are the loop without which passes are made.
+    """
     bodies = [ball("low", mass=1.0, radius=R), ball("high", mass=0.5, radius=R)]
+    bodies += [ball(f"t{k}", mass=1.0, radius=R) for k in range(3)]
     system = SpatialSystem(
         bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.5),
         pairs={("low", "high"): ContactLaw(mu=0.5, eps_n=eps)},
     )  # fmt: skip
-    state = system.state({"low": (0.0, 0.0, R), "high": (0.0, 0.0, 3.0 * R + 0.0513)})
+    three = {"t0": (1.0, 0.0, R), "t1": (1.0 + 2.0 * R, 0.0, R), "t2": (1.0 + R, math.sqrt(3.0) * R, R)}
+    state = system.state({"low": (0.0, 0.0, R), "high": (0.0, 0.0, 3.0 * R + 0.0513), **three})
     stepper, kernels, crowds = MoreauJean(dt=DT), CompiledBodies.of(system), 0
     while state.t < 0.15:
         before, step = state.v[8], kernels.advance(stepper, state, DT, state.t + DT)

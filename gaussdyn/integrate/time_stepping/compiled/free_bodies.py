@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....arrays import Array, IntArray, vector
+from ....mechanics.collision.shapes import Sphere
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
@@ -38,8 +39,9 @@ class CompiledBodies:
     def __init__(self, system: SpatialSystem) -> None:
         self.system, self.space = system, Workspace(system)
         self._labels: dict[tuple[int, ...], str] = {}
-        self._settings = np.zeros(11)
+        self._settings = np.zeros(12)
         self._settings[4], self._settings[6], self._settings[10] = math.hypot(*system.gravity), 1.0, 1.0
+        self._settings[11] = float(all(type(shape) is Sphere for body in system.bodies for shape in body.shapes))
         self._last: State | None = None
 
     @staticmethod
@@ -70,7 +72,7 @@ class CompiledBodies:
         k = int(self.space.count[0])
         if not whole and run.beaten:
             self._last = None  # the step that failed has touched what the last state remembers, and the settings
-            self._settings[9:] = 0.0, 1.0
+            self._settings[9:11] = 0.0, 1.0
             if k:
                 return self.advance_many(stepper, state, k, control, t_max=t_max, whole=False)
         spans, log, q, v = spans[:k], run.log[:k], run.q[: k + 1], run.v[: k + 1]
@@ -261,7 +263,7 @@ class CompiledBodies:
             space.q[:], space.v[:] = step.state.q.reshape(-1, 7), step.state.v.reshape(-1, 6)
             self._give(step.state.memory)
         self._last, self._settings[7], space.count[5] = None, 0.0, 1
-        self._settings[9:] = 0.0, 1.0
+        self._settings[9:11] = 0.0, 1.0
         return step
 
     def _more_room(self, features: int) -> None:

@@ -18,7 +18,6 @@ from .records import AT, BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, L
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
-EVEN = 0.05  # rows turn by 2 off / before within a shift: by the same factor the next one is off its least by less
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
@@ -319,8 +318,7 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
             if not rows_at(model, span.t_end, q, data.v1, data.end):
                 return FAULT
             continue
-        if taken == 0 or off * off > EVEN * CLOSE * before:
-            keep_if_near(data, push)
+        keep_if_near(data, push)
         oldest, earlier, before = earlier, before, off
         if loosely or not shift_again(layout, data, push, holds, d):
             m = collect(layout, data, push)

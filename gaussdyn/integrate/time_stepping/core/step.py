@@ -19,26 +19,20 @@ from .contact_problem import Problem
 from .dependent_joints import LOOKED
 from .passes import Work, settle
 from .projection import Push
-from .records import AT, CHANGED, DEPENDENT, DONE, FAULT, KEPT, MOVED, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
+from .records import AT, CHANGED, DEPENDENT, DONE, FAULT, KEPT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
 from .step_begin import begin, begin_anew, examine
 from .step_end import finish
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span)")
 def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
-    """Solve the step with what acts, with those that close within it, and without those of them that do not push.
-
-    Where passes do not settle the laws are taken at the middle, and passes begin anew.
-    """
+    """Solve the step with what acts, with those that close within it, and without those of them that do not push."""
     rest, left, first = (1.0 - span.theta) * span.dt, False, True
     while True:
         code = settle(model, data, work, push, problem, span, first)
         first = False
         if code == DEPENDENT and data.bound.known[LOOKED] == 0:
             code, first = examine(model, data, work, push, span), True
-        elif code == UNSETTLED and data.log[AT] == 0.0 and data.log[MOVED] > 0.0:
-            data.log[AT], first = data.log[MOVED], True
-            code = DONE if begin_anew(model, data, work, span) else FAULT
         if code not in (DONE, OVERLAP):
             return code
         if first:

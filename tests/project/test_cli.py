@@ -289,6 +289,25 @@ def test_an_audit_rejects_a_changed_file(cli: Cli, tmp_path: Path) -> None:
     assert "fails" in cli("audit", out).out
 
 
+def test_states_on_record_are_audited_like_runs(cli: Cli, tmp_path: Path) -> None:
+    """A block at rest on an incline, written by hand: its weight is carried by two corners."""
+    scene = catalogue.build("incline", mu=0.8, slope=0.3)
+    q, v, dt = scene.state.q, scene.state.v, 0.01
+    rows = scene.system.rows(0.0, q, v)
+    J = np.vstack([row.J for row in rows])
+    load = np.linalg.lstsq(J.T, -dt * scene.system.force(0.0, q, v, None), rcond=None)[0].reshape(2, 2)
+    for factor, code in ((1.0, 0), (1.01, 1)):
+        path = tmp_path / f"other{code}.h5"
+        with h5py.File(path, "w") as file:
+            file.attrs.update(schema="gaussdyn/states/1", scene="incline", params='{"mu": 0.8, "slope": 0.3}')
+            file["t"], file["q"], file["v"] = [0.0, dt], [q, q], [v, v]
+            file["contacts/state"], file["contacts/id"] = [1, 1], [row.id for row in rows]
+            file["contacts/impulse"] = factor * load
+        answer = cli("audit", path, "--json")
+        assert answer.code == code
+        assert answer.document["residuals"]["r_eom"] == pytest.approx((factor - 1.0) * dt * 9.81, rel=0.2, abs=1e-15)
+
+
 def test_doctor(cli: Cli) -> None:
     found = cli("doctor", "--json").document
     assert found["version"] == __version__

@@ -29,6 +29,7 @@ from .contact_history import table_of
 from .mode_events import CROWDED, UNSETTLED, contact_states, events
 from .setup import Outputs, RunSetup
 from .statistics import RunningStatistics
+from .step_evidence import StepEvidence
 from .trajectory import Trajectory
 from .uniqueness_checks import CHOSEN, NOT_EXAMINED, Finding
 from .values import Column, Event, StepTable, Stop
@@ -43,7 +44,7 @@ NUMBERS = ("t", "dt", "E", "friction_margin", "restitution")
 class Saved:
     """One saved state: its step's number, the states around the step, its columns, its contacts, its impacts.
 
-    start: the modes that the state before remembers.
+    start: the modes that the state before remembers. evidence: of a time step.
     """
 
     number: int
@@ -53,6 +54,7 @@ class Saved:
     contacts: list[tuple[Row, Array, str]]
     impacts: tuple[ImpactRecord, ...] = ()
     start: Mapping[str, Array] = field(default_factory=dict)
+    evidence: StepEvidence | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -228,6 +230,7 @@ class Recorder:
             events=tuple(self.piece.events),
             impacts=tuple(strike for one in saved for strike in one.impacts),
             starts={one.number: one.start for one in saved if one.start},
+            evidence={one.number: one.evidence for one in saved if one.evidence is not None},
             certificates=tuple(self.proofs.found),
             statistics=self.totals.statistics(),
             rows=self.totals.rows,
@@ -301,6 +304,7 @@ class Recorder:
         return Saved(
             number=self.count, before=step.start, state=step.state, values=values, contacts=contacts, impacts=struck,
             start={} if step.changes is None else modes_kept(step.start.memory),
+            evidence=StepEvidence.of(step) if step.changes is None else None,
         )  # fmt: skip
 
     def _values(

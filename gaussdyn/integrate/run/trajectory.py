@@ -17,6 +17,7 @@ from ...arrays import Array, IntArray, scalar
 from ...errors import BackendMissing, InputError
 from ...mechanics.state import State
 from .contact_history import Contact, ContactTable, PairForce, empty_table
+from .step_evidence import StepEvidence
 from .values import Column, Event, StepTable, Stop
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Trajectory:
         Impulses of all impacts of the saved steps, where the stepper locates them.
     starts : mapping of int to mapping
         By number of the step: the modes of the state before it, where several sets may obey the laws.
+    evidence : mapping of int to StepEvidence
+        By number of the step: which rows acted in a saved time step, and what the position projection did.
     statistics : dict
         steps, unsolved_steps, max_residual, max_penetration_m, max_cone, energy_drift_rel (formats of `run`).
     settings : dict
@@ -110,6 +113,7 @@ class Trajectory:
     certificates: tuple[Proof, ...] = ()
     impacts: tuple[ImpactRecord, ...] = ()
     starts: Mapping[int, Mapping[str, Array]] = field(default_factory=dict)
+    evidence: Mapping[int, StepEvidence] = field(default_factory=dict)
     statistics: Mapping[str, float | int | None] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

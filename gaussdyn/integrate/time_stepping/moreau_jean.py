@@ -22,10 +22,9 @@ from ...mechanics.system import System
 from ...programs.solution.residuals import TOL
 from ...programs.solution.solution import Solution
 from ..contact_modes import row_modes
-from ..stepper import Control, Rebuilt, Step, Work, check_span, held_control
+from ..stepper import Control, Step, Work, check_span, held_control
 from .fixed_point import solved
 from .impact_dissipation import lifted
-from .late_contacts import late, told
 from .rest_correction import GONE
 from .step_problem import Guess, ThetaProblem
 
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from .compiled.free_bodies import CompiledBodies
     from .compiled.lazy_step import ManySteps
     from .core.advance import CompiledSystem
-
-NOTHING = 1e-9  # of the largest impulse: one that may be rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,31 +111,6 @@ class MoreauJean:
         guess, solution = solved(problem)
         return _step(guess, solution, held)
 
-    def rebuild(
-        self, system: System, start: State, state: State, dt: float, control: Array | None, *, unsettled: str = "",
-        crowded: str = "", restitution: float = 1.0,
-    ) -> Rebuilt:  # fmt: skip
-        """Return the step from `start` to `state`, from the two states alone.
-
-        A step with the laws at its midpoint needs to be told so, by the row because of which, and so does a crowded
-        one; and what was kept of the restitution.
-        """
-        problem = self.problem(system, start, dt, state.t, control).at_middle(unsettled).keeping(restitution)
-        problem = told(problem, start.memory.keys(), state)
-        claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
-        least = NOTHING * max((float(np.abs(p).max()) for p in claimed.values()), default=0.0)
-        pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
-        problem = problem.crowded(crowded, pushing)
-        known = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing, state.q)
-        while ids := late(known):
-            known = known.problem.joined(ids).guess(state.v, pushing, state.q)
-        if known.contrary:
-            known = known.problem.independent().guess(state.v, pushing, state.q)
-        found = known.problem.guess(state.v, known.stopped(state.v, claimed) | pushing)
-        obeyed = tuple(row for row in found.end.rows if row.id in found.problem.bounce)
-        shift = float(np.abs(found.end.q - found.moved.q).max(initial=0.0))
-        return Rebuilt(dynamics=known.dynamics, q=found.end.q, places=(*found.end.passed, obeyed), shift=shift)
-
     def advance_many(
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
     ) -> ManySteps | None:  # fmt: skip
@@ -196,6 +168,8 @@ def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
         modes=row_modes(dynamics, solution),
         unsettled=problem.unsettled,
         restitution=problem.kept,
+        place=problem.middle.q,
+        shifts=guess.end.shifts,
         rows=rows,
         work=work_of(guess, solution.x, lifted(guess, solution.x)),
         control=control,

@@ -11,6 +11,7 @@ from ....arrays import IntArray
 from ....mechanics.collision.features import Found
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
+from ..position_projection import PASSES
 
 
 class Workspace:
@@ -76,7 +77,8 @@ class Workspace:
             np.zeros((3, 7)),
         )  # fmt: skip
         self.indices: Any = [
-            (np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room)) for _ in range(2)
+            (np.zeros((9, room), dtype=np.int64), np.zeros((room, width)), np.zeros(room))
+            for width in (3, PASSES + 1)
         ]  # fmt: skip
         self.memory: Any = (
             np.zeros((room, 4), dtype=np.int64), np.zeros((room, 2), dtype=np.int64), self.table, np.zeros((room, 3)),

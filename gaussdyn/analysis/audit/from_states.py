@@ -45,7 +45,7 @@ def states_series(states: RecordedStates, system: System) -> tuple[list[AuditChe
         record = _record(states, system, k)
         step = RecordedStep.of(record, states.scheme)
         table[k - 1], nine[k - 1] = _figures(step), ncp_residuals(step)
-        books[k] = figures.work(step) + _power(step)
+        books[k] = figures.work(step)[0] + _power(step)
     t = states.t[1:]
     series = [AuditCheck(name=name, t=t, values=table[:, k], tol=tol) for k, (name, tol) in enumerate(FIGURES.items())]
     return [*_of_places(states, system), *series, _energy(states, system, books)], dict(zip(NCP, nine.T, strict=True))

@@ -64,13 +64,19 @@ def _recorded(
 def _figures(run: Trajectory, k: int, step: RecordedStep) -> Sequence[float]:
     """Return the figures of a step in the order of `RECORDED`."""
     said = {contact.id: contact.mode for contact in run.contacts(k)}
-    follows = run.saved[k] == run.saved[k - 1] + 1
-    gain = run["work_reactions"][k] - run["work_reactions"][k - 1]
-    off = abs(gain - figures.work(step)) / _scale(run) if follows else 0.0
     return (
         figures.kinematics(step), figures.momentum(step), figures.laws(step), figures.joint_rate(step),
-        figures.modes(step, said), off,
+        figures.modes(step, said), _work(run, k, step),
     )  # fmt: skip
+
+
+def _work(run: Trajectory, k: int, step: RecordedStep) -> float:
+    """Return how far the work of the reactions in a step is from what the column gains, where that is known."""
+    if run.saved[k] != run.saved[k - 1] + 1:
+        return 0.0
+    total, (done, size) = run["work_reactions"][k - 1 : k + 1], figures.work(step)
+    size += float(np.abs(total).max()) + float(np.abs(run["kinetic"]).max() + np.abs(run["potential"]).max())
+    return float(abs(total[1] - total[0] - done)) / (size or 1.0)
 
 
 def _repeated(run: Trajectory, system: System, stepper: Repeats, located: bool) -> list[AuditCheck]:

@@ -131,10 +131,11 @@ def _words(codes: set[int], push: float, floor: float, row: Row) -> set[str]:
     return words | ({"active"} if push > 0.0 else set()) | ({"inactive"} if push <= floor else set())
 
 
-def work(step: RecordedStep) -> float:
-    """Return the work of all reactions over the step, J."""
+def work(step: RecordedStep) -> tuple[float, float]:
+    """Return the work of all reactions over the step, and the size of its terms, J."""
     d, v_plus = step.dynamics, step.record.state.v
-    return float(0.5 * (d.v + v_plus) @ (d.M @ v_plus - d.h))
+    momentum, mean = d.M @ v_plus, 0.5 * (d.v + v_plus)
+    return float(mean @ (momentum - d.h)), float(np.abs(mean) @ (np.abs(momentum) + np.abs(d.h)))
 
 
 def relative(error: Array, size: Array) -> float:

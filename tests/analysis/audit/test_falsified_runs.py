@@ -189,7 +189,7 @@ def honest(seed):
     dim = 2 + seed % 2
     make = (lambda d, s: falling(d, s, mu=mu, eps_n=eps), mixed, linked)[seed % 3]
     system, state = make(dim, seed)
-    return system, simulate(system, state, 0.3, stepper=MoreauJean(dt=4e-3), save=1 + seed % 5)
+    return system, simulate(system, state, 0.3, stepper=MoreauJean(dt=4e-3), save=1 + seed % 5, project=True)
 
 
 @pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 200), marks=pytest.mark.slow)], ids=["first", "all"])

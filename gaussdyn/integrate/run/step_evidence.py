@@ -27,7 +27,7 @@ class StepEvidence:
     place : Array or None, shape (nq,)
         See `Step.place`.
     shifts : tuple of Shift
-        The passes of the position projection; rows that do not push are left out.
+        The passes of the position projection; rows that do not push are left out, and passes in which none does.
     """
 
     acts: tuple[str, ...]
@@ -42,7 +42,7 @@ class StepEvidence:
         shifts = tuple(
             Shift({key: s for key, s in one.pushes.items() if s != 0.0}, one.place) for one in step.shifts
         )  # fmt: skip
-        return cls(acts=tuple(step.reactions), place=step.place, shifts=shifts)
+        return cls(acts=tuple(step.reactions), place=step.place, shifts=tuple(one for one in shifts if one.pushes))
 
 
 def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:
@@ -74,10 +74,12 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
     KeyError, ValueError, IndexError
         Arrays that do not fit together.
     """
-    ids = [str(key) for key in arrays["ids"]]
+    ids, passes = [str(key) for key in arrays["ids"]], _whole(arrays, "passes")
+    if sum(passes) > len(arrays["shift"]):
+        raise ValueError(f"{sum(passes)} passes with {len(arrays['shift'])} pushes")
     acts: dict[int, list[str]] = {int(step): [] for step in arrays["step"]}
     shifts: dict[int, list[dict[str, float]]] = {
-        int(step): [{} for _ in range(int(n))] for step, n in zip(arrays["step"], arrays["passes"], strict=True)
+        int(step): [{} for _ in range(n)] for step, n in zip(arrays["step"], passes, strict=True)
     }
     for step, k in zip(*(_whole(arrays, name) for name in ACTING), strict=True):
         acts[step].append(ids[k])

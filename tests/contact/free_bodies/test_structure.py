@@ -147,7 +147,7 @@ def check_solvers_meet_the_law(seed, start):
     best, v = np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
     p, u = np.zeros((heap.c, 3)), np.zeros((heap.c, 3))
     if start == "interior":
-        interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30)
+        interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30, 0.0, 1.0)
     E, _, floor = proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     if max(1e-12, floor) < E:
         E, _, floor, *_ = modes_newton(
@@ -176,7 +176,7 @@ def test_factors_at_hand_serve_for_other_rates(seed):
 def test_a_perturbed_impulse_is_noticed():
     heap = Heap(0, n=3, per_pair=2)
     p, u, _best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-    interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30)
+    interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30, 0.0, 1.0)
     proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     p[0, 0] += 1e-6
     assert heap.natural_map(p) > 1e-8

@@ -50,7 +50,8 @@ SWEEPS = 50  # before what begins near the last impulses
 ROUGHLY = 1e-5  # residual from which proximal points end what the interior point method began
 WARM = (0.1, 0.0, 1.0)  # begins of that: near the last impulses, far inside the cones, between them ...
 ROUND = (1.0, 3.0, 1.0)  # ... and the paths
-CENTRAL, AFTER = 100, 40  # iterations of that, and factorisations of proximal points after it
+CENTRAL, AFTER = 100, 15  # iterations of that, and factorisations of proximal points after it
+NEARER, FINELY, ONCE_MORE = 1e-2, 1e-8, 40  # where the path is taken up again after that, how far, iterations
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 300  # factorisations of each
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding, as in `MoreauJean`
@@ -200,15 +201,30 @@ def newton_first(
     return E, floor, factors
 
 
-@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, int64)")
-def along_path(problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, trial: int) -> int:
-    """Begin from the first impulses, and follow a central path to where few contacts are still to change."""
+@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64, int64)")
+def along_path(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float, trial: int
+) -> tuple[float, float, int]:  # fmt: skip
+    """Begin from the first impulses, follow a central path to where few contacts are still to change, and end it.
+
+    By proximal points; where they stall, from near there along a path to its very end, and by Newton's method.
+    Returns E, its floor and the number of factorisations.
+    """
     p, u, _best, start, v = iterate
     copy_rows(problem[0][1][-1], start, p)
     motion(problem, p, work[6], v, u)
     gauss_seidel(problem, p, v, SWEEPS)
-    _E, used = interior_point(problem, ordering, work, p, v, u, ROUGHLY, CENTRAL, WARM[trial], ROUND[trial])
-    return used
+    _E, factors = interior_point(problem, ordering, work, p, v, u, ROUGHLY, CENTRAL, WARM[trial], ROUND[trial])
+    E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
+    factors += used
+    if max(tol, floor) < E < ROUGHLY:
+        _E, used = interior_point(problem, ordering, work, p, v, u, FINELY, ONCE_MORE, NEARER, 1.0)
+        E, floor, last = newton_first(problem, ordering, work, iterate, tol, ready)
+        factors += used + last
+        if not max(tol, floor) >= E:
+            E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
+            factors += used
+    return E, floor, factors
 
 
 @kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
@@ -240,16 +256,17 @@ def solve_crowd(
     E, floor, factors = newton_first(problem, ordering, work, iterate, tol, ready)
     if max(tol, floor) >= E:
         return E, floor, factors, 0
-    for trial in range(len(WARM) + len(OTHER)):
-        if trial < len(WARM):
-            factors += along_path(problem, ordering, work, iterate, trial)
-        else:
-            factors += with_other_friction(problem, ordering, work, iterate, tol, OTHER[trial - len(WARM)])
-        last = AFTER if trial < len(WARM) else LAST_TRY
-        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, last)
+    for trial in range(len(WARM)):
+        E, floor, used = along_path(problem, ordering, work, iterate, tol, ready, trial)
         factors += used
         if max(tol, floor) >= E:
             break
+    for share in OTHER:
+        if max(tol, floor) >= E:
+            break
+        factors += with_other_friction(problem, ordering, work, iterate, tol, share)
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
+        factors += used
     if ready < E < POLISHED:
         E, floor, used = newton_first(problem, ordering, work, iterate, tol, ready)
         factors += used

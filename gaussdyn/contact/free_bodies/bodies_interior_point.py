@@ -15,7 +15,7 @@ import numpy as np
 from ..._jit import kernel
 from ...arrays import Array
 from ...linalg.block_lu import ORDERING, Ordering, orientation
-from .central_path import (
+from .cone_path import (
     DIRECTION,
     LEAST_MU,
     POINT,

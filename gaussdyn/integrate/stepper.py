@@ -83,8 +83,9 @@ class Step:
     unsettled : str
         The row because of which the laws of this step hold at its midpoint; empty where they hold at its end.
     crowded : str
-        The row that closed in this step with the largest impulse, on a body that others hold: the laws hold at the
-        midpoint, for gaps that were open as they close at a constant rate; else empty.
+        The row that closed in this step with the largest impulse, on a body that others hold, or the row with the
+        largest impulse of bodies that hold one another in a pile: the laws hold at the midpoint, for gaps that were
+        open as they close at a constant rate; else empty.
     restitution : float
         The fraction of all restitution that was kept; below 1 where an impact would have gained energy otherwise.
     place : Array or None, shape (nq,)

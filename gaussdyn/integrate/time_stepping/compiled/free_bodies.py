@@ -294,7 +294,7 @@ class CompiledBodies:
         for begin, limit, most in ((1e-2, 30, 60), (1e-3, 30, 100), (1e-5, 60, 100)):
             if log[4] > MOST_SLOW:
                 return False
-            _, used = interior_point(problem, space.ordering, space.work, p, v, u, begin, limit)
+            _, used = interior_point(problem, space.ordering, space.work, p, v, u, begin, limit, 0.0, 1.0)
             E, more, floor = proximal_point(problem, space.ordering, space.work, p, v, u, tol, most)
             if tol < E:
                 E, last, floor, *_ = modes_newton(

@@ -29,7 +29,7 @@ from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, na
 from ....programs.solution.residual_kernels import block_mode
 from ....programs.solution.residuals import BORDER
 from .dependent_joints import LOOKED, stand_beside
-from .linear import add_row, cholesky, cholesky_solve, cross_products, row_dot, solve_nodes
+from .linear import add_row, cholesky, cholesky_solve, cross_products, part_dot, row_dot, solve_nodes
 from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, SOFT, UNILATERAL, Data, Layout, Rows, Span
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
@@ -237,10 +237,8 @@ def residual(problem: Problem, size: float) -> float:
     for b in range(problem.counts[0]):
         first, d = start[b], start[b + 1] - start[b]
         for a in range(d):
-            s = problem.q[first + a]
-            for j in range(n):
-                s += problem.W[(first + a) * n + j] * problem.r[j]
-            U[a], R[a] = s, problem.r[first + a]
+            row = problem.W[(first + a) * n : (first + a + 1) * n]
+            U[a], R[a] = problem.q[first + a] + part_dot(row, problem.r, 0, n), problem.r[first + a]
         natural(problem.code[b], d, problem.P[b], U, R, problem.rho[b], F, x, work[:5])
         total += length(F, 0, d) ** 2
     E = np.sqrt(total)

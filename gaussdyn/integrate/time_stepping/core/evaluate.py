@@ -37,8 +37,7 @@ from ....mechanics.spatial.row_kernels import (
     spatial_mass,
     spatial_potential,
 )
-from ....mechanics.trees.dynamics import add_push
-from ....mechanics.trees.forest import DAMPING, RUB, WHAT, Forest
+from ....mechanics.trees.forest import ABOVE, DAMPING, LAST, ROOT, RUB, WHAT, Forest
 from ....mechanics.trees.frames import fastest_point
 from ....mechanics.trees.kinematics import move_trees, place_bodies
 from ....mechanics.trees.motion import forest_forces, forest_kinetic, forest_mass, forest_potential, put_forest
@@ -196,14 +195,21 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
     """Fill in contact k of trees, as `contact_of_shapes` does."""
     trees, moving = forest.trees, forest.moving
     contact_geometry(layout, shapes, moving.x, moving.R, k, rows)
-    f, point = k - layout.counts[2], triple3(shapes.out[0, 4:7])
-    a, b = shapes.bodies[f, 0] % len(moving.x), shapes.bodies[f, 1] % len(moving.x)
-    for i in range(layout.start[k], layout.start[k + 1]):
-        at, J = i - layout.start[k], rows.J[i]
-        t = triple3(shapes.frame[at if at < 3 else at - 2])
-        force, moment = (t, ZERO) if at < 3 else (ZERO, t)
-        add_push(trees, moving, a, point, force, moment, 1.0, J)
-        add_push(trees, moving, b, point, force, moment, -1.0, J)
+    f, first, end = k - layout.counts[2], layout.start[k], layout.start[k + 1]
+    for side in range(2):
+        b = shapes.bodies[f, side] % len(moving.x)
+        arm = along(triple3(shapes.out[0, 4:7]), -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
+        d = trees.bodies[b, LAST]
+        while d >= 0:
+            w = triple3(moving.S[d, 0:3])
+            u = along(triple3(moving.S[d, 3:6]), 1.0, cross3(w, arm))
+            for i in range(first, end):
+                at = i - first
+                t = triple3(shapes.frame[at if at < 3 else at - 2])
+                part = dot3(t, u) if at < 3 else dot3(t, w)
+                rows.J[i, d] += part if side == 0 else -part
+            d = trees.dofs[d, ABOVE]
+    for i in range(first, end):
         rows.rate[i] = row_dot(layout, rows.J, i, v)
 
 

@@ -55,6 +55,7 @@ FIRST = 1e-6  # residual E of the first contact problem of a step
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
+PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
 
 
@@ -372,7 +373,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
         return code
     last = earlier = np.inf
     fine, sloped = False, follows
-    trust = TRUST if layout.who == FOREST else 0.0
+    trust, patience = (TRUST, PATIENCE) if layout.who == FOREST else (0.0, 0)
     for k in range(MAX_PASSES):
         tol, rough, enough = aims(layout, span, last)
         code = one_pass(model, data, work, problem, span, tol, rough)
@@ -395,7 +396,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
             if code != DONE:
                 return code
             follows, sloped, change = True, False, np.inf
-        if not change >= 0.0 or lost(k, change, last, earlier, follows and not fine):
+        if not change >= 0.0 or (k >= patience and lost(k, change, last, earlier, follows and not fine)):
             return UNSETTLED
         earlier, last = last if last > SETTLED else np.inf, change
         if layout.turning != 0 and not put_problem(layout, data, problem, span):

@@ -31,9 +31,9 @@ class Worlds:
     """N states of one system, at one time, advanced together.
 
     Steps are those of `MoreauJean`, bit by bit: a world comes to where a run from its state under its control would.
-    Threads share out the worlds and need no Python on the way, where the system is in the plane or of bodies with
-    joints in space or Lagrangian and its functions are compiled; worlds that kernels cannot serve, or steps that they
-    cannot solve, are taken one by one.
+    Threads share out the worlds and need no Python on the way, where the system is in the plane, of bodies with joints
+    in space or of trees, or Lagrangian and its functions are compiled; worlds that kernels cannot serve, or steps that
+    they cannot solve, are taken one by one.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from ..collision.shapes import Triple
 from ..names import GROUND, nearest
 from ..rows import Kind
 from .bodies import MOTIONS, TreeBody, TreeJoint
-from .forest import ALONG, EQUAL, FACE, MEET, RUB, SWING, Couplings, Drives, Forest, Moving, Trees
+from .forest import ALONG, BALL, EQUAL, FACE, KIND, MEET, RUB, SWING, Couplings, Drives, Forest, Moving, Trees
 from .parts import Actuator, Fluid, JointEquality, Part, Tendon
 
 Line = tuple[str, dict[int, float]]  # name, and factors by velocity
@@ -130,10 +130,12 @@ def together(bodies: Sequence[TreeBody], fixed: Sequence[str]) -> frozenset[tupl
 def moving_of(trees: Trees) -> Moving:
     """Return work space for one state; the ground stands still."""
     n, j, nv = len(trees.inertia), len(trees.joints), len(trees.dofs)
+    nq = nv + int((trees.joints[:, KIND] >= BALL).sum())  # a quaternion has one more
     made = Moving(
         np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 3)), np.zeros((j, 3)), np.zeros((j, 3)), np.zeros((nv, 6)),
         np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 10)), np.zeros((n + 1, 10)),
         np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(nv), np.zeros(nv),
+        np.full(nq, np.nan), np.zeros(nv), np.zeros(2, dtype=np.int64),
     )  # fmt: skip
     made.R[n] = np.eye(3)
     return made

@@ -249,9 +249,25 @@ class Shapes(NamedTuple):
     frame: Array
 
 
-@record("Layout", "Planar", "Touches", "Program", "Callback", "Mechanism", "Forest", "Shapes", "Carried", "Rows", A2)
+@record(
+    "Layout",
+    "Planar",
+    "Touches",
+    "Program",
+    "Callback",
+    "Mechanism",
+    "Forest",
+    "Forest",
+    "Shapes",
+    "Carried",
+    "Rows",
+    A2,
+)
 class Model(NamedTuple):
-    """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks."""
+    """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks.
+
+    `ahead` is the forest once more: one stands at the middle of a step while the other goes to its end.
+    """
 
     layout: Layout
     planar: Planar
@@ -260,6 +276,7 @@ class Model(NamedTuple):
     callback: Callback
     mechanism: Mechanism
     forest: Forest
+    ahead: Forest
     shapes: Shapes
     carried: Carried
     rows: Rows

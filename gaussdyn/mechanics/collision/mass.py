@@ -11,8 +11,8 @@ import numpy as np
 from ...arrays import Array
 from ...errors import InputError
 from ...linalg.rotations import matrix_of
-from .hulls import mass_integrals, triangles_of
 from .shapes import Capsule, ConvexMesh, Cylinder, Ellipsoid, Shape, Sphere
+from .solid_hull import mass_integrals, triangles_of
 
 
 class Fill(NamedTuple):

@@ -13,7 +13,7 @@ from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, unit_quaternion
 from ..names import GROUND, check_name
-from .hulls import Polyhedron, hull_of, mass_integrals, triangles_of
+from .solid_hull import Polyhedron, hull_of, mass_integrals, triangles_of
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...arrays import Array
-from .hulls import Polyhedron
 from .shapes import Box
+from .solid_hull import Polyhedron
 
 COLUMNS = 6
 

@@ -8,9 +8,9 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from gaussdyn.errors import InputError
-from gaussdyn.mechanics.collision.hulls import hull_of
 from gaussdyn.mechanics.collision.mass import fill_of, joined
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, Sphere
+from gaussdyn.mechanics.collision.solid_hull import hull_of
 from gaussdyn.mechanics.collision.solid_tables import block_of, box_polyhedron
 from gaussdyn.mechanics.spatial import ball, brick, pill, solid
 

@@ -139,6 +139,18 @@ def other_corners(world: Array, solids: Array, pair: Pair, room: Array, found: A
             put(found, BALL_PLANE, (j, k, i, face_label(solids, x, f)), q, NONE, 0.0, along(NONE, top, n), n, 0.0)
 
 
+@kernel(f"float64({A2}, {A2}, {PAIR}, {A2})", borrows=True)
+def deepest(world: Array, solids: Array, pair: Pair, room: Array) -> float:
+    """Return how far behind the face of Y a corner of X may be: twice as deep as Y is behind the face of X, at most.
+
+    What is farther behind has gone past Y, not into it.
+    """
+    x, y, border = int(world[pair[0], BLOCK]), int(world[pair[1], BLOCK]), pair[5]
+    n = normal_of(solids, x, pair[2])
+    low = corner_of(solids, y, climb(solids, y, 0, along(NOWHERE, -1.0, to_second(room, n))))
+    return min(0.0, 2.0 * (dot3(n, placed(room, low)) - offset_of(solids, x, pair[2]))) - border
+
+
 @kernel(f"int64({A2}, {A2}, {PAIR}, {A2}, {A2}, int64)", borrows=True)
 def corners_under(world: Array, solids: Array, pair: Pair, room: Array, found: Array, last: int) -> int:
     """Add corners of X's face under that of Y, unless a corner of Y is there; return the row after the points noted."""
@@ -146,13 +158,13 @@ def corners_under(world: Array, solids: Array, pair: Pair, room: Array, found: A
     x, y = int(world[i, BLOCK]), int(world[j, BLOCK])
     n, top = normal_of(solids, y, g), offset_of(solids, y, g)
     begin, end = loop_of(solids, y, g)
-    first = LOOP + end - begin
+    first, least = LOOP + end - begin, deepest(world, solids, pair, room)
     begin, end = loop_of(solids, x, f)
     for row in range(begin, end):
         k = int(solids[row, 0])
         p = corner_of(solids, x, k)
         q = placed_back(room, p)
-        if not over_face(solids, y, g, q, border):
+        if dot3(n, q) - top < least or not over_face(solids, y, g, q, border):
             continue
         before = last
         last = noted(room, first, last, p, same)

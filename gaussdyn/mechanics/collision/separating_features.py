@@ -14,7 +14,7 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .nearest_direction import NOWHERE, row3, to_first, to_second
-from .solids import climb, corner_of, edge_row, links_of, normal_of, offset_of
+from .solids import climb, corner_of, edge_row, links_of, loop_of, normal_of, offset_of, over_face
 from .vectors import A2, V3, Vector, along, cross3, dot3
 
 ROUNDS = 24
@@ -100,6 +100,30 @@ def better_edges(solids: Array, x: int, y: int, a: int, b: int, same: float, bes
     return best
 
 
+@kernel(f"boolean({A2}, int64, int64, {AXIS}, {A2})", borrows=True)
+def beside_face(solids: Array, x: int, y: int, face: Axis, room: Array) -> bool:
+    """Return whether the corner nearest to a face is beside it: then some other feature may be in between."""
+    d = row3(room, 3)
+    if face[0] == 0:
+        p = along(d, 1.0, to_first(room, corner_of(solids, y, face[4])))
+        return not over_face(solids, x, face[1], p, 0.0)
+    return not over_face(solids, y, face[1], to_second(room, along(corner_of(solids, x, face[3]), -1.0, d)), 0.0)
+
+
+@kernel(f"UniTuple({AXIS}, 2)({A2}, int64, int64, {AXIS}, {AXIS}, float64, {A2})", borrows=True)
+def about_face(
+    solids: Array, x: int, y: int, face: Axis, edges: Axis, same: float, room: Array
+) -> tuple[Axis, Axis]:  # fmt: skip
+    """Return the better of what was found and what is about the other corners of its face."""
+    first, last = loop_of(solids, x if face[0] == 0 else y, face[1])
+    whose, a, b = face[0], face[3], face[4]
+    for row in range(first, last):
+        k = int(solids[row, 0])
+        face = better_face(solids, x, y, k if whose == 0 else a, b if whose == 0 else k, same, face, room)
+        edges = better_edges(solids, x, y, k if whose == 0 else a, b if whose == 0 else k, same, edges, room)
+    return face, edges
+
+
 @kernel(f"UniTuple({AXIS}, 2)({A2}, int64, int64, {V3}, float64, {A2})", borrows=True)
 def separating_features(solids: Array, x: int, y: int, n: Vector, same: float, room: Array) -> tuple[Axis, Axis]:
     """Return the face and the edges of solids x and y with the largest separations, from a direction to begin with."""
@@ -109,6 +133,8 @@ def separating_features(solids: Array, x: int, y: int, n: Vector, same: float, r
         before = max(face[2], edges[2])
         face = better_face(solids, x, y, a, b, same, face, room)
         edges = better_edges(solids, x, y, a, b, same, edges, room)
+        if face[2] > edges[2] and face[3] == a and face[4] == b and beside_face(solids, x, y, face, room):
+            face, edges = about_face(solids, x, y, face, edges, same, room)
         if max(face[2], edges[2]) <= before or edges[2] > face[2] or (face[3] == a and face[4] == b):
             break
         a, b = face[3], face[4]

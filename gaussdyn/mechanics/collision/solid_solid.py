@@ -282,6 +282,21 @@ def face_like(solids: Array, x: int, y: int, edges: Axis, room: Array) -> tuple[
     return 0, -1
 
 
+@kernel(f"void({A2}, {A2}, int64, int64, {AXIS}, float64, float64, {A2}, {A2})", borrows=True)
+def nearest_corner(
+    world: Array, solids: Array, i: int, j: int, face: Axis, limit: float, border: float, room: Array, found: Array
+) -> None:  # fmt: skip
+    """Add the corner nearest to a face that is hardly beside it: it is over another face that is about as near."""
+    upper, k, lower = (j, face[4], i) if face[0] == 0 else (i, face[3], j)
+    block, f = int(world[lower, BLOCK]), face[1]
+    q = corner_of(solids, int(world[upper, BLOCK]), k)
+    p = placed(room, q) if face[0] == 0 else placed_back(room, q)
+    n, top = normal_of(solids, block, f), offset_of(solids, block, f)
+    if dot3(n, p) - top <= limit and over_face(solids, block, f, p, border):
+        label = (upper, k, lower, face_label(solids, block, f))
+        put(found, BALL_PLANE, label, q, NONE, 0.0, along(NONE, top, n), n, 0.0)
+
+
 @kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
 def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of two polyhedra."""
@@ -292,15 +307,21 @@ def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room:
     face, edges = separating_features(solids, x, y, n, same, room)
     if max(face[2], edges[2]) > limit:
         return
-    whose, f = face[0], face[1]
+    whose, f, close = face[0], face[1], -1
     if edges[2] > face[2] + same:
         like, close = face_like(solids, x, y, edges, room)
         if close >= 0:
             whose, f = like, close
         elif edge_edge(world, solids, i, j, edges[0], edges[1], room, found):
             return
+    before = found[0, 0]
     if whose == 0:
         face_solid(world, solids, i, j, f, limit, room, found)
     else:
         swap_roles(room)
         face_solid(world, solids, j, i, f, limit, room, found)
+        swap_roles(room)
+    if close >= 0 and found[0, 0] == before:  # the edges cross beside the face that is like their axis
+        edge_edge(world, solids, i, j, edges[0], edges[1], room, found)
+    if found[0, 0] == before:
+        nearest_corner(world, solids, i, j, face, limit, 10.0 * same - 2.0 * min(0.0, face[2]), room, found)

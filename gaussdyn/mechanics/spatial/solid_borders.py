@@ -15,14 +15,20 @@ def on_solid(shapes: Shapes, shape: int, feature: int) -> list[Side]:
     if feature < V:
         return beyond_corner(shapes, shape, feature)
     if feature < V + E:
-        ends = _corners(shapes, shape)[_edges(shapes, shape)[feature - V, :2].astype(int)]
-        way = (ends[1] - ends[0]) / (2.0 * half_of_edge(shapes, shape, feature))
-        return _in_body(shapes, shape, [(ends[0], way), (ends[1], -way)])
+        return _of_edge(shapes, shape, feature - V)
     if feature >= V + E + F:
         return []
-    face = solids[int(solids[row + 1, 0]) + feature - V - E]
-    loop = solids[int(face[4]) : int(face[4] + face[5])]
+    loop = _loop(shapes, shape, feature - V - E)
     return _in_body(shapes, shape, [(line[2:5] * line[5], line[2:5]) for line in loop])
+
+
+def _of_edge(shapes: Shapes, shape: int, e: int) -> list[Side]:
+    """Return the ends of an edge, and where its two faces begin: what touches it is beyond both."""
+    a, b, *faces = _edges(shapes, shape)[e, :4].astype(int).tolist()
+    ends = _corners(shapes, shape)[[a, b]]
+    way = (ends[1] - ends[0]) / (2.0 * _edges(shapes, shape)[e, 4])
+    inward = [line[2:5] for f in faces for line in _loop(shapes, shape, f) if int(line[1]) == e]
+    return _in_body(shapes, shape, [(ends[0], way), (ends[1], -way), *((ends[0], -one) for one in inward)])
 
 
 def beyond_corner(shapes: Shapes, shape: int, feature: int) -> list[Side]:
@@ -56,6 +62,13 @@ def _edges(shapes: Shapes, shape: int) -> Array:
     solids, row = shapes.arrays.solids, int(shapes.arrays.table[shape, 4])
     first = int(solids[row, 5])
     return solids[first : first + int(solids[row, 1])]
+
+
+def _loop(shapes: Shapes, shape: int, f: int) -> Array:
+    """Return the rows of the loop of a face."""
+    solids, row = shapes.arrays.solids, int(shapes.arrays.table[shape, 4])
+    face = solids[int(solids[row + 1, 0]) + f]
+    return solids[int(face[4]) : int(face[4] + face[5])]
 
 
 def _in_body(shapes: Shapes, shape: int, sides: list[Side]) -> list[Side]:

@@ -13,7 +13,7 @@ from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, unit_quaternion
 from ..names import GROUND, check_name
-from .solid_hull import Polyhedron, hull_of, mass_integrals, triangles_of
+from .solid_hull import Polyhedron, check_convex, hull_of, mass_integrals, triangles_of
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -229,6 +229,8 @@ class ConvexMesh:
     ----------
     vertices : array_like, shape (k, 3)
         Points in the shape's axes, m; those inside the hull, or in the middle of a face or edge, are left out.
+    faces : sequence of sequences of int, optional
+        Corners of every face, counterclockwise seen from outside: only to be checked against the hull.
     at : (x, y, z)
         Where the origin of these axes is in the body's frame, m.
     turn : (w, x, y, z)
@@ -245,10 +247,12 @@ class ConvexMesh:
     Raises
     ------
     InputError
-        Fewer than four points, points in one plane, NaN, too many corners, an unusable name.
+        Fewer than four points, points in one plane, NaN, too many corners, an unusable name; faces that leave the
+        surface open, are inside out, or make a solid that is not convex.
     """
 
     vertices: Any
+    faces: Any = ()
     at: Triple = (0.0, 0.0, 0.0)
     turn: Quaternion = IDENTITY
     name: str = ""
@@ -266,6 +270,10 @@ class ConvexMesh:
         if features > MOST_FEATURES:
             mend = "Take fewer points: the hull of every tenth, or a mesh made coarser where it came from."
             raise InputError(what, f"a hull with {len(hull.corners)} corners", "about 450 corners at most", mend)
+        faces = tuple(tuple(int(k) for k in loop) for loop in self.faces)
+        if faces:
+            check_convex(what.replace("vertices", "faces", 1), points, faces, hull)
+        object.__setattr__(self, "faces", faces)
         object.__setattr__(self, "vertices", tuple(map(tuple, points.tolist())))
         object.__setattr__(self, "hull", hull)
         object.__setattr__(self, "centre", mass_integrals(hull.corners, triangles_of(hull.faces))[1])

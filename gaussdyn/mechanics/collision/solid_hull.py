@@ -13,6 +13,7 @@ from ...arrays import Array, IntArray
 from ...errors import InputError
 
 FLAT = 1e-9  # of the size: triangles whose corners are this near to one plane are one face
+CONVEX = 1e-6  # of the volume: a solid that fills its hull to this is convex
 THIN = 1e-12  # of the cube of the size: a volume below is none
 
 
@@ -170,6 +171,37 @@ def mass_integrals(corners: Array, triangles: IntArray) -> tuple[float, Array, A
     second = sum(np.einsum("i,ij,ik->jk", volumes, x, x) for x in (a, b, c, sums)) / 20.0
     spread: Array = second - volume * np.outer(centre, centre)
     return volume, origin + centre, spread
+
+
+def check_convex(name: str, points: Array, faces: Sequence[Sequence[int]], hull: Polyhedron) -> None:
+    """Raise InputError unless faces are the closed surface of a convex solid, seen from outside counterclockwise.
+
+    Raises
+    ------
+    InputError
+        Numbers of no point, a surface that is open or inside out, one that encloses less than the hull of its points.
+    """
+    triangles = triangles_of(faces)
+    if triangles.min(initial=0) < 0 or triangles.max(initial=0) >= len(points):
+        raise InputError(name, f"corner {int(triangles.max())}", f"numbers of the {len(points)} points, from 0")
+    sides = [(a, b) for loop in faces for a, b in zip(loop, (*loop[1:], loop[0]), strict=True)]
+    known = set(sides)
+    if len(known) < len(sides):
+        raise InputError(name, "faces that are turned against each other", "all counterclockwise seen from outside")
+    lone = sum((b, a) not in known for a, b in known)
+    if lone or not sides:
+        mend = "Close the holes, or leave the faces out: the hull of the points is closed."
+        raise InputError(name, f"an open surface ({lone} sides without a neighbour)", "a closed one", mend)
+    volume = mass_integrals(points, triangles)[0]
+    if volume < 0.0:
+        raise InputError(
+            name, "a surface that is inside out", "corners counterclockwise seen from outside", "Reverse them."
+        )
+    whole = mass_integrals(hull.corners, triangles_of(hull.faces))[0]
+    if volume < (1.0 - CONVEX) * whole:
+        given = f"a solid that is not convex: {volume / whole:.3%} of the volume of its hull"
+        mend = "Give convex parts as several shapes, or leave the faces out to take the hull."
+        raise InputError(name, given, "a convex one", mend)
 
 
 def triangles_of(faces: Sequence[Sequence[int]]) -> IntArray:

@@ -142,3 +142,30 @@ def test_moved_hulls_keep_their_faces():
     moved = hull.moved(shift)
     turned = Rotation.identity().apply(hull.corners) + shift
     assert np.allclose([(turned @ n).max() for n in moved.normals], moved.offsets, atol=1e-14)
+
+
+CUBE_FACES = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+
+
+def test_faces_of_a_convex_solid_are_accepted():
+    mesh = ConvexMesh(vertices=CORNERS, faces=CUBE_FACES)
+    assert sorted(map(len, mesh.hull.faces)) == [4] * 6
+
+
+@pytest.mark.parametrize(
+    ("vertices", "faces", "words"),
+    [
+        (CORNERS, CUBE_FACES[:5], "open surface .4 sides"),
+        (CORNERS, [loop[::-1] for loop in CUBE_FACES], "inside out"),
+        (CORNERS, [CUBE_FACES[0][::-1], *CUBE_FACES[1:]], "turned against"),
+        (CORNERS, [(0, 2, 3, 9), *CUBE_FACES[1:]], "numbers of the 8 points"),
+        (  # a cube whose top is pressed in
+            [*CORNERS, (0.0, 0.0, 0.0)],
+            [CUBE_FACES[0], *CUBE_FACES[2:], (4, 5, 8), (5, 7, 8), (7, 6, 8), (6, 4, 8)],
+            "not convex: 83.333%",
+        ),
+    ],
+)
+def test_surfaces_that_are_no_convex_solid_are_named_with_the_mend(vertices, faces, words):
+    with pytest.raises(InputError, match=words):
+        ConvexMesh(vertices=vertices, faces=faces)

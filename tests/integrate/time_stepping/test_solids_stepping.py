@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -9,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from gaussdyn import MoreauJean, SpatialSystem, audit, simulate
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.spatial import Box, ConvexMesh, Cylinder, HalfSpace, Hinge, mark, solid
+from gaussdyn.mechanics.trees import TreeBody, TreeJoint, TreeSystem
 
 HALF = np.array([0.1, 0.08, 0.05])
 CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]) * HALF
@@ -101,3 +104,20 @@ def test_a_hinged_cylinder_leans_on_a_mesh():
     assert run.statistics["unsolved_steps"] == 0
     assert run.statistics["max_joint_error_m"] < 1e-9
     assert run.statistics["max_penetration_m"] < 1e-9
+
+
+def test_a_tree_with_a_cylinder_and_a_mesh_rests_and_rolls_as_free_bodies_do():
+    free = (TreeJoint(name="root", motion="free"),)
+    roller = solid("roller", Cylinder(radius=0.1, half_length=0.2, turn=quaternion(0, np.pi / 2, 0)), density=1000.0)
+    block = solid("block", MESH, density=1000.0)
+    bodies = [
+        TreeBody(name=body.name, joints=(replace(free[0], name=f"{body.name}_root"),), mass=body.mass,
+                 inertia=body.inertia, shapes=body.shapes)
+        for body in (roller, block)
+    ]  # fmt: skip
+    tree = TreeSystem(bodies=bodies, obstacles=[FLOOR], contact=ContactLaw(mu=0.5), gravity=(0.0, 2.0, -9.0))
+    start = tree.state({"roller_root": (0, 0, 0.1, 1, 0, 0, 0), "block_root": (1, 0, 0.05, 1, 0, 0, 0)})
+    run = simulate(tree, start, 0.2, stepper=MoreauJean(dt=2e-3))
+    assert run.q[-1][1] == pytest.approx(0.5 * 2.0 / 3.0 * 2.0 * 0.04, abs=1e-12)
+    assert np.abs(run.q[-1][7:] - run.q[0][7:]).max() < 1e-12
+    assert audit(run, tree).passed

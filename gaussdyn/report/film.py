@@ -124,6 +124,7 @@ def extent(shape: Shape) -> Array:
     at = np.atleast_2d(np.array(shape.get("at", [0.0, 0.0]), dtype=np.float64))
     reach = float(shape.get("radius", 0.0)) + float(shape.get("half_length", 0.0))
     reach += float(np.linalg.norm(shape.get("half", 0.0)))
+    reach += float(np.linalg.norm(np.atleast_2d(shape.get("corners", 0.0)), axis=1).max())
     return np.vstack([at - reach, at + reach])
 
 

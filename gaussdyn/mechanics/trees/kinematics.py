@@ -6,7 +6,7 @@ import math
 
 from ..._jit import A1, A2, I1, kernel
 from ...arrays import Array, IntArray
-from ..collision.feature_kinematics import V3, Vector, along, cross3, triple3, turned
+from ..collision.vectors import V3, Vector, along, cross3, triple3, turned
 from .forest import (
     ANCHOR,
     AXIS,

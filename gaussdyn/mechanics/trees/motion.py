@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.feature_kinematics import along, dot3, triple3, turned
+from ..collision.vectors import along, dot3, triple3, turned
 from .dynamics import mass_matrix, momentum, paired, take_bias
 from .forces import (
     actuator_forces,

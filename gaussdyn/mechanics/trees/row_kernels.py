@@ -9,7 +9,7 @@ import math
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.feature_kinematics import V3, Vector, along, cross3, dot3, triple3, turned
+from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned
 from .dynamics import add_push, point_velocity
 from .forces import ZERO3, length_and_rate, pull_line, turn_between
 from .forest import (

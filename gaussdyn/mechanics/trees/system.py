@@ -48,7 +48,7 @@ class TreeSystem:
     ----------
     bodies : sequence of TreeBody
         Parents before children. q has the coordinates of the joints in this order, v their rates.
-    obstacles : sequence of HalfSpace, Sphere, Capsule, Box or Ellipsoid
+    obstacles : sequence of HalfSpace or shapes
         Fixed in space, each with a name.
     parts : sequence of Tendon, JointEquality or Connect
     actuators : sequence of Actuator

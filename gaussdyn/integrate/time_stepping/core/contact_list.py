@@ -38,13 +38,13 @@ def look(shapes: Shapes, x: Array, R: Array, reach: float, ahead: bool) -> int:
     if ahead:
         return int(
             find_features(
-                s.table, s.forms, s.off, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
+                s.table, s.forms, s.off, s.solids, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
                 s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead,
             )
         )  # fmt: skip
     return int(
         find_features(
-            s.table, s.forms, s.off, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
+            s.table, s.forms, s.off, s.solids, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
             s.kind, s.bodies, s.label, s.data,
         )
     )  # fmt: skip

@@ -10,14 +10,8 @@ import math
 from ...._jit import A1, A2, A3, call_back, caller, kernel
 from ....arrays import Array
 from ....mechanics.collision.contact_rows import body_poses
-from ....mechanics.collision.feature_kinematics import (
-    along,
-    contact_frame,
-    cross3,
-    dot3,
-    feature_geometry,
-    triple3,
-)
+from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
+from ....mechanics.collision.vectors import along, cross3, dot3, triple3
 from ....mechanics.planar.row_kernels import (
     GAP,
     RATE,

@@ -9,15 +9,33 @@ from typing import Any
 import numpy as np
 
 from ...errors import BackendMissing, InputError
+from .inertias import LEAST_INERTIA, LEAST_MASS
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
 from .mjcf_contacts import colliding, touching
 from .mjcf_features import ignored, missing
 from .mjcf_names import names_of
-from .robot import Keyframe, Robot
+from .robot import Keyframe, Robot, refuse
+
+MENDED = f"masses below {LEAST_MASS:g} kg, moments below {LEAST_INERTIA:g} kg m^2, moments that no body has (mended)"
+MENDS = (  # what the compiler says, and what to do about it
+    (
+        "already included",
+        "Each file may be included once: take this include out.",
+    ),
+    (
+        "mass and inertia of moving bodies",
+        "Give it an inertial, or let mend=True (--mend) give it a small one.",
+    ),
+    ("inertia must satisfy", "Measure it anew, or let mend=True (--mend) take the nearest one that a body can have."),
+    (
+        "rror opening file",
+        "Paths are relative to the file, or to meshdir of its <compiler>.",
+    ),
+)
 
 
-def read_mjcf(path: Path) -> Robot:
-    """Return the robot of an MJCF file.
+def read_mjcf(path: Path, *, mend: bool = False) -> Robot:
+    """Return the robot of an MJCF file; see `read_robot`.
 
     Raises
     ------
@@ -26,13 +44,16 @@ def read_mjcf(path: Path) -> Robot:
     BackendMissing
         MuJoCo is not installed.
     """
-    model, text, said = compiled(path)
+    model, text, said = compiled(path, mend=mend)
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that are none are named where they are checked
         return robot_of(path.stem, model, text, said)
 
 
-def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
-    """Return the compiled model of a file, the model as one text, and what the compiler warned of."""
+def compiled(path: Path, *, mend: bool = False) -> tuple[Any, str, tuple[str, ...]]:
+    """Return the compiled model of a file, the model as one text, and what the compiler warned of.
+
+    `mend` has the compiler raise masses and inertias that are too small, and balance those that no body has.
+    """
     try:
         import mujoco
     except ImportError:
@@ -43,19 +64,24 @@ def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
         with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(str(path))
+            if mend:
+                spec.compiler.balanceinertia, spec.compiler.boundmass = True, LEAST_MASS
+                spec.compiler.boundinertia = LEAST_INERTIA
             model, text = spec.compile(), str(spec.to_xml())
     except (ValueError, mujoco.FatalError) as error:
         given = " ".join(str(error).split())
-        raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts") from None
+        mend_it = next((text for words, text in MENDS if words in given), "")
+        raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts", mend_it) from None
     finally:
         mujoco.set_mju_user_warning(before)
     said += [str(one.message) for one in raised]
+    said += [MENDED] if mend else []
     return model, text, tuple(dict.fromkeys(" ".join(line.split()) for line in said))
 
 
-def survey(path: Path) -> dict[str, Any]:
+def survey(path: Path, *, mend: bool = False) -> dict[str, Any]:
     """Return what the model of a file holds (counts), what is ignored, and what is missing, as plain data."""
-    m, _, said = compiled(path)
+    m, _, said = compiled(path, mend=mend)
     names = names_of(m)
     kinds = ("free joints", "ball joints", "sliders", "hinges")
     holds: dict[str, int] = {"bodies": m.nbody - 1}
@@ -68,11 +94,7 @@ def survey(path: Path) -> dict[str, Any]:
 def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
     """Return the robot of a compiled model; `said` is what its compiler warned of."""
     names = names_of(m)
-    lacking = missing(m, names)
-    if lacking:
-        more = f" and {len(lacking) - 12} more" if len(lacking) > 12 else ""
-        mend = "Take these parts out of the file, or write the system with gaussdyn.mechanics.trees."
-        raise InputError(f"robot {name}", "; ".join(lacking[:12]) + more, "what a TreeSystem has", mend)
+    refuse(name, missing(m, names))
     touch = touching(m, names)
     keys = [
         Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k])

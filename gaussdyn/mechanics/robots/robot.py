@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..spatial.contacts import Obstacle, Pairs
 from ..state import State
 from ..trees.bodies import TreeBody
 from ..trees.parts import Actuator, Fluid, Part
-from ..trees.system import TreeSystem
+from ..trees.system import Colours, TreeSystem
 
 SHOWN = 4  # violations that an error lists
 
@@ -58,6 +58,8 @@ class Robot:
     keyframes : tuple of Keyframe
     ignored : tuple of str
         What the file says and a rigid engine does not do.
+    colours : mapping of str to (r, g, b, a)
+        Of bodies, shapes (``body.shape``) and obstacles, as `TreeSystem` takes them.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Robot:
     home: Array
     keyframes: tuple[Keyframe, ...] = ()
     ignored: tuple[str, ...] = ()
+    colours: Colours = field(default_factory=dict)
     _made: list[TreeSystem] = field(default_factory=list, init=False, repr=False)
 
     __repr__ = brief
@@ -85,6 +88,7 @@ class Robot:
                 TreeSystem(
                     bodies=self.bodies, obstacles=self.obstacles, parts=self.parts, actuators=self.actuators,
                     gravity=self.gravity, fluid=self.fluid, contact=self.contact, pairs=self.pairs, source=self.text,
+                    colours=self.colours,
                 )
             )  # fmt: skip
         return self._made[0]
@@ -142,6 +146,14 @@ class Robot:
         if keyframe not in known:
             raise InputError("keyframe", repr(keyframe), *nearest(keyframe, known))
         return State(q=known[keyframe].q, v=known[keyframe].v)
+
+
+def refuse(name: str, lacking: Sequence[str]) -> None:
+    """Raise InputError if a file needs what cannot be had yet: all of it, or the first dozen."""
+    if lacking:
+        more = f" and {len(lacking) - 12} more" if len(lacking) > 12 else ""
+        mend = "Take these parts out of the file, or write the system with gaussdyn.mechanics.trees."
+        raise InputError(f"robot {name}", "; ".join(lacking[:12]) + more, "what a TreeSystem has", mend)
 
 
 def _wrong(system: TreeSystem, state: State) -> tuple[str, ...]:

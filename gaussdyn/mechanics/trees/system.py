@@ -37,6 +37,7 @@ from .tables import Places, forest_of, together
 
 PARTS = (TreeBody, TreeJoint, Tendon, JointEquality, Connect, Actuator, Fluid)
 KINDS: dict[str, Any] = SHAPES | {kind.__name__: kind for kind in PARTS}
+Colours = Mapping[str, Sequence[float]]
 GIVEN = ("bodies", "obstacles", "parts", "actuators", "gravity", "fluid", "contact", "source")
 
 
@@ -62,6 +63,8 @@ class TreeSystem:
         As in `SpatialSystem`. A body does not touch its parent unless they are named here.
     source : str
         The text of the file that it was read from, if it was.
+    colours : mapping of str to (r, g, b, a)
+        For drawing, numbers from 0 to 1, by name of an obstacle, a body or one of its shapes (``body.shape``).
 
     Raises
     ------
@@ -78,6 +81,7 @@ class TreeSystem:
     contact: ContactLaw = field(default_factory=ContactLaw)
     pairs: Pairs = field(default_factory=dict)
     source: str = ""
+    colours: Colours = field(default_factory=dict)
     contacts: Contacts = field(init=False, repr=False)
     forest: Forest = field(init=False, repr=False)
     places: Places = field(init=False, repr=False)
@@ -88,6 +92,7 @@ class TreeSystem:
     def __post_init__(self) -> None:
         values: dict[str, Any] = {name: tuple(getattr(self, name)) for name in GIVEN[:4]}
         values |= {"gravity": triple("gravity", self.gravity), "pairs": dict(self.pairs)}
+        values["colours"] = {name: vector(f"colour of {name}", x, 4).tolist() for name, x in self.colours.items()}
         forest, places, names = forest_of(
             values["bodies"], values["parts"], values["actuators"], values["gravity"], self.fluid
         )
@@ -195,21 +200,30 @@ class TreeSystem:
             ]
             if not body.shapes:
                 drawn.append({"shape": "point", "name": body.name, "at": frame.x.tolist()})
-        return drawn + [
+        drawn += [
             drawn_obstacle(one, state.frame(self.places.bodies[getattr(one, "body", GROUND)])) for one in self.obstacles
         ]
+        for one in drawn if self.colours else ():
+            colour = self.colours.get(one["name"]) or self.colours.get(one["name"].partition(".")[0])
+            one |= {"colour": list(colour)} if colour else {}
+        return drawn
 
     def spec(self) -> dict[str, Any]:
         """Return plain data from which `from_spec` builds the same system."""
         pairs = [[*names, encoded(law)] for names, law in self.pairs.items()]
-        return {"kind": "TreeSystem", **{name: encoded(getattr(self, name)) for name in GIVEN}, "pairs": pairs}
+        return {
+            "kind": "TreeSystem",
+            **{name: encoded(getattr(self, name)) for name in GIVEN},
+            "pairs": pairs,
+            "colours": {name: list(colour) for name, colour in self.colours.items()},
+        }
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> TreeSystem:
         """Build a system from what `spec` returned."""
-        values = {name: decoded(value, KINDS) for name, value in spec.items() if name not in ("kind", "pairs")}
+        values = {name: decoded(value, KINDS) for name, value in spec.items() if name in GIVEN}
         pairs = {(a, b): None if law is None else decoded(law) for a, b, law in spec.get("pairs", ())}
-        return cls(**values, pairs=pairs)
+        return cls(**values, pairs=pairs, colours=spec.get("colours", {}))
 
     def state(
         self,

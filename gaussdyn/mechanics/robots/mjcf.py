@@ -13,7 +13,8 @@ from .inertias import LEAST_INERTIA, LEAST_MASS
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
 from .mjcf_contacts import colliding, touching
 from .mjcf_features import ignored, missing
-from .mjcf_names import names_of
+from .mjcf_names import Names, names_of
+from .mjcf_sensors import sensors_left_out, sensors_of, sites_of
 from .robot import Keyframe, Robot, refuse
 
 MENDED = f"masses below {LEAST_MASS:g} kg, moments below {LEAST_INERTIA:g} kg m^2, moments that no body has (mended)"
@@ -79,6 +80,19 @@ def compiled(path: Path, *, mend: bool = False) -> tuple[Any, str, tuple[str, ..
     return model, text, tuple(dict.fromkeys(" ".join(line.split()) for line in said))
 
 
+def sensor_kinds() -> dict[int, str]:
+    """Return the kinds of sensors by MuJoCo's numbers for them, in the words of MJCF."""
+    import mujoco
+
+    found = {int(getattr(mujoco.mjtSensor, x)): x[7:].lower() for x in dir(mujoco.mjtSensor) if x[:7] == "mjSENS_"}
+    return {k: x.replace("actfrc", "actuatorfrc") for k, x in found.items()}
+
+
+def left_out(m: Any, names: Names, said: tuple[str, ...]) -> list[str]:
+    """Return what of a model is ignored, and what its compiler warned of."""
+    return [*ignored(m, names), *sensors_left_out(m, names, sensor_kinds()), *said]
+
+
 def survey(path: Path, *, mend: bool = False) -> dict[str, Any]:
     """Return what the model of a file holds (counts), what is ignored, and what is missing, as plain data."""
     m, _, said = compiled(path, mend=mend)
@@ -88,14 +102,18 @@ def survey(path: Path, *, mend: bool = False) -> dict[str, Any]:
     holds |= {kind: int((m.jnt_type == k).sum()) for k, kind in enumerate(kinds)}
     holds |= {"velocities": m.nv, "shapes that may touch": len({g for pair in colliding(m) for g in pair})}
     holds |= {"actuators": m.nu, "tendons": m.ntendon, "equalities": m.neq, "keyframes": m.nkey}
-    return {"holds": holds, "ignored": [*ignored(m, names), *said], "missing": list(missing(m, names))}
+    return {
+        "holds": holds,
+        "ignored": left_out(m, names, said),
+        "missing": list(missing(m, names)),
+    }
 
 
 def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
     """Return the robot of a compiled model; `said` is what its compiler warned of."""
     names = names_of(m)
     refuse(name, missing(m, names))
-    touch = touching(m, names)
+    touch, kinds = touching(m, names), sensor_kinds()
     keys = [
         Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k])
         for k, x in enumerate(names.keyframes)
@@ -104,5 +122,6 @@ def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
         name=name, text=text, bodies=bodies_of(m, names, touch.shapes), obstacles=touch.obstacles,
         parts=parts_of(m, names), actuators=actuators_of(m, names), pairs=touch.pairs, contact=touch.contact,
         gravity=tuple(m.opt.gravity.tolist()), fluid=fluid_of(m), dt=float(m.opt.timestep),
-        home=start_of(m), keyframes=tuple(keys), ignored=(*ignored(m, names), *said),
+        home=start_of(m), keyframes=tuple(keys), ignored=tuple(left_out(m, names, said)),
+        sites=sites_of(m, names), sensors=sensors_of(m, names, kinds),
     )  # fmt: skip

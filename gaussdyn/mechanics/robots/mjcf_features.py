@@ -33,8 +33,6 @@ def ignored(m: Any, names: Names) -> tuple[str, ...]:
     for what, margins in (("geoms", m.geom_margin), ("joints", m.jnt_margin), ("tendons", m.tendon_margin)):
         if np.any(margins):
             found.append(f"margin of {what}: contacts and limits act where they close")
-    if m.nsensor:
-        found.append(f"sensors ({m.nsensor}): columns of a run have what they read")
     off = [names.equalities[e] for e in range(m.neq) if not m.eq_active0[e]]
     return (*found, *([f"equalities that are not active: {', '.join(off)}"] if off else []))
 

@@ -20,6 +20,7 @@ from ..spatial.contacts import Obstacle, Pairs
 from ..state import State
 from ..trees.bodies import TreeBody
 from ..trees.parts import Actuator, Fluid, Part
+from ..trees.sensors import Sensor, Site
 from ..trees.system import Colours, TreeSystem
 
 SHOWN = 4  # violations that an error lists
@@ -58,6 +59,8 @@ class Robot:
     keyframes : tuple of Keyframe
     ignored : tuple of str
         What the file says and a rigid engine does not do.
+    sites, sensors
+        As `TreeSystem` takes them.
     colours : mapping of str to (r, g, b, a)
         Of bodies, shapes (``body.shape``) and obstacles, as `TreeSystem` takes them.
     """
@@ -77,6 +80,8 @@ class Robot:
     keyframes: tuple[Keyframe, ...] = ()
     ignored: tuple[str, ...] = ()
     colours: Colours = field(default_factory=dict)
+    sites: tuple[Site, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
     _made: list[TreeSystem] = field(default_factory=list, init=False, repr=False)
 
     __repr__ = brief
@@ -88,7 +93,7 @@ class Robot:
                 TreeSystem(
                     bodies=self.bodies, obstacles=self.obstacles, parts=self.parts, actuators=self.actuators,
                     gravity=self.gravity, fluid=self.fluid, contact=self.contact, pairs=self.pairs, source=self.text,
-                    colours=self.colours,
+                    colours=self.colours, sites=self.sites, sensors=self.sensors,
                 )
             )  # fmt: skip
         return self._made[0]

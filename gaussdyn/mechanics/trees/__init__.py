@@ -2,6 +2,7 @@
 
 from .bodies import TreeBody, TreeJoint
 from .parts import Actuator, Connect, Fluid, JointEquality, Tendon
+from .sensors import Sensor, Site
 from .system import TreeSystem
 
 __all__ = [
@@ -9,6 +10,8 @@ __all__ = [
     "Connect",
     "Fluid",
     "JointEquality",
+    "Sensor",
+    "Site",
     "Tendon",
     "TreeBody",
     "TreeJoint",

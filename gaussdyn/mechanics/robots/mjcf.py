@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import BackendMissing, InputError
 from .inertias import LEAST_INERTIA, LEAST_MASS
-from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
+from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of, states_of
 from .mjcf_contacts import colliding, touching
 from .mjcf_features import ignored, missing
 from .mjcf_names import Names, names_of
@@ -115,7 +115,7 @@ def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
     refuse(name, missing(m, names))
     touch, kinds = touching(m, names), sensor_kinds()
     keys = [
-        Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k])
+        Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k], states=states_of(m, k))
         for k, x in enumerate(names.keyframes)
     ]
     return Robot(

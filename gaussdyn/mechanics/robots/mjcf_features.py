@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .mjcf_bodies import DYNAMICS
 from .mjcf_contacts import SERVED, colliding
 from .mjcf_names import Names
 
@@ -111,8 +112,8 @@ def _actuators(m: Any, names: Names, add: Callable[[str], None]) -> None:
             add(f"actuator {name}: transmission by {TRANSMISSIONS.get(kind, 'what is not known')}")
         elif kind == 0 and int(m.jnt_type[m.actuator_trnid[k, 0]]) < 2:
             add(f"actuator {name}: on a ball or free joint")
-        if m.actuator_dyntype[k]:
-            add(f"actuator {name}: activation states")
+        if int(m.actuator_dyntype[k]) >= len(DYNAMICS):
+            add(f"actuator {name}: a muscle, or activation dynamics of another kind")
         if int(m.actuator_gaintype[k]) > 1 or int(m.actuator_biastype[k]) > 1:
             add(f"actuator {name}: a gain or bias that is neither fixed nor affine")
         own = [getattr(m, f"actuator_{what}", np.zeros(m.nu))[k] for what in ("armature", "damping", "delay")]

@@ -18,6 +18,7 @@ from ..initial.overlap import overlaps, pushed_apart
 from ..names import nearest
 from ..spatial.contacts import Obstacle, Pairs
 from ..state import State
+from ..trees.activations import MEMORY
 from ..trees.bodies import TreeBody
 from ..trees.parts import Actuator, Fluid, Part
 from ..trees.sensors import Sensor, Site
@@ -28,15 +29,16 @@ SHOWN = 4  # violations that an error lists
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Keyframe:
-    """A state that a file has a name for; `control` is what the actuators are told there."""
+    """A state that a file has a name for: `control` is what actuators are told there, `states` are their own."""
 
     name: str
     q: Array
     v: Array
     control: Array
+    states: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        for name in ("q", "v", "control"):
+        for name in ("q", "v", "control", "states"):
             object.__setattr__(self, name, vector(f"{name} of keyframe {self.name}", getattr(self, name)))
 
 
@@ -129,7 +131,7 @@ class Robot:
             q[system.coordinates(name)] = given.q[system.coordinates(name)]
         for name in rates or {}:
             v[system.velocities(name)] = given.v[system.velocities(name)]
-        state = State(q=q, v=v)
+        state = State(q=q, v=v, memory=begin.memory)
         wrong = _wrong(system, state)
         if not wrong:
             return state
@@ -138,7 +140,7 @@ class Robot:
             mend = "Give other joints, or pass project=True (--project) to move it to the nearest one."
             raise InputError(f"start of {self.name}", text, "a state that limits, loops and bodies allow", mend)
         placed = projected(system, state)
-        return replace(pushed_apart(system, placed), v=placed.v)
+        return replace(pushed_apart(system, placed), v=placed.v, memory=begin.memory)
 
     def troubles(self, keyframe: str = "") -> tuple[str, ...]:
         """Return what is wrong with the start of the file or one of its keyframes: limits, loops, overlaps."""
@@ -150,7 +152,8 @@ class Robot:
             return State(q=self.home, v=np.zeros(self.system().nv))
         if keyframe not in known:
             raise InputError("keyframe", repr(keyframe), *nearest(keyframe, known))
-        return State(q=known[keyframe].q, v=known[keyframe].v)
+        one = known[keyframe]
+        return State(q=one.q, v=one.v, memory={MEMORY: one.states} if one.states.any() else {})
 
 
 def refuse(name: str, lacking: Sequence[str]) -> None:

@@ -28,6 +28,7 @@ from ..spatial.spec import KINDS as SHAPES
 from ..spatial.spec import decoded, encoded
 from ..state import State
 from . import columns
+from .activations import Activations, activations_of
 from .bodies import TreeBody, TreeJoint
 from .forest import Forest
 from .forest_state import ForestState, Frame, held
@@ -122,6 +123,11 @@ class TreeSystem:
     def nv(self) -> int:
         """Number of velocities."""
         return len(self.forest.trees.dofs)
+
+    @property
+    def activations(self) -> Activations | None:
+        """The states of actuators; None if none has one. `force` and `power` are told what takes the place of u."""
+        return activations_of(self.actuators)
 
     def mass(self, q: Array) -> Array:
         """Return M(q), shape (nv, nv), armatures included."""

@@ -101,7 +101,7 @@ def test_a_run_is_as_good_as_any(walker, tmp_path: Path) -> None:
     ("<mujoco", "bad.xml"),
     (WALKER.replace('type="sphere" size=".06"', 'type="cylinder" size=".06 .1"'), "geom3: contacts of a cylinder"),
     (WALKER.replace('<motor name="drive" joint="hip" gear="3" ctrlrange="-1 1" ctrllimited="true"/>',
-                    '<intvelocity name="drive" joint="hip" kp="1" actrange="-1 1"/>'), "activation states"),
+                    '<muscle name="drive" joint="hip" lengthrange="0 1"/>'), "drive: a muscle"),
     (WALKER.replace('priority="1"', 'priority="1" condim="6"'), "condim 6"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, words: str) -> None:

@@ -132,6 +132,17 @@ class Robot:
         for name in rates or {}:
             v[system.velocities(name)] = given.v[system.velocities(name)]
         state = State(q=q, v=v, memory=begin.memory)
+        return self.allowed(state, project=project)
+
+    def allowed(self, state: State, *, project: bool = False) -> State:
+        """Return a state if limits, loops and bodies allow it; with `project` the nearest one that they do.
+
+        Raises
+        ------
+        InputError
+            They do not: what is wrong, and by how much.
+        """
+        system = self.system()
         wrong = _wrong(system, state)
         if not wrong:
             return state
@@ -140,7 +151,7 @@ class Robot:
             mend = "Give other joints, or pass project=True (--project) to move it to the nearest one."
             raise InputError(f"start of {self.name}", text, "a state that limits, loops and bodies allow", mend)
         placed = projected(system, state)
-        return replace(pushed_apart(system, placed), v=placed.v, memory=begin.memory)
+        return replace(pushed_apart(system, placed), v=placed.v, memory=state.memory)
 
     def troubles(self, keyframe: str = "") -> tuple[str, ...]:
         """Return what is wrong with the start of the file or one of its keyframes: limits, loops, overlaps."""

@@ -157,7 +157,10 @@ def _motors(structure: Structure, mimics: list[JointEquality]) -> tuple[Actuator
     """Return a motor for every joint of one coordinate that does not mimic another; the file has no actuators."""
     led = {one.one for one in mimics}
     driven = [joint for _, joint in structure.order if joint is not None and joint.kind in SCALAR]
-    return tuple(Actuator(name=joint.name, factors={joint.name: 1.0}) for joint in driven if joint.name not in led)
+    limits = {joint.name: largest(joint, "effort") for joint in driven if joint.name not in led}
+    return tuple(
+        Actuator(name=name, factors={name: 1.0}, control_low=-most, control_high=most) for name, most in limits.items()
+    )
 
 
 def _noted(file: Urdf, contact: ContactLaw) -> tuple[str, ...]:

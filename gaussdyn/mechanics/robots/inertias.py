@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import Array
 
-SLACK = 1e-6  # of the largest moment: files have few digits
+SLACK = 1e-3  # of the largest moment: files have few digits
 LEAST_MASS, LEAST_INERTIA = 1e-3, 1e-6  # kg, kg m^2: what mended links without any get
 
 

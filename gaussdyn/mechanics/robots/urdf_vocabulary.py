@@ -41,8 +41,10 @@ WORDS: Words = {  # element: its attributes, its children
 # What other programs put into such files; it says nothing about rigid bodies.
 FOREIGN = (
     "gazebo", "transmission", "mujoco", "sensor", "ros2_control", "safety_controller", "calibration", "verbose",
-    "contact", "self_collision_checking", "hardware_parameter", "controller",
+    "contact", "self_collision_checking", "hardware_parameter", "controller", "collision_checking", "self_filter",
+    "kinematic", "sensors",
 )  # fmt: skip
+BESIDE = ("dont_collapse", "command_effort", "D", "K", "mu_coulomb", "mu_viscous")  # attributes of theirs
 
 
 def strangers(root: Element, *, mend: bool) -> tuple[str, ...]:
@@ -61,6 +63,9 @@ def _below(element: Element, mend: bool) -> Iterator[str]:
     for name in element.attributes:
         if name in attributes or name.partition(":")[0] == "xmlns" or ":" in name:
             continue
+        if name in BESIDE:
+            yield f"attributes {name} of <{element.tag}>: for other programs"
+            continue
         if not mend:
             allowed, close = nearest(name, attributes)
             raise element.wrong(f"<{element.tag}>", f"attribute {name}", allowed, _mend(close))
@@ -68,6 +73,8 @@ def _below(element: Element, mend: bool) -> Iterator[str]:
     for child in element.children:
         if child.tag in children:
             yield from _below(child, mend)
+        elif element.tag == "collision" and child.tag == "material":
+            yield "materials of what collides: those of visuals are taken"
         elif child.tag in FOREIGN or (":" in child.tag and not child.tag.startswith("xacro:")):
             yield f"elements <{child.tag}>: for other programs"
         elif child.tag.startswith("xacro:"):

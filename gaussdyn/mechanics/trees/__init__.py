@@ -1,6 +1,7 @@
 """Trees of bodies in joint coordinates; their shapes are those of `gaussdyn.mechanics.spatial`."""
 
 from .bodies import TreeBody, TreeJoint
+from .joint_coordinates import JointCoordinates, in_joint_coordinates
 from .parts import Actuator, Connect, Fluid, JointEquality, Tendon
 from .sensors import Sensor, Site
 from .system import TreeSystem
@@ -9,6 +10,7 @@ __all__ = [
     "Actuator",
     "Connect",
     "Fluid",
+    "JointCoordinates",
     "JointEquality",
     "Sensor",
     "Site",
@@ -16,4 +18,5 @@ __all__ = [
     "TreeBody",
     "TreeJoint",
     "TreeSystem",
+    "in_joint_coordinates",
 ]

@@ -17,8 +17,9 @@ from ..trees.bodies import TreeBody, TreeJoint
 from ..trees.parts import Actuator, Fluid, JointEquality
 from .robot import Robot, refuse
 from .urdf_joints import SCALAR, Joint, Structure, largest, mimic_of, parts_of, structure_of
-from .urdf_links import Link, colours_of, link_of, origin_of, pictures
+from .urdf_links import Link, colours_of, link_of, pictures
 from .urdf_masses import Placement, placements, with_masses
+from .urdf_shapes import origin_of
 from .urdf_vocabulary import strangers
 from .usable_names import different
 from .xml_elements import Element, parsed
@@ -99,7 +100,7 @@ def checked(path: Path, *, mend: bool, base: Base) -> Urdf:
         name = element.text("name")
         if name in links:
             raise element.wrong("links", f"two called {name!r}", f"a name that line {links[name].element.line} has not")
-        links[name] = link_of(element, colours, mend=mend)
+        links[name] = link_of(element, colours, path.resolve().parent, mend=mend)
     if not links:
         raise root.wrong("<robot>", "no <link>", "at least one")
     structure = structure_of(root, _named(links))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
 from ...arrays import Array
 from ...linalg.rotations import matrix_of
-from ..collision.shapes import Box, Capsule, Shape, Sphere, Triple
-from ..trees.bodies import Turn
+from ..collision.shapes import Shape, Triple
 from . import inertias
-from .urdf_vocabulary import GEOMETRIES
-from .usable_names import different, usable
+from .urdf_shapes import NOWHERE, origin_of, shapes_of
+from .usable_names import usable
 from .xml_elements import Element
 
 Colour = tuple[float, float, float, float]
 Colours = Mapping[str, Colour]
-NOWHERE, STRAIGHT = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,8 +51,8 @@ class Link:
     mended: tuple[str, ...]
 
 
-def link_of(element: Element, colours: Colours, *, mend: bool) -> Link:
-    """Return a link.
+def link_of(element: Element, colours: Colours, folder: Path, *, mend: bool) -> Link:
+    """Return a link of a file in a folder.
 
     Raises
     ------
@@ -62,11 +61,11 @@ def link_of(element: Element, colours: Colours, *, mend: bool) -> Link:
     """
     name = usable(element.text("name"), "")
     mass, centre, J, mended = _inertia(element, mend)
-    shapes, missing = _shapes(element)
+    found = shapes_of(element, folder, mend=mend)
     colour = next((x for visual in element.all("visual") if (x := _colour(visual, colours)) is not None), None)
     return Link(
-        element=element, name=name, mass=mass, centre=centre, inertia=J, shapes=shapes, colour=colour,
-        missing=missing, mended=mended,
+        element=element, name=name, mass=mass, centre=centre, inertia=J, shapes=found.shapes, colour=colour,
+        missing=found.missing, mended=(*mended, *found.mended),
     )  # fmt: skip
 
 
@@ -79,21 +78,6 @@ def colours_of(root: Element) -> dict[str, Colour]:
         if color is not None and "name" in material.attributes:
             found.setdefault(material.attributes["name"], _rgba(color))
     return found
-
-
-def origin_of(element: Element) -> tuple[Triple, Turn]:
-    """Return place and turn of an element's origin: roll, pitch, yaw about axes that stay."""
-    origin = element.one("origin")
-    if origin is None:
-        return NOWHERE, (1.0, 0.0, 0.0, 0.0)
-    x, y, z = origin.numbers("xyz", 3, NOWHERE)
-    roll, pitch, yaw = (0.5 * a for a in origin.numbers("rpy", 3, STRAIGHT))
-    cr, sr, cp, sp, cy, sy = np.cos(roll), np.sin(roll), np.cos(pitch), np.sin(pitch), np.cos(yaw), np.sin(yaw)
-    w, i, j, k = (
-        cy * cp * cr + sy * sp * sr, cy * cp * sr - sy * sp * cr,
-        cy * sp * cr + sy * cp * sr, sy * cp * cr - cy * sp * sr,
-    )  # fmt: skip
-    return (x, y, z), (float(w), float(i), float(j), float(k))
 
 
 def _inertia(element: Element, mend: bool) -> tuple[float, Triple, Array, tuple[str, ...]]:
@@ -116,46 +100,6 @@ def _inertia(element: Element, mend: bool) -> tuple[float, Triple, Array, tuple[
         said = (f"inertia of link {element.text('name')} (line {given.line}): {why} (mended)",)
     J = R @ J @ R.T
     return mass, centre, 0.5 * (J + J.T), said
-
-
-def _shapes(element: Element) -> tuple[tuple[Shape, ...], tuple[str, ...]]:
-    """Return the shapes that collide, with names where there are several, and those that cannot be had."""
-    collisions = list(element.all("collision"))
-    names = different([usable(one.attributes.get("name", ""), f"shape{k}") for k, one in enumerate(collisions)])
-    shapes, missing = [], []
-    for one, name in zip(collisions, names, strict=True):
-        made = _shape(one, name if len(collisions) > 1 else "")
-        if isinstance(made, str):
-            missing.append(f"link {element.text('name')} (line {one.line}): contacts of a {made}")
-        else:
-            shapes.append(made)
-    return tuple(shapes), tuple(missing)
-
-
-def _shape(collision: Element, name: str) -> Shape | str:
-    """Return a shape, or the kind of one that cannot be had."""
-    geometry = collision.needed("geometry")
-    kinds = [child for child in geometry.children if child.tag in GEOMETRIES]
-    if len(kinds) != 1:
-        raise geometry.wrong("<geometry>", f"{len(kinds)} shapes", f"one of {', '.join(GEOMETRIES)}")
-    (given,), (at, turn) = kinds, origin_of(collision)
-    if given.tag == "box":
-        x, y, z = given.numbers("size", 3)
-        _check_positive(given, "size", x, y, z)
-        return Box(name=name, half=(0.5 * x, 0.5 * y, 0.5 * z), at=at, turn=turn)
-    if given.tag == "sphere":
-        _check_positive(given, "radius", given.number("radius"))
-        return Sphere(name=name, radius=given.number("radius"), at=at)
-    if given.tag == "capsule":
-        radius, half = given.number("radius"), 0.5 * given.number("length")
-        _check_positive(given, "radius and length", radius, half)
-        return Capsule(name=name, radius=radius, half_length=half, at=at, turn=turn)
-    return given.tag
-
-
-def _check_positive(element: Element, what: str, *values: float) -> None:
-    if min(values) <= 0.0:
-        raise element.wrong(f"{what} of <{element.tag}>", ", ".join(f"{x:g}" for x in values), "numbers > 0")
 
 
 def _colour(visual: Element, colours: Colours) -> Colour | None:

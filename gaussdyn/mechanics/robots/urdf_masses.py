@@ -11,7 +11,8 @@ from ...arrays import Array
 from ...linalg.rotations import matrix_of
 from .inertias import LEAST_INERTIA, LEAST_MASS
 from .urdf_joints import Joint, Structure
-from .urdf_links import Link, origin_of
+from .urdf_links import Link
+from .urdf_shapes import origin_of
 
 Placement = tuple[Array, Array]  # place, shape (3,), and axes, shape (3, 3)
 

@@ -138,7 +138,8 @@ BAD = [
      r"line 4: link lower: given no mass moves with it"),
     (('xyz="0 0 -1"', 'xyz="0 0 inf"'), r"line 8: xyz of <origin>: given '0 0 inf'; allowed: 3 numbers"),
     (('radius=".1"', 'radius="0"'), r"line 5: radius of <sphere>"),
-    (('<sphere radius=".1"/>', '<mesh filename="a.stl"/>'), r"link lower \(line 5\): contacts of a mesh"),
+    (('<sphere radius=".1"/>', '<mesh filename="a.stl"/>'), r"line 5: filename of <mesh>: given 'a.stl'"),
+    (('<sphere radius=".1"/>', '<cylinder radius=".1" length="1"/>'), r"link lower \(line 5\): contacts of a cylinder"),
     (("<robot name=", '<!DOCTYPE r [<!ENTITY a "b">]><robot name='), r"entities"),
     (('<link name="base"/>', '<xacro:include filename="a"/><link name="base"/>'),
      r"line 2: <xacro:include>.*Run xacro"),
@@ -168,6 +169,11 @@ def test_impossible_inertias_are_mended_on_request(tmp_path: Path) -> None:
     plate = np.diag([1.0, 2.0, 4.0])
     assert inertias.mended(plate) == pytest.approx(np.diag([1.5, 2.5, 4.0]))
     assert inertias.mended(np.diag([1.0, 2.0, 2.5])) == pytest.approx(np.diag([1.0, 2.0, 2.5]))
+
+
+def test_a_mesh_that_is_not_there_is_left_out_on_request(tmp_path: Path) -> None:
+    robot = read(tmp_path, ARM.replace('<sphere radius=".1"/>', '<mesh filename="package://a/b.stl"/>'), mend=True)
+    assert any("a mesh that is not there" in line for line in robot.ignored)
 
 
 def test_what_other_programs_put_there_is_left_out(tmp_path: Path) -> None:

@@ -68,7 +68,9 @@ def test_rewards_and_ends_are_chosen(cart: gaussdyn.mechanics.robots.robot.Robot
         make(cart, frames=0)
 
 
-@pytest.mark.parametrize("steps", [40, pytest.param(3000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "steps", [40, pytest.param(3000, marks=pytest.mark.slow), pytest.param(100_000, marks=pytest.mark.nightly)]
+)
 def test_random_actions_of_the_ant_are_all_solved(steps: int) -> None:
     pytest.importorskip("mujoco", reason="MuJoCo (the extra mjcf) is not installed")
     env = make("Ant", frames=1, horizon=200)

@@ -148,3 +148,25 @@ def test_a_run_goes_on_bit_for_bit(walker, tmp_path: Path) -> None:
     rest = gaussdyn.simulate(system, state, 0.02, stepper=method, control=told, out=tmp_path / "run.h5", resume=True)
     assert np.array_equal(whole.final.q, rest.final.q)
     assert np.array_equal(whole.final.v, rest.final.v)
+
+
+def test_includes_meshes_and_masses_that_cannot_be_are_named_and_mended(tmp_path: Path) -> None:
+    """With what to do; a body without mass gets a little on request, and the file's own numbers stay otherwise."""
+    (tmp_path / "a.xml").write_text('<mujoco><include file="b.xml"/></mujoco>')
+    (tmp_path / "b.xml").write_text('<mujoco><include file="a.xml"/></mujoco>')
+    with pytest.raises(InputError, match=r"already included.*take this include out"):
+        read_robot(tmp_path / "a.xml")
+    mesh = '<asset><mesh name="m" file="none.stl"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody>'
+    (tmp_path / "mesh.xml").write_text(f"<mujoco>{mesh}</mujoco>")
+    with pytest.raises(InputError, match=r"none.stl.*relative to the file"):
+        read_robot(tmp_path / "mesh.xml")
+    body = '<body><joint name="{0}"/><inertial pos="0 0 0" mass="{1}" diaginertia="{2}"/></body>'
+    bodies = body.format("light", "1e-20", "1e-20 1e-20 1e-20") + body.format("flat", 1, ".1 .1 .5")
+    (tmp_path / "bad.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    with pytest.raises(InputError, match="mend=True"):
+        read_robot(tmp_path / "bad.xml")
+    light, flat = read_robot(tmp_path / "bad.xml", mend=True).bodies
+    assert light.mass == pytest.approx(1e-3)
+    assert flat.mass == 1.0
+    moments = np.linalg.eigvalsh(flat.inertia)
+    assert moments[2] <= moments[0] + moments[1] + 1e-12

@@ -170,3 +170,24 @@ def test_includes_meshes_and_masses_that_cannot_be_are_named_and_mended(tmp_path
     assert flat.mass == 1.0
     moments = np.linalg.eigvalsh(flat.inertia)
     assert moments[2] <= moments[0] + moments[1] + 1e-12
+
+
+def test_explicit_pairs_touch_with_their_own_coefficients(tmp_path: Path) -> None:
+    """Against masks, parents and exclusions, but in no other shapes of these bodies; condim 1 has no friction."""
+    ball = '<geom name="{0}" size=".1" contype="0" conaffinity="0"/><geom size=".05" pos="0 0 .3"/>'
+    bodies = "".join(
+        f'<body name="{name}" pos="{x} 0 1"><freejoint/>{ball.format(name + "_ball")}</body>'
+        for name, x in (("a", 0.0), ("b", 0.201), ("c", 0.402))
+    )
+    pairs = (
+        '<pair geom1="a_ball" geom2="b_ball" friction=".3 .3 0 0 0"/><pair geom1="c_ball" geom2="b_ball" condim="1"/>'
+    )
+    rest = f'<contact>{pairs}<exclude body1="a" body2="b"/></contact>'
+    (tmp_path / "balls.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody>{rest}</mujoco>")
+    robot = read_robot(tmp_path / "balls.xml")
+    state = robot.start()
+    near = robot.system().near(0.0, state.q, np.ones(18), 0.1)
+    found = {tuple(sorted(row.between)): row.mu for row in near.rows(0.0, state.q, state.v) if "ball" in row.id}
+    assert found == {("a", "b"): 0.3, ("b", "c"): 0.0}
+    others = {row.between for row in near.rows(0.0, state.q, state.v) if "ball" not in row.id}
+    assert ("a", "b") not in others

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
-from ...linalg.rotations import matrix_of, quaternion_of
+from ...linalg.rotations import cross, matrix_of, quaternion_of
 from ..collision.features import Bodies
 from ..names import nearest
 from .forces import actuator_force, actuator_forces, length_and_rate
@@ -94,7 +94,7 @@ class Here:
 def point_motion(bodies: Bodies, b: int, at: Sequence[float]) -> tuple[Array, Array]:
     """Return place and velocity of a point of a body in space."""
     arm = bodies.R[b] @ np.asarray(at, dtype=np.float64)
-    return bodies.x[b] + arm, bodies.v[b] + np.cross(bodies.omega[b], arm)
+    return bodies.x[b] + arm, bodies.v[b] + cross(bodies.omega[b], arm)
 
 
 def momenta(system: TreeSystem, bodies: Bodies, chosen: Sequence[int], about: Array) -> Array:
@@ -105,7 +105,7 @@ def momenta(system: TreeSystem, bodies: Bodies, chosen: Sequence[int], about: Ar
         x, u = point_motion(bodies, b, one.centre)
         R = bodies.R[b]
         total[:3] += one.mass * u
-        total[3:] += one.mass * np.cross(x - about, u) + R @ (np.array(one.inertia) @ (R.T @ bodies.omega[b]))
+        total[3:] += one.mass * cross(x - about, u) + R @ (np.array(one.inertia) @ (R.T @ bodies.omega[b]))
     return total
 
 
@@ -130,7 +130,7 @@ def joint_wrench(here: Here, sensor: Sensor) -> Array:
 
 
 def _about(about: Array, at: Array, force: Array) -> Array:
-    return np.concatenate([force, np.cross(at - about, force)])
+    return np.concatenate([force, cross(at - about, force)])
 
 
 def _axes(here: Here, sensor: Sensor) -> Array:

@@ -50,23 +50,26 @@ def missing(m: Any, names: Names) -> tuple[str, ...]:
     return tuple(found)
 
 
+def torsional(m: Any, names: Names) -> tuple[str, ...]:
+    """Return what has torsional friction (condim 4 and 6): contacts here do not resist spinning."""
+    used = sorted({geom for pair in colliding(m) for geom in pair})
+    found = [f"geom {names.geoms[g]}: condim {m.geom_condim[g]}" for g in used if m.geom_condim[g] > 3]
+    found += [f"pair {k}: condim {m.pair_dim[k]}" for k in range(m.npair) if m.pair_dim[k] > 3]
+    return tuple(f"{one} (torsional friction)" for one in found)
+
+
 def _geoms(m: Any, names: Names, add: Callable[[str], None]) -> None:
-    """Name shapes that cannot be served where they may touch, and contacts beyond Coulomb's law."""
+    """Name shapes that cannot be served where they may touch, or what else they do."""
     pairs = colliding(m)
     used = sorted({geom for pair in pairs for geom in pair})
     for g in used:
         if int(m.geom_type[g]) not in SERVED:
             add(f"geom {names.geoms[g]}: contacts of a {GEOMS.get(int(m.geom_type[g]), 'geom of this type')}")
-        if m.geom_condim[g] > 3:
-            add(f"geom {names.geoms[g]}: condim {m.geom_condim[g]} (torsional and rolling friction)")
         if np.any(m.geom_surfacevel[g]) or m.geom_adhesion[g]:
             add(f"geom {names.geoms[g]}: surface velocity or adhesion")
     for a, b in pairs:
         if {int(m.geom_type[a]), int(m.geom_type[b])} == {0}:
             add(f"geoms {names.geoms[a]}, {names.geoms[b]}: contact of two planes")
-    for k in range(m.npair):
-        if m.pair_dim[k] > 3:
-            add(f"pair {k}: condim {m.pair_dim[k]} (torsional and rolling friction)")
 
 
 def _joints(m: Any, names: Names, add: Callable[[str], None]) -> None:

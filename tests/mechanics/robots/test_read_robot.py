@@ -172,6 +172,17 @@ def test_includes_meshes_and_masses_that_cannot_be_are_named_and_mended(tmp_path
     assert moments[2] <= moments[0] + moments[1] + 1e-12
 
 
+def test_torsional_friction_is_left_out_on_request_and_rolling_kept(tmp_path: Path) -> None:
+    text = WALKER.replace('priority="1" friction="1.5 0 0"', 'priority="1" condim="6" friction="1.5 .01 .003"')
+    (tmp_path / "walker.xml").write_text(text)
+    robot = read_robot(tmp_path / "walker.xml", mend=True)
+    assert any("condim 6 (torsional friction) (mended)" in line for line in robot.ignored)
+    state = robot.start(project=True)
+    rows = robot.system().near(0.0, state.q, np.ones(14), 0.1).rows(0.0, state.q, state.v)
+    foot = next(row for row in rows if "foot" in row.between)
+    assert (foot.mu, foot.mu_r, foot.size) == (1.5, 0.003, 5)
+
+
 def test_explicit_pairs_touch_with_their_own_coefficients(tmp_path: Path) -> None:
     """Against masks, parents and exclusions, but in no other shapes of these bodies; condim 1 has no friction."""
     ball = '<geom name="{0}" size=".1" contype="0" conaffinity="0"/><geom size=".05" pos="0 0 .3"/>'

@@ -11,7 +11,7 @@ import numpy as np
 from ...errors import BackendMissing, InputError
 from .inertias import LEAST_INERTIA, LEAST_MASS
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of, states_of
-from .mjcf_contacts import colliding, touching
+from .mjcf_contacts import colliding, colours_of, touching
 from .mjcf_features import ignored, missing, torsional
 from .mjcf_names import Names, names_of
 from .mjcf_sensors import sensors_left_out, sensors_of, sites_of
@@ -124,5 +124,5 @@ def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = (), *, mend: 
         parts=parts_of(m, names), actuators=actuators_of(m, names), pairs=touch.pairs, contact=touch.contact,
         gravity=tuple(m.opt.gravity.tolist()), fluid=fluid_of(m), dt=float(m.opt.timestep),
         home=start_of(m), keyframes=tuple(keys), ignored=tuple(left_out(m, names, said, mend)),
-        sites=sites_of(m, names), sensors=sensors_of(m, names, kinds),
+        sites=sites_of(m, names), sensors=sensors_of(m, names, kinds), colours=colours_of(m, names),
     )  # fmt: skip

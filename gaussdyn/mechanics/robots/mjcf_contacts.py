@@ -140,6 +140,16 @@ def _laws(m: Any, names: Names, used: list[int], pairs: Mapping[Pair, ContactLaw
     return contact, found
 
 
+def colours_of(m: Any, names: Names) -> dict[str, tuple[float, float, float, float]]:
+    """Return the colours of all shapes that may touch: of their materials, else their own."""
+    found = {}
+    for k in sorted({geom for pair in colliding(m) for geom in pair}):
+        material = int(m.geom_matid[k])
+        r, g, b, a = (float(x) for x in (m.geom_rgba[k] if material < 0 else m.mat_rgba[material]))
+        found[_label(m, names, k)] = r, g, b, a
+    return found
+
+
 def _label(m: Any, names: Names, g: int) -> str:
     """Return what a shape is called in a system."""
     b = int(m.geom_bodyid[g])

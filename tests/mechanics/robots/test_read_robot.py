@@ -22,7 +22,7 @@ WALKER = """<mujoco model="walker"><option timestep="0.004" integrator="RK4"/>
 <worldbody><geom name="ground" type="plane" size="9 9 1" friction="0.5 .1 .1"/>
  <body name="trunk" pos="0 0 0.45"><freejoint name="root"/><geom name="shell" type="box" size=".2 .1 .05"/>
   <body name="leg/left" pos="0 .1 0"><joint name="hip" axis="0 1 0" range="-60 60" damping=".5"/>
-   <geom name="thigh" type="capsule" fromto="0 0 0 0 0 -.2" size=".03"/>
+   <geom name="thigh" type="capsule" fromto="0 0 0 0 0 -.2" size=".03" rgba="1 .2 .1 1"/>
    <body name="foot" pos="0 0 -.4"><geom type="sphere" size=".06" priority="1" friction="1.5 0 0"/>
     <geom name="badge" type="box" size=".01 .01 .01" contype="0" conaffinity="0"/></body></body></body>
  <body name="brick" pos="2 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" contype="2" conaffinity="1"/></body>
@@ -43,6 +43,9 @@ def test_names_are_those_of_the_file(walker) -> None:
     assert [joint.name for body in walker.bodies for joint in body.joints] == ["root", "hip", "joint2"]
     assert walker.actuators[0].name == "drive"
     assert walker.dt == 0.004
+    assert walker.colours["trunk.shell"] == (0.5, 0.5, 0.5, 1.0)
+    drawn = {one["name"]: one.get("colour") for one in walker.system().drawables(walker.home)}
+    assert drawn["leg_left.thigh"] == pytest.approx([1.0, 0.2, 0.1, 1.0])
     assert any("RK4" in line for line in walker.ignored)
     assert walker.system() is walker.system()
 

@@ -16,6 +16,7 @@ from .usable_names import different, usable
 FORMS: dict[int, Form] = {2: "sphere", 3: "capsule", 4: "ellipsoid", 6: "box"}  # mjtGeom
 BODY, XBODY, JOINT, GEOM, SITE, TENDON, ACTUATOR = 1, 2, 3, 5, 6, 18, 19  # mjtObj
 Kinds = Mapping[int, str]  # what the numbers of kinds of sensors mean, which differs between versions
+OF_BODIES = ("force", "torque", "subtreecom", "subtreelinvel")  # the ground has none
 FREE = 0  # mjtJoint
 
 
@@ -61,12 +62,12 @@ def _sensor(m: Any, names: Names, sites: tuple[Site, ...], k: int, name: str, ki
             "joint": names.joints, "ball": names.joints, "tendon": names.tendons, "actuator": names.actuators,
             "site": tuple(one.name for one in sites), "": ("",),
         }[what]  # fmt: skip
-        bad = kind == "touch" and int(m.site_type[number]) not in FORMS
+        bad = kind == "touch" and (int(m.site_type[number]) not in FORMS or sites[number].body == GROUND)
         bad |= what == "ball" and int(m.jnt_type[number]) == FREE
         return None if bad else Sensor(name=name, reads=kind, of=labels[number if what else 0], cutoff=cutoff)
     frame = _frame(m, names, sites, of, number)
-    wrench = kind in ("force", "torque")
-    if frame is None or (wrench and (frame[0] == GROUND or m.neq)) or (kind[:7] == "subtree" and frame[0] == GROUND):
+    loops = kind in ("force", "torque") and any(m.eq_active0[e] and m.eq_type[e] < 2 for e in range(m.neq))
+    if frame is None or loops or (kind in OF_BODIES and frame[0] == GROUND):
         return None
     body, at, turn = frame
     return Sensor(name=name, reads=kind, of=body, at=at, turn=turn, cutoff=cutoff)

@@ -27,6 +27,7 @@ from .certificate_log import NONE, Proofs
 from .column_names import Heads, Winding, heads_of, readings_of
 from .contact_history import table_of
 from .mode_events import CROWDED, UNSETTLED, contact_states, events
+from .sensor_columns import check_sensor_names, with_sensors
 from .setup import Outputs, RunSetup
 from .statistics import RunningStatistics
 from .step_evidence import StepEvidence
@@ -150,6 +151,7 @@ class Recorder:
             controls=0 if control is None else len(control),
             totals=RunningStatistics.start(EnergyBook.start(system, state), rows, frozenset(ids)),
         )  # fmt: skip
+        check_sensor_names(system, recorder.heads)
         recorder.extra = recorder._outputs(state)
         values = recorder._values(state, control, 0.0, {row.id: row for row in rows}, {}, 1.0)
         contacts = [(row, np.zeros(row.size), "open") for row in rows if recorder._tabled(row)]
@@ -219,7 +221,7 @@ class Recorder:
         }
         angles = {} if self.winding is None else {"angles": self.winding.angle.tolist()}
         sizes = self.system.nq, self.system.nv
-        return Trajectory(
+        run = Trajectory(
             status="COMPLETED" if stop is None else "STOPPED",
             stop=stop,
             **_arrays("", [one.state for one in saved], sizes),
@@ -240,6 +242,7 @@ class Recorder:
             state_hash=self.final.digest(),
             **self.about,
         )
+        return with_sensors(self.system, run)
 
     def forget(self) -> None:
         """Drop what `trajectory` has returned, once it is in safety."""

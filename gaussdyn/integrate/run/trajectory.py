@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..impact.history import ImpactRecord
     from .certificate_log import Proof
 
+WHOLE = ("x", "y", "z", "qw", "qx", "qy", "qz", "angle", "position")  # what a name alone stands for
 INTERRUPT = "KeyboardInterrupt"  # what the reason of a run begins with that was ended from the keyboard
 
 
@@ -139,13 +140,19 @@ class Trajectory:
         return len(self.t)
 
     def __getitem__(self, name: str) -> Array:
-        """Return a column, shape (n,).
+        """Return a column, shape (n,); of a joint, body or sensor by its name alone its numbers, shape (n,) or (n, k).
+
+        ``run["knee"]`` is ``run["knee.angle"]``, ``run["root"]`` the columns ``root.x`` .. ``root.qz``.
 
         Raises
         ------
         InputError
             If there is no such column; offers the nearest names.
         """
+        whole = [] if name in self else [part for part in WHOLE if f"{name}.{part}" in self]
+        if whole:
+            found = np.column_stack([self._column(f"{name}.{part}").values for part in whole])
+            return found[:, 0] if len(whole) == 1 else found
         return self._column(name).values
 
     def __contains__(self, name: object) -> bool:
@@ -250,25 +257,43 @@ class Trajectory:
     def between(self, one: str, other: str) -> PairForce:
         """Return force, normal force, contact points and friction margin of two bodies at all saved states.
 
+        Its `at` and `over` give the force at one time and its mean over an interval.
+
         Parameters
         ----------
         one, other : str
-            Names of the bodies; forces are those of `other` on `one`. Zero where they do not touch.
+            Names of the bodies, or of shapes of theirs; forces are those of `other` on `one`. Zero where they do not
+            touch.
 
         Raises
         ------
         InputError
             If a body has no contact in the whole run, or both are the same.
         """
-        known = self._table.names()
-        for name in (one, other):
-            if name not in known:
+        if one == other:
+            raise InputError("one, other", repr(one), "two bodies")
+        self._check_touching(one, other)
+        return self._table.between(self.t, one, other)
+
+    def on(self, body: str) -> PairForce:
+        """Return the same of all contacts of a body, or of a shape of it, together.
+
+        Raises
+        ------
+        InputError
+            It has no contact in the whole run.
+        """
+        self._check_touching(body)
+        return self._table.between(self.t, body)
+
+    def _check_touching(self, *names: str) -> None:
+        """Raise InputError if something has no contact in the whole run."""
+        known, all_of_them = self._table.names(), self._table.shapes()
+        for name in names:
+            if name not in all_of_them:
                 near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
                 mend = f"Nearest: {', '.join(near)}." if near else "Its contacts may be columns: see Trajectory.names."
                 raise InputError("body", repr(name), f"bodies with contacts: {', '.join(known) or 'none'}", mend)
-        if one == other:
-            raise InputError("one, other", repr(one), "two bodies")
-        return self._table.between(self.t, one, other)
 
     def at(self, t: float) -> State:
         """Return the state at time t (s), interpolated linearly between the two saved states around it.

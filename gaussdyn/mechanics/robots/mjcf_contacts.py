@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from ...linalg.rotations import matrix_of
 from ..collision.shapes import Box, Capsule, HalfSpace, Shape, Sphere
 from ..contact_law import ContactLaw
@@ -68,7 +70,7 @@ def colliding(m: Any) -> dict[Pair, ContactLaw]:
             found[a, b] = _combined(m, a, b)
     for k in range(m.npair):
         a, b = sorted((int(m.pair_geom1[k]), int(m.pair_geom2[k])))
-        found[a, b] = _law(int(m.pair_dim[k]), m.pair_friction[k, 0])
+        found[a, b] = _law(int(m.pair_dim[k]), m.pair_friction[k, [0, 2, 3]])
     return found
 
 
@@ -93,13 +95,15 @@ def _combined(m: Any, a: int, b: int) -> ContactLaw:
     first, second = int(m.geom_priority[a]), int(m.geom_priority[b])
     if first != second:
         g = a if first > second else b
-        return _law(int(m.geom_condim[g]), m.geom_friction[g, 0])
+        return _law(int(m.geom_condim[g]), m.geom_friction[g])
     size = max(int(m.geom_condim[a]), int(m.geom_condim[b]))
-    return _law(size, max(m.geom_friction[a, 0], m.geom_friction[b, 0]))
+    return _law(size, np.maximum(m.geom_friction[a], m.geom_friction[b]))
 
 
-def _law(condim: int, mu: float) -> ContactLaw:
-    return ContactLaw(mu=float(mu) if condim > 1 else 0.0)
+def _law(condim: int, friction: Any) -> ContactLaw:
+    """Return the law of (sliding, torsional, rolling) friction; nothing resists torsion."""
+    mu, _, rolling = (float(x) for x in friction)
+    return ContactLaw(mu=mu if condim > 1 else 0.0, mu_r=rolling if condim == 6 else 0.0)
 
 
 def shape_of(m: Any, names: Names, g: int) -> HalfSpace | Shape:
@@ -134,6 +138,16 @@ def _laws(m: Any, names: Names, used: list[int], pairs: Mapping[Pair, ContactLaw
         elif law is not None and (law != contact or not by_rule):
             found[_label(m, names, a), _label(m, names, b)] = law
     return contact, found
+
+
+def colours_of(m: Any, names: Names) -> dict[str, tuple[float, float, float, float]]:
+    """Return the colours of all shapes that may touch: of their materials, else their own."""
+    found = {}
+    for k in sorted({geom for pair in colliding(m) for geom in pair}):
+        material = int(m.geom_matid[k])
+        r, g, b, a = (float(x) for x in (m.geom_rgba[k] if material < 0 else m.mat_rgba[material]))
+        found[_label(m, names, k)] = r, g, b, a
+    return found
 
 
 def _label(m: Any, names: Names, g: int) -> str:

@@ -54,6 +54,8 @@ def behind(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _errors(own: list[Row], others: list[Row]) -> list[dict[str, Any]]:
+    if not any(row["status"] == "played" for row in own):
+        return []
     units = {one["name"]: one["unit"] for row in own + others for one in row["figures"]}
     found = []
     for name in dict.fromkeys(name for row in own + others for name in errors_of(row)):

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from gaussdyn import MoreauJean
+from gaussdyn.league.engines import PLACES, engine_at, installed
 from gaussdyn.league.engines.gaussdyn_engine import system_of
 from gaussdyn.league.matches import mechanisms, painleve
+from gaussdyn.league.matches.match import FLOOR
 from gaussdyn.league.world import GROUND, Body, Pin, World, hinge_rate, in_body, relative_turn
 
 
@@ -49,3 +51,20 @@ def test_the_sliding_rod_obeys_newton_at_its_start() -> None:
     row = np.r_[state.q, state.v[:3], spin][None, None]
     speed = abs(float(painleve._tip(row)[0, 0]))
     assert painleve.slowed(speed) == pytest.approx(1000 * dt, abs=2e-6)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_engines_start_where_they_are_told(name: str) -> None:
+    """A turned body in flight, with all of its rates."""
+    engine = engine_at(PLACES[name])
+    if not installed(engine):
+        pytest.skip(f"{engine.library} is not installed")
+    turn = (0.5, 0.5, -0.5, 0.5) if name != "pymunk" else (math.cos(0.3), 0.0, math.sin(0.3), 0.0)
+    spin = (1.0, 2.0, 3.0) if name != "pymunk" else (0.0, 2.0, 0.0)
+    body = Body(
+        mass=1.0, inertia=(1.0, 2.0, 2.5), place=(1.0, 0.0, 3.0), turn=turn, velocity=(4.0, 0.0, 6.0), spin=spin
+    )
+    world = World(bodies=(body,), walls=(FLOOR,), flat=True)
+    found, right = engine.start(world, "defaults", 1e-3).states(), world.start()
+    found[0, 3:7] *= np.sign(found[0, 3:7] @ right[0, 3:7])
+    np.testing.assert_allclose(found, right, atol=1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...linalg.rotations import matrix_of, quaternion_of
-from ..world import GROUND, Ball, Block, Body, Pin, World, hinge_rate, in_body, spin_in_body
+from ..world import GROUND, Ball, Block, Body, Pin, World, hinge_rate, in_body
 from .protocol import DEFAULTS, Lacks, Simulation
 
 CONE = "cone"
@@ -173,8 +173,7 @@ def _set_off(joint: Any, world: World, k: int, pin: Pin | None, dart: Any) -> No
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = matrix_of(np.array(one.turn)), one.place
         joint.setPositions(dart.dynamics.FreeJoint.convertToPositions(pose))
-        turned = pose[:3, :3].T
-        joint.setVelocities(np.r_[spin_in_body(one), turned @ np.array(one.velocity)])
+        joint.setVelocities(np.r_[one.spin, one.velocity])
     elif pin.axis is None:
         joint.setVelocities(np.array(one.spin))
     else:

@@ -110,12 +110,14 @@ class Field:
             states.append(running.states())
             if not np.isfinite(states[-1]).all():
                 self.cut = f"numbers overflow at t = {times[-1]:.4g} s"
+            elif stop := getattr(running, "stopped", ""):
+                self.cut = stop
             elif self.cpu > self._seconds and taken < count:
                 self.cut = f"time was up at t = {times[-1]:.4g} s of {t_end:g} s"
         self.steps, self.t = self.steps + taken, self.t + times[-1]
         if words := running.said():
             self.said.append(words)
-        return Record(t=np.array(times), states=np.array(states), complete=taken == count)
+        return Record(t=np.array(times), states=np.array(states), complete=taken == count and not self.cut)
 
     def _warm(self, world: World, dt: float, count: int, every: int) -> None:
         """Run a world once, not timed, so that libraries have loaded what they need."""

@@ -130,3 +130,10 @@ def test_the_page_says_where_we_are_behind() -> None:
     assert "time of a step" in lost
     assert "rival (defaults)" in lost
     assert "not installed: no module cc" in page
+
+
+def test_a_run_that_stops_is_cut_short_and_says_why() -> None:
+    row = game(engine_at(PLACES["gaussdyn"]), "events", matches()["rod_without_motion"], SECONDS)
+    assert row["status"] == "cut short"
+    assert "stopped at t = 0 s" in row["said"]
+    assert "NONE" in row["said"]

@@ -88,8 +88,8 @@ class _Running:
         return np.column_stack([q, v[:, :3], spins])
 
     def said(self) -> str:
-        """Return how many motions the start has unless it is one, and why a run stopped."""
-        return "; ".join(filter(None, (self.words, self.stopped)))
+        """Return how many motions the start has unless it is one."""
+        return self.words
 
 
 def _motions(system: SpatialSystem, state: State, stepper: str) -> str:

@@ -16,7 +16,7 @@ class Lacks(Exception):
 
 
 class Simulation(Protocol):
-    """A world under way in an engine."""
+    """A world under way in an engine; one that can refuse to go on says why in an attribute `stopped`."""
 
     def step(self, n: int) -> None:
         """Take n steps."""

@@ -19,6 +19,7 @@ EXTRAS = {
     "sweep": ("distributed", "cloudpickle"),
     "mjcf": ("mujoco",),
     "gym": ("gymnasium",),
+    "league": ("mujoco", "drake", "pybullet", "dartpy", "pymunk"),
 }
 
 

@@ -222,6 +222,8 @@ class Loop:
                 recorder.add_many(many)
             if one is not None:
                 recorder.add(*one)
+                if then := self._then(one[0]):
+                    recorder.add(then, Finding())
             recording, state = False, recorder.final
             if archive is not None:
                 archive.keep(recorder)
@@ -252,6 +254,11 @@ class Loop:
         seen = self.files is not None or self.examination.every_step or callable(setup.control)
         ahead = None if n < 2 or seen else getattr(stepper, "advance_many", None)
         return None if ahead is None else ahead(setup.system, state, n, setup.t_end, control=setup.control)
+
+    def _then(self, step: Step) -> Step | None:
+        """Return the step after this one where it is known, and nothing is to be looked at in between."""
+        then = None if step.sizing is None else step.sizing.then
+        return None if self.files is not None or self.examination.every_step else then
 
     def _step(self, recorder: Recorder, state: State, keyboard: Interrupts) -> tuple[Step, Finding]:
         """Examine the state and advance from it; libraries that write files may swallow an interrupt.

@@ -1,9 +1,9 @@
 """What equal errors cost by time stepping with a fixed dt and with a tolerance, on the scenes of ``bench orders``.
 
-Errors are the largest of the places and the mean over time of the velocities, over the largest place and speed, against
-the motion by events; the worse of the two counts. The cost is the number of steps that were solved, and processor time. For
-every tolerance the cheapest fixed dt of the same error is interpolated between fixed runs, each twice as fine as the
-one before.
+Errors are the largest of the places and the mean over time of the velocities, over the largest place and speed,
+against the motion by events; the worse of the two counts. The cost is the number of steps that were solved, and
+processor time. For every tolerance the cheapest fixed dt of the same error is interpolated between fixed runs, each
+twice as fine as the one before.
 
 Run: ``python benchmarks/tolerance.py [SCENE]...``
 """

@@ -224,6 +224,8 @@ class Loop:
                 recorder.add_many(many)
             if one is not None:
                 recorder.add(*one)
+                if then := self._then(one[0]):
+                    recorder.add(then, Finding())
             recording, state = False, recorder.final
             if archive is not None:
                 archive.keep(recorder)
@@ -255,6 +257,11 @@ class Loop:
         seen = seen or getattr(setup.system, "activations", None) is not None
         ahead = None if n < 2 or seen else getattr(stepper, "advance_many", None)
         return None if ahead is None else ahead(setup.system, state, n, setup.t_end, control=setup.control)
+
+    def _then(self, step: Step) -> Step | None:
+        """Return the step after this one where it is known, and nothing is to be looked at in between."""
+        then = None if step.sizing is None else step.sizing.then
+        return None if self.files is not None or self.examination.every_step else then
 
     def _step(self, recorder: Recorder, state: State, keyboard: Interrupts) -> tuple[Step, Finding]:
         """Examine the state and advance from it; libraries that write files may swallow an interrupt.

@@ -57,6 +57,28 @@ class Shift(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sizing:
+    """How the length of a step came about, where a tolerance decides it.
+
+    Attributes
+    ----------
+    rejected : int
+        Longer ones that were tried before.
+    forced : bool
+        Whether it is as short as can be and off by more than the tolerance nevertheless.
+    order : float or None
+        At which the error falls with the length, where that was observed.
+    then : Step or None
+        The step after it, where that is known already: `advance` would return the same.
+    """
+
+    rejected: int = 0
+    forced: bool = False
+    order: float | None = None
+    then: Step | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Step:
     """One step of an integrator.
 
@@ -101,6 +123,8 @@ class Step:
         The impacts on the way, where the stepper locates them.
     ends : str
         Why the run shall end after this step, if it shall.
+    sizing : Sizing or None
+        Where a tolerance decides how long steps are, with the first one of a pair.
     """
 
     start: State
@@ -122,6 +146,7 @@ class Step:
     changes: tuple[Change, ...] | None = None
     impacts: tuple[ImpactRecord, ...] = ()
     ends: str = ""
+    sizing: Sizing | None = None
 
     __repr__ = brief
 

@@ -170,6 +170,23 @@ def test_run_compares_itself_and_writes(cli: Cli, tmp_path: Path) -> None:
     assert run.t_reached == found["t_reached"] == 1.0
 
 
+def test_a_run_with_a_tolerance_says_how_long_its_steps_were(cli: Cli) -> None:
+    found = cli("run", "rocking_block", "--tolerance", "1e-5", "--json").document
+    assert found["stepper"]["step"]["rtol"] == 1e-5
+    assert found["steps"] < 400
+    assert abs(found["sizing"]["achieved_order"] - 2.0) < 0.2
+    assert found["sizing"]["forced_steps"] == 0
+    assert all(check["error"] < 1e-3 and check["pass"] is None for check in found["checks"])
+    assert cli("run", "incline", "--json", "--t-end", "0.1").document["sizing"] is None
+
+
+@pytest.mark.parametrize("words", [["--tolerance", "0"], ["--tolerance", "1e-6", "--order"]])
+def test_tolerances_that_cannot_be_had_are_refused(cli: Cli, words: list[str]) -> None:
+    answer = cli("run", "incline", *words)
+    assert answer.code == 2
+    assert "rtol" in answer.err or "--tolerance" in answer.err
+
+
 def test_a_run_repeats_itself_bit_by_bit(cli: Cli) -> None:
     words = ["run", "sliding_rod", "--t-end", "0.05", "--json"]
     assert cli(*words).document["state_hash"] == cli(*words).document["state_hash"]

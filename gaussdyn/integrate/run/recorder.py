@@ -261,6 +261,8 @@ class Recorder:
         piece.outcome.append(found.outcome)
         totals.note_step(E, (residuals.cone or 0.0) if residuals is not None else 0.0, step.solution.solved)
         totals.note_rows(step.rows)
+        if step.sizing is not None:
+            totals.note_sizing(step.sizing, step.dt)
         now = contact_states(step, totals.contacts)
         if self.count == 1:  # a contact that is closed at the start has not just touched down
             closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.dynamics.activation.gap}

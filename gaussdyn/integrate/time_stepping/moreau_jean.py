@@ -27,6 +27,7 @@ from .fixed_point import solved
 from .impact_dissipation import lifted
 from .rest_correction import GONE
 from .step_problem import Guess, ThetaProblem
+from .tolerance import Tolerance
 
 if TYPE_CHECKING:
     from .compiled.free_bodies import CompiledBodies
@@ -49,6 +50,9 @@ class MoreauJean:
     ----------
     dt : float
         Step, s; > 0. The last step is shortened to end at `t_max` exactly.
+    step : Tolerance, optional
+        How far a step may be off, in place of its length: pairs of steps are as long as an estimate of their error
+        allows, the first pair at most dt. Default: all steps are dt long.
     theta : float
         1/2 (conserves energy) to 1 (damps); below 1/2 the scheme gains energy.
     activation : Activation
@@ -66,7 +70,7 @@ class MoreauJean:
     Raises
     ------
     InputError
-        dt <= 0, theta outside [0.5, 1], tol <= 0, NaN.
+        dt <= 0, theta outside [0.5, 1], tol <= 0, NaN; a `step` that is no `Tolerance`.
     """
 
     dt: float = 1e-3
@@ -75,6 +79,7 @@ class MoreauJean:
     project: bool = True
     tol: float = TOL
     compiled: bool = True
+    step: Tolerance | None = None
     name: ClassVar[str] = "moreau_jean"
 
     def __post_init__(self) -> None:
@@ -83,6 +88,8 @@ class MoreauJean:
         object.__setattr__(self, "tol", scalar("tol", self.tol, low=0.0, open_low=True))
         if not isinstance(self.activation, Activation):
             raise InputError("activation", repr(self.activation), "an Activation")
+        if not (self.step is None or isinstance(self.step, Tolerance)):
+            raise InputError("step", repr(self.step), "a Tolerance, or None", "Write e.g. step=Tolerance(1e-6).")
         for name in ("project", "compiled"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(name, repr(getattr(self, name)), "True or False")
@@ -91,10 +98,11 @@ class MoreauJean:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
         plain = {name: getattr(self, name) for name in ("name", "dt", "theta", "project", "tol", "compiled")}
-        return {**plain, "activation": closed}
+        chosen = {} if self.step is None else {"step": self.step.settings()}
+        return {**plain, "activation": closed, **chosen}
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
-        """Return one step of length dt, or shorter if it would pass `t_max`.
+        """Return one step of length dt, or as long as the tolerance allows; shorter if it would pass `t_max`.
 
         Raises
         ------
@@ -102,6 +110,10 @@ class MoreauJean:
             `t_max` is not after the state; a function of the system or the control returns NaN or a wrong shape.
         """
         check_span(state, t_max)
+        if self.step is not None:
+            from .step_control import advance_within
+
+            return advance_within(self, self.step, system, state, t_max, control)
         dt, t_end = self.span(state.t, t_max)
         held = held_control(control, state)
         kernels = self.kernels(system, state)
@@ -115,7 +127,7 @@ class MoreauJean:
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
     ) -> ManySteps | None:  # fmt: skip
         """Take up to n steps in one call, up to one in which a contact changes; None where kernels take none."""
-        kernels = self.kernels(system, state)
+        kernels = self.kernels(system, state) if self.step is None else None
         if kernels is None:
             return None
         many = kernels.advance_many(self, state, n, held_control(control, state), t_max=t_max, whole=False)

@@ -75,6 +75,8 @@ class Worlds:
         self.system, self.stepper = system, MoreauJean() if stepper is None else stepper
         if not isinstance(self.stepper, MoreauJean):
             raise InputError("stepper", repr(stepper), "a MoreauJean", "Other steppers: gaussdyn.study.")
+        if self.stepper.step is not None:
+            raise InputError("stepper", repr(stepper), "steps of one length, which all worlds take together")
         if getattr(system, "activations", None) is not None:
             raise InputError("system", "actuators with states", "a system without", "gaussdyn.study runs those.")
         self._states = _checked(system, states)

@@ -174,7 +174,7 @@ class CompiledStep(Step):
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
         said = {"unsettled": middle[0], "crowded": middle[1], "restitution": figures[2]}
-        said |= {"place": None, "shifts": shifts, "changes": None, "impacts": (), "ends": ""}
+        said |= {"place": None, "shifts": shifts, "changes": None, "impacts": (), "ends": "", "sizing": None}
         hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
         put(step, {**parts, **said, **hidden})
         return step

@@ -15,7 +15,8 @@ from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen_in_turn
-from .charts import FLOOR, PALETTE
+from .charts import FLOOR
+from .colours import PALETTE
 from .place import data_url, place
 from .series import groups, thinned
 

@@ -334,6 +334,26 @@ class Trajectory:
         report = import_module("gaussdyn.report.write")  # the floor that draws is above this one
         return Path(report.write_only_page(path, self, scene))
 
+    def view(self, path: str | Path, *, scene: Scene | System | None = None) -> Path:
+        """Write one small HTML page that plays the run, and can be turned where it is in space (extra `report`).
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that ends in .html. It opens offline; what is in space needs a browser with WebGL 2 to be turned.
+        scene : Scene or System, optional
+            As in `page`.
+
+        Raises
+        ------
+        BackendMissing
+            If jinja2 is not installed.
+        InputError
+            Another ending, a place that cannot be written; a run whose shapes are not known, or that has none.
+        """
+        report = import_module("gaussdyn.report.view.view_page")  # the floor that draws is above this one
+        return Path(report.write_view(path, self, scene))
+
     @staticmethod
     def load(path: str | Path) -> Trajectory:
         """Read a run that `save` wrote.

@@ -11,20 +11,10 @@ from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from .charts import charts, library
 from .outcomes import stretches
-from .page_template import figure, filled, setting
+from .page_template import MEANING, figure, filled, setting
 from .pictures import instants
 from .place import place
 from .view.view_page import film_values
-
-MEANING = {
-    "steps": "steps taken",
-    "unsolved_steps": "steps whose contact problem was not solved",
-    "max_residual": "largest residual E of a step (dimensionless)",
-    "max_penetration_m": "largest penetration (m)",
-    "max_joint_error_m": "largest error of a bilateral position constraint (m)",
-    "max_cone": "largest violation of a friction cone (relative)",
-    "energy_drift_rel": "largest error of the energy balance (relative)",
-}
 
 
 def write_page(

@@ -11,6 +11,15 @@ from .._version import __version__
 from ..errors import BackendMissing
 
 HERE = Path(__file__).resolve().parent
+MEANING = {
+    "steps": "steps taken",
+    "unsolved_steps": "steps whose contact problem was not solved",
+    "max_residual": "largest residual E of a step (dimensionless)",
+    "max_penetration_m": "largest penetration (m)",
+    "max_joint_error_m": "largest error of a bilateral position constraint (m)",
+    "max_cone": "largest violation of a friction cone (relative)",
+    "energy_drift_rel": "largest error of the energy balance (relative)",
+}
 
 
 def figure(value: Any, digits: int = 6) -> str:

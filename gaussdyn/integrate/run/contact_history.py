@@ -165,7 +165,15 @@ class ContactTable:
 
     def between(self, t: Array, one: str, other: str) -> PairForce:
         """Return what body `other` does to body `one`; lines whose directions are not known are left out."""
-        n, signs = len(self.offsets) - 1, np.array([_sign(pair, one, other) for pair in self.bodies])
+        return self._sum(t, np.array([_sign(pair, one, other) for pair in self.bodies]))
+
+    def upon(self, t: Array, body: str) -> PairForce:
+        """Return what all others together do to a body; contacts of a body with itself cancel."""
+        return self._sum(t, np.array([float(a == body) - float(b == body) for a, b in self.bodies]))
+
+    def _sum(self, t: Array, signs: Array) -> PairForce:
+        """Return the sum of the forces of all contacts, each by its sign."""
+        n = len(self.offsets) - 1
         sign = signs[self.index] if len(self.index) else np.zeros(0)
         chosen = np.flatnonzero((sign != 0.0) & ~np.isnan(self.frame[:, 0, 0]))
         r, state = self.reaction[chosen], np.repeat(np.arange(n), np.diff(self.offsets))[chosen]

@@ -256,15 +256,22 @@ class Trajectory:
         InputError
             If a body has no contact in the whole run, or both are the same.
         """
-        known = self._table.names()
         for name in (one, other):
-            if name not in known:
-                near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
-                mend = f"Nearest: {', '.join(near)}." if near else "Its contacts may be columns: see Trajectory.names."
-                raise InputError("body", repr(name), f"bodies with contacts: {', '.join(known) or 'none'}", mend)
+            self._check_touches(name)
         if one == other:
             raise InputError("one, other", repr(one), "two bodies")
         return self._table.between(self.t, one, other)
+
+    def forces(self, body: str) -> PairForce:
+        """Return the sum of what all its contacts do to a body at all saved states; see `between`.
+
+        Raises
+        ------
+        InputError
+            If the body has no contact in the whole run.
+        """
+        self._check_touches(body)
+        return self._table.upon(self.t, body)
 
     def at(self, t: float) -> State:
         """Return the state at time t (s), interpolated linearly between the two saved states around it.
@@ -300,6 +307,41 @@ class Trajectory:
         except ImportError:
             raise BackendMissing("pandas", "data") from None
         return pandas.DataFrame({name: column.values for name, column in self.columns.items()})
+
+    def to_xarray(self) -> Any:
+        """Return all columns as an xarray Dataset over ``t`` (s), each with its unit as the attribute ``units``.
+
+        Raises
+        ------
+        BackendMissing
+            If xarray is not installed.
+        """
+        try:
+            import xarray  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        except ImportError:
+            raise BackendMissing("xarray", "data") from None
+        found = {name: ("t", column.values, {"units": column.unit}) for name, column in self.columns.items()}
+        told = {"scene": self.scene, "status": self.status, "state_hash": self.state_hash}
+        return xarray.Dataset(found, coords={"t": found.pop("t")}, attrs=told)
+
+    def plot(self, *columns: str) -> Any:
+        """Return a figure of some columns over time, one picture per unit; of all without names (extra `report`).
+
+        Raises
+        ------
+        BackendMissing
+            If matplotlib is not installed.
+        InputError
+            If there is no such column; offers the nearest names.
+        """
+        for name in columns:
+            self._column(name)
+        report = import_module("gaussdyn.report.pictures")  # the floor that draws is above this one
+        return report.some_columns(self, columns) if columns else report.columns_figure(self)
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: how it ended, its statistics, the run in motion."""
+        return str(import_module("gaussdyn.report.view.notebook").run_card(self))
 
     def save(self, path: str | Path) -> Path:
         """Write the run to one HDF5 file (.h5, .hdf5, .hdf) and return its path; an older run there is replaced.
@@ -383,6 +425,13 @@ class Trajectory:
             return []
         unit = (np.abs(np.linalg.norm(self.q[:, at], axis=1) - 1.0).max() <= 1e-6 for at in places)
         return places if all(unit) else []
+
+    def _check_touches(self, body: str) -> None:
+        known = self._table.names()
+        if body not in known:
+            near = difflib.get_close_matches(str(body), known, n=3, cutoff=0.4)
+            mend = f"Nearest: {', '.join(near)}." if near else "Its contacts may be columns: see Trajectory.names."
+            raise InputError("body", repr(body), f"bodies with contacts: {', '.join(known) or 'none'}", mend)
 
     def _column(self, name: str) -> Column:
         name = name if name in self.columns else self._other.get(name, name)

@@ -16,10 +16,10 @@ from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen_in_turn, view
-from .film import acting, box, cone_length
 from .needs import MOVING_PICTURE, check_format
 from .pictures import draw, framed, matplotlib_part, points
 from .place import refused
+from .view.film import acting, box, cone_length
 
 SIZE = (6.4, 4.0)  # inches at 100 dots: 640 x 400
 RATE = 12  # pictures per second

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..analysis.atlas.atlas import Atlas, Axis, Region
 from ..arrays import Array
-from .page import filled
+from .page_template import filled
 from .pictures import matplotlib_part, png_url, save
 from .place import place
 

@@ -12,7 +12,7 @@ from ..analysis.singular.reaction_limits import reactions_along
 from ..arrays import scalar
 from ..errors import InputError
 from ..mechanics.system import System
-from .charts import PALETTE
+from .colours import PALETTE
 from .pictures import matplotlib_part, save
 
 SIZE = (6.0, 4.5)

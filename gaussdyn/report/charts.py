@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,19 +16,11 @@ from ..errors import BackendMissing
 from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..programs.solution.residuals import TOL
+from .colours import OUTCOME_COLOURS, PALETTE
 from .series import POINTS, Group, groups, spans, thinned
+from .view.packing import deflated
 
-# Okabe and Ito's colours, told apart by people who see no red or no green; dashes tell lines apart without any.
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b6b7a", "#8c6d1f")
 DASHES = ("solid", "dash", "dot", "dashdot")
-OUTCOME_COLOURS = {
-    "UNIQUE": "#56b4e9",
-    "MULTIPLE": "#e69f00",
-    "CONTINUUM": "#f0e442",
-    "NONE": "#d55e00",
-    "UNDECIDED": "#cc79a7",
-    "NOT_EXAMINED": "#dfe4e9",
-}
 PATTERNS = {"MULTIPLE": "/", "CONTINUUM": "x", "NONE": "\\", "UNDECIDED": "."}
 SHOWN = 8  # series drawn at first; the others are one click away in the legend
 MOST_SERIES = 40  # in one chart; a longer legend is read by nobody
@@ -57,12 +51,13 @@ def graph_objects() -> Any:
     return go
 
 
+@cache
 def library() -> str:
-    """Return plotly's JavaScript, to be put into the page once."""
+    """Return plotly's JavaScript, packed, to be put into the page once: `charts.js` unpacks it."""
     graph_objects()
     from plotly.offline import get_plotlyjs
 
-    return str(get_plotlyjs())
+    return deflated(get_plotlyjs().encode())
 
 
 def charts(run: Trajectory, scene: Scene | None = None) -> list[tuple[str, str]]:
@@ -211,9 +206,11 @@ def _heading(group: Group) -> str:
 
 
 def embedded(figure: Any) -> str:
-    """Return a chart as a piece of HTML."""
-    config = {"responsive": True, "displaylogo": False, "displayModeBar": False}
-    return str(figure.to_html(full_html=False, include_plotlyjs=False, config=config, default_width="100%"))
+    """Return a chart as a piece of HTML, drawn by `charts.js`."""
+    chart = json.loads(figure.to_json())
+    height = chart["layout"].get("height", PLOT)
+    data = deflated(json.dumps(chart, separators=(",", ":"), allow_nan=False).encode())
+    return f'<div class="chart" style="min-height:{height}px"><script type="text/plain">{data}</script></div>'
 
 
 def rounded(x: Any) -> list[float]:

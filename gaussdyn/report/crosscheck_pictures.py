@@ -9,8 +9,8 @@ import numpy as np
 
 from ..analysis.crosscheck.crosscheck import QUANTITIES
 from ..analysis.crosscheck.results import CrossCheck
-from .charts import PALETTE
-from .page import figure, filled
+from .colours import PALETTE
+from .page_template import figure, filled
 from .pictures import matplotlib_part, png_url, save
 from .place import place
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..analysis.equilibria.equilibria import Equilibria
 from ..analysis.equilibria.family import Family
-from .page import filled
+from .page_template import filled
 from .pictures import matplotlib_part, png_url, save
 from .place import place
 

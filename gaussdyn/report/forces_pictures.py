@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.forces.force_polygon import ForcePolygon
 from ..analysis.forces.force_range import ForceRange
 from ..analysis.forces.reaction_set import ReactionSet
-from .page import filled
+from .page_template import filled
 from .pictures import matplotlib_part, png_url, save
 from .place import place
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.orbits.continuation import Branch
 from ..analysis.orbits.periodic_orbit import Orbit
 from ..arrays import Array
-from .page import filled
+from .page_template import filled
 from .pictures import matplotlib_part, png_url, save
 from .place import place
 

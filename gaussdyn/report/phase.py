@@ -12,7 +12,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ..integrate.run.trajectory import Trajectory
 from ..mechanics.system import System
-from .charts import PALETTE
+from .colours import PALETTE
 from .pictures import matplotlib_part, save
 
 SIZE = (6.0, 4.5)

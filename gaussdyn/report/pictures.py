@@ -15,9 +15,10 @@ from ..integrate.run.trajectory import Trajectory
 from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen_in_turn
-from .charts import FLOOR, PALETTE
+from .charts import FLOOR
+from .colours import PALETTE
 from .place import data_url, place
-from .series import groups, thinned
+from .series import Group, by_unit, groups, thinned
 
 Shape = Mapping[str, Any]
 GROUND = "#d9dee3"
@@ -34,13 +35,8 @@ def columns_figure(run: Trajectory, *, scene: Scene | System | None = None, path
     _instants(figure, grid, shown)
     axes = [figure.add_subplot(grid[k, :]) for k in range(bool(shown), rows)]
     for axis, part in zip(axes, parts, strict=False):
-        for k, name in enumerate(part.names):
-            keep = thinned([run[name]])
-            axis.plot(run["t"][keep], run[name][keep], color=PALETTE[k % len(PALETTE)], lw=1.2, label=name)
+        _lines(axis, run, part)
         axis.set_title(part.title, loc="left", fontsize=10)
-        axis.set_ylabel(part.unit)
-        if len(part.names) <= 10:
-            axis.legend(fontsize=7, ncols=2)
     last = axes[-1]
     last.semilogy(run.steps.t, np.maximum(run.steps.E, FLOOR), ".", ms=2, color=PALETTE[0])
     last.set_title("Residual of every step", loc="left", fontsize=10)
@@ -49,6 +45,26 @@ def columns_figure(run: Trajectory, *, scene: Scene | System | None = None, path
     if path is not None:
         save(figure, Path(path))
     return figure
+
+
+def some_columns(run: Trajectory, names: Sequence[str]) -> Any:
+    """Return a figure of some columns over time, one picture per unit; see `Trajectory.plot`."""
+    parts = by_unit(run, names)
+    figure = matplotlib_part("pyplot").figure(figsize=(8, 2.6 * len(parts)), layout="constrained")
+    for axis, part in zip(np.ravel(figure.subplots(len(parts), 1, sharex=True)), parts, strict=True):
+        _lines(axis, run, part)
+        axis.set_xlabel("t (s)")
+    return figure
+
+
+def _lines(axis: Any, run: Trajectory, part: Group) -> None:
+    """Draw the columns of a group over time."""
+    for k, name in enumerate(part.names):
+        keep = thinned([run[name]])
+        axis.plot(run["t"][keep], run[name][keep], color=PALETTE[k % len(PALETTE)], lw=1.2, label=name)
+    axis.set_ylabel(part.unit)
+    if len(part.names) <= 10:
+        axis.legend(fontsize=7, ncols=2)
 
 
 def save(figure: Any, path: Path) -> Path:

@@ -60,6 +60,14 @@ def groups(run: Trajectory) -> tuple[Group, ...]:
     return tuple(Group(title=title, unit=unit, names=tuple(names)) for (title, unit), names in ranked if names)
 
 
+def by_unit(run: Trajectory, names: Sequence[str]) -> tuple[Group, ...]:
+    """Return some columns sorted by their units, in the order given."""
+    units = dict.fromkeys(run.unit(name) for name in names)
+    return tuple(
+        Group(title="", unit=unit, names=tuple(name for name in names if run.unit(name) == unit)) for unit in units
+    )
+
+
 def _title(name: str) -> str:
     return next((title for title, pattern in PATTERNS if pattern.fullmatch(name)), OUTPUTS)
 

@@ -6,7 +6,7 @@ from html import escape
 from pathlib import Path
 
 from ..integrate.futures.future_tree import BRANCHES, COMPLETED, MEANING, SAME, Future, Tree
-from .page import filled
+from .page_template import filled
 from .place import data_url, place
 
 WIDTH, LEFT, RIGHT, ROW, TOP = 860, 24, 210, 34, 46  # px

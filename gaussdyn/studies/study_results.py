@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._show import fitted, short
+from .._html import card, counts
+from .._show import fitted, short, span
 from ..errors import InputError
 from .study_file import BLOCK, LazyColumns, Place, Shapes, StudyReader, StudyWriter
 from .study_journal import runs_of, settings_of
@@ -165,6 +166,15 @@ class Study:
         head = [f"{len(self)} runs: {counts}" if self.complete else f"{len(self)} runs so far: {counts}"]
         ended = [] if self.statistic is None else [f"statistic={short(self.statistic)}"]
         return fitted("Study", [*head, repr(self.parameters), repr(self.values), *ended])
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: how the runs ended, and ranges (of the first runs, where there are many)."""
+        some = self[:BLOCK]
+        of = f" (of the first {BLOCK} runs)" if len(self) > BLOCK else ""
+        tables = {**some.parameters, **some.values}
+        rows = {name: f"{' × '.join(map(str, x.shape))} numbers: {span(x)}{of}" for name, x in tables.items()}
+        told = counts(self.counts) + ("" if self.complete else " so far")
+        return card("Study", f"{len(self)} runs: {told}", rows, kind="plain" if self.complete else "bad")
 
 
 def journal_of(path: Path) -> Path:

@@ -17,7 +17,8 @@ from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.run.values import Column, Stop
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.report.charts import charts
-from gaussdyn.report.page import HERE, render, write_page
+from gaussdyn.report.page import render, write_page
+from gaussdyn.report.page_template import HERE
 from gaussdyn.report.series import groups, spans, thinned
 from gaussdyn.scenes import catalogue
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._html import card
 from ..._show import fitted, names
 from ...arrays import Array
 from ...errors import InputError
@@ -101,6 +102,14 @@ class Audit:
         """Return the verdict, and the checks that fail."""
         bad = [one.name for one in self.series if not one.passed]
         return fitted("Audit", [self.explain(), *([f"fails: {names(bad, 12)}"] if bad else [])])
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: the verdict, and every check with its largest value; those that fail first."""
+        ordered = sorted(self.series, key=lambda one: one.passed)
+        rows = {
+            one.name: f"{'holds' if one.passed else 'FAILS'}: {one.max:.3g}, allowed {one.tol:.3g}" for one in ordered
+        }
+        return card("Audit", self.explain(), rows, kind="good" if self.passed else "bad")
 
 
 @interruptible

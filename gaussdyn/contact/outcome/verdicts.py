@@ -7,7 +7,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from ..._show import fitted, names
+from ..._html import card
+from ..._show import fitted, names, short
 from ...linalg.rational import text
 from ...programs.enumeration.enumerate import Component
 from ...programs.proof.certificates import Certificate
@@ -64,6 +65,16 @@ class Outcome:
         parts += [f"certificate={self.certificate!r}"] if self.certificate is not None else []
         parts += [f"reason={self.reason!r}"] if self.reason else []
         return fitted("Outcome", [*parts, *([f"remains: {names(self.remains)}"] if self.remains else [])])
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: the verdict, what it means, the modes of all solutions, the proof."""
+        rows = {
+            f"solution {k + 1}": " ".join(mode or "–" for mode in getattr(one, "modes", ())) or short(one)
+            for k, one in enumerate(self.components)
+        }
+        rows |= {"level": f"{self.level}, {'exact' if self.exact else 'numerical'}"}
+        rows |= {"proof": self.certificate.explain()} if self.certificate is not None else {}
+        return card("Outcome", self.explain(), rows, kind="good" if self.verdict is Verdict.UNIQUE else "plain")
 
     def explain(self) -> str:
         """Return the outcome in words, and what to do about it."""

@@ -275,7 +275,7 @@ class Trajectory:
         self._check_touching(one, other)
         return self._table.between(self.t, one, other)
 
-    def on(self, body: str) -> PairForce:
+    def forces(self, body: str) -> PairForce:
         """Return the same of all contacts of a body, or of a shape of it, together.
 
         Raises
@@ -330,6 +330,41 @@ class Trajectory:
             raise BackendMissing("pandas", "data") from None
         return pandas.DataFrame({name: column.values for name, column in self.columns.items()})
 
+    def to_xarray(self) -> Any:
+        """Return all columns as an xarray Dataset over ``t`` (s), each with its unit as the attribute ``units``.
+
+        Raises
+        ------
+        BackendMissing
+            If xarray is not installed.
+        """
+        try:
+            import xarray  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        except ImportError:
+            raise BackendMissing("xarray", "data") from None
+        found = {name: ("t", column.values, {"units": column.unit}) for name, column in self.columns.items()}
+        told = {"scene": self.scene, "status": self.status, "state_hash": self.state_hash}
+        return xarray.Dataset(found, coords={"t": found.pop("t")}, attrs=told)
+
+    def plot(self, *columns: str) -> Any:
+        """Return a figure of some columns over time, one picture per unit; of all without names (extra `report`).
+
+        Raises
+        ------
+        BackendMissing
+            If matplotlib is not installed.
+        InputError
+            If there is no such column; offers the nearest names.
+        """
+        for name in columns:
+            self._column(name)
+        report = import_module("gaussdyn.report.pictures")  # the floor that draws is above this one
+        return report.some_columns(self, columns) if columns else report.columns_figure(self)
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: how it ended, its statistics, the run in motion."""
+        return str(import_module("gaussdyn.report.view.notebook").run_card(self))
+
     def save(self, path: str | Path) -> Path:
         """Write the run to one HDF5 file (.h5, .hdf5, .hdf) and return its path; an older run there is replaced.
 
@@ -362,6 +397,26 @@ class Trajectory:
         """
         report = import_module("gaussdyn.report.write")  # the floor that draws is above this one
         return Path(report.write_only_page(path, self, scene))
+
+    def view(self, path: str | Path, *, scene: Scene | System | None = None) -> Path:
+        """Write one small HTML page that plays the run, and can be turned where it is in space (extra `report`).
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that ends in .html. It opens offline; what is in space needs a browser with WebGL 2 to be turned.
+        scene : Scene or System, optional
+            As in `page`.
+
+        Raises
+        ------
+        BackendMissing
+            If jinja2 is not installed.
+        InputError
+            Another ending, a place that cannot be written; a run whose shapes are not known, or that has none.
+        """
+        report = import_module("gaussdyn.report.view.view_page")  # the floor that draws is above this one
+        return Path(report.write_view(path, self, scene))
 
     @staticmethod
     def load(path: str | Path) -> Trajectory:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._show import brief
+from ..._html import card
+from ..._show import brief, names
 from ...arrays import Array, vector
 from ...errors import InputError
 from ..collision.shapes import Triple
@@ -87,6 +89,18 @@ class Robot:
     _made: list[TreeSystem] = field(default_factory=list, init=False, repr=False)
 
     __repr__ = brief
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: what it is made of, and what a rigid engine leaves out."""
+        shown: dict[str, tuple[Any, ...]] = {
+            "bodies": self.bodies,
+            "actuators": self.actuators,
+            "keyframes": self.keyframes,
+        }
+        rows = {name: f"{len(parts)}: {names([one.name for one in parts])}" for name, parts in shown.items()}
+        rows |= {"mass": f"{sum(body.mass for body in self.bodies):.6g} kg", "dt": f"{self.dt:g} s"}
+        rows |= {"left out": names(self.ignored)} if self.ignored else {}
+        return card("Robot", self.name, rows)
 
     def system(self) -> TreeSystem:
         """Return the robot as a system, the same one every time; its `spec` has the text of the file, too."""

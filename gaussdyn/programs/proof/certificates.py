@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ... import checker_spatial_several
+from ..._html import card
 from ..._show import fitted, short
 from ..._version import __version__
 from ...arrays import Array, matrix, vector
@@ -61,6 +62,11 @@ class Certificate:
         said = {key: self.document.get(key) for key in ("kind", "claim", "sha256")}
         leaves = len(self.document.get("leaves", ()))
         return fitted("Certificate", [*(f"{key}={short(value)}" for key, value in said.items()), f"{leaves} leaves"])
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: the claim, and how to check it without this package."""
+        rows = {"kind": str(self.document["kind"]), "sha256": str(self.document["sha256"])}
+        return card("Certificate", self.explain(), rows)
 
     @property
     def claim(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._html import card, counts
 from ...arrays import Array
 from ...errors import SolveFailed
 from .status import Status
@@ -70,6 +72,16 @@ class Solution:
         """Return one line: status, residual, sizes, method."""
         error = "" if self.residuals is None else f", E={self.residuals.E:.1e}"
         return f"Solution({self.status}{error}, blocks={len(self.modes)}, method={self.method!r})"
+
+    def _repr_html_(self) -> str:
+        """Return a card for notebooks: status, residuals, modes, uniqueness."""
+        known = {True: "yes", False: "no", None: "not known"}
+        rows = {
+            "method": f"{self.method}, {self.iterations} iterations", "blocks": counts(Counter(self.modes)),
+            "motion unique": known[self.unique[0]], "reactions unique": known[self.unique[1]],
+        }  # fmt: skip
+        error = "" if self.residuals is None else f"residual E = {self.residuals.E:.2g}"
+        return card("Solution", f"{self.status} {error}", rows, kind="good" if self.solved else "bad")
 
     @property
     def u_unique(self) -> bool | None:

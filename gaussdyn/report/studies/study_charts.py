@@ -9,7 +9,8 @@ import numpy as np
 from ...arrays import Array
 from ...studies.study_results import Study
 from ...studies.study_tables import axes_of_grid
-from ..charts import PALETTE, blank, embedded, graph_objects, rounded
+from ..charts import blank, embedded, graph_objects, rounded
+from ..colours import PALETTE
 
 Chart = tuple[str, str]  # its title, and its HTML
 MOST = 4000  # runs that are drawn one by one, evenly taken

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...studies.study_results import Study
 from ..charts import library
-from ..page import filled, setting
+from ..page_template import filled, setting
 from ..place import place
 from .study_charts import study_charts
 

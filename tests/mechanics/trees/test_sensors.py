@@ -60,14 +60,14 @@ def test_what_stands_weighs_what_it_weighs() -> None:
 def test_forces_of_a_shape_at_one_time_and_over_an_interval() -> None:
     system = standing()
     run = gaussdyn.simulate(system, system.state({"root": (0, 0, 0.1)}), 0.02, stepper=MoreauJean(dt=1e-3))
-    for pair in (run.between("foot", "floor"), run.between("sole", "floor"), run.on("sole"), run.on("foot.sole")):
+    for pair in (run.between("foot", "floor"), run.between("sole", "floor"), run.forces("sole"), run.forces("foot.sole")):
         assert pair.over(0.0035, 0.0185) == pytest.approx([0.0, 0.0, WEIGHT], abs=1e-8)
         assert pair.at(0.01) == pytest.approx([0.0, 0.0, WEIGHT], abs=1e-8)
-    assert run.on("floor").at(0.01) == pytest.approx([0.0, 0.0, -WEIGHT], abs=1e-8)
+    assert run.forces("floor").at(0.01) == pytest.approx([0.0, 0.0, -WEIGHT], abs=1e-8)
     with pytest.raises(InputError, match="begin < end"):
-        run.on("foot").over(0.01, 0.01)
+        run.forces("foot").over(0.01, 0.01)
     with pytest.raises(InputError, match="bodies with contacts"):
-        run.on("sool")
+        run.forces("sool")
 
 
 def test_momentum_changes_by_the_mean_force_of_a_drop() -> None:
@@ -80,7 +80,7 @@ def test_momentum_changes_by_the_mean_force_of_a_drop() -> None:
         for one in system.bodies for k, sign in ((-1, 1.0), (0, -1.0))
     )  # fmt: skip
     assert J.shape == (3, system.nv)
-    assert run.on("foot").over(0.0, 0.05)[2] * 0.05 == pytest.approx(gained[2] + WEIGHT * 0.05, rel=1e-9)
+    assert run.forces("foot").over(0.0, 0.05)[2] * 0.05 == pytest.approx(gained[2] + WEIGHT * 0.05, rel=1e-9)
 
 
 ARM = """<mujoco><option gravity="0 0 -9.81" timestep="1e-6"/><worldbody>

@@ -1,19 +1,9 @@
-// Draws the film of a run on a canvas: scene, friction cones, reactions; plays, pauses, scrubs.
-"use strict";
-(() => {
-  const source = document.getElementById("film");
-  if (!source) return;
-  const film = JSON.parse(source.textContent);
-  const byId = (id) => document.getElementById(id);
-  const stage = byId("stage"), strip = byId("strip"), slider = byId("scrub"), play = byId("play");
-  const frames = film.t.length, first = film.t[0], last = film.t[frames - 1];
-  const duration = Math.max(last - first, 1e-12);
+// A film on a canvas as a flat drawing: planar systems, and systems in space where there is no WebGL.
+const gaussdynFlat = (canvas, film, view) => {
   const INK = "#1d2733", SOFT = "#5b6b7a", GROUND = "#dfe4e9";
   const BODY = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#8c6d1f", "#5b6b7a"];
   const MODE = { stick: "#0072b2", slip: "#d55e00" };
-  const OUTCOME = JSON.parse(byId("colours").textContent);
-  const view = { turn: -Math.PI / 3, tilt: Math.PI / 9, zoom: 1 };
-  let frame = 0, playing = false, clock = 0, speed = 1, pen, width = 0, height = 0, scale = 1, centre = [0, 0];
+  let pen, frame = 0, width = 0, height = 0, scale = 1, centre = [0, 0];
 
   // --- geometry -----------------------------------------------------------------------------------------------
   const dot = (a, b) => a.reduce((sum, x, k) => sum + x * b[k], 0);
@@ -46,10 +36,8 @@
   });
   const size = Math.max(...film.half);
   const span = film.span, length = film.length;  // m: of the largest body, of a cone
-  if (span && size > 4 * span) view.zoom = size / (2.5 * span);  // small bodies that travel far are followed
-
   const room = film.half.map((x) => x + 0.16 * size);  // half sides of what must be seen: in the plane cones too
-  for (const [which, , at, normal] of film.space ? [] : film.contacts.flat()) {
+  for (const [which, , at, normal] of film.space ? [] : film.t.flatMap((_, k) => film.contactsAt(k))) {
     const mu = film.mu[which] || 0, tall = length / Math.hypot(1, mu), side = [normal[1], -normal[0]];
     for (const sign of [1, -1]) {
       const corner = add(add(at, normal, tall), side, sign * mu * tall);
@@ -207,11 +195,15 @@
     disc(x, y, 4, name === "stick" ? { fill: colour, stroke: "#fff", line: 1 } : { fill: "#fff", stroke: colour, line: 2 });
   };
 
+  const nested = (numbers, [count, ...rest]) => (count === undefined ? numbers[0] : rest.length === 0 ? Array.from(numbers)
+    : Array.from({ length: count }, (_, k) => nested(numbers.subarray(k * numbers.length / count, (k + 1) * numbers.length / count), rest)));
   const pose = (track) => {
     const found = { ...track.fixed };
-    for (const [key, values] of Object.entries(track.moving)) {
-      if (values[frame] === null) return null;
-      found[key] = values[frame];
+    for (const [key, column] of Object.entries(track.moving)) {
+      if (Array.isArray(column)) found[key] = column[frame];
+      else if (column.there && !column.there.data[frame]) return null;
+      else found[key] = nested(column.values.data.subarray(frame * column.values.width, (frame + 1) * column.values.width), column.shape);
+      if (found[key] === null) return null;
     }
     return found;
   };
@@ -224,9 +216,8 @@
 
   const fit = () => {
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
-    width = stage.clientWidth; height = stage.clientHeight;
-    stage.width = Math.round(width * ratio); stage.height = Math.round(height * ratio);
-    pen = stage.getContext("2d");
+    width = canvas.clientWidth; height = canvas.clientHeight;
+    pen = canvas.getContext("2d");
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   };
   const aim = (drawn) => {
@@ -236,157 +227,19 @@
     const moving = drawn.filter(([s, k]) => s && moves[k]).map(([s]) => seen(place(s)));
     if (view.zoom > 1 && moving.length) centre = [0, 1].map((k) => moving.reduce((sum, p) => sum + p[k], 0) / moving.length);
   };
-  const draw = () => {
+  const draw = (which, share, acting) => {
+    frame = which;
+    fit();
     camera = axes();
     const drawn = film.shapes.map((track, k) => [pose(track), k, track.shape]);
     aim(drawn);
     pen.clearRect(0, 0, width, height);
     const rank = ([s, , kind]) => (kind === "plane" || kind === "halfplane" ? -Infinity : seen(place(s))[2]);
     for (const [s, k, kind] of drawn.filter(([s]) => s).sort((a, b) => rank(a) - rank(b))) (PAINT[kind] || (s.at ? PAINT.point : () => 0))(s, colours[k]);
-    const acting = film.contacts[frame];
     acting.forEach(cone);
     acting.forEach(arrow);
     acting.forEach(mark);
   };
 
-  // --- time line ----------------------------------------------------------------------------------------------
-  const HATCH = { MULTIPLE: [6], CONTINUUM: [4, -4], NONE: [3], UNDECIDED: [9, -9] };
-  const line = () => {
-    const ratio = Math.min(window.devicePixelRatio || 1, 2), w = strip.clientWidth, h = strip.clientHeight;
-    strip.width = Math.round(w * ratio); strip.height = Math.round(h * ratio);
-    const ink = strip.getContext("2d"), x = (t) => w * (t - first) / duration;
-    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
-    for (const [label, from, to] of film.outcomes) {
-      const left = x(from), wide = Math.max(x(to) - left, 1.5);
-      ink.fillStyle = OUTCOME[label] || SOFT;
-      ink.fillRect(left, 0, wide, h - 8);
-      ink.save();
-      ink.beginPath(); ink.rect(left, 0, wide, h - 8); ink.clip();
-      ink.strokeStyle = "#1d273380"; ink.lineWidth = 1;
-      for (const step of HATCH[label] || []) {
-        for (let k = left - h; k < left + wide + h; k += Math.abs(step)) { ink.beginPath(); ink.moveTo(k, step > 0 ? h : 0); ink.lineTo(k + h, step > 0 ? 0 : h); ink.stroke(); }
-      }
-      ink.restore();
-    }
-    ink.fillStyle = INK;
-    for (const [t] of film.events) { ink.beginPath(); ink.moveTo(x(t), h - 7); ink.lineTo(x(t) + 4, h); ink.lineTo(x(t) - 4, h); ink.fill(); }
-    ink.fillRect(Math.min(Math.max(x(film.t[frame]) - 1, 0), w - 2), 0, 2, h);
-  };
-
-  // --- words --------------------------------------------------------------------------------------------------
-  const figure = (x, digits = 4) => Number(x.toPrecision(digits)).toString();
-  const outcome = (t) => (film.outcomes.find(([, from, to]) => t >= from && t < to) || film.outcomes[film.outcomes.length - 1] || [""])[0];
-  const say = () => {
-    const t = film.t[frame], label = outcome(t), before = frame ? film.t[frame - 1] : -Infinity;
-    byId("now").textContent = `t = ${figure(t, 5)} s${label && label !== "NOT_EXAMINED" ? ` · ${label}` : ""}`;
-    const happened = film.events.filter(([at]) => at > before && at <= t).map(([, kind, id]) => `${kind} ${id}`);
-    byId("happens").textContent = happened.slice(0, 3).join(", ") + (happened.length > 3 ? ", …" : "");
-    const body = byId("acting"), lines = film.contacts[frame].slice(0, 8);
-    body.replaceChildren(...lines.map(([which, mode, , normal, force]) => {
-      const row = document.createElement("tr"), push = dot(force, normal), rub = norm(add(force, normal, -push)), mu = film.mu[which];
-      const share = mu && push > 0 ? `${Math.round(100 * rub / (mu * push))} %` : "–";
-      for (const text of [film.ids[which].replace(/[./:]/g, "$&\u200b"), film.modes[mode], figure(push), figure(rub), share]) {
-        const cell = document.createElement("td");
-        cell.textContent = text;
-        row.append(cell);
-      }
-      return row;
-    }));
-    const more = film.contacts[frame].length - lines.length;
-    byId("more").textContent = more > 0 ? `and ${more} more` : "";
-  };
-  const cursors = () => {
-    for (const chart of document.querySelectorAll(".js-plotly-plot")) {
-      const layout = chart._fullLayout, axis = layout && layout.xaxis;
-      if (!axis || !axis.l2p) continue;
-      let mark = chart.querySelector(".cursor");
-      if (!mark) { mark = document.createElement("div"); mark.className = "cursor"; chart.style.position = "relative"; chart.append(mark); }
-      const x = axis.l2p(film.t[frame]);
-      mark.style.display = x >= 0 && x <= axis._length ? "block" : "none";
-      mark.style.left = `${axis._offset + x}px`;
-      mark.style.top = `${layout._size.t}px`;
-      mark.style.height = `${layout._size.h}px`;
-    }
-  };
-
-  // --- playing ------------------------------------------------------------------------------------------------
-  const show = (k) => {
-    frame = Math.min(Math.max(k, 0), frames - 1);
-    slider.value = String(frame);
-    slider.setAttribute("aria-valuetext", `t = ${figure(film.t[frame], 5)} s`);
-    draw(); line(); say(); cursors();
-  };
-  const at = (t) => {
-    let low = 0, high = frames - 1;
-    while (low < high) { const middle = (low + high + 1) >> 1; if (film.t[middle] <= t) low = middle; else high = middle - 1; }
-    return low;
-  };
-  const label = () => {
-    play.textContent = playing ? "❚❚ Pause" : "▶ Play";
-    play.setAttribute("aria-pressed", String(playing));
-  };
-  const run = (on) => {
-    if (on && frame === frames - 1) show(0);
-    playing = on; clock = film.t[frame];
-    label();
-    if (on) { let before = performance.now(); const tick = (now) => {
-      if (!playing) return;
-      clock += speed * (now - before) / 1000; before = now;
-      const k = at(clock);
-      if (k !== frame) show(k);
-      if (clock >= last) { show(frames - 1); playing = false; label(); return; }
-      requestAnimationFrame(tick);
-    }; requestAnimationFrame(tick); }
-  };
-  const step = (by) => { run(false); show(frame + by); };
-  const zoom = (by) => { view.zoom = Math.min(Math.max(view.zoom * by, 0.5), 64); draw(); };
-
-  const KEYS = {
-    " ": () => run(!playing), ArrowRight: (e) => step(e.shiftKey ? 10 : 1), ArrowLeft: (e) => step(e.shiftKey ? -10 : -1),
-    Home: () => step(-frames), End: () => step(frames), "+": () => zoom(1.5), "-": () => zoom(1 / 1.5),
-  };
-  // Keys act on the whole page, but for what has the focus and needs them itself: fields, lists, tables that scroll.
-  const needs = (focus, key) => {
-    if (focus === slider) return false;
-    if (focus.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(focus.tagName)) return true;
-    if (["BUTTON", "SUMMARY"].includes(focus.tagName)) return key === " ";
-    return key !== "+" && key !== "-" && focus.closest("[tabindex], .scroll, pre") !== null;
-  };
-  document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS) || needs(event.target, event.key)) return;
-    event.preventDefault();
-    KEYS[event.key](event);
-  });
-  play.addEventListener("click", () => run(!playing));
-  byId("back").addEventListener("click", () => step(-1));
-  byId("forth").addEventListener("click", () => step(1));
-  byId("nearer").addEventListener("click", () => zoom(1.5));
-  byId("farther").addEventListener("click", () => zoom(1 / 1.5));
-  slider.max = String(frames - 1);
-  slider.addEventListener("input", () => { run(false); show(Number(slider.value)); });
-  strip.addEventListener("pointerdown", (event) => { run(false); show(at(first + duration * event.offsetX / strip.clientWidth)); });
-  const natural = duration / Math.min(Math.max(duration, 4), 12), choice = byId("speed");
-  speed = natural;
-  for (const factor of [...new Set([0.1, 0.3, 1, 3].map((f) => Number((f * natural).toPrecision(2))))]) {
-    const option = document.createElement("option");
-    option.value = String(factor); option.textContent = `${figure(factor, 2)} × real time`;
-    option.selected = factor === Number(natural.toPrecision(2));
-    choice.append(option);
-  }
-  choice.addEventListener("change", () => { speed = Number(choice.value); });
-  if (film.space) {
-    stage.classList.add("turns");
-    stage.addEventListener("pointermove", (event) => {
-      if (!event.buttons) return;
-      view.turn -= event.movementX / 150;
-      view.tilt = Math.min(Math.max(view.tilt + event.movementY / 150, -1.5), 1.5);
-      draw();
-    });
-  }
-  if (film.force && byId("unit")) byId("unit").textContent = `${figure(film.force, 3)} N`;
-  new ResizeObserver(() => { fit(); show(frame); }).observe(stage);
-  window.addEventListener("load", () => setTimeout(() => show(frame), 0));
-  window.addEventListener("resize", () => setTimeout(cursors, 100));
-  fit(); label(); show(0);
-  window.gaussdynPlayer = { show, step, run, frame: () => frame, playing: () => playing };
-})();
+  return { draw };
+};

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 from made_up_run import make_run
@@ -11,7 +9,7 @@ from made_up_run import make_run
 from gaussdyn import build, simulate
 from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.mechanics.scene import Scene
-from gaussdyn.report.film import FRAMES, box, cone_length, embedded, film, frames, tracks
+from gaussdyn.report.view.film import FRAMES, box, cone_length, film, frames, tracks
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +97,19 @@ def test_cones_are_as_long_as_small_bodies_that_travel_far() -> None:
     assert cone_length([{"shape": "point", "name": "mass", "at": [0.0, 0.0]}], 1.0) == pytest.approx(0.2)
 
 
-def test_names_cannot_leave_the_script() -> None:
-    text = embedded({"name": "</script><b>&"})
-    assert "<" not in text
-    assert ">" not in text
-    assert json.loads(text) == {"name": "</script><b>&"}
+def test_a_mesh_that_stays_is_kept_once() -> None:
+    """A thousand corners in hundreds of frames: what is the same object in all of them is rounded once and fixed."""
+    vertices, faces = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.1234567]], [[0, 1, 2]]
+    still = {"shape": "mesh", "name": "rock", "turn": [1.0, 0.0, 0.0, 0.0], "vertices": vertices, "faces": faces}
+    (track,) = tracks([[still | {"at": [0.1 * k, 0.0, 0.0]}] for k in range(3)], 4)
+    assert track["fixed"]["vertices"][2] == [0.0, 1.0, 0.1235]
+    assert track["fixed"]["faces"] == faces
+    assert list(track["moving"]) == ["at"]
+
+
+def test_the_box_holds_the_corners_of_a_mesh_where_it_stands() -> None:
+    corners = {"vertices": [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]], "faces": [[0, 1, 2]]}
+    quarter = [float(np.sqrt(0.5)), 0.0, 0.0, float(np.sqrt(0.5))]  # about z
+    middle, half = box([{"shape": "mesh", "name": "m", "at": [5.0, 0.0, 0.0], "turn": quarter, **corners}])
+    np.testing.assert_allclose(middle[:2], [4.0, 0.5], atol=1e-12)
+    np.testing.assert_allclose(half[:2], [1.0, 0.5], atol=1e-12)

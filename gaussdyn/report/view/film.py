@@ -6,25 +6,26 @@ something happens is one of them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, IntArray
-from ..integrate.run.contact_history import Contact
-from ..integrate.run.trajectory import Trajectory
-from ..mechanics.system import System
-from .series import spans
+from ...arrays import Array, IntArray
+from ...integrate.run.contact_history import Contact
+from ...integrate.run.trajectory import Trajectory
+from ...linalg.rotations import matrix_of
+from ...mechanics.system import System
+from ..series import spans
+from .skeleton import skeleton
 
 Shape = Mapping[str, Any]
 FRAMES = 600
 FEWEST = 60
-NUMBERS = 200_000  # in the whole film: about 1.5 MB
+NUMBERS = 1_000_000  # in the whole film, of which a page takes about as many bytes
 EVENTS = 200
 PLANES = ("halfplane", "plane")
-PLACES = ("at", "ends", "points")
+PLACES = ("at", "ends", "points", "vertices")
 DIGITS = 5  # of a place, relative to the size of the scene
 CLOSED = 1e-9  # m
 NEAR = 0.02  # of the size: open contacts further apart are not drawn
@@ -36,10 +37,11 @@ def film(system: System, run: Trajectory) -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        ``t`` (F,); ``space``; ``shapes``: each with shape, name, ``fixed`` and ``moving`` attributes (one entry per
-        frame, null where it is not there); ``contacts``: per frame a list of (which id, mode, point, normal, force);
-        ``ids``, ``mu``, ``modes``; ``middle`` and ``half``: the box that holds everything;
-        ``span`` of the largest body and ``length`` of a cone, m; ``force``: the reaction
+        ``t`` (F,); ``space``; ``shapes`` and, in space, ``joints``: each with shape, name, ``fixed`` and ``moving``
+        attributes (one entry per frame, null where it is not there); ``centre`` (F, 3): the mass centre, None if
+        unknown; ``contacts``: per frame a list of (which id, mode, point, normal, force); ``ids``, ``between``, ``mu``,
+        ``modes``; ``middle`` and ``half``: the box that holds everything; ``decimals`` to which places are rounded;
+        ``span`` of the largest body, ``spread`` of all and ``length`` of a cone, m; ``force``: the reaction
         that the longest ordinary arrow stands for, N; ``outcomes``, ``events``.
     """
     chosen = frames(run, _cost(system, run))
@@ -53,20 +55,23 @@ def film(system: System, run: Trajectory) -> dict[str, Any] | None:
         "t": [float(f"{run.t[k]:.9g}") for k in chosen],
         "space": len(middle) == 3,
         "shapes": tracks(poses, decimals),
+        "decimals": decimals,
         "middle": middle.round(decimals).tolist(),
         "half": half.round(decimals).tolist(),
         "span": span(poses[0]),
+        "spread": spread(poses[0]),
         "length": cone_length(poses[0], size),
         "outcomes": _outcomes(run),
         "events": [[float(f"{e.t:.9g}"), e.kind, e.id] for e in run.events[: 10 * EVENTS]],
     }
-    return found | acting(run, chosen, size, decimals)
+    return found | _held(system, run, chosen, decimals) | acting(run, chosen, size, decimals)
 
 
-def embedded(document: Mapping[str, Any]) -> str:
-    """Return a document as JSON that may stand within a page."""
-    text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+def _held(system: System, run: Trajectory, chosen: IntArray, decimals: int) -> dict[str, Any]:
+    """Return joints and mass centre of bodies in space."""
+    found = [skeleton(system, run.q[k]) for k in chosen]
+    centre = [x for _, x in found if x is not None]
+    return {"joints": tracks([joints for joints, _ in found], decimals), "centre": centre or None}
 
 
 def frames(run: Trajectory, cost: int) -> IntArray:
@@ -93,14 +98,23 @@ def tracks(poses: Sequence[Sequence[Shape]], decimals: int) -> list[dict[str, An
 
 def _track(key: tuple[str, str, int], poses: Sequence[Shape | None], decimals: int) -> dict[str, Any]:
     names = dict.fromkeys(name for pose in poses if pose for name in pose if name not in ("shape", "name"))
-    values = {name: [None if p is None else _rounded(name, p.get(name), decimals) for p in poses] for name in names}
+    values = {name: _column(name, [None if p is None else p.get(name) for p in poses], decimals) for name in names}
     fixed = {name: column[0] for name, column in values.items() if all(one == column[0] for one in column)}
     moving = {name: column for name, column in values.items() if name not in fixed}
     return {"shape": key[0], "name": key[1], "fixed": fixed, "moving": moving}
 
 
+def _column(name: str, values: Sequence[Any], decimals: int) -> list[Any]:
+    """Return an attribute in all frames, rounded; one that is the same object as before, as meshes are, only once."""
+    found: list[Any] = []
+    for k, value in enumerate(values):
+        same = k > 0 and value is values[k - 1]
+        found.append(found[-1] if same else _rounded(name, value, decimals))
+    return found
+
+
 def _rounded(name: str, value: Any, decimals: int) -> Any:
-    if value is None or isinstance(value, (str, bool)):
+    if value is None or isinstance(value, (str, bool)) or name == "faces":
         return value
     return np.round(np.asarray(value, dtype=np.float64), decimals if name in PLACES else 4).tolist()
 
@@ -122,6 +136,9 @@ def extent(shape: Shape) -> Array:
         if key in shape:
             return np.array(shape[key], dtype=np.float64)
     at = np.atleast_2d(np.array(shape.get("at", [0.0, 0.0]), dtype=np.float64))
+    if "vertices" in shape:
+        found: Array = at + np.array(shape["vertices"], dtype=np.float64) @ matrix_of(shape["turn"]).T
+        return found
     reach = float(shape.get("radius", 0.0)) + float(shape.get("half_length", 0.0))
     reach += float(np.linalg.norm(shape.get("half", 0.0)))
     reach += float(np.linalg.norm(np.atleast_2d(shape.get("corners", 0.0)), axis=1).max())
@@ -131,6 +148,12 @@ def extent(shape: Shape) -> Array:
 def span(shapes: Sequence[Shape]) -> float:
     """Return the largest extent of a body in one pose, m; 0 if all are points."""
     return max((float(np.ptp(extent(s), axis=0).max()) for s in shapes if s["shape"] not in PLANES), default=0.0)
+
+
+def spread(shapes: Sequence[Shape]) -> float:
+    """Return the largest extent of all bodies together in one pose, m; 0 if there is none."""
+    clouds = [extent(s) for s in shapes if s["shape"] not in PLANES]
+    return float(np.ptp(np.vstack(clouds), axis=0).max()) if clouds else 0.0
 
 
 def cone_length(shapes: Sequence[Shape], size: float) -> float:
@@ -149,7 +172,11 @@ def acting(run: Trajectory, chosen: IntArray, size: float, decimals: int) -> dic
     forces = forces[forces > 0.0]
     lines = [[_line(c, ids.index(c.id), modes.index(_mode(c)), decimals) for c in state] for state in states]
     unit = float(np.percentile(forces, 90)) if len(forces) else 0.0
-    return {"contacts": lines, "ids": ids, "modes": modes, "mu": [_finite(mu[key]) for key in ids], "force": unit}
+    between = {c.id: list(c.between) for state in states for c in state}
+    return {
+        "contacts": lines, "ids": ids, "modes": modes, "mu": [_finite(mu[key]) for key in ids],
+        "between": [between[key] for key in ids], "force": unit,
+    }  # fmt: skip
 
 
 def _drawn(c: Contact, size: float) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..league.standings import OWN, behind, step_time
-from .page import filled
+from .page_template import filled
 from .place import place
 
 SHADES = ("#d9efe0", "#eaf4dc", "#fbf3d3", "#fbe3cf", "#f6d0cf")  # of errors, from exact to useless

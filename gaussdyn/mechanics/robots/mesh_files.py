@@ -14,6 +14,7 @@ from .xml_elements import LARGEST, Element
 HEADER, FACE = 84, 50  # bytes of a binary STL file before its faces, and of each
 GOLDEN = math.pi * (3.0 - math.sqrt(5.0))
 READ = (".stl", ".obj")
+MOST = 150  # points of a mesh that are kept
 
 
 def mesh_path(mesh: Element, folder: Path) -> Path:

@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...linalg.rotations import matrix_of
-from ..collision.shapes import Box, Capsule, HalfSpace, Shape, Sphere
+from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Shape, Sphere
 from ..contact_law import ContactLaw
+from .mesh_files import MOST, outermost
 from .mjcf_names import Names
 
-PLANE, SPHERE, CAPSULE, BOX = 0, 2, 3, 6  # mjtGeom
-SERVED = (PLANE, SPHERE, CAPSULE, BOX)
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7  # mjtGeom
+SERVED = (PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH)
 Pair = tuple[int, int]
 Laws = Mapping[tuple[str, str], ContactLaw | None]
 
@@ -120,7 +122,18 @@ def shape_of(m: Any, names: Names, g: int) -> HalfSpace | Shape:
     turn = (w / length, i / length, j / length, k / length)
     if kind == CAPSULE:
         return Capsule(name=name, radius=float(size[0]), half_length=float(size[1]), at=(x, y, z), turn=turn)
+    if kind == CYLINDER:
+        return Cylinder(name=name, radius=float(size[0]), half_length=float(size[1]), at=(x, y, z), turn=turn)
+    if kind == MESH:
+        return ConvexMesh(name=name, vertices=outermost(mesh_of(m, g), MOST), at=(x, y, z), turn=turn)
     return Box(name=name, half=(float(size[0]), float(size[1]), float(size[2])), at=(x, y, z), turn=turn)
+
+
+def mesh_of(m: Any, g: int) -> Array:
+    """Return the vertices of the mesh of a geom, each once, shape (k, 3), in its frame."""
+    k = int(m.geom_dataid[g])
+    first, count = int(m.mesh_vertadr[k]), int(m.mesh_vertnum[k])
+    return np.unique(np.array(m.mesh_vert[first : first + count], dtype=np.float64), axis=0)
 
 
 def _laws(m: Any, names: Names, used: list[int], pairs: Mapping[Pair, ContactLaw]) -> tuple[ContactLaw, Laws]:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from .mesh_files import MOST
 from .mjcf_bodies import DYNAMICS
-from .mjcf_contacts import SERVED, colliding
+from .mjcf_contacts import MESH, SERVED, colliding, mesh_of
 from .mjcf_names import Names
 
 INTEGRATORS = {0: "Euler", 1: "RK4", 2: "implicit", 3: "implicitfast"}
-GEOMS = {1: "height field", 4: "ellipsoid", 5: "cylinder", 7: "mesh", 8: "signed distance field"}
+GEOMS = {1: "height field", 4: "ellipsoid", 8: "signed distance field"}
 EQUALITIES = {4: "flex", 5: "flexvert", 6: "flexstrain"}  # mjtEq beyond tendon
 TRANSMISSIONS = {0: "joint", 1: "joint in parent", 2: "slider-crank", 3: "tendon", 4: "site", 5: "body", 6: "SO3"}
 WITHOUT_EFFECT = sum(1 << k for k in (9, *range(12, 20)))  # mjDSBL_..: warmstart, refsafe, sensor, midphase and later
@@ -34,6 +35,9 @@ def ignored(m: Any, names: Names) -> tuple[str, ...]:
     for what, margins in (("geoms", m.geom_margin), ("joints", m.jnt_margin), ("tendons", m.tendon_margin)):
         if np.any(margins):
             found.append(f"margin of {what}: contacts and limits act where they close")
+    meshes = sorted({g for pair in colliding(m) for g in pair if int(m.geom_type[g]) == MESH})
+    if large := [names.geoms[g] for g in meshes if len(mesh_of(m, g)) > MOST]:
+        found.append(f"points of meshes but the {MOST} outermost: {', '.join(large)}")
     off = [names.equalities[e] for e in range(m.neq) if not m.eq_active0[e]]
     return (*found, *([f"equalities that are not active: {', '.join(off)}"] if off else []))
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InputError
-from ..collision.shapes import Box, Capsule, Shape, Sphere, Triple
+from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Shape, Sphere, Triple
 from ..trees.bodies import Turn
-from .mesh_files import mesh_path
+from .mesh_files import MOST, READ, mesh_path, mesh_points, outermost
 from .urdf_vocabulary import GEOMETRIES
 from .usable_names import different, usable
 from .xml_elements import Element
@@ -60,7 +60,7 @@ def shapes_of(link: Element, folder: Path, *, mend: bool) -> Shapes:
                 raise lost
             mended.append(f"link {link.text('name')} (line {one.line}): a mesh that is not there (mended)")
             continue
-        made = _shape(one, name if len(collisions) > 1 else "")
+        made = _shape(one, name if len(collisions) > 1 else "", folder)
         if isinstance(made, str):
             missing.append(f"link {link.text('name')} (line {one.line}): contacts of a {made}")
         else:
@@ -79,7 +79,7 @@ def _lost(collision: Element, folder: Path) -> InputError | None:
     return None
 
 
-def _shape(collision: Element, name: str) -> Shape | str:
+def _shape(collision: Element, name: str, folder: Path) -> Shape | str:
     """Return a shape, or the kind of one that cannot be had."""
     geometry = collision.needed("geometry")
     kinds = [child for child in geometry.children if child.tag in GEOMETRIES]
@@ -93,11 +93,16 @@ def _shape(collision: Element, name: str) -> Shape | str:
     if given.tag == "sphere":
         _check_positive(given, "radius", given.number("radius"))
         return Sphere(name=name, radius=given.number("radius"), at=at)
-    if given.tag == "capsule":
+    if given.tag in ("capsule", "cylinder"):
         radius, half = given.number("radius"), 0.5 * given.number("length")
         _check_positive(given, "radius and length", radius, half)
-        return Capsule(name=name, radius=radius, half_length=half, at=at, turn=turn)
-    return given.tag
+        kind = Capsule if given.tag == "capsule" else Cylinder
+        return kind(name=name, radius=radius, half_length=half, at=at, turn=turn)
+    path = mesh_path(given, folder)
+    if path.suffix.lower() not in READ:
+        return f"mesh in {path.suffix or path.name} ({' and '.join(READ)} are read)"
+    points = mesh_points(path) * np.array(given.numbers("scale", 3, (1.0, 1.0, 1.0)))
+    return ConvexMesh(name=name, vertices=outermost(points, MOST), at=at, turn=turn)
 
 
 def _check_positive(element: Element, what: str, *values: float) -> None:

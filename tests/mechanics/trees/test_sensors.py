@@ -60,7 +60,12 @@ def test_what_stands_weighs_what_it_weighs() -> None:
 def test_forces_of_a_shape_at_one_time_and_over_an_interval() -> None:
     system = standing()
     run = gaussdyn.simulate(system, system.state({"root": (0, 0, 0.1)}), 0.02, stepper=MoreauJean(dt=1e-3))
-    for pair in (run.between("foot", "floor"), run.between("sole", "floor"), run.forces("sole"), run.forces("foot.sole")):
+    for pair in (
+        run.between("foot", "floor"),
+        run.between("sole", "floor"),
+        run.forces("sole"),
+        run.forces("foot.sole"),
+    ):
         assert pair.over(0.0035, 0.0185) == pytest.approx([0.0, 0.0, WEIGHT], abs=1e-8)
         assert pair.at(0.01) == pytest.approx([0.0, 0.0, WEIGHT], abs=1e-8)
     assert run.forces("floor").at(0.01) == pytest.approx([0.0, 0.0, -WEIGHT], abs=1e-8)

@@ -331,7 +331,14 @@ class CoreStep(CompiledStep):
         said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
         unsettled = kernels.ids[int(log[AT]) - 1] if log[AT] > 0.0 else ""
         said |= {"unsettled": unsettled, "crowded": "", "restitution": float(log[KEPT])}
-        said |= {"place": projected[0], "shifts": projected[1], "changes": None, "impacts": (), "ends": "", "sizing": None}
+        said |= {
+            "place": projected[0],
+            "shifts": projected[1],
+            "changes": None,
+            "impacts": (),
+            "ends": "",
+            "sizing": None,
+        }
         said |= {"energy": (kinetic, potential), "work": done}
         said |= {"modes": {id: acting_mode(WORDS[m]) for id, m in modes.items()}, "_mode": modes}
         said |= {"_stepper": stepper, "_kernels": kernels, "_rebuilt": None}

@@ -8,10 +8,11 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile -q
 PYTEST := $(BIN)/pytest -n auto --maxprocesses 8 --dist loadgroup
 RUN := $(BIN)/gaussdyn
 OUT := demo-output
+LEAGUE := league-output
 export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check kernels test-fast test-slow test-all bench docs clean
+.PHONY: help demo test check kernels test-fast test-slow test-all bench league docs clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -67,9 +68,15 @@ test-all: kernels  ## Every test, those for the night too, and random laws at fu
 docs: .venv/.docs  ## Build the pages into site/, links checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
+league: .venv/.report  ## Other engines beside this one on exact scenes (a quarter of an hour); results in league-output/
+	@echo "installing the other engines; one that does not install here is left out ..."
+	@for peer in mujoco drake pybullet dartpy pymunk; do $(PIP) $$peer || echo "$$peer: does not install here"; done
+	@mkdir -p $(LEAGUE)
+	$(RUN) bench league --out $(LEAGUE)
+
 bench: .venv/.dev  ## Benchmarks: ratios against peers on the same work
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 clean:  ## Remove what was built (not .venv)
-	rm -rf $(OUT) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(OUT) $(LEAGUE) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +

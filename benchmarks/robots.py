@@ -1,12 +1,12 @@
-"""Robots beside MuJoCo: time per step, how well the laws hold, and how deep bodies overlap.
+"""Robots beside MuJoCo: time per step, how well the laws hold, how deep bodies overlap, and what contacts do.
 
 Processor time per step on one thread, us, of compiled steps of `MoreauJean` against `mujoco.rollout` under the same
 controls, which are held for 50 ms: zero, or random in the range of the actuators. Both begin at the same
 state and then go their own ways; blocks of steps take turns, so that both see the same machine. E is the largest
-residual of a step, and gap the least of all.
+residual of a step, and gap the least of all. A second table has the physical errors of `robot_errors`.
 
 Run: ``python benchmarks/robots.py [--steps 1000] [FILE.xml ...]``, after ``pip install mujoco gymnasium``; without
-files it takes examples/quadruped.xml and the ant and the humanoid of gymnasium.
+files it takes examples/quadruped.xml and robots of gymnasium.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import robot_errors
 
 from gaussdyn import MoreauJean, State, read_robot
 
 DT, HELD = 2e-3, 25  # s; steps for which a control is held
+ASSETS = ("ant", "humanoid", "hopper", "walker2d_v5", "half_cheetah")
 POSE = {"ankle_1": 1.0, "ankle_2": -1.0, "ankle_3": -1.0, "ankle_4": 1.0}  # in which the ant of gymnasium stands
 
 
@@ -97,7 +99,7 @@ def files() -> Iterator[Path]:
     found = find_spec("gymnasium")
     if found is not None and found.origin is not None:
         folder = Path(found.origin).parent / "envs/mujoco/assets"
-        yield from (folder / "ant.xml", folder / "humanoid.xml")
+        yield from (folder / f"{name}.xml" for name in ASSETS)
 
 
 def controls(system: Any, steps: int, random: bool) -> np.ndarray:
@@ -110,33 +112,56 @@ def controls(system: Any, steps: int, random: bool) -> np.ndarray:
     return drawn if random else np.zeros_like(drawn)
 
 
+def times(system: Any, start: State, file: Path, steps: int, random: bool) -> str:
+    """Return a line of the table of times."""
+    ours, rivals = Ours(system, start), [Theirs.of(file, start, cone) for cone in (0, 1)]
+    ours.take(np.zeros(len(system.actuators)))  # loads the kernels
+    ours = Ours(system, start)
+    for control in controls(system, steps, random):
+        for one in (ours, *rivals):
+            one.take(control)
+    mine, pyramidal, elliptic = (1e6 * one.spent / steps for one in (ours, *rivals))
+    return (f"{_name(file, random):<26}{system.nv:>4}{mine:>8.0f}{ours.passes / steps:>8.1f}{ours.by_hand:>8}"
+            f"{ours.E:>9.0e}{ours.gap:>10.0e}{pyramidal:>11.0f}{elliptic:>10.0f}{rivals[1].gap:>10.0e}"
+            f"{mine / pyramidal:>7.1f}")  # fmt: skip
+
+
+def errors(system: Any, start: State, file: Path, steps: int, random: bool) -> str:
+    """Return a line of the table of physical errors."""
+    told = np.repeat(controls(system, steps, random), HELD, axis=0)
+    found = [robot_errors.ours(system, start, told, DT)]
+    found += [robot_errors.theirs(Theirs.of(file, start, cone).model, start, told) for cone in (0, 1)]
+    figures = "".join(f"{one.creep:>12.0e}{one.put_in:>10.1e}{one.friction:>9.4f}" for one in found)
+    return f"{_name(file, random):<26}{figures}"
+
+
+def _name(file: Path, random: bool) -> str:
+    return f"{file.stem}, {'random' if random else 'told zero'}"
+
+
 def main() -> None:
-    """Print the table."""
+    """Print both tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("files", nargs="*", type=Path)
     asked = parser.parse_args()
-    print(f"{'':<28}{'nv':>4}{'ours':>8}{'passes':>8}{'by hand':>8}{'E':>9}{'gap, m':>10}"
-          f"{'pyramidal':>11}{'elliptic':>10}{'gap, m':>10}{'ratio':>7}")  # fmt: skip
+    robots = []
     for file in asked.files or files():
         robot = read_robot(file)
         system = robot.system()
         pose = {name: x for name, x in POSE.items() if name in system.places.joints}
-        start = robot.start("stand" if robot.keyframes and not pose and file.stem == "quadruped" else "", joints=pose,
-                            project=True)  # fmt: skip
+        keyframe = "stand" if robot.keyframes and not pose and file.stem == "quadruped" else ""
+        robots.append((system, robot.start(keyframe, joints=pose, project=True), file, asked.steps))
+    print(f"{'us per step':<26}{'nv':>4}{'ours':>8}{'passes':>8}{'by hand':>8}{'E':>9}{'gap, m':>10}"
+          f"{'pyramidal':>11}{'elliptic':>10}{'gap, m':>10}{'ratio':>7}")  # fmt: skip
+    for one in robots:
         for random in (False, True):
-            ours, rivals = Ours(system, start), [Theirs.of(file, start, cone) for cone in (0, 1)]
-            ours.take(np.zeros(len(system.actuators)))  # loads the kernels
-            ours = Ours(system, start)
-            for control in controls(system, asked.steps, random):
-                for one in (ours, *rivals):
-                    one.take(control)
-            n = asked.steps
-            mine, pyramidal, elliptic = (1e6 * one.spent / n for one in (ours, *rivals))
-            name = f"{file.stem}, {'random' if random else 'told zero'}"
-            print(f"{name:<28}{system.nv:>4}{mine:>8.0f}{ours.passes / n:>8.1f}{ours.by_hand:>8}{ours.E:>9.0e}"
-                  f"{ours.gap:>10.0e}{pyramidal:>11.0f}{elliptic:>10.0f}{rivals[1].gap:>10.0e}"
-                  f"{mine / pyramidal:>7.1f}", flush=True)  # fmt: skip
+            print(times(*one, random), flush=True)
+    columns = f"{'creep, m/s':>12}{'put in, J':>10}{'friction':>9}"
+    print(f"\n{'':<26}{'ours':>31}{'pyramidal':>31}{'elliptic':>31}\n{'':<26}{3 * columns}")
+    for one in robots:
+        for random in (False, True):
+            print(errors(*one, random), flush=True)
 
 
 if __name__ == "__main__":

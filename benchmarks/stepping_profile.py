@@ -24,6 +24,7 @@ import numba
 import numpy as np
 from stepping import DT, ROWS, stack
 
+from gaussdyn._jit import loaded
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 
@@ -84,7 +85,7 @@ class Clock:
 
     def watched(self, name: str, kernel: Any) -> Callable[..., Any]:
         """Return a function that calls the kernel twice on the same state, and times the second call."""
-        types = kernel.nopython_signatures[0].args
+        types = loaded(kernel).nopython_signatures[0].args
         space: dict[str, Any] = {}
         names = ", ".join(f"a{i}" for i in range(len(types)))
         exec(f"def nothing({names}):\n    pass\n", space)

@@ -31,6 +31,7 @@ if _TYPE_CHECKING:
     from .integrate.run.trajectory import Trajectory as Trajectory
     from .integrate.simulate import simulate as simulate
     from .integrate.time_stepping.moreau_jean import MoreauJean as MoreauJean
+    from .integrate.time_stepping.tolerance import Tolerance as Tolerance
     from .mechanics.check import check_system as check_system
     from .mechanics.contact_law import ContactLaw as ContactLaw
     from .mechanics.lagrangian.system import LagrangianSystem as LagrangianSystem
@@ -65,6 +66,7 @@ __all__ = [
     "QuadraticProgram",
     "SpatialSystem",
     "State",
+    "Tolerance",
     "Trajectory",
     "UserSystem",
     "Velocity",
@@ -104,6 +106,7 @@ _HOME = {
     "integrate.run.trajectory": ("Trajectory",),
     "integrate.simulate": ("simulate",),
     "integrate.time_stepping.moreau_jean": ("MoreauJean",),
+    "integrate.time_stepping.tolerance": ("Tolerance",),
     "mechanics.check": ("check_system",),
     "mechanics.contact_law": ("ContactLaw",),
     "mechanics.lagrangian.system": ("LagrangianSystem",),

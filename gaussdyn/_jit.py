@@ -14,7 +14,8 @@ import importlib.util
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,7 @@ import numba
 import numpy as np
 from numba.core import cgutils, config, event, typeinfer
 from numba.core import types as numba_types
+from numba.core.caching import FunctionCache
 from numba.core.datamodel import models
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
@@ -82,7 +84,7 @@ def kernel(signature: str | list[str], *, inline: bool = False, borrows: bool = 
     ----------
     signature : str or list of str
         Numba type strings, e.g. ``"float64(float64[::1], float64[:,::1])"``: the function is compiled when its
-        module is imported, so that no call ever waits for the compiler.
+        module is imported, so that no call ever waits for the compiler; machine code on disk is loaded when needed.
     inline : bool
         Inline into callers (for a few lines only).
     borrows : bool
@@ -96,17 +98,27 @@ def kernel(signature: str | list[str], *, inline: bool = False, borrows: bool = 
         options["_nrt"] = False
 
     def _compile(function: F) -> F:
-        with _build.lock, event.install_listener("numba:compile", _build):
-            start, saved = time.perf_counter(), config.CACHE_DIR
-            config.CACHE_DIR = str(kernel_directory())
-            try:
-                jitted: F = _compiled(function, signatures, options)
-                return jitted
-            finally:
-                config.CACHE_DIR = saved
-                _build.seconds += time.perf_counter() - start
+        with _building():
+            jitted: F = _compiled(function, signatures, options)
+            return jitted
 
     return _compile
+
+
+@contextmanager
+def _building() -> Iterator[None]:
+    """Compile or load, one thread at a time: counted, announced, and kept in our place on disk."""
+    if _build.lock._is_owned():  # type: ignore[attr-defined]  # within a caller that is compiled
+        yield
+        return
+    with _build.lock, event.install_listener("numba:compile", _build):
+        start, saved = time.perf_counter(), config.CACHE_DIR
+        config.CACHE_DIR = str(kernel_directory())
+        try:
+            yield
+        finally:
+            config.CACHE_DIR = saved
+            _build.seconds += time.perf_counter() - start
 
 
 def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> Any:
@@ -119,11 +131,67 @@ def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> 
     except RuntimeError as error:  # no place for it anywhere
         _build.not_kept(error)
         jitted = numba.njit(**options)(function)
-    with typeinfer.register_dispatcher(jitted):
-        for one in signatures:
-            jitted.compile(eval(one, vars(types) | RECORDS))
-        jitted.disable_compile()
+    waiting = _Waiting(jitted, [eval(one, vars(types) | RECORDS) for one in signatures])
+    if not waiting.on_disk():
+        waiting.take()
     return jitted
+
+
+class _Waiting:
+    """A kernel before its machine code is there: it comes when the kernel is called, or a caller of it is compiled.
+
+    A process calls few kernels from Python, and the code of those that they call in turn is in theirs: of five
+    hundred a run loads ten.
+    """
+
+    def __init__(self, jitted: Any, kinds: list[Any]) -> None:
+        self.jitted, self.kinds = jitted, kinds
+        jitted._compile_for_args, jitted.get_call_template, jitted._waiting = self.called, self.typed, self
+
+    def on_disk(self) -> bool:
+        """Return whether the index on disk, made from this source, has all of its machine code."""
+        cache = self.jitted._cache
+        if not isinstance(cache, FunctionCache):
+            return False
+        try:
+            index = cache._cache_file._load_index()
+        except Exception:  # damaged: it is compiled again
+            return False
+        codegen = self.jitted.targetctx.codegen()
+        return all(cache._index_key(kind, codegen) in index for kind in self.kinds)
+
+    def load(self) -> None:
+        """Load the machine code, unless another thread was first."""
+        with _building():
+            if self.jitted._can_compile:
+                self.take()
+
+    def take(self) -> None:
+        """Take the machine code from disk, or compile it."""
+        jitted = self.jitted
+        del jitted.get_call_template  # it may call itself
+        with typeinfer.register_dispatcher(jitted):
+            for kind in self.kinds:
+                jitted.compile(kind)
+            jitted.disable_compile()
+        del jitted._compile_for_args  # until now other threads wait there
+
+    def called(self, *_arguments: Any, **_named: Any) -> Any:
+        """Return what numba shall call in its first call."""
+        self.load()
+        return self.jitted
+
+    def typed(self, *arguments: Any) -> Any:
+        """Return how a caller that is compiled calls it."""
+        self.load()
+        return self.jitted.get_call_template(*arguments)
+
+
+def loaded(compiled: Any) -> Any:
+    """Return a kernel with its machine code in memory."""
+    if not compiled.overloads:
+        compiled._waiting.load()
+    return compiled
 
 
 class _Guarded:
@@ -317,14 +385,14 @@ def caller(signature: str) -> Any:
 
 def entry_of(compiled: Any) -> Callable[..., Any]:
     """Return a kernel with one signature as a function that does not look at the types of its arguments."""
-    (found,) = compiled.overloads.values()
+    (found,) = loaded(compiled).overloads.values()
     entry: Callable[..., Any] = found.entry_point
     return entry
 
 
 def address_of(compiled: Any) -> int:
     """Return the address of the machine code of a kernel with one signature, for `call_program`."""
-    (found,) = compiled.overloads.values()
+    (found,) = loaded(compiled).overloads.values()
     return int(found.library.get_pointer_to_function(found.fndesc.llvm_func_name))
 
 

@@ -1,33 +1,32 @@
-"""Checks certificates of two contacts in space at rest, u = W r + q: python checker_spatial_several.py FILE ...
+"""Checks certificates of a few contacts in space at rest, u = W r + q: python checker_spatial_several.py FILE ...
 
-Standard library and the other checkers beside it. Modes with at most one slip are counted here by exact algebra. For
-slips of both, with directions as functions of half-angle tangents, by Cramer N_k = n_k / d, s_k = S_k / d: polynomials
-that are zero (e_k x U_k, minors of u_n = 0, e_k x u_k = 0) or of one sign (d, n, S) at a motion. Leaves are a tree of
-boxes; coefficients of Bernstein bound polynomials in a box. docs/certificates.md says what a file holds.
+Standard library and the other checkers beside it. Every contact detaches (D), sticks (S) or slips (+) in a direction; a
+tree cuts the contacts into these modes and the directions into sectors. A leaf is empty because multipliers of its
+linear conditions show it, or the equations of its mode have one solution, exactly or by Krawczyk's operator. Without a
+tree, a curve of solutions.
+Directions are e = (+-(1 - t^2), +-2 t) / (1 + t^2), turned by TILT. docs/certificates.md says what a file holds.
 """
 
 import sys
 from fractions import Fraction
-from itertools import pairwise, product
-from math import comb, lcm
+from math import gcd, lcm
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING or __package__:
-    from . import checker_blocks, checker_spatial
+    from . import checker_blocks, checker_slips, checker_spatial
     from .checker import demand, exact
     from .checker_blocks import dot
-    from .checker_spatial import plus, times
 else:
     import checker_blocks
+    import checker_slips
     import checker_spatial
     from checker import demand, exact
     from checker_blocks import dot
-    from checker_spatial import plus, times
 
-TILT = Fraction(1, 5)  # half-angle tangent of the turn of all charts: borders of boxes keep off symmetric directions
-INFINITY = float("inf")
-ZERO, ALIKE = ("G0", "G1", "M0", "M1"), ("d", "n0", "n1", "S0", "S1")
-SPLITS = {"x": 0, "y": 1}
+ROOT = [(sign, Fraction(a), Fraction(a + 1)) for sign in (1, -1) for a in (-1, 0)]  # quarters of a turn
+SIDES = 16  # of the polygon around a friction cone
+EQUAL, AT_LEAST, ABOVE = range(3)
+CONTINUUM = "CONTINUUM: the solutions fill a continuum of motion"
 
 
 def verdict(read: Any) -> str:
@@ -41,37 +40,216 @@ def main(paths: list[str]) -> int:
 
 
 def contacts(problem: Any, leaves: Any, at: list[str]) -> str:
-    """Count the motions of all nine modes."""
-    W, q, mu, mu_s = exact([problem[key] for key in ("W", "q", "mu", "mu_s")])
-    demand([len(row) for row in [*W, q]] == [6] * 7 and len(mu) == len(mu_s) == 2, "has not two contacts in space")
-    demand(all(0 < m <= s for m, s in zip(mu, mu_s, strict=True)), "has no friction")
-    demand([leaf["mode"] for leaf in leaves] == ["SS", "++"], "has other leaves than SS and ++")
-    found = 0
-    for modes in product("DS+", repeat=2):
-        at[0] = f"mode {''.join(modes)}"
-        if modes == ("S", "S"):
-            found += both_rest(W, q, mu_s, leaves[0])
-        elif modes == ("+", "+"):
-            found += both_slip(W, q, mu, leaves[1])
-        elif "+" in modes:
-            found += one_slips(W, q, mu, mu_s, modes)
-        else:
-            found += none_slips(W, q, mu_s, modes)
+    """Follow the tree of modes and sectors and count the motions."""
+    W, q, mu, mu_s = data = exact([problem[key] for key in ("W", "q", "mu", "mu_s")])
+    demand([len(row) for row in [*W, q]] == [3 * len(mu)] * (3 * len(mu) + 1), "has not three rows a contact")
+    demand(mu and all(0 < m <= s for m, s in zip(mu, mu_s, strict=True)), "has no friction")
+    if len(leaves) == 1 and "fixed" in leaves[0]:  # a curve of motions says all: there is no tree
+        at[0], (leaf,) = f"leaf {leaves[0]['mode']}", leaves
+        demand(curve(data, read(leaf["states"]), leaf), "shows no curve of motions")
+        return CONTINUUM
+    queue = iter(leaves)
+    found = counted(data, ["*"] * len(mu), 0, next(queue, None), queue, at)
+    demand(next(queue, None) is None, "has more leaves than the tree")
+    return claim(found)
+
+
+def claim(found: int) -> str:
+    """Return the claim of so many motions."""
     one = "UNIQUE: exactly one motion solves the problem"
     said = ["NONE: no mode has a solution", one, f"MULTIPLE: exactly {found} values of motion solve the problem"]
     return said[min(found, 2)]
 
 
-def none_slips(W: Any, q: Any, mu_s: Any, modes: Any) -> bool:
-    """Return whether D and S together are a motion, by solving them."""
-    stuck = [3 * k + i for k in range(2) if modes[k] == "S" for i in range(3)]
-    r = [Fraction(0)] * 6
-    for i, x in zip(stuck, solve([[*(W[i][j] for j in stuck), -q[i]] for i in stuck]), strict=True):
-        r[i] = x[0]
+def counted(data: Any, states: Any, depth: int, leaf: Any, queue: Any, at: list[str]) -> int:
+    """Return the number of motions below a node; `leaf` is the next one."""
+    demand(leaf is not None, "has fewer leaves than the tree")
+    if leaf["depth"] > depth:
+        first, *others = split(states)
+        found = counted(data, first, depth + 1, leaf, queue, at)
+        return found + sum(counted(data, other, depth + 1, next(queue, None), queue, at) for other in others)
+    at[0] = f"leaf {letters(states)}"
+    demand(leaf["depth"] == depth and leaf["mode"] == letters(states), "is not where the tree has it")
+    if "rows" in leaf:
+        rows = [row for row, _ in conditions(data, states, leaf.get("sides", SIDES))]
+        kinds = [kind for _, kind in conditions(data, states, leaf.get("sides", SIDES))]
+        lam = exact(leaf["multipliers"]) if "multipliers" in leaf else None
+        demand(refuted(rows, kinds, leaf["rows"], lam), "has multipliers without a contradiction")
+        return 0
+    found = motions(data, states, exact(leaf.get("witness", [])))
+    demand(found is not checker_slips.UNPROVED, "is not decided")
+    return int(found)
+
+
+def read(states: Any) -> Any:
+    """Return the states of a file: letters, and sectors [sign, a, b]."""
+    return [x if isinstance(x, str) else (x[0], *exact(x[1:])) for x in states]
+
+
+def letters(states: Any) -> str:
+    """Return the letters of the contacts."""
+    return "".join(x if isinstance(x, str) else "+" for x in states)
+
+
+def split(states: Any) -> Any:
+    """Return the children: the modes of the first contact without one, else the halves of the widest sector."""
+    if "*" in states:
+        k, parts = states.index("*"), ["D", "S", *ROOT]
+    else:
+        widths = [0 if isinstance(x, str) else x[2] - x[1] for x in states]
+        k = widths.index(max(widths))
+        sign, a, b = states[k]
+        parts = [(sign, a, (a + b) / 2), (sign, (a + b) / 2, b)]
+    return [[*states[:k], part, *states[k + 1 :]] for part in parts]
+
+
+def direction(sign: int, t: Any) -> Any:
+    """Return the direction of a half-angle tangent in a chart, of length one."""
+    c, s = sign * (1 - t * t) / (1 + t * t), sign * 2 * t / (1 + t * t)
+    tilt = checker_slips.TILT
+    cosine, sine = (1 - tilt**2) / (1 + tilt**2), 2 * tilt / (1 + tilt**2)
+    return cosine * c - sine * s, sine * c + cosine * s
+
+
+def conditions(data: Any, states: Any, sides: int = SIDES) -> Any:
+    """Yield (row, kind): every motion of the states obeys A r = b, A r >= b or A r > b with row = [A | b]."""
+    for k, state in enumerate(states):
+        yield from of_contact(data, k, state, sides)
+
+
+def of_contact(data: Any, k: int, state: Any, sides: int = SIDES) -> Any:
+    """Yield the conditions of one contact."""
+    W, q, mu, mu_s = data
+    n, x, y = ([*W[i], -q[i]] for i in range(3 * k, 3 * k + 3))
+
+    def force(*parts: Any) -> Any:
+        return [Fraction(0)] * 3 * k + list(parts) + [Fraction(0)] * (len(q) - 3 * k - 2)
+
+    if state == "D":
+        yield from ((force(*(Fraction(i == j) for j in range(3))), EQUAL) for i in range(3))
+        yield n, ABOVE
+    elif isinstance(state, str):
+        yield n, (EQUAL if state == "S" else AT_LEAST)
+        yield from ((row, EQUAL) for row in (x, y) if state == "S")
+        for sign in (1, -1):
+            for j in range(sides // 2):
+                c, s = direction(sign, Fraction(4 * j, sides) - 1)
+                yield force(mu_s[k], -c, -s), AT_LEAST
+    else:
+        yield n, EQUAL
+        yield from slipping(x, y, mu[k], force, state)
+
+
+def slipping(x: Any, y: Any, mu: Any, force: Any, sector: Any) -> Any:
+    """Yield the conditions of a slip in a sector: speed and friction along it, friction between chord and tangents."""
+    sign, a, b = sector
+    low, middle, high = (direction(sign, t) for t in (a, (a + b) / 2, b))
+    along = low[0] + high[0], low[1] + high[1]
+    yield [along[0] * p + along[1] * s for p, s in zip(x, y, strict=True)], ABOVE
+    for c, s in ((-low[1], low[0]), (high[1], -high[0])):
+        yield [c * p + s * z for p, z in zip(x, y, strict=True)], AT_LEAST
+        yield force(Fraction(0), -c, -s), AT_LEAST
+    yield from ((force(mu, c, s), AT_LEAST) for c, s in (low, middle, high))  # -r_t.e <= mu N
+    yield force(-mu * (1 + low[0] * high[0] + low[1] * high[1]), -along[0], -along[1]), AT_LEAST
+
+
+def refuted(rows: Any, kinds: Any, chosen: Any, lam: Any = None) -> bool:
+    """Return whether multipliers of the chosen rows cancel A and contradict them (Farkas, Motzkin).
+
+    Without `lam` they are the only ones that cancel the chosen rows as coprime integers, up to a factor.
+    """
+    part = [integers(rows[i]) for i in chosen]
+    lam = cancelling(part) if lam is None else lam
+    columns = [*zip(*part, strict=True)][:-1]
+    if lam is None or any(dot(lam, column) for column in columns):
+        return False
+    value = sum(a * row[-1] for a, row in zip(lam, part, strict=True))
+    signs = [a for a, i in zip(lam, chosen, strict=True) if kinds[i] != EQUAL]
+    if value < 0 or (value == 0 and min(signs, default=0) < 0):
+        lam, value, signs = [-a for a in lam], -value, [-a for a in signs]
+    strict = any(a > 0 and kinds[i] == ABOVE for a, i in zip(lam, chosen, strict=True))
+    return min(signs, default=0) >= 0 and (value > 0 or (value == 0 and strict))
+
+
+def integers(row: Any) -> Any:
+    """Return a positive multiple of a row in coprime integers."""
+    scale = lcm(*(x.denominator for x in row))
+    whole = [x.numerator * (scale // x.denominator) for x in row]
+    common = gcd(*whole) or 1
+    return [x // common for x in whole]
+
+
+def cancelling(rows: Any) -> Any:
+    """Return integers lam with sum lam A = 0 for integer rows [A | b]; None unless there is one, up to a factor."""
+    left = [[*row[:-1], *(int(i == j) for j in range(len(rows)))] for i, row in enumerate(rows)]
+    width = len(rows[0]) - 1 if rows else 0
+    for j in range(width):
+        pivot = min((row for row in left if row[j]), key=lambda row: abs(row[j]), default=None)
+        if pivot is not None:
+            left = [cleared(row, pivot, j) for row in left if row is not pivot]
+    return left[0][width:] if len(left) == 1 else None
+
+
+def cleared(row: Any, pivot: Any, j: int) -> Any:
+    """Return a multiple of a row minus one of the pivot, with 0 in column j."""
+    if not row[j]:
+        return row
+    a, b = pivot[j], row[j]
+    new = [a * x - b * y for x, y in zip(row, pivot, strict=True)]
+    common = gcd(*new) or 1
+    return [x // common for x in new]
+
+
+def motions(data: Any, states: Any, witness: Any) -> Any:
+    """Return how many motions a leaf has, 0 or 1, or checker_slips.UNPROVED."""
+    if "*" in states:
+        return checker_slips.UNPROVED
+    held = held_rows(states)
+    if all(isinstance(state, str) for state in states):
+        return resting(data, states, held, witness)
+    return checker_slips.motions(data, states, held)
+
+
+def held_rows(states: Any) -> Any:
+    """Return the rows of u that are zero: all of a sticking contact, the normal one of a slipping one."""
+    return [3 * k + i for k, x in enumerate(states) if x != "D" for i in range(3 if x == "S" else 1)]
+
+
+def resting(data: Any, states: Any, held: Any, r: Any) -> Any:
+    """Return whether sticking and detaching are a motion; `r` are its reactions where they are not unique."""
+    W, q, _, mu_s = data
+    if not r:
+        try:
+            part = solve([[*(W[i][j] for j in held), -q[i]] for i in held])
+        except ValueError:
+            return checker_slips.UNPROVED
+        r = [Fraction(0)] * len(q)
+        for i, x in zip(held, part, strict=True):
+            r[i] = x[0]
+    elif not alone(W, held):
+        return checker_slips.UNPROVED
     u = [dot(row, r) + end for row, end in zip(W, q, strict=True)]
-    signs = [u[3 * k] if modes[k] == "D" else margin(r[3 * k : 3 * k + 3], mu_s[k]) for k in range(2)]
-    demand(all(signs), "is on the border of the mode")
-    return bool(min(signs) > 0)
+    free = [r[i] for i in range(len(q)) if i not in held]
+    demand(not any(free) and not any(u[i] for i in held), "has reactions of another mode")
+    signs = [u[3 * k] if x == "D" else margin(r[3 * k : 3 * k + 3], mu_s[k]) for k, x in enumerate(states)]
+    return checker_slips.UNPROVED if min(signs) == 0 else int(min(signs) > 0)
+
+
+def alone(W: Any, held: Any) -> bool:
+    """Return whether what is free in reactions that hold these rows moves nothing else."""
+    rows = [integers([W[i][j] for j in held]) for i in held]
+    every = [integers([row[j] for j in held]) for row in W]
+    return rank(rows) == rank(every)
+
+
+def rank(rows: Any) -> int:
+    """Return the rank of integer rows."""
+    found = 0
+    for j in range(len(rows[0]) if rows else 0):
+        pivot = min((row for row in rows if row[j]), key=lambda row: abs(row[j]), default=None)
+        if pivot is not None:
+            rows, found = [cleared(row, pivot, j) for row in rows if row is not pivot], found + 1
+    return found
 
 
 def margin(r: Any, mu: Any) -> Any:
@@ -79,237 +257,19 @@ def margin(r: Any, mu: Any) -> Any:
     return min(r[0], (mu * r[0]) ** 2 - r[1] ** 2 - r[2] ** 2) if r[0] else -abs(r[1]) - abs(r[2])
 
 
-def both_rest(W: Any, q: Any, mu_s: Any, leaf: Any) -> bool:
-    """Check r of the cones with W r = -q, or y with W^T y in their dual cones and y.q > 0."""
-    demand(("witness" in leaf) != ("refutation" in leaf), "has not either a witness or a refutation")
-    columns = [list(column) for column in zip(*W, strict=True)]
-    if "witness" in leaf:
-        r = exact(leaf["witness"])
-        demand(not any(dot(row, r) + x for row, x in zip(W, q, strict=True)), "has reactions that leave a motion")
-        demand(min(margin(r[3 * k : 3 * k + 3], mu_s[k]) for k in range(2)) >= 0, "has a reaction outside its cone")
-        return True
-    y = exact(leaf["refutation"])
-    pulled = [dot(column, y) for column in columns]
-    for k in range(2):
-        n, a, b = pulled[3 * k : 3 * k + 3]
-        demand(n >= 0 and mu_s[k] ** 2 * (a * a + b * b) <= n * n, "has multipliers outside the dual cone")
-    demand(dot(y, q) > 0, "has multipliers without a contradiction")
-    return False
+def curve(data: Any, states: Any, leaf: Any) -> bool:
+    """Return whether motions that differ belong to the values that the normal force of one slipping contact may take.
 
-
-def one_slips(W: Any, q: Any, mu: Any, mu_s: Any, modes: Any) -> int:
-    """Return the number of motions with one slip beside D or S: roots of a quartic under sign conditions."""
-    p, o = modes.index("+"), 1 - modes.index("+")
-    free, stuck = range(3 * p, 3 * p + 3), [3 * o + i for i in range(3)] if modes[o] == "S" else []
-    held = solve([[*(W[i][j] for j in stuck), *(-W[i][j] for j in free), -q[i]] for i in stuck])  # of r, 1
-    local = []
-    for i in [*free, 3 * o]:
-        push = [dot([W[i][j] for j in stuck], [row[c] for row in held]) for c in range(4)]
-        local.append([a + b for a, b in zip(push, [*(W[i][j] for j in free), q[i]], strict=True)])
-    demand(local[0][3], "has no normal load")
-    cosine, sine = turned([1, 0, -1], [0, 2])
-    force = [[1, 0, 1], times(-mu[p], cosine), times(-mu[p], sine)]
-
-    def pushed(row: Any) -> Any:
-        """Return what the unit force does in a row, a polynomial over 1 + t^2."""
-        return plus(*(times(a, b) for a, b in zip(row[:3], force, strict=True)))
-
-    A = pushed(local[0])  # N = -q_n (1 + t^2) / A
-    moved = [plus(times(-local[0][3], pushed(row)), times(row[3], A)) for row in local]  # times A / (1 + t^2)
-    f = plus(times(cosine, moved[2]), times(-1, sine, moved[1]))
-    speed = plus(times(cosine, moved[1]), times(sine, moved[2]))
-    conditions = [times(-local[0][3], A), times(-local[0][3], speed)]  # sign A = sign -q_n where N > 0
-    if modes[o] == "D":
-        conditions.append(times(-local[0][3], moved[3]))
-    else:
-        r = [plus(times(-local[0][3], pushed(row)), times(row[3], A)) for row in held]
-        inside = plus(times(mu_s[o] ** 2, r[0], r[0]), times(-1, r[1], r[1]), times(-1, r[2], r[2]))
-        conditions += [times(-local[0][3], r[0]), inside]
-    demand(len(f) == 5, "has a slip in the direction that no half-angle has, or in all")
-    conditions = [checker_spatial.rest(g, f) for g in conditions]  # the same at the roots of f
-    border = checker_spatial.gcd(f, conditions[-1])  # where the speed is zero it is no slip
-    demand(
-        not checker_spatial.count(border, conditions[:2], -INFINITY, INFINITY), "has a slip on the border of the mode"
-    )
-    return int(checker_spatial.count(f, conditions, -INFINITY, INFINITY))
-
-
-def turned(cosine: Any, sine: Any) -> Any:
-    """Return two polynomials, those of a direction turned by TILT."""
-    c, s = (1 - TILT**2) / (1 + TILT**2), 2 * TILT / (1 + TILT**2)
-    return plus(times(c, cosine), times(-s, sine)), plus(times(s, cosine), times(c, sine))
-
-
-def both_slip(W: Any, q: Any, mu: Any, leaf: Any) -> int:
-    """Return the number of motions with two slips: in each of four charts, directions with t in [-1, 1]."""
-    trees, y = leaf["boxes"], exact(leaf["coupling"])
-    demand(len(trees) == 4 and len(y) == 6, "has not four charts")
-    columns = [*zip(*W, strict=True), q]
-    demand(not any(dot(column, y) for column in columns), "has a coupling y whose y.u is not always zero")
-    found = 0
-    for tree, signs in zip(trees, product((1, -1), repeat=2), strict=True):
-        symbols = iter(tree)
-        found += counted(symbols, polynomials(W, q, mu, y, signs))
-        demand(next(symbols, "") == "", "has more boxes than fit")
-    return found
-
-
-def polynomials(W: Any, q: Any, mu: Any, coupling: Any, signs: Any) -> Any:
-    """Return Bernstein's coefficients over a chart of all that is zero or of one sign at a motion."""
-    sides = [turned([sign, 0, -sign], [0, 2 * sign]) for sign in signs]
-    e = [[place(p, k) for p in sides[k]] for k in range(2)]
-    one = [place([1, 0, 1], k) for k in range(2)]
-    push = [[one[k], mul({(0, 0): -mu[k]}, e[k][0]), mul({(0, 0): -mu[k]}, e[k][1])] for k in range(2)]
-    # u_i = sum_k a_ik N_k / (1 + t_k^2) + q_i, with the true N_k: a_ik is of degree 2 in t_k
-    a = [[add(*(mul({(0, 0): row[3 * k + i]}, push[k][i]) for i in range(3))) for k in range(2)] for row in W]
-    rows = [[*a[i], {(0, 0): q[i]}] for i in range(6)]
-    left, right = rows[0], rows[3]
-    d, n0, n1 = minor(left, right, 0, 1), minor(left, right, 1, 2), minor(left, right, 2, 0)
-    found = {"d": d, "n0": n0, "n1": n1}
-    across = []
-    for k in range(2):
-        x, y = ([*rows[3 * k + i]] for i in (1, 2))
-        U = [add(mul(row[0], n0), mul(row[1], n1), mul(row[2], d)) for row in (x, y)]
-        found[f"G{k}"] = minor(e[k], U, 0, 1)
-        found[f"S{k}"] = add(mul(e[k][0], U[0]), mul(e[k][1], U[1]))
-        across.append(
-            [add(mul(e[k][0], b), mul({(0, 0): Fraction(-1)}, e[k][1], c)) for b, c in zip(y, x, strict=True)]
-        )
-    for k, row in enumerate((left, right)):
-        found[f"C{k}"] = add(*(mul({(0, 0): coupling[3 * k + 1 + i]}, e[k][i]) for i in range(2)))
-        parts = [mul(row[i], minor(across[0], across[1], (i + 1) % 3, (i + 2) % 3)) for i in range(3)]
-        found[f"M{k}"] = add(*parts)
-    return {name: bernstein(p) for name, p in found.items()}
-
-
-def place(p: Any, k: int) -> Any:
-    """Return a polynomial in t_k as one in both."""
-    return {((i, 0) if k == 0 else (0, i)): Fraction(x) for i, x in enumerate(p)}
-
-
-def add(*terms: Any) -> Any:
-    """Return the sum of polynomials."""
-    keys = {key for term in terms for key in term}
-    return {key: sum(term.get(key, 0) for term in terms) for key in keys}
-
-
-def mul(*factors: Any) -> Any:
-    """Return the product of polynomials."""
-    found = {(0, 0): Fraction(1)}
-    for factor in factors:
-        new: Any = {}
-        for (i, j), x in found.items():
-            for (k, m), y in factor.items():
-                new[i + k, j + m] = new.get((i + k, j + m), 0) + x * y
-        found = new
-    return found
-
-
-def minor(left: Any, right: Any, i: int, j: int) -> Any:
-    """Return the determinant of columns i and j of two rows."""
-    return add(mul(left[i], right[j]), mul({(0, 0): Fraction(-1)}, left[j], right[i]))
-
-
-def bernstein(p: Any) -> Any:
-    """Return Bernstein's coefficients over [-1, 1]^2 times a positive number, integers by rows (t_0) and columns."""
-    m, n = (max((key[k] for key, x in p.items() if x), default=0) for k in range(2))
-    rows = [to_unit([p.get((i, j), 0) for i in range(m + 1)]) for j in range(n + 1)]
-    table = [to_unit(list(row)) for row in zip(*rows, strict=True)]
-    scale = lcm(*(Fraction(x).denominator for row in table for x in row))
-    return [[int(x * scale) for x in row] for row in table]
-
-
-def to_unit(p: Any) -> Any:
-    """Return Bernstein's coefficients over [-1, 1]."""
-    n = len(p) - 1
-    power = [sum(p[k] * comb(k, i) * 2**i * (-1) ** (k - i) for k in range(i, n + 1)) for i in range(n + 1)]
-    return [sum(Fraction(comb(k, i), comb(n, i)) * power[i] for i in range(k + 1)) for k in range(n + 1)]
-
-
-def counted(tree: Any, box: Any) -> int:
-    """Return the number of motions in a box, as its tree in preorder says: a split, or why it is done."""
-    symbol = next(tree, "")
-    if symbol in SPLITS:
-        low, high = halves(box, SPLITS[symbol])
-        return counted(tree, low) + counted(tree, high)
-    demand(symbol and done(box, symbol), "has a box that is not decided")
-    return int(symbol == "m")
-
-
-def done(box: Any, symbol: str) -> bool:
-    """Return whether a symbol holds: 0-3 no zero, a, c signs contradict, k no root, m one motion."""
-    if symbol in "0123":
-        return sign(box[ZERO[int(symbol)]]) != 0
-    if symbol == "c":  # s_0 C_0 + s_1 C_1 = y.u = 0
-        return sign(box["C0"]) * sign(box["C1"]) == 1
-    if symbol == "k":
-        return krawczyk(box) == -1
-    signs = {sign(box[name]) for name in ALIKE}
-    return {1, -1} <= signs if symbol == "a" else symbol == "m" and len(signs - {0}) == len(signs) == 1 == krawczyk(box)
-
-
-def sign(table: Any) -> int:
-    """Return 1 or -1 if all coefficients have that sign, else 0."""
-    low, high = min(map(min, table)), max(map(max, table))
-    return int(low > 0) - int(high < 0)
-
-
-def halves(box: Any, axis: int) -> Any:
-    """Return the coefficients on both halves of a box (de Casteljau), each polynomial times a positive number."""
-    parts = {name: split(table) if axis == 0 else [flip(x) for x in split(flip(table))] for name, table in box.items()}
-    return [{name: part[side] for name, part in parts.items()} for side in range(2)]
-
-
-def flip(table: Any) -> Any:
-    """Return the transpose."""
-    return [list(column) for column in zip(*table, strict=True)]
-
-
-def split(rows: Any) -> Any:
-    """Return a table on the halves of its first variable."""
-    n, low, high = len(rows) - 1, [], []
-    for k in range(n + 1):  # at level k all rows are 2^k times what they are
-        low.append([x << (n - k) for x in rows[0]])
-        high.append([x << (n - k) for x in rows[-1]])
-        rows = [[x + y for x, y in zip(a, b, strict=True)] for a, b in pairwise(rows)]
-    return low, high[::-1]
-
-
-def krawczyk(box: Any) -> int:
-    """Return 1 if G0 = G1 = 0 has exactly one root in the box, inside, -1 if none, 0 if that is not known."""
-    G = [box["G0"], box["G1"]]
-    J = [[slope(table, axis) for axis in range(2)] for table in G]
-    middle = [[(low + high) / 2 for low, high in row] for row in J]
-    det = middle[0][0] * middle[1][1] - middle[0][1] * middle[1][0]
-    if not det:
-        return 0
-    Y = [[middle[1][1] / det, -middle[0][1] / det], [-middle[1][0] / det, middle[0][0] / det]]
-    at = [centre(table) for table in G]
-    inside, half = True, Fraction(1, 2)
-    for i in range(2):
-        reach = Fraction(0)
-        for j in range(2):
-            spread = sum(abs(Y[i][k]) * (J[k][j][1] - J[k][j][0]) / 2 for k in range(2))
-            reach += spread / 2  # |1 - Y J| <= spread, for Y inverts the middle
-        to = half - dot(Y[i], at)
-        if to + reach < 0 or to - reach > 1:
-            return -1
-        inside = inside and reach < to < 1 - reach
-    return int(inside)
-
-
-def slope(table: Any, axis: int) -> Any:
-    """Return bounds of a partial derivative over the box [0, 1]^2."""
-    rows = table if axis == 0 else flip(table)
-    steps = [(len(rows) - 1) * (y - x) for a, b in pairwise(rows) for x, y in zip(a, b, strict=True)]
-    return Fraction(min(steps, default=0)), Fraction(max(steps, default=0))
-
-
-def centre(table: Any) -> Any:
-    """Return the value in the middle of the box."""
-    m, n = len(table) - 1, len(table[0]) - 1
-    total = sum(comb(m, i) * comb(n, j) * x for i, row in enumerate(table) for j, x in enumerate(row))
-    return Fraction(total, 2 ** (m + n))
+    The row `dropped` of u = 0 follows from the others, so that there is one equation less than unknowns.
+    """
+    W, q, *_ = data
+    held, fixed, dropped = held_rows(states), leaf["fixed"], leaf["dropped"]
+    demand(dropped in held and 0 <= fixed < len(states) and not isinstance(states[fixed], str), "has no such rows")
+    rows = [integers([*W[i], q[i]]) for i in held]
+    fewer = [row for i, row in zip(held, rows, strict=True) if i != dropped]
+    demand(rank(fewer) == rank(rows), "drops a row that does not follow from the others")
+    ends = exact(leaf["values"])
+    return checker_slips.differ(data, states, [i for i in held if i != dropped], fixed, ends, exact(leaf["box"]))
 
 
 def solve(rows: Any) -> Any:

@@ -10,6 +10,7 @@ import typer
 from .app import DONE, REJECTED, Json, app, check_scene, complain, console, emit, numbers, quiet, readable
 
 if TYPE_CHECKING:
+    from ..analysis.audit.recorded_states import RecordedStates
     from ..integrate.run.trajectory import Trajectory
     from ..mechanics.system import System
 
@@ -46,12 +47,18 @@ def is_file(target: str) -> bool:
     return Path(target).exists() or "/" in target or Path(target).suffix.lower() in ENDINGS
 
 
-def read(target: str) -> tuple[Trajectory, System | None]:
+def read(target: str) -> tuple[Trajectory | RecordedStates, System | None]:
     """Return the run of a file, and its system if the scene is in the catalogue."""
+    from ..analysis.audit.recorded_states import RecordedStates, holds_states
     from ..integrate.run.trajectory import Trajectory
     from ..scenes import catalogue
 
-    run = Trajectory.load(readable("FILE", Path(target)))
+    path = readable("FILE", Path(target))
+    if path.is_file() and holds_states(path):
+        states = RecordedStates.load(path)
+        check_scene(states.scene, "the scene of recorded states")
+        return states, catalogue.build(states.scene, **states.params).system
+    run = Trajectory.load(path)
     if run.scene in catalogue.names():
         return run, catalogue.build(run.scene, **run.params).system
     complain(UserWarning(f"{run.scene!r} is not a scene of the catalogue: only the file itself is checked."))
@@ -82,4 +89,8 @@ def show(document: dict[str, Any], sentence: str) -> None:
         word = "[green]holds[/green]" if result["pass"] else "[red]fails[/red]"
         table.add_row(result["name"], largest, f"{result['tol']:.3g}", word)
     console().print(table)
+    if document["residuals"]:
+        console().print(
+            ", ".join(f"{name} {'-' if x is None else f'{x:.1e}'}" for name, x in document["residuals"].items())
+        )
     console().print(sentence, style="green" if document["pass"] else "red", soft_wrap=True, markup=False)

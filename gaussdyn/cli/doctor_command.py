@@ -18,6 +18,8 @@ EXTRAS = {
     "data": ("pandas", "xarray"),
     "sweep": ("distributed", "cloudpickle"),
     "mjcf": ("mujoco",),
+    "gym": ("gymnasium",),
+    "league": ("mujoco", "drake", "pybullet", "dartpy", "pymunk"),
 }
 
 

@@ -1,9 +1,10 @@
-"""``gaussdyn robot``: what an MJCF file holds, what of it is left out or missing, and a run of it."""
+"""``gaussdyn robot``: what a robot's file holds, what of it is left out or missing, and a run of it."""
 
 from __future__ import annotations
 
 import sys
 import time
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,14 +19,24 @@ if TYPE_CHECKING:
     from ..mechanics.state import State
 
 
+class Base(StrEnum):
+    """What the root of a URDF file is."""
+
+    FIXED = "fixed"
+    FREE = "free"
+
+
 @app.command()
 def robot(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="An MJCF file (.xml).", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="MJCF (.xml) or URDF (.urdf).", show_default=False)],
     *,
     check: Annotated[bool, typer.Option("--check", help="Only say what is there, left out and missing.")] = False,
     run: Annotated[float | None, typer.Option(help="Run for so many seconds, actuators told zero.", min=0.0)] = None,
     keyframe: Annotated[str, typer.Option(help="Begin at a keyframe of the file.")] = "",
     project: Annotated[bool, typer.Option("--project", help="Mend a start that overlaps or breaks limits.")] = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Mend inertias, leave out what is not known.")] = False,
+    base: Annotated[Base | None, typer.Option(help="Root of a URDF file (default: fixed).")] = None,
+    floor: Annotated[float | None, typer.Option(help="Height of a floor under a URDF file's robot, m.")] = None,
     dt: Annotated[float | None, typer.Option(help="Step, s (default: the file's).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write .html, .png, .svg, .pdf, .gif or .mp4.")] = None,
@@ -42,11 +53,11 @@ def robot(
         writable("--out", out)
     drawable("--report", report, "RUN_REPORT")
     with quiet(json_wanted):
-        document, code = examined(file)
+        document, code = examined(file, mend, base)
         if not check and code == DONE:
             from ..mechanics.robots.read_robot import read_robot
 
-            found = read_robot(file)
+            found = read_robot(file, mend=mend, base=None if base is None else base.value, floor=floor)
             document["start"] = list(found.troubles(keyframe))
             if run is not None:
                 state = found.start(keyframe, project=project)
@@ -58,11 +69,11 @@ def robot(
     raise typer.Exit(code)
 
 
-def examined(file: Path) -> tuple[dict[str, Any], int]:
+def examined(file: Path, mend: bool, base: Base | None) -> tuple[dict[str, Any], int]:
     """Return what a file holds, and whether all of it can be had."""
-    from ..mechanics.robots.mjcf import survey
+    from ..mechanics.robots.read_robot import survey
 
-    found = survey(file)
+    found = survey(file, mend=mend, base=None if base is None else base.value)
     document = {"schema": "gaussdyn/robot/1", "file": str(file), **found}
     return document, REJECTED if found["missing"] else DONE
 

@@ -55,9 +55,10 @@ def scene_names(incomplete: str) -> list[str]:
     return [name for name in catalogue.names() if name.startswith(incomplete)]
 
 
+SIZING = ("rejected_steps", "forced_steps", "shortest_step_s", "longest_step_s", "achieved_order")
 USUAL = {
     "stepper": "moreau_jean", "dt": None, "theta": None, "t_end": None, "examine": "cheap", "on_multiple": "continue",
-    "stiffness": None, "on_none": None, "save_every": 1,
+    "stiffness": None, "on_none": None, "save_every": 1, "tolerance": None,
 }  # fmt: skip
 
 
@@ -83,6 +84,7 @@ class Request:
     order: bool
     stiffness: float | None = None
     on_none: str | None = None
+    tolerance: float | None = None
 
     def going_on(self) -> str:
         """Return the command line that goes on with the run."""
@@ -108,6 +110,7 @@ def run(
     *,
     stepper: Annotated[str, typer.Option(help="Integrator.")] = "moreau_jean",
     dt: Annotated[float | None, typer.Option(help="Step, s (default: the scene's).")] = None,
+    tolerance: Annotated[float | None, typer.Option(help="Error of a step of moreau_jean, in place of --dt.")] = None,
     theta: Annotated[float | None, typer.Option(help="0.5 (exact energy) to 1 (damps), of moreau_jean.")] = None,
     stiffness: Annotated[float | None, typer.Option(help="N of penalty and viscous.")] = None,
     on_none: Annotated[OnNone | None, typer.Option(help="Without acceleration: of event_driven.")] = None,
@@ -135,6 +138,7 @@ def run(
         scene=scene, params=numbers(settings), stepper=stepper, dt=dt, theta=theta, t_end=t_end,
         examine=examine.value, on_multiple=on_multiple.value, record=record, record_every=record_every,
         save_every=save_every, out=out, report=report, chunk=chunk, resume=resume, order=order, stiffness=stiffness,
+        tolerance=tolerance,
         on_none=None if on_none is None else on_none.value,
     )  # fmt: skip
     with quiet(json_wanted):
@@ -218,12 +222,18 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
         An unknown name, a setting out of range, or of another integrator.
     """
     from ..integrate.stepper_names import named
+    from ..integrate.time_stepping.tolerance import Tolerance
 
     if request.on_none is not None and request.stepper != "event_driven":
         given = f"{request.on_none} with --stepper {request.stepper}"
         raise InputError("--on-none", given, "only --stepper event_driven", "Other integrators find velocities there.")
+    if request.tolerance is not None and (request.stepper != "moreau_jean" or request.order):
+        with_ = "--order" if request.order else f"--stepper {request.stepper}"
+        raise InputError("--tolerance", f"{request.tolerance:g} with {with_}", "moreau_jean, without --order")
     own = {"theta": request.theta, "stiffness": request.stiffness, "on_none": request.on_none}
-    settings = {"dt": scene.dt if request.dt is None else request.dt, **own}
+    settings: dict[str, Any] = {"dt": scene.dt if request.dt is None else request.dt, **own}
+    if request.tolerance is not None:
+        settings["step"] = Tolerance(request.tolerance)
     return named(request.stepper, **{key: value for key, value in settings.items() if value is not None})
 
 
@@ -263,6 +273,7 @@ def document_of(
         "status": trajectory.status,
         "stop": None if stop is None else {"t": stop.t, "reason": stop.reason},
         **{key: found.get(key) for key in ("max_residual", "max_penetration_m", "energy_drift_rel")},
+        "sizing": {key: found[key] for key in SIZING} if SIZING[0] in found else None,
         "fast_energy_J": trajectory.settings.get("fast_energy_J"),
         "checks": checks,
         "events": trajectory.event_counts,

@@ -45,13 +45,17 @@ def reactions(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:
 def law_residual(dynamics: LocalDynamics, claimed: Mapping[str, Array]) -> float:
     """Return the residual E of claimed reactions, by id, less what rounding of the free motion accounts for.
 
-    That rounding is all there is to q = J x_free + w where bodies fly or rest side by side.
+    That rounding is all there is to q = J x_free + w where bodies fly or rest side by side; with joints it goes from
+    body to body, so that the fastest counts.
     """
     problem = assemble(dynamics)
     if not problem.laws:
         return 0.0
     parts = [part for part in blocks(dynamics) if part.law is not None]
-    terms = np.concatenate([np.abs(part.J) @ np.abs(dynamics.x_free) for part in parts])
+    speeds = np.abs(dynamics.x_free)
+    if any(part.law is None for part in blocks(dynamics)):
+        speeds = np.full(len(speeds), speeds.max())
+    terms = np.concatenate([np.abs(part.J) @ speeds for part in parts])
     rho = np.repeat(problem.rho, [len(part.take) for part in parts])
     rounded, size = 10.0 * EPS * float(np.linalg.norm(rho * terms)), float(np.linalg.norm(rho * problem.q))
     found = block_residuals(problem, start_of_blocks(dynamics, claimed)).E

@@ -11,6 +11,7 @@ from ..errors import PRESSED, Interrupted, InvariantBroken, interrupts, raised_i
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
+from .actuator_states import check_states, told_at
 from .run.certificate_log import NONE
 from .run.checkpoints import Archive
 from .run.checkpoints import check_options as check_place
@@ -135,6 +136,7 @@ def simulate(
         stepper = chosen_stepper(stepper, setup)
         check_length(setup, stepper)
         check_applies(setup, stepper)
+        check_states(setup.system, stepper)
         setup = with_outputs(placed(setup, stepper, project), stepper)
         examination = Examination.of(examine, on_multiple)
         loop = Loop(
@@ -222,6 +224,8 @@ class Loop:
                 recorder.add_many(many)
             if one is not None:
                 recorder.add(*one)
+                if then := self._then(one[0]):
+                    recorder.add(then, Finding())
             recording, state = False, recorder.final
             if archive is not None:
                 archive.keep(recorder)
@@ -244,14 +248,20 @@ class Loop:
     def _many(self, recorder: Recorder, state: State, archive: Archive | None) -> ManySteps | None:
         """Return steps that kernels have taken up to the next one to be saved, or that changed a contact; None if none.
 
-        A control that depends on the state, examinations and files need to see every step.
+        A control that depends on the state, actuators with states, examinations and files need to see every step.
         """
         setup, stepper = self.setup, self.stepper
         room = archive.room(recorder) if archive is not None else None
         n = min(MOST_AT_ONCE, recorder.save - recorder.count % recorder.save, MOST_AT_ONCE if room is None else room)
         seen = self.files is not None or self.examination.every_step or callable(setup.control)
+        seen = seen or getattr(setup.system, "activations", None) is not None
         ahead = None if n < 2 or seen else getattr(stepper, "advance_many", None)
         return None if ahead is None else ahead(setup.system, state, n, setup.t_end, control=setup.control)
+
+    def _then(self, step: Step) -> Step | None:
+        """Return the step after this one where it is known, and nothing is to be looked at in between."""
+        then = None if step.sizing is None else step.sizing.then
+        return None if self.files is not None or self.examination.every_step else then
 
     def _step(self, recorder: Recorder, state: State, keyboard: Interrupts) -> tuple[Step, Finding]:
         """Examine the state and advance from it; libraries that write files may swallow an interrupt.
@@ -262,12 +272,13 @@ class Loop:
             The run shall not go on.
         """
         setup = self.setup
-        found = self.examination.look(setup.system, state, setup.control)
-        recorder.proofs.see(setup.system, state, setup.control, found.outcome)
+        told = told_at(setup.system, setup.control, state, self.stepper)
+        found = self.examination.look(setup.system, state, told.control)
+        recorder.proofs.see(setup.system, state, told.control, found.outcome)
         if stop := self.examination.refuses(state.t, found.outcome):
             raise _Stopped(stop)
         start = self.examination.start_of_step(state, found.outcome)
-        step = self.stepper.advance(setup.system, start, setup.t_end, control=setup.control)
+        step = told.after(self.stepper.advance(setup.system, start, setup.t_end, control=told.control))
         if self.files is not None:
             keyboard.hold()
             self.files.add(recorder.count + 1, step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from .._show import brief
 from ..arrays import Array, vector
@@ -41,6 +41,43 @@ class Work:
     projection: float = 0.0
 
 
+class Shift(NamedTuple):
+    """One pass of the position projection: it shifts by M^-1 J^T s, M at `Step.place`.
+
+    Attributes
+    ----------
+    pushes : mapping of str to float
+        s by row id, kg m.
+    place : Array or None, shape (nq,)
+        Where J stands; None: where the pass begins.
+    """
+
+    pushes: Mapping[str, float]
+    place: Array | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Sizing:
+    """How the length of a step came about, where a tolerance decides it.
+
+    Attributes
+    ----------
+    rejected : int
+        Longer ones that were tried before.
+    forced : bool
+        Whether it is as short as can be and off by more than the tolerance nevertheless.
+    order : float or None
+        At which the error falls with the length, where that was observed.
+    then : Step or None
+        The step after it, where that is known already: `advance` would return the same.
+    """
+
+    rejected: int = 0
+    forced: bool = False
+    order: float | None = None
+    then: Step | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Step:
     """One step of an integrator.
@@ -68,10 +105,16 @@ class Step:
     unsettled : str
         The row because of which the laws of this step hold at its midpoint; empty where they hold at its end.
     crowded : str
-        The row that closed in this step with the largest impulse, on a body that others hold: the laws hold at the
-        midpoint, for gaps that were open as they close at a constant rate; else empty.
+        The row that closed in this step with the largest impulse, on a body that others hold, or the row with the
+        largest impulse of bodies that hold one another in a pile: the laws hold at the midpoint, for gaps that were
+        open as they close at a constant rate; else empty.
     restitution : float
         The fraction of all restitution that was kept; below 1 where an impact would have gained energy otherwise.
+    place : Array or None, shape (nq,)
+        The configuration at which masses, forces and the rows of `reactions` were evaluated, where that is not
+        ``move(q, v, (1 - theta) dt)``.
+    shifts : tuple of Shift
+        The passes of the position projection, from where the velocities lead.
     energy : (float, float) or None
         Kinetic and potential energy at the end, J, where the stepper knows them.
     changes : tuple of Change or None
@@ -80,6 +123,8 @@ class Step:
         The impacts on the way, where the stepper locates them.
     ends : str
         Why the run shall end after this step, if it shall.
+    sizing : Sizing or None
+        Where a tolerance decides how long steps are, with the first one of a pair.
     """
 
     start: State
@@ -95,10 +140,13 @@ class Step:
     unsettled: str = ""
     crowded: str = ""
     restitution: float = 1.0
+    place: Array | None = None
+    shifts: tuple[Shift, ...] = ()
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None
     impacts: tuple[ImpactRecord, ...] = ()
     ends: str = ""
+    sizing: Sizing | None = None
 
     __repr__ = brief
 
@@ -114,7 +162,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rebuilt:
-    """A step rebuilt from the states before and after it, for audits.
+    """A step that was integrated again from the state before it, for audits.
 
     Attributes
     ----------
@@ -124,17 +172,11 @@ class Rebuilt:
         Coordinates to which the velocities before and after lead.
     laws : float or None
         Residual E of the laws, where they do not hold for the impulses of the step but for the forces at its end.
-    places : tuple of tuples of Row
-        The rows that the passes of the position projection obeyed, those at its end last; empty where there is none.
-    shift : float
-        The largest change of a coordinate by the projection.
     """
 
     dynamics: LocalDynamics
     q: Array
     laws: float | None = None
-    places: tuple[tuple[Row, ...], ...] = ()
-    shift: float = 0.0
 
 
 class Stepper(Protocol):
@@ -156,12 +198,24 @@ class Stepper(Protocol):
         """
         ...
 
-    def rebuild(self, system: System, start: State, state: State, dt: float, control: Array | None) -> Rebuilt:
-        """Return the step from `start` to `state`, from the two states alone; rows in start.memory count as closed."""
+    def settings(self) -> dict[str, Any]:
+        """Return name and settings, ready for JSON.
+
+        With ``theta`` among them its steps are judged by what they recorded (`run.step_evidence`).
+        """
         ...
 
-    def settings(self) -> dict[str, Any]:
-        """Return name and settings, ready for JSON."""
+
+class Repeats(Stepper, Protocol):
+    """A stepper without a rule for one step: audits have its steps integrated again."""
+
+    def rebuild(
+        self, system: System, start: State, state: State, dt: float, control: Array | None, **past: Any
+    ) -> Rebuilt:  # fmt: skip
+        """Return the step from `start` to `state` again; rows in start.memory count as closed.
+
+        past: what is known of its events, where the stepper locates them.
+        """
         ...
 
 

@@ -16,6 +16,7 @@ from .realizations.viscous import Viscous
 from .singular.on_branch import OnBranch
 from .stepper import Stepper
 from .time_stepping.moreau_jean import MoreauJean
+from .time_stepping.tolerance import Tolerance
 
 STEPPERS: dict[str, Any] = {one.name: one for one in (MoreauJean, EventDriven, Penalty, Viscous, Smooth, OnBranch)}
 
@@ -61,4 +62,6 @@ def _from_settings(document: Mapping[str, Any]) -> Stepper:
         settings["impact"] = law_of(settings["impact"])
     if isinstance(settings.get("on_none"), Mapping):
         settings["on_none"] = Compliance(**settings["on_none"])
+    if settings.get("step") is not None and name == MoreauJean.name:
+        settings["step"] = Tolerance(**settings["step"])
     return named(name, **settings)

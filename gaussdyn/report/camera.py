@@ -16,6 +16,7 @@ from ..linalg.rotations import matrix_of
 Shape = Mapping[str, Any]
 AZIMUTH, ELEVATION = np.deg2rad(-60.0), np.deg2rad(20.0)
 FLAT = ("disc", "polygon", "halfplane")  # already planar
+FACED = ("box", "solid", "cylinder")  # drawn face by face
 UNIT = 1.0  # half the side of the ground where nothing has an extent, m
 ROUND = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])
 CIRCLE = np.linspace(0.0, 2.0 * np.pi, 49)
@@ -38,7 +39,7 @@ def seen(shapes: Sequence[Shape], unit: float = UNIT) -> list[dict[str, Any]]:
     middle, half = _size(shapes)
     size = middle, half or unit
     found = [
-        flat for shape in shapes for flat in (_faces(shape) if shape["shape"] == "box" else [_flattened(shape, size)])
+        flat for shape in shapes for flat in (_faces(shape) if shape["shape"] in FACED else [_flattened(shape, size)])
     ]
     return [flat for _, flat in sorted(found, key=lambda pair: pair[0])]
 
@@ -79,15 +80,36 @@ def _flattened(shape: Shape, size: tuple[Array, float]) -> tuple[float, dict[str
 
 
 def _faces(shape: Shape) -> list[tuple[float, dict[str, Any]]]:
-    """Return the faces of a box that look towards the camera."""
-    R, half, found = matrix_of(shape["turn"]), np.array(shape["half"]), []
-    for k in range(3):
-        side = 1.0 if view()[2] @ R[:, k] > 0.0 else -1.0
-        corners = np.insert(ROUND, k, side, axis=1) * half
+    """Return the faces of a box, polyhedron or cylinder that look towards the camera, and the side of a cylinder."""
+    R, found = matrix_of(shape["turn"]), []
+    for corners in LOOPS[shape["shape"]](shape, view()[2] @ R):
         flat = (np.array(shape["at"]) + corners @ R.T) @ view().T
         polygon = {"shape": "polygon", "name": shape.get("name", ""), "points": flat[:, :2].tolist()}
         found.append((float(view()[2] @ np.array(shape["at"])), polygon))
     return found
+
+
+def _box_loops(shape: Shape, towards: Array) -> list[Array]:
+    """Return the corners of the faces that look towards the camera, in the axes of the shape."""
+    return [np.insert(ROUND, k, np.sign(towards[k]) or -1.0, axis=1) * np.array(shape["half"]) for k in range(3)]
+
+
+def _solid_loops(shape: Shape, towards: Array) -> list[Array]:
+    corners = np.array(shape["corners"])
+    loops = [corners[loop] for loop in shape["faces"]]
+    return [loop for loop in loops if np.cross(loop[:-1] - loop[0], loop[1:] - loop[0]).sum(axis=0) @ towards > 0.0]
+
+
+def _cylinder_loops(shape: Shape, towards: Array) -> list[Array]:
+    """Return the half of the side that looks towards the camera, and the cap in front."""
+    h = (shape["half_length"] if towards[2] > 0.0 else -shape["half_length"]) * np.ones_like(CIRCLE)
+    near = np.arctan2(towards[1], towards[0]) + CIRCLE / 2.0 - np.pi / 2.0
+    rims = [shape["radius"] * np.column_stack([np.cos(a), np.sin(a)]) for a in (near, CIRCLE)]
+    front, back = np.column_stack([rims[0], h]), np.column_stack([rims[0], -h])
+    return [np.vstack([front, back[::-1]]), np.column_stack([rims[1], h])]
+
+
+LOOPS = {"box": _box_loops, "solid": _solid_loops, "cylinder": _cylinder_loops}
 
 
 def _mark(shape: Shape) -> float:
@@ -141,6 +163,12 @@ def _size(shapes: Sequence[Shape]) -> tuple[Array, float]:
     bodies = [shape for shape in shapes if shape["shape"] != "plane"]
     places = np.vstack([np.zeros((0, 3)), *(np.atleast_2d(s.get("at", s.get("ends"))) for s in bodies)])
     places = places if len(places) else np.zeros((1, 3))
-    reach = max((float(np.max(s.get("half", 0.0))) + s.get("radius", 0.0) for s in shapes), default=0.0)
+    reach = max((_reach(shape) for shape in shapes), default=0.0)
     middle = (places.min(axis=0) + places.max(axis=0)) / 2.0
     return middle, 1.3 * (float(np.abs(places - middle).max()) + 2.0 * reach)
+
+
+def _reach(shape: Shape) -> float:
+    """Return how far a shape goes from its place along its axes, m."""
+    widest = max(float(np.max(shape.get("half", 0.0))), float(np.abs(shape.get("corners", 0.0)).max()))
+    return widest + float(shape.get("radius", 0.0))

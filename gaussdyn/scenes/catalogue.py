@@ -30,12 +30,13 @@ ROOMS: dict[str, tuple[str, ...]] = {
         "rest_scenarios", "sphere_slip", "spinning_disc", "stribeck_belt", "turntable", "wall_press",
     ),
     "spinning": (
-        "chaplygin_sleigh", "free_body", "knife_edge", "leaving_sphere", "rattleback", "rolling_disc",
-        "spinning_top", "tippe_top",
+        "chaplygin_sleigh", "free_body", "knife_edge", "leaving_sphere", "rattleback", "rolling_cylinder",
+        "rolling_disc", "spinning_top", "tippe_top",
     ),
     "standing": (
         "arch", "bar_on_supports", "bipod", "drawer", "four_legs", "ladder", "overhang", "redundant_corner",
-        "reentrant_corner", "stack", "table", "tip_or_slide", "v_groove", "wedge", "wedge_lock",
+        "reentrant_corner", "stack", "table", "tip_or_slide", "toppling_cylinder",
+        "v_groove", "wedge", "wedge_lock",
     ),
 }  # fmt: skip
 _HOME = {name: f"{__package__}.{room}.{name}" for room, names in ROOMS.items() for name in names}

@@ -21,7 +21,7 @@ def compare(scene: Scene, run: Trajectory) -> list[dict[str, Any]]:
     settings = run.settings["stepper"]
     name, dt = settings["name"], settings.get("dt")
     same = run.settings["t_end"] == scene.t_end and run.settings["save"] == 1 and settings.get("theta", 0.5) == 0.5
-    same = same and (dt is None or dt <= scene.dt * (1.0 + 1e-12))
+    same = same and (dt is None or dt <= scene.dt * (1.0 + 1e-12)) and settings.get("step") is None
     if run.stop is not None and not expected(scene, run):
         return [_entry(exact, None, None) for exact in scene.exact]
     return [_entry(exact, exact.measure(run), exact.tol.get(name) if same else None) for exact in scene.exact]

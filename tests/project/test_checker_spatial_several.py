@@ -1,4 +1,4 @@
-"""The checker of two contacts in space: it stands alone, and refuses proofs that leave boxes or modes out."""
+"""The checker of several contacts in space: it stands alone, and refuses proofs that leave sectors or modes out."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from gaussdyn.programs.problems.complementarity import ComplementarityProblem
 from gaussdyn.programs.proof.certificates import digest
 
 FILE = Path(checker.__file__)
-BESIDE = ("checker.py", "checker_blocks.py", "checker_spatial.py", "checker_spatial_several.py")
+BESIDE = ("checker.py", "checker_blocks.py", "checker_spatial.py", "checker_slips.py", "checker_spatial_several.py")
 
 
 @lru_cache
 def made() -> str:
-    """Two bodies that both slip: one motion, which needs boxes of directions."""
+    """Two bodies that both slip: one motion, which needs sectors of directions."""
     W, q = np.eye(6), np.array([-1.0, 0.4, 0.1, -1.0, 0.2, 0.5])
     W[0, 4] = W[4, 0] = 0.2
     found = outcome(ComplementarityProblem(W=W, q=q, laws=[Coulomb(0.3)] * 2))
@@ -39,11 +39,18 @@ def said(doc: dict[str, Any]) -> str:
     return checker.verdict(lambda: json.dumps({**doc, "sha256": digest(doc)}))
 
 
-def test_without_anything_but_the_standard_library() -> None:
-    tree = ast.parse(FILE.read_text())
+@pytest.mark.parametrize("file", [FILE, FILE.with_name("checker_slips.py")])
+def test_without_anything_but_the_standard_library(file: Path) -> None:
+    tree = ast.parse(file.read_text())
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert names <= set(sys.stdlib_module_names) | {"checker", "checker_blocks", "checker_spatial", "None"}
+    assert names <= set(sys.stdlib_module_names) | {
+        "checker",
+        "checker_blocks",
+        "checker_slips",
+        "checker_spatial",
+        "None",
+    }
 
 
 def test_runs_as_a_script_without_the_package(tmp_path: Path) -> None:
@@ -57,16 +64,14 @@ def test_runs_as_a_script_without_the_package(tmp_path: Path) -> None:
 
 
 @pytest.mark.drawn
-def test_every_changed_symbol_of_a_tree_is_refused_or_changes_nothing() -> None:
+def test_every_changed_leaf_is_refused_or_changes_nothing() -> None:
     doc = json.loads(made())
-    trees = doc["leaves"][1]["boxes"]
     rng, held = np.random.default_rng(0), 0
-    for _ in range(tried := examples(6, fast=3)):
-        k = int(rng.integers(4))
-        at = int(rng.integers(len(trees[k])))
-        symbol = str(rng.choice(list("xya0123ckm")))
+    proved = [k for k, leaf in enumerate(doc["leaves"]) if "rows" in leaf]
+    for _ in range(tried := examples(60, fast=20)):
         changed = json.loads(made())
-        changed["leaves"][1]["boxes"][k] = trees[k][:at] + symbol + trees[k][at + 1 :]
+        leaf = changed["leaves"][int(rng.choice(proved))]
+        leaf["rows"][int(rng.integers(len(leaf["rows"])))] = int(rng.integers(20))
         answer = said(changed)
         if answer.startswith("VALID"):  # another proof of the same
             held += 1
@@ -76,14 +81,15 @@ def test_every_changed_symbol_of_a_tree_is_refused_or_changes_nothing() -> None:
 
 @pytest.mark.drawn
 def test_what_proves_nothing_is_refused() -> None:
+    slip = next(k for k, leaf in enumerate(json.loads(made())["leaves"]) if "rows" not in leaf)
     changes = (
-        (lambda d: d["leaves"].pop(), "other leaves"),
-        (lambda d: d["leaves"][1]["boxes"].pop(), "four charts"),
-        (lambda d: d["leaves"][1]["boxes"].__setitem__(0, d["leaves"][1]["boxes"][0] + "a"), "more boxes"),
-        (lambda d: d["leaves"][1]["boxes"].__setitem__(0, ""), "not decided"),
-        (lambda d: d["leaves"][1].update(coupling=["0", "1", "0", "0", "0", "0"]), "coupling"),
-        (lambda d: d["leaves"][0].update(refutation=["0"] * 6), "without a contradiction"),
-        (lambda d: d["leaves"][0].update(witness=["1"] * 6), "either a witness or a refutation"),
+        (lambda d: d["leaves"].pop(), "fewer leaves"),
+        (lambda d: d["leaves"].append(d["leaves"][0]), "more leaves"),
+        (lambda d: d["leaves"].pop(slip), ""),
+        (lambda d: d["leaves"][slip].update(rows=[0, 1, 2]), "without a contradiction"),
+        (lambda d: d["leaves"][0].update(multipliers=["1"] * len(d["leaves"][0]["rows"])), "without a contradiction"),
+        (lambda d: d["leaves"][0].update(depth=99), ""),
+        (lambda d: d["leaves"][0].update(mode="SS"), "not where the tree has it"),
         (lambda d: d["problem"].update(mu=["0", "1"]), "no friction"),
         (lambda d: d["problem"]["q"].__setitem__(0, "0"), ""),
         (lambda d: d.update(claim="NONE: no mode has a solution"), "proves only"),

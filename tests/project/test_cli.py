@@ -170,6 +170,23 @@ def test_run_compares_itself_and_writes(cli: Cli, tmp_path: Path) -> None:
     assert run.t_reached == found["t_reached"] == 1.0
 
 
+def test_a_run_with_a_tolerance_says_how_long_its_steps_were(cli: Cli) -> None:
+    found = cli("run", "rocking_block", "--tolerance", "1e-5", "--json").document
+    assert found["stepper"]["step"]["rtol"] == 1e-5
+    assert found["steps"] < 400
+    assert abs(found["sizing"]["achieved_order"] - 2.0) < 0.2
+    assert found["sizing"]["forced_steps"] == 0
+    assert all(check["error"] < 1e-3 and check["pass"] is None for check in found["checks"])
+    assert cli("run", "incline", "--json", "--t-end", "0.1").document["sizing"] is None
+
+
+@pytest.mark.parametrize("words", [["--tolerance", "0"], ["--tolerance", "1e-6", "--order"]])
+def test_tolerances_that_cannot_be_had_are_refused(cli: Cli, words: list[str]) -> None:
+    answer = cli("run", "incline", *words)
+    assert answer.code == 2
+    assert "rtol" in answer.err or "--tolerance" in answer.err
+
+
 def test_a_run_repeats_itself_bit_by_bit(cli: Cli) -> None:
     words = ["run", "sliding_rod", "--t-end", "0.05", "--json"]
     assert cli(*words).document["state_hash"] == cli(*words).document["state_hash"]
@@ -289,11 +306,30 @@ def test_an_audit_rejects_a_changed_file(cli: Cli, tmp_path: Path) -> None:
     assert "fails" in cli("audit", out).out
 
 
+def test_states_on_record_are_audited_like_runs(cli: Cli, tmp_path: Path) -> None:
+    """A block at rest on an incline, written by hand: its weight is carried by two corners."""
+    scene = catalogue.build("incline", mu=0.8, slope=0.3)
+    q, v, dt = scene.state.q, scene.state.v, 0.01
+    rows = scene.system.rows(0.0, q, v)
+    J = np.vstack([row.J for row in rows])
+    load = np.linalg.lstsq(J.T, -dt * scene.system.force(0.0, q, v, None), rcond=None)[0].reshape(2, 2)
+    for factor, code in ((1.0, 0), (1.01, 1)):
+        path = tmp_path / f"other{code}.h5"
+        with h5py.File(path, "w") as file:
+            file.attrs.update(schema="gaussdyn/states/1", scene="incline", params='{"mu": 0.8, "slope": 0.3}')
+            file["t"], file["q"], file["v"] = [0.0, dt], [q, q], [v, v]
+            file["contacts/state"], file["contacts/id"] = [1, 1], [row.id for row in rows]
+            file["contacts/impulse"] = factor * load
+        answer = cli("audit", path, "--json")
+        assert answer.code == code
+        assert answer.document["residuals"]["r_eom"] == pytest.approx((factor - 1.0) * dt * 9.81, rel=0.2, abs=1e-15)
+
+
 def test_doctor(cli: Cli) -> None:
     found = cli("doctor", "--json").document
     assert found["version"] == __version__
     assert found["libraries"]["numpy"] == np.__version__
-    assert set(found["extras"]) == {"report", "data", "sweep", "mjcf"}
+    assert set(found["extras"]) == {"report", "data", "sweep", "mjcf", "league"}
     assert Path(found["cache"]["directory"]).is_dir()
     assert "numba" in cli("doctor").out
 

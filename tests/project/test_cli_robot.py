@@ -58,3 +58,30 @@ def test_bad_input_is_named(cli: Cli, words: tuple[str, ...], said: str) -> None
     answer = cli("robot", QUADRUPED, *words)
     assert answer.code == 2
     assert said in answer.err
+
+
+URDF = """<robot name="pair"><link name="base"/>
+<link name="leg"><inertial><origin xyz="0 0 -.2"/><mass value="1"/><inertia ixx=".02" iyy=".02" izz="{izz}"/></inertial>
+<collision><origin xyz="0 0 -.3"/><geometry><sphere radius=".05"/></geometry></collision></link>
+<joint name="hip" type="revolute"><parent link="base"/><child link="leg"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="2" velocity="1"/></joint></robot>"""
+
+
+def test_a_urdf_file_is_looked_at_run_and_mended(cli: Cli, tmp_path: Path) -> None:
+    file, page = tmp_path / "leg.urdf", tmp_path / "run.html"
+    file.write_text(URDF.format(izz=".01"))
+    found = cli("robot", file, "--check", "--json").document
+    assert (found["holds"]["links"], found["holds"]["revolute joints"], found["missing"]) == (2, 1, [])
+    answer = cli("robot", file, "--floor", "-0.36", "--run", "0.02", "--report", page, "--json")
+    assert answer.code == 0
+    assert answer.document["run"]["status"] == "COMPLETED"
+    assert page.stat().st_size > 10_000
+    file.write_text(URDF.format(izz=".1"))
+    answer = cli("robot", file, "--check")
+    assert answer.code == 2
+    assert "leg.urdf, line 2: inertia of link leg" in answer.err
+    assert "--mend" in answer.err
+    answer = cli("robot", file, "--check", "--mend")
+    assert answer.code == 0
+    assert "(mended)" in answer.out
+    assert cli("robot", file, "--mend", "--base", "loose").code == 2

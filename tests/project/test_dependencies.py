@@ -18,6 +18,7 @@ pytestmark = pytest.mark.xdist_group("dependencies")  # what they share is made 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WHERE = {"docs": ("docs",), "dev": ("tests", "benchmarks")}  # elsewhere the package itself must import it
+MODULE = {"drake": "pydrake"}  # where a library is imported by another name than it is installed by
 # Tools that nothing imports: the file that calls them, and by what word.
 TOOLS = {
     "pytest-xdist": ("Makefile", "pytest -n auto"),
@@ -66,12 +67,12 @@ def test_every_library_is_used(extra: str, name: str) -> None:
         file, word = TOOLS[name]
         assert word in (ROOT / file).read_text(encoding="utf-8")
     else:
-        assert any(name in imported(folder) for folder in WHERE.get(extra, ("gaussdyn",)))
+        assert any(MODULE.get(name, name) in imported(folder) for folder in WHERE.get(extra, ("gaussdyn",)))
 
 
 def test_what_the_package_imports_is_installed() -> None:
     """Always, or with an extra; the checkers find each other, and the race runs a script where Siconos lives."""
-    known = {name for extra, name in NEEDED if extra not in WHERE} | {"gaussdyn", "siconos"}
+    known = {MODULE.get(name, name) for extra, name in NEEDED if extra not in WHERE} | {"gaussdyn", "siconos"}
     own = {path.stem for path in (ROOT / "gaussdyn").glob("checker*.py")}
     assert imported("gaussdyn") - set(sys.stdlib_module_names) - own <= known
 

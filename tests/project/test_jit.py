@@ -81,6 +81,26 @@ def test_kernels_are_compiled_once_and_said_so_once(toy: Path) -> None:
     assert said == ""
 
 
+def test_machine_code_on_disk_is_loaded_where_it_is_called(toy: Path) -> None:
+    """That of a kernel within another one is in the code of that one."""
+    call(toy)
+    code = "from toy.toy_outer import outer, inner; print(outer(2.0), len(inner.overloads), inner(1.0))"
+    assert call(toy, code)[0] == ["30.0", "0", "2.0"]
+
+
+def test_two_threads_may_be_the_first_to_call(toy: Path) -> None:
+    call(toy)
+    code = "from concurrent.futures import ThreadPoolExecutor as Pool; from toy.toy_outer import outer; "
+    code += "print(*set(Pool(8).map(outer, [2.0] * 64)))"
+    assert call(toy, code)[0] == ["30.0"]
+
+
+def test_arguments_of_another_type_are_refused_by_the_first_call_too(toy: Path) -> None:
+    call(toy)
+    code = "from toy.toy_outer import outer\ntry:\n    outer('x')\nexcept TypeError:\n    print('refused', outer(2.0))"
+    assert call(toy, code)[0] == ["refused", "30.0"]
+
+
 def test_an_edited_inner_kernel_is_never_stale(toy: Path) -> None:
     call(toy)
     (toy / "toy_inner.py").write_text(INNER.replace("x + 1.0", "x + 2.0"))

@@ -22,7 +22,7 @@ PACKAGE = ROOT / "gaussdyn"
 NAMES = [
     "Acceleration", "ComplementarityProblem", "ContactLaw", "EventDriven", "InputError", "LagrangianSystem",
     "LinearComplementarity", "MoreauJean", "PlanarSystem", "Position", "QuadraticProgram", "SpatialSystem", "State",
-    "Trajectory", "UserSystem", "Velocity", "admissible_set", "assemble", "audit", "build", "check_system",
+    "Tolerance", "Trajectory", "UserSystem", "Velocity", "admissible_set", "assemble", "audit", "build", "check_system",
     "crosscheck", "explore", "fit", "forces", "gauss_program", "outcome", "plot", "read_robot", "resolve", "simulate",
     "snapshot", "solve", "study",
 ]  # fmt: skip

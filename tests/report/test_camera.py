@@ -50,6 +50,37 @@ def test_a_capsule_is_as_wide_as_its_radius(turn):
     assert min(widths) == pytest.approx(0.4, rel=3e-3)
 
 
+def test_a_mesh_of_a_box_is_seen_as_the_box():
+    half = np.array([0.3, 0.2, 0.1])
+    corners = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]) * half
+    mesh = spatial.ConvexMesh(vertices=corners, turn=TURN)
+    box = {"shape": "box", "name": "a", "at": [0.0, 0.0, 1.0], "turn": TURN, "half": half}
+    drawn = {"shape": "solid", "name": "a", "at": [0.0, 0.0, 1.0], "turn": list(mesh.turn)}
+    drawn |= {"corners": mesh.hull.corners, "faces": [list(loop) for loop in mesh.hull.faces]}
+    first, second = (
+        {tuple(sorted(map(tuple, np.round(face["points"], 12).tolist()))) for face in seen([shape])}
+        for shape in (box, drawn)
+    )
+    assert first == second
+    assert len(first) == 3
+
+
+@pytest.mark.parametrize("turn", [[1.0, 0, 0, 0], TURN])
+def test_a_cylinder_is_as_high_and_wide_as_its_points(turn):
+    from gaussdyn.linalg.rotations import matrix_of
+
+    r, h = 0.2, 0.5
+    shape = {"shape": "cylinder", "name": "can", "at": [0.0, 0, 0], "turn": turn, "radius": r, "half_length": h}
+    side, cap = seen([shape])
+    drawn = np.vstack([side["points"], cap["points"]])
+    angle = np.linspace(0, 2 * np.pi, 2000)
+    rims = [np.column_stack([r * np.cos(angle), r * np.sin(angle), np.full(2000, z)]) for z in (-h, h)]
+    points = (np.vstack(rims) @ matrix_of(turn).T @ view().T)[:, :2]
+    for a in np.linspace(0, np.pi, 7):
+        e = [np.cos(a), np.sin(a)]
+        assert np.ptp(drawn @ e) == pytest.approx(np.ptp(points @ e), rel=5e-3)
+
+
 @pytest.mark.parametrize("turn", [[1.0, 0, 0, 0], TURN])
 def test_the_outline_of_an_ellipsoid_is_that_of_its_points(turn):
     from gaussdyn.linalg.rotations import matrix_of

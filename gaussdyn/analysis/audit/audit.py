@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..._html import card
 from ..._show import fitted, names
+from ...arrays import Array
 from ...errors import InputError
 from ...integrate.run.interrupts import interruptible
 from ...integrate.run.trajectory import Trajectory, check_is_run
@@ -17,7 +18,9 @@ from ...mechanics.scene import Scene
 from ...mechanics.system import System, check_is_system
 from .audit_check import AuditCheck
 from .from_file import file_series
+from .from_states import states_series
 from .from_system import state_series
+from .recorded_states import RecordedStates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +43,15 @@ class Audit:
     params : mapping
     series : tuple of Series
         Every check with one value per time.
+    residuals : mapping of str to Array
+        Nine residuals of every saved step by the names that they have elsewhere, SI, see `ncp_residuals`; empty without
+        the system, and for steps that are judged by integrating them again.
     """
 
     scene: str
     params: Mapping[str, float]
     series: tuple[AuditCheck, ...]
+    residuals: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -78,6 +85,7 @@ class Audit:
             "pass": self.passed,
             "max": {name: _finite(value) for name, value in self.max.items()},
             "first_failure": first,
+            "residuals": {name: _finite(float(x.max(initial=0.0))) for name, x in self.residuals.items()},
         }
 
     def explain(self) -> str:
@@ -105,18 +113,21 @@ class Audit:
 
 
 @interruptible
-def audit(trajectory: Trajectory, system: System | Scene | None = None) -> Audit:
+def audit(trajectory: Trajectory | RecordedStates, system: System | Scene | None = None) -> Audit:
     """Recompute what a run claims.
 
     From the file alone: everything is finite, the columns agree with the states, every step was solved, reactions lie
     in their cones, gaps and energies agree with the statistics, the state hash is that of the last state. With the
     system also, at every saved state: the step's kinematics and momentum balance, the contact laws (residual E of the
-    saved reactions), joint rates, gaps and energies recomputed. Steps that were not saved are covered by the running
-    maxima.
+    saved reactions), joint rates, modes, gaps, work and energies recomputed. Time steps are judged by what they
+    recorded (`StepEvidence`), nothing of them is taken again; a run of another engine may be judged likewise (see
+    formats). Steps from event to event, and through springs, are integrated again. Steps that were not saved are
+    covered by the running maxima.
 
     Parameters
     ----------
-    trajectory : Trajectory
+    trajectory : Trajectory or RecordedStates
+        States and impulses on record, of whatever engine, are judged by the equations alone and need the system.
     system : System or Scene, optional
         What was run; build it again from ``trajectory.settings``.
 
@@ -125,24 +136,36 @@ def audit(trajectory: Trajectory, system: System | Scene | None = None) -> Audit
     InputError
         If the system's sizes are not those of the run, or this is no run or no system.
     """
-    check_is_run(trajectory)
+    if not isinstance(trajectory, RecordedStates):
+        check_is_run(trajectory)
     system = system.system if isinstance(system, Scene) else system
     if system is not None:
         check_is_system("system", system)
     with np.errstate(over="ignore", invalid="ignore"):  # a file may hold any number
-        series = _series(trajectory, system)
-    return Audit(scene=trajectory.scene, params=trajectory.params, series=tuple(series))
+        if isinstance(trajectory, RecordedStates):
+            series, residuals = states_series(trajectory, _needed(system))
+        else:
+            series, residuals = _series(trajectory, system)
+    return Audit(scene=trajectory.scene, params=trajectory.params, series=tuple(series), residuals=residuals)
 
 
-def _series(trajectory: Trajectory, system: System | None) -> list[AuditCheck]:
+def _series(trajectory: Trajectory, system: System | None) -> tuple[list[AuditCheck], dict[str, Array]]:
+    residuals: dict[str, Array] = {}
     series = file_series(trajectory)
     if system is not None:
         sizes = (trajectory.q.shape[1], trajectory.v.shape[1])
         if (system.nq, system.nv) != sizes:
             mend = "Build the system with the scene and the parameters of the run."
             raise InputError("system", f"(nq, nv) = {(system.nq, system.nv)}", f"{sizes}, as in the run", mend)
-        series += state_series(trajectory, system)
-    return series
+        more, residuals = state_series(trajectory, system)
+        series += more
+    return series, residuals
+
+
+def _needed(system: System | None) -> System:
+    if system is None:
+        raise InputError("system", "none", "the system of the states", 'E.g. build("incline", mu=0.2).system.')
+    return system
 
 
 def _finite(x: float) -> float | None:

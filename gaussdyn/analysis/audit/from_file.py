@@ -16,6 +16,7 @@ from .audit_check import AuditCheck
 EXACT = 1e-12  # numbers that must agree up to rounding
 RESIDUAL = 1e-8  # above this the mode of a contact is not settled
 WORKS = ("work_reactions", "work_forces", "work_projection")
+CLOCK = 1e-8  # of a step: how well its length and its two times agree
 DRIFT = 1e-2  # energy that the step size may lose or gain, relative
 
 
@@ -27,6 +28,8 @@ def file_series(run: Trajectory) -> list[AuditCheck]:
         "columns": (_columns(run), 0.0, "SI"),
         "order": (np.r_[0.0, -np.minimum(np.diff(run.t), 0.0)], 0.0, "s"),
         "before": (before_errors(run), 0.0, "SI"),
+        "clock": (_clock(run), CLOCK, "1"),
+        "contacts": (_contacts(run), 0.0, "SI"),
         "cone": (_cone(run), EXACT, "1"),
         "energy_sum": (_energy(run), EXACT, "1"),
         "energy_drift": (_drift(run), DRIFT, "1"),
@@ -73,12 +76,41 @@ def _columns(run: Trajectory) -> Array:
     return far
 
 
+def _clock(run: Trajectory) -> Array:
+    """Return how far the times around a step are from its length, relative to it, less the rounding of the times."""
+    found, k = np.zeros(len(run)), np.flatnonzero(run.saved > 0)
+    if not len(k):
+        return found
+    dt, t = run.steps.dt[run.saved[k] - 1], np.abs(run.t[k])
+    far = np.abs(run.t[k] - run.before_t[k] - dt) + np.abs(run.t[k] - run.steps.t[run.saved[k] - 1])
+    found[k] = np.maximum(far - 8.0 * EPS * t, 0.0) / dt
+    return found
+
+
 def before_errors(run: Trajectory) -> Array:
     """Return how far the state before a step is from the saved one, where that is saved too."""
     far = np.zeros(len(run))
     follows = np.flatnonzero(np.diff(run.saved) == 1) + 1
     for now, before in ((run.t[:, None], run.before_t[:, None]), (run.q, run.before_q), (run.v, run.before_v)):
         far[follows] = np.maximum(far[follows], np.abs(before[follows] - now[follows - 1]).max(axis=1, initial=0.0))
+    return far
+
+
+def _contacts(run: Trajectory) -> Array:
+    """Return how far the table of contacts is from the columns of those that have some; inf where a line is missing."""
+    far, table = np.zeros(len(run)), run.table
+    if table is None:
+        return far
+    for key in run.rows:
+        r = run.reactions(key)
+        if key not in table.ids or r is None:
+            continue
+        lines = np.flatnonzero(table.index == table.ids.index(key))
+        state = np.searchsorted(table.offsets, lines, side="right") - 1
+        found = np.full(len(run), np.inf)
+        off = np.abs(table.gap[lines] - _gap(run, key)[state])
+        found[state] = np.maximum(off, np.abs(table.reaction[lines, : r.shape[1]] - r[state]).max(axis=1, initial=0.0))
+        far = np.maximum(far, found)
     return far
 
 
@@ -95,12 +127,12 @@ def _cone(run: Trajectory) -> Array:
         if r is None:
             continue
         size = np.maximum(size, np.abs(r).max(axis=1))
-        out = np.maximum(out, _outside(r, row, rounded))
+        out = np.maximum(out, outside(r, row, rounded))
     relative: Array = out / np.where(size > 0.0, size, 1.0)
     return relative
 
 
-def _outside(r: Array, row: Mapping[str, Any], rounded: Array) -> Array:
+def outside(r: Array, row: Mapping[str, Any], rounded: Array) -> Array:
     """Return the excess of the reactions r (n, k) of one row, N, with the largest friction that it may have.
 
     `rounded` is what rounding of the time leaves of them, relative, shape (n,).

@@ -1,9 +1,11 @@
-"""A nonsmooth interior point method for contacts between free bodies: a start for Newton's method from nowhere.
+"""A nonsmooth interior point method for contacts between free bodies: a start for Newton's method from afar.
 
-Exact Coulomb; predictor and corrector after Mehrotra in the scaled variables r = (mu p_N, p_T), g = (u_N / mu + s,
-u_T), both in the Lorentz cone, with s = |g_T| in every iterate: then g is inside where u_N > 0, and no error of s,
-which has a kink, is left to spoil what r o g says. Source: Acary, Armand, Nguyen, Shpakovych (2023), Second-order cone
-programming for frictional contact mechanics using interior point algorithm.
+Predictor and corrector after Mehrotra along the central path. Coulomb's law is not monotone, so that the path may turn
+back: tau grows again before it falls to zero. Where it hardly falls, the path is followed by its own length, as one
+follows a curve of equilibria through a fold; the sign of the determinant says which way is on.
+
+Sources: Acary, Armand, Nguyen, Shpakovych (2023), Second-order cone programming for frictional contact mechanics using
+interior point algorithm; Allgower, Georg (1990), Numerical continuation methods.
 """
 
 from __future__ import annotations
@@ -12,180 +14,188 @@ import numpy as np
 
 from ..._jit import kernel
 from ...arrays import Array
-from ...linalg.block_lu import ORDERING, Ordering
+from ...linalg.block_lu import ORDERING, Ordering, orientation
+from .cone_path import (
+    DIRECTION,
+    LEAST_MU,
+    POINT,
+    Direction,
+    Point,
+    combine,
+    gap_after,
+    go,
+    linearise_cones,
+    longest_step,
+    products,
+    put_direction,
+    relative_lengths,
+)
 from .newton import PROBLEM, WORK, Problem, Work, factorise_modes, motion, newton_direction, residual, scale_and_floor
-from .structure import A1, A2, A3, block_multiply, copy_rows, relative_motion
+from .structure import A2, block_multiply, copy_rows, relative_motion
 
-LEAST_MU = 1e-3  # the cones of smoother contacts are taken this wide: what follows corrects it
-
-
-@kernel(f"float64(int64, {A2}, {A2})", borrows=True)
-def room(n: int, x: Array, d: Array) -> float:
-    """Return the largest t with x + t d in all Lorentz cones."""
-    low = np.inf
-    for i in range(n):
-        a = d[i, 0] * d[i, 0] - d[i, 1] * d[i, 1] - d[i, 2] * d[i, 2]
-        h = x[i, 0] * d[i, 0] - x[i, 1] * d[i, 1] - x[i, 2] * d[i, 2]
-        c = max(x[i, 0] * x[i, 0] - x[i, 1] * x[i, 1] - x[i, 2] * x[i, 2], 0.0)
-        t, below = np.inf, h * h - a * c
-        if below >= 0.0:
-            root = np.sqrt(below)
-            if h < 0.0:
-                t = c / (root - h)
-            elif a < 0.0:
-                t = (-h - root) / a
-        low = min(low, t if t > 0.0 else np.inf)
-        if d[i, 0] < 0.0:
-            low = min(low, -x[i, 0] / d[i, 0])
-    return low
+SLOW = 0.85  # centring above, twice: the path may turn
+TURNS = 6  # a path that turns more often is left
+FIRST, SHORTEST, LONGEST = 0.3, 0.02, 0.6  # steps along the path: change of the contact that changes most, relative
+BOLDER, SHORTER = 1.7, 0.6  # factors of that
+NEAR, OFF, ASTRAY = 0.6, 1.5, 4.0  # from the path, relative to tau: good, bearable, too far for longer steps
+STEEP = 0.2  # of the largest relative change: tau falls so fast that it may be the parameter again
+WHOLE = 0.8  # step lengths from here on were nearly full ones
+LEAST_TAU = 0.05  # of the last
+FARTHEST = 0.7  # relative change of one contact in a step along the path
 
 
-@kernel("UniTuple(float64, 3)(float64, float64, float64, float64, float64, float64)", borrows=True)
-def arrow_solve(x: float, y: float, z: float, a: float, b: float, c: float) -> tuple[float, float, float]:
-    """Solve [[x, y, z], [y, x, 0], [z, 0, x]] s = (a, b, c)."""
-    s = (x * a - y * b - z * c) / (x * x - y * y - z * z)
-    return s, (b - y * s) / x, (c - z * s) / x
-
-
-@kernel(f"void(int64, {A1}, {A2}, {A2}, {A1}, {A2}, {A2}, {A3}, {A2})", borrows=True)
-def linearise_cones(
-    n: int, mu: Array, g: Array, r: Array, s: Array, G: Array, rc: Array, E: Array, e: Array
+@kernel(f"void({PROBLEM}, {POINT}, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
+def place_inside(
+    problem: Problem, point: Point, p: Array, v: Array, u: Array, x: Array, scale: float, warm: float
 ) -> None:  # fmt: skip
-    """Eliminate the cone variables of a step to dp = e - E J dv."""
-    for i in range(n):
-        m = max(mu[i], LEAST_MU)
-        g0, g1, g2 = g[i, 0], g[i, 1], g[i, 2]
-        r0, r1, r2 = r[i, 0], r[i, 1], r[i, 2]
-        t = np.sqrt(g1 * g1 + g2 * g2)
-        l1, l2 = (g1 / t, g2 / t) if t > 0.0 else (0.0, 0.0)
-        k0 = G[i, 0] - (s[i] - t) + l1 * G[i, 1] + l2 * G[i, 2]
-        z0 = rc[i, 0] - (r0 * k0 + r1 * G[i, 1] + r2 * G[i, 2])
-        z1, z2 = rc[i, 1] - (r1 * k0 + r0 * G[i, 1]), rc[i, 2] - (r2 * k0 + r0 * G[i, 2])
-        z0, z1, z2 = arrow_solve(g0, g1, g2, z0, z1, z2)
-        e[i, 0], e[i, 1], e[i, 2] = z0 / m, z1, z2
-        a0, a1, a2 = arrow_solve(g0, g1, g2, r0, r1, r2)
-        E[i, 0, 0], E[i, 1, 0], E[i, 2, 0] = a0 / (m * m), a1 / m, a2 / m
-        a0, a1, a2 = arrow_solve(g0, g1, g2, r1 + r0 * l1, r0 + r1 * l1, r2 * l1)
-        E[i, 0, 1], E[i, 1, 1], E[i, 2, 1] = a0 / m, a1, a2
-        a0, a1, a2 = arrow_solve(g0, g1, g2, r2 + r0 * l2, r1 * l2, r0 + r2 * l2)
-        E[i, 0, 2], E[i, 1, 2], E[i, 2, 2] = a0 / m, a1, a2
+    """Begin near p, where v and u belong to p, or with warm = 0 far inside all cones, where u is that without impulses.
 
-
-@kernel(f"void(int64, {A1}, {A2}, {A1}, {A2}, {A2}, {A2}, {A2}, {A2}, {A1})", borrows=True)
-def cone_directions(
-    n: int, mu: Array, g: Array, s: Array, G: Array, du: Array, dp: Array, dg: Array, dr: Array, ds: Array
-) -> None:
-    """Put the directions of g, r and s that belong to du = J dv and dp."""
-    for i in range(n):
-        m = max(mu[i], LEAST_MU)
-        t = np.sqrt(g[i, 1] * g[i, 1] + g[i, 2] * g[i, 2])
-        l1, l2 = (g[i, 1] / t, g[i, 2] / t) if t > 0.0 else (0.0, 0.0)
-        dg[i, 1], dg[i, 2] = du[i, 1] + G[i, 1], du[i, 2] + G[i, 2]
-        ds[i] = l1 * dg[i, 1] + l2 * dg[i, 2] - (s[i] - t)
-        dg[i, 0] = du[i, 0] / m + G[i, 0] + ds[i]
-        dr[i, 0], dr[i, 1], dr[i, 2] = m * dp[i, 0], dp[i, 1], dp[i, 2]
-
-
-@kernel(f"float64(int64, {A2}, {A1}, {A2}, {A1})", borrows=True)
-def room_apart(n: int, g: Array, s: Array, dg: Array, ds: Array) -> float:
-    """Return the largest t with g_0 - s + t (dg_0 - ds) >= 0: no contact approaches."""
-    low = np.inf
-    for i in range(n):
-        d = dg[i, 0] - ds[i]
-        if d < 0.0:
-            low = min(low, -(g[i, 0] - s[i]) / d)
-    return low
-
-
-@kernel(f"float64(int64, {A2}, {A1}, {A2}, {A2}, {A2}, {A1}, float64)", borrows=True)
-def gap_after(n: int, g: Array, s: Array, r: Array, dg: Array, dr: Array, ds: Array, t: float) -> float:
-    """Return the mean of r . g after a step of length t."""
-    total = 0.0
-    for i in range(n):
-        a, b = g[i, 1] + t * dg[i, 1], g[i, 2] + t * dg[i, 2]
-        first = g[i, 0] - s[i] + t * (dg[i, 0] - ds[i]) + np.sqrt(a * a + b * b)
-        total += first * (r[i, 0] + t * dr[i, 0]) + a * (r[i, 1] + t * dr[i, 1]) + b * (r[i, 2] + t * dr[i, 2])
-    return total / n
-
-
-@kernel(f"void(int64, {A2}, {A1}, {A2}, {A2}, {A2}, {A1}, float64)", borrows=True)
-def go(n: int, g: Array, s: Array, r: Array, dg: Array, dr: Array, ds: Array, t: float) -> None:
-    """Take a step of length t, with s = |g_T| at its end."""
-    for i in range(n):
-        apart = g[i, 0] - s[i] + t * (dg[i, 0] - ds[i])
-        for k in range(3):
-            r[i, k] += t * dr[i, k]
-        g[i, 1] += t * dg[i, 1]
-        g[i, 2] += t * dg[i, 2]
-        s[i] = np.sqrt(g[i, 1] * g[i, 1] + g[i, 2] * g[i, 2])
-        g[i, 0] = apart + s[i]
-
-
-@kernel(f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64)")
-def interior_point(
-    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int
-) -> tuple[float, int]:
-    """Solve from nothing to E <= tol; p becomes the best point met. Returns E and the number of iterations."""
-    contacts, M, _inverse, _h, w, mu, rho = problem
-    dp, du, dv, F = work[3], work[4], work[5], work[6]
-    n = contacts[1][-1]
-    q, first, x = np.zeros_like(p), np.zeros_like(v), np.zeros_like(v)
-    motion(problem, q, F, v, u)
-    scale, _floor = scale_and_floor(problem, q, u)
-    speed, push = 1e-300, 0.0
+    warm is the distance from the borders, relative to the mean impulse that the motion without impulses asks for.
+    """
+    mu, rho, n = problem[5], problem[6], problem[0][1][-1]
+    r, g, y, k = point
+    speed = push = 0.0
     for i in range(n):
         speed += u[i, 0] ** 2 + u[i, 1] ** 2 + u[i, 2] ** 2
-        push += rho[i]
-    speed = np.sqrt(speed)
-    r, g, s = np.zeros_like(p), np.zeros_like(p), np.zeros(len(p))
-    dr, dg, ds, rc, G = np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(p), np.zeros_like(p)
+        push += rho[i] / n
+    speed, mean = np.sqrt(speed), scale / np.sqrt(n)
     for i in range(n):
-        r[i, 0], g[i, 0] = speed * push / n, speed
-    best, it = np.inf, 0
+        r[i, 0], r[i, 1], r[i, 2] = speed * push, 0.0, 0.0
+        y[i], g[i, 1], g[i, 2] = speed, 0.0, 0.0
+        if warm > 0.0:
+            m = max(mu[i], LEAST_MU)
+            r[i, 1], r[i, 2] = p[i, 1], p[i, 2]
+            r[i, 0] = max(m * p[i, 0], np.sqrt(p[i, 1] ** 2 + p[i, 2] ** 2)) + warm * mean
+            y[i], g[i, 1], g[i, 2] = max(u[i, 0] / m, 0.0) + warm * mean / rho[i], u[i, 1], u[i, 2]
+        g[i, 0] = y[i] + np.sqrt(g[i, 1] ** 2 + g[i, 2] ** 2 + k * k * y[i] * y[i])
+    for i in range(len(x)):
+        for j in range(6):
+            x[i, j] = v[i, j] if warm > 0.0 else 0.0
+
+
+@kernel(f"void({PROBLEM}, {POINT}, {A2}, {A2}, {A2}, {A2}, {A2})", borrows=True)
+def put_misfit(
+    problem: Problem, point: Point, x: Array, F: Array, u: Array, first: Array, G: Array
+) -> None:  # fmt: skip
+    """Put what the momentum lacks at the velocity x, first = F - M x, and what y and g_T lack of J x + w."""
+    mu, w = problem[5], problem[4]
+    block_multiply(problem[1], x, first)
+    for i in range(len(F)):
+        for j in range(6):
+            first[i, j] = F[i, j] - first[i, j]
+    relative_motion(problem[0], x, u)
+    for i in range(problem[0][1][-1]):
+        G[i, 0] = (u[i, 0] + w[i, 0]) / max(mu[i], LEAST_MU) - point[2][i]
+        G[i, 1], G[i, 2] = u[i, 1] + w[i, 1] - point[1][i, 1], u[i, 2] + w[i, 2] - point[1][i, 2]
+
+
+@kernel(f"void({PROBLEM}, {ORDERING}, {WORK}, {POINT}, {A2}, {A2}, {A2}, {DIRECTION}, boolean)", borrows=True)
+def find_direction(
+    problem: Problem, ordering: Ordering, work: Work, point: Point, G: Array, rc: Array, first: Array, to: Direction,
+    anew: bool,
+) -> None:  # fmt: skip
+    """Put the Newton direction by which r o g changes by rc; factors are kept unless anew."""
+    n, mu = problem[0][1][-1], problem[5]
+    linearise_cones(n, mu, point, G, rc, work[1], work[2])
+    if anew:
+        factorise_modes(problem, ordering, work)
+    newton_direction(problem, ordering, work, first)
+    put_direction(n, mu, point, G, work[4], work[3], work[5], to)
+
+
+@kernel(f"void(int64, {A2}, {DIRECTION}, float64, boolean)", borrows=True)
+def aim(n: int, rc: Array, to: Direction, tau: float, second: bool) -> None:
+    """Change what r o g lacks to that of the path at tau, with the terms of second order of the direction."""
+    dr, dg = to[0], to[1]
+    for i in range(n):
+        rc[i, 0] += tau
+        if second:
+            rc[i, 0] -= dg[i, 0] * dr[i, 0] + dg[i, 1] * dr[i, 1] + dg[i, 2] * dr[i, 2]
+            for j in range(1, 3):
+                rc[i, j] -= dg[i, 0] * dr[i, j] + dr[i, 0] * dg[i, j]
+
+
+@kernel(f"UniTuple(float64, 3)(int64, {POINT}, {DIRECTION}, {DIRECTION}, float64, float64, float64)", borrows=True)
+def follow(
+    n: int, point: Point, to: Direction, along: Direction, gap: float, side: float, step: float
+) -> tuple[float, float, float]:  # fmt: skip
+    """Put the step along the path in `to`, which was that to tau = 0; `along` is the change with tau.
+
+    Back to the path at right angles, and on by `step`, with tau on one side. Returns the length to go, how fast tau
+    changes, relative to the contact that changes most, and the tau that is aimed at.
+    """
+    length, product, most, _most_to = relative_lengths(n, point, to, along, gap)
+    length += n / (gap * gap)
+    most = np.sqrt(most + 1.0 / (gap * gap))
+    tau = max(gap - product / length + side * step / most, LEAST_TAU * gap)
+    combine(n, to, tau, along)
+    _length, _product, _most, most_to = relative_lengths(n, point, to, along, 0.0)
+    t = min(1.0, 0.9 * longest_step(n, point, to), FARTHEST / max(np.sqrt(most_to), 1e-300))
+    return t, 1.0 / (gap * most), tau
+
+
+@kernel("float64(float64, float64, float64)", borrows=True)
+def next_step(step: float, t: float, off: float) -> float:
+    """Return how far to go along the path next."""
+    if t > WHOLE and off < OFF:
+        return min(BOLDER * step, LONGEST)
+    return max(SHORTER * step, SHORTEST) if t < 0.5 or off > ASTRAY else step
+
+
+@kernel(f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64, float64, float64)")
+def interior_point(
+    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int,
+    warm: float, k: float,
+) -> tuple[float, int]:  # fmt: skip
+    """Solve to E <= tol, from near p or with warm = 0 from nothing; p becomes the best point met.
+
+    Returns E and the number of iterations, each with one factorisation.
+    """
+    mu, n, F = problem[5], problem[0][1][-1], work[6]
+    q, rc, G, none = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
+    first, x, zero = np.zeros_like(v), np.zeros_like(v), np.zeros_like(v)
+    point = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), k)
+    to = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
+    along = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
+    motion(problem, q, F, v, u)
+    scale, _floor = scale_and_floor(problem, q, u)
+    if warm > 0.0:
+        motion(problem, p, F, v, u)
+    place_inside(problem, point, p, v, u, x, scale, warm)
+    best, it, slow, turns, bent, side, step = np.inf, 0, 0, 0, False, -1.0, FIRST
     for it in range(limit + 1):
         for i in range(n):
-            q[i, 0], q[i, 1], q[i, 2] = r[i, 0] / max(mu[i], LEAST_MU), r[i, 1], r[i, 2]
+            q[i, 0], q[i, 1], q[i, 2] = point[0][i, 0] / max(mu[i], LEAST_MU), point[0][i, 1], point[0][i, 2]
         motion(problem, q, F, v, u)
         E = residual(problem, scale, q, u)
         if best > E:
             best = E
             copy_rows(n, q, p)
-        if best <= tol or it == limit or not np.isfinite(E):
+        if best <= tol or it == limit or turns > TURNS or not np.isfinite(E):
             break
-        block_multiply(M, x, first)
-        for i in range(len(F)):
-            for k in range(6):
-                first[i, k] = F[i, k] - first[i, k]
-        relative_motion(contacts, x, u)
-        gap = 0.0
-        for i in range(n):
-            G[i, 0] = (u[i, 0] + w[i, 0]) / max(mu[i], LEAST_MU) + s[i] - g[i, 0]
-            for k in range(1, 3):
-                G[i, k] = u[i, k] + w[i, k] - g[i, k]
-                rc[i, k] = -(g[i, 0] * r[i, k] + r[i, 0] * g[i, k])
-            rc[i, 0] = -(g[i, 0] * r[i, 0] + g[i, 1] * r[i, 1] + g[i, 2] * r[i, 2])
-            gap -= rc[i, 0] / n
-        linearise_cones(n, mu, g, r, s, G, rc, work[1], work[2])
-        factorise_modes(problem, ordering, work)
-        newton_direction(problem, ordering, work, first)
-        cone_directions(n, mu, g, s, G, du, dp, dg, dr, ds)
-        t = min(1.0, min(room(n, r, dr), room_apart(n, g, s, dg, ds)))
-        after = max(gap_after(n, g, s, r, dg, dr, ds, t), 0.0)
-        centring = 0.998 * min(1.0, after / gap) ** max(1.0, 3.0 * t * t)
-        for i in range(n):
-            rc[i, 0] += centring * gap
-            if centring < 0.5:
-                rc[i, 0] -= dg[i, 0] * dr[i, 0] + dg[i, 1] * dr[i, 1] + dg[i, 2] * dr[i, 2]
-                for k in range(1, 3):
-                    rc[i, k] -= dg[i, 0] * dr[i, k] + dr[i, 0] * dg[i, k]
-        linearise_cones(n, mu, g, r, s, G, rc, work[1], work[2])
-        newton_direction(problem, ordering, work, first)
-        cone_directions(n, mu, g, s, G, du, dp, dg, dr, ds)
-        t = min(1.0, (0.9 + 0.09 * min(1.0, t)) * min(room(n, r, dr), room_apart(n, g, s, dg, ds)))
-        go(n, g, s, r, dg, dr, ds, t)
-        for i in range(len(x)):
-            for k in range(6):
-                x[i, k] += t * dv[i, k]
+        gap, off = products(n, point, rc)
+        put_misfit(problem, point, x, F, u, first, G)
+        find_direction(problem, ordering, work, point, G, rc, first, to, True)
+        before, side = side, -orientation(len(v), work[0])
+        t = min(1.0, longest_step(n, point, to))
+        if not bent:
+            centring = 0.998 * min(1.0, max(gap_after(n, point, to, t), 0.0) / gap) ** max(1.0, 3.0 * t * t)
+            slow = slow + 1 if centring > SLOW else 0
+            bent, step = slow >= 2 or side > 0.0, FIRST
+        if bent:
+            turns += side != before
+            for i in range(n):
+                rc[i, 0], rc[i, 1], rc[i, 2] = 1.0, 0.0, 0.0
+            find_direction(problem, ordering, work, point, none, rc, zero, along, False)
+            t, steep, _tau = follow(n, point, to, along, gap, side, step)
+            step = next_step(step, t, off)
+            if side < 0.0 and off < NEAR and steep > STEEP and t > WHOLE:
+                bent, slow = False, 0
+        else:
+            aim(n, rc, to, centring * gap, centring < 0.5)
+            find_direction(problem, ordering, work, point, G, rc, first, to, False)
+            t = min(1.0, (0.9 + 0.09 * t) * longest_step(n, point, to))
+        go(n, point, x, to, t)
         if t < 1e-12:
             break
     return best, it

@@ -1,4 +1,4 @@
-"""The outcome of two to four contacts in space at rest, by branch and prune; what it cannot decide is said."""
+"""The outcome of two to four contacts in space at rest; what the tree of modes cannot decide is said."""
 
 from __future__ import annotations
 
@@ -7,31 +7,41 @@ from fractions import Fraction
 from math import atan2, degrees
 from typing import Any
 
-from ...linalg.rational import rational, rationals
+import numpy as np
+
+from ...linalg.rational import rational
 from ...programs.laws.laws import BilateralCoulomb, Coulomb
 from ...programs.problems.complementarity import ComplementarityProblem
-from ...programs.proof.certificates import Certificate
-from ...programs.spatial.certificate import spatial_certificate
-from ...programs.spatial.several_contacts import MOST, SeveralMotion, SpatialContacts, several_motions
+from ...programs.spatial.several_contacts import (
+    MOST,
+    SeveralMotion,
+    SpatialContacts,
+    several_certificate,
+    several_motions,
+)
 from ..active_set import OmegaStatus, active_set
 from ..snapshot import LocalDynamics
-from .modal_data import ContactRows, NotPlanar, local_exactly, rows_of
+from .consistent_rows import consistent
+from .modal_data import ROUNDED, ContactRows, NotPlanar, local_exactly, rows_of
 from .one_spatial_contact import resting_in_space
 from .verdicts import Outcome, Verdict
 
-PROVED = "proved by branch and prune over the directions of slip, without a certificate file"
+CURVE = "normal reactions of slipping contacts are free and the motion follows them; other motions are not looked for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralComponent:
-    """One motion of several contacts in space.
+    """One motion of several contacts in space, or one of a continuum.
 
     Attributes
     ----------
     motion : SeveralMotion
+    curve : bool
+        Whether it is one of a continuum.
     """
 
     motion: SeveralMotion
+    curve: bool = False
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -44,8 +54,10 @@ class SeveralComponent:
         return self.motion.forces_unique
 
     @property
-    def point(self) -> tuple[Fraction, ...]:
-        """The motion (n of every contact, then t1, t2 of every contact), rounded."""
+    def point(self) -> tuple[Fraction, ...] | None:
+        """The motion (n of every contact, then t1, t2 of every contact), rounded; None for a continuum."""
+        if self.curve:
+            return None
         u = self.motion.motion
         return tuple(Fraction(x) for x in (*u[::3], *(x for i, x in enumerate(u) if i % 3)))
 
@@ -53,8 +65,9 @@ class SeveralComponent:
         """Return it as the file formats describe solutions; the reaction is one of them, (n, t1, t2) by contact."""
         u = self.motion.motion
         slips = zip(self.motion.modes, u[1::3], u[2::3], strict=True)
+        point = self.point and [float(x) for x in self.point]
         return {
-            "modes": list(self.modes), "point": [float(x) for x in self.point], "point_exact": None, "faces": [],
+            "modes": list(self.modes), "point": point, "point_exact": None, "faces": [],
             "force_unique": self.forces_unique, "reaction": list(self.motion.reaction), "radius": self.motion.radius,
             "angle_deg": [degrees(atan2(t2, t1)) if mode == "+" and (t1 or t2) else None for mode, t1, t2 in slips],
         }  # fmt: skip
@@ -63,6 +76,10 @@ class SeveralComponent:
 def several_outcome(contacts: SpatialContacts, level: str, *, stick: bool, certify: bool) -> Outcome:
     """Return all motions of two to four contacts; UNDECIDED with what remains where the list is not proved complete."""
     found = several_motions(contacts)
+    proof = several_certificate(contacts, found, {"level": level}) if certify else None
+    if found.curve:
+        some = (SeveralComponent(motion=found.motions[0], curve=True),)
+        return Outcome(verdict=Verdict.CONTINUUM, level=level, components=some, certificate=proof, reason=CURVE)
     known = {one.modes for one in found.motions}
     kept = [one for one in found.motions if not (stick and _could_stick(contacts, one.modes, known))]
     components = tuple(SeveralComponent(motion=one) for one in kept)
@@ -71,18 +88,7 @@ def several_outcome(contacts: SpatialContacts, level: str, *, stick: bool, certi
         reason = f"{len(found.motions)} found, not decided in {'; '.join(remains[:4])}"
         return Outcome(verdict=Verdict.UNDECIDED, level=level, components=components, reason=reason, remains=remains)
     verdict = Verdict(("NONE", "UNIQUE", "MULTIPLE")[min(len(kept), 2)])
-    proof = _proof(contacts, level, len(found.motions)) if certify else None
-    reason = PROVED if proof is None else ""
-    return Outcome(
-        verdict=verdict, count=len(kept), level=level, components=components, certificate=proof, reason=reason
-    )
-
-
-def _proof(contacts: SpatialContacts, level: str, count: int) -> Certificate | None:
-    """Return a certificate of so many motions of two contacts, if there is one."""
-    proof = spatial_certificate(contacts, {"level": level}) if len(contacts.mu) == 2 else None
-    words = ("NONE:", "UNIQUE:", f"MULTIPLE: exactly {count} ")[min(count, 2)]
-    return proof if proof is not None and proof.claim.startswith(words) else None
+    return Outcome(verdict=verdict, count=len(kept), level=level, components=components, certificate=proof)
 
 
 def _could_stick(contacts: SpatialContacts, modes: str, known: set[str]) -> bool:
@@ -109,9 +115,11 @@ def _blocks(problem: ComplementarityProblem) -> tuple[SpatialContacts, str] | No
     if len(friction) < len(laws) or any(isinstance(law, BilateralCoulomb) for law in laws):
         return None
     dense = problem.W.toarray() if hasattr(problem.W, "toarray") else problem.W
-    W = [rationals(row) for row in dense.tolist()]
+    W, q, numbers = consistent(
+        np.asarray(dense, dtype=float), np.asarray(problem.q, dtype=float), range(0, 3 * len(laws), 3)
+    )
     mu, mu_s = (tuple(rational(x) for x in values) for values in zip(*((a.mu, a.mu_s) for a in friction), strict=True))
-    return SpatialContacts(W=W, q=tuple(rationals(problem.q)), mu=mu, mu_s=mu_s), "velocity"
+    return SpatialContacts(W=W, q=tuple(q), mu=mu, mu_s=mu_s, numbers=numbers), "velocity"
 
 
 def _state(dynamics: LocalDynamics) -> tuple[SpatialContacts, str] | None:
@@ -129,4 +137,4 @@ def _state(dynamics: LocalDynamics) -> tuple[SpatialContacts, str] | None:
     acting = [ContactRows(J=one.row.J, B=one.row.J, w=one.w, frictional=True) for one in rough]
     W, q = local_exactly(dynamics, others, acting)
     mu, mu_s = (tuple(rational(getattr(one.row, name)) for one in rough) for name in ("mu", "mu_s"))
-    return SpatialContacts(W=W, q=tuple(q), mu=mu, mu_s=mu_s), dynamics.level
+    return SpatialContacts(W=W, q=tuple(q), mu=mu, mu_s=mu_s, numbers=ROUNDED), dynamics.level

@@ -93,6 +93,7 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
         certificates=tuple(proof for run in runs for proof in run.certificates),
         impacts=tuple(strike for run in stretches for strike in run.impacts),
         starts={step: start for run in stretches for step, start in run.starts.items()},
+        evidence={step: one for run in stretches for step, one in run.evidence.items()},
     )
 
 
@@ -112,7 +113,8 @@ def _on_grid(run: Trajectory) -> Trajectory:
     table = None if run.table is None else run.table.take(slice(0, n))
     impacts = tuple(strike for strike in run.impacts if strike.step != run.saved[n])
     starts = {step: start for step, start in run.starts.items() if step != run.saved[n]}
-    return replace(run, **cut, columns=columns, table=table, impacts=impacts, starts=starts)
+    evidence = {step: one for step, one in run.evidence.items() if step != run.saved[n]}
+    return replace(run, **cut, columns=columns, table=table, impacts=impacts, starts=starts, evidence=evidence)
 
 
 def _steps(run: Trajectory) -> int:

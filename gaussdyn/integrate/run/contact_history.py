@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._show import Many, fitted, names, short, span
-from ...arrays import Array, IntArray
+from ...arrays import Array, IntArray, scalar
+from ...errors import InputError
 from ...mechanics.rows import Row
-from ..contact_forces import SPACE, _sign, is_contact
+from ..contact_forces import SPACE, is_contact
 
 COMPONENTS = 5  # N, T1, T2 and the two rolling moments
 LINES = ("index", "gap", "size", "reaction", "point", "frame", "mu", "mu_s", "mode")
@@ -115,6 +116,34 @@ class PairForce:
         parts += [f"|force| = {span(size)} N", f"normal_force = {span(self.normal_force)} N"]
         return fitted("PairForce", [*parts, f"margin = {span(self.margin)}"])
 
+    def at(self, t: float) -> Array:
+        """Return the force on the first body at a time (s): that of the step around it, shape (d,), N."""
+        found: Array = self.force[int(np.searchsorted(self.t, self._within("t", t)))]
+        return found
+
+    def over(self, begin: float, end: float) -> Array:
+        """Return the mean force on the first body from `begin` to `end` (s), shape (d,), N.
+
+        Between two saved states the force is that of the later one: exactly so where every step is saved.
+
+        Raises
+        ------
+        InputError
+            Times outside the run, or in the wrong order.
+        """
+        begin, end = self._within("begin", begin), self._within("end", end)
+        if not begin < end:
+            raise InputError("begin, end", (begin, end), "begin < end")
+        cuts = np.clip(self.t, begin, end)
+        found: Array = np.diff(cuts) @ self.force[1:] / (end - begin)
+        return found
+
+    def _within(self, what: str, t: float) -> float:
+        t = scalar(what, t)
+        if not self.t[0] <= t <= self.t[-1]:
+            raise InputError(what, t, f"a time in [{self.t[0]:g}, {self.t[-1]:g}] s", "The run reached no further.")
+        return t
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ContactTable:
@@ -163,17 +192,13 @@ class ContactTable:
         """Return the contacts at saved state k, in the order of their ids."""
         return Many(self._contact(line) for line in range(self.offsets[k], self.offsets[k + 1]))
 
-    def between(self, t: Array, one: str, other: str) -> PairForce:
-        """Return what body `other` does to body `one`; lines whose directions are not known are left out."""
-        return self._sum(t, np.array([_sign(pair, one, other) for pair in self.bodies]))
+    def between(self, t: Array, one: str, other: str = "") -> PairForce:
+        """Return what `other` (all others if empty) does to `one`; lines whose directions are not known are left out.
 
-    def upon(self, t: Array, body: str) -> PairForce:
-        """Return what all others together do to a body; contacts of a body with itself cancel."""
-        return self._sum(t, np.array([float(a == body) - float(b == body) for a, b in self.bodies]))
-
-    def _sum(self, t: Array, signs: Array) -> PairForce:
-        """Return the sum of the forces of all contacts, each by its sign."""
-        n = len(self.offsets) - 1
+        Both are bodies or shapes, see `sides`.
+        """
+        pairs = [sides(id, pair) for id, pair in zip(self.ids, self.bodies, strict=True)]
+        n, signs = len(self.offsets) - 1, np.array([_sign_of(pair, one, other) for pair in pairs])
         sign = signs[self.index] if len(self.index) else np.zeros(0)
         chosen = np.flatnonzero((sign != 0.0) & ~np.isnan(self.frame[:, 0, 0]))
         r, state = self.reaction[chosen], np.repeat(np.arange(n), np.diff(self.offsets))[chosen]
@@ -193,6 +218,11 @@ class ContactTable:
     def names(self) -> tuple[str, ...]:
         """Return the bodies that have contacts."""
         return tuple(sorted({name for pair in self.bodies for name in pair if name}))
+
+    def shapes(self) -> tuple[str, ...]:
+        """Return all names that bodies with contacts and their shapes go by."""
+        pairs = (sides(id, pair) for id, pair in zip(self.ids, self.bodies, strict=True))
+        return tuple(sorted({name for pair in pairs for names in pair for name in names}))
 
     def take(self, states: slice) -> ContactTable:
         """Return the contacts of a range of saved states."""
@@ -216,6 +246,31 @@ class ContactTable:
             point=self.point[line] if known else None,
             frame=self.frame[line] if known else None,
         )
+
+
+def sides(id: str, bodies: tuple[str, str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return what the two sides of a contact go by: the body, its shape (``body.shape``), the shape alone (``shape``).
+
+    The ids of contacts that collision detection finds name the shapes.
+    """
+    labels = [part.partition(":")[0] for part in id.split("/")]
+    return _known_as(bodies[0], labels), _known_as(bodies[1], labels)
+
+
+def _known_as(body: str, labels: Sequence[str]) -> frozenset[str]:
+    found = {body}
+    for label in labels:
+        owner, _, shape = label.partition(".")
+        found |= {label, shape} if owner == body else set()
+    return frozenset(found - {""})
+
+
+def _sign_of(pair: tuple[frozenset[str], frozenset[str]], one: str, other: str) -> float:
+    """Return 1 where `one` is on the first side and `other` (or all, if empty) on the second, -1 where exchanged."""
+    first, second = pair
+    if one in first and (other in second or (not other and one not in second)):
+        return 1.0
+    return -1.0 if one in second and (other in first or (not other and one not in first)) else 0.0
 
 
 def friction_left(r: Array, mu_s: Array) -> Array:

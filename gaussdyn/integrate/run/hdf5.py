@@ -15,6 +15,7 @@ from ..._files import hdf5, seal, values
 from ...errors import InputError, SceneError
 from ...mechanics.state import State
 from ..impact import history as impacts
+from . import step_evidence
 from .certificate_log import Proof
 from .contact_history import LINES, ContactTable
 from .run_check import check_run
@@ -169,6 +170,8 @@ def _write(file: Any, run: Trajectory) -> None:
         _put(file, f"impacts/{name}", numbers)
     for name, numbers in impacts.starts_as_arrays(run.starts).items():
         _put(file, f"starts/{name}", numbers)
+    for name, numbers in step_evidence.as_arrays(run.evidence).items() if run.evidence else ():
+        _put(file, f"evidence/{name}", numbers)
     proofs = file.create_group("certificates")
     for k, proof in enumerate(run.certificates):
         proofs[f"{k:06d}"] = proof.document
@@ -227,6 +230,7 @@ def _read(file: Any, of: type[Trajectory]) -> Trajectory:
         certificates=_read_proofs(file),
         impacts=impacts.of_arrays(found) if (found := _tables(file, "impacts")) else (),
         starts=impacts.starts_of_arrays(found) if (found := _tables(file, "starts")) else {},
+        evidence=step_evidence.of_arrays(found) if (found := _tables(file, "evidence")) else {},
         final=_read_final(file["final"]),
         state_hash=str(file.attrs["state_hash"]),
         **{name: values(file[f"state/{name}"]) for name in STATE},

@@ -27,8 +27,10 @@ from .certificate_log import NONE, Proofs
 from .column_names import Heads, Winding, heads_of, readings_of
 from .contact_history import table_of
 from .mode_events import CROWDED, UNSETTLED, contact_states, events
+from .sensor_columns import check_sensor_names, with_sensors
 from .setup import Outputs, RunSetup
 from .statistics import RunningStatistics
+from .step_evidence import StepEvidence
 from .trajectory import Trajectory
 from .uniqueness_checks import CHOSEN, NOT_EXAMINED, Finding
 from .values import Column, Event, StepTable, Stop
@@ -43,7 +45,7 @@ NUMBERS = ("t", "dt", "E", "friction_margin", "restitution")
 class Saved:
     """One saved state: its step's number, the states around the step, its columns, its contacts, its impacts.
 
-    start: the modes that the state before remembers.
+    start: the modes that the state before remembers. evidence: of a time step.
     """
 
     number: int
@@ -53,6 +55,7 @@ class Saved:
     contacts: list[tuple[Row, Array, str]]
     impacts: tuple[ImpactRecord, ...] = ()
     start: Mapping[str, Array] = field(default_factory=dict)
+    evidence: StepEvidence | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -148,6 +151,7 @@ class Recorder:
             controls=0 if control is None else len(control),
             totals=RunningStatistics.start(EnergyBook.start(system, state), rows, frozenset(ids)),
         )  # fmt: skip
+        check_sensor_names(system, recorder.heads)
         recorder.extra = recorder._outputs(state)
         values = recorder._values(state, control, 0.0, {row.id: row for row in rows}, {}, 1.0)
         contacts = [(row, np.zeros(row.size), "open") for row in rows if recorder._tabled(row)]
@@ -217,7 +221,7 @@ class Recorder:
         }
         angles = {} if self.winding is None else {"angles": self.winding.angle.tolist()}
         sizes = self.system.nq, self.system.nv
-        return Trajectory(
+        run = Trajectory(
             status="COMPLETED" if stop is None else "STOPPED",
             stop=stop,
             **_arrays("", [one.state for one in saved], sizes),
@@ -228,6 +232,7 @@ class Recorder:
             events=tuple(self.piece.events),
             impacts=tuple(strike for one in saved for strike in one.impacts),
             starts={one.number: one.start for one in saved if one.start},
+            evidence={one.number: one.evidence for one in saved if one.evidence is not None},
             certificates=tuple(self.proofs.found),
             statistics=self.totals.statistics(),
             rows=self.totals.rows,
@@ -237,6 +242,7 @@ class Recorder:
             state_hash=self.final.digest(),
             **self.about,
         )
+        return with_sensors(self.system, run)
 
     def forget(self) -> None:
         """Drop what `trajectory` has returned, once it is in safety."""
@@ -255,6 +261,8 @@ class Recorder:
         piece.outcome.append(found.outcome)
         totals.note_step(E, (residuals.cone or 0.0) if residuals is not None else 0.0, step.solution.solved)
         totals.note_rows(step.rows)
+        if step.sizing is not None:
+            totals.note_sizing(step.sizing, step.dt)
         now = contact_states(step, totals.contacts)
         if self.count == 1:  # a contact that is closed at the start has not just touched down
             closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.dynamics.activation.gap}
@@ -301,6 +309,7 @@ class Recorder:
         return Saved(
             number=self.count, before=step.start, state=step.state, values=values, contacts=contacts, impacts=struck,
             start={} if step.changes is None else modes_kept(step.start.memory),
+            evidence=StepEvidence.of(step) if step.changes is None else None,
         )  # fmt: skip
 
     def _values(

@@ -52,6 +52,9 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
         _check_table(run.table, n)
     if any(step < 0 for step in run.starts) or any(strike.step < 0 for strike in run.impacts):
         raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0")
+    for step, one in run.evidence.items():
+        if step < 0 or (one.place is not None and len(one.place) != nq):
+            raise InputError("evidence", f"step {step}", f"numbers from 0, places of {nq} coordinates")
     for proof in run.certificates:
         said = json.loads(proof.document)
         if not isinstance(said, dict) or not {"kind", "claim", "problem", "leaves"} <= set(said):

@@ -12,6 +12,7 @@ import numpy as np
 from ...arrays import Array
 from ...mechanics.rows import Row
 from ..energy import EnergyBook
+from ..stepper import Sizing
 
 ROW_DATA = ("kind", "level", "mu", "mu_s", "mu_r", "cap", "cap_s", "eps_n", "eps_t")
 LIMITS = ("mu_s", "mu_r", "cap_s")
@@ -30,6 +31,8 @@ class RunningStatistics:
         Largest residual E, penetration and joint error (m), cone violation; number of unsolved steps.
     contacts : dict of str to str
         open, active, stick or slip of every row that can change, after the last step.
+    sizing : dict of str to float
+        Of steps whose length a tolerance decides: how many were rejected or forced, orders observed, lengths (s).
     rows : dict of str to dict
         Data of the rows that are columns, with the largest mu_s, mu_r, cap_s so far.
     """
@@ -38,6 +41,7 @@ class RunningStatistics:
     count: int = 0
     worst: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     contacts: dict[str, str] = field(default_factory=dict)
+    sizing: dict[str, float] = field(default_factory=dict)
     rows: dict[str, dict[str, Any]]
 
     @classmethod
@@ -63,6 +67,7 @@ class RunningStatistics:
             count=int(running["count"]),
             worst=defaultdict(float, running["worst"]),
             contacts=dict(running["contacts"]),
+            sizing=dict(running.get("sizing", {})),
             rows={key: dict(data) for key, data in rows.items()},
         )
 
@@ -73,6 +78,7 @@ class RunningStatistics:
             "book": asdict(self.book),
             "worst": dict(self.worst),
             "contacts": dict(self.contacts),
+            "sizing": dict(self.sizing),
         }
 
     def note_rows(self, rows: tuple[Row, ...]) -> None:
@@ -106,6 +112,14 @@ class RunningStatistics:
         self.note_gap(float(np.fmin.reduce(gap)))
         self.count += len(E) - 1
 
+    def note_sizing(self, found: Sizing, dt: float) -> None:
+        """Enter how the length of a step came about."""
+        known = self.sizing
+        more = {"rejected": found.rejected, "forced": found.forced, "orders": found.order is not None}
+        for name, value in {**more, "order": found.order or 0.0}.items():
+            known[name] = known.get(name, 0.0) + value
+        known["shortest"], known["longest"] = min(known.get("shortest", dt), dt), max(known.get("longest", dt), dt)
+
     def statistics(self) -> dict[str, float | int | None]:
         """Return the statistics of a trajectory."""
         worst = self.worst
@@ -117,4 +131,16 @@ class RunningStatistics:
             "max_joint_error_m": worst["joint"],
             "max_cone": worst["cone"],
             "energy_drift_rel": self.book.drift_rel,
+            **(self._of_sizing() if self.sizing else {}),
+        }
+
+    def _of_sizing(self) -> dict[str, float | int | None]:
+        """Return the statistics of steps whose length a tolerance decides; the order is that of smooth motion."""
+        known = self.sizing
+        return {
+            "rejected_steps": int(known["rejected"]),
+            "forced_steps": int(known["forced"]),
+            "shortest_step_s": known["shortest"],
+            "longest_step_s": known["longest"],
+            "achieved_order": known["order"] / known["orders"] if known["orders"] else None,
         }

@@ -17,6 +17,7 @@ from ...arrays import Array, IntArray, scalar
 from ...errors import BackendMissing, InputError
 from ...mechanics.state import State
 from .contact_history import Contact, ContactTable, PairForce, empty_table
+from .step_evidence import StepEvidence
 from .values import Column, Event, StepTable, Stop
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from ..impact.history import ImpactRecord
     from .certificate_log import Proof
 
+WHOLE = ("x", "y", "z", "qw", "qx", "qy", "qz", "angle", "position")  # what a name alone stands for
 INTERRUPT = "KeyboardInterrupt"  # what the reason of a run begins with that was ended from the keyboard
 
 
@@ -72,6 +74,8 @@ class Trajectory:
         Impulses of all impacts of the saved steps, where the stepper locates them.
     starts : mapping of int to mapping
         By number of the step: the modes of the state before it, where several sets may obey the laws.
+    evidence : mapping of int to StepEvidence
+        By number of the step: which rows acted in a saved time step, and what the position projection did.
     statistics : dict
         steps, unsolved_steps, max_residual, max_penetration_m, max_cone, energy_drift_rel (formats of `run`).
     settings : dict
@@ -110,6 +114,7 @@ class Trajectory:
     certificates: tuple[Proof, ...] = ()
     impacts: tuple[ImpactRecord, ...] = ()
     starts: Mapping[int, Mapping[str, Array]] = field(default_factory=dict)
+    evidence: Mapping[int, StepEvidence] = field(default_factory=dict)
     statistics: Mapping[str, float | int | None] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -135,13 +140,19 @@ class Trajectory:
         return len(self.t)
 
     def __getitem__(self, name: str) -> Array:
-        """Return a column, shape (n,).
+        """Return a column, shape (n,); of a joint, body or sensor by its name alone its numbers, shape (n,) or (n, k).
+
+        ``run["knee"]`` is ``run["knee.angle"]``, ``run["root"]`` the columns ``root.x`` .. ``root.qz``.
 
         Raises
         ------
         InputError
             If there is no such column; offers the nearest names.
         """
+        whole = [] if name in self else [part for part in WHOLE if f"{name}.{part}" in self]
+        if whole:
+            found = np.column_stack([self._column(f"{name}.{part}").values for part in whole])
+            return found[:, 0] if len(whole) == 1 else found
         return self._column(name).values
 
     def __contains__(self, name: object) -> bool:
@@ -246,32 +257,43 @@ class Trajectory:
     def between(self, one: str, other: str) -> PairForce:
         """Return force, normal force, contact points and friction margin of two bodies at all saved states.
 
+        Its `at` and `over` give the force at one time and its mean over an interval.
+
         Parameters
         ----------
         one, other : str
-            Names of the bodies; forces are those of `other` on `one`. Zero where they do not touch.
+            Names of the bodies, or of shapes of theirs; forces are those of `other` on `one`. Zero where they do not
+            touch.
 
         Raises
         ------
         InputError
             If a body has no contact in the whole run, or both are the same.
         """
-        for name in (one, other):
-            self._check_touches(name)
         if one == other:
             raise InputError("one, other", repr(one), "two bodies")
+        self._check_touching(one, other)
         return self._table.between(self.t, one, other)
 
     def forces(self, body: str) -> PairForce:
-        """Return the sum of what all its contacts do to a body at all saved states; see `between`.
+        """Return the same of all contacts of a body, or of a shape of it, together.
 
         Raises
         ------
         InputError
-            If the body has no contact in the whole run.
+            It has no contact in the whole run.
         """
-        self._check_touches(body)
-        return self._table.upon(self.t, body)
+        self._check_touching(body)
+        return self._table.between(self.t, body)
+
+    def _check_touching(self, *names: str) -> None:
+        """Raise InputError if something has no contact in the whole run."""
+        known, all_of_them = self._table.names(), self._table.shapes()
+        for name in names:
+            if name not in all_of_them:
+                near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
+                mend = f"Nearest: {', '.join(near)}." if near else "Its contacts may be columns: see Trajectory.names."
+                raise InputError("body", repr(name), f"bodies with contacts: {', '.join(known) or 'none'}", mend)
 
     def at(self, t: float) -> State:
         """Return the state at time t (s), interpolated linearly between the two saved states around it.
@@ -432,13 +454,6 @@ class Trajectory:
             return []
         unit = (np.abs(np.linalg.norm(self.q[:, at], axis=1) - 1.0).max() <= 1e-6 for at in places)
         return places if all(unit) else []
-
-    def _check_touches(self, body: str) -> None:
-        known = self._table.names()
-        if body not in known:
-            near = difflib.get_close_matches(str(body), known, n=3, cutoff=0.4)
-            mend = f"Nearest: {', '.join(near)}." if near else "Its contacts may be columns: see Trajectory.names."
-            raise InputError("body", repr(body), f"bodies with contacts: {', '.join(known) or 'none'}", mend)
 
     def _column(self, name: str) -> Column:
         name = name if name in self.columns else self._other.get(name, name)

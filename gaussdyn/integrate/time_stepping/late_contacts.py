@@ -46,7 +46,7 @@ def late(guess: Guess) -> tuple[str, ...]:
     return tuple(key for key in guess.late if key in here or key not in guess.problem.added)
 
 
-def listed(problem: ThetaProblem, ids: Collection[str], q: Array, v: Array, dt: float = 0.0) -> ThetaProblem:
+def listed(problem: ThetaProblem, ids: Collection[str], q: Array, v: Array) -> ThetaProblem:
     """Return the problem with contacts that are found at a place; they do not act yet.
 
     Parameters
@@ -56,25 +56,14 @@ def listed(problem: ThetaProblem, ids: Collection[str], q: Array, v: Array, dt: 
     ids : collection of str
         What is not found there is left out.
     q, v : Array, shapes (nq,) and (nv,)
-    dt : float
-        Contacts are looked for that may act within so much time, s.
     """
-    there = near_of(problem.whole, State(t=problem.t_end, q=q, v=v), dt)
+    there = near_of(problem.whole, State(t=problem.t_end, q=q, v=v), 0.0)
     known = {row.id for row in problem.middle.rows}
     system: System = problem.system.taking(known.union(ids), there)  # type: ignore[attr-defined]
     middle = problem.middle
     middle = replace(middle, system=system, rows=rows_of(system, middle.t, middle.q, middle.v))
     new = {row.id for row in middle.rows} - known
     return replace(problem, system=system, middle=middle, added=problem.added | new)
-
-
-def told(problem: ThetaProblem, ids: Collection[str], end: State) -> ThetaProblem:
-    """Return the problem with contacts said to be listed late, as far as they are found where the step ended."""
-    for dt in (0.0, problem.dt, 4.0 * problem.dt):  # one that rebounds has left again
-        missing = set(ids) - {row.id for row in problem.middle.rows}
-        if missing and can_list(problem):
-            problem = listed(problem, missing, end.q, end.v, dt)
-    return problem
 
 
 def can_list(problem: ThetaProblem) -> bool:

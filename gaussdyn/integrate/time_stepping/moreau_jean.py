@@ -22,19 +22,17 @@ from ...mechanics.system import System
 from ...programs.solution.residuals import TOL
 from ...programs.solution.solution import Solution
 from ..contact_modes import row_modes
-from ..stepper import Control, Rebuilt, Step, Work, check_span, held_control
+from ..stepper import Control, Step, Work, check_span, held_control
 from .fixed_point import solved
 from .impact_dissipation import lifted
-from .late_contacts import late, told
 from .rest_correction import GONE
 from .step_problem import Guess, ThetaProblem
+from .tolerance import Tolerance
 
 if TYPE_CHECKING:
     from .compiled.free_bodies import CompiledBodies
     from .compiled.lazy_step import ManySteps
     from .core.advance import CompiledSystem
-
-NOTHING = 1e-9  # of the largest impulse: one that may be rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +50,9 @@ class MoreauJean:
     ----------
     dt : float
         Step, s; > 0. The last step is shortened to end at `t_max` exactly.
+    step : Tolerance, optional
+        How far a step may be off, in place of its length: pairs of steps are as long as an estimate of their error
+        allows, the first pair at most dt. Default: all steps are dt long.
     theta : float
         1/2 (conserves energy) to 1 (damps); below 1/2 the scheme gains energy.
     activation : Activation
@@ -69,7 +70,7 @@ class MoreauJean:
     Raises
     ------
     InputError
-        dt <= 0, theta outside [0.5, 1], tol <= 0, NaN.
+        dt <= 0, theta outside [0.5, 1], tol <= 0, NaN; a `step` that is no `Tolerance`.
     """
 
     dt: float = 1e-3
@@ -78,6 +79,7 @@ class MoreauJean:
     project: bool = True
     tol: float = TOL
     compiled: bool = True
+    step: Tolerance | None = None
     name: ClassVar[str] = "moreau_jean"
 
     def __post_init__(self) -> None:
@@ -86,6 +88,8 @@ class MoreauJean:
         object.__setattr__(self, "tol", scalar("tol", self.tol, low=0.0, open_low=True))
         if not isinstance(self.activation, Activation):
             raise InputError("activation", repr(self.activation), "an Activation")
+        if not (self.step is None or isinstance(self.step, Tolerance)):
+            raise InputError("step", repr(self.step), "a Tolerance, or None", "Write e.g. step=Tolerance(1e-6).")
         for name in ("project", "compiled"):
             if not isinstance(getattr(self, name), bool):
                 raise InputError(name, repr(getattr(self, name)), "True or False")
@@ -94,10 +98,11 @@ class MoreauJean:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
         plain = {name: getattr(self, name) for name in ("name", "dt", "theta", "project", "tol", "compiled")}
-        return {**plain, "activation": closed}
+        chosen = {} if self.step is None else {"step": self.step.settings()}
+        return {**plain, "activation": closed, **chosen}
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
-        """Return one step of length dt, or shorter if it would pass `t_max`.
+        """Return one step of length dt, or as long as the tolerance allows; shorter if it would pass `t_max`.
 
         Raises
         ------
@@ -105,6 +110,10 @@ class MoreauJean:
             `t_max` is not after the state; a function of the system or the control returns NaN or a wrong shape.
         """
         check_span(state, t_max)
+        if self.step is not None:
+            from .step_control import advance_within
+
+            return advance_within(self, self.step, system, state, t_max, control)
         dt, t_end = self.span(state.t, t_max)
         held = held_control(control, state)
         kernels = self.kernels(system, state)
@@ -114,36 +123,11 @@ class MoreauJean:
         guess, solution = solved(problem)
         return _step(guess, solution, held)
 
-    def rebuild(
-        self, system: System, start: State, state: State, dt: float, control: Array | None, *, unsettled: str = "",
-        crowded: str = "", restitution: float = 1.0,
-    ) -> Rebuilt:  # fmt: skip
-        """Return the step from `start` to `state`, from the two states alone.
-
-        A step with the laws at its midpoint needs to be told so, by the row because of which, and so does a crowded
-        one; and what was kept of the restitution.
-        """
-        problem = self.problem(system, start, dt, state.t, control).at_middle(unsettled).keeping(restitution)
-        problem = told(problem, start.memory.keys(), state)
-        claimed = {row.id: start.memory[row.id] for row in problem.middle.rows if row.id in start.memory}
-        least = NOTHING * max((float(np.abs(p).max()) for p in claimed.values()), default=0.0)
-        pushing = frozenset(key for key, p in claimed.items() if p[0] > least)  # these have no speed left, by their law
-        problem = problem.crowded(crowded, pushing)
-        known = problem.joined(claimed.keys() - problem.bounce.keys()).guess(state.v, pushing, state.q)
-        while ids := late(known):
-            known = known.problem.joined(ids).guess(state.v, pushing, state.q)
-        if known.contrary:
-            known = known.problem.independent().guess(state.v, pushing, state.q)
-        found = known.problem.guess(state.v, known.stopped(state.v, claimed) | pushing)
-        obeyed = tuple(row for row in found.end.rows if row.id in found.problem.bounce)
-        shift = float(np.abs(found.end.q - found.moved.q).max(initial=0.0))
-        return Rebuilt(dynamics=known.dynamics, q=found.end.q, places=(*found.end.passed, obeyed), shift=shift)
-
     def advance_many(
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
     ) -> ManySteps | None:  # fmt: skip
         """Take up to n steps in one call, up to one in which a contact changes; None where kernels take none."""
-        kernels = self.kernels(system, state)
+        kernels = self.kernels(system, state) if self.step is None else None
         if kernels is None:
             return None
         many = kernels.advance_many(self, state, n, held_control(control, state), t_max=t_max, whole=False)
@@ -196,6 +180,8 @@ def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
         modes=row_modes(dynamics, solution),
         unsettled=problem.unsettled,
         restitution=problem.kept,
+        place=problem.middle.q,
+        shifts=guess.end.shifts,
         rows=rows,
         work=work_of(guess, solution.x, lifted(guess, solution.x)),
         control=control,

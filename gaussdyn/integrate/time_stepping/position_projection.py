@@ -23,6 +23,7 @@ from ...arrays import EPS, Array, vector
 from ...contact.snapshot import rows_of
 from ...mechanics.rows import Row
 from ...mechanics.system import System
+from ..stepper import Shift
 from .projection_program import push_apart
 
 Mask = NDArray[np.bool_]
@@ -46,14 +47,14 @@ class Place:
     rows : tuple of Row
     fault : str
         The row that is violated, and by how much, where the projection failed.
-    passed : tuple of tuples of Row
-        The rows that each pass of the projection obeyed that led here.
+    shifts : tuple of Shift
+        The passes of the projection that moved it here.
     """
 
     q: Array
     rows: tuple[Row, ...]
     fault: str = ""
-    passed: tuple[tuple[Row, ...], ...] = ()
+    shifts: tuple[Shift, ...] = ()
 
 
 def projected(
@@ -103,9 +104,10 @@ def projected(
             return place
         if held and len(off) > 3 and off[-1] > max(SLOWEST * off[-4], allowed(place.q)):
             return projected(system, t, moved, v, L, acts, NONE, cleared)
-        d, held = _way_back(cleared(obeyed), L, held, 0.1 * limit, loosely)
+        d, s, held = _way_back(cleared(obeyed), L, held, 0.1 * limit, loosely)
         q = vector("move(q, v, dt)", system.move(place.q, d, 1.0), len(place.q))
-        place = Place(q=q, rows=rows_of(system, t, q, v), passed=(*place.passed, tuple(obeyed)))
+        pushes = dict(zip((row.id for row in obeyed), s.tolist(), strict=True))
+        place = Place(q=q, rows=rows_of(system, t, q, v), shifts=(*place.shifts, Shift(pushes)))
     return _judged(place, acts)
 
 
@@ -143,8 +145,8 @@ def _judged(place: Place, acts: Collection[str]) -> Place:
 
 def _way_back(
     rows: Sequence[Row], L: Array, held: Mapping[str, float], enough: float, loosely: bool
-) -> tuple[Array, Mapping[str, float]]:
-    """Return the displacement of one pass, and the contacts that are held from now on: all, or none.
+) -> tuple[Array, Array, Mapping[str, float]]:
+    """Return the displacement of one pass, its pushes, and the contacts that are held from now on: all, or none.
 
     Where the gaps of those held contradict one another, or are held loosely and strain, they are only kept from closing
     further.
@@ -153,28 +155,29 @@ def _way_back(
     gap, joint = np.array([row.gap for row in rows]), np.array([row.bilateral for row in rows])
     linear = bool(joint.all())  # nothing that may open
 
-    def shift(short: Array, equal: Mask) -> Array:
+    def shift(short: Array, equal: Mask) -> tuple[Array, Array]:
         """Return the least shift, in the metric, that removes the gaps, by least squares where they contradict."""
         return _least(X, -short / scale) if linear else push_apart(X, short / scale, equal, enough / scale)
 
     if held:
         kept = np.array([row.id in held for row in rows])
         short = gap - np.array([held.get(row.id, 0.0) for row in rows])
-        y = shift(short, joint | kept)
+        y, p = shift(short, joint | kept)
         left = np.abs(short + scale * (X @ y))[kept].max(initial=0.0)
         agree = left <= max(CLOSE, 0.1 * np.abs(short[kept]).max(initial=0.0))
         lacking = np.where(joint | kept, short, np.minimum(short, 0.0)) / scale
         if agree and not (loosely and y @ y > STRAIN * (lacking @ lacking)):
-            return _unscaled(y, L), held
-    return _unscaled(shift(gap, joint), L), NONE
+            return _unscaled(y, L), p / scale, held
+    y, p = shift(gap, joint)
+    return _unscaled(y, L), p / scale, NONE
 
 
-def _least(X: Array, b: Array) -> Array:
-    """Return the shortest y with X y = b, by least squares where rows contradict; rows scaled to length one."""
+def _least(X: Array, b: Array) -> tuple[Array, Array]:
+    """Return the shortest y = X^T p with X y = b, and p; by least squares where rows, of length one, contradict."""
     U, s, Vt = np.linalg.svd(X, full_matrices=False)
     told = s > RANK * s.max(initial=0.0)
     part = np.divide(U.T @ b, s, out=np.zeros_like(s), where=told)
-    return np.asarray(Vt.T @ part)
+    return np.asarray(Vt.T @ part), np.asarray(U @ np.divide(part, s, out=np.zeros_like(s), where=told))
 
 
 def _unscaled(y: Array, L: Array) -> Array:

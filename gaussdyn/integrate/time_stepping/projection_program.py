@@ -24,8 +24,8 @@ MOST_FACTORS = 20  # of one round
 Mask = NDArray[np.bool_]
 
 
-def push_apart(X: Array, w: Array, held: Mask, enough: float | Array) -> Array:
-    """Return the shift y, shape (n,), that removes the gaps.
+def push_apart(X: Array, w: Array, held: Mask, enough: float | Array) -> tuple[Array, Array]:
+    """Return the shift y = X^T p, shape (n,), that removes the gaps, and its pushes p, shape (m,).
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def push_apart(X: Array, w: Array, held: Mask, enough: float | Array) -> Array:
         u = X @ y + w
         if (np.abs(u - before) <= enough).all():
             break
-    return np.asarray(y)
+    return np.asarray(y), p
 
 
 def _squeezed(X: Array, W: Array, w: Array, held: Mask, centre: Array, y: Array) -> Array:

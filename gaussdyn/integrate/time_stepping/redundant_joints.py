@@ -14,7 +14,7 @@ contradict each other by; more than rounding is not accepted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -69,6 +69,11 @@ class Dependence:
         for key, (gap, rate, *line) in zip(self.ids, data.tolist(), strict=True):
             known[key] = known[key].but(gap=gap, rate=np.array([rate]), J=np.array([line]))
         return tuple(known.values())
+
+    def shared(self, pushes: Mapping[str, float]) -> dict[str, float]:
+        """Return the pushes of the rows as they are that do what those of cleared rows do."""
+        s = np.array([pushes[key] for key in self.ids]) * self.lengths
+        return {**pushes, **dict(zip(self.ids, ((s - self.N @ (self.N.T @ s)) / self.lengths).tolist(), strict=True))}
 
     def contrary(self, dynamics: LocalDynamics, rows: Sequence[Row], speed: Array) -> bool:
         """Return whether the rates of dependent rows contradict one another by more than rounding of speeds (nv,)."""

@@ -24,7 +24,7 @@ from ...linalg.factor import cholesky, solve_spd
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
-from ..stepper import check_same_rows, near_of
+from ..stepper import Shift, check_same_rows, near_of
 from .active_contacts import acting, joining, late, one_sided, restitution, rows_at_start
 from .free_motion import FreeMotion
 from .position_projection import Place, projected
@@ -227,21 +227,15 @@ class ThetaProblem:
         push = last.dynamics.M @ v_plus - last.dynamics.h  # J^T p
         return self.guess(self.free.velocity(push, v_plus), last.stopped(v_plus, p))
 
-    def guess(self, v_plus: Array, stopped: frozenset[str], q_end: Array | None = None) -> Guess:
-        """Return the contact problem for a guess of v+ and of the contacts whose law leaves them no speed.
-
-        Where the step has ended, if that is known, need not be found by projection.
-        """
+    def guess(self, v_plus: Array, stopped: frozenset[str]) -> Guess:
+        """Return the contact problem for a guess of v+ and of the contacts whose law leaves them no speed."""
         middle, start = self.middle, self.start
         v_theta = (1.0 - self.theta) * start.v + self.theta * v_plus
         force = self.free.force(v_theta)
         q = _move(self.system, start.q, v_theta, self.dt)
         moved = Place(q=q, rows=rows_of(self.system, self.t_end, q, v_plus))
         check_same_rows(moved.rows, middle.rows)
-        if q_end is None:
-            end = self._projected(moved, v_plus, stopped) if self.project else moved
-        else:
-            end = Place(q=q_end, rows=rows_of(self.system, self.t_end, q_end, v_plus))
+        end = self._projected(moved, v_plus, stopped) if self.project else moved
         behind = late(middle, end.rows, self.bounce, (1.0 - self.theta) * self.dt)
         M, factor, h = middle.M, middle.factor, middle.M @ start.v + self.dt * force
         if self.softened is not None:
@@ -320,9 +314,10 @@ class ThetaProblem:
         held = {row.id: self._ends_at(row) for row in self.middle.rows if row.id in stopped and one_sided(row)}
         cleared = list if self.dependent is None else self.dependent.cleared
         loosely = bool(self.unsettled) and not all(map(self.rebounds, held))
-        return projected(
-            self.system, self.t_end, moved, v_plus, self.middle.factor, self.bounce, held, cleared, loosely
-        )
+        end = projected(self.system, self.t_end, moved, v_plus, self.middle.factor, self.bounce, held, cleared, loosely)
+        if self.dependent is None:
+            return end
+        return replace(end, shifts=tuple(Shift(self.dependent.shared(one.pushes)) for one in end.shifts))
 
     def _ends_at(self, row: Row) -> float:
         """Return the gap with which a contact that pushes ends the step, m: closed if it does not rebound.

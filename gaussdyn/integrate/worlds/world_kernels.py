@@ -85,13 +85,13 @@ def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
         data.q[i] = stock.q[k, i]
     for i in range(len(data.v)):
         data.v[i] = stock.v[k, i]
-    for i in range(len(data.last)):
+    layout.counts[0], layout.counts[1] = stock.counts[k, 0], stock.counts[k, 1]
+    for i in range(layout.counts[1]):
         data.last[i] = stock.last[k, i]
-    for i in range(len(work.now)):
+    for i in range(layout.counts[0]):
         work.now[i] = stock.now[k, i]
     if len(place) > 0:
-        layout.counts[0], layout.counts[1] = stock.counts[k, 0], stock.counts[k, 1]
-        for i in range(len(layout.start)):
+        for i in range(layout.counts[0] + 1):
             layout.start[i] = stock.start[k, i]
         for f in range(layout.counts[0] - layout.counts[2]):
             place[f] = stock.place[k, f]
@@ -107,12 +107,12 @@ def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
         stock.q[k, i] = data.q[i]
     for i in range(len(data.v)):
         stock.v[k, i] = data.v[i]
-    for i in range(len(data.last)):
+    for i in range(layout.counts[1]):
         stock.last[k, i] = data.last[i]
-    for i in range(len(work.now)):
+    for i in range(layout.counts[0]):
         stock.now[k, i] = work.now[i]
     stock.counts[k, 0], stock.counts[k, 1] = layout.counts[0], layout.counts[1]
-    for i in range(len(layout.start)):
+    for i in range(layout.counts[0] + 1):
         stock.start[k, i] = layout.start[i]
     for f in range(layout.counts[0] - layout.counts[2]):
         stock.place[k, f] = model.carried.place[f]

@@ -31,9 +31,9 @@ class Worlds:
     """N states of one system, at one time, advanced together.
 
     Steps are those of `MoreauJean`, bit by bit: a world comes to where a run from its state under its control would.
-    Threads share out the worlds and need no Python on the way, where the system is in the plane or of bodies with
-    joints in space or Lagrangian and its functions are compiled; worlds that kernels cannot serve, or steps that they
-    cannot solve, are taken one by one.
+    Threads share out the worlds and need no Python on the way, where the system is in the plane, of bodies with joints
+    in space or of trees, or Lagrangian and its functions are compiled; worlds that kernels cannot serve, or steps that
+    they cannot solve, are taken one by one.
 
     Parameters
     ----------
@@ -75,6 +75,10 @@ class Worlds:
         self.system, self.stepper = system, MoreauJean() if stepper is None else stepper
         if not isinstance(self.stepper, MoreauJean):
             raise InputError("stepper", repr(stepper), "a MoreauJean", "Other steppers: gaussdyn.study.")
+        if self.stepper.step is not None:
+            raise InputError("stepper", repr(stepper), "steps of one length, which all worlds take together")
+        if getattr(system, "activations", None) is not None:
+            raise InputError("system", "actuators with states", "a system without", "gaussdyn.study runs those.")
         self._states = _checked(system, states)
         self.t = self._states[0].t
         self.stopped: Mapping[int, str] = {}

@@ -19,7 +19,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .feature_kinematics import A2, BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE, V3, Vector, along, dot3
+from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
 from .primitives import (
     BORDER,
     EDGE,
@@ -41,6 +41,7 @@ from .primitives import (
     to_space,
     unit,
 )
+from .vectors import A2, V3, Vector, along, dot3
 
 ALIGNED = 1.0 - 5e-7  # cosine: boxes turned by less than 1e-3 against each other have no edge axes of their own
 LIKE_FACE = 0.995  # cosine: edge axes within 0.1 rad of a face count as the face

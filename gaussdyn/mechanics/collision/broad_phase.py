@@ -11,16 +11,39 @@ from ..._jit import kernel
 from ...arrays import Array, IntArray
 from .box_box import ball_box, box_box
 from .capsule_box import capsule_box
-from .feature_kinematics import A1, A2
-from .primitives import A3, BOX, CAPSULE, ELLIPSOID, HALF_SPACE, I1, I2, KIND, NONE, SPHERE
+from .cylinder_cylinder import cylinder_cylinder
+from .cylinder_round import ball_cylinder, capsule_cylinder, cylinder_plane
+from .cylinder_solid import cylinder_solid
+from .primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, I1, I2, KIND, MESH, NONE, SPHERE
 from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
+from .round_solid import ball_solid, capsule_solid
+from .solid_solid import solid_solid
+from .solids import BLOCK, on_plane
+from .vectors import A1, A2
 
-LABELS = 64  # more than any shape has features
+LABELS = 4096  # more than any shape has features; s^2 LABELS^2 is below 2^53 for 2e4 shapes
 FRAME, SIZE, LOW, HIGH = 3, 12, 15, 18  # columns of `world`
 
 
-@kernel(f"void({I2}, {A2}, {A2}, {A3}, float64, {A1}, {A2})", borrows=True)
-def place(table: IntArray, forms: Array, x: Array, R: Array, reach: float, travel: Array, world: Array) -> None:
+@kernel(f"float64({I2}, {A2}, {A2}, {A2}, int64, int64)", borrows=True)
+def half_width(table: IntArray, forms: Array, solids: Array, world: Array, i: int, a: int) -> float:
+    """Return how far shape i goes from its place along axis a of space, at most."""
+    kind, m = table[i, 0], FRAME + 3 * a
+    x, y, z = abs(world[i, m]), abs(world[i, m + 1]), abs(world[i, m + 2])
+    if kind in (BOX, ELLIPSOID):
+        return float(x * forms[i, 12] + y * forms[i, 13] + z * forms[i, 14])
+    if kind == MESH:
+        k = table[i, 4] + 1
+        return float(x * solids[k, 2] + y * solids[k, 3] + z * solids[k, 4])
+    if kind == CYLINDER:
+        return float(np.sqrt(x * x + y * y) * forms[i, 12] + z * forms[i, 13])
+    return float(forms[i, 12] + (z * forms[i, 13] if kind == CAPSULE else 0.0))
+
+
+@kernel(f"void({I2}, {A2}, {A2}, {A2}, {A3}, float64, {A1}, {A2})", borrows=True)
+def place(
+    table: IntArray, forms: Array, solids: Array, x: Array, R: Array, reach: float, travel: Array, world: Array
+) -> None:  # fmt: skip
     """Put shapes into space, with bounds along the axes of space that allow for reach and travel."""
     for i in range(len(table)):
         b = table[i, 1]
@@ -36,14 +59,10 @@ def place(table: IntArray, forms: Array, x: Array, R: Array, reach: float, trave
                     value += x[b, a] if c == 3 else 0.0
                 world[i, a if c == 3 else FRAME + 3 * a + c] = value
             world[i, SIZE + a] = forms[i, SIZE + a]
+        world[i, BLOCK] = table[i, 4]
         margin = 0.5 * reach + (travel[b] if b >= 0 else 0.0)
         for a in range(3):
-            extent, m = forms[i, 12], FRAME + 3 * a
-            if table[i, 0] == CAPSULE:
-                extent += abs(world[i, m + 2]) * forms[i, 13]
-            elif table[i, 0] == BOX or table[i, 0] == ELLIPSOID:
-                extent = abs(world[i, m]) * forms[i, 12]
-                extent += abs(world[i, m + 1]) * forms[i, 13] + abs(world[i, m + 2]) * forms[i, 14]
+            extent = half_width(table, forms, solids, world, i, a)
             world[i, LOW + a], world[i, HIGH + a] = world[i, a] - extent - margin, world[i, a] + extent + margin
 
 
@@ -97,11 +116,45 @@ def listed(off: IntArray, key: int) -> bool:
     return low < len(off) and off[low] == key
 
 
-@kernel(f"void({A2}, int64, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
-def meet(world: Array, a: int, b: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+def meet_mesh(world: Array, solids: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
+    """Add the contacts of shape i, of kind a, with mesh j."""
+    if a == SPHERE:
+        ball_solid(world, solids, i, 0, NONE, j, limit, found)
+    elif a == CAPSULE:
+        capsule_solid(world, solids, i, j, limit, found)
+    else:
+        solid_solid(world, solids, i, j, limit, room, found)
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+def meet_cylinder(world: Array, solids: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
+    """Add the contacts of shape i, of kind a, with cylinder j."""
+    if a == SPHERE:
+        ball_cylinder(world, i, 0, NONE, j, limit, found)
+    elif a == CAPSULE:
+        capsule_cylinder(world, i, j, limit, found)
+    elif a == CYLINDER:
+        cylinder_cylinder(world, solids, i, j, limit, room, found)
+    else:
+        cylinder_solid(world, solids, i, j, limit, room, found)
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+def meet(
+    world: Array, solids: Array, a: int, b: int, i: int, j: int, limit: float, room: Array, found: Array
+) -> None:  # fmt: skip
     """Add the contacts of shapes i and j of kinds a <= b; where the kinds are equal, i comes first."""
-    if b == HALF_SPACE:
+    if b == HALF_SPACE and a == MESH:
+        on_plane(world, solids, i, j, limit, found)
+    elif b == HALF_SPACE and a == CYLINDER:
+        cylinder_plane(world, i, j, limit, found)
+    elif b == HALF_SPACE:
         on_half_space(world, a, i, j, limit, found)
+    elif b == CYLINDER:
+        meet_cylinder(world, solids, a, i, j, limit, room, found)
+    elif b == MESH:
+        meet_mesh(world, solids, a, i, j, limit, room, found)
     elif b == ELLIPSOID:
         return  # such pairs are refused when shapes are gathered, see `collision.Shapes`
     elif a == BOX:
@@ -119,10 +172,11 @@ def meet(world: Array, a: int, b: int, i: int, j: int, limit: float, room: Array
         ball_box(world, i, 0, NONE, j, limit, found)
 
 
-@kernel(f"void({I2}, {I1}, {A2}, int64, int64, float64, {A1}, {A2}, {A2})", borrows=True)
+@kernel(f"void({I2}, {I1}, {A2}, {A2}, int64, int64, float64, {A1}, {A2}, {A2})", borrows=True)
 def consider(
-    table: IntArray, off: IntArray, world: Array, p: int, q: int, reach: float, travel: Array, room: Array, found: Array
-) -> None:
+    table: IntArray, off: IntArray, solids: Array, world: Array, p: int, q: int, reach: float, travel: Array,
+    room: Array, found: Array,
+) -> None:  # fmt: skip
     """Add the contacts of two shapes, unless they belong to one body or never touch."""
     i, j = min(p, q), max(p, q)
     a, b = table[i, 1], table[j, 1]
@@ -131,14 +185,14 @@ def consider(
     limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
     a, b = table[i, 0], table[j, 0]
     if a > b:
-        meet(world, b, a, j, i, limit, room, found)
+        meet(world, solids, b, a, j, i, limit, room, found)
     else:
-        meet(world, a, b, i, j, limit, room, found)
+        meet(world, solids, a, b, i, j, limit, room, found)
 
 
-@kernel(f"void({I2}, {I1}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2})", borrows=True)
+@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2})", borrows=True)
 def sweep(
-    table: IntArray, off: IntArray, reach: float, travel: Array,
+    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array,
     world: Array, value: Array, order: IntArray, room: Array, found: Array,
 ) -> None:  # fmt: skip
     """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
@@ -147,7 +201,7 @@ def sweep(
         if table[i, 0] == HALF_SPACE:
             for j in range(len(table)):
                 if table[j, 0] != HALF_SPACE:
-                    consider(table, off, world, j, i, reach, travel, room, found)
+                    consider(table, off, solids, world, j, i, reach, travel, room, found)
         else:
             order[n], value[i] = i, world[i, LOW + axis]
             n += 1
@@ -161,7 +215,7 @@ def sweep(
                 break
             apart = world[j, LOW + c1] > world[i, HIGH + c1] or world[i, LOW + c1] > world[j, HIGH + c1]
             if not apart and world[j, LOW + c2] <= world[i, HIGH + c2] and world[i, LOW + c2] <= world[j, HIGH + c2]:
-                consider(table, off, world, i, j, reach, travel, room, found)
+                consider(table, off, solids, world, i, j, reach, travel, room, found)
 
 
 @kernel(f"void({I2}, int64, {A2}, {A1}, {I1})", borrows=True)
@@ -185,11 +239,11 @@ def to_body(forms: Array, i: int, found: Array, k: int, column: int, origin: flo
 
 
 @kernel(
-    f"int64({I2}, {A2}, {I1}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I1}, {I2}, {I2}, {A2})",
+    f"int64({I2}, {A2}, {I1}, {A2}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I1}, {I2}, {I2}, {A2})",
     borrows=True,
 )
 def find_features(
-    table: IntArray, forms: Array, off: IntArray, x: Array, R: Array, reach: float, travel: Array,
+    table: IntArray, forms: Array, off: IntArray, solids: Array, x: Array, R: Array, reach: float, travel: Array,
     world: Array, value: Array, order: IntArray, room: Array, found: Array,
     kind: IntArray, bodies: IntArray, label: IntArray, data: Array,
 ) -> int:  # fmt: skip
@@ -197,7 +251,7 @@ def find_features(
 
     Parameters
     ----------
-    table, forms, off : arrays
+    table, forms, off, solids : arrays
         The s shapes, see `collision.ShapeArrays`.
     x, R : Array, shape (n, 3) and (n, 3, 3)
         Poses of the bodies.
@@ -205,14 +259,14 @@ def find_features(
     travel : Array, shape (n,)
         Contacts are found whose gap is at most reach plus the travel of their two bodies, m.
     world, value, order, room, found : arrays
-        Work space of shapes (s, 21), (max(s, c),) twice, (32, 3) and (c + 1, 24).
+        Work space of shapes (s, 22), (max(s, c),) twice, (k, 3) with k as `Shapes.buffers` has it, and (c + 1, 24).
     kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 19)
         The contacts in the order of their ids: what `feature_kinematics` takes, numbers of the bodies A and B (-1 for
         the ground), and (shape A, feature, shape B, feature).
     """
     found[0, 0] = 0.0
-    place(table, forms, x, R, reach, travel, world)
-    sweep(table, off, reach, travel, world, value, order, room, found)
+    place(table, forms, solids, x, R, reach, travel, world)
+    sweep(table, off, solids, reach, travel, world, value, order, room, found)
     count = int(found[0, 0])
     if count > len(kind):
         return count

@@ -7,7 +7,7 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .box_box import ball_box
-from .feature_kinematics import A2, BALL_LINE, LINE_LINE, V3, Vector, along, cross3, dot3
+from .feature_kinematics import BALL_LINE, LINE_LINE
 from .primitives import (
     BORDER,
     EDGE,
@@ -27,6 +27,7 @@ from .primitives import (
     unit,
 )
 from .round_shapes import PARALLEL
+from .vectors import A2, V3, Vector, along, cross3, dot3
 
 LIKE_FACE = 0.995  # cosine: where the shortest way is within 0.1 rad of a face's normal, the face may be touched too
 

@@ -6,8 +6,9 @@ import numpy as np
 
 from ..._jit import kernel
 from ...arrays import Array, IntArray
-from .feature_kinematics import A1, A2, add_body, contact_frame, feature_geometry, feature_motion, rates_and_drifts
+from .feature_kinematics import add_body, contact_frame, feature_geometry, feature_motion, rates_and_drifts
 from .primitives import A3, I1, I2
+from .vectors import A1, A2
 
 
 @kernel(f"void({A1}, {A2}, {A3})", borrows=True)

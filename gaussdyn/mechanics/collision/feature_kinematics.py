@@ -1,4 +1,4 @@
-"""The six pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
+"""The pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
 
 Data of a feature: a (3), da (3), ra, b (3), db (3), rb, and of an edge over a rim e (3), low, high; a, da stand in the
 frame of body A and b, db, e in that of body B. The normal points from B into A and the gap is positive while they are
@@ -14,6 +14,7 @@ apart.
   which ends there in the direction e. The gap is that of the point a + s da over the rim, low <= s <= high, wherever
   the bodies are: nearly parallel edges cross elsewhere after the smallest turn. All else is that of a ball about a,
   where they crossed when the contact was found, so that the rate is the derivative of the gap there only.
+* Those with a circle: see `rim_kinematics`; e is the normal when the contact was found.
 
 The contact point is where a ball or an ellipsoid touches (the pairs with a plane, BALL_LINE), or half-way between the
 two surfaces. Both bodies are taken as moving with their material at this one point, so that the reactions have no
@@ -26,24 +27,11 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
+from .rim_kinematics import DISC_PLANE, rim_motion
+from .vectors import A1, A2, V3, Vector, along, cross3, dot3, triple3, turned, turned_back
 
 BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE, EDGE_RIM = 0, 1, 2, 3, 4, 5
 TURNOVER = -0.43  # normals steeper down than this use the other chart of frames: away from axes and common slopes
-A1, A2 = "float64[::1]", "float64[:,::1]"
-V3 = "UniTuple(float64, 3)"
-Vector = tuple[float, float, float]
-
-
-@kernel(f"{V3}({V3}, {V3})", borrows=True)
-def cross3(a: Vector, b: Vector) -> Vector:
-    """Return a x b."""
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-@kernel(f"float64({V3}, {V3})", borrows=True)
-def dot3(a: Vector, b: Vector) -> float:
-    """Return a . b."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @kernel(f"boolean({V3}, {V3})", borrows=True)
@@ -51,33 +39,6 @@ def parallel(a: Vector, b: Vector) -> bool:
     """Return whether lines along a and b are exactly parallel: across them there are many directions, none signed."""
     m = cross3(a, b)
     return dot3(m, m) == 0.0
-
-
-@kernel(f"{V3}({V3}, float64, {V3})", borrows=True)
-def along(a: Vector, s: float, b: Vector) -> Vector:
-    """Return a + s b."""
-    return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2])
-
-
-@kernel(f"{V3}({A2}, {A1}, int64)", borrows=True)
-def turned(R: Array, data: Array, i: int) -> Vector:
-    """Return R data[i:i+3]."""
-    x, y, z = data[i], data[i + 1], data[i + 2]
-    return (
-        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
-        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
-        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
-    )
-
-
-@kernel(f"{V3}({A2}, {V3})", borrows=True)
-def turned_back(R: Array, x: Vector) -> Vector:
-    """Return R^T x."""
-    return (
-        R[0, 0] * x[0] + R[1, 0] * x[1] + R[2, 0] * x[2],
-        R[0, 1] * x[0] + R[1, 1] * x[1] + R[2, 1] * x[2],
-        R[0, 2] * x[0] + R[1, 2] * x[1] + R[2, 2] * x[2],
-    )
 
 
 @kernel(f"{V3}({A1}, {V3})", borrows=True)
@@ -122,12 +83,6 @@ def rise_to_rim(RB: Array, data: Array, d: Vector, ea: Vector, n: Vector) -> flo
     return float(max(data[17], min(data[18], s)) * dot3(n, ea))
 
 
-@kernel(f"{V3}({A1})", borrows=True)
-def triple3(x: Array) -> Vector:
-    """Return an array of three numbers as a tuple."""
-    return (x[0], x[1], x[2])
-
-
 @kernel(f"void(int64, {A1}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A1}, {A1}, {A1})", borrows=True)
 def feature_motion(
     kind: int, data: Array, xA: Array, RA: Array, vA: Array, wA: Array, xB: Array, RB: Array, vB: Array, wB: Array,
@@ -148,7 +103,11 @@ def feature_motion(
     deb = cross3(omega_b, eb)
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
-    if kind in (BALL_PLANE, EDGE_RIM):
+    if kind >= DISC_PLANE:
+        lines = (d, ea, eb, w, cross3(omega_a, ea), deb)
+        gap, n, dn, p, dp = rim_motion(kind, lines, ra, rb, turned(RB, data, 14))
+        c, dc = along(a, -1.0, p), along(va, -1.0, dp)
+    elif kind in (BALL_PLANE, EDGE_RIM):
         gap, n, dn = dot3(eb, d) - ra, eb, deb
         c, dc = along(a, -ra, n), along(va, -ra, dn)
         if kind == EDGE_RIM:
@@ -203,7 +162,11 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
     d, ea = along(a, -1.0, b), turned(RA, data, 3)
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
-    if kind in (BALL_PLANE, EDGE_RIM):
+    if kind >= DISC_PLANE:
+        still = (0.0, 0.0, 0.0)
+        distance, n, _, p, _ = rim_motion(kind, (d, ea, eb, still, still, still), ra, rb, turned(RB, data, 14))
+        c, ra, rb = along(a, -1.0, p), 0.0, 0.0
+    elif kind in (BALL_PLANE, EDGE_RIM):
         distance, n = dot3(eb, d), eb
         c = along(a, -ra, n)
         rb = 0.0

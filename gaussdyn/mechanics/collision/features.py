@@ -1,8 +1,7 @@
 """Contacts in space as data: a pair of primitives on two bodies, and the `Row` it makes at one state.
 
-Whatever the shapes, a contact is one of BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE and EDGE_RIM; see
-`feature_kinematics`. It holds while its nearest points stay where they are (on the face, within the edge); detection
-finds the ones that do.
+Whatever the shapes, a contact is of one of the `KINDS`; see `feature_kinematics` and `rim_kinematics`. It holds while
+its nearest points stay where they are (on the face, within the edge); detection finds the ones that do.
 """
 
 from __future__ import annotations
@@ -20,8 +19,12 @@ from ..contact_law import ContactLaw
 from ..rows import Row, pair_of
 from .tangent_frames import in_chart
 
-KINDS = ("ball_plane", "ball_ball", "ball_line", "line_line", "ellipsoid_plane", "edge_rim")
+KINDS = (
+    "ball_plane", "ball_ball", "ball_line", "line_line", "ellipsoid_plane", "edge_rim",
+    "disc_plane", "rim_ball", "rim_line", "rim_rim",
+)  # fmt: skip
 BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE, EDGE_RIM = range(6)
+DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM = range(6, 10)
 FRICTIONLESS = ContactLaw()
 
 
@@ -177,13 +180,13 @@ class Feature:
     id : str
         Stable name, e.g. ``upper:c3/lower:f5``.
     kind : int
-        BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE or EDGE_RIM.
+        Number of one of `KINDS`.
     bodies : (str, str)
         Names of A, which the normal points into, and B, ``ground`` for the ground.
     data : array_like, shape (19,) or (14,)
         a (3), da (3), ra in the frame of A and b (3), db (3), rb, e (3) in that of B, low, high; directions of length
-        one, lengths in m (da of an ellipsoid: its half axes). Without the last five, which belong to EDGE_RIM
-        alone, zeros take their place.
+        one, lengths in m (da of an ellipsoid: its half axes). Without the last five, which belong to EDGE_RIM,
+        RIM_LINE and RIM_RIM alone, zeros take their place.
     shapes : (str, str)
         Names of the two shapes, e.g. ("upper", "floor"); those of the bodies by default.
 
@@ -200,18 +203,19 @@ class Feature:
     shapes: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
-        if self.kind != EDGE_RIM and np.shape(self.data) == (14,):
+        if self.kind not in (EDGE_RIM, RIM_LINE, RIM_RIM) and np.shape(self.data) == (14,):
             object.__setattr__(self, "data", np.append(self.data, np.zeros(5)))
         object.__setattr__(self, "data", vector(f"data of {self.id}", self.data, 19))
         object.__setattr__(self, "shapes", (self.shapes[0] or self.bodies[0], self.shapes[1] or self.bodies[1]))
-        if self.kind not in range(6):
-            raise InputError(f"kind of {self.id}", self.kind, f"0 to 5: {', '.join(KINDS)}")
+        if self.kind not in range(len(KINDS)):
+            raise InputError(f"kind of {self.id}", self.kind, f"0 to {len(KINDS) - 1}: {', '.join(KINDS)}")
         numbers = self.data.tolist()
         scalar(f"radius of {self.id}", min(numbers[6], numbers[13]), low=0.0)
         if self.kind == ELLIPSOID_PLANE and min(numbers[3:6]) <= 0.0:
             raise InputError(f"half axes of {self.id}", numbers[3:6], "three numbers > 0")
-        rim = self.kind == EDGE_RIM
-        for needed, i in ((rim or self.kind == LINE_LINE, 3), (self.kind != BALL_BALL, 10), (rim, 14)):
+        first = self.kind in (EDGE_RIM, LINE_LINE) or self.kind >= DISC_PLANE
+        guessed = self.kind in (EDGE_RIM, RIM_LINE, RIM_RIM)
+        for needed, i in ((first, 3), (self.kind not in (BALL_BALL, RIM_BALL), 10), (guessed, 14)):
             length = math.hypot(*numbers[i : i + 3])
             if needed and abs(length - 1.0) > 1e-9:
                 raise InputError(f"direction of {self.id}", f"length {length:.9g}", "length 1")

@@ -3,8 +3,8 @@
 Few arrays go from kernel to kernel, for their many fields make calls slow, and no tuples of arrays, whose references
 are counted at every step:
 
-* ``world`` (s, 21): place (3) and frame (9, row by row) of every shape in space, its size (3), see
-  `collision.ShapeArrays`, and its lower (3) and upper (3) bounds.
+* ``world`` (s, 22): place (3) and frame (9, row by row) of every shape in space, its size (3), see
+  `collision.ShapeArrays`, its lower (3) and upper (3) bounds, and the first row of its block in the table of solids.
 * ``found`` (c + 1, 24): row 0 counts the contacts found in column 0 (also those that no longer fit). Row k + 1 is
   contact k: its data (19) in the frames of the two shapes, kind, shape A, feature, shape B, feature.
 """
@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from ..._jit import kernel
 from ...arrays import Array
-from .feature_kinematics import A2, EDGE_RIM, V3, Vector, dot3
+from .feature_kinematics import EDGE_RIM
+from .vectors import A2, V3, Vector, dot3
 
 A3, I1, I2 = "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 LABEL = "UniTuple(int64, 4)"
-SPHERE, CAPSULE, BOX, ELLIPSOID, HALF_SPACE = 0, 1, 2, 3, 4
+SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE = 0, 1, 2, 3, 4, 5, 6
 EDGE, FACE, END = 8, 20, 1  # first numbers of the edges and faces of a box and of the ends of a capsule in labels
 RIM = 26  # the same of its edges where a point over one touches the face: another geometry than the edge, another label
 KIND = 19  # column of `found`
@@ -55,6 +56,18 @@ def put_over_rim(
     c = int(found[0, 0])
     if c < len(found):
         found[c, 14], found[c, 15], found[c, 16], found[c, 17], found[c, 18] = e[0], e[1], e[2], low, high
+
+
+@kernel(f"void({A2}, int64, {LABEL}, {V3}, float64, {V3}, {V3}, float64, {V3})", borrows=True)
+def put_with_guess(
+    found: Array, kind: int, label: tuple[int, int, int, int],
+    a: Vector, ra: float, b: Vector, db: Vector, rb: float, e: Vector,
+) -> None:  # fmt: skip
+    """Add a contact of the rim of a cylinder about a, and about where its normal is, see `rim_kinematics`."""
+    put(found, kind, label, a, (0.0, 0.0, 1.0), ra, b, db, rb)
+    c = int(found[0, 0])
+    if c < len(found):
+        found[c, 14], found[c, 15], found[c, 16] = e[0], e[1], e[2]
 
 
 @kernel("UniTuple(float64, 2)(float64, float64, float64, float64, float64)", borrows=True)

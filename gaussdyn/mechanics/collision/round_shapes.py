@@ -6,19 +6,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .feature_kinematics import (
-    A2,
-    BALL_BALL,
-    BALL_LINE,
-    BALL_PLANE,
-    ELLIPSOID_PLANE,
-    LINE_LINE,
-    V3,
-    Vector,
-    along,
-    cross3,
-    dot3,
-)
+from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, ELLIPSOID_PLANE, LINE_LINE
 from .primitives import (
     BOX,
     CAPSULE,
@@ -34,6 +22,7 @@ from .primitives import (
     to_space,
     unit,
 )
+from .vectors import A2, V3, Vector, along, cross3, dot3
 
 PARALLEL = 1e-4  # sine of the angle between axes below which the ends of capsules stand for their crossing
 

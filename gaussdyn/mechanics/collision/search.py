@@ -19,14 +19,24 @@ from ...errors import InputError
 from ...linalg.rotations import matrix_of, pointing
 from ..names import GROUND, nearest
 from .features import Feature, Found
-from .shapes import Capsule, Ellipsoid, HalfSpace, Shape, Sphere
+from .shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere
+from .solid_tables import SolidTable
 
-SPHERE, CAPSULE, BOX, ELLIPSOID, HALF_SPACE = range(5)
+SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE = range(7)
 SUFFIXES: dict[int, tuple[str, ...]] = {
     SPHERE: ("",),
     ELLIPSOID: ("",),
     HALF_SPACE: ("",),
     CAPSULE: (":axis", ":end0", ":end1"),
+    CYLINDER: (
+        ":axis",
+        ":cap0",
+        ":cap1",
+        *(f":p{i:02d}" for i in range(16)),
+        ":rim0",
+        ":rim1",
+        *(f":x{i}" for i in range(4)),
+    ),
     BOX: (
         *(f":c{i}" for i in range(8)),
         *(f":e{i:02d}" for i in range(12)),
@@ -41,20 +51,25 @@ class ShapeArrays(NamedTuple):
 
     Attributes
     ----------
-    table : IntArray, shape (s, 4)
-        Kind: SPHERE, CAPSULE, BOX, ELLIPSOID or HALF_SPACE. Number of the body in the order of the system, -1 for the
-        ground.
+    table : IntArray, shape (s, 5)
+        Kind: SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID or HALF_SPACE. Number of the body in the order of the
+        system, -1 for the ground.
         Place of the shape among the first and among the second halves of ids: contacts come in the order of their ids.
+        First row of its block in `solids`, -1 without.
     forms : Array, shape (s, 15)
         Place (3) and frame (9, row by row; its third column is the normal of a half-space) in the frame of the body.
-        Size: (radius, 0, 0), (radius, half_length, 0), half of a box or of an ellipsoid, zeros.
+        Size: (radius, 0, 0), (radius, half_length, 0), half of a box or of an ellipsoid, zeros. The frame of a mesh is
+        in its centre.
     off : IntArray, shape (k,)
         Sorted keys i s + j, i < j, of pairs that never touch.
+    solids : Array, shape (k, 6)
+        Blocks of polyhedra, see `solid_tables`: of meshes, and of boxes that may meet them.
     """
 
     table: IntArray
     forms: Array
     off: IntArray
+    solids: Array
 
 
 Entry = tuple[str, int, Shape | HalfSpace]  # label, number of the body, shape
@@ -73,17 +88,18 @@ class Buffers:
         Work space and answer in the order of the arguments of `find_features`.
     """
 
-    __slots__ = ("answer", "room", "shapes", "space")
+    __slots__ = ("answer", "longest", "room", "shapes", "space")
 
-    def __init__(self, shapes: int, room: int) -> None:
-        self.shapes = shapes
+    def __init__(self, shapes: int, room: int, longest: int = 4) -> None:
+        self.shapes, self.longest = shapes, longest
         self.reserve(room)
 
     def reserve(self, room: int) -> None:
         """Make room for so many contacts."""
         self.room, most = room, max(room, self.shapes)
         self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, 19)))
-        work = (np.zeros((self.shapes, 21)), np.zeros(most), _counts(most), np.zeros((32, 3)), np.zeros((room + 1, 24)))
+        bench = np.zeros((12 + 5 * self.longest, 3))  # for the corners of a face and of its overlap with another
+        work = (np.zeros((self.shapes, 22)), np.zeros(most), _counts(most), bench, np.zeros((room + 1, 24)))
         self.space: tuple[Any, ...] = (*work, *self.answer)
 
 
@@ -98,11 +114,14 @@ class Shapes:
     labels : tuple of str
         Of the shapes, sorted: ``body``, ``body.shape``, or the name of an obstacle of the ground.
     arrays : ShapeArrays
+    longest : int
+        Corners of the face that has most.
     """
 
     bodies: tuple[str, ...]
     labels: tuple[str, ...]
     arrays: ShapeArrays
+    longest: int = 4
 
     __repr__ = brief
 
@@ -118,7 +137,7 @@ class Shapes:
         ----------
         bodies : mapping of str to sequence of Shape
             The shapes of every body by name, in the order of the system; a body with several must name them.
-        obstacles : sequence of HalfSpace, Sphere, Capsule, Box or Ellipsoid
+        obstacles : sequence of HalfSpace or shapes
             Fixed to the ground (named, in space), half-spaces also to a body.
         off : iterable of pairs of str
             Names of bodies, shapes or obstacles that never touch one another.
@@ -139,11 +158,12 @@ class Shapes:
                 raise InputError("shapes", f"two called {left!r}", "different names", "Give each shape a name.")
         keys = _keys(names, entries, off)
         _refuse_ellipsoids(entries, set(keys.tolist()))
-        return Shapes(names, tuple(label for label, _, _ in entries), _arrays(entries, keys))
+        arrays, longest = _arrays(entries, keys)
+        return Shapes(names, tuple(label for label, _, _ in entries), arrays, longest)
 
     def buffers(self, room: int = 0) -> Buffers:
         """Return work space for `find_features` with room for some contacts (8 per shape by default)."""
-        return Buffers(len(self.labels), room or 8 * len(self.labels) + 16)
+        return Buffers(len(self.labels), room or 8 * len(self.labels) + 16, self.longest)
 
     def find(
         self,
@@ -198,8 +218,19 @@ class Shapes:
     def id(self, label: Sequence[int]) -> str:
         """Return the id of the contact with the label (shape A, feature, shape B, feature)."""
         a, f, b, g = label
-        table = self.arrays.table
-        return f"{self.labels[a]}{SUFFIXES[int(table[a, 0])][f]}/{self.labels[b]}{SUFFIXES[int(table[b, 0])][g]}"
+        return f"{self.labels[a]}{self.suffix(a, f)}/{self.labels[b]}{self.suffix(b, g)}"
+
+    def suffix(self, shape: int, feature: int) -> str:
+        """Return what names a feature of a shape, by their numbers."""
+        kind, row = int(self.arrays.table[shape, 0]), int(self.arrays.table[shape, 4])
+        if kind != MESH:
+            return SUFFIXES[kind][feature]
+        V, E, F = (int(x) for x in self.arrays.solids[row, :3])
+        for letter, count in zip("cefr", (V, E, F, E), strict=True):
+            if feature < count:
+                return f":{letter}{feature:0{len(str(count - 1))}d}"
+            feature -= count
+        raise AssertionError(f"no feature {feature} of {self.labels[shape]}")
 
     def feature(self, kind: int, bodies: Sequence[int], label: Sequence[int], data: Array) -> Feature:
         """Return a contact, from its row of `Found`."""
@@ -219,20 +250,29 @@ def _entry(names: tuple[str, ...], obstacle: HalfSpace | Shape) -> Entry:
     return f"{obstacle.body}.{obstacle.name}", names.index(obstacle.body), obstacle
 
 
-def _arrays(entries: Sequence[Entry], off: IntArray) -> ShapeArrays:
-    """Return the arrays of the shapes of sorted entries."""
-    table, forms = np.zeros((len(entries), 4), dtype=np.int64), np.zeros((len(entries), 15))
+def _arrays(entries: Sequence[Entry], off: IntArray) -> tuple[ShapeArrays, int]:
+    """Return the arrays of the shapes of sorted entries, and the corners of the face that has most."""
+    table, forms = np.zeros((len(entries), 5), dtype=np.int64), np.zeros((len(entries), 15))
     marks = []
+    solids, meet = SolidTable(), any(isinstance(shape, (ConvexMesh, Cylinder)) for _, _, shape in entries)
     for i, (label, body, shape) in enumerate(entries):
         kind, place, frame, size = _numbers(shape)
         table[i, :2] = kind, body
         forms[i] = *place, *np.ravel(frame), *size
-        marks.append(label + (":" if kind in (CAPSULE, BOX) else ""))
+        table[i, 4] = _block(solids, shape) if meet else -1
+        marks.append(label + (":" if kind in (CAPSULE, BOX, MESH, CYLINDER) else ""))
     # In an id a shape's name is followed by ":feature", or else by "/" (first half) or nothing (second half).
     for column, end in ((2, "/"), (3, "")):
         names = [mark if mark.endswith(":") else mark + end for mark in marks]
         table[sorted(range(len(names)), key=names.__getitem__), column] = np.arange(len(names))
-    return ShapeArrays(table, forms, off)
+    return ShapeArrays(table, forms, off, solids.array()), max(4, solids.longest)
+
+
+def _block(solids: SolidTable, shape: Shape | HalfSpace) -> int:
+    """Enter a shape among the polyhedra if it is one; return the first row of its block, -1 if it is not."""
+    if isinstance(shape, Box):
+        return solids.box(shape)
+    return solids.enter(shape.hull.moved(-shape.centre)) if isinstance(shape, ConvexMesh) else -1
 
 
 def _counts(*shape: int) -> IntArray:
@@ -245,11 +285,15 @@ def _numbers(shape: Shape | HalfSpace) -> tuple[int, Sequence[float], Array, Seq
         return HALF_SPACE, shape.point, matrix_of(pointing(shape.normal)), (0.0, 0.0, 0.0)
     if isinstance(shape, Sphere):
         return SPHERE, shape.at, np.eye(3), (shape.radius, 0.0, 0.0)
-    if isinstance(shape, Capsule):
-        return CAPSULE, shape.at, matrix_of(shape.turn), (shape.radius, shape.half_length, 0.0)
     if isinstance(shape, Ellipsoid):
         return ELLIPSOID, shape.at, np.eye(3), shape.half
-    return BOX, shape.at, matrix_of(shape.turn), shape.half
+    R = matrix_of(shape.turn)
+    if isinstance(shape, ConvexMesh):
+        return MESH, (np.array(shape.at) + R @ shape.centre).tolist(), R, (0.0, 0.0, 0.0)
+    if isinstance(shape, (Capsule, Cylinder)):
+        kind = CAPSULE if isinstance(shape, Capsule) else CYLINDER
+        return kind, shape.at, R, (shape.radius, shape.half_length, 0.0)
+    return BOX, shape.at, R, shape.half
 
 
 def _refuse_ellipsoids(entries: Sequence[Entry], off: set[int]) -> None:

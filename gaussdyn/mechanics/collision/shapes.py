@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
-from ...arrays import scalar, vector
+import numpy as np
+
+from ..._show import brief
+from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, unit_quaternion
 from ..names import GROUND, check_name
+from .solid_hull import Polyhedron, check_convex, hull_of, mass_integrals, triangles_of
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
+MOST_FEATURES = 4096  # of a mesh: corners, edges (twice) and faces, see `broad_phase.LABELS`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +176,118 @@ class Ellipsoid:
         return math.hypot(*self.at) + max(self.half)
 
 
-Shape = Sphere | Capsule | Box | Ellipsoid
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cylinder:
+    """A round cylinder along the local z axis, from -half_length to half_length; thin ones are discs and coins.
+
+    Where a cap lies flat it stands on eight points of its rim, the first of them on the local x axis; tilted, on the
+    lowest point of the rim.
+
+    Parameters
+    ----------
+    radius, half_length : float
+        m, > 0.
+    at : (x, y, z)
+        Its centre in the body's frame, m.
+    turn : (w, x, y, z)
+        Unit quaternion from the cylinder's axes to the body's.
+    name : str
+
+    Raises
+    ------
+    InputError
+        A length that is not positive, a quaternion that is not a unit one, NaN, an unusable name.
+    """
+
+    radius: float
+    half_length: float
+    at: Triple = (0.0, 0.0, 0.0)
+    turn: Quaternion = IDENTITY
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        _name("cylinder", self.name)
+        for key in ("radius", "half_length"):
+            size = scalar(f"{key} of a cylinder", getattr(self, key), low=0.0, open_low=True)
+            object.__setattr__(self, key, size)
+        object.__setattr__(self, "at", triple("at of a cylinder", self.at))
+        object.__setattr__(self, "turn", unit_quaternion("turn of a cylinder", self.turn))
+
+    @property
+    def reach(self) -> float:
+        """Radius of the ball about the origin of the body's frame that holds the shape, m."""
+        return math.hypot(*self.at) + math.hypot(self.radius, self.half_length)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvexMesh:
+    """The convex hull of points: a polyhedron.
+
+    Corners are numbered as the points that are corners of the hull; `hull` holds them, edges and faces.
+
+    Parameters
+    ----------
+    vertices : array_like, shape (k, 3)
+        Points in the shape's axes, m; those inside the hull, or in the middle of a face or edge, are left out.
+    faces : sequence of sequences of int, optional
+        Corners of every face, counterclockwise seen from outside: only to be checked against the hull.
+    at : (x, y, z)
+        Where the origin of these axes is in the body's frame, m.
+    turn : (w, x, y, z)
+        Unit quaternion from the shape's axes to the body's.
+    name : str
+
+    Attributes
+    ----------
+    hull : Polyhedron
+        In the shape's axes.
+    centre : Array, shape (3,)
+        Of its volume, in the shape's axes, m.
+
+    Raises
+    ------
+    InputError
+        Fewer than four points, points in one plane, NaN, too many corners, an unusable name; faces that leave the
+        surface open, are inside out, or make a solid that is not convex.
+    """
+
+    vertices: Any
+    faces: Any = ()
+    at: Triple = (0.0, 0.0, 0.0)
+    turn: Quaternion = IDENTITY
+    name: str = ""
+    hull: Polyhedron = field(init=False, repr=False, compare=False)
+    centre: Array = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief
+
+    def __post_init__(self) -> None:
+        what = f"vertices of {self.name or 'a convex mesh'}"
+        _name("convex mesh", self.name)
+        points = matrix(what, self.vertices, cols=3)
+        hull = hull_of(what, points)
+        features = len(hull.corners) + 2 * len(hull.edges) + len(hull.faces)
+        if features > MOST_FEATURES:
+            mend = "Take fewer points: the hull of every tenth, or a mesh made coarser where it came from."
+            raise InputError(what, f"a hull with {len(hull.corners)} corners", "about 450 corners at most", mend)
+        faces = tuple(tuple(int(k) for k in loop) for loop in self.faces)
+        if faces:
+            check_convex(what.replace("vertices", "faces", 1), points, faces, hull)
+        object.__setattr__(self, "faces", faces)
+        object.__setattr__(self, "vertices", tuple(map(tuple, points.tolist())))
+        object.__setattr__(self, "hull", hull)
+        object.__setattr__(self, "centre", mass_integrals(hull.corners, triangles_of(hull.faces))[1])
+        object.__setattr__(self, "at", triple("at of a convex mesh", self.at))
+        object.__setattr__(self, "turn", unit_quaternion("turn of a convex mesh", self.turn))
+
+    @property
+    def reach(self) -> float:
+        """Radius of the ball about the origin of the body's frame that holds the shape, m."""
+        return math.hypot(*self.at) + float(np.linalg.norm(self.hull.corners, axis=1).max())
+
+
+Shape = Sphere | Capsule | Box | Cylinder | ConvexMesh | Ellipsoid
+SHAPES = "Sphere, Capsule, Box, Cylinder, ConvexMesh or Ellipsoid"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

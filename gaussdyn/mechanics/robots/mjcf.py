@@ -9,15 +9,34 @@ from typing import Any
 import numpy as np
 
 from ...errors import BackendMissing, InputError
-from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of
-from .mjcf_contacts import colliding, touching
-from .mjcf_features import ignored, missing
-from .mjcf_names import names_of
-from .robot import Keyframe, Robot
+from .inertias import LEAST_INERTIA, LEAST_MASS
+from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of, states_of
+from .mjcf_contacts import colliding, colours_of, touching
+from .mjcf_features import ignored, missing, torsional
+from .mjcf_names import Names, names_of
+from .mjcf_sensors import sensors_left_out, sensors_of, sites_of
+from .robot import Keyframe, Robot, refuse
+
+MENDED = f"masses below {LEAST_MASS:g} kg, moments below {LEAST_INERTIA:g} kg m^2, moments that no body has (mended)"
+MENDS = (  # what the compiler says, and what to do about it
+    (
+        "already included",
+        "Each file may be included once: take this include out.",
+    ),
+    (
+        "mass and inertia of moving bodies",
+        "Give it an inertial, or let mend=True (--mend) give it a small one.",
+    ),
+    ("inertia must satisfy", "Measure it anew, or let mend=True (--mend) take the nearest one that a body can have."),
+    (
+        "rror opening file",
+        "Paths are relative to the file, or to meshdir of its <compiler>.",
+    ),
+)
 
 
-def read_mjcf(path: Path) -> Robot:
-    """Return the robot of an MJCF file.
+def read_mjcf(path: Path, *, mend: bool = False) -> Robot:
+    """Return the robot of an MJCF file; see `read_robot`.
 
     Raises
     ------
@@ -26,13 +45,16 @@ def read_mjcf(path: Path) -> Robot:
     BackendMissing
         MuJoCo is not installed.
     """
-    model, text, said = compiled(path)
+    model, text, said = compiled(path, mend=mend)
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that are none are named where they are checked
-        return robot_of(path.stem, model, text, said)
+        return robot_of(path.stem, model, text, said, mend=mend)
 
 
-def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
-    """Return the compiled model of a file, the model as one text, and what the compiler warned of."""
+def compiled(path: Path, *, mend: bool = False) -> tuple[Any, str, tuple[str, ...]]:
+    """Return the compiled model of a file, the model as one text, and what the compiler warned of.
+
+    `mend` has the compiler raise masses and inertias that are too small, and balance those that no body has.
+    """
     try:
         import mujoco
     except ImportError:
@@ -43,44 +65,64 @@ def compiled(path: Path) -> tuple[Any, str, tuple[str, ...]]:
         with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
             spec = mujoco.MjSpec.from_file(str(path))
+            if mend:
+                spec.compiler.balanceinertia, spec.compiler.boundmass = True, LEAST_MASS
+                spec.compiler.boundinertia = LEAST_INERTIA
             model, text = spec.compile(), str(spec.to_xml())
     except (ValueError, mujoco.FatalError) as error:
         given = " ".join(str(error).split())
-        raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts") from None
+        mend_it = next((text for words, text in MENDS if words in given), "")
+        raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts", mend_it) from None
     finally:
         mujoco.set_mju_user_warning(before)
     said += [str(one.message) for one in raised]
+    said += [MENDED] if mend else []
     return model, text, tuple(dict.fromkeys(" ".join(line.split()) for line in said))
 
 
-def survey(path: Path) -> dict[str, Any]:
+def sensor_kinds() -> dict[int, str]:
+    """Return the kinds of sensors by MuJoCo's numbers for them, in the words of MJCF."""
+    import mujoco
+
+    found = {int(getattr(mujoco.mjtSensor, x)): x[7:].lower() for x in dir(mujoco.mjtSensor) if x[:7] == "mjSENS_"}
+    return {k: x.replace("actfrc", "actuatorfrc") for k, x in found.items()}
+
+
+def left_out(m: Any, names: Names, said: tuple[str, ...], mend: bool) -> list[str]:
+    """Return what of a model is ignored, and what its compiler warned of."""
+    spins = [f"{one} (mended)" for one in torsional(m, names)] if mend else []
+    return [*ignored(m, names), *sensors_left_out(m, names, sensor_kinds()), *spins, *said]
+
+
+def survey(path: Path, *, mend: bool = False) -> dict[str, Any]:
     """Return what the model of a file holds (counts), what is ignored, and what is missing, as plain data."""
-    m, _, said = compiled(path)
+    m, _, said = compiled(path, mend=mend)
     names = names_of(m)
     kinds = ("free joints", "ball joints", "sliders", "hinges")
     holds: dict[str, int] = {"bodies": m.nbody - 1}
     holds |= {kind: int((m.jnt_type == k).sum()) for k, kind in enumerate(kinds)}
     holds |= {"velocities": m.nv, "shapes that may touch": len({g for pair in colliding(m) for g in pair})}
     holds |= {"actuators": m.nu, "tendons": m.ntendon, "equalities": m.neq, "keyframes": m.nkey}
-    return {"holds": holds, "ignored": [*ignored(m, names), *said], "missing": list(missing(m, names))}
+    return {
+        "holds": holds,
+        "ignored": left_out(m, names, said, mend),
+        "missing": [*missing(m, names), *(() if mend else torsional(m, names))],
+    }
 
 
-def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
+def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = (), *, mend: bool = False) -> Robot:
     """Return the robot of a compiled model; `said` is what its compiler warned of."""
     names = names_of(m)
-    lacking = missing(m, names)
-    if lacking:
-        more = f" and {len(lacking) - 12} more" if len(lacking) > 12 else ""
-        mend = "Take these parts out of the file, or write the system with gaussdyn.mechanics.trees."
-        raise InputError(f"robot {name}", "; ".join(lacking[:12]) + more, "what a TreeSystem has", mend)
-    touch = touching(m, names)
+    refuse(name, [*missing(m, names), *(() if mend else torsional(m, names))])
+    touch, kinds = touching(m, names), sensor_kinds()
     keys = [
-        Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k])
+        Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k], states=states_of(m, k))
         for k, x in enumerate(names.keyframes)
     ]
     return Robot(
         name=name, text=text, bodies=bodies_of(m, names, touch.shapes), obstacles=touch.obstacles,
         parts=parts_of(m, names), actuators=actuators_of(m, names), pairs=touch.pairs, contact=touch.contact,
         gravity=tuple(m.opt.gravity.tolist()), fluid=fluid_of(m), dt=float(m.opt.timestep),
-        home=start_of(m), keyframes=tuple(keys), ignored=(*ignored(m, names), *said),
+        home=start_of(m), keyframes=tuple(keys), ignored=tuple(left_out(m, names, said, mend)),
+        sites=sites_of(m, names), sensors=sensors_of(m, names, kinds), colours=colours_of(m, names),
     )  # fmt: skip

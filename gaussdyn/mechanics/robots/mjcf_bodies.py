@@ -15,11 +15,12 @@ from ...arrays import Array
 from ...linalg.rotations import matrix_of
 from ..collision.shapes import Shape
 from ..trees.bodies import TreeBody, TreeJoint
-from ..trees.parts import Actuator, Connect, Fluid, JointEquality, Part, Tendon
+from ..trees.parts import Actuator, Connect, Dynamics, Fluid, JointEquality, Part, Tendon
 from .mjcf_names import Names
 
 KINDS = {0: "free", 1: "ball", 2: "slide", 3: "hinge"}  # mjtJoint
 CONNECT, JOINT, TENDON = 0, 2, 3  # mjtEq
+DYNAMICS: tuple[Dynamics, ...] = ("none", "integrator", "filter", "filterexact")  # mjtDyn
 ON_TENDON = 3  # mjtTrn
 AFFINE_GAIN, AFFINE_BIAS = 1, 1  # mjtGain, mjtBias
 NO_LIMIT = (-math.inf, math.inf)
@@ -150,6 +151,7 @@ def actuator_of(m: Any, names: Names, k: int) -> Actuator:
     factors = tendon_factors(m, names, target) if on_tendon else {names.joints[target]: 1.0}
     control = _pair(m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else NO_LIMIT
     force = _pair(m.actuator_forcerange[k]) if m.actuator_forcelimited[k] else NO_LIMIT
+    states = _pair(m.actuator_actrange[k]) if m.actuator_actlimited[k] else NO_LIMIT
     gain = _triple(m.actuator_gainprm[k, :3])
     return Actuator(
         name=names.actuators[k],
@@ -160,6 +162,11 @@ def actuator_of(m: Any, names: Names, k: int) -> Actuator:
         control_high=control[1],
         force_low=force[0],
         force_high=force[1],
+        dynamics=DYNAMICS[int(m.actuator_dyntype[k])],
+        time=float(m.actuator_dynprm[k, 0]) if m.actuator_dyntype[k] in (2, 3) else 1.0,
+        state_low=states[0],
+        state_high=states[1],
+        early=bool(m.actuator_actearly[k]) and m.actuator_dyntype[k] > 0,
     )
 
 
@@ -176,6 +183,11 @@ def start_of(m: Any, key: int = -1) -> Array:
         if KINDS[int(m.jnt_type[j])] in ("free", "ball"):
             q[i : i + 4] /= np.linalg.norm(q[i : i + 4])
     return q
+
+
+def states_of(m: Any, key: int) -> Array:
+    """Return the states of the actuators in a keyframe, 0 for those that have none."""
+    return np.array([m.key_act[key, a] if a >= 0 else 0.0 for a in m.actuator_actadr])
 
 
 def _triple(x: Any) -> tuple[float, float, float]:

@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
+from ...arrays import Array
 from ...linalg.rotations import matrix_of
-from ..collision.shapes import Box, Capsule, HalfSpace, Shape, Sphere
+from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Shape, Sphere
 from ..contact_law import ContactLaw
+from .mesh_files import MOST, outermost
 from .mjcf_names import Names
 
-PLANE, SPHERE, CAPSULE, BOX = 0, 2, 3, 6  # mjtGeom
-SERVED = (PLANE, SPHERE, CAPSULE, BOX)
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7  # mjtGeom
+SERVED = (PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH)
 Pair = tuple[int, int]
 Laws = Mapping[tuple[str, str], ContactLaw | None]
 
@@ -68,7 +72,7 @@ def colliding(m: Any) -> dict[Pair, ContactLaw]:
             found[a, b] = _combined(m, a, b)
     for k in range(m.npair):
         a, b = sorted((int(m.pair_geom1[k]), int(m.pair_geom2[k])))
-        found[a, b] = _law(int(m.pair_dim[k]), m.pair_friction[k, 0])
+        found[a, b] = _law(int(m.pair_dim[k]), m.pair_friction[k, [0, 2, 3]])
     return found
 
 
@@ -93,13 +97,15 @@ def _combined(m: Any, a: int, b: int) -> ContactLaw:
     first, second = int(m.geom_priority[a]), int(m.geom_priority[b])
     if first != second:
         g = a if first > second else b
-        return _law(int(m.geom_condim[g]), m.geom_friction[g, 0])
+        return _law(int(m.geom_condim[g]), m.geom_friction[g])
     size = max(int(m.geom_condim[a]), int(m.geom_condim[b]))
-    return _law(size, max(m.geom_friction[a, 0], m.geom_friction[b, 0]))
+    return _law(size, np.maximum(m.geom_friction[a], m.geom_friction[b]))
 
 
-def _law(condim: int, mu: float) -> ContactLaw:
-    return ContactLaw(mu=float(mu) if condim > 1 else 0.0)
+def _law(condim: int, friction: Any) -> ContactLaw:
+    """Return the law of (sliding, torsional, rolling) friction; nothing resists torsion."""
+    mu, _, rolling = (float(x) for x in friction)
+    return ContactLaw(mu=mu if condim > 1 else 0.0, mu_r=rolling if condim == 6 else 0.0)
 
 
 def shape_of(m: Any, names: Names, g: int) -> HalfSpace | Shape:
@@ -116,7 +122,18 @@ def shape_of(m: Any, names: Names, g: int) -> HalfSpace | Shape:
     turn = (w / length, i / length, j / length, k / length)
     if kind == CAPSULE:
         return Capsule(name=name, radius=float(size[0]), half_length=float(size[1]), at=(x, y, z), turn=turn)
+    if kind == CYLINDER:
+        return Cylinder(name=name, radius=float(size[0]), half_length=float(size[1]), at=(x, y, z), turn=turn)
+    if kind == MESH:
+        return ConvexMesh(name=name, vertices=outermost(mesh_of(m, g), MOST), at=(x, y, z), turn=turn)
     return Box(name=name, half=(float(size[0]), float(size[1]), float(size[2])), at=(x, y, z), turn=turn)
+
+
+def mesh_of(m: Any, g: int) -> Array:
+    """Return the vertices of the mesh of a geom, each once, shape (k, 3), in its frame."""
+    k = int(m.geom_dataid[g])
+    first, count = int(m.mesh_vertadr[k]), int(m.mesh_vertnum[k])
+    return np.unique(np.array(m.mesh_vert[first : first + count], dtype=np.float64), axis=0)
 
 
 def _laws(m: Any, names: Names, used: list[int], pairs: Mapping[Pair, ContactLaw]) -> tuple[ContactLaw, Laws]:
@@ -134,6 +151,16 @@ def _laws(m: Any, names: Names, used: list[int], pairs: Mapping[Pair, ContactLaw
         elif law is not None and (law != contact or not by_rule):
             found[_label(m, names, a), _label(m, names, b)] = law
     return contact, found
+
+
+def colours_of(m: Any, names: Names) -> dict[str, tuple[float, float, float, float]]:
+    """Return the colours of all shapes that may touch: of their materials, else their own."""
+    found = {}
+    for k in sorted({geom for pair in colliding(m) for geom in pair}):
+        material = int(m.geom_matid[k])
+        r, g, b, a = (float(x) for x in (m.geom_rgba[k] if material < 0 else m.mat_rgba[material]))
+        found[_label(m, names, k)] = r, g, b, a
+    return found
 
 
 def _label(m: Any, names: Names, g: int) -> str:

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .mjcf_contacts import SERVED, colliding
+from .mesh_files import MOST
+from .mjcf_bodies import DYNAMICS
+from .mjcf_contacts import MESH, SERVED, colliding, mesh_of
 from .mjcf_names import Names
 
 INTEGRATORS = {0: "Euler", 1: "RK4", 2: "implicit", 3: "implicitfast"}
-GEOMS = {1: "height field", 4: "ellipsoid", 5: "cylinder", 7: "mesh", 8: "signed distance field"}
+GEOMS = {1: "height field", 4: "ellipsoid", 8: "signed distance field"}
 EQUALITIES = {4: "flex", 5: "flexvert", 6: "flexstrain"}  # mjtEq beyond tendon
 TRANSMISSIONS = {0: "joint", 1: "joint in parent", 2: "slider-crank", 3: "tendon", 4: "site", 5: "body", 6: "SO3"}
 WITHOUT_EFFECT = sum(1 << k for k in (9, *range(12, 20)))  # mjDSBL_..: warmstart, refsafe, sensor, midphase and later
@@ -33,8 +35,9 @@ def ignored(m: Any, names: Names) -> tuple[str, ...]:
     for what, margins in (("geoms", m.geom_margin), ("joints", m.jnt_margin), ("tendons", m.tendon_margin)):
         if np.any(margins):
             found.append(f"margin of {what}: contacts and limits act where they close")
-    if m.nsensor:
-        found.append(f"sensors ({m.nsensor}): columns of a run have what they read")
+    meshes = sorted({g for pair in colliding(m) for g in pair if int(m.geom_type[g]) == MESH})
+    if large := [names.geoms[g] for g in meshes if len(mesh_of(m, g)) > MOST]:
+        found.append(f"points of meshes but the {MOST} outermost: {', '.join(large)}")
     off = [names.equalities[e] for e in range(m.neq) if not m.eq_active0[e]]
     return (*found, *([f"equalities that are not active: {', '.join(off)}"] if off else []))
 
@@ -51,23 +54,26 @@ def missing(m: Any, names: Names) -> tuple[str, ...]:
     return tuple(found)
 
 
+def torsional(m: Any, names: Names) -> tuple[str, ...]:
+    """Return what has torsional friction (condim 4 and 6): contacts here do not resist spinning."""
+    used = sorted({geom for pair in colliding(m) for geom in pair})
+    found = [f"geom {names.geoms[g]}: condim {m.geom_condim[g]}" for g in used if m.geom_condim[g] > 3]
+    found += [f"pair {k}: condim {m.pair_dim[k]}" for k in range(m.npair) if m.pair_dim[k] > 3]
+    return tuple(f"{one} (torsional friction)" for one in found)
+
+
 def _geoms(m: Any, names: Names, add: Callable[[str], None]) -> None:
-    """Name shapes that cannot be served where they may touch, and contacts beyond Coulomb's law."""
+    """Name shapes that cannot be served where they may touch, or what else they do."""
     pairs = colliding(m)
     used = sorted({geom for pair in pairs for geom in pair})
     for g in used:
         if int(m.geom_type[g]) not in SERVED:
             add(f"geom {names.geoms[g]}: contacts of a {GEOMS.get(int(m.geom_type[g]), 'geom of this type')}")
-        if m.geom_condim[g] > 3:
-            add(f"geom {names.geoms[g]}: condim {m.geom_condim[g]} (torsional and rolling friction)")
         if np.any(m.geom_surfacevel[g]) or m.geom_adhesion[g]:
             add(f"geom {names.geoms[g]}: surface velocity or adhesion")
     for a, b in pairs:
         if {int(m.geom_type[a]), int(m.geom_type[b])} == {0}:
             add(f"geoms {names.geoms[a]}, {names.geoms[b]}: contact of two planes")
-    for k in range(m.npair):
-        if m.pair_dim[k] > 3:
-            add(f"pair {k}: condim {m.pair_dim[k]} (torsional and rolling friction)")
 
 
 def _joints(m: Any, names: Names, add: Callable[[str], None]) -> None:
@@ -113,8 +119,8 @@ def _actuators(m: Any, names: Names, add: Callable[[str], None]) -> None:
             add(f"actuator {name}: transmission by {TRANSMISSIONS.get(kind, 'what is not known')}")
         elif kind == 0 and int(m.jnt_type[m.actuator_trnid[k, 0]]) < 2:
             add(f"actuator {name}: on a ball or free joint")
-        if m.actuator_dyntype[k]:
-            add(f"actuator {name}: activation states")
+        if int(m.actuator_dyntype[k]) >= len(DYNAMICS):
+            add(f"actuator {name}: a muscle, or activation dynamics of another kind")
         if int(m.actuator_gaintype[k]) > 1 or int(m.actuator_biastype[k]) > 1:
             add(f"actuator {name}: a gain or bias that is neither fixed nor affine")
         own = [getattr(m, f"actuator_{what}", np.zeros(m.nu))[k] for what in ("armature", "damping", "delay")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,24 +20,27 @@ from ..initial.overlap import overlaps, pushed_apart
 from ..names import nearest
 from ..spatial.contacts import Obstacle, Pairs
 from ..state import State
+from ..trees.activations import MEMORY
 from ..trees.bodies import TreeBody
 from ..trees.parts import Actuator, Fluid, Part
-from ..trees.system import TreeSystem
+from ..trees.sensors import Sensor, Site
+from ..trees.system import Colours, TreeSystem
 
 SHOWN = 4  # violations that an error lists
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Keyframe:
-    """A state that a file has a name for; `control` is what the actuators are told there."""
+    """A state that a file has a name for: `control` is what actuators are told there, `states` are their own."""
 
     name: str
     q: Array
     v: Array
     control: Array
+    states: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        for name in ("q", "v", "control"):
+        for name in ("q", "v", "control", "states"):
             object.__setattr__(self, name, vector(f"{name} of keyframe {self.name}", getattr(self, name)))
 
 
@@ -60,6 +63,10 @@ class Robot:
     keyframes : tuple of Keyframe
     ignored : tuple of str
         What the file says and a rigid engine does not do.
+    sites, sensors
+        As `TreeSystem` takes them.
+    colours : mapping of str to (r, g, b, a)
+        Of bodies, shapes (``body.shape``) and obstacles, as `TreeSystem` takes them.
     """
 
     name: str
@@ -76,6 +83,9 @@ class Robot:
     home: Array
     keyframes: tuple[Keyframe, ...] = ()
     ignored: tuple[str, ...] = ()
+    colours: Colours = field(default_factory=dict)
+    sites: tuple[Site, ...] = ()
+    sensors: tuple[Sensor, ...] = ()
     _made: list[TreeSystem] = field(default_factory=list, init=False, repr=False)
 
     __repr__ = brief
@@ -99,6 +109,7 @@ class Robot:
                 TreeSystem(
                     bodies=self.bodies, obstacles=self.obstacles, parts=self.parts, actuators=self.actuators,
                     gravity=self.gravity, fluid=self.fluid, contact=self.contact, pairs=self.pairs, source=self.text,
+                    colours=self.colours, sites=self.sites, sensors=self.sensors,
                 )
             )  # fmt: skip
         return self._made[0]
@@ -134,7 +145,18 @@ class Robot:
             q[system.coordinates(name)] = given.q[system.coordinates(name)]
         for name in rates or {}:
             v[system.velocities(name)] = given.v[system.velocities(name)]
-        state = State(q=q, v=v)
+        state = State(q=q, v=v, memory=begin.memory)
+        return self.allowed(state, project=project)
+
+    def allowed(self, state: State, *, project: bool = False) -> State:
+        """Return a state if limits, loops and bodies allow it; with `project` the nearest one that they do.
+
+        Raises
+        ------
+        InputError
+            They do not: what is wrong, and by how much.
+        """
+        system = self.system()
         wrong = _wrong(system, state)
         if not wrong:
             return state
@@ -143,7 +165,7 @@ class Robot:
             mend = "Give other joints, or pass project=True (--project) to move it to the nearest one."
             raise InputError(f"start of {self.name}", text, "a state that limits, loops and bodies allow", mend)
         placed = projected(system, state)
-        return replace(pushed_apart(system, placed), v=placed.v)
+        return replace(pushed_apart(system, placed), v=placed.v, memory=state.memory)
 
     def troubles(self, keyframe: str = "") -> tuple[str, ...]:
         """Return what is wrong with the start of the file or one of its keyframes: limits, loops, overlaps."""
@@ -155,7 +177,16 @@ class Robot:
             return State(q=self.home, v=np.zeros(self.system().nv))
         if keyframe not in known:
             raise InputError("keyframe", repr(keyframe), *nearest(keyframe, known))
-        return State(q=known[keyframe].q, v=known[keyframe].v)
+        one = known[keyframe]
+        return State(q=one.q, v=one.v, memory={MEMORY: one.states} if one.states.any() else {})
+
+
+def refuse(name: str, lacking: Sequence[str]) -> None:
+    """Raise InputError if a file needs what cannot be had yet: all of it, or the first dozen."""
+    if lacking:
+        more = f" and {len(lacking) - 12} more" if len(lacking) > 12 else ""
+        mend = "Take these parts out of the file, or write the system with gaussdyn.mechanics.trees."
+        raise InputError(f"robot {name}", "; ".join(lacking[:12]) + more, "what a TreeSystem has", mend)
 
 
 def _wrong(system: TreeSystem, state: State) -> tuple[str, ...]:

@@ -1,9 +1,9 @@
 """Bodies in space."""
 
-from ..collision.shapes import Box, Capsule, Ellipsoid, HalfSpace, Sphere
+from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
-from .bodies import SpatialBody, ball, brick, pill
+from .bodies import SpatialBody, ball, brick, pill, solid
 from .body_file import ExactSpatialBody
 from .forces import Drag, Load, Shaking, Spring
 from .joints import BallJoint, Hinge, Slider, Universal, Weld
@@ -15,6 +15,8 @@ __all__ = [
     "BallJoint",
     "Box",
     "Capsule",
+    "ConvexMesh",
+    "Cylinder",
     "Drag",
     "Drive",
     "Ellipsoid",
@@ -41,4 +43,5 @@ __all__ = [
     "brick",
     "mark",
     "pill",
+    "solid",
 ]

@@ -7,7 +7,7 @@ into space; its velocity is (vx, vy, vz) in space, m/s, and (wx, wy, wz) in body
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
-from ..collision.shapes import Box, Capsule, Shape, Sphere, Triple
+from ..collision.mass import fill_of, joined
+from ..collision.shapes import SHAPES, Box, Capsule, Shape, Sphere, Triple
 from ..names import check_name
 
 Moments = tuple[Triple, Triple, Triple]
@@ -33,7 +34,7 @@ class SpatialBody:
         kg, > 0.
     inertia : array_like, shape (3,) or (3, 3)
         About the mass centre in body axes, kg m^2: the moments about x, y and z, or the whole matrix.
-    shapes : sequence of Sphere, Capsule, Box or Ellipsoid
+    shapes : sequence of shapes, see `collision.shapes`
         What it touches others with; several need different names. Without shapes it touches nothing.
 
     Raises
@@ -89,6 +90,33 @@ def pill(name: str, *, mass: float, radius: float, half_length: float) -> Spatia
     )
 
 
+def solid(name: str, shapes: Shape | Sequence[Shape], *, density: float) -> SpatialBody:
+    """Return a homogeneous body made of shapes: their mass and inertia, with its frame moved into the mass centre.
+
+    Parameters
+    ----------
+    name : str
+    shapes : shape or sequence of shapes
+        In any frame with the axes of the body; they are moved so that its origin is the mass centre. Where they overlap
+        the mass counts twice.
+    density : float
+        kg/m^3, > 0.
+
+    Raises
+    ------
+    InputError
+        A density that is not positive; a shape without volume.
+    """
+    parts = tuple(shapes) if isinstance(shapes, Sequence) else (shapes,)
+    _check_shapes(name, parts)
+    rho = scalar(f"density of {name}", density, low=0.0, open_low=True)
+    if not parts:
+        raise InputError(f"shapes of {name}", "none", "at least one shape")
+    whole = joined([fill_of(shape) for shape in parts])
+    moved = [replace(shape, at=tuple((np.array(shape.at) - whole.centre).tolist())) for shape in parts]
+    return SpatialBody(name=name, mass=rho * whole.volume, inertia=rho * whole.inertia, shapes=moved)
+
+
 def _size(name: str, value: float) -> float:
     return scalar(name, value, low=0.0, open_low=True)
 
@@ -97,7 +125,7 @@ def _check_shapes(name: str, shapes: tuple[Any, ...]) -> None:
     """Raise InputError unless these are shapes with different names."""
     for shape in shapes:
         if not isinstance(shape, Shape):
-            raise InputError(f"shapes of {name}", repr(shape), "Sphere, Capsule, Box or Ellipsoid")
+            raise InputError(f"shapes of {name}", repr(shape), SHAPES)
     names = [shape.name for shape in shapes]
     if len(set(names)) < len(names):
         raise InputError(f"shapes of {name}", f"names {names}", "different names", "Give each shape a name.")

@@ -1,4 +1,7 @@
-"""The borders of contacts in space: of faces, edges and corners of boxes, and of the axes and ends of capsules."""
+"""The borders of contacts in space: of faces, edges and corners of boxes, and of the axes and ends of capsules.
+
+Those of meshes are in `solid_borders`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ import numpy as np
 
 from ...arrays import Array
 from ..borders import Border, Crossing, Extent, Line, Pose, Tip
-from ..collision.features import BALL_BALL, BALL_LINE, LINE_LINE
-from ..collision.search import BOX, CAPSULE, Shapes
+from ..collision.features import BALL_BALL, BALL_LINE, DISC_PLANE, LINE_LINE
+from ..collision.search import BOX, CAPSULE, CYLINDER, MESH, Shapes
 from ..names import GROUND
+from .solid_borders import beyond_corner, half_of_edge, on_solid
 
 EDGE, FACE, RIM = 8, 20, 26  # first numbers of the edges, faces and rims of a box in labels, as in `primitives`
 Side = tuple[int, int]  # an axis of a shape, and on which side of its middle
@@ -23,8 +27,11 @@ def extent_in_space(
 ) -> Extent | Crossing | None:  # fmt: skip
     """Return where the features of a contact end, from its row of `Found`; None where nothing ends.
 
-    A point over the rim of a face, where it touches the face in place of the edge there, has no border of its own.
+    A point over the rim of a face, where it touches the face in place of the edge there, has no border of its own, nor
+    has the rim of a cylinder.
     """
+    if kind >= DISC_PLANE:
+        return None
     names = [GROUND if k < 0 else shapes.bodies[k] for k in bodies]
     a, f, b, g = label
     if kind == LINE_LINE:
@@ -44,9 +51,11 @@ def _on_second(shapes: Shapes, names: list[str], label: Sequence[int], data: Arr
     """Return where the feature of the second shape ends."""
     b, g = label[2], label[3]
     form, shape = shapes.arrays.forms[b], int(shapes.arrays.table[b, 0])
+    if shape == MESH:
+        return tuple(Border(names[0], data[:3], names[1], at, way) for at, way in on_solid(shapes, b, g))
     if shape == BOX and g < RIM:
         within, beyond = _of_box(g)
-    elif shape == CAPSULE:
+    elif shape == CAPSULE or (shape == CYLINDER and g == 0):
         within, beyond = ([2], []) if g == 0 else ([], [(2, 2 * g - 3)])
     else:
         return ()
@@ -60,6 +69,8 @@ def _on_second(shapes: Shapes, names: list[str], label: Sequence[int], data: Arr
 def _beyond_first(shapes: Shapes, a: int, f: int) -> list[tuple[Array, Array]]:
     """Return the ends beyond which the end or corner of the first shape touches, as places and directions."""
     form, kind = shapes.arrays.forms[a], int(shapes.arrays.table[a, 0])
+    if kind == MESH:
+        return beyond_corner(shapes, a, f)
     if kind == CAPSULE and f > 0:
         sides: list[Side] = [(2, 2 * f - 3)]
     elif kind == BOX and f < EDGE:
@@ -87,5 +98,7 @@ def _half(form: Array, kind: int) -> Array:
 
 def _line(shapes: Shapes, body: str, shape: int, feature: int, middle: Array, along: Array) -> Line:
     kind = int(shapes.arrays.table[shape, 0])
+    if kind == MESH:
+        return Line(body, middle, along, half_of_edge(shapes, shape, feature))
     k = (feature - EDGE) // 4 if kind == BOX else 2
     return Line(body, middle, along, float(_half(shapes.arrays.forms[shape], kind)[k]))

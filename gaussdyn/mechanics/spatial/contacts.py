@@ -13,7 +13,7 @@ from ...arrays import Array, IntArray
 from ...errors import InputError
 from ..collision.features import Bodies, Feature, Found
 from ..collision.search import Shapes
-from ..collision.shapes import HalfSpace, Shape
+from ..collision.shapes import SHAPES, HalfSpace, Shape
 from ..contact_law import ContactLaw
 from ..names import GROUND, nearest
 from ..rows import Row
@@ -213,7 +213,7 @@ def _names(bodies: Mapping[str, Sequence[Shape]], obstacles: Sequence[Obstacle])
 
 def _label(obstacle: Obstacle) -> str:
     if not isinstance(obstacle, Obstacle):
-        raise InputError("obstacles", repr(obstacle), "HalfSpace, Sphere, Capsule, Box or Ellipsoid")
+        raise InputError("obstacles", repr(obstacle), f"HalfSpace, {SHAPES}")
     if isinstance(obstacle, HalfSpace) and obstacle.body != GROUND:
         return f"{obstacle.body}.{obstacle.name}"
     return obstacle.name

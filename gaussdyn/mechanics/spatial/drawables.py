@@ -1,8 +1,9 @@
 """What a system in space looks like: shapes as plain dictionaries, for the report to draw.
 
 Every dictionary has ``shape`` and ``name``, lengths in m, ``turn`` a unit quaternion (w, x, y, z): ``point`` (at),
-``segment`` (ends), ``sphere`` (at, turn, radius), ``capsule`` (at, turn, radius, half_length; along z),
-``box`` and ``ellipsoid`` (at, turn, half), ``plane`` (at, normal).
+``segment`` (ends), ``sphere`` (at, turn, radius), ``capsule`` and ``cylinder`` (at, turn, radius, half_length; along
+z), ``box`` and ``ellipsoid`` (at, turn, half), ``solid`` (at, turn, corners, and faces: which corners, counterclockwise
+seen from outside), ``plane`` (at, normal).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...linalg.rotations import matrix_of, quaternion_of
-from ..collision.shapes import Capsule, Ellipsoid, HalfSpace, Shape, Sphere
+from ..collision.shapes import Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere
 from ..names import GROUND
 from .bodies import SpatialBody
 from .contacts import Obstacle
@@ -70,8 +71,12 @@ def drawn_shape(name: str, shape: Shape, pose: Posed) -> dict[str, Any]:
     drawn = {"name": name, "at": at.tolist(), "turn": quaternion_of(R).tolist()}
     if isinstance(shape, Sphere):
         return {"shape": "sphere", **drawn, "radius": shape.radius}
-    if isinstance(shape, Capsule):
-        return {"shape": "capsule", **drawn, "radius": shape.radius, "half_length": shape.half_length}
+    if isinstance(shape, (Capsule, Cylinder)):
+        kind = "capsule" if isinstance(shape, Capsule) else "cylinder"
+        return {"shape": kind, **drawn, "radius": shape.radius, "half_length": shape.half_length}
+    if isinstance(shape, ConvexMesh):
+        corners, faces = shape.hull.corners.tolist(), [list(loop) for loop in shape.hull.faces]
+        return {"shape": "solid", **drawn, "corners": corners, "faces": faces}
     if isinstance(shape, Ellipsoid):
         return {"shape": "ellipsoid", **drawn, "half": list(shape.half)}
     return {"shape": "box", **drawn, "half": list(shape.half)}

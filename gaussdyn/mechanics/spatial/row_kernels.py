@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..._jit import A1, A2, A3, I1, I2, kernel, record
 from ...arrays import Array, IntArray
 from ..collision.contact_rows import body_motions
-from ..collision.feature_kinematics import V3, Vector, along, cross3, dot3, triple3, turned, turned_back
+from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned, turned_back
 from ..joints.equation import AS_RATE, AS_VALUE
 
 OFFSET, TRAVEL, DISTANCE, COSINE, TWIST, ANGLE = range(6)  # kinds of equations; from COSINE on of turns

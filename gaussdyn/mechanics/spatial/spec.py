@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
-from ..collision.shapes import Box, Capsule, Ellipsoid, HalfSpace, Sphere
+from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
 from ..contact_law import ContactLaw
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
@@ -19,7 +19,7 @@ from .links import Rod, String
 KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
-        SpatialBody, SpatialMarker, Sphere, Capsule, Box, Ellipsoid, HalfSpace, ContactLaw,
+        SpatialBody, SpatialMarker, Sphere, Capsule, Box, Cylinder, ConvexMesh, Ellipsoid, HalfSpace, ContactLaw,
         BallJoint, Hinge, Universal, Slider, Weld, Rod, String, Limit, JointFriction, Motor, Gear,
         Spring, Drag, Load, Drive, Shaking,
     )

@@ -48,7 +48,7 @@ class SpatialSystem:
     bodies : sequence of SpatialBody
         Body k has q[7 k : 7 k + 7] = (x, y, z, qw, qx, qy, qz) and v[6 k : 6 k + 6] = (vx, vy, vz, wx, wy, wz), the
         angular velocity in body axes.
-    obstacles : sequence of HalfSpace, Sphere, Capsule, Box or Ellipsoid
+    obstacles : sequence of HalfSpace or shapes
         Fixed in space (half-spaces also to a body), each with a name.
     joints : sequence of BallJoint, Hinge, Universal, Slider, Weld, Rod, String, Limit, JointFriction, Motor or Gear
         Rows of joints and contacts come sorted by their ids.

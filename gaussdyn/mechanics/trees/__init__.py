@@ -1,16 +1,22 @@
 """Trees of bodies in joint coordinates; their shapes are those of `gaussdyn.mechanics.spatial`."""
 
 from .bodies import TreeBody, TreeJoint
+from .joint_coordinates import JointCoordinates, in_joint_coordinates
 from .parts import Actuator, Connect, Fluid, JointEquality, Tendon
+from .sensors import Sensor, Site
 from .system import TreeSystem
 
 __all__ = [
     "Actuator",
     "Connect",
     "Fluid",
+    "JointCoordinates",
     "JointEquality",
+    "Sensor",
+    "Site",
     "Tendon",
     "TreeBody",
     "TreeJoint",
     "TreeSystem",
+    "in_joint_coordinates",
 ]

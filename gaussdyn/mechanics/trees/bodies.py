@@ -136,7 +136,7 @@ class TreeBody:
         About the mass centre, in its axes, kg m^2.
     lift : float
         The part of its weight that something lifts (1: as if there were no gravity).
-    shapes : sequence of Sphere, Capsule, Box or Ellipsoid
+    shapes : sequence of shapes, see `collision.shapes`
         In its frame.
 
     Raises

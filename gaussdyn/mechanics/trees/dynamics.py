@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.feature_kinematics import V3, Vector, along, cross3, triple3
+from ..collision.vectors import V3, Vector, along, cross3, triple3
 from .forest import ABOVE, ARMATURE, LAST, OF, PARENT, ROOT, Moving, Trees
 
 

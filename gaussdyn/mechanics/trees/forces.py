@@ -9,7 +9,7 @@ import math
 
 from ..._jit import A1, kernel
 from ...arrays import Array
-from ..collision.feature_kinematics import V3, Vector, along, dot3, triple3, turned, turned_back
+from ..collision.vectors import V3, Vector, along, dot3, triple3, turned, turned_back
 from .dynamics import add_push, point_velocity
 from .forest import (
     BALL,

@@ -21,6 +21,7 @@ MASS, CENTRE, INERTIA, LIFT = 0, 1, 4, 10  # columns of `Trees.inertia`
 STIFFNESS, REST = 0, 1  # columns of `Trees.springs`
 ARMATURE, DAMPING = range(2)  # columns of `Trees.losses`
 ABOVE, OF, SCALAR = range(3)  # columns of `Trees.dofs`
+INERTIAS, SPEEDS = range(2)  # entries of `Moving.known`
 
 
 @record(I2, A2, A2, I2, A2, A2, I2, A2, A2, A1)
@@ -65,9 +66,9 @@ class Trees(NamedTuple):
     gravity: Array
 
 
-@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3, A1, A1)
+@record(A2, A3, A2, A2, A2, A2, A2, A2, A2, A2, A3, A1, A1, A1, A1, I1)
 class Moving(NamedTuple):
-    """How trees stand and move.
+    """How trees stand and move. What is asked for again at the same place and velocity is not computed again.
 
     Attributes
     ----------
@@ -92,6 +93,10 @@ class Moving(NamedTuple):
         Work space.
     damped : Array, shape (nv,)
         The velocities that dampers of joints see, where a step takes the rest of them beside the mass.
+    at, going : Array, shapes (nq,) and (nv,)
+        The coordinates at which the bodies have been placed, and the velocities that the speeds are those of.
+    known : IntArray, shape (2,)
+        Whether `inertia`, and `speed` with `bias`, are those there.
     """
 
     x: Array
@@ -107,6 +112,9 @@ class Moving(NamedTuple):
     turn: Array
     spare: Array
     damped: Array
+    at: Array
+    going: Array
+    known: IntArray
 
 
 GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9  # columns of `Drives.actuators`

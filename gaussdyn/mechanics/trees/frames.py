@@ -6,7 +6,7 @@ import math
 
 from ..._jit import A1, A2, A3, kernel
 from ...arrays import Array
-from ..collision.feature_kinematics import along, cross3, dot3, triple3
+from ..collision.vectors import along, cross3, dot3, triple3
 from .dynamics import point_velocity
 from .forest import ABOVE, LAST, ROOT, Forest, Moving, Trees
 from .kinematics import put3

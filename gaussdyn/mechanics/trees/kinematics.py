@@ -6,7 +6,7 @@ import math
 
 from ..._jit import A1, A2, I1, kernel
 from ...arrays import Array, IntArray
-from ..collision.feature_kinematics import V3, Vector, along, cross3, triple3, turned
+from ..collision.vectors import V3, Vector, along, cross3, triple3, turned
 from .forest import (
     ANCHOR,
     AXIS,
@@ -16,12 +16,14 @@ from .forest import (
     FREE,
     HINGE,
     INERTIA,
+    INERTIAS,
     JOINTS,
     KIND,
     MASS,
     PARENT,
     ROOT,
     SLIDE,
+    SPEEDS,
     ZERO,
     Moving,
     Q,
@@ -146,9 +148,22 @@ def put_motions(trees: Trees, moving: Moving, b: int) -> None:
                 put_turning(S[d + k], (R[0, k], R[1, k], R[2, k]), along(origin, -1.0, centre))
 
 
+@kernel(f"boolean({A1}, {A1})", borrows=True)
+def keep_same(x: Array, kept: Array) -> bool:
+    """Return whether two arrays are the same; the second becomes the first."""
+    same = True
+    for i in range(len(kept)):
+        same = same and x[i] == kept[i]
+        kept[i] = x[i]
+    return same
+
+
 @kernel(f"void(Trees, Moving, {A1})", borrows=True)
 def place_bodies(trees: Trees, moving: Moving, q: Array) -> None:
-    """Put the frames, inertias and free motions of all bodies at q."""
+    """Put the frames and free motions of all bodies at q."""
+    if keep_same(q, moving.at):
+        return
+    moving.known[INERTIAS] = moving.known[SPEEDS] = 0
     for b in range(len(trees.inertia)):
         p, frame = trees.bodies[b, PARENT], trees.frames[b]
         put3(moving.x[b], along(triple3(moving.x[p]), 1.0, turned(moving.R[p], frame, 0)))
@@ -157,8 +172,17 @@ def place_bodies(trees: Trees, moving: Moving, q: Array) -> None:
             moving.R[b, 0, k], moving.R[b, 1, k], moving.R[b, 2, k] = column
         for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
             joint_moves(trees, moving, q, b, j)
-        place_inertia(trees, moving, b)
         put_motions(trees, moving, b)
+
+
+@kernel("void(Trees, Moving)", borrows=True)
+def place_inertias(trees: Trees, moving: Moving) -> None:
+    """Put the inertias of all bodies, which `place_bodies` has placed."""
+    if moving.known[INERTIAS]:
+        return
+    moving.known[INERTIAS] = 1
+    for b in range(len(trees.inertia)):
+        place_inertia(trees, moving, b)
 
 
 @kernel(f"void({A1}, {A1}, float64, {A1})", borrows=True)
@@ -190,6 +214,9 @@ def joint_speeds(trees: Trees, moving: Moving, v: Array, b: int, j: int) -> None
 @kernel(f"void(Trees, Moving, {A1})", borrows=True)
 def put_speeds(trees: Trees, moving: Moving, v: Array) -> None:
     """Put speeds and biases of all bodies, which `place_bodies` has placed."""
+    if keep_same(v, moving.going) and moving.known[SPEEDS]:
+        return
+    moving.known[SPEEDS] = 1
     for b in range(len(trees.inertia)):
         p = trees.bodies[b, PARENT]
         for i in range(6):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.feature_kinematics import along, dot3, triple3, turned
-from .dynamics import mass_matrix, take_bias
+from ..collision.vectors import along, dot3, triple3, turned
+from .dynamics import mass_matrix, momentum, paired, take_bias
 from .forces import (
     actuator_forces,
     fluid_forces,
@@ -14,8 +14,8 @@ from .forces import (
     lift_weights,
     tendon_forces,
 )
-from .forest import CENTRE, LIFT, MASS, Forest
-from .kinematics import place_bodies, put_speeds
+from .forest import ARMATURE, CENTRE, LIFT, MASS, Forest
+from .kinematics import place_bodies, place_inertias, put_speeds
 from .row_kernels import coupling_row
 
 
@@ -30,6 +30,7 @@ def put_forest(forest: Forest, q: Array, v: Array) -> None:
 def forest_mass(forest: Forest, q: Array, M: Array) -> None:
     """Put M."""
     place_bodies(forest.trees, forest.moving, q)
+    place_inertias(forest.trees, forest.moving)
     mass_matrix(forest.trees, forest.moving, M)
 
 
@@ -53,9 +54,25 @@ def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -
     `damped` are the velocities that dampers of joints see: v, unless a step has the rest of them beside the mass.
     """
     put_forest(forest, q, v)
+    place_inertias(forest.trees, forest.moving)
     take_bias(forest.trees, forest.moving, h)
     power = passive_forces(forest, q, v, damped, h)
     return power + actuator_forces(forest.trees, forest.drives, q, v, forest.moving.spare, h)
+
+
+@kernel(f"float64(Forest, {A1}, {A1})", borrows=True)
+def forest_kinetic(forest: Forest, q: Array, v: Array) -> float:
+    """Return the kinetic energy, J: that of the bodies and of armatures."""
+    trees, moving = forest.trees, forest.moving
+    put_forest(forest, q, v)
+    place_inertias(trees, moving)
+    energy, own = 0.0, moving.wrench[0]
+    for b in range(len(trees.inertia)):
+        momentum(moving.inertia[b], moving.speed[b], own)
+        energy += 0.5 * paired(moving.speed[b], own)
+    for d in range(len(v)):
+        energy += 0.5 * trees.losses[d, ARMATURE] * v[d] * v[d]
+    return energy
 
 
 @kernel(f"float64(Forest, {A1}, {A1})", borrows=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from ...arrays import scalar, vector
 from ...errors import InputError
@@ -13,6 +14,7 @@ from ..collision.shapes import Triple, triple
 from ..names import GROUND, check_name
 from .bodies import Turn, check_interval
 
+Dynamics = Literal["none", "integrator", "filter", "filterexact"]
 Factors = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 
@@ -146,11 +148,19 @@ class Actuator:
     gain, bias : sequence of three floats
     control_low, control_high, force_low, force_high : float
         Limits.
+    dynamics : "none", "integrator", "filter" or "filterexact"
+        Whether it has a state, which follows u and takes the place of u in the force; see `activations`.
+    time : float
+        Time constant of a filter, s.
+    state_low, state_high : float
+        Limits of the state.
+    early : bool
+        Whether the force sees the state at the end of a step.
 
     Raises
     ------
     InputError
-        NaN, limits in the wrong order.
+        NaN, limits in the wrong order, unknown dynamics.
     """
 
     name: str
@@ -161,9 +171,18 @@ class Actuator:
     control_high: float = math.inf
     force_low: float = -math.inf
     force_high: float = math.inf
+    dynamics: Dynamics = "none"
+    time: float = 1.0
+    state_low: float = -math.inf
+    state_high: float = math.inf
+    early: bool = False
 
     def __post_init__(self) -> None:
         check_name("name of an actuator", self.name)
+        if self.dynamics not in get_args(Dynamics):
+            raise InputError(f"dynamics of {self.name}", repr(self.dynamics), ", ".join(get_args(Dynamics)))
+        object.__setattr__(self, "time", scalar(f"time of {self.name}", self.time, low=0.0))
+        check_interval(self, "state_low", "state_high")
         object.__setattr__(self, "factors", _factors(self.name, self.factors))
         object.__setattr__(self, "gain", triple(f"gain of {self.name}", self.gain))
         object.__setattr__(self, "bias", triple(f"bias of {self.name}", self.bias))

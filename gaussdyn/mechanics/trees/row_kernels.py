@@ -9,7 +9,7 @@ import math
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.feature_kinematics import V3, Vector, along, cross3, dot3, triple3, turned
+from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned
 from .dynamics import add_push, point_velocity
 from .forces import ZERO3, length_and_rate, pull_line, turn_between
 from .forest import (
@@ -46,16 +46,28 @@ def polynomial(c: Array, x: float) -> Vector:
     return value, slope, bend
 
 
+@kernel(f"UniTuple(float64, 2)(Trees, Drives, Couplings, {A1}, {A1}, int64)", borrows=True)
+def steady_row(
+    trees: Trees, drives: Drives, couplings: Couplings, q: Array, v: Array, k: int
+) -> tuple[float, float]:  # fmt: skip
+    """Return gap and rate of a row ALONG a line, or of dry friction along one: its J is always the same."""
+    one = couplings.kinds[k, ONE]
+    if one < 0:
+        return 0.0, v[couplings.kinds[k, OTHER]]
+    length, rate = length_and_rate(trees, drives, q, v, one)
+    if couplings.kinds[k, WHAT] == RUB:
+        return 0.0, rate
+    sign = couplings.numbers[k, 0]
+    return sign * length - couplings.numbers[k, 1], sign * rate
+
+
 @kernel(f"{V3}(Trees, Drives, Couplings, {A1}, {A1}, int64, {A1})", borrows=True)
 def line_row(trees: Trees, drives: Drives, couplings: Couplings, q: Array, v: Array, k: int, J: Array) -> Vector:
     """Add J of a row along lines; return gap, rate and drift."""
     what, one, other = couplings.kinds[k, WHAT], couplings.kinds[k, ONE], couplings.kinds[k, OTHER]
     numbers = couplings.numbers[k]
-    if what == RUB and one < 0:
-        J[other] += 1.0
-        return 0.0, v[other], 0.0
-    length, rate = length_and_rate(trees, drives, q, v, one)
     if what == EQUAL:
+        length, rate = length_and_rate(trees, drives, q, v, one)
         pull_line(drives, one, 1.0, J)
         y, speed = numbers[1], 0.0
         if other >= 0:
@@ -64,9 +76,12 @@ def line_row(trees: Trees, drives: Drives, couplings: Couplings, q: Array, v: Ar
         if other >= 0:
             pull_line(drives, other, -slope, J)
         return length - numbers[0] - value, rate - slope * speed, -bend * speed * speed
-    sign = numbers[0] if what == ALONG else 1.0
-    pull_line(drives, one, sign, J)
-    return (sign * length - numbers[1] if what == ALONG else 0.0), sign * rate, 0.0
+    if one < 0:
+        J[other] += 1.0
+    else:
+        pull_line(drives, one, numbers[0] if what == ALONG else 1.0, J)
+    gap, rate = steady_row(trees, drives, couplings, q, v, k)
+    return gap, rate, 0.0
 
 
 @kernel(f"{V3}(Trees, Couplings, {A1}, {A1}, int64, {A1})", borrows=True)

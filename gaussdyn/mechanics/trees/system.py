@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from ..._show import brief
 from ...arrays import Array, vector
 from ...errors import InputError
-from ...linalg.rotations import product
+from ...linalg.rotations import matrix_of, product
 from ..collision.features import Bodies
 from ..collision.shapes import Triple, triple
 from ..collision.tangent_frames import chart_of
@@ -28,16 +28,21 @@ from ..spatial.spec import KINDS as SHAPES
 from ..spatial.spec import decoded, encoded
 from ..state import State
 from . import columns
+from .activations import Activations, activations_of
 from .bodies import TreeBody, TreeJoint
 from .forest import Forest
 from .forest_state import ForestState, Frame, held
 from .kinematics import move_trees
 from .parts import Actuator, Connect, Fluid, JointEquality, Part, Tendon
+from .sensing import Column, check_sensors, read_sensors
+from .sensors import Sensor, Site
 from .tables import Places, forest_of, together
 
-PARTS = (TreeBody, TreeJoint, Tendon, JointEquality, Connect, Actuator, Fluid)
+PARTS = (TreeBody, TreeJoint, Tendon, JointEquality, Connect, Actuator, Fluid, Site, Sensor)
 KINDS: dict[str, Any] = SHAPES | {kind.__name__: kind for kind in PARTS}
-GIVEN = ("bodies", "obstacles", "parts", "actuators", "gravity", "fluid", "contact", "source")
+SEQUENCES = ("bodies", "obstacles", "parts", "actuators", "sites", "sensors")
+Colours = Mapping[str, Sequence[float]]
+GIVEN = ("bodies", "obstacles", "parts", "actuators", "gravity", "fluid", "contact", "source", "sites", "sensors")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +53,7 @@ class TreeSystem:
     ----------
     bodies : sequence of TreeBody
         Parents before children. q has the coordinates of the joints in this order, v their rates.
-    obstacles : sequence of HalfSpace, Sphere, Capsule, Box or Ellipsoid
+    obstacles : sequence of HalfSpace or shapes
         Fixed in space, each with a name.
     parts : sequence of Tendon, JointEquality or Connect
     actuators : sequence of Actuator
@@ -60,8 +65,13 @@ class TreeSystem:
         Of all pairs that are not in `pairs`.
     pairs : mapping of (str, str) to ContactLaw or None
         As in `SpatialSystem`. A body does not touch its parent unless they are named here.
+    sites : sequence of Site
+    sensors : sequence of Sensor
+        What they read are columns of a run, by their names.
     source : str
         The text of the file that it was read from, if it was.
+    colours : mapping of str to (r, g, b, a)
+        For drawing, numbers from 0 to 1, by name of an obstacle, a body or one of its shapes (``body.shape``).
 
     Raises
     ------
@@ -77,7 +87,10 @@ class TreeSystem:
     fluid: Fluid = field(default_factory=Fluid)
     contact: ContactLaw = field(default_factory=ContactLaw)
     pairs: Pairs = field(default_factory=dict)
+    sites: Sequence[Site] = ()
+    sensors: Sequence[Sensor] = ()
     source: str = ""
+    colours: Colours = field(default_factory=dict)
     contacts: Contacts = field(init=False, repr=False)
     forest: Forest = field(init=False, repr=False)
     places: Places = field(init=False, repr=False)
@@ -86,8 +99,9 @@ class TreeSystem:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        values: dict[str, Any] = {name: tuple(getattr(self, name)) for name in GIVEN[:4]}
+        values: dict[str, Any] = {name: tuple(getattr(self, name)) for name in SEQUENCES}
         values |= {"gravity": triple("gravity", self.gravity), "pairs": dict(self.pairs)}
+        values["colours"] = {name: vector(f"colour of {name}", x, 4).tolist() for name, x in self.colours.items()}
         forest, places, names = forest_of(
             values["bodies"], values["parts"], values["actuators"], values["gravity"], self.fluid
         )
@@ -97,6 +111,7 @@ class TreeSystem:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         object.__setattr__(self, "contacts", _contacts(self))
+        check_sensors(self)
         _check_mass(self)
 
     @property
@@ -108,6 +123,11 @@ class TreeSystem:
     def nv(self) -> int:
         """Number of velocities."""
         return len(self.forest.trees.dofs)
+
+    @property
+    def activations(self) -> Activations | None:
+        """The states of actuators; None if none has one. `force` and `power` are told what takes the place of u."""
+        return activations_of(self.actuators)
 
     def mass(self, q: Array) -> Array:
         """Return M(q), shape (nv, nv), armatures included."""
@@ -195,21 +215,30 @@ class TreeSystem:
             ]
             if not body.shapes:
                 drawn.append({"shape": "point", "name": body.name, "at": frame.x.tolist()})
-        return drawn + [
+        drawn += [
             drawn_obstacle(one, state.frame(self.places.bodies[getattr(one, "body", GROUND)])) for one in self.obstacles
         ]
+        for one in drawn if self.colours else ():
+            colour = self.colours.get(one["name"]) or self.colours.get(one["name"].partition(".")[0])
+            one |= {"colour": list(colour)} if colour else {}
+        return drawn
 
     def spec(self) -> dict[str, Any]:
         """Return plain data from which `from_spec` builds the same system."""
         pairs = [[*names, encoded(law)] for names, law in self.pairs.items()]
-        return {"kind": "TreeSystem", **{name: encoded(getattr(self, name)) for name in GIVEN}, "pairs": pairs}
+        return {
+            "kind": "TreeSystem",
+            **{name: encoded(getattr(self, name)) for name in GIVEN},
+            "pairs": pairs,
+            "colours": {name: list(colour) for name, colour in self.colours.items()},
+        }
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> TreeSystem:
         """Build a system from what `spec` returned."""
-        values = {name: decoded(value, KINDS) for name, value in spec.items() if name not in ("kind", "pairs")}
+        values = {name: decoded(value, KINDS) for name, value in spec.items() if name in GIVEN}
         pairs = {(a, b): None if law is None else decoded(law) for a, b, law in spec.get("pairs", ())}
-        return cls(**values, pairs=pairs)
+        return cls(**values, pairs=pairs, colours=spec.get("colours", {}))
 
     def state(
         self,
@@ -257,11 +286,20 @@ class TreeSystem:
         return slice(v, v + one.velocities)
 
     def frame(self, q: Array, body: str) -> Frame:
-        """Return place (3,) and axes (3, 3) of a body in space."""
-        return ForestState.at(self.forest, q).frame(self.places.body("body", body))
+        """Return place (3,) and axes (3, 3) of a body, or else a site, in space."""
+        site = self._site(body)
+        frame = ForestState.at(self.forest, q).frame(self.places.body("body", site.body if site else body))
+        if site is None:
+            return frame
+        return Frame(frame.x + frame.R @ np.array(site.at), frame.R @ matrix_of(site.turn))
 
     def jacobian(self, q: Array, body: str, at: ArrayLike = (0.0, 0.0, 0.0)) -> tuple[Array, Array]:
-        """Return J and turn, shape (3, nv): velocity in space of a point of a body = J v, angular velocity = turn v."""
+        """Return J and turn, shape (3, nv): velocity in space of a point of a body = J v, angular velocity = turn v.
+
+        A site stands for its point of its body; `at` is left out then.
+        """
+        site = self._site(body)
+        body, at = (body, at) if site is None else (site.body, site.at)
         bodies, k = ForestState.at(self.forest, q).bodies(), self.places.body("body", body)
         arm, turn = bodies.R[k] @ vector("at", at, 3), bodies.turn[k, :, : self.nv]
         return bodies.J[k, :, : self.nv] + np.cross(turn, arm, axis=0), turn
@@ -269,6 +307,15 @@ class TreeSystem:
     def readings(self) -> Readings:
         """Return what its numbers are called in a run."""
         return columns.readings_of(self.places, self.blanks)
+
+    def sense(self, run: Any) -> dict[str, Column]:
+        """Return unit and values of what the sensors read along a run, by name of the column."""
+        return read_sensors(self, run)
+
+    def _site(self, name: str) -> Site | None:
+        """Return the site of a name that no body has."""
+        named = (one for one in self.sites if one.name == name and name not in self.places.bodies)
+        return next(named, None)
 
     def _at(self, q: Array, v: Array, control: Array | None) -> ForestState:
         told = None if control is None else vector("control", control, len(self.actuators))

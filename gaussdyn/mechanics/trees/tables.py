@@ -16,7 +16,7 @@ from ..collision.shapes import Triple
 from ..names import GROUND, nearest
 from ..rows import Kind
 from .bodies import MOTIONS, TreeBody, TreeJoint
-from .forest import ALONG, EQUAL, FACE, MEET, RUB, SWING, Couplings, Drives, Forest, Moving, Trees
+from .forest import ALONG, BALL, EQUAL, FACE, KIND, MEET, RUB, SWING, Couplings, Drives, Forest, Moving, Trees
 from .parts import Actuator, Fluid, JointEquality, Part, Tendon
 
 Line = tuple[str, dict[int, float]]  # name, and factors by velocity
@@ -130,10 +130,12 @@ def together(bodies: Sequence[TreeBody], fixed: Sequence[str]) -> frozenset[tupl
 def moving_of(trees: Trees) -> Moving:
     """Return work space for one state; the ground stands still."""
     n, j, nv = len(trees.inertia), len(trees.joints), len(trees.dofs)
+    nq = nv + int((trees.joints[:, KIND] >= BALL).sum())  # a quaternion has one more
     made = Moving(
         np.zeros((n + 1, 3)), np.zeros((n + 1, 3, 3)), np.zeros((j, 3)), np.zeros((j, 3)), np.zeros((nv, 6)),
         np.zeros((n + 1, 6)), np.zeros((n + 1, 6)), np.zeros((n + 1, 10)), np.zeros((n + 1, 10)),
         np.zeros((n + 1, 6)), np.zeros((2, 3, 3)), np.zeros(nv), np.zeros(nv),
+        np.full(nq, np.nan), np.zeros(nv), np.zeros(2, dtype=np.int64),
     )  # fmt: skip
     made.R[n] = np.eye(3)
     return made
@@ -192,7 +194,7 @@ def _drives(places: Places, parts: Sequence[Part], actuators: Sequence[Actuator]
     start = np.cumsum([0, *map(len, lines)])
     dof = np.array([d for line in lines for d in line], dtype=np.int64)
     factor = np.array([x for line in lines for x in line.values()], dtype=np.float64)
-    limits = [(one.control_low, one.control_high, one.force_low, one.force_high) for one in actuators]
+    limits = [(*_inputs(one), one.force_low, one.force_high) for one in actuators]
     acting = [(*one.gain, *one.bias, *own) for one, own in zip(actuators, limits, strict=True)]
     joints = [joint for joint, *_ in places.joints.values()]
     effort = [(joint.effort_low, joint.effort_high) for joint in joints for _ in range(joint.velocities)]
@@ -200,6 +202,13 @@ def _drives(places: Places, parts: Sequence[Part], actuators: Sequence[Actuator]
     return Drives(
         start, dof, factor, _real(springs, 4), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators))
     )  # fmt: skip
+
+
+def _inputs(actuator: Actuator) -> tuple[float, float]:
+    """Return the limits of what the force of an actuator sees: its state, if it has one, else what it is told."""
+    if actuator.dynamics == "none":
+        return actuator.control_low, actuator.control_high
+    return actuator.state_low, actuator.state_high
 
 
 def _factors(places: Places, name: str, factors: Any) -> dict[int, float]:

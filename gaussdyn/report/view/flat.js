@@ -135,6 +135,20 @@ const gaussdynFlat = (canvas, film, view) => {
         strokes(ring(s.at, u, v, 1, 72).map((p) => (seen(p)[2] >= seen(s.at)[2] ? screen(p) : null)), colour);
       }
     },
+    cylinder: (s, colour) => {
+      const [u, v, axis] = [0, 1, 2].map((k) => rotate(s.turn, [0, 0, 0].map((_, j) => +(j === k))));
+      const [back, front] = [-1, 1].map((side) => ring(add(s.at, axis, (dot(camera[2], axis) > 0 ? side : -side) * s.half_length), u, v, s.radius, 48).map(screen));
+      path(hull([...back, ...front]), { fill: shaded(colour, 0.45), stroke: colour });
+      path(front, { fill: shaded(colour, 0.35), stroke: colour });
+      path([front[0], front[24]], { stroke: colour, line: 1, closed: false });
+    },
+    solid: (s, colour) => {
+      const corners = s.corners.map((p) => add(s.at, rotate(s.turn, p)));
+      for (const loop of s.faces) {
+        const [a, b, c] = loop.map((k) => corners[k]), n = unit(cross(add(b, a, -1), add(c, b, -1)));
+        if (dot(camera[2], n) > 0) path(loop.map((k) => screen(corners[k])), { fill: shaded(colour, 0.35 + 0.35 * Math.abs(dot(camera[0], n))), stroke: colour, line: 1 });
+      }
+    },
     box: (s, colour) => {
       for (let k = 0; k < 3; k += 1) {
         const axis = rotate(s.turn, [0, 0, 0].map((_, j) => +(j === k))), side = dot(camera[2], axis) > 0 ? 1 : -1;

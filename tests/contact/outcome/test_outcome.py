@@ -132,7 +132,9 @@ def spatial(w: list[float], *, opposed: bool = False, times: int = 1) -> Complem
 def test_contacts_in_space_exist_or_not() -> None:
     alone = outcome(spatial([0.0, 0.0, 0.0]))
     assert (alone.verdict, alone.components[0].modes) == ("UNIQUE", ("S",))
-    exists = outcome(spatial([0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    twice = outcome(spatial([0.0] * 6))
+    assert (twice.verdict, twice.components[0].modes) == ("UNIQUE", ("SS",))
+    exists = outcome(spatial([0.0] * 6, times=3))  # more contacts than are enumerated
     assert (exists.verdict, exists.reason) == ("UNDECIDED", "exists")
     assert exists.certificate is not None
     assert exists.certificate.document["kind"] == "slater"
@@ -142,11 +144,12 @@ def test_contacts_in_space_exist_or_not() -> None:
     assert none.certificate.document["kind"] == "farkas"
 
 
-def test_contacts_in_space_that_balance_each_other_are_undecided() -> None:
-    open_ = outcome(spatial([0.0] * 6, opposed=True))
-    assert (open_.verdict, open_.certificate) == ("UNDECIDED", None)  # the two contacts balance each other
-    assert open_.remains
-    assert "not decided" in open_.reason
+def test_contacts_in_space_that_balance_each_other_rest_and_many_are_undecided() -> None:
+    pinched = outcome(spatial([0.0] * 6, opposed=True))  # its weight loads friction by a fifth of its limit
+    assert (pinched.verdict, pinched.components[0].modes) == ("UNIQUE", ("SS",))
+    assert not pinched.components[0].forces_unique
+    assert pinched.certificate is not None
+    assert pinched.certificate.verify()
     many = outcome(spatial([0.0] * 6, opposed=True, times=3))
     assert (many.verdict, many.certificate) == ("UNDECIDED", None)
     assert "neither" in many.reason

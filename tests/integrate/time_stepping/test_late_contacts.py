@@ -123,7 +123,7 @@ def test_an_overlap_in_a_contact_that_was_not_listed_fails_the_audit(monkeypatch
     assert np.diff(run.q[:, [0, 3, 6]], axis=1).min() < 2.0 * R - 1e-6
     verdict = audit(run, system)
     assert not verdict.passed
-    assert max(verdict.max["gap"], -np.inf) > 1e-6
+    assert max(verdict.max["gaps"], -np.inf) > 1e-6
 
 
 def test_a_step_for_which_contacts_are_found_without_end_fails_in_words(monkeypatch):

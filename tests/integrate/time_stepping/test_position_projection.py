@@ -299,4 +299,4 @@ def test_projected_coordinates_are_audited():
     claimed["stepper"] = {**claimed["stepper"], "project": True}
     verdict = audit(replace(loose, settings=claimed), Tethered())
     assert not verdict.passed
-    assert verdict.max["kinematics"] > 1e-9
+    assert verdict.max["joints"] > 1e-9

@@ -15,6 +15,7 @@ from gaussdyn.mechanics.spatial.bodies import SpatialBody
 from gaussdyn.mechanics.spatial.joints import Hinge
 from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
 from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.trees import Actuator, TreeBody, TreeJoint, TreeSystem
 from gaussdyn.scenes.catalogue import build
 
 STEPS, DT = 60, 2e-3
@@ -52,6 +53,23 @@ def walker():
     return system, states
 
 
+def trees():
+    """A trunk on three legs above the floor, some feet of which strike it at once: limits, dry friction, motors."""
+    root, size = TreeJoint(name="root", motion="free"), np.diag([0.02, 0.02, 0.03])
+    bodies = [TreeBody(name="trunk", joints=(root,), mass=3.0, inertia=size, shapes=(Sphere(radius=0.08),))]
+    foot = Sphere(radius=0.04, at=(0.0, 0.0, -0.2))
+    for k, (x, y) in enumerate(((0.2, 0.0), (-0.1, 0.2), (-0.1, -0.2))):
+        hip = TreeJoint(name=f"hip{k}", axis=(0.3, 1.0, 0.0), low=-0.2, high=0.6, damping=0.3, friction=0.05)
+        bodies.append(TreeBody(name=f"leg{k}", parent="trunk", at=(x, y, 0.0), joints=(hip,), mass=0.5,
+                               centre=(0.0, 0.0, -0.1), inertia=0.1 * size, shapes=(foot,)))  # fmt: skip
+    motors = [Actuator(name=f"motor{k}", factors={f"hip{k}": 1.0}) for k in range(3)]
+    system = TreeSystem(
+        bodies=bodies, actuators=motors, obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.6)
+    )
+    rates = [(0.3 * k, 0.1, -0.4, 0.2, 0.0, 0.1 * k) for k in range(4)]
+    return system, [system.state({"root": (0, 0, 0.25 + 0.01 * k)}, {"root": rates[k]}) for k in range(4)]
+
+
 def free_bodies():
     ball = SpatialBody(name="ball", mass=1.0, inertia=(0.004,) * 3, shapes=(Sphere(radius=0.1),))
     system = SpatialSystem(bodies=[ball], obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.3, eps_n=0.5))
@@ -64,7 +82,7 @@ def in_python():
     return ball, [State(q=[0.3 * k], v=[0.0]) for k in range(3)]
 
 
-KINDS = [planar, lagrangian, walker, free_bodies, in_python]
+KINDS = [planar, lagrangian, walker, trees, free_bodies, in_python]
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -81,10 +99,10 @@ def test_a_world_comes_to_where_a_run_of_its_own_comes(kind, threads: int) -> No
     assert len({run.final.digest() for run in runs}) == len(states)
 
 
-@pytest.mark.parametrize("kind", [planar, lagrangian, walker], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [planar, lagrangian, walker, trees], ids=lambda kind: kind.__name__)
 def test_every_world_has_its_own_control(kind) -> None:
     system, states = kind()
-    stepper, size = MoreauJean(dt=DT), system.nv
+    stepper, size = MoreauJean(dt=DT), len(getattr(system, "actuators", ())) or system.nv
     control = np.random.default_rng(1).standard_normal((len(states), size))
     worlds = Worlds(system, states, stepper=stepper)
     worlds.step(control, n=5)
@@ -93,6 +111,18 @@ def test_every_world_has_its_own_control(kind) -> None:
         half = simulate(system, state, 5 * DT, stepper=stepper, control=control[k], save=10**6)
         whole = simulate(system, half.final, 10 * DT, stepper=stepper, save=10**6)
         assert np.array_equal(worlds.v[k], whole.final.v)
+
+
+def test_worlds_of_trees_are_told_one_number_per_actuator_and_no_other() -> None:
+    system, states = trees()
+    worlds = Worlds(system, states, stepper=MoreauJean(dt=DT))
+    with pytest.raises(InputError, match=r"shape \(4, 3\) or \(3,\)"):
+        worlds.step(np.zeros((4, system.nv)))
+    worlds.step(np.array([0.5, -0.5, 0.0]), n=20)
+    told = worlds.v.copy()
+    other = Worlds(system, states, stepper=MoreauJean(dt=DT))
+    other.step(n=20)
+    assert np.abs(told - other.v).max(axis=1).min() > 1e-3  # it has moved every one of them
 
 
 def test_another_state_can_be_put_into_a_world() -> None:

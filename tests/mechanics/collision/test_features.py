@@ -272,8 +272,8 @@ def test_ball_on_the_ground_rolls_without_slip():
 
 def test_input_is_checked():
     good = _feature(LINE_LINE, 0).data[:14]
-    with pytest.raises(InputError, match="0 to 5"):
-        Feature(id="a/b", kind=6, bodies=("a", "b"), data=good)
+    with pytest.raises(InputError, match="0 to 9"):
+        Feature(id="a/b", kind=10, bodies=("a", "b"), data=good)
     with pytest.raises(InputError, match="half axes"):
         Feature(id="a/b", kind=ELLIPSOID_PLANE, bodies=("a", "b"), data=np.array([0.0] * 9 + [0, 0, 0, 1, 0]))
     with pytest.raises(InputError, match="length 1"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from mutated_texts import mutated
 
 import gaussdyn
 from gaussdyn import ContactLaw, InputError, MoreauJean, read_robot
@@ -22,7 +22,7 @@ WALKER = """<mujoco model="walker"><option timestep="0.004" integrator="RK4"/>
 <worldbody><geom name="ground" type="plane" size="9 9 1" friction="0.5 .1 .1"/>
  <body name="trunk" pos="0 0 0.45"><freejoint name="root"/><geom name="shell" type="box" size=".2 .1 .05"/>
   <body name="leg/left" pos="0 .1 0"><joint name="hip" axis="0 1 0" range="-60 60" damping=".5"/>
-   <geom name="thigh" type="capsule" fromto="0 0 0 0 0 -.2" size=".03"/>
+   <geom name="thigh" type="capsule" fromto="0 0 0 0 0 -.2" size=".03" rgba="1 .2 .1 1"/>
    <body name="foot" pos="0 0 -.4"><geom type="sphere" size=".06" priority="1" friction="1.5 0 0"/>
     <geom name="badge" type="box" size=".01 .01 .01" contype="0" conaffinity="0"/></body></body></body>
  <body name="brick" pos="2 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" contype="2" conaffinity="1"/></body>
@@ -43,6 +43,9 @@ def test_names_are_those_of_the_file(walker) -> None:
     assert [joint.name for body in walker.bodies for joint in body.joints] == ["root", "hip", "joint2"]
     assert walker.actuators[0].name == "drive"
     assert walker.dt == 0.004
+    assert walker.colours["trunk.shell"] == (0.5, 0.5, 0.5, 1.0)
+    drawn = {one["name"]: one.get("colour") for one in walker.system().drawables(walker.home)}
+    assert drawn["leg_left.thigh"] == pytest.approx([1.0, 0.2, 0.1, 1.0])
     assert any("RK4" in line for line in walker.ignored)
     assert walker.system() is walker.system()
 
@@ -101,7 +104,7 @@ def test_a_run_is_as_good_as_any(walker, tmp_path: Path) -> None:
     ("<mujoco", "bad.xml"),
     (WALKER.replace('type="sphere" size=".06"', 'type="cylinder" size=".06 .1"'), "geom3: contacts of a cylinder"),
     (WALKER.replace('<motor name="drive" joint="hip" gear="3" ctrlrange="-1 1" ctrllimited="true"/>',
-                    '<intvelocity name="drive" joint="hip" kp="1" actrange="-1 1"/>'), "activation states"),
+                    '<muscle name="drive" joint="hip" lengthrange="0 1"/>'), "drive: a muscle"),
     (WALKER.replace('priority="1"', 'priority="1" condim="6"'), "condim 6"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, words: str) -> None:
@@ -114,21 +117,17 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a file that is there"):
         read_robot(tmp_path / "none.xml")
     (tmp_path / "robot.stl").write_text("")
-    with pytest.raises(InputError, match=r"ends in \.xml"):
+    with pytest.raises(InputError, match=r"ends in \.xml, or URDF"):
         read_robot(tmp_path / "robot.stl")
 
 
-def mutated(text: str, rng: np.random.Generator) -> str:
-    """Return a text with a number, an attribute, an element or a character of it changed, doubled or left out."""
-    for _ in range(rng.integers(1, 4)):
-        kind = rng.integers(4)
-        pattern = (r"-?\d*\.?\d+", r"\w+=\"[^\"]*\"", r"<[^>]*/>", r".")[kind]
-        found = list(re.finditer(pattern, text))
-        one = found[rng.integers(len(found))]
-        numbers = ("0", "-1", "1e300", "nan", "1e-300", "7", "inf")
-        new = (numbers[rng.integers(7)], "", one.group() * rng.integers(0, 3), '<>"/ a1-.'[rng.integers(9)])[kind]
-        text = text[: one.start()] + new + text[one.end() :]
-    return text
+FULL = WALKER.replace('<geom name="shell"', '<site name="imu" pos=".1 0 0" size=".01"/><geom name="shell"').replace(
+    "</actuator>", """<general name="slow" joint="hip" dyntype="filter" dynprm=".1" gainprm="2"/></actuator>
+<tendon><fixed name="t" limited="true" range="-1 1" stiffness="2"><joint joint="hip" coef=".5"/></fixed></tendon>
+<equality><weld body1="foot" body2="brick" active="false"/></equality>
+<sensor><gyro site="imu"/><accelerometer site="imu"/><touch site="imu"/><force site="imu"/><tendonpos tendon="t"/>
+<jointpos joint="hip"/><actuatorfrc actuator="slow"/><framequat objtype="geom" objname="shell"/></sensor>"""
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
@@ -136,14 +135,14 @@ def test_mutated_files_are_read_or_refused(tmp_path: Path, monkeypatch: pytest.M
     """No exception but InputError, no warning, nothing written; some of both kinds."""
     monkeypatch.chdir(tmp_path)
     rng, file, read = np.random.default_rng(seed), tmp_path / "mutated.xml", 0
-    for _ in range(40 if seed == 0 else 400):
-        file.write_text(mutated(WALKER, rng))
+    for _ in range(40 if seed == 0 else 1000):
+        file.write_text(mutated(FULL, rng))
         try:
             read_robot(file).system()
             read += 1
         except InputError:
             pass
-    assert 5 < read < 400
+    assert 3 < read < 1000
     assert [path.name for path in tmp_path.iterdir()] == ["mutated.xml"]
 
 
@@ -161,3 +160,57 @@ def test_a_run_goes_on_bit_for_bit(walker, tmp_path: Path) -> None:
     rest = gaussdyn.simulate(system, state, 0.02, stepper=method, control=told, out=tmp_path / "run.h5", resume=True)
     assert np.array_equal(whole.final.q, rest.final.q)
     assert np.array_equal(whole.final.v, rest.final.v)
+
+
+def test_includes_meshes_and_masses_that_cannot_be_are_named_and_mended(tmp_path: Path) -> None:
+    """With what to do; a body without mass gets a little on request, and the file's own numbers stay otherwise."""
+    (tmp_path / "a.xml").write_text('<mujoco><include file="b.xml"/></mujoco>')
+    (tmp_path / "b.xml").write_text('<mujoco><include file="a.xml"/></mujoco>')
+    with pytest.raises(InputError, match=r"already included.*take this include out"):
+        read_robot(tmp_path / "a.xml")
+    mesh = '<asset><mesh name="m" file="none.stl"/></asset><worldbody><geom type="mesh" mesh="m"/></worldbody>'
+    (tmp_path / "mesh.xml").write_text(f"<mujoco>{mesh}</mujoco>")
+    with pytest.raises(InputError, match=r"none.stl.*relative to the file"):
+        read_robot(tmp_path / "mesh.xml")
+    body = '<body><joint name="{0}"/><inertial pos="0 0 0" mass="{1}" diaginertia="{2}"/></body>'
+    bodies = body.format("light", "1e-20", "1e-20 1e-20 1e-20") + body.format("flat", 1, ".1 .1 .5")
+    (tmp_path / "bad.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    with pytest.raises(InputError, match="mend=True"):
+        read_robot(tmp_path / "bad.xml")
+    light, flat = read_robot(tmp_path / "bad.xml", mend=True).bodies
+    assert light.mass == pytest.approx(1e-3)
+    assert flat.mass == 1.0
+    moments = np.linalg.eigvalsh(flat.inertia)
+    assert moments[2] <= moments[0] + moments[1] + 1e-12
+
+
+def test_torsional_friction_is_left_out_on_request_and_rolling_kept(tmp_path: Path) -> None:
+    text = WALKER.replace('priority="1" friction="1.5 0 0"', 'priority="1" condim="6" friction="1.5 .01 .003"')
+    (tmp_path / "walker.xml").write_text(text)
+    robot = read_robot(tmp_path / "walker.xml", mend=True)
+    assert any("condim 6 (torsional friction) (mended)" in line for line in robot.ignored)
+    state = robot.start(project=True)
+    rows = robot.system().near(0.0, state.q, np.ones(14), 0.1).rows(0.0, state.q, state.v)
+    foot = next(row for row in rows if "foot" in row.between)
+    assert (foot.mu, foot.mu_r, foot.size) == (1.5, 0.003, 5)
+
+
+def test_explicit_pairs_touch_with_their_own_coefficients(tmp_path: Path) -> None:
+    """Against masks, parents and exclusions, but in no other shapes of these bodies; condim 1 has no friction."""
+    ball = '<geom name="{0}" size=".1" contype="0" conaffinity="0"/><geom size=".05" pos="0 0 .3"/>'
+    bodies = "".join(
+        f'<body name="{name}" pos="{x} 0 1"><freejoint/>{ball.format(name + "_ball")}</body>'
+        for name, x in (("a", 0.0), ("b", 0.201), ("c", 0.402))
+    )
+    pairs = (
+        '<pair geom1="a_ball" geom2="b_ball" friction=".3 .3 0 0 0"/><pair geom1="c_ball" geom2="b_ball" condim="1"/>'
+    )
+    rest = f'<contact>{pairs}<exclude body1="a" body2="b"/></contact>'
+    (tmp_path / "balls.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody>{rest}</mujoco>")
+    robot = read_robot(tmp_path / "balls.xml")
+    state = robot.start()
+    near = robot.system().near(0.0, state.q, np.ones(18), 0.1)
+    found = {tuple(sorted(row.between)): row.mu for row in near.rows(0.0, state.q, state.v) if "ball" in row.id}
+    assert found == {("a", "b"): 0.3, ("b", "c"): 0.0}
+    others = {row.between for row in near.rows(0.0, state.q, state.v) if "ball" not in row.id}
+    assert ("a", "b") not in others

@@ -14,6 +14,8 @@ from gaussdyn import InputError, MoreauJean, SpatialSystem, check_system
 from gaussdyn.linalg.rotations import quaternion_of
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.trees import TreeSystem
+from gaussdyn.mechanics.trees.forest_state import ForestState
+from gaussdyn.mechanics.trees.motion import forest_forces, forest_kinetic, forest_mass
 
 TREES = zoo()
 
@@ -35,6 +37,20 @@ def test_kinetic_energy_is_that_of_the_bodies(seed: int) -> None:
         u, w = J @ state.v, TREES.frame(state.q, body.name).R.T @ (turn @ state.v)
         parts += 0.5 * body.mass * u @ u + 0.5 * w @ np.array(body.inertia) @ w
     assert whole == pytest.approx(parts, rel=1e-13)
+
+
+def test_what_is_known_of_one_state_is_not_taken_for_another() -> None:
+    """Frames, inertias and speeds are kept while a state is asked for again; asked for others, they are made anew."""
+    a, b = random_state(TREES, 0), random_state(TREES, 1)
+    kept, M, h = ForestState.at(TREES.forest, a.q), np.zeros((TREES.nv, TREES.nv)), np.zeros(TREES.nv)
+    for q, v in ((a.q, a.v), (a.q, b.v), (b.q, b.v), (b.q, b.v), (a.q, b.v), (b.q, a.v), (b.q, a.v)):
+        fresh = ForestState.at(TREES.forest, q, v)
+        kinetic = forest_kinetic(kept.held, q, v)
+        forest_forces(kept.held, q, v, v, h)
+        forest_mass(kept.held, q, M)
+        assert np.array_equal(h, fresh.force()[0])
+        assert np.array_equal(M, fresh.mass())
+        assert kinetic == pytest.approx(0.5 * v @ M @ v, rel=1e-13)
 
 
 def twin(system: TreeSystem) -> SpatialSystem:

@@ -1,4 +1,4 @@
-"""All motions of two contacts in space, against Newton's method from a grid of directions in every mode."""
+"""All motions of two to four contacts in space, against Newton's method from a grid of directions, and their proofs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from gaussdyn import checker_spatial_several as checker
 from gaussdyn import outcome
 from gaussdyn.programs.laws.laws import Coulomb
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem
-from gaussdyn.programs.spatial.certificate import spatial_certificate
-from gaussdyn.programs.spatial.several_contacts import SpatialContacts, polygon, several_motions
-from gaussdyn.programs.spatial.slip_directions import SlipSystem, uncoupled
+from gaussdyn.programs.spatial.several_contacts import SpatialContacts, several_certificate, several_motions
 
 Q = Fraction
 
@@ -119,7 +118,7 @@ def compare(seed: int, number: int) -> list[int]:
             u = np.array(W, dtype=float) @ one.reaction + np.array(q, dtype=float)
             assert np.allclose(u, one.motion, atol=1e-8)
         counts.append(len(found.motions))
-        proof = spatial_certificate(contacts, {})
+        proof = several_certificate(contacts, found, {})
         assert proof is not None
         assert proof.verify()
         assert proof.claim.startswith(("NONE", "UNIQUE", f"MULTIPLE: exactly {len(expected)} ")[min(len(expected), 2)])
@@ -158,42 +157,107 @@ def test_stick_priority_leaves_out_slips() -> None:
 def test_what_is_not_decided_is_said() -> None:
     W = np.diag([1.0, 1.0, 1.0, 1.0, -1.0, -1.0])  # the second contact slips in every direction alike
     q, half = tuple(map(Q, (-1, 0, 0, -1, 0, 0))), (Q(1, 2),) * 2
-    found = several_motions(SpatialContacts(W=[list(map(Q, row)) for row in W.tolist()], q=q, mu=half, mu_s=half))
-    assert any("boxes" in why for _, why in found.left)
+    contacts = SpatialContacts(W=[list(map(Q, row)) for row in W.tolist()], q=q, mu=half, mu_s=half)
+    found = several_motions(contacts, nodes=60)
+    assert any("sectors" in why for _, why in found.left)
+    assert several_certificate(contacts, found, {}) is None
 
 
-@pytest.mark.parametrize("sides", [12, 48, 192])
-@pytest.mark.parametrize("outside", [True, False])
-def test_polygons_lie_outside_or_inside_the_cone(outside: bool, sides: int) -> None:
-    rows, mu = [np.array(row, dtype=float) for row in polygon(Q(3, 5), sides, outside)], 0.6
-    angle = np.radians(np.arange(0.0, 360.0, 0.05))
-    border = np.stack([np.ones_like(angle), mu * np.cos(angle), mu * np.sin(angle)])
-    least = np.min([row @ border for row in rows], axis=0)
-    assert ((least >= -1e-12) if outside else (least < 0)).all()
+def test_motions_obey_the_conditions_of_their_sectors() -> None:
+    """Whatever slips within a sector, or rests inside its cone, keeps every linear condition."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        mu, a = Q(int(rng.integers(1, 15)), 10), Q(int(rng.integers(-8, 8)), 8)
+        sector = (int(rng.choice([1, -1])), a, a + Q(1, int(rng.choice([1, 2, 8, 64]))))
+        t = sector[1] + (sector[2] - sector[1]) * Q(int(rng.integers(0, 101)), 100)
+        e = np.array(checker.direction(sector[0], t), dtype=float)
+        N, s = rng.uniform(0, 3, 2)
+        W, q = [[Q(0)] * 3 for _ in range(3)], tuple(Q(x) for x in (0.0, s * e[0], s * e[1]))
+        keeps((W, q, (mu,), (mu,)), sector, np.array([N, *(-float(mu) * N * e)]))
+        r = np.array([N, *(rng.uniform(0, 1) * float(mu) * N * e)])
+        keeps((W, (Q(0),) * 3, (mu,), (mu,)), "S", r)
+        keeps((W, q, (mu,), (mu,)), "*", r)
 
 
-def test_directions_of_a_rigid_motion_are_never_refuted_and_most_others_are() -> None:
-    for seed in range(10):
+def keeps(data: tuple, state: object, r: np.ndarray) -> None:
+    for row, kind in checker.of_contact(data, 0, state):
+        *a, b = np.array(row, dtype=float)
+        value, size = float(np.dot(a, r) - b), 1e-9
+        assert abs(value) < size if kind == checker.EQUAL else value > -size
+
+
+def natural_residual(W: list, q: tuple, mu: float, found: object) -> float:
+    r, u = np.array(found.reaction), np.array(found.motion)
+    n = len(mu_ := [mu] * (len(q) // 3))
+    laws = [Coulomb(mu_[k]).residual(u[3 * k : 3 * k + 3], r[3 * k : 3 * k + 3]) for k in range(n)]
+    return float(max(np.abs(np.array(W, dtype=float) @ r + np.array(q, dtype=float) - u).max(), np.abs(laws).max()))
+
+
+@pytest.mark.parametrize(("contacts", "seeds"), [(3, (3, 4, 8)), (4, (2, 4))])
+def test_three_and_four_contacts_are_decided(contacts: int, seeds: tuple) -> None:
+    for seed in seeds:
         rng = np.random.default_rng(seed)
-        W, q = body(rng, 3)
-        couplings = SlipSystem(W=W, q=q, mu=(Q(1, 2),) * 3).couplings
-        kernel = np.linalg.svd(couplings.reshape(len(couplings), -1))[2][len(couplings) :]  # of velocities, 3 of 6
-        u = (rng.normal(size=(400, len(kernel))) @ kernel).reshape(-1, 3, 2)
-        angles = np.arctan2(u[..., 1], u[..., 0])
-        for r in (0.4, 0.05, 1e-3, 1e-6):
-            assert not uncoupled(couplings, angles + rng.uniform(-r, r, angles.shape), r).any()
-        assert uncoupled(couplings, rng.uniform(-np.pi, np.pi, (400, 3)), 1e-3).mean() > 0.95
+        (W, q), mu = body(rng, contacts), Q(int(rng.integers(2, 9)), 10)
+        given = SpatialContacts(W=W, q=q, mu=(mu,) * contacts, mu_s=(mu,) * contacts)
+        found = several_motions(given)
+        assert (found.left, len(found.motions)) == ((), 1)  # friction is moderate
+        assert natural_residual(W, q, float(mu), found.motions[0]) < 1e-8
+        proof = several_certificate(given, found, {})
+        assert proof is not None
+        assert proof.verify()
 
 
-@pytest.mark.parametrize("seed", [3, 4, 8])
-def test_three_contacts_are_decided(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    (W, q), mu = body(rng, 3), Q(int(rng.integers(2, 9)), 10)
-    found = several_motions(SpatialContacts(W=W, q=q, mu=(mu,) * 3, mu_s=(mu,) * 3))
-    assert found.left == ()
-    assert len(found.motions) == 1  # friction is moderate
-    (one,) = found.motions
-    r, u = np.array(one.reaction), np.array(one.motion)
-    assert np.array(W, dtype=float) @ r + np.array(q, dtype=float) == pytest.approx(u, abs=1e-8)
-    for law_u, law_r in zip(u.reshape(3, 3), r.reshape(3, 3), strict=True):
-        assert np.abs(Coulomb(float(mu)).residual(law_u, law_r)).max() < 1e-8
+@pytest.mark.slow
+def test_nine_of_ten_random_problems_of_three_and_four_contacts_are_decided() -> None:
+    """Bodies on a plane, and matrices at random: each with a proof that the checker accepts."""
+    decided = tried = 0
+    for seed in range(25):
+        for contacts in (3, 4):
+            rng = np.random.default_rng(seed)
+            J = rng.normal(size=(3 * contacts, 3 * contacts))
+            dense = exact(J @ J.T)
+            sizes = range(3 * contacts)
+            at_random = (
+                [[dense[min(i, j)][max(i, j)] for j in sizes] for i in sizes],
+                tuple(exact(rng.normal(size=3 * contacts))),
+            )
+            for W, q in (body(rng, contacts), at_random):
+                mu = (Q(int(rng.integers(2, 9)), 10),) * contacts
+                given = SpatialContacts(W=W, q=q, mu=mu, mu_s=mu)
+                found = several_motions(given)
+                proof = several_certificate(given, found, {})
+                tried += 1
+                decided += proof is not None and proof.verify()
+                assert all(natural_residual(W, q, float(mu[0]), one) < 1e-8 for one in found.motions)
+    assert decided >= 0.9 * tried
+
+
+def test_four_legs_that_slide_and_turn_have_a_continuum_of_motions() -> None:
+    """Legs in a plane: one number of the normal forces is free, and the friction turns the body as they share it."""
+    rng = np.random.default_rng(0)
+    (W, q), mu = body(rng, 4), (Q(4, 5),) * 4
+    given = SpatialContacts(W=W, q=q, mu=mu, mu_s=mu)
+    found = several_motions(given)
+    assert (found.curve, found.motions[0].modes, found.left) == (True, "++++", ())
+    assert natural_residual(W, q, 0.8, found.motions[0]) < 1e-8
+    proof = several_certificate(given, found, {})
+    assert proof is not None
+    assert proof.claim == checker.CONTINUUM
+    assert proof.verify()
+
+
+def test_doubles_of_one_body_stay_dependent() -> None:
+    """Rounding makes 12 rows of a body with 6 velocities independent; the outcome is that of the exact rows."""
+    for seed, modes in ((3, "DSSD"), (0, "++++")):
+        rng = np.random.default_rng(seed)
+        W, q = body(rng, 4)
+        mu = int(rng.integers(2, 9)) / 10
+        dense = np.array(W, dtype=float)
+        dense += 1e-16 * np.abs(dense).max() * rng.normal(size=dense.shape)
+        problem = ComplementarityProblem(W=(dense + dense.T) / 2, q=np.array(q, dtype=float), laws=[Coulomb(mu)] * 4)
+        found = outcome(problem)
+        assert found.components[0].modes == (modes,)
+        assert found.verdict == ("CONTINUUM" if modes == "++++" else "UNIQUE")
+        assert found.certificate is not None
+        assert "made to" in found.certificate.document["provenance"]["numbers"]
+        assert found.certificate.verify()

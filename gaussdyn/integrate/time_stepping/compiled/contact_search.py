@@ -16,8 +16,8 @@ from .position_projection import STATE, StateArrays
 LISTS = f"Tuple(({I1}, {I2}, {I2}, {A2}))"
 Lists = tuple[IntArray, IntArray, IntArray, Array]
 """kind (f,), bodies (f, 2), label (f, 4), data (f, 19) of contacts, as `mechanics.features.Found`."""
-SHAPES = f"Tuple(({I2}, {A2}, {I1}))"
-Shapes = tuple[IntArray, Array, IntArray]
+SHAPES = f"Tuple(({I2}, {A2}, {I1}, {A2}))"
+Shapes = tuple[IntArray, Array, IntArray, Array]
 WORKROOM = f"Tuple(({A2}, {A1}, {I1}, {A2}, {A2}))"
 Workroom = tuple[Array, Array, IntArray, Array, Array]
 SEARCH = f"Tuple(({SHAPES}, {WORKROOM}, {LISTS}, {LISTS}))"
@@ -36,10 +36,10 @@ ROUNDING = 7.2e-15  # the same as a share of the largest coordinate
 @kernel(f"int64({SEARCH}, {LISTS}, {A2}, {A3}, float64, {A1})", borrows=True)
 def search_at(search: Search, lists: Lists, x: Array, R: Array, reach: float, travel: Array) -> int:
     """Find the features at the poses x, R; return how many there are."""
-    (table, forms, off), (world, value, order, room, found), _now, _ahead = search
+    (table, forms, off, solids), (world, value, order, room, found), _now, _ahead = search
     return int(
         find_features(
-            table, forms, off, x, R, reach, travel, world, value, order, room, found,
+            table, forms, off, solids, x, R, reach, travel, world, value, order, room, found,
             lists[0], lists[1], lists[2], lists[3],
         )
     )  # fmt: skip

@@ -17,7 +17,7 @@ from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ...impact.restitution_scaling import GAIN, largest_share
-from ...stepper import Step
+from ...stepper import Shift, Step
 from .energy_balance import books
 from .lazy_step import CompiledStep, Impulses, ManySteps
 from .workspace import Workspace
@@ -99,7 +99,16 @@ class CompiledBodies:
         middle = (one, "") if log[11] > 0.0 else ("", one)
         figures = float(log[0]), float(log[7]), float(log[10])
         mode = numbers[6, : len(label)].copy()
-        return CompiledStep.of(stepper, self, (start, end), dt, control, reactions, mode, figures, middle)
+        shifts = self._shifts(label) if stepper.project else ()
+        return CompiledStep.of(stepper, self, (start, end), dt, control, reactions, mode, figures, middle, shifts)
+
+    def _shifts(self, label: IntArray) -> tuple[Shift, ...]:
+        """Return the passes of the projection that has just been."""
+        pushes, n = self.space.indices[1][1], len(label)
+        if not n or math.isnan(pushes[0, 0]):
+            return ()
+        taken = int(np.argmax(np.isnan(pushes[0])))
+        return tuple(Shift(dict(zip(self.ids(label), pushes[:n, k].tolist(), strict=True))) for k in range(taken))
 
     def _state(self, t: float, before: State) -> State:
         """Return the state in which the arrays stand."""
@@ -285,7 +294,7 @@ class CompiledBodies:
         for begin, limit, most in ((1e-2, 30, 60), (1e-3, 30, 100), (1e-5, 60, 100)):
             if log[4] > MOST_SLOW:
                 return False
-            _, used = interior_point(problem, space.ordering, space.work, p, v, u, begin, limit)
+            _, used = interior_point(problem, space.ordering, space.work, p, v, u, begin, limit, 0.0, 1.0)
             E, more, floor = proximal_point(problem, space.ordering, space.work, p, v, u, tol, most)
             if tol < E:
                 E, last, floor, *_ = modes_newton(

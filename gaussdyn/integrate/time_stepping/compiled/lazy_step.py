@@ -17,7 +17,7 @@ from ....programs.solution.solution import Solution
 from ....programs.solution.status import Status
 from ....programs.solution.uniqueness import uniqueness
 from ...contact_modes import FREE, acting_mode
-from ...stepper import Step, Work, near_of
+from ...stepper import Shift, Step, Work, near_of
 from .energy_balance import Books, books
 
 if TYPE_CHECKING:
@@ -164,16 +164,17 @@ class CompiledStep(Step):
     def of(
         stepper: MoreauJean, kernels: CompiledBodies, ends: tuple[State, State], dt: float, control: Array | None,
         reactions: Impulses, mode: IntArray, figures: tuple[float, float, float], middle: tuple[str, str],
+        shifts: tuple[Shift, ...],
     ) -> CompiledStep:  # fmt: skip
         """Return the step between two states.
 
         figures: E, how far impulses leave their cones, the fraction of all restitution that was kept; mode: of every
-        contact in reactions.label; middle: `Step.unsettled` and `Step.crowded`.
+        contact in reactions.label; middle: `Step.unsettled` and `Step.crowded`; shifts: as there.
         """
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
         said = {"unsettled": middle[0], "crowded": middle[1], "restitution": figures[2]}
-        said |= {"changes": None, "impacts": (), "ends": ""}
+        said |= {"place": None, "shifts": shifts, "changes": None, "impacts": (), "ends": "", "sizing": None}
         hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
         put(step, {**parts, **said, **hidden})
         return step

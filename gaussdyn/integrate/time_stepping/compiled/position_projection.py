@@ -225,6 +225,16 @@ def strains(problem: Problem, work: Work, d: Array) -> bool:
     return bool(spent > STRAIN * needed)
 
 
+@kernel(f"void(int64, {INDEX}, int64, {PROBLEM}, {A2})", borrows=True)
+def note_shift(n: int, index: Index, taken: int, problem: Problem, p: Array) -> None:
+    """Keep the pushes of a pass by feature; NaN of the first one says that no pass follows."""
+    shifts = index[1]
+    for f in range(n):
+        shifts[f, taken], shifts[f, taken + 1] = 0.0, np.nan
+    for c in range(problem[0][1][-1]):
+        shifts[index[0][WHICH, c], taken] = p[c, 0]
+
+
 @kernel(
     f"UniTuple(int64, 2)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ORDERING}, {WORK}, "
     f"{ITERATE})",
@@ -238,12 +248,14 @@ def project_end(
 
     Every pass shifts by M^-1 J^T p with J and M where it begins, p >= 0 and p = 0 where it leaves a gap (to first
     order), of either sign where the gap is held. Returns the passes, negative if it fails, `CONTRARY` if gaps that are
-    held are why, and the factorisations.
+    held are why, and the factorisations. The pushes stay in index[1], (features, passes), see `note_shift`.
     """
     x, R, geometry, _frame, moved, _rows = poses
     d, q1, size, factors = iterate[4], state[9], 0.0, 0
     last = earlier = first = np.inf  # how far gaps were off in the three passes before
     held = loosely = False
+    for f in range(min(n, 1)):
+        index[1][f, 0] = np.nan
     for f in range(n):
         held, loosely = held or index[0][HELD, f] != 0, loosely or index[0][HELD, f] == LOOSELY
     for i in range(len(q1)):
@@ -270,6 +282,7 @@ def project_end(
                 index[0][HELD, f] = 0
             _agree, used = close_gaps(poses, index, problem, ordering, work, iterate, 0.1 * limit)
             factors += used
+        note_shift(n, index, it, problem, iterate[3])
         turn_spins(R[2], d, 1.0, d)
         move_bodies(q1, d, 1.0, q1)
         for i in range(len(q1)):

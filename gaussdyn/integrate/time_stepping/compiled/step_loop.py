@@ -150,7 +150,7 @@ def solve_and_judge(
     tol: float, count: IntArray, log: Array,
 ) -> int:  # fmt: skip
     """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
-    n, count[8], keeps, which, code = count[2], 0, 0.0, -1.0, float(HARD)
+    n, count[8], keeps, which, code, E, goal = count[2], 0, 0.0, -1.0, float(HARD), 0.0, tol
     fresh = span[9] > 0.0 and span[6] > 0.0 and span[7] == 0.0 and count[4] == 0
     if fresh and may_crowd(n, index, problem, poses[4]):
         E, goal, factors, passes, slow, code, which = crowded_step(
@@ -159,14 +159,14 @@ def solve_and_judge(
         )  # fmt: skip
         count[7] *= factors == 0.0
         log[2] += 0.0 if code == DONE else factors
-    hard = fresh and code == HARD and which >= 0.0
-    if code != DONE and not hard:
+    tried = code == HARD and not goal >= E
+    if code != DONE:
         E, goal, factors, passes, slow, code, keeps = solve_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
             tol, count[4], count[7] > 0 and count[4] == 0,
         )  # fmt: skip
         which = -1.0
-    if hard or (fresh and code != DONE and looped(problem, iterate[0], poses[4])):
+    if fresh and code != DONE and not tried and looped(problem, iterate[0], poses[4]):
         log[2], log[3], failed = log[2] + factors, log[3] + passes, code
         begin_again(n, bodies, features, state, poses, index, aside, problem, iterate, span, 0)
         E, goal, factors, passes, slow, code, which = crowded_step(
@@ -174,11 +174,6 @@ def solve_and_judge(
             tol, 1,
         )  # fmt: skip
         code = DONE if code == DONE else failed
-    if hard and code != DONE:
-        E, goal, factors, passes, slow, code, keeps = solve_step(
-            n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
-            tol, 0, False,
-        )  # fmt: skip
     count[8] = int(which) + 1 if code == DONE else 0
     log[0], log[1] = E, goal
     log[2] += factors

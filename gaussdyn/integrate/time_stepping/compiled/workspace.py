@@ -11,6 +11,7 @@ from ....arrays import IntArray
 from ....mechanics.collision.features import Found
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
+from ..position_projection import PASSES
 
 
 class Workspace:
@@ -76,7 +77,8 @@ class Workspace:
             np.zeros((3, 7)),
         )  # fmt: skip
         self.indices: Any = [
-            (np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room)) for _ in range(2)
+            (np.zeros((9, room), dtype=np.int64), np.zeros((room, width)), np.zeros(room))
+            for width in (3, PASSES + 1)
         ]  # fmt: skip
         self.memory: Any = (
             np.zeros((room, 4), dtype=np.int64), np.zeros((room, 2), dtype=np.int64), self.table, np.zeros((room, 3)),
@@ -100,17 +102,13 @@ class Workspace:
 
     def join(self, pair: IntArray) -> None:
         """Take the pairs of bodies that may touch, and analyse their graph."""
-        from ....linalg.block_lu import analyse, block_at
+        from ....contact.free_bodies.block_places import block_places
+        from ....linalg.block_lu import analyse
 
         n = len(self.v)
         self.pair = np.ascontiguousarray(pair)
         self.ordering: Any = analyse(n, np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
-        rank, start, rows = self.ordering[1], self.ordering[2], self.ordering[3]
-        slot = np.full((len(pair), 4), -1, dtype=np.int64)
-        for k, (i, j) in enumerate(pair.tolist()):
-            for m, (x, y) in enumerate(((j, j), (i, i), (j, i), (i, j))):
-                if x >= 0 and y >= 0:
-                    slot[k, m] = block_at(n, rank[x], rank[y], start, rows)
+        slot, rows = block_places(n, self.pair, self.ordering), self.ordering[3]
         self.problems: Any = [
             ((self.pair, np.zeros(len(pair) + 1, dtype=np.int64), slot, *frames), *solid, w, mu, rho)
             for solid, (frames, w, mu, rho) in zip(self.solid, self.by_contact, strict=True)

@@ -18,7 +18,7 @@ from ....programs.solution.residuals import Residuals
 from ....programs.solution.status import Status
 from ...contact_modes import acting_mode
 from ...impact.restitution_scaling import GAIN, largest_share
-from ...stepper import Step, Work, near_of
+from ...stepper import Shift, Step, Work, near_of
 from ..compiled.energy_balance import Books
 from ..compiled.lazy_step import WORDS, CompiledSolution, CompiledStep, ManySteps, put
 from .records import (
@@ -84,7 +84,8 @@ class CompiledSystem:
         layout, nq, nv = parts.model.layout, self.system.nq, self.system.nv
         n, m = len(layout.kind), len(layout.reach)
         self.parts, self.work = parts, room(n, m, nv)
-        of = parts.model, parts.data, self.work, push_room(n, nq, nv), problem_room(n, m, nv)
+        self._push = push_room(n, nq, nv)
+        of = parts.model, parts.data, self.work, self._push, problem_room(n, m, nv)
         self._records = tuple(Held(one) for one in of)
 
     @property
@@ -285,7 +286,30 @@ class CompiledSystem:
         mode = self.work.mode.tolist()
         p = {id: data.p[first[k] : first[k + 1]].copy() for k, id in enumerate(ids) if acts[k]}
         modes = {id: mode[k] for k, id in enumerate(ids) if acts[k] and mode[k] >= 0}
-        return CoreStep.made(stepper, self, (start, end), dt, control, p, modes, log.copy())
+        projected = self._place(), self._shifts() if stepper.project else ()
+        return CoreStep.made(stepper, self, (start, end), dt, control, p, modes, log.copy(), projected)
+
+    def _place(self) -> Array | None:
+        """Return the middle of the step where it may have been moved onto joints, see `Step.place`."""
+        from .dependent_joints import LOOKED
+
+        data = self.parts.data
+        return data.middle.copy() if data.bound.known[LOOKED] else None
+
+    def _shifts(self) -> tuple[Shift, ...]:
+        """Return the passes of the projection that has just been."""
+        from .dependent_joints import AMONG, COUNT
+
+        push, bound, found = self._push, self.parts.data.bound, []
+        first, ids = self.parts.model.layout.start[: len(self.ids)], self.ids
+        for k in range(int(push.kept[1])):
+            s = push.shifts[k, : len(ids)].copy()
+            for c in range(int(bound.known[COUNT])):  # rows that depend on one another were cleared
+                rows, N = bound.rows[: bound.known[AMONG]], bound.N[: bound.known[AMONG], c]
+                at, lengths = np.searchsorted(first, rows), bound.lengths[: len(rows)]
+                s[at] -= N @ (s[at] * lengths) * N / lengths
+            found.append(Shift(dict(zip(ids, s.tolist(), strict=True)), push.places[k].copy()))
+        return tuple(found)
 
 
 class CoreStep(CompiledStep):
@@ -297,8 +321,9 @@ class CoreStep(CompiledStep):
     def made(
         stepper: MoreauJean, kernels: CompiledSystem, ends: tuple[State, State], dt: float, control: Array | None,
         p: Mapping[str, Array], modes: Mapping[str, int], log: Array,
+        projected: tuple[Array | None, tuple[Shift, ...]],
     ) -> CoreStep:  # fmt: skip
-        """Return the step between two states; `log` as in `records`."""
+        """Return the step between two states; `log` as in `records`, projected: `Step.place` and `Step.shifts`."""
         kinetic, potential, reactions, forces, lifted = log[list(BOOKS)].tolist()
         done = Work(reactions=reactions, forces=forces, projection=lifted)
         figures = Residuals(E=float(log[E_]), cone=float(log[CONE]))
@@ -306,7 +331,14 @@ class CoreStep(CompiledStep):
         said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
         unsettled = kernels.ids[int(log[AT]) - 1] if log[AT] > 0.0 else ""
         said |= {"unsettled": unsettled, "crowded": "", "restitution": float(log[KEPT])}
-        said |= {"changes": None, "impacts": (), "ends": ""}
+        said |= {
+            "place": projected[0],
+            "shifts": projected[1],
+            "changes": None,
+            "impacts": (),
+            "ends": "",
+            "sizing": None,
+        }
         said |= {"energy": (kinetic, potential), "work": done}
         said |= {"modes": {id: acting_mode(WORDS[m]) for id, m in modes.items()}, "_mode": modes}
         said |= {"_stepper": stepper, "_kernels": kernels, "_rebuilt": None}

@@ -38,13 +38,13 @@ def look(shapes: Shapes, x: Array, R: Array, reach: float, ahead: bool) -> int:
     if ahead:
         return int(
             find_features(
-                s.table, s.forms, s.off, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
+                s.table, s.forms, s.off, s.solids, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
                 s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead,
             )
         )  # fmt: skip
     return int(
         find_features(
-            s.table, s.forms, s.off, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
+            s.table, s.forms, s.off, s.solids, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
             s.kind, s.bodies, s.label, s.data,
         )
     )  # fmt: skip
@@ -82,16 +82,16 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     for k in range(len(s.radius)):  # how far rounding moves bodies
         s.travel[k] = max(SLACK * s.radius[k], CLOSED)
     reach = s.numbers[0] * dt * dt + 2.0 * dt * speed
-    put_poses(model, data.q)
+    put_poses(model, data.q, model.ahead)
     found = look(s, s.x, s.R, reach, False)
     if not dt * speed > 0.0 or found > len(s.kind):
         return found
     move(model, data.q, data.v, dt, data.moved)
-    put_poses(model, data.moved)
+    put_poses(model, data.moved, model.forest)
     ahead = look(s, s.x, s.R, reach, True)
     if ahead > len(s.kind):
         return found + ahead
-    put_poses(model, data.q)
+    put_poses(model, data.q, model.ahead)
     return join_ahead(s, s.x, s.R, found, ahead)
 
 
@@ -183,7 +183,7 @@ def overlooked(model: Model, data: Data) -> bool:
     if layout.who == PLANAR:
         return bool(overlooked_planar(model, data))
     n, out = layout.counts[0] - layout.counts[2], s.out[0]
-    put_poses(model, data.q1)
+    put_poses(model, data.q1, model.ahead)
     found = look(s, s.x, s.R, 0.0, True)
     if found > len(s.kind):
         return True

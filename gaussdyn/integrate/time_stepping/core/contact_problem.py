@@ -29,7 +29,7 @@ from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, na
 from ....programs.solution.residual_kernels import block_mode
 from ....programs.solution.residuals import BORDER
 from .dependent_joints import LOOKED, stand_beside
-from .linear import add_row, cholesky, cholesky_solve, cross_products, row_dot, solve_nodes
+from .linear import add_row, cholesky, cholesky_solve, cross_products, part_dot, row_dot, solve_nodes
 from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, SOFT, UNILATERAL, Data, Layout, Rows, Span
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
@@ -237,10 +237,8 @@ def residual(problem: Problem, size: float) -> float:
     for b in range(problem.counts[0]):
         first, d = start[b], start[b + 1] - start[b]
         for a in range(d):
-            s = problem.q[first + a]
-            for j in range(n):
-                s += problem.W[(first + a) * n + j] * problem.r[j]
-            U[a], R[a] = s, problem.r[first + a]
+            row = problem.W[(first + a) * n : (first + a + 1) * n]
+            U[a], R[a] = problem.q[first + a] + part_dot(row, problem.r, 0, n), problem.r[first + a]
         natural(problem.code[b], d, problem.P[b], U, R, problem.rho[b], F, x, work[:5])
         total += length(F, 0, d) ** 2
     E = np.sqrt(total)
@@ -292,9 +290,12 @@ def alone(problem: Problem, tol: float, some: bool) -> float:
     return E if tol >= E else -1.0
 
 
-@kernel("float64(Problem, float64, float64, boolean, boolean)", borrows=True)
-def solve_blocks(problem: Problem, tol: float, size: float, capped: bool, some: bool) -> float:
-    """Solve the blocks from r, r becomes the answer; return E. Newton's method from r first, else all attempts."""
+@kernel("float64(Problem, float64, float64, float64, boolean, boolean)", borrows=True)
+def solve_blocks(problem: Problem, tol: float, rough: float, size: float, capped: bool, some: bool) -> float:
+    """Solve the blocks from r, r becomes the answer; return E.
+
+    Newton's method from r first, all attempts where it does not come to `rough`.
+    """
     blocks, n = problem.counts[0], problem.counts[1]
     rho, D, q, r = problem.rho[:blocks], problem.D[:blocks], problem.q[:n], problem.r[:n]
     code, P = problem.code[:blocks], problem.P[:blocks]
@@ -305,7 +306,7 @@ def solve_blocks(problem: Problem, tol: float, size: float, capped: bool, some: 
     if capped:
         scale_caps(problem, False)
     E, _steps = attempt(problem.attempts, rows, q, D, table, rho, tol, -1, r)
-    if not tol >= E:
+    if not max(tol, rough) >= E:
         E, _steps = attempt(problem.attempts, rows, q, D, table, rho, tol, MOST_STEPS, r)
     if capped:
         scale_caps(problem, True)
@@ -335,9 +336,12 @@ def trim(problem: Problem, most: float) -> bool:
     return some
 
 
-@kernel("UniTuple(float64, 2)(Problem, float64)", borrows=True)
-def solve_contacts(problem: Problem, tol: float) -> tuple[float, float]:
-    """Solve the blocks to E <= tol from r; return E and its rounding, which counts as solved in any case."""
+@kernel("UniTuple(float64, 2)(Problem, float64, float64)", borrows=True)
+def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, float]:
+    """Solve the blocks to E <= tol from r; return E and its rounding, which counts as solved in any case.
+
+    Where E <= rough, which data that contradict themselves may not let fall, only Newton's method is tried.
+    """
     blocks, n, capped, still, some = problem.counts[0], problem.counts[1], False, True, False
     for i in range(n):
         still = still and problem.q[i] == 0.0
@@ -353,7 +357,7 @@ def solve_contacts(problem: Problem, tol: float) -> tuple[float, float]:
         stronger = stronger or P[1] > (P[2] if code == CAPPED else P[0])  # at rest: what can stick is not let slip
     E = residual(problem, size) if some and not stronger else np.inf
     if not READY * tol >= E:
-        E = solve_blocks(problem, tol, size, capped, some)
+        E = solve_blocks(problem, tol, rough, size, capped, some)
     total = 0.0
     for i in range(n):
         total += problem.r[i] ** 2
@@ -377,11 +381,13 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
         add_row(layout, at[k], -lam[k], problem.Z[k], x)
 
 
-@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64)", borrows=True)
-def solve(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float) -> tuple[float, float]:
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64)", borrows=True)
+def solve(
+    layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float, rough: float
+) -> tuple[float, float]:  # fmt: skip
     """Solve for v+ (data.V[0]) and the impulses p of all rows, from those in p; return E and its rounding.
 
-    u+ = J v+ + w; the mass, the force h and w are those in `data`.
+    u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`.
     """
     g, n, at, x, u, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.q, problem.lam
     E = floor = 0.0
@@ -396,7 +402,7 @@ def solve(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, t
             s -= problem.C[i, k] * lam[k]
         u[i], problem.r[i] = s, data.p[at[g + i]]
     if n > 0:
-        E, floor = solve_contacts(problem, tol)
+        E, floor = solve_contacts(problem, tol, rough)
     cholesky_solve(problem.S, g, problem.first, lam)
     for i in range(layout.counts[1]):
         data.p[i] = 0.0

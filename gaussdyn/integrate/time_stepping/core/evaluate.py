@@ -10,14 +10,8 @@ import math
 from ...._jit import A1, A2, A3, call_back, caller, kernel
 from ....arrays import Array
 from ....mechanics.collision.contact_rows import body_poses
-from ....mechanics.collision.feature_kinematics import (
-    along,
-    contact_frame,
-    cross3,
-    dot3,
-    feature_geometry,
-    triple3,
-)
+from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
+from ....mechanics.collision.vectors import along, cross3, dot3, triple3
 from ....mechanics.planar.row_kernels import (
     GAP,
     RATE,
@@ -37,13 +31,12 @@ from ....mechanics.spatial.row_kernels import (
     spatial_mass,
     spatial_potential,
 )
-from ....mechanics.trees.dynamics import add_push
-from ....mechanics.trees.forest import DAMPING, Forest
+from ....mechanics.trees.forest import ABOVE, DAMPING, LAST, ROOT, RUB, WHAT, Forest
 from ....mechanics.trees.frames import fastest_point
 from ....mechanics.trees.kinematics import move_trees, place_bodies
-from ....mechanics.trees.motion import forest_forces, forest_mass, forest_potential, put_forest
-from ....mechanics.trees.row_kernels import coupling_row
-from .linear import dot, row_dot
+from ....mechanics.trees.motion import forest_forces, forest_kinetic, forest_mass, forest_potential, put_forest
+from ....mechanics.trees.row_kernels import coupling_row, steady_row
+from .linear import dot, multiply_nodes, row_dot
 from .records import (
     CALLBACK,
     CAP,
@@ -196,29 +189,53 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
     """Fill in contact k of trees, as `contact_of_shapes` does."""
     trees, moving = forest.trees, forest.moving
     contact_geometry(layout, shapes, moving.x, moving.R, k, rows)
-    f, point = k - layout.counts[2], triple3(shapes.out[0, 4:7])
-    a, b = shapes.bodies[f, 0] % len(moving.x), shapes.bodies[f, 1] % len(moving.x)
-    for i in range(layout.start[k], layout.start[k + 1]):
-        at, J = i - layout.start[k], rows.J[i]
-        t = triple3(shapes.frame[at if at < 3 else at - 2])
-        force, moment = (t, ZERO) if at < 3 else (ZERO, t)
-        add_push(trees, moving, a, point, force, moment, 1.0, J)
-        add_push(trees, moving, b, point, force, moment, -1.0, J)
+    f, first, end = k - layout.counts[2], layout.start[k], layout.start[k + 1]
+    for side in range(2):
+        b = shapes.bodies[f, side] % len(moving.x)
+        arm = along(triple3(shapes.out[0, 4:7]), -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
+        d = trees.bodies[b, LAST]
+        while d >= 0:
+            w = triple3(moving.S[d, 0:3])
+            u = along(triple3(moving.S[d, 3:6]), 1.0, cross3(w, arm))
+            for i in range(first, end):
+                at = i - first
+                t = triple3(shapes.frame[at if at < 3 else at - 2])
+                part = dot3(t, u) if at < 3 else dot3(t, w)
+                rows.J[i, d] += part if side == 0 else -part
+            d = trees.dofs[d, ABOVE]
+    for i in range(first, end):
         rows.rate[i] = row_dot(layout, rows.J, i, v)
+
+
+@kernel(f"Forest(Model, {A1}, Forest)", borrows=True)
+def standing(model: Model, q: Array, otherwise: Forest) -> Forest:
+    """Return which of the two forests stands at q, the one given if none does; its bodies are placed there."""
+    found = otherwise
+    for one in (model.forest, model.ahead):
+        there = True
+        for i in range(len(q)):
+            there = there and one.moving.at[i] == q[i]
+        found = one if there else found
+    place_bodies(found.trees, found.moving, q)
+    return found
 
 
 @kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
 def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of trees: of joints, and of the contacts that are listed."""
-    layout, shapes = model.layout, model.shapes
-    put_forest(model.forest, q, v)
+    layout, shapes, forest = model.layout, model.shapes, standing(model, q, model.ahead)
+    trees, drives, couplings = forest.trees, forest.drives, forest.couplings
     for k in range(layout.counts[2]):
         i = layout.start[k]
-        rows.gap[k], rows.rate[i], _ = coupling_row(model.forest, q, v, k, rows.J[i])
         for c in range(6):
             rows.law[k, c] = shapes.joint_laws[k, c]
+        if couplings.kinds[k, WHAT] <= RUB:  # whose J is there, see `forest_model`
+            rows.gap[k], rows.rate[i] = steady_row(trees, drives, couplings, q, v, k)
+            continue
+        put_forest(forest, q, v)
+        rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
     for k in range(layout.counts[2], layout.counts[0]):
-        contact_of_trees(layout, shapes, model.forest, v, k, rows)
+        contact_of_trees(layout, shapes, forest, v, k, rows)
 
 
 @kernel("void(Rows, Rows)", borrows=True)
@@ -355,12 +372,22 @@ def potential_at(model: Model, t: float, q: Array, rest: Array) -> tuple[bool, f
     if model.layout.who == SPATIAL:
         return True, spatial_potential(model.mechanism, q, rest)
     if model.layout.who == FOREST:
-        return True, forest_potential(model.forest, q, rest)
+        return True, forest_potential(standing(model, q, model.ahead), q, rest)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POTENTIAL, t, q, rest)
         return found, model.callback.answer[0]
     n = len(q)
     return run_program(model, t, q, rest), model.program.out[n * n + n]
+
+
+@kernel(f"Tuple((boolean, float64))(Model, {A1}, {A1}, {A1}, {A2}, {A1})", borrows=True)
+def kinetic_at(model: Model, q: Array, v: Array, rest: Array, M: Array, momentum: Array) -> tuple[bool, float]:
+    """Return the kinetic energy; `rest` are velocities of zero, M and M v work space."""
+    if model.layout.who == FOREST:
+        return True, forest_kinetic(standing(model, q, model.ahead), q, v)
+    found = mass_at(model, q, rest, M)
+    multiply_nodes(M, model.layout.nodes, v, momentum)
+    return found, 0.5 * dot(v, momentum)
 
 
 @kernel(f"Tuple((boolean, float64))(Model, float64, {A1}, {A1}, {A1})", borrows=True)
@@ -386,8 +413,9 @@ def put_motion(model: Model, q: Array, v: Array) -> float:
     """Put how bodies with shapes move at a state; return the largest speed of a point of any."""
     shapes, most = model.shapes, 0.0
     if model.layout.who == FOREST:
-        put_forest(model.forest, q, v)
-        return fastest_point(model.forest.trees, model.forest.moving, shapes.radius)
+        forest = standing(model, q, model.ahead)
+        put_forest(forest, q, v)
+        return fastest_point(forest.trees, forest.moving, shapes.radius)
     put_bodies(model.mechanism, q, v)
     for k in range(len(shapes.radius)):
         i = 6 * k
@@ -397,14 +425,14 @@ def put_motion(model: Model, q: Array, v: Array) -> float:
     return most
 
 
-@kernel(f"void(Model, {A1})", borrows=True)
-def put_poses(model: Model, q: Array) -> None:
-    """Put where bodies with shapes are, into `shapes.x` and `shapes.R`."""
-    shapes, moving = model.shapes, model.forest.moving
+@kernel(f"void(Model, {A1}, Forest)", borrows=True)
+def put_poses(model: Model, q: Array, otherwise: Forest) -> None:
+    """Put where bodies with shapes are, into `shapes.x` and `shapes.R`; `otherwise`: see `standing`."""
+    shapes = model.shapes
     if model.layout.who != FOREST:
         body_poses(q, shapes.x, shapes.R)
         return
-    place_bodies(model.forest.trees, moving, q)
+    moving = standing(model, q, otherwise).moving
     for b in range(len(shapes.radius)):
         for i in range(3):
             shapes.x[b, i] = moving.x[b, i]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....arrays import IntArray
-from ....mechanics.trees.forest import EQUAL, FACE, LAST, MEET, OF, ROOT, RUB, SWING, Forest, V
+from ....arrays import Array, IntArray
+from ....mechanics.trees.forest import ALONG, EQUAL, FACE, LAST, MEET, OF, ROOT, RUB, SWING, Forest, V
 from ....mechanics.trees.system import TreeSystem
 from ....mechanics.trees.tables import moving_of
 
 
-def forest_of(system: TreeSystem) -> tuple[Forest, IntArray, IntArray, list[tuple[int, ...]]]:
-    """Return the tables, where the diagonal blocks of M begin, the block of every body, and those of every row.
+def forest_of(system: TreeSystem) -> tuple[Forest, Forest, IntArray, IntArray, list[tuple[int, ...]]]:
+    """Return the tables twice, where the diagonal blocks of M begin, the block of every body, and those of every row.
 
     Blocks are those of trees; trees whose velocities lie among each other share one. Bodies that stand still have -1.
     """
@@ -22,7 +22,20 @@ def forest_of(system: TreeSystem) -> tuple[Forest, IntArray, IntArray, list[tupl
     last = trees.bodies[:, LAST]
     node = np.where(last >= 0, at[last] if len(at) else -1, -1)
     own = forest._replace(moving=moving_of(trees), drives=drives._replace(control=np.zeros(len(drives.control))))
-    return own, nodes, node[:-1], [_nodes_of(forest, at, node, row) for row in range(len(system.blanks))]
+    ahead = own._replace(moving=moving_of(trees))
+    return own, ahead, nodes, node[:-1], [_nodes_of(forest, at, node, row) for row in range(len(system.blanks))]
+
+
+def put_steady_rows(forest: Forest, J: Array) -> None:
+    """Put the rows that are always the same: limits of lines, and dry friction."""
+    start, dof, factor = forest.drives.start, forest.drives.dof, forest.drives.factor
+    for k, (what, line, other, _) in enumerate(forest.couplings.kinds.tolist()):
+        if what == RUB and line < 0:
+            J[k, other] = 1.0
+        elif what <= RUB:
+            sign = forest.couplings.numbers[k, 0] if what == ALONG else 1.0
+            for i in range(start[line], start[line + 1]):
+                J[k, dof[i]] += sign * factor[i]
 
 
 def _blocks(root: IntArray) -> IntArray:

@@ -8,7 +8,24 @@ from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
 from .records import HIGH, LOW, NODE, NODES, Data, Layout
 
+LONG = 8  # terms of a sum from which on it is taken in parts
 SMALL = 6  # velocities of a node whose block of M is inverted: a body
+
+
+@kernel(f"float64({A1}, {A1}, int64, int64)", inline=True, borrows=True)
+def part_dot(x: Array, y: Array, low: int, high: int) -> float:
+    """Return the sum of x[i] y[i], low <= i < high; of long ones as four sums, which the processor takes together."""
+    s0 = s1 = s2 = s3 = 0.0
+    whole = low + (high - low) // 4 * 4 if high - low >= LONG else low
+    for i in range(low, whole, 4):
+        s0 += x[i] * y[i]
+        s1 += x[i + 1] * y[i + 1]
+        s2 += x[i + 2] * y[i + 2]
+        s3 += x[i + 3] * y[i + 3]
+    s = (s0 + s1) + (s2 + s3)
+    for i in range(whole, high):
+        s += x[i] * y[i]
+    return s
 
 
 @kernel(f"boolean({A2}, int64, int64, {A2})", borrows=True)
@@ -16,9 +33,7 @@ def factor_block(M: Array, first: int, end: int, L: Array) -> bool:
     """Put the lower Cholesky factor of a diagonal block; False if it is not positive definite."""
     for i in range(first, end):
         for j in range(first, i + 1):
-            s = M[i, j]
-            for k in range(first, j):
-                s -= L[i, k] * L[j, k]
+            s = M[i, j] - part_dot(L[i], L[j], first, j)
             if i > j:
                 L[i, j] = s / L[j, j]
             elif s > 0.0:
@@ -84,22 +99,18 @@ def factor_mass(layout: Layout, data: Data) -> bool:
 def solve_nodes(L: Array, nodes: IntArray, b: Array, x: Array) -> None:
     """Put x = (L L^T)^-1 b; the two may be the same. Blocks of zeros cost nothing."""
     for n in range(len(nodes) - 1):
-        first, end, some = nodes[n], nodes[n + 1], False
-        for i in range(first, end):
-            x[i] = b[i]
-            some = some or b[i] != 0.0
-        if not some:
-            continue
-        for i in range(first, end):
-            s = x[i]
-            for k in range(first, i):
-                s -= L[i, k] * x[k]
-            x[i] = s / L[i, i]
+        first, end, some = nodes[n], nodes[n + 1], nodes[n + 1]
         for i in range(end - 1, first - 1, -1):
-            s = x[i]
-            for k in range(i + 1, end):
-                s -= L[k, i] * x[k]
-            x[i] = s / L[i, i]
+            x[i] = b[i]
+            some = i if b[i] != 0.0 else some
+        for i in range(some, end):
+            x[i] = (x[i] - part_dot(L[i], x, some, i)) / L[i, i]
+        for i in range(end - 1 if some < end else -1, first - 1, -1):
+            row = L[i]
+            value = x[i] / row[i]
+            x[i] = value
+            for k in range(first, i):
+                x[k] -= row[k] * value
 
 
 @kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
@@ -136,10 +147,7 @@ def dot(x: Array, y: Array) -> float:
 @kernel(f"float64(Layout, {A2}, int64, {A1})", borrows=True)
 def row_dot(layout: Layout, J: Array, i: int, x: Array) -> float:
     """Return J[i] . x."""
-    s = 0.0
-    for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
-        s += J[i, j] * x[j]
-    return s
+    return part_dot(J[i], x, layout.reach[i, LOW], layout.reach[i, HIGH])
 
 
 @kernel(f"float64(Layout, {A2}, int64, {A1})", borrows=True)
@@ -184,10 +192,8 @@ def cross_products(
         solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
         low, high, z = reach[at[i], LOW], reach[at[i], HIGH], Z[i]
         for j in range(i + 1):
-            row, s = at[j], 0.0
-            for k in range(max(low, reach[row, LOW]), min(high, reach[row, HIGH])):
-                s += z[k] * J[row, k]
-            A[i, j] = A[j, i] = s
+            row = at[j]
+            A[i, j] = A[j, i] = part_dot(z, J[row], max(low, reach[row, LOW]), min(high, reach[row, HIGH]))
 
 
 @kernel(f"float64({A2}, int64, {I1}, float64)", borrows=True)
@@ -228,6 +234,8 @@ def cholesky_solve(S: Array, n: int, first: IntArray, b: Array) -> None:
             s -= S[i, k] * b[k]
         b[i] = s / S[i, i]
     for i in range(n - 1, -1, -1):
-        b[i] /= S[i, i]
+        row = S[i]
+        value = b[i] / row[i]
+        b[i] = value
         for k in range(first[i], i):
-            b[k] -= S[i, k] * b[i]
+            b[k] -= row[k] * value

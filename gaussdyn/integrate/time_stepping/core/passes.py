@@ -10,6 +10,7 @@ from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
 from ..fixed_point import FINER, MAX_PASSES, ROUGH, SETTLED
+from ..position_projection import CLOSE
 from ..settling import hopeless, stalled
 from ..step_problem import CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped
@@ -27,6 +28,7 @@ from .records import (
     E_,
     EPS_N,
     FAULT,
+    FOREST,
     GOAL,
     HARD,
     HIGH,
@@ -48,6 +50,12 @@ from .standstill import Standstill, bring_to_rest
 from .standstill import room as still_room
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
+SURE = 1e-2  # of the way of a gap within the step: what ends deeper below zero closes, however the passes go on
+FIRST = 1e-6  # residual E of the first contact problem of a step
+GUESS = 0.1  # of the last change: E of data that contradict themselves
+TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
+ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
+PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
 
 
@@ -309,14 +317,26 @@ def take_solution(data: Data) -> None:
         data.v1[j] = data.V[0, j]
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, float64)")
-def one_pass(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, tol: float) -> int:
+@kernel("UniTuple(float64, 3)(Layout, Span, float64)", borrows=True)
+def aims(layout: Layout, span: Span, last: float) -> tuple[float, float, float]:
+    """Return the E to which a pass solves, that up to which it is a guess all the same, and the change that ends them.
+
+    Contacts that depend on one another contradict each other by as much as the guess of v+ is off, which the last
+    change tells: no effort is spent on that. In joint coordinates nothing large cancels, and changes may be larger.
+    """
+    if layout.who != FOREST:
+        return max(span.tol, min(ROUGH, FINER * last)), 0.0, SETTLED
+    return max(span.tol, min(FIRST, FINER * last)), min(TRUST, GUESS * last), ENOUGH
+
+
+@kernel("int64(Model, Data, Work, Problem, Span, float64, float64)")
+def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span, tol: float, rough: float) -> int:
     """Solve the contact problem to tol, and bring to rest what stands; HARD if it cannot be solved."""
     layout = model.layout
-    E, floor = solve(layout, data.seen, data, problem, span.dt, tol)
+    E, floor = solve(layout, data.seen, data, problem, span.dt, tol, rough)
     data.log[E_], data.log[GOAL], data.log[PASSES] = E, max(span.tol, floor), data.log[PASSES] + 1.0
     solved = max(tol, floor) >= E
-    if not solved and not E <= ROUGH:
+    if not solved and not max(ROUGH, rough) >= E:
         return HARD
     if solved:
         data.log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, max(tol, floor))
@@ -332,17 +352,31 @@ def lost(k: int, change: float, last: float, earlier: float, rough: bool) -> boo
     return bool(hopeless(change, last, earlier, MAX_PASSES - k))
 
 
+@kernel("boolean(Layout, Data, float64)", borrows=True)
+def surely_late(layout: Layout, data: Data, rest: float) -> bool:
+    """Return whether a constraint that does not act ends so far below zero that the step must be solved with it."""
+    late = False
+    for k in range(layout.counts[0]):
+        end = data.end.gap[k]
+        if not data.acts[k] and end < -CLOSE and one_sided(layout, k):
+            way = max(data.mid.gap[k] - rest * data.mid.rate[layout.start[k]], 0.0) - end
+            late = late or -end > SURE * way
+    return late
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
 def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool) -> int:
-    """Solve with the constraints that act, pass by pass, until the data no longer changes."""
+    """Solve with the constraints that act, pass by pass, until the data no longer changes, or others must act, too."""
     layout = model.layout
     code, follows = begin_passes(model, data, work, push, problem, span, first)
     if code != DONE:
         return code
     last = earlier = np.inf
     fine, sloped = False, follows
+    trust, patience = (TRUST, PATIENCE) if layout.who == FOREST else (0.0, 0)
     for k in range(MAX_PASSES):
-        code = one_pass(model, data, work, push, problem, span, max(span.tol, min(ROUGH, FINER * last)))
+        tol, rough, enough = aims(layout, span, last)
+        code = one_pass(model, data, work, problem, span, tol, rough)
         if code == DONE and follows and not follow_force(model, data, work, span, sloped):
             code = FAULT
         if code == DONE:
@@ -351,7 +385,9 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
             return code
         change = far_from_last(layout, data, work, span.dt)
         solved = data.log[GOAL] >= data.log[E_]
-        if solved and (change <= SETTLED or (fine and stalled(change, last, earlier))):
+        if k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
+            return code
+        if solved and (change <= enough or (fine and stalled(change, last, earlier))):
             take_solution(data)
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
         fine = solved
@@ -360,7 +396,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
             if code != DONE:
                 return code
             follows, sloped, change = True, False, np.inf
-        if not change >= 0.0 or lost(k, change, last, earlier, follows and not fine):
+        if not change >= 0.0 or (k >= patience and lost(k, change, last, earlier, follows and not fine)):
             return UNSETTLED
         earlier, last = last if last > SETTLED else np.inf, change
         if layout.turning != 0 and not put_problem(layout, data, problem, span):

@@ -22,7 +22,7 @@ SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
 
-@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1)
+@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A2, A2)
 class Push(NamedTuple):
     """Work space of the projection, for m gaps.
 
@@ -37,14 +37,16 @@ class Push(NamedTuple):
         The constraint of every gap, and its row.
     first : IntArray, shape (m,)
         See `linear.cholesky`.
-    kept : IntArray, shape (1,)
-        How many rows the factor is of; 0: it is of no use for another shift.
+    kept : IntArray, shape (2,)
+        How many rows the factor is of, 0: it is of no use for another shift; how many passes the last projection took.
     equal, acts : IntArray, shape (m,)
         Whether a gap is held or a joint; whether it pushes.
     target : Array, shape (n,)
         The gaps with which constraints shall end, NaN: not held.
     place, seen : Array, shape (nq,)
         Work space; the place that the factor was made for.
+    shifts, places : Array, shapes (PASSES, n) and (PASSES, nq)
+        The pushes of the constraints in every pass, kg m, and where their rows stood; as many as `kept` says.
     """
 
     Z: Array
@@ -65,13 +67,16 @@ class Push(NamedTuple):
     target: Array
     place: Array
     seen: Array
+    shifts: Array
+    places: Array
 
 
 def room(n: int, nq: int, nv: int) -> Push:
     """Return work space for n constraints."""
     squares, vectors = [np.zeros((n, n)) for _ in range(2)], [np.zeros(n) for _ in range(6)]
-    numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 1, n, n)]
-    return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, np.zeros(n), np.zeros(nq), np.zeros(nq)])
+    numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 2, n, n)]
+    places, passes = (np.zeros(n), np.zeros(nq), np.zeros(nq)), (np.zeros((PASSES, n)), np.zeros((PASSES, nq)))
+    return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, *places, *passes])
 
 
 @kernel(f"float64(float64, {A1})", borrows=True)
@@ -286,6 +291,20 @@ def strains(layout: Layout, data: Data, push: Push, m: int, d: Array, Md: Array)
     return bool(dot(d, Md) > STRAIN * lacking)
 
 
+@kernel("void(Layout, Data, Push, int64)", borrows=True)
+def note_shift(layout: Layout, data: Data, push: Push, taken: int) -> None:
+    """Keep the pushes of a pass, by constraint, and the place that the factor was made for."""
+    m = 0
+    for i in range(len(push.seen)):
+        push.places[taken, i] = push.seen[i]
+    for k in range(layout.counts[0]):
+        push.shifts[taken, k] = 0.0
+        if data.acts[k] and in_place(layout, k):
+            push.shifts[taken, k] = push.p[m] / push.scale[m]
+            m += 1
+    push.kept[1] = taken + 1
+
+
 @kernel("void(Data, Push)", borrows=True)
 def keep_if_near(data: Data, push: Push) -> None:
     """Keep the factor at hand if it was made for nearly the same place: farther the shift would not be the least."""
@@ -306,13 +325,13 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
     loosely = held_loosely(layout, data, push)
     for k in range(layout.counts[0]):
         holds = holds or push.target[k] == push.target[k]
-    taken = 0
+    taken = push.kept[1] = 0
     while taken < PASSES:
         off = violation(layout, data, push, holds)
         if off <= limit(CLOSE, q):
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
-            holds, taken, before, earlier, oldest = False, 0, np.inf, np.inf, np.inf
+            holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
             for i in range(len(q)):
                 q[i] = data.moved[i]
             if not rows_at(model, span.t_end, q, data.v1, data.end):
@@ -329,6 +348,7 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
                 holds = False
                 if not shift(layout, data, push, m, False, d):
                     return FAILED
+        note_shift(layout, data, push, taken)
         if not move(model, q, d, 1.0, push.place):
             return FAULT
         for i in range(len(q)):

@@ -189,14 +189,14 @@ class Callback(NamedTuple):
 
 
 @record(
-    *[I2, A2, I1, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, I1, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2
+    *[I2, A2, I1, A2, A2, A1, I1, A2, A2], I1, A3, A2, A1, A1, I1, A2, A3, *[I1, I2, I2, A2] * 2, A1, A2, A2
 )  # fmt: skip
 class Shapes(NamedTuple):
     """The shapes of a system in space, and the contacts that may act within a step.
 
     Attributes
     ----------
-    table, forms, off, world, value, order, room, answer
+    table, forms, off, solids, world, value, order, room, answer
         Of shapes and work space, as `broad_phase.find_features` takes them.
     kind_of : IntArray, shape (s,)
         Kind of every shape: what has one law is of one kind.
@@ -223,6 +223,7 @@ class Shapes(NamedTuple):
     table: IntArray
     forms: Array
     off: IntArray
+    solids: Array
     world: Array
     value: Array
     order: IntArray
@@ -249,9 +250,25 @@ class Shapes(NamedTuple):
     frame: Array
 
 
-@record("Layout", "Planar", "Touches", "Program", "Callback", "Mechanism", "Forest", "Shapes", "Carried", "Rows", A2)
+@record(
+    "Layout",
+    "Planar",
+    "Touches",
+    "Program",
+    "Callback",
+    "Mechanism",
+    "Forest",
+    "Forest",
+    "Shapes",
+    "Carried",
+    "Rows",
+    A2,
+)
 class Model(NamedTuple):
-    """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks."""
+    """A system as kernels see it; only the part that `layout.who` names is filled. `rows` and `M`: for callbacks.
+
+    `ahead` is the forest once more: one stands at the middle of a step while the other goes to its end.
+    """
 
     layout: Layout
     planar: Planar
@@ -260,6 +277,7 @@ class Model(NamedTuple):
     callback: Callback
     mechanism: Mechanism
     forest: Forest
+    ahead: Forest
     shapes: Shapes
     carried: Carried
     rows: Rows

@@ -154,12 +154,15 @@ def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
 
 def _built_of_trees(system: TreeSystem, room: int) -> Built:
     """Return trees of bodies."""
-    forest, nodes, node, own = forest_model.forest_of(system)
+    forest, ahead, nodes, node, own = forest_model.forest_of(system)
     laws = np.array([law_of(row) for row in system.blanks]).reshape(-1, 6)
     shapes = spatial_model.shapes_of(system, laws, node, room)
     layout = _layout(system, FOREST, system.blanks, own, len(shapes.kind), 5, nodes)
-    model = nothing(Model)._replace(layout=layout, forest=forest, shapes=shapes, carried=_carried(layout))
-    return Built(model, _data(system, layout), tuple(row.id for row in system.blanks), None, None)
+    model = nothing(Model)._replace(layout=layout, forest=forest, ahead=ahead, shapes=shapes, carried=_carried(layout))
+    data = _data(system, layout)
+    for rows in (data.begin, data.mid, data.end):
+        forest_model.put_steady_rows(forest, rows.J)
+    return Built(model, data, tuple(row.id for row in system.blanks), None, None)
 
 
 def _damper(line: spatial_model.JointRow, nv: int) -> Row:

@@ -5,8 +5,8 @@ The speed left of the others is rounding, and is taken away by the least change 
 
     J dx = -u,    dx orthogonal (in the metric of the mass) to the null space of J
 
-and the impulses follow from the momentum, J^T dp = M dx. Both come from one Cholesky factor of J^T J; motions that
-its pivots show to be free are left out of it.
+and the impulses follow from the momentum, J^T dp = M dx. Where the rows are independent, dp solves J M^-1 J^T dp = -u.
+Else both come from one Cholesky factor of J^T J; motions that its pivots show to be free are left out of it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .contact_problem import CAPPED, GUIDED, Problem, residual, weight
 from .linear import add_row, cholesky, cholesky_solve, dot, multiply_nodes, row_dot, row_dot_abs
 from .records import HIGH, LOW, Data, Layout
 
+APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
 SINGULAR = 1e-12  # pivot over diagonal of J^T J up to which a motion is free
 
 
@@ -67,10 +68,40 @@ def find_holding(data: Data, problem: Problem, still: Standstill) -> None:
             still.holds[i] = some
 
 
-@kernel(f"boolean(Layout, Data, Problem, Standstill, {A1}, {A1})", borrows=True)
-def stands(layout: Layout, data: Data, problem: Problem, still: Standstill, tol: Array, left: Array) -> bool:
-    """Put left = -J^T u and the factor of J^T J; False if a row moves, or none. `tol`: the speeds at hand."""
-    nv, K, fastest, most = len(data.v), still.K, 0.0, 0.0
+@kernel(f"boolean(Layout, Data, Problem, Standstill, {A1})", borrows=True)
+def creeps(layout: Layout, data: Data, problem: Problem, still: Standstill, tol: Array) -> bool:
+    """Return whether rounding, and no more, moves the rows that hold; their speeds become `problem.lam`."""
+    fastest = most = 0.0
+    for k in range(problem.counts[1] + problem.counts[2]):
+        if still.holds[k] != 0:
+            row = problem.at[k]
+            problem.lam[k] = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
+            fastest = max(fastest, abs(problem.lam[k]))
+            most = max(most, row_dot_abs(layout, data.seen.J, row, tol))
+    return fastest != 0.0 and fastest <= REST * most
+
+
+@kernel("boolean(Problem, Standstill, int64)", borrows=True)
+def factor_rows(problem: Problem, still: Standstill, most: int) -> bool:
+    """Put the factor of J M^-1 J^T of the rows that hold; False where they are more than `most`, or near dependent."""
+    K, n = still.K, 0
+    for k in range(problem.counts[1] + problem.counts[2]):
+        if still.holds[k] != 0:
+            if n == most:
+                return False
+            a = 0
+            for l in range(k + 1):
+                if still.holds[l] != 0:
+                    K[n, a] = problem.A[k, l]
+                    a += 1
+            n += 1
+    return bool(cholesky(K, n, still.first, 0.0) > APART)
+
+
+@kernel(f"void(Layout, Data, Problem, Standstill, {A1})", borrows=True)
+def factor_motions(layout: Layout, data: Data, problem: Problem, still: Standstill, left: Array) -> None:
+    """Put left = -J^T u, u being `problem.lam`, and the factor of J^T J."""
+    nv, K = len(data.v), still.K
     for i in range(nv):
         left[i] = 0.0
         for j in range(i + 1):
@@ -80,19 +111,13 @@ def stands(layout: Layout, data: Data, problem: Problem, still: Standstill, tol:
             continue
         row = problem.at[k]
         J = data.seen.J[row]
-        u = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
-        fastest = max(fastest, abs(u))
-        most = max(most, row_dot_abs(layout, data.seen.J, row, tol))
-        add_row(layout, row, -u, J, left)
+        add_row(layout, row, -problem.lam[k], J, left)
         low = layout.reach[row, LOW]
         for i in range(low, layout.reach[row, HIGH]):
             if J[i] != 0.0:
                 for j in range(low, i + 1):
                     K[i, j] += J[i] * J[j]
-    if fastest == 0.0 or fastest > REST * most:
-        return False
     cholesky(K, nv, still.first, SINGULAR)
-    return True
 
 
 @kernel(f"void(Layout, Data, Standstill, int64, {A1}, {A1})", borrows=True)
@@ -188,6 +213,37 @@ def residual_of(layout: Layout, data: Data, problem: Problem) -> float:
     return residual(problem, weight(problem))
 
 
+@kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, float64)", borrows=True)
+def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, dx: Array, most: float) -> float:
+    """Remove the speeds of independent rows, `problem.lam`, by their own impulses; return E, NaN if it is above `most`.
+
+    These impulses alone do it: M dx = J^T dp.
+    """
+    n, total, y = 0, problem.counts[1] + problem.counts[2], data.V[5]
+    for k in range(total):
+        problem.past[k] = data.p[problem.at[k]]
+        if still.holds[k] != 0:
+            y[n] = -problem.lam[k]
+            n += 1
+    cholesky_solve(still.K, n, still.first, y)
+    n = 0
+    for j in range(len(dx)):
+        dx[j] = 0.0
+    for k in range(total):
+        if still.holds[k] != 0:
+            data.p[problem.at[k]] += y[n]
+            add_row(layout, problem.at[k], y[n], problem.Z[k], dx)
+            n += 1
+    found = residual_of(layout, data, problem)
+    if most >= found:
+        for j in range(len(dx)):
+            data.V[0, j] += dx[j]
+        return found
+    for k in range(total):
+        data.p[problem.at[k]] = problem.past[k]
+    return np.nan
+
+
 @kernel(f"float64(Layout, Data, Problem, Standstill, {A1}, float64, float64)", borrows=True)
 def bring_to_rest(
     layout: Layout, data: Data, problem: Problem, still: Standstill, speeds: Array, E: float, goal: float
@@ -197,8 +253,14 @@ def bring_to_rest(
     if problem.counts[0] == 0:
         return E
     find_holding(data, problem, still)
-    if not stands(layout, data, problem, still, speeds, dx):
+    if not creeps(layout, data, problem, still, speeds):
         return E
+    most = max(goal, WORSE * E)
+    if factor_rows(problem, still, nv):
+        found = stop_rows(layout, data, problem, still, dx, most)
+        if most >= found:
+            return found
+    factor_motions(layout, data, problem, still, dx)
     cholesky_solve(still.K, nv, still.first, dx)
     find_free(layout, data, still)
     remove_free(layout, data, still, nv, dx, push)
@@ -207,7 +269,6 @@ def bring_to_rest(
     multiply_nodes(data.M, layout.nodes, dx, push)
     add_push(layout, data, problem, still, push, 1.0)
     restore(layout, data, problem, still, push)
-    most = max(goal, WORSE * E)
     for _ in range(ROUNDS):
         found = residual_of(layout, data, problem)
         if most >= found:

@@ -9,7 +9,7 @@ from ..impact_dissipation import SMALL
 from ..rest_correction import GONE
 from .acting import one_sided
 from .contact_problem import INACTIVE, Problem, note_modes
-from .evaluate import mass_at, potential_at, power_at
+from .evaluate import kinetic_at, mass_at, potential_at, power_at
 from .linear import dot, multiply_abs, multiply_nodes, row_dot, row_dot_abs
 from .passes import Work
 from .records import (
@@ -106,15 +106,12 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, a
         lifts = lifts or data.q1[i] != data.moved[i]
     if lifts:
         said, before = potential_at(model, span.t_end, data.moved, none)
-        kept = mass_at(model, data.moved, none, data.M)
+        kept, kinetic_before = kinetic_at(model, data.moved, data.v1, none, data.M, impulse)
         fine = fine and said and kept
-        multiply_nodes(data.M, layout.nodes, data.v1, impulse)
-        kinetic_before = 0.5 * dot(data.v1, impulse)
     said, log[POTENTIAL] = potential_at(model, span.t_end, data.q1, none)
-    if not (fine and said and mass_at(model, data.q1, none, data.M)):
+    kept, log[KINETIC] = kinetic_at(model, data.q1, data.v1, none, data.M, impulse)
+    if not (fine and said and kept):
         return FAULT
-    multiply_nodes(data.M, layout.nodes, data.v1, impulse)
-    log[KINETIC] = 0.5 * dot(data.v1, impulse)
     log[LIFTED] = log[POTENTIAL] + log[KINETIC] - before - kinetic_before if lifts else 0.0
     for k in range(layout.counts[0]):
         if one_sided(layout, k):

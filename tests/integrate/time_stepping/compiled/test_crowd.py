@@ -62,6 +62,20 @@ def test_a_pile_at_rest_weighs_what_it_weighs():
     np.testing.assert_allclose(total, [0.0, 0.0, G * sum(body.mass for body in bodies)], rtol=1e-8, atol=1e-7)
 
 
+def test_every_step_of_a_pile_is_solved_by_the_kernels():
+    rng, k = np.random.default_rng(1), np.arange(40)
+    grid = np.stack([k % 4 - 1.5, k // 4 % 4 - 1.5, k // 16], axis=1) * (0.11, 0.11, 0.115) + (0.0, 0.0, 0.06)
+    bodies = [ball(f"b{i:02d}", mass=1.0, radius=R) for i in k]
+    system = walled(bodies, 0.25, mu=0.5)
+    at = grid + rng.uniform(-0.004, 0.004, (40, 3))
+    state = system.state({body.name: tuple(x) for body, x in zip(bodies, at, strict=True)})
+    many = CompiledBodies.of(system).advance_many(MoreauJean(dt=DT, tol=1e-10), state, 400)
+    assert many.failed is None
+    assert "interpreted" not in many.path
+    assert many.E.max() <= 1e-10
+    assert many.gap.min() >= -1e-10
+
+
 @pytest.mark.parametrize("eps", [0.0, 0.3, 0.8])
 def test_a_ball_that_falls_on_one_that_stands(eps):
     """Newton's law for the pair alone: the lower ball is held by the floor, so the upper one leaves with eps v.

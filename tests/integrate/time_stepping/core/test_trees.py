@@ -63,6 +63,23 @@ def test_feet_land_and_slide_as_by_interpreted_steps() -> None:
     }
 
 
+def test_flight_is_of_second_order() -> None:
+    """Halving the step divides the error by four, although passes end where the data change by 1e-12."""
+    system, T = biped(3), 0.016
+    rates = {"root": (0.4, 0.1, -0.5, 0.8, 0.5, -0.6), "hip0": 2.0, "hip1": 2.5, "hip2": 3.0}
+    state = system.state({"root": (0, 0, 3.0)}, rates)
+
+    def end(steps: int) -> np.ndarray:
+        """Return q and v there."""
+        final = gaussdyn.simulate(system, state, T, stepper=MoreauJean(dt=T / steps), save=10**6).final
+        return np.concatenate([final.q, final.v])
+
+    exact = end(512)
+    errors = [np.abs(end(steps) - exact).max() for steps in (8, 16, 32)]
+    assert errors[0] > 1e-8  # it is a motion that has errors
+    assert np.log2(np.array(errors[:-1]) / errors[1:]) == pytest.approx(2.0, abs=0.05)
+
+
 def test_steps_are_compiled_and_their_books_balance() -> None:
     system, dt = biped(4), 2e-3
     state = system.state({"root": (0, 0, 0.395)})

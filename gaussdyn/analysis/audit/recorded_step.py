@@ -1,0 +1,184 @@
+"""A time step as the run recorded it, put into the equations of motion and the laws of contact.
+
+Nothing is solved: with rows, masses and forces where the record says (`scheme`, `StepEvidence`),
+
+    M (v+ - v) = dt h + J^T p,      (u+, p) in the laws,      q+ = moved coordinates + recorded shifts
+
+are evaluated for the velocities and impulses of the record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ...arrays import Array
+from ...contact.snapshot import LocalDynamics, rows_of, snapshot
+from ...integrate.run.mode_events import CROWDED, UNSETTLED
+from ...integrate.run.step_evidence import StepEvidence
+from ...integrate.run.trajectory import Trajectory
+from ...integrate.stepper import near_of
+from ...linalg.factor import solve_spd
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from ...mechanics.system import System
+from .saved_rows import at_middle, control_of, ends_of, local_system, said_of
+from .scheme import Scheme
+
+IDLE = ("inactive", "degenerate")  # modes of rows that may act without a push
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Record:
+    """What is on record of one step.
+
+    Attributes
+    ----------
+    whole, system : System
+        What was run, and with the contacts of this step.
+    start, state : State
+        Before and after.
+    dt : float
+        s.
+    end : tuple of Row
+        All rows at the end.
+    impulses : mapping of str to Array
+        N s, by row id.
+    evidence : StepEvidence
+    control : Array or None
+    kept : float
+        Fraction of all restitution.
+    middle : mapping of str to str
+        Rows because of which the laws hold at the middle, by kind of event.
+    """
+
+    whole: System
+    system: System
+    start: State
+    state: State
+    dt: float
+    end: tuple[Row, ...]
+    impulses: Mapping[str, Array]
+    evidence: StepEvidence
+    control: Array | None = None
+    kept: float = 1.0
+    middle: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecordedStep:
+    """One step with everything evaluated.
+
+    Attributes
+    ----------
+    record : Record
+    scheme : Scheme
+    dynamics : LocalDynamics
+        M, h and the rows that acted where the step has them; J (v+ - v) + rate is what their laws see.
+    """
+
+    record: Record
+    scheme: Scheme
+    dynamics: LocalDynamics
+
+    @classmethod
+    def of(cls, record: Record, scheme: Scheme) -> RecordedStep:
+        """Evaluate the system for a step."""
+        placed = _placed(record, scheme)
+        seen = tuple(_seen(record, scheme, placed.rows))
+        return cls(record=record, scheme=scheme, dynamics=replace(placed, rows=seen))
+
+    def moved(self) -> Array:
+        """Return where the velocities and the recorded shifts lead, shape (nq,); NaN if rows push that did not act."""
+        record, acts = self.record, set(self.record.evidence.acts)
+        v, v_plus, system = record.start.v, record.state.v, record.system
+        q = system.move(record.start.q, v + self.scheme.moves * (v_plus - v), record.dt)
+        for pushes, place in record.evidence.shifts:
+            there = q if place is None else place
+            known = {row.id: row for row in rows_of(system, record.state.t, there, v_plus)}
+            if not pushes.keys() <= known.keys() & acts:
+                return np.full(len(q), np.nan)
+            push = sum((s * known[key].J[0] for key, s in pushes.items()), np.zeros(len(v)))
+            q = system.move(q, solve_spd(self.dynamics.factor, push), 1.0)
+        return np.asarray(q)
+
+
+def saved_record(run: Trajectory, system: System, k: int) -> Record:
+    """Return what a run says of the step that ended in saved state k."""
+    start, state, dt = ends_of(run, k)
+    local = local_system(run, system, k)
+    end = rows_of(local, state.t, state.q, state.v)
+    impulses = {key: dt * reaction for key, (_, reaction) in said_of(run, k, end).items()}
+    evidence = run.evidence.get(int(run.saved[k]))
+    if evidence is None:  # of an earlier version
+        idle = {one.id for one in run.contacts(k) if one.mode in IDLE}
+        evidence = StepEvidence(acts=acting_of(end, impulses, idle))
+    return Record(
+        whole=system, system=local, start=start, state=state, dt=dt, end=end, impulses=impulses, evidence=evidence,
+        control=control_of(run, k), kept=float(run.steps.restitution[run.saved[k] - 1]), middle=at_middle(run, k),
+    )  # fmt: skip
+
+
+def acting_of(rows: tuple[Row, ...], impulses: Mapping[str, Array], idle: set[str]) -> tuple[str, ...]:
+    """Return the rows that acted as far as impulses tell: all but gaps without any, unless they are said to be idle."""
+    return tuple(row.id for row in rows if not one_sided(row) or impulses[row.id].any() or row.id in idle)
+
+
+def one_sided(row: Row) -> bool:
+    """Return whether a row is a gap that may open."""
+    return row.level == "position" and row.kind in ("contact", "unilateral")
+
+
+def _placed(record: Record, scheme: Scheme) -> LocalDynamics:
+    """Return M, dt h + M v and all rows where the step has them, rates with the velocity of the forces."""
+    start, dt, place = record.start, record.dt, record.evidence.place
+    q = record.system.move(start.q, start.v, scheme.rows * dt) if place is None else place
+    v = start.v + scheme.force * (record.state.v - start.v)
+    there = State(t=start.t + scheme.rows * dt, q=q, v=v)
+    found = snapshot(record.system, there, activation=scheme.activation, control=record.control)
+    return replace(found, level="velocity", dt=dt, v=start.v, h=found.M @ start.v + dt * found.h)
+
+
+def _seen(record: Record, scheme: Scheme, rows: tuple[Row, ...]) -> Iterator[Row]:
+    """Yield the rows that acted with the rate that makes J (v+ - v) + rate what their laws see."""
+    start, v, v_plus, acts = record.start, record.start.v, record.state.v, set(record.evidence.acts)
+    last = {row.id: row for row in record.end}
+    begin = {row.id: row for row in rows_of(record.system, start.t, start.q, v)}
+    listed = {row.id for row in rows_of(near_of(record.whole, start, record.dt), start.t, start.q, v)}
+    for row in rows:
+        if row.id not in acts:
+            continue
+        if row.level == "acceleration":
+            yield row
+            continue
+        first, gap = begin[row.id], scheme.activation.gap
+        ahead = CROWDED in record.middle and one_sided(row) and first.gap > gap
+        late = row.id not in listed and first.gap < -gap  # its features were beside each other
+        silent = late or (ahead and not record.impulses[row.id][0] > 0.0)
+        bounce = np.zeros(row.size) if silent else record.kept * _restitution(first, scheme)
+        u = _motion(record, scheme, row, last[row.id]) + bounce
+        if ahead and not bounce.any():  # what is open at the start closes at a constant rate
+            u[0] += max(row.gap, 0.0) / (scheme.force * record.dt)
+        yield row.but(level="position", gap=0.0, rate=u - row.J @ (v_plus - v), eps_n=0.0, eps_t=0.0)
+
+
+def _motion(record: Record, scheme: Scheme, row: Row, last: Row) -> Array:
+    """Return u+ of a row: its rate at the end, or where the rows stand."""
+    if scheme.laws == "end" and not record.middle.keys() & {UNSETTLED, CROWDED}:
+        return last.rate
+    v, v_plus = record.start.v, record.state.v
+    v_force = v + scheme.force * (v_plus - v)
+    if scheme.laws == "end" and row.kind == "bilateral" and row.level == "position":
+        return 2.0 * row.rate + row.J @ (v + v_plus - 2.0 * v_force)  # the mean rate is zero: it does no work
+    return row.rate + row.J @ (v_plus - v_force)
+
+
+def _restitution(row: Row, scheme: Scheme) -> Array:
+    """Return eps times the rate before the step, of a contact that approaches."""
+    term = np.zeros(row.size)
+    if one_sided(row) and row.rate[0] < -scheme.activation.speed:
+        term[0] = row.eps_n * row.rate[0]
+        term[1:3] = row.eps_t * row.rate[1:3]
+    return term

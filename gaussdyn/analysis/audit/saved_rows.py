@@ -1,0 +1,81 @@
+"""The rows of a system at a saved state, with what the run says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...arrays import Array
+from ...contact.snapshot import rows_of
+from ...integrate.run.column_names import component_names
+from ...integrate.run.mode_events import CROWDED, UNSETTLED
+from ...integrate.run.trajectory import Trajectory
+from ...integrate.run.values import Event
+from ...integrate.stepper import near_of
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from ...mechanics.system import System
+
+AHEAD = (0.0, 1.0, 4.0)  # steps: how far beyond a state a contact is looked for that the run names
+
+
+def ends_of(run: Trajectory, k: int) -> tuple[State, State, float]:
+    """Return the states before and after the step that ended in saved state k, and its length, s."""
+    start = State(t=float(run.before_t[k]), q=run.before_q[k], v=run.before_v[k])
+    state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
+    return start, state, float(run.steps.dt[run.saved[k] - 1]) if run.saved[k] else 0.0
+
+
+def local_system(run: Trajectory, system: System, k: int, located: bool = False) -> System:
+    """Return the system with the contacts of the step that ended in saved state k; at its end if that was located.
+
+    With those, too, that the run names and that are found only there.
+    """
+    start, state, dt = ends_of(run, k)
+    if located or not run.saved[k]:
+        return near_of(system, state, 0.0)
+    local = near_of(system, start, dt)
+    if local is system or not hasattr(local, "taking"):
+        return local
+    named = {contact.id for contact in run.contacts(k)}
+    for ahead in AHEAD:  # one that rebounds has left again
+        known = {row.id for row in rows_of(local, start.t, start.q, start.v)}
+        if named <= known:
+            break
+        local = local.taking(known | named, near_of(system, state, ahead * dt))
+    return local
+
+
+def said_of(run: Trajectory, k: int, rows: Sequence[Row]) -> dict[str, tuple[float, Array]]:
+    """Return the gap and the mean reaction of every row that the run claims; an infinite gap where it says nothing."""
+    found = {row.id: (np.inf, np.zeros(row.size)) for row in rows}
+    found |= {contact.id: (contact.gap, contact.reaction) for contact in run.contacts(k)}
+    for row in rows:
+        name = f"{row.id}.gap"
+        if name in run:
+            r = np.array([float(run[f"{row.id}.{part}"][k]) for part in component_names(row)])
+            found[row.id] = float(run[name][k]), r
+    return found
+
+
+def events_of(run: Trajectory, k: int) -> tuple[Event, ...]:
+    """Return the events of the step that ended in saved state k; of older runs those that their times say."""
+    counts, step = run.steps.events, int(run.saved[k])
+    if (counts[:step] >= 0).all():
+        end = int(counts[:step].sum())
+        return run.events[end - int(counts[step - 1]) : end]
+    return tuple(event for event in run.events if run.before_t[k] < event.t <= run.t[k])
+
+
+def at_middle(run: Trajectory, k: int) -> dict[str, str]:
+    """Return which rows had the laws of a step taken at its middle, by the kind of event that says so."""
+    return {event.kind: event.id for event in events_of(run, k) if event.kind in (UNSETTLED, CROWDED)}
+
+
+def control_of(run: Trajectory, k: int) -> Array | None:
+    """Return the control that was held during the step, None without any."""
+    found: list[float] = []
+    while f"control{len(found)}" in run:
+        found.append(float(run[f"control{len(found)}"][k]))
+    return np.array(found) if found else None

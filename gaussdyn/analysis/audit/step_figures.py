@@ -1,0 +1,146 @@
+"""What is wrong with a recorded step: one number for each equation and law."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ...arrays import Array
+from ...contact.assemble import assemble, blocks, start_of_blocks
+from ...contact.reactions import law_residual
+from ...contact.snapshot import LocalDynamics
+from ...mechanics.rows import Row
+from ...programs.solution.residuals import BORDER
+from .recorded_step import RecordedStep
+
+EXACT = 1e-12  # of the largest impulse: one that may be rounding
+RANK = 1e-8  # relative singular value up to which joints depend on one another
+WIDE = 30.0  # factor by which the border between two modes may lie elsewhere: it is one of scales
+
+
+def kinematics(step: RecordedStep) -> float:
+    """Return how far the coordinates are from where velocities and shifts lead, relative."""
+    q = step.moved()
+    return relative(np.abs(q - step.record.state.q), np.abs(step.record.start.q) + np.abs(q))
+
+
+def momentum(step: RecordedStep) -> float:
+    """Return the largest |M v+ - h - J^T p| of a coordinate, relative to its terms."""
+    gain, size = unbalanced(step)
+    return relative(np.abs(gain), size)
+
+
+def unbalanced(step: RecordedStep) -> tuple[Array, Array]:
+    """Return M v+ - h - J^T p and the size of its terms, N s, shape (nv,) each."""
+    d, v_plus = step.dynamics, step.record.state.v
+    gain, size = d.M @ v_plus - d.h, np.abs(d.M) @ (np.abs(v_plus) + np.abs(d.v)) + np.abs(d.h)
+    for row in d.rows:
+        p = step.record.impulses[row.id]
+        gain, size = gain - row.J.T @ p, size + np.abs(row.J.T) @ np.abs(p)
+    return gain, size
+
+
+def laws(step: RecordedStep) -> float:
+    """Return the residual E of the impulses in the contact problem of the step; inf where others push, too."""
+    acting, impulses = {row.id for row in step.dynamics.rows}, step.record.impulses
+    rounding = EXACT * max((float(np.abs(p).max()) for p in impulses.values()), default=0.0)
+    if any((np.abs(p) > rounding).any() for key, p in impulses.items() if key not in acting):
+        return float("inf")
+    return law_residual(with_joints_held(step), impulses)
+
+
+def joint_rate(step: RecordedStep) -> float:
+    """Return the largest rate of an equality at the end of the step, relative to the largest speed."""
+    worst, d, v_plus = 0.0, step.dynamics, step.record.state.v
+    # A joint at rest beside bodies that gravity would move has rounding of the size of their free motion.
+    speeds = np.abs(d.v) + np.abs(v_plus) + np.abs(d.x_free)
+    reach = np.full(len(speeds), speeds.max(initial=0.0))
+    for row in d.rows:
+        if row.bilateral:
+            n = 1 if row.kind == "bilateral_contact" else row.size
+            own = d.dt * row.drift if row.level == "acceleration" else row.rate
+            rate = (row.J @ (v_plus - d.v) + own)[:n]
+            worst = max(worst, relative(np.abs(rate), np.abs(row.J[:n]) @ reach))
+    return worst
+
+
+def with_joints_held(step: RecordedStep) -> LocalDynamics:
+    """Return the dynamics with an independent set of rows in the place of those of joints, held as the step left them.
+
+    Joints may depend on one another, to rounding of the coordinates, and their rates are a figure of their own.
+    """
+    d = step.dynamics
+    held = [row for row in d.rows if row.kind == "bilateral"]
+    if not held:
+        return d
+    X = solve_triangular(d.factor, np.vstack([row.J for row in held]).T, lower=True).T
+    length = np.linalg.norm(X, axis=1)
+    _, s, Vt = np.linalg.svd(X / np.where(length > 0.0, length, 1.0)[:, None], full_matrices=False)
+    J = Vt[s > RANK * s.max(initial=0.0)] @ d.factor.T
+    rate = -J @ (step.record.state.v - d.v)
+    free = [row for row in d.rows if row.kind != "bilateral"]
+    if not len(J):
+        return replace(d, rows=tuple(free))
+    return replace(d, rows=(Row(id="joints", kind="bilateral", J=J, rate=rate, drift=0.0 * rate), *free))
+
+
+def modes(step: RecordedStep, said: dict[str, str]) -> float:
+    """Return how many rows are said to be in a mode that their velocities and impulses do not have.
+
+    Parameters
+    ----------
+    step : RecordedStep
+    said : dict of str to str
+        Modes by row id.
+    """
+    acting = {row.id for row in step.dynamics.rows}
+    wrong = sum(mode != "open" for key, mode in said.items() if key not in acting)
+    d = with_joints_held(step)
+    problem = assemble(d)
+    if not problem.laws:
+        return float(wrong)
+    from ...programs.solution.residual_kernels import block_mode
+
+    r = start_of_blocks(d, step.record.impulses)
+    u, table, rho = problem.motion(r), problem.table, problem.rho
+    size = float(np.linalg.norm(np.repeat(rho, np.diff(table.start)) * problem.q)) or 1.0
+    floor = EXACT * float(np.abs(r).max(initial=0.0))
+    parts = [part for part in blocks(d) if part.law is not None]
+    for b, part in enumerate(parts):
+        key, at = part.active.row.id, slice(table.start[b], table.start[b + 1])
+        mine, ours = np.ascontiguousarray(u[at]), np.ascontiguousarray(r[at])
+        found = {
+            int(block_mode(table.code[b], len(mine), table.P[b], mine, ours, rho[b], f * BORDER * size))
+            for f in (1.0 / WIDE, 1.0, WIDE)
+        }
+        wrong += key in said and said[key] not in _words(found, float(ours[0]), floor, part.active.row)
+    return float(wrong)
+
+
+def _words(codes: set[int], push: float, floor: float, row: Row) -> set[str]:
+    """Return what a row may be called whose block has one of these modes: open, stick, slip, degenerate.
+
+    Without friction it is active where it pushes; a push up to `floor` may be rounding.
+    """
+    words = {("inactive", "stick", "slip", "degenerate")[code] for code in codes}
+    rough = row.frictional and max(row.mu, row.mu_s, row.cap, row.cap_s) > 0.0
+    if rough:
+        return words
+    return words | ({"active"} if push > 0.0 else set()) | ({"inactive"} if push <= floor else set())
+
+
+def work(step: RecordedStep) -> tuple[float, float]:
+    """Return the work of all reactions over the step, and the size of its terms, J."""
+    d, v_plus = step.dynamics, step.record.state.v
+    momentum, mean = d.M @ v_plus, 0.5 * (d.v + v_plus)
+    return float(mean @ (momentum - d.h)), float(np.abs(mean) @ (np.abs(momentum) + np.abs(d.h)))
+
+
+def relative(error: Array, size: Array) -> float:
+    """Return the largest error over the largest size, the error itself where there is none; inf if it is not finite."""
+    scale, worst = float(size.max(initial=0.0)), float(error.max(initial=0.0))
+    if not np.isfinite(worst):
+        return float("inf")
+    return worst / scale if scale > 0.0 else worst

@@ -1,0 +1,117 @@
+"""What a time step keeps so that it can be judged by evaluating rows, without taking it again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._show import brief
+from ...arrays import Array
+from ..stepper import Shift, Step
+
+ACTING, SHIFTS = ("acts_step", "acts_index"), ("shift_step", "shift_pass", "shift_index")
+PLACES = ("place_step", "place_pass")  # pass -1: of the step itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StepEvidence:
+    """One saved step.
+
+    Attributes
+    ----------
+    acts : tuple of str
+        Ids of the rows that acted in it.
+    place : Array or None, shape (nq,)
+        See `Step.place`.
+    shifts : tuple of Shift
+        The passes of the position projection; rows that do not push are left out, and passes in which none does.
+    """
+
+    acts: tuple[str, ...]
+    place: Array | None = None
+    shifts: tuple[Shift, ...] = ()
+
+    __repr__ = brief
+
+    @classmethod
+    def of(cls, step: Step) -> StepEvidence:
+        """Return what a step tells."""
+        shifts = tuple(
+            Shift({key: s for key, s in one.pushes.items() if s != 0.0}, one.place) for one in step.shifts
+        )  # fmt: skip
+        return cls(acts=tuple(step.reactions), place=step.place, shifts=tuple(one for one in shifts if one.pushes))
+
+
+def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:
+    """Return the evidence of steps, by their numbers, as arrays: a line for every row that acts, and for every push."""
+    ids = sorted({key for one in evidence.values() for key in (*one.acts, *(k for s in one.shifts for k in s.pushes))})
+    at = {key: k for k, key in enumerate(ids)}
+    acts = [(step, at[key]) for step, one in evidence.items() for key in one.acts]
+    pushes = [(step, k, at[key], s) for step, one in evidence.items() for k, key, s in _pushes(one)]
+    placed = [(step, -1, one.place) for step, one in evidence.items()]
+    placed += [(step, k, s.place) for step, one in evidence.items() for k, s in enumerate(one.shifts)]
+    placed = [line for line in placed if line[2] is not None]
+    return {
+        "step": np.array(list(evidence), dtype=np.int64),
+        "passes": np.array([len(one.shifts) for one in evidence.values()], dtype=np.int64),
+        "ids": np.array(ids, dtype=np.str_),
+        **_columns(ACTING, acts),
+        **_columns(SHIFTS, pushes),
+        "shift": np.array([line[3] for line in pushes], dtype=np.float64),
+        **_columns(PLACES, placed),
+        "place": np.array([line[2] for line in placed]) if placed else np.zeros((0, 0)),
+    }
+
+
+def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
+    """Return the evidence that `as_arrays` wrote.
+
+    Raises
+    ------
+    KeyError, ValueError, IndexError
+        Arrays that do not fit together.
+    """
+    ids, passes = [str(key) for key in arrays["ids"]], _whole(arrays, "passes")
+    if sum(passes) > len(arrays["shift"]):
+        raise ValueError(f"{sum(passes)} passes with {len(arrays['shift'])} pushes")
+    acts: dict[int, list[str]] = {int(step): [] for step in arrays["step"]}
+    shifts: dict[int, list[dict[str, float]]] = {
+        int(step): [{} for _ in range(n)] for step, n in zip(arrays["step"], passes, strict=True)
+    }
+    for step, k in zip(*(_whole(arrays, name) for name in ACTING), strict=True):
+        acts[step].append(ids[k])
+    lines = zip(*(_whole(arrays, name) for name in SHIFTS), arrays["shift"].tolist(), strict=True)
+    for step, number, k, s in lines:
+        shifts[step][number][ids[k]] = float(s)
+    at = zip(_whole(arrays, "place_step"), arrays["place_pass"].tolist(), strict=True)
+    places = dict(zip(at, arrays["place"], strict=True))
+    return {
+        step: StepEvidence(
+            acts=tuple(found), place=places.get((step, -1)),
+            shifts=tuple(Shift(pushes, places.get((step, k))) for k, pushes in enumerate(shifts[step])),
+        )
+        for step, found in acts.items()
+    }  # fmt: skip
+
+
+def _pushes(one: StepEvidence) -> Iterator[tuple[int, str, float]]:
+    for k, shift in enumerate(one.shifts):
+        for key, s in shift.pushes.items():
+            yield k, key, s
+
+
+def _columns(names: tuple[str, ...], lines: list[Any]) -> dict[str, Any]:
+    return {name: np.array([line[k] for line in lines], dtype=np.int64) for k, name in enumerate(names)}
+
+
+def _whole(arrays: Mapping[str, Any], name: str) -> list[int]:
+    found = arrays[name]
+    if found.dtype.kind not in "iu":
+        raise ValueError(f"{name} without whole numbers")
+    if found.size and found.min() < 0:
+        raise IndexError(f"{name} below 0")
+    numbers: list[int] = found.tolist()
+    return numbers

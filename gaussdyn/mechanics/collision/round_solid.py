@@ -1,0 +1,235 @@
+"""Contacts of balls and capsules with convex polyhedra, compiled, by the rules of `ball_box` and `capsule_box`."""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import kernel
+from ...arrays import Array
+from .capsule_box import LIKE_FACE
+from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
+from .primitives import BORDER, END, NONE, along_both, axis_of, put, put_over_rim, size_of, to_shape, to_space, unit
+from .round_shapes import PARALLEL
+from .solids import (
+    BLOCK,
+    corner_of,
+    count_of,
+    edge_label,
+    edge_of,
+    edge_row,
+    extent_of,
+    face_label,
+    links_of,
+    loop_of,
+    normal_of,
+    offset_of,
+    over_face,
+    rim_label,
+    within,
+)
+from .vectors import A2, V3, Vector, along, cross3, dot3
+
+FACE, EDGE, CORNER = 0, 1, 2
+NEAREST = f"Tuple((int64, int64, {V3}))"
+Nearest = tuple[int, int, Vector]  # what is nearest, its number, and the way from there to the point
+
+
+@kernel(f"{NEAREST}({A2}, int64, {V3})", borrows=True)
+def nearest_of_solid(solids: Array, block: int, p: Vector) -> Nearest:
+    """Return the part of a polyhedron nearest to a point; for a point inside, the face that it is least behind."""
+    border, top, face = BORDER * extent_of(solids, block), -1e300, 0
+    for f in range(count_of(solids, block, 2)):
+        height = dot3(normal_of(solids, block, f), p) - offset_of(solids, block, f)
+        if height > top + border:
+            top, face = height, f
+        if height > border and over_face(solids, block, f, p, border):
+            return FACE, f, along(NONE, height, normal_of(solids, block, f))
+    if top <= border:
+        return FACE, face, along(NONE, top, normal_of(solids, block, face))
+    best, side, way, least = 0, 0, NONE, 1e300
+    for e in range(count_of(solids, block, 1)):
+        middle, u, half = edge_of(solids, block, e)
+        d = along(p, -1.0, middle)
+        t = dot3(d, u)
+        d = along(d, -max(-half, min(half, t)), u)
+        if dot3(d, d) < least:
+            least, way, best, side = dot3(d, d), d, e, 0 if abs(t) < half else (-1 if t < 0.0 else 1)
+    if side == 0:
+        return EDGE, best, way
+    return CORNER, int(solids[edge_row(solids, block, best), 0 if side < 0 else 1]), way
+
+
+@kernel(f"{V3}({A2}, {A2}, int64, int64, {V3}, int64, float64, {A2})", borrows=True)
+def ball_solid(
+    world: Array, solids: Array, i: int, feature: int, at: Vector, j: int, limit: float, found: Array
+) -> Vector:  # fmt: skip
+    """Add the contact of a ball about `at` (axes of shape i) with what is nearest of solid j; return the way to it.
+
+    A point (radius 0) has contacts with faces only. The way leads from the solid to the centre, in the axes of j.
+    """
+    r, block = world[i, 12], int(world[j, BLOCK])
+    what, k, d = nearest_of_solid(solids, block, to_shape(world, j, to_space(world, i, at)))
+    if what == FACE:
+        n, top = normal_of(solids, block, k), offset_of(solids, block, k)
+        if dot3(n, d) - r <= limit:
+            label = (i, feature, j, face_label(solids, block, k))
+            put(found, BALL_PLANE, label, at, NONE, r, along(NONE, top, n), n, 0.0)
+    elif r > 0.0 and dot3(d, d) <= (r + limit) * (r + limit):
+        if what == CORNER:
+            put(found, BALL_BALL, (i, feature, j, k), at, NONE, r, corner_of(solids, block, k), NONE, 0.0)
+        else:
+            middle, u, _ = edge_of(solids, block, k)
+            put(found, BALL_LINE, (i, feature, j, edge_label(solids, block, k)), at, NONE, r, middle, u, 0.0)
+    return d
+
+
+@kernel(f"boolean({A2}, int64, int64, {V3}, {V3})", borrows=True)
+def out_of_edge(solids: Array, block: int, e: int, u: Vector, d: Vector) -> bool:
+    """Return whether a way leads out of edge e, along u, between its faces: no point of the solid is nearer then."""
+    m = edge_row(solids, block, e)
+    left, right = normal_of(solids, block, int(solids[m, 2])), normal_of(solids, block, int(solids[m, 3]))
+    out = dot3(d, along(left, 1.0, right)) > 0.0
+    return out and dot3(d, cross3(left, u)) <= 0.0 and dot3(d, cross3(right, u)) >= 0.0
+
+
+@kernel(f"boolean({A2}, int64, int64, {V3})", borrows=True)
+def out_of_corner(solids: Array, block: int, k: int, d: Vector) -> bool:
+    """Return whether a way leads out of corner k: against all edges there."""
+    first, last = links_of(solids, block, k)
+    for row in range(first, last):
+        if dot3(d, along(corner_of(solids, block, int(solids[row, 1])), -1.0, corner_of(solids, block, k))) > 0.0:
+            return False
+    return True
+
+
+@kernel(f"Tuple((int64, {V3}))({A2}, {A2}, int64, int64, {V3}, {V3}, float64, {A2})", borrows=True)
+def axis_on_edges(
+    world: Array, solids: Array, i: int, j: int, p: Vector, e: Vector, limit: float, found: Array
+) -> tuple[int, Vector]:  # fmt: skip
+    """Add the contact of the axis p + t e of capsule i with the edge of solid j that it passes.
+
+    Returns the edge and the way to the axis; without any, -1 and zero.
+    """
+    block, r, reach = int(world[j, BLOCK]), world[i, 12], world[i, 13]
+    for g in range(count_of(solids, block, 1)):
+        middle, u, half = edge_of(solids, block, g)
+        slope, d = dot3(u, e), along(p, -1.0, middle)
+        k2 = 1.0 - slope * slope
+        if k2 < PARALLEL * PARALLEL:
+            continue
+        t = (slope * dot3(d, u) - dot3(d, e)) / k2
+        s = dot3(d, u) + t * slope
+        d = along(along(d, t, e), -s, u)
+        if abs(t) >= reach or abs(s) > (1.0 + BORDER) * half or not out_of_edge(solids, block, g, u, d):
+            continue
+        if dot3(d, d) <= (r + limit) * (r + limit):
+            da = unit(2, 1.0 if dot3(cross3(e, u), d) > 0.0 else -1.0)
+            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), NONE, da, r, middle, u, 0.0)
+        return g, d
+    return -1, NONE
+
+
+@kernel(f"{V3}({A2}, {A2}, int64, int64, {V3}, {V3}, float64, {A2})", borrows=True)
+def axis_on_corners(
+    world: Array, solids: Array, i: int, j: int, p: Vector, e: Vector, limit: float, found: Array
+) -> Vector:  # fmt: skip
+    """Add the contacts of the axis of capsule i with corners of solid j; return the way to one, or zero."""
+    block, r, reach, way = int(world[j, BLOCK]), world[i, 12], world[i, 13], NONE
+    for k in range(count_of(solids, block, 0)):
+        q = corner_of(solids, block, k)
+        t = dot3(e, along(q, -1.0, p))
+        d = along(along(p, t, e), -1.0, q)
+        if abs(t) < reach and dot3(d, d) <= (r + limit) * (r + limit) and out_of_corner(solids, block, k, d):
+            way = d
+            if r > 0.0:
+                put(found, BALL_LINE, (j, k, i, 0), q, NONE, 0.0, NONE, unit(2, 1.0), r)
+    return way
+
+
+@kernel(f"int64({A2}, int64, {V3}, {V3}, float64)", borrows=True)
+def highest_face(solids: Array, block: int, p: Vector, e: Vector, reach: float) -> int:
+    """Return the face above which the axis p + t e is highest, at its lower end."""
+    best, top = 0, -1e300
+    for f in range(count_of(solids, block, 2)):
+        n = normal_of(solids, block, f)
+        height = dot3(n, p) - abs(dot3(n, e)) * reach - offset_of(solids, block, f)
+        if height > top:
+            best, top = f, height
+    return best
+
+
+@kernel(f"boolean({V3}, {V3}, float64, {V3}, {V3}, float64)", borrows=True)
+def crosses(d: Vector, e: Vector, reach: float, u: Vector, out: Vector, half: float) -> bool:
+    """Return whether the axis d + t e, from the middle of an edge along u, crosses it flatly: see `capsule_box`."""
+    slope, across = dot3(e, u), dot3(e, out)
+    k2 = 1.0 - slope * slope
+    if k2 < PARALLEL * PARALLEL or across * across < LIKE_FACE * LIKE_FACE * k2:
+        return False
+    t = (slope * dot3(d, u) - dot3(d, e)) / k2
+    return abs(t) < reach and abs(dot3(d, u) + t * slope) <= (1.0 + BORDER) * half
+
+
+@kernel(f"Tuple((float64, float64, int64, int64))({A2}, int64, int64, {V3}, {V3}, float64)", borrows=True)
+def over_loop(
+    solids: Array, block: int, f: int, p: Vector, e: Vector, reach: float
+) -> tuple[float, float, int, int]:  # fmt: skip
+    """Return from where to where the axis p + t e is over face f, and over which rows of its loop it comes and goes."""
+    first, last = loop_of(solids, block, f)
+    low, high, low_row, high_row = -reach, reach, -1, -1
+    for row in range(first, last):
+        room, rise = within(solids, row, p), -dot3((solids[row, 2], solids[row, 3], solids[row, 4]), e)
+        if rise == 0.0:
+            if room < -BORDER * extent_of(solids, block):
+                return 1.0, -1.0, -1, -1
+        elif rise > 0.0 and room / rise < high:
+            high, high_row = room / rise, row
+        elif rise < 0.0 and room / rise > low:
+            low, low_row = room / rise, row
+    return low, high, low_row, high_row
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, {V3}, {V3}, int64, float64, {A2}, int64)", borrows=True)
+def axis_on_face(
+    world: Array, solids: Array, i: int, j: int, p: Vector, e: Vector, f: int, limit: float, found: Array, known: int
+) -> None:  # fmt: skip
+    """Add where the axis p + t e of capsule i passes over the border of face f of solid j; edge `known` is left out."""
+    block, r, reach = int(world[j, BLOCK]), world[i, 12], world[i, 13]
+    n, top = normal_of(solids, block, f), offset_of(solids, block, f)
+    low, high, low_row, high_row = over_loop(solids, block, f, p, e, reach)
+    if low > high:
+        return
+    for end in range(2):
+        t, row = (low, low_row) if end == 0 else (high, high_row)
+        if row < 0 or int(solids[row, 1]) == known or dot3(n, along(p, t, e)) - top - r > limit:
+            continue
+        g, out = int(solids[row, 1]), (-solids[row, 2], -solids[row, 3], -solids[row, 4])
+        middle, u, half = edge_of(solids, block, g)
+        d = along(p, -1.0, middle)
+        if crosses(d, e, reach, u, out, half):
+            da = unit(2, 1.0 if dot3(cross3(e, u), n) > 0.0 else -1.0)
+            put(found, LINE_LINE, (i, 0, j, edge_label(solids, block, g)), NONE, da, r, middle, u, 0.0)
+        else:
+            back, ahead = along_both(t, reach, dot3(along(d, t, e), u), dot3(e, u), half)
+            label = (i, 0, j, rim_label(solids, block, g))
+            put_over_rim(found, label, (0.0, 0.0, t), unit(2, 1.0), r, middle, n, out, back, ahead)
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+def capsule_solid(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> None:
+    """Add the contacts of capsule i with polyhedron j."""
+    size, block = size_of(world, i), int(world[j, BLOCK])
+    first = ball_solid(world, solids, i, END, (0.0, 0.0, -size[1]), j, limit, found)
+    second = ball_solid(world, solids, i, END + 1, (0.0, 0.0, size[1]), j, limit, found)
+    p, axis = to_shape(world, j, to_space(world, i, NONE)), axis_of(world, i, 2)
+    e = (dot3(axis_of(world, j, 0), axis), dot3(axis_of(world, j, 1), axis), dot3(axis_of(world, j, 2), axis))
+    known, way = axis_on_edges(world, solids, i, j, p, e, limit, found)
+    if known < 0:
+        way = axis_on_corners(world, solids, i, j, p, e, limit, found)
+    if known < 0 and way == NONE:
+        way = first if dot3(first, first) < dot3(second, second) else second
+    f = highest_face(solids, block, p, e, size[1])
+    n = normal_of(solids, block, f)
+    distance = math.sqrt(dot3(way, way))
+    inside = distance <= BORDER * extent_of(solids, block) or dot3(n, way) <= 0.0
+    if inside or dot3(n, way) >= LIKE_FACE * distance:
+        axis_on_face(world, solids, i, j, p, e, f, limit, found, known)

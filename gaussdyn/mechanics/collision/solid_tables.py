@@ -1,0 +1,122 @@
+"""Polyhedra as rows of one table, for the kernels: a block for each, see `solids`.
+
+A block has two rows of counts, then corners, links, edges, faces and loops:
+
+* V, E, F, and the numbers of the first rows of corners, links and edges;
+* the first rows of faces and loops, half sides (3) of the box about the origin that holds it, and its size;
+* corner: x, y, z, its first link, and how many it has;
+* link of a corner: an edge there, the corner at its other end, and the face on the left on the way there;
+* edge: its two corners, the faces on its left and right, half its length;
+* face: outward normal (3), offset, its first row in the loops, and how many corners it has;
+* loop: a corner, the edge to the next one, and the border there: inward normal (3) within the face, and offset.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...arrays import Array
+from .shapes import Box
+from .solid_hull import Polyhedron
+
+COLUMNS = 6
+
+
+class SolidTable:
+    """Blocks of polyhedra as they are entered; equal boxes share one.
+
+    Attributes
+    ----------
+    rows : list of arrays
+    longest : int
+        Corners of the face that has most.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[Array] = []
+        self.length = self.longest = 0
+        self.boxes: dict[tuple[float, float, float], int] = {}
+
+    def box(self, box: Box) -> int:
+        """Enter a box; return the first row of its block."""
+        if box.half not in self.boxes:
+            self.boxes[box.half] = self.enter(box_polyhedron(box))
+        return self.boxes[box.half]
+
+    def enter(self, solid: Polyhedron) -> int:
+        """Enter a polyhedron whose origin is inside; return the first row of its block."""
+        start, block = self.length, block_of(solid, self.length)
+        self.rows.append(block)
+        self.length += len(block)
+        self.longest = max(self.longest, *map(len, solid.faces))
+        return start
+
+    def array(self) -> Array:
+        """Return all blocks, shape (k, 6)."""
+        return np.concatenate(self.rows) if self.rows else np.zeros((0, COLUMNS))
+
+
+def box_polyhedron(box: Box) -> Polyhedron:
+    """Return a box in its own axes, its corners, edges and faces numbered as those of `Box`."""
+    half = np.array(box.half)
+    corners = np.array([[half[a] if c >> a & 1 else -half[a] for a in range(3)] for c in range(8)])
+    faces: list[tuple[int, ...]] = []
+    for k in range(3):
+        u, v = 1 << (k + 1) % 3, 1 << (k + 2) % 3
+        faces += [(0, v, u + v, u), tuple((1 << k) + c for c in (0, u, u + v, v))]
+    edges = []
+    for e in range(12):
+        k, bits = divmod(e, 4)
+        u, v = (k + 1) % 3, (k + 2) % 3
+        first = (1 << u if bits & 1 else 0) + (1 << v if bits & 2 else 0)
+        sides = (2 * u + (bits & 1), 2 * v + (bits >> 1))
+        ends = (first, first + (1 << k))
+        left, right = sides if _runs(faces[sides[0]], *ends) else sides[::-1]
+        edges.append((*ends, left, right))
+    normals = np.array([np.eye(3)[k] * s for k in range(3) for s in (-1.0, 1.0)])
+    return Polyhedron(corners, tuple(faces), np.array(edges, dtype=np.int64), normals, np.repeat(half, 2))
+
+
+def _runs(loop: tuple[int, ...], a: int, b: int) -> bool:
+    """Return whether a loop goes from corner a to corner b."""
+    return loop[(loop.index(a) + 1) % len(loop)] == b
+
+
+def block_of(solid: Polyhedron, start: int) -> Array:
+    """Return the block of a polyhedron that begins with row `start`."""
+    V, E, F = len(solid.corners), len(solid.edges), len(solid.faces)
+    at = start + 2 + np.cumsum([0, V, 2 * E, E, F])  # first rows of corners, links, edges, faces, loops
+    half = np.abs(solid.corners).max(axis=0)
+    head = np.array([[V, E, F, *at[:3]], [*at[3:], *half, half.max()]], dtype=np.float64)
+    corners, links = _corners_and_links(solid, int(at[1]))
+    edges = np.zeros((E, COLUMNS))
+    edges[:, :4] = solid.edges
+    edges[:, 4] = 0.5 * np.linalg.norm(solid.corners[solid.edges[:, 0]] - solid.corners[solid.edges[:, 1]], axis=1)
+    counts = [len(loop) for loop in solid.faces]
+    faces = np.column_stack([solid.normals, solid.offsets, at[4] + np.cumsum([0, *counts[:-1]]), counts])
+    return np.concatenate([head, corners, links, edges, faces, _loops(solid)])
+
+
+def _corners_and_links(solid: Polyhedron, start: int) -> tuple[Array, Array]:
+    V, E = len(solid.corners), len(solid.edges)
+    corners, links, row = np.zeros((V, COLUMNS)), np.zeros((2 * E, COLUMNS)), 0
+    meeting: list[list[tuple[int, int, int]]] = [[] for _ in range(V)]
+    for e, (a, b, left, right) in enumerate(solid.edges.tolist()):
+        meeting[a].append((e, b, left))
+        meeting[b].append((e, a, right))
+    for k, found in enumerate(meeting):
+        corners[k] = *solid.corners[k], start + row, len(found), 0.0
+        links[row : row + len(found), :3] = found
+        row += len(found)
+    return corners, links
+
+
+def _loops(solid: Polyhedron) -> Array:
+    number = {(a, b): e for e, (a, b) in enumerate(solid.edges[:, :2].tolist())}
+    rows = []
+    for loop, n in zip(solid.faces, solid.normals, strict=True):
+        for a, b in zip(loop, (*loop[1:], loop[0]), strict=True):
+            along = solid.corners[b] - solid.corners[a]
+            inward = np.cross(n, along / np.linalg.norm(along))
+            rows.append([a, number[(a, b)] if (a, b) in number else number[b, a], *inward, inward @ solid.corners[a]])
+    return np.array(rows, dtype=np.float64)

@@ -1,0 +1,160 @@
+"""Parts of polyhedra and cylinders, compiled: read from the blocks of `solid_tables`, and farthest points.
+
+A polyhedron is given by the first row of its block. Points and directions stand in the axes of the shape.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..._jit import kernel
+from ...arrays import Array
+from .feature_kinematics import BALL_PLANE
+from .primitives import NONE, axis_of, centre_of, put
+from .vectors import A2, V3, Vector, along, dot3
+
+BLOCK = 21  # column of `world`: first row of the block; -1 for other shapes
+
+
+@kernel(f"int64({A2}, int64, int64)", borrows=True)
+def count_of(solids: Array, block: int, k: int) -> int:
+    """Return the number of corners (0), edges (1) or faces (2)."""
+    return int(solids[block, k])
+
+
+@kernel(f"int64({A2}, int64, int64)", borrows=True)
+def edge_label(solids: Array, block: int, e: int) -> int:
+    """Return the number of edge e in labels: edges come after corners."""
+    return int(solids[block, 0]) + e
+
+
+@kernel(f"int64({A2}, int64, int64)", borrows=True)
+def face_label(solids: Array, block: int, f: int) -> int:
+    """Return the number of face f in labels: faces come after edges."""
+    return int(solids[block, 0]) + int(solids[block, 1]) + f
+
+
+@kernel(f"int64({A2}, int64, int64)", borrows=True)
+def rim_label(solids: Array, block: int, e: int) -> int:
+    """Return the number in labels of edge e where a point over it touches a face that ends there."""
+    return face_label(solids, block, int(solids[block, 2])) + e
+
+
+@kernel(f"{V3}({A2}, int64, int64)", borrows=True)
+def corner_of(solids: Array, block: int, k: int) -> Vector:
+    """Return corner k."""
+    m = int(solids[block, 3]) + k
+    return (solids[m, 0], solids[m, 1], solids[m, 2])
+
+
+@kernel(f"UniTuple(int64, 2)({A2}, int64, int64)", borrows=True)
+def links_of(solids: Array, block: int, k: int) -> tuple[int, int]:
+    """Return the first row of the links of corner k, and the row after the last."""
+    m = int(solids[block, 3]) + k
+    first = int(solids[m, 3])
+    return first, first + int(solids[m, 4])
+
+
+@kernel(f"int64({A2}, int64, int64)", borrows=True)
+def edge_row(solids: Array, block: int, e: int) -> int:
+    """Return the row of edge e."""
+    return int(solids[block, 5]) + e
+
+
+@kernel(f"Tuple(({V3}, {V3}, float64))({A2}, int64, int64)", borrows=True)
+def edge_of(solids: Array, block: int, e: int) -> tuple[Vector, Vector, float]:
+    """Return middle, direction and half length of edge e."""
+    m = int(solids[block, 5]) + e
+    a, b = corner_of(solids, block, int(solids[m, 0])), corner_of(solids, block, int(solids[m, 1]))
+    half, none = solids[m, 4], (0.0, 0.0, 0.0)
+    return along(along(none, 0.5, a), 0.5, b), along(along(none, -0.5 / half, a), 0.5 / half, b), half
+
+
+@kernel(f"{V3}({A2}, int64, int64)", borrows=True)
+def normal_of(solids: Array, block: int, f: int) -> Vector:
+    """Return the outward normal of face f."""
+    m = int(solids[block + 1, 0]) + f
+    return (solids[m, 0], solids[m, 1], solids[m, 2])
+
+
+@kernel(f"float64({A2}, int64, int64)", borrows=True)
+def offset_of(solids: Array, block: int, f: int) -> float:
+    """Return how far the plane of face f is from the origin, along its normal."""
+    return float(solids[int(solids[block + 1, 0]) + f, 3])
+
+
+@kernel(f"UniTuple(int64, 2)({A2}, int64, int64)", borrows=True)
+def loop_of(solids: Array, block: int, f: int) -> tuple[int, int]:
+    """Return the first row of the loop of face f, and the row after the last."""
+    m = int(solids[block + 1, 0]) + f
+    first = int(solids[m, 4])
+    return first, first + int(solids[m, 5])
+
+
+@kernel(f"float64({A2}, int64, {V3})", borrows=True)
+def within(solids: Array, row: int, p: Vector) -> float:
+    """Return how far a point is inside the border in row `row` of the loops; negative beyond."""
+    return float(solids[row, 2] * p[0] + solids[row, 3] * p[1] + solids[row, 4] * p[2] - solids[row, 5])
+
+
+@kernel(f"boolean({A2}, int64, int64, {V3}, float64)", borrows=True)
+def over_face(solids: Array, block: int, f: int, p: Vector, border: float) -> bool:
+    """Return whether a point is over face f, or beyond its border by no more than `border`."""
+    first, last = loop_of(solids, block, f)
+    inside = True
+    for row in range(first, last):
+        inside = inside and within(solids, row, p) >= -border
+    return inside
+
+
+@kernel(f"float64({A2}, int64)", borrows=True)
+def extent_of(solids: Array, block: int) -> float:
+    """Return the largest half side of the box about the origin that holds a polyhedron."""
+    return float(solids[block + 1, 5])
+
+
+@kernel(f"int64({A2}, int64, int64, {V3})", borrows=True)
+def climb(solids: Array, block: int, start: int, n: Vector) -> int:
+    """Return the corner farthest along n, from a corner to start with: on a convex solid the way up leads there."""
+    best, top, moved = start, dot3(n, corner_of(solids, block, start)), True
+    while moved:
+        moved = False
+        first, last = links_of(solids, block, best)
+        for row in range(first, last):
+            k = int(solids[row, 1])
+            value = dot3(n, corner_of(solids, block, k))
+            if value > top:
+                best, top, moved = k, value, True
+    return best
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+def on_plane(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> None:
+    """Add the corners of solid i that are near half-space j."""
+    block, n = int(world[i, BLOCK]), axis_of(world, j, 2)
+    m = (dot3(n, axis_of(world, i, 0)), dot3(n, axis_of(world, i, 1)), dot3(n, axis_of(world, i, 2)))
+    height = dot3(n, along(centre_of(world, i), -1.0, centre_of(world, j)))
+    if height + dot3(m, corner_of(solids, block, climb(solids, block, 0, along(NONE, -1.0, m)))) > limit:
+        return
+    for k in range(count_of(solids, block, 0)):
+        p = corner_of(solids, block, k)
+        if height + dot3(m, p) <= limit:
+            put(found, BALL_PLANE, (i, k, j, 0), p, NONE, 0.0, NONE, (0.0, 0.0, 1.0), 0.0)
+
+
+@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
+def farthest_on_cylinder(world: Array, i: int, n: Vector) -> Vector:
+    """Return the point of cylinder i farthest along n; straight along the axis: the middle of the cap."""
+    across = math.sqrt(n[0] * n[0] + n[1] * n[1])
+    k = world[i, 12] / across if across > 0.0 else 0.0
+    return (k * n[0], k * n[1], world[i, 13] if n[2] >= 0.0 else -world[i, 13])
+
+
+@kernel(f"Tuple((int64, {V3}))({A2}, {A2}, int64, int64, {V3})", borrows=True)
+def farthest(world: Array, solids: Array, i: int, start: int, n: Vector) -> tuple[int, Vector]:
+    """Return the corner of solid i farthest along n (0 for a cylinder), and its place."""
+    block = int(world[i, BLOCK])
+    if block < 0:
+        return 0, farthest_on_cylinder(world, i, n)
+    k = climb(solids, block, start, n)
+    return k, corner_of(solids, block, k)

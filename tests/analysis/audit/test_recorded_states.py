@@ -1,0 +1,120 @@
+"""States and impulses written by hand are judged like runs, by the same equations and by the same command."""
+
+from __future__ import annotations
+
+import json
+
+import h5py
+import numpy as np
+import pytest
+
+from gaussdyn.analysis.audit import RecordedStates, Scheme, audit
+from gaussdyn.errors import InputError, SceneError
+from gaussdyn.mechanics.spatial.bodies import ball
+from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.scenes.catalogue import build
+
+G, DT, MU = 9.81, 1e-2, 0.2
+NINE = {
+    "r_eom", "r_kinematics", "r_cts_joints", "r_cts_limits", "r_cts_contacts", "r_ncp_primal", "r_ncp_dual",
+    "r_ncp_compl", "r_vi_natmap",
+}  # fmt: skip
+
+
+def sliding(steps=20):
+    """A block that slides down an incline on two corners, by the semi-implicit rule in closed form.
+
+    Returns the scene, the ids of its contacts, times, states, and impulses (steps, contacts, 2).
+    """
+    scene = build("incline", mu=MU)
+    q0, v0 = scene.state.q, scene.state.v
+    rows, h = scene.system.rows(0.0, q0, v0), scene.system.force(0.0, q0, v0, None)
+    inverse = np.linalg.inv(scene.system.mass(q0))
+    J = np.array([row.J[0] for row in rows])
+    down = np.sign(rows[0].J[1] @ inverse @ h)
+    B = np.array([row.J[0] - MU * down * row.J[1] for row in rows]).T  # of the loads: friction against the slip
+    N = np.linalg.solve(J @ inverse @ B, -J @ inverse @ h)
+    a = inverse @ (h + B @ N)
+    t = np.arange(steps + 1) * DT
+    v = v0 + t[:, None] * a
+    q = q0 + np.vstack([np.zeros(3), np.cumsum(DT * v[1:], axis=0)])
+    p = DT * np.column_stack([N, -MU * down * N])
+    return scene, [row.id for row in rows], t, q, v, np.tile(p, (steps, 1, 1))
+
+
+def written(path, ids, t, q, v, impulses, **attributes):
+    with h5py.File(path, "w") as file:
+        file.attrs["schema"], file.attrs["scene"] = "gaussdyn/states/1", "incline"
+        file.attrs["params"] = json.dumps({"mu": MU})
+        file.attrs["stepper"] = json.dumps({"name": "semi-implicit Euler", "theta": 1.0})
+        file.attrs.update(attributes)
+        file["t"], file["q"], file["v"] = t, q, v
+        file["contacts/state"] = np.repeat(np.arange(1, len(impulses) + 1), len(ids))
+        file["contacts/id"] = np.array(ids * len(impulses), dtype="S40")
+        file["contacts/impulse"] = np.pad(impulses.reshape(-1, 2), ((0, 0), (0, 1)))
+    return path
+
+
+def test_the_closed_form_of_a_sliding_block_passes_and_has_nine_residuals(tmp_path):
+    scene, *rest = sliding(300)  # the rule loses energy, the less the more steps there are
+    states = RecordedStates.load(written(tmp_path / "other.h5", *rest))
+    verdict = audit(states, scene.system)
+    assert verdict.passed, verdict.explain()
+    assert set(verdict.residuals) == NINE
+    assert max(float(x.max()) for x in verdict.residuals.values()) < 1e-13
+    assert json.loads(json.dumps(verdict.to_json(), allow_nan=False))["pass"] is True
+
+
+@pytest.mark.parametrize("figure", ["momentum", "kinematics"])
+def test_a_changed_velocity_is_noticed_by(tmp_path, figure):
+    scene, ids, t, q, v, p = sliding()
+    v[7, 0] += 1e-6
+    verdict = audit(RecordedStates.load(written(tmp_path / "other.h5", ids, t, q, v, p)), scene.system)
+    assert not verdict.passed
+    assert verdict.max[figure] > 1e-10
+
+
+@pytest.mark.parametrize(("by", "figure"), [((1e-6, 0.0), "momentum"), ((-1e-6, 0.0), "cone"), ((0.0, -1e-6), "laws")])
+def test_a_changed_impulse_is_noticed_by(tmp_path, by, figure):
+    """A larger load, a smaller one that no longer carries its friction, less friction than slides."""
+    scene, *rest, p = sliding()
+    p[7, 0] += np.array(by) * np.sign(p[7, 0])
+    verdict = audit(RecordedStates.load(written(tmp_path / "other.h5", *rest, p)), scene.system)
+    assert not verdict.passed
+    assert verdict.max[figure] > 1e-9
+
+
+def test_residuals_have_the_values_of_their_definitions():
+    """A ball in free space that is said to get an impulse and a velocity from nowhere."""
+    body = ball("ball", mass=2.0, radius=0.1)
+    system = SpatialSystem(bodies=[body], gravity=(0.0, 0.0, -G))
+    state = system.state({"ball": (0.0, 0.0, 1.0)})
+    v = np.zeros((2, 6))
+    v[1, 2] = -G * DT + 0.25
+    q = np.array([state.q, state.q])
+    q[1, 2] += DT * v[1, 2]
+    states = RecordedStates(
+        scene="ball", params={}, scheme=Scheme.of({"theta": 1.0}), t=np.array([0.0, DT]), q=q, v=v, impulses=({},)
+    )
+    verdict = audit(states, system)
+    assert verdict.residuals["r_eom"][0] == pytest.approx(2.0 * 0.25, rel=1e-12)
+    assert verdict.max["kinematics"] < 1e-15
+    assert verdict.first_failure.name == "momentum"
+
+
+def test_bad_files_are_named(tmp_path):
+    scene, ids, t, q, v, p = sliding()
+    path = tmp_path / "other.h5"
+    with pytest.raises(InputError, match="Nearest"):
+        audit(RecordedStates.load(written(path, [ids[0], ids[1] + "x"], t, q, v, p)), scene.system)
+    with pytest.raises(InputError, match="nq, nv"):
+        audit(RecordedStates.load(written(path, ids, t, q[:, :1], v, p)), scene.system)
+    with pytest.raises(InputError, match="system"):
+        audit(RecordedStates.load(written(path, ids, t, q, v, p)))
+    for bad in ({"t": t[::-1]}, {"q": q[1:]}, {"v": np.full_like(v, np.nan)}, {"p": np.tile(p, (2, 1, 1))}):
+        data = {"t": t, "q": q, "v": v, "p": p} | bad
+        with pytest.raises(SceneError, match=r"other\.h5"):
+            RecordedStates.load(written(path, ids, *data.values()))
+    for attributes in ({"schema": "other/1"}, {"stepper": json.dumps({"theta": 2.0})}, {"stepper": '{"laws": "none"}'}):
+        with pytest.raises(SceneError, match=r"other\.h5"):
+            RecordedStates.load(written(path, ids, t, q, v, p, **attributes))

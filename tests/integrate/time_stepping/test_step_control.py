@@ -1,0 +1,136 @@
+"""Steps chosen by a tolerance: errors against closed forms fall with it, the laws hold, runs go on to the bit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from small_systems import Ball, G, Oscillator
+
+from gaussdyn import MoreauJean, State, Tolerance, audit, build, simulate
+from gaussdyn.errors import InputError
+from gaussdyn.integrate.stepper_names import from_settings
+from gaussdyn.integrate.worlds import Worlds
+
+HEIGHT, EPS = 1.0, 0.6
+
+
+def within(rtol, **settings):
+    return MoreauJean(dt=1e-3, step=Tolerance(rtol), **settings)
+
+
+def bounced(t):
+    """Return the height of a ball let fall from rest, by its flights."""
+    speed, start = math.sqrt(2.0 * G * HEIGHT), math.sqrt(2.0 * HEIGHT / G)
+    if t < start:
+        return HEIGHT - 0.5 * G * t**2
+    while True:
+        speed *= EPS
+        if t < start + 2.0 * speed / G:
+            return speed * (t - start) - 0.5 * G * (t - start) ** 2
+        start += 2.0 * speed / G
+
+
+def test_errors_of_a_smooth_motion_fall_with_the_tolerance_and_the_order_is_observed():
+    found = []
+    for rtol in (1e-5, 1e-7, 1e-9):
+        stepper = MoreauJean(dt=1e-3, step=Tolerance(rtol, longest=1.0))
+        run = simulate(Oscillator(k=4.0), State(q=[1.0], v=[0.0]), 3.0, stepper=stepper)
+        found.append(np.abs(run.q[:, 0] - np.cos(2.0 * run.t)).max())
+        assert abs(run.statistics["achieved_order"] - 2.0) < 0.1
+        assert run.t[-1] == 3.0
+    assert found[0] < 1e-2
+    assert found[1] < 0.1 * found[0]
+    assert found[2] < 0.1 * found[1]
+
+
+def test_steps_that_damp_are_of_order_one():
+    run = simulate(Oscillator(k=4.0), State(q=[1.0], v=[0.0]), 1.0, stepper=within(1e-5, theta=1.0))
+    assert abs(run.statistics["achieved_order"] - 1.0) < 0.1
+
+
+def test_errors_across_impacts_fall_with_the_tolerance_at_far_fewer_steps_than_fixed_ones():
+    off, steps, t_end = [], [], 1.2  # two impacts
+    for rtol in (1e-3, 1e-5, 1e-7):
+        run = simulate(Ball(eps=EPS), State(q=[HEIGHT], v=[0.0]), t_end, stepper=within(rtol))
+        off.append(np.abs(run.q[:, 0] - [bounced(t) for t in run.t]).max())
+        steps.append(run.statistics["steps"] + 3 * run.statistics["rejected_steps"])
+        assert run.statistics["max_residual"] <= 1e-11
+        assert run.statistics["max_penetration_m"] <= 1e-10
+    assert off[1] < 0.1 * off[0]
+    assert off[2] < 0.1 * off[1]
+    fixed = simulate(Ball(eps=EPS), State(q=[HEIGHT], v=[0.0]), t_end, stepper=MoreauJean(dt=t_end / 5000))
+    assert np.abs(fixed.q[:, 0] - [bounced(t) for t in fixed.t]).max() > 10.0 * off[2]
+    assert max(steps) < 500
+
+
+@pytest.mark.parametrize("name", ["coulomb_oscillator", "rocking_block", "slack_string"])
+def test_runs_of_scenes_pass_their_audit_and_come_near_to_the_answer_by_events(name):
+    scene = build(name)
+    off = []
+    for rtol in (1e-3, 1e-4, 1e-6):
+        run = simulate(scene, stepper=MoreauJean(dt=scene.dt, step=Tolerance(rtol)))
+        assert run.status == "COMPLETED"
+        assert run.statistics["forced_steps"] == 0
+        off.append(max(abs(exact.measure(run) - exact.value) for exact in scene.exact))
+        if rtol > 1e-5:  # an audit sees the impulses of the shortest steps to their rounding only
+            assert audit(run, scene.system).passed
+    assert off[2] < 0.1 * off[0]
+
+
+def test_the_second_step_of_a_pair_is_the_one_that_advance_returns():
+    scene = build("rocking_block")
+    stepper, state = within(1e-6), scene.state
+    for _ in range(12):
+        step = stepper.advance(scene.system, state, scene.t_end)
+        again = stepper.advance(scene.system, step.state, scene.t_end)
+        assert again.sizing is None
+        assert step.sizing.then.state.digest() == again.state.digest()
+        state = again.state
+
+
+def test_a_run_is_the_same_whether_steps_are_examined_compiled_or_stopped_on_the_way(tmp_path):
+    scene = build("rocking_block")
+    how = {"stepper": within(1e-5), "save": 1}
+    whole = simulate(scene, **how)
+    assert simulate(scene, examine="cheap", **how).state_hash == whole.state_hash
+
+    def stop(t, t_end):
+        if t > 0.5 * t_end:
+            raise KeyboardInterrupt
+
+    path = tmp_path / "run.h5"
+    simulate(scene, out=path, chunk=7, progress=stop, on_interrupt="return", **how)
+    gone_on = simulate(scene, out=path, chunk=7, resume=True, **how)
+    assert gone_on.state_hash == whole.state_hash
+    assert gone_on.statistics == whole.statistics
+    plain = simulate(scene, stepper=within(1e-5, compiled=False))
+    assert np.abs(plain.final.q - whole.final.q).max() < 1e-5
+
+
+def test_what_rests_is_looked_at_nevertheless():
+    run = simulate(build("incline", mu=1.2), stepper=MoreauJean(dt=1e-3, step=Tolerance(1e-4)))
+    assert run.statistics["longest_step_s"] <= 0.01 * (1.0 + 1e-9)
+    longer = MoreauJean(dt=1e-3, step=Tolerance(1e-4, longest=0.2))
+    assert simulate(build("incline", mu=1.2), stepper=longer).statistics["longest_step_s"] > 0.05
+
+
+def test_settings_go_there_and_back():
+    stepper = MoreauJean(dt=2e-3, step=Tolerance(1e-5, longest=0.1))
+    assert from_settings(stepper.settings()) == stepper
+    assert "step" not in MoreauJean().settings()
+
+
+@pytest.mark.parametrize("given", [{"rtol": 0.0}, {"rtol": math.nan}, {"rtol": 0.5}, {"atol": 0.0}, {"longest": -1.0}])
+def test_bad_tolerances_are_named(given):
+    (name,) = given
+    with pytest.raises(InputError, match=name):
+        Tolerance(**given)
+
+
+def test_what_is_no_tolerance_and_what_cannot_have_one_is_named():
+    with pytest.raises(InputError, match="Tolerance"):
+        MoreauJean(step=1e-6)
+    with pytest.raises(InputError, match="one length"):
+        Worlds(build("incline").system, [build("incline").state], stepper=within(1e-6))

@@ -1,0 +1,217 @@
+"""Contacts of meshes and cylinders: distances by a cone program, boxes as meshes, symmetry, rigid motion, rates."""
+
+from __future__ import annotations
+
+import clarabel
+import numpy as np
+import pytest
+from evidence import examples
+from scipy.sparse import csc_matrix
+from scipy.spatial.transform import Rotation
+
+from gaussdyn.mechanics.collision.feature_kinematics import feature_motion
+from gaussdyn.mechanics.collision.features import EDGE_RIM
+from gaussdyn.mechanics.collision.search import Shapes
+from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Sphere
+
+KINDS = {"s": "sphere", "k": "capsule", "b": "box", "m": "mesh", "c": "cylinder"}
+PAIRS = ["sm", "km", "bm", "mm", "sc", "kc", "bc", "mc", "cc"]
+
+
+def box_mesh(half, **where):
+    corners = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]) * half
+    return ConvexMesh(vertices=corners, **where)
+
+
+def _shape(kind, rng):
+    turn = Rotation.random(random_state=rng).as_quat()[[3, 0, 1, 2]]
+    at = 0.1 * rng.normal(size=3)
+    if kind == "s":
+        return Sphere(radius=0.2, at=at)
+    if kind == "k":
+        return Capsule(radius=0.1, half_length=0.4, at=at, turn=turn)
+    if kind == "b":
+        return Box(half=rng.uniform(0.2, 0.5, 3), at=at, turn=turn)
+    if kind == "m":
+        return ConvexMesh(vertices=0.3 * rng.normal(size=(12, 3)), at=at, turn=turn)
+    return Cylinder(radius=rng.uniform(0.2, 0.5), half_length=rng.uniform(0.1, 0.5), at=at, turn=turn)
+
+
+def _constraints(shape):
+    """Return A, b and cones: the points u of the core in the shape's axes have b - A u in them; and the radius."""
+    none, rows = np.zeros((0, 3)), np.vstack([np.eye(3), -np.eye(3)])
+    if isinstance(shape, Sphere):
+        return rows, np.zeros(6), none, 0.0, shape.radius
+    if isinstance(shape, Capsule):
+        return rows, np.array([0, 0, shape.half_length] * 2), none, 0.0, shape.radius
+    if isinstance(shape, Box):
+        return rows, np.tile(shape.half, 2), none, 0.0, 0.0
+    if isinstance(shape, ConvexMesh):
+        return shape.hull.normals, shape.hull.offsets, none, 0.0, 0.0
+    return rows[[2, 5]], np.full(2, shape.half_length), np.eye(3)[:2], shape.radius, 0.0
+
+
+def distance(shapes, x, R):
+    """Return the distance of two convex shapes less their radii, by Clarabel: unknowns u, w (points) and t >= |gap|."""
+    lines, right, cones, radii = [], [], [], 0.0
+    places, turns = [], []
+    for k, (shape, c, Q) in enumerate(zip(shapes, x, R, strict=True)):
+        A, b, S, r, radius = _constraints(shape)
+        radii += radius
+        turn = np.array(getattr(shape, "turn", (1.0, 0.0, 0.0, 0.0)))
+        turns.append(Q @ Rotation.from_quat(turn[[1, 2, 3, 0]]).as_matrix())
+        places.append(c + Q @ np.array(shape.at))
+        pad = [np.zeros((len(A), 3)) for _ in range(2)]
+        pad[k] = A
+        lines.append(np.hstack([*pad, np.zeros((len(A), 1))]))
+        right.append(b)
+        cones.append(clarabel.NonnegativeConeT(len(b)))
+        if len(S):
+            pad = [np.zeros((3, 3)) for _ in range(2)]
+            pad[k][1:] = -S
+            lines.append(np.hstack([*pad, np.zeros((3, 1))]))
+            right.append([r, 0.0, 0.0])
+            cones.append(clarabel.SecondOrderConeT(3))
+    lines.append(
+        np.hstack([np.vstack([np.zeros(3), -turns[0]]), np.vstack([np.zeros(3), turns[1]]), -np.eye(4)[:, :1]])
+    )
+    right.append([0.0, *(places[0] - places[1])])
+    cones.append(clarabel.SecondOrderConeT(4))
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    zero = csc_matrix((7, 7))
+    A, b = csc_matrix(np.vstack(lines)), np.concatenate(right)
+    found = clarabel.DefaultSolver(zero, np.eye(7)[6], A, b, cones, settings).solve()
+    return found.x[6] - radii
+
+
+def near_pose(shapes, rng, gap):
+    """Return poses at which two shapes are apart by about `gap`: the second comes in along a line."""
+    way = rng.normal(size=3)
+    way /= np.linalg.norm(way)
+    R = Rotation.random(2, random_state=rng).as_matrix()
+    x = np.array([np.zeros(3), 3.0 * way])
+    for _ in range(60):
+        apart = distance(shapes, x, R)
+        if apart < 2.0 * gap:
+            break
+        x[1] -= 0.8 * (apart - gap) * way
+    return x, R
+
+
+def _find(shapes, x, R, reach=0.05):
+    return Shapes.of({"a": (shapes[0],), "b": (shapes[1],)}).find(x, R, reach)
+
+
+def _gaps(features, x, R):
+    pose = {"a": (x[0], R[0]), "b": (x[1], R[1])}
+    return np.array([f.geometry(*pose[f.bodies[0]], *pose[f.bodies[1]])[0] for f in features])
+
+
+@pytest.mark.drawn
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_smallest_gap_is_the_distance_where_solids_come_near(pair):
+    for seed in range(examples(60, fast=12)):
+        rng = np.random.default_rng(seed)
+        shapes = [_shape(kind, rng) for kind in pair]
+        x, R = near_pose(shapes, rng, 1e-4)
+        found = _find(shapes, x, R)
+        apart = distance(shapes, x, R)
+        assert found, (pair, seed)
+        assert _gaps(found, x, R).min() == pytest.approx(apart, abs=2e-7), (pair, seed, [f.id for f in found])
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_gaps_are_the_same_when_shapes_change_places_and_move_together(pair):
+    for seed in range(12):
+        rng = np.random.default_rng(100 + seed)
+        shapes = [_shape(kind, rng) for kind in pair]
+        x, R = near_pose(shapes, rng, 1e-3)
+        before = np.sort(_gaps(_find(shapes, x, R), x, R))
+        swapped = np.sort(_gaps(_find(shapes[::-1], x[::-1], R[::-1]), x[::-1], R[::-1]))
+        assert before[0] == pytest.approx(swapped[0], abs=1e-14)
+        Q, shift = Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3)
+        moved = (x @ Q.T + shift, Q @ R)
+        found = _find(shapes, *moved)
+        assert [f.id for f in found] == [f.id for f in _find(shapes, x, R)]
+        assert np.allclose(np.sort(_gaps(found, *moved)), before, atol=2e-14)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_rates_are_derivatives_of_gaps(pair):
+    h = 1e-6
+    for seed in range(8):
+        rng = np.random.default_rng(200 + seed)
+        shapes = [_shape(kind, rng) for kind in pair]
+        x, R = near_pose(shapes, rng, 1e-3)
+        v, w = rng.normal(size=(2, 2, 3))
+        for f in _find(shapes, x, R):
+            if f.kind == EDGE_RIM:  # its point stays on the edge, see `feature_kinematics`
+                continue
+            a, b = ("ab".index(name) for name in f.bodies)
+            out = np.empty(13)
+            feature_motion(f.kind, f.data, x[a], R[a], v[a], w[a], x[b], R[b], v[b], w[b], out)
+            arms = out[4:7] - x
+            rate = out[1:4] @ (v[a] + np.cross(w[a], arms[a]) - v[b] - np.cross(w[b], arms[b]))
+            ends = []
+            for s in (h, -h):
+                S = [Rotation.from_rotvec(s * w[k]).as_matrix() @ R[k] for k in (0, 1)]
+                y = x + s * v
+                ends.append(f.geometry(y[a], S[a], y[b], S[b])[0])
+            assert rate == pytest.approx((ends[0] - ends[1]) / (2 * h), abs=1e-6), f.id
+
+
+@pytest.mark.parametrize("which", ["mm", "bm", "mb"])
+def test_a_mesh_of_a_box_has_the_contacts_of_the_box(which):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        halves = rng.uniform(0.1, 0.5, (2, 3))
+        R = Rotation.random(2, random_state=seed).as_matrix()
+        slide = rng.normal(size=2) * 0.2
+        R[1] = R[0] @ Rotation.from_rotvec([1e-3 * rng.normal(), 0.0, rng.normal()]).as_matrix()
+        x = np.array([np.zeros(3), R[0] @ np.array([*slide, halves[0, 2] + halves[1, 2] - 1e-4])])
+        boxes = [Box(half=h) for h in halves]
+        solids = [box_mesh(h) if kind == "m" else Box(half=h) for h, kind in zip(halves, which, strict=True)]
+        expected, got = _gaps(_find(boxes, x, R, 0.01), x, R), _gaps(_find(solids, x, R, 0.01), x, R)
+        assert np.allclose(np.sort(got), np.sort(expected), atol=1e-13)
+
+
+def test_a_standing_cylinder_has_eight_points_and_a_tilted_one_its_lowest():
+    floor = HalfSpace(name="floor")
+    shapes = Shapes.of({"a": (Cylinder(radius=0.1, half_length=0.2),)}, [floor])
+    standing = shapes.find([[0, 0, 0.2]], np.eye(3)[None], 1e-3)
+    assert [f.id for f in standing] == [f"a:p{k:02d}/floor" for k in range(8)]
+    tilt = 0.3
+    R = Rotation.from_rotvec([0.0, tilt, 0.0]).as_matrix()[None]
+    height = 0.2 * np.cos(tilt) + 0.1 * np.sin(tilt)
+    (low,) = shapes.find([[0, 0, height]], R, 1e-3)
+    assert low.id == "a:rim0/floor"
+    gap, _, point = low.geometry(np.array([0, 0, height]), R[0], np.zeros(3), np.eye(3))
+    assert abs(gap) < 1e-16
+    assert np.allclose(point, R[0] @ [0.1, 0.0, -0.2] + [0, 0, height])
+    lying = shapes.find([[0, 0, 0.1]], Rotation.from_rotvec([0, np.pi / 2, 0]).as_matrix()[None], 1e-3)
+    assert [f.id for f in lying] == ["a:rim0/floor", "a:rim1/floor"]
+
+
+def test_an_overhanging_cylinder_touches_along_its_side_and_where_its_rim_leaves():
+    table = Box(half=(0.5, 0.5, 0.1), name="table")
+    shapes = Shapes.of({"a": (Cylinder(radius=0.1, half_length=0.3),)}, [table])
+    lying = Rotation.from_rotvec([0, np.pi / 2, 0]).as_matrix()[None]
+    found = shapes.find([[0.4, 0.0, 0.2]], lying, 1e-3)  # from x = 0.1 to 0.7 over an edge at 0.5
+    assert [f.id for f in found] == ["a:axis/table:e07", "a:rim0/table:f5"]
+    standing = shapes.find([[0.5, 0.0, 0.4]], np.eye(3)[None], 1e-3)  # half over the edge
+    ids = [f.id for f in standing]
+    assert "a:x0/table:r07" in ids
+    assert "a:x1/table:r07" in ids
+    assert {"a:p02/table:f5", "a:p04/table:f5", "a:p06/table:f5"} <= set(ids)
+    assert "a:p00/table:f5" not in ids
+
+
+def test_ids_of_meshes_are_sorted_and_unique():
+    rock = ConvexMesh(vertices=np.random.default_rng(0).normal(size=(60, 3)))
+    shapes = Shapes.of({"a": (rock,)}, [HalfSpace(name="floor")])
+    found = shapes.find([[0, 0, 0]], np.eye(3)[None], 10.0)
+    ids = [f.id for f in found]
+    assert ids == sorted(ids)
+    assert len(set(ids)) == len(rock.hull.corners)

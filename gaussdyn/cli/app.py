@@ -41,8 +41,7 @@ app = typer.Typer(
     cls=Commands,
     help="Dynamics with contact, friction and constraints by Gauss's principle.",
     epilog="Exit status: 0 done, 1 a check failed, 2 bad input, 3 undecided or not finished (Ctrl-C, too).",
-    no_args_is_help=True,
-    add_completion=False,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode="rich",
@@ -67,11 +66,25 @@ def _version(wanted: bool) -> None:
         raise typer.Exit(DONE)
 
 
+FIRST = """gaussdyn: dynamics with contact, friction and constraints by Gauss's principle. Three things to try:
+
+  gaussdyn run sliding_rod --report run.html   a rod slides to rest: exact answers beside, and a page to look at
+  gaussdyn outcome painleve_rod                a state without any motion, proved
+  gaussdyn scenes                              what else there is
+
+All commands: gaussdyn --help. What a word means: gaussdyn explain STATUS. Keys that complete names in your shell:
+gaussdyn --install-completion
+"""
+
+
 @app.callback()
 def root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
 ) -> None:
     """Dynamics with contact, friction and constraints by Gauss's principle."""
+    if context.invoked_subcommand is None:
+        typer.echo(FIRST, nl=False)
 
 
 def console(*, stderr: bool = False) -> Console:

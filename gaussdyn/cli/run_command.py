@@ -48,6 +48,13 @@ class OnNone(StrEnum):
     compliance = "compliance"
 
 
+def scene_names(incomplete: str) -> list[str]:
+    """Return the scenes whose names begin so, for completion in a shell."""
+    from ..scenes import catalogue
+
+    return [name for name in catalogue.names() if name.startswith(incomplete)]
+
+
 SIZING = ("rejected_steps", "forced_steps", "shortest_step_s", "longest_step_s", "achieved_order")
 USUAL = {
     "stepper": "moreau_jean", "dt": None, "theta": None, "t_end": None, "examine": "cheap", "on_multiple": "continue",
@@ -95,7 +102,10 @@ class Request:
 
 @app.command()
 def run(
-    scene: Annotated[str, typer.Argument(metavar="SCENE", help="A scene (see: gaussdyn scenes).", show_default=False)],
+    scene: Annotated[
+        str,
+        typer.Argument(metavar="SCENE", help="See: gaussdyn scenes.", show_default=False, autocompletion=scene_names),
+    ],
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, repeatable.")] = None,
     *,
     stepper: Annotated[str, typer.Option(help="Integrator.")] = "moreau_jean",

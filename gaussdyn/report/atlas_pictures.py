@@ -10,11 +10,11 @@ import numpy as np
 
 from ..analysis.atlas.atlas import Atlas, Axis, Region
 from ..arrays import Array
+from .colours import INK
 from .page_template import filled
-from .pictures import matplotlib_part, png_url, save
+from .pictures import finished, matplotlib_part, new_sheet, png_url
 from .place import place
 
-INK = "#1d2733"
 # By number of motions; told apart by people who see no red or no green, and in print by hatches.
 COLOURS = {
     0: ("#d55e00",), 2: ("#f0c808", "#fbe27a", "#d9a900"), 3: ("#1b9e77", "#57bd9e", "#8fd3bd"), 4: ("#7b4ea3",),
@@ -45,7 +45,7 @@ def draw_atlas(atlas: Atlas, path: str | Path | None = None) -> Any:
     InputError
         If `path` has an unknown ending or cannot be written.
     """
-    sheet = matplotlib_part("figure").Figure(figsize=SIZE, layout="constrained")
+    sheet = new_sheet(SIZE)
     axis = sheet.add_subplot()
     regions, frame = atlas.regions(), (*_ends(atlas.x), *_ends(atlas.y))
     colours = _colours(regions)
@@ -67,9 +67,7 @@ def draw_atlas(atlas: Atlas, path: str | Path | None = None) -> Any:
     axis.set_title(f"Number of motions: {atlas.title}", loc="left", fontsize=12, color=INK, pad=22)
     axis.text(0.0, 1.012, others, transform=axis.transAxes, fontsize=8.5, color="#5b6b7a", va="bottom")
     _legend(sheet, atlas, regions, colours)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path)
 
 
 def write_atlas_page(path: str | Path, atlas: Atlas, *, command: str = "") -> Path:

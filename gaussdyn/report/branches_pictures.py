@@ -13,7 +13,7 @@ from ..arrays import scalar
 from ..errors import InputError
 from ..mechanics.system import System
 from .colours import PALETTE
-from .pictures import matplotlib_part, save
+from .pictures import finished, new_sheet
 
 SIZE = (6.0, 4.5)
 POINTS = 200
@@ -59,7 +59,7 @@ def draw_branches(
         raise InputError("found", found.kind, "a configuration where branches meet")
     if any(isinstance(k, bool) or not 0 <= k < system.nq for k in axes):
         raise InputError("axes", axes, f"two numbers from 0 to {system.nq - 1}")
-    sheet = matplotlib_part("figure").Figure(figsize=SIZE, layout="constrained")
+    sheet = new_sheet(SIZE)
     plane = sheet.subplots()
     for j, branch in enumerate(found.point.branches):
         if branch.whole:
@@ -71,9 +71,7 @@ def draw_branches(
     plane.set_xlabel(words[0])
     plane.set_ylabel(words[1])
     plane.legend(fontsize=8)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path)
 
 
 def draw_reactions(
@@ -109,7 +107,7 @@ def draw_reactions(
     reach = scalar("reach", reach, low=0.0, open_low=True)
     s = np.linspace(-reach, reach, POINTS)  # even: zero is not among them
     lam = reactions_along(system, found.point, branch, s, speed=speed)
-    sheet = matplotlib_part("figure").Figure(figsize=SIZE, layout="constrained")
+    sheet = new_sheet(SIZE)
     plane = sheet.subplots()
     for k, id in enumerate(found.point.reduction.space.ids):
         for part in (s < 0.0, s > 0.0):
@@ -119,6 +117,4 @@ def draw_reactions(
     plane.set_xlabel(f"distance along branch {branch}")
     plane.set_ylabel("multipliers (N)")
     plane.legend(fontsize=8)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path)

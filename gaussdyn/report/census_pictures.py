@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..analysis.atlas.census import Census
-from .pictures import matplotlib_part, save
+from .colours import INK
+from .pictures import finished, matplotlib_part, new_sheet
 
-INK = "#1d2733"
 ALONE = {"D": "#dcecf6", "S": "#6fb1dd", "+": "#c6ddf5"}
 SEVERAL = {0: ("#d55e00",), 2: ("#f0c808", "#fbe27a"), 3: ("#1b9e77", "#8fd3bd", "#57bd9e"), 4: ("#7b4ea3",)}
 WORDS = {"D": "detaches", "S": "rests", "+": "slips"}
@@ -26,7 +26,7 @@ def draw_census(census: Census, path: str | Path | None = None, *, title: str = 
     InputError
         If `path` has an unknown ending or cannot be written.
     """
-    sheet = matplotlib_part("figure").Figure(figsize=(9.0, 5.2), layout="constrained")
+    sheet = new_sheet((9.0, 5.2))
     axis = sheet.add_subplot()
     shares = census.shares()
     names = sorted(shares, key=lambda name: (len(name), name))
@@ -50,9 +50,7 @@ def draw_census(census: Census, path: str | Path | None = None, *, title: str = 
         for name, colour in zip(names, colours, strict=True)
     ]
     sheet.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False, fontsize=9)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path)
 
 
 def said(name: str) -> str:

@@ -11,7 +11,7 @@ from ..analysis.crosscheck.crosscheck import QUANTITIES
 from ..analysis.crosscheck.results import CrossCheck
 from .colours import PALETTE
 from .page_template import figure, filled
-from .pictures import matplotlib_part, png_url, save
+from .pictures import finished, new_sheet, png_url
 from .place import place
 
 SIZE = (12.0, 4.0)
@@ -39,7 +39,7 @@ def draw_crosscheck(check: CrossCheck, path: str | Path | None = None) -> Any:
     InputError
         If `path` has an unknown ending or cannot be written.
     """
-    sheet = matplotlib_part("figure").Figure(figsize=SIZE, layout="constrained")
+    sheet = new_sheet(SIZE)
     for axis, quantity in zip(sheet.subplots(1, len(QUANTITIES)), QUANTITIES, strict=True):
         for k, one in enumerate(check.results):
             levels = [
@@ -64,9 +64,7 @@ def draw_crosscheck(check: CrossCheck, path: str | Path | None = None) -> Any:
         if handles:
             axis.legend(fontsize=7)
     sheet.suptitle(f"{check.scene}: distance to {check.reference}", fontsize=11)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path)
 
 
 def write_crosscheck_page(path: str | Path, check: CrossCheck, *, command: str = "") -> Path:

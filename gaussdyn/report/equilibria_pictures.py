@@ -11,7 +11,7 @@ import numpy as np
 from ..analysis.equilibria.equilibria import Equilibria
 from ..analysis.equilibria.family import Family
 from .page_template import filled
-from .pictures import matplotlib_part, png_url, save
+from .pictures import finished, new_sheet, png_url
 from .place import place
 
 INK, FILL, EDGE = "#1d2733", "#a9d3ee", "#0072b2"
@@ -42,10 +42,7 @@ def draw_equilibria(found: Equilibria, path: str | Path | None = None, *, title:
         If `path` has an unknown ending or cannot be written.
     """
     sheet = _bands(found) if len(found.names) == 1 else _regions(found)
-    sheet.suptitle(f"Equilibria held by friction{': ' + title if title else ''}", x=0.01, ha="left", color=INK)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path, f"Equilibria held by friction{': ' + title if title else ''}")
 
 
 def write_equilibria_page(
@@ -72,7 +69,7 @@ def render_equilibria(found: Equilibria, *, title: str = "", command: str = "", 
 
 def _bands(found: Equilibria) -> Any:
     """Draw the intervals over the parameter."""
-    sheet = matplotlib_part("figure").Figure(figsize=(8.0, 5.0), layout="constrained")
+    sheet = new_sheet((8.0, 5.0))
     axis = sheet.add_subplot()
     lam, q = np.linspace(found.low, found.high, GRID), np.linspace(*found.window[0], 4 * GRID)
     excess = _excess(found, q[:, None], lam[None, :])
@@ -98,7 +95,7 @@ def _regions(found: Equilibria) -> Any:
     rows = -(-len(shown) // columns)
     x, y = (np.linspace(*_range(found, j), GRID) for j in (0, 1))
     high = min(4.0 * (y[-1] - y[0]) / (x[-1] - x[0]), 8.0) + 0.6
-    sheet = matplotlib_part("figure").Figure(figsize=(4.0 * columns, high * rows + 0.4), layout="constrained")
+    sheet = new_sheet((4.0 * columns, high * rows + 0.4))
     axes = np.atleast_1d(sheet.subplots(rows, columns, sharex=True, sharey=True)).ravel()
     for axis, value in zip(axes, shown, strict=False):
         excess = _excess(found, x[None, :], y[:, None], value)

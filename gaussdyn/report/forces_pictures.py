@@ -12,7 +12,7 @@ from ..analysis.forces.force_polygon import ForcePolygon
 from ..analysis.forces.force_range import ForceRange
 from ..analysis.forces.reaction_set import ReactionSet
 from .page_template import filled
-from .pictures import matplotlib_part, png_url, save
+from .pictures import finished, new_sheet, png_url
 from .place import place
 
 INK, BAR, POINT, OPEN = "#1d2733", "#a9d3ee", "#0072b2", "#d55e00"
@@ -51,7 +51,7 @@ def draw_forces(
     """
     shown = list(ranges[:SHOWN])
     heights = [1.2 + 0.28 * max(len(shown), 1), *([5.0] if pair is not None else [])]
-    sheet = matplotlib_part("figure").Figure(figsize=(8.0, sum(heights)), layout="constrained")
+    sheet = new_sheet((8.0, sum(heights)))
     axis, *below = np.atleast_1d(sheet.subplots(len(heights), 1, height_ratios=heights))
     if pair is not None:
         _polygon(below[0], pair)
@@ -65,10 +65,7 @@ def draw_forces(
     axis.set_xlim(low - 1.2 * room, high + 1.2 * room)
     axis.invert_yaxis()
     axis.set_xlabel(", ".join(dict.fromkeys(one.unit for one in shown)))
-    sheet.suptitle(f"Forces that the motion allows{': ' + title if title else ''}", x=0.01, ha="left", color=INK)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path, f"Forces that the motion allows{': ' + title if title else ''}")
 
 
 def _bar(axis: Any, k: int, one: ForceRange, low: float, high: float) -> None:

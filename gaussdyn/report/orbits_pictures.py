@@ -11,11 +11,11 @@ import numpy as np
 from ..analysis.orbits.continuation import Branch
 from ..analysis.orbits.periodic_orbit import Orbit
 from ..arrays import Array
+from .colours import INK
 from .page_template import filled
-from .pictures import matplotlib_part, png_url, save
+from .pictures import finished, new_sheet, png_url
 from .place import place
 
-INK = "#1d2733"
 PHASES = {"s": "#d55e00", "+": "#0072b2", "-": "#009e73", "o": "#7b4ea3", "c": "#5b6b7a"}
 WORDS = {"s": "stick", "+": "slip forward", "-": "slip back", "o": "open", "c": "closed"}
 
@@ -48,16 +48,13 @@ def draw_orbits(
         If `path` has an unknown ending or cannot be written.
     """
     count = 1 if branch is None else 3
-    sheet = matplotlib_part("figure").Figure(figsize=(5.0 * count, 4.6), layout="constrained")
+    sheet = new_sheet((5.0 * count, 4.6))
     axes = np.atleast_1d(sheet.subplots(1, count))
     _phase_plane(axes[0], orbit, names[0])
     if branch is not None:
         _extremes(axes[1], branch, names[0])
         _multipliers(axes[2], branch)
-    sheet.suptitle(f"Periodic orbits{': ' + title if title else ''}", x=0.01, ha="left", color=INK)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path, f"Periodic orbits{': ' + title if title else ''}")
 
 
 def write_orbits_page(

@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..integrate.run.trajectory import Trajectory
 from ..mechanics.system import System
 from .colours import PALETTE
-from .pictures import matplotlib_part, save
+from .pictures import finished, new_sheet
 
 SIZE = (6.0, 4.5)
 POINTS = 121  # along each axis, for the curve
@@ -60,7 +60,7 @@ def draw_phase(
     known = [one.id for one in system.rows(0.0, next(iter(runs.values())).q[0], np.zeros(2))]
     if row not in known:
         raise InputError("row", repr(row), ", ".join(known))
-    sheet = matplotlib_part("figure").Figure(figsize=SIZE, layout="constrained")
+    sheet = new_sheet(SIZE)
     axis = sheet.subplots()
     x, y = (_span([run.q[:, k] for run in runs.values()]) for k in (0, 1))
     axis.contour(x, y, _gaps(system, known.index(row), x, y), levels=[0.0], colors="#9aa7b3", linewidths=4.0)
@@ -70,9 +70,7 @@ def draw_phase(
     axis.set_xlabel(names[0])
     axis.set_ylabel(names[1])
     axis.legend(fontsize=8)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path)
 
 
 def _span(values: Sequence[Array]) -> Array:

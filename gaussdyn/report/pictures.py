@@ -16,7 +16,7 @@ from ..mechanics.scene import Scene
 from ..mechanics.system import System
 from .camera import seen_in_turn
 from .charts import FLOOR
-from .colours import PALETTE
+from .colours import INK, PALETTE
 from .place import data_url, place
 from .series import Group, by_unit, groups, thinned
 
@@ -42,9 +42,7 @@ def columns_figure(run: Trajectory, *, scene: Scene | System | None = None, path
     last.set_title("Residual of every step", loc="left", fontsize=10)
     last.set_ylabel("E")
     last.set_xlabel("t (s)")
-    if path is not None:
-        save(figure, Path(path))
-    return figure
+    return finished(figure, path)
 
 
 def some_columns(run: Trajectory, names: Sequence[str]) -> Any:
@@ -65,6 +63,32 @@ def _lines(axis: Any, run: Trajectory, part: Group) -> None:
     axis.set_ylabel(part.unit)
     if len(part.names) <= 10:
         axis.legend(fontsize=7, ncols=2)
+
+
+def new_sheet(size: tuple[float, float]) -> Any:
+    """Return an empty figure of a width and height in inches, whose parts find their places.
+
+    Raises
+    ------
+    BackendMissing
+        If matplotlib is not installed.
+    """
+    return matplotlib_part("figure").Figure(figsize=size, layout="constrained")
+
+
+def finished(sheet: Any, path: str | Path | None, title: str = "") -> Any:
+    """Return a figure with its title, at the upper left, written to `path` if there is one.
+
+    Raises
+    ------
+    InputError
+        Unknown ending, or a place that cannot be written.
+    """
+    if title:
+        sheet.suptitle(title, x=0.01, ha="left", color=INK)
+    if path is not None:
+        save(sheet, Path(path))
+    return sheet
 
 
 def save(figure: Any, path: Path) -> Path:
@@ -154,9 +178,8 @@ def framed(sets: Sequence[Array]) -> tuple[float, float, float, float]:
 
 
 def _svg(shapes: Sequence[Shape], frame: tuple[float, float, float, float]) -> str:
-    figure_class = matplotlib_part("figure").Figure
     ratio = (frame[3] - frame[2]) / (frame[1] - frame[0])
-    figure = figure_class(figsize=(3.2, float(np.clip(3.2 * ratio, 1.6, 4.5))), layout="constrained")
+    figure = new_sheet((3.2, float(np.clip(3.2 * ratio, 1.6, 4.5))))
     axis = figure.add_subplot()
     draw(axis, shapes, frame)
     axis.tick_params(labelsize=7)

@@ -15,7 +15,7 @@ from gaussdyn.league.championship import Game, league, played
 from gaussdyn.league.engines import PLACES, engine_at
 from gaussdyn.league.matches import matches
 from gaussdyn.league.one_game import game
-from gaussdyn.report.league_page import render_league
+from gaussdyn.report.measurements.league_page import render_league
 
 SECONDS = 5.0
 

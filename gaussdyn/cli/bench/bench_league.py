@@ -43,7 +43,7 @@ def league(
             engines=engines or (), also=also or (), only=only or (), seconds=seconds, jobs=jobs, progress=bar.update
         )
     if out is not None:
-        from ...report.league_page import write_league_page
+        from ...report.measurements.league_page import write_league_page
 
         write_league_page(out / PAGE, document, command=again(context))
         (out / DATA).write_text(json.dumps(plain(document), indent=1) + "\n")

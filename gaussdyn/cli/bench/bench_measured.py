@@ -105,7 +105,7 @@ def tosses(place: Path, given: dict[str, float], pictures: Path | None) -> dict[
     summary = errors.summary()
     bars = _toss_bars("tosses", summary)
     if pictures is not None:
-        from ...report.measured_pictures import draw_tosses
+        from ...report.measurements.measured_pictures import draw_tosses
 
         draw_tosses(errors, flight, (BARS["position_percent"] / 100.0, BARS["rotation_deg"]), pictures / "tosses.png")
     floor = {"position_percent": 100.0 * flight[0], "rotation_deg": flight[1]}
@@ -154,7 +154,7 @@ def impacts(place: Path, pictures: Path | None) -> dict[str, Any]:
 
     laws = judged_laws(EllipseImpacts.load(place))
     if pictures is not None:
-        from ...report.measured_pictures import draw_impacts
+        from ...report.measurements.measured_pictures import draw_impacts
 
         draw_impacts(laws, pictures / "impacts.png")
     results = [law.summary() for law in laws]
@@ -173,7 +173,7 @@ def joints(place: Path, pictures: Path | None) -> dict[str, Any]:
 
     found = [one for case in joint_cases(place) for one in case.differences]
     if pictures is not None:
-        from ...report.measured_pictures import draw_joints
+        from ...report.measurements.measured_pictures import draw_joints
 
         draw_joints(found, pictures / "joints.png")
     results = [asdict(one) | {"holds": one.holds, "loose": one.loose} for one in found]

@@ -330,6 +330,13 @@ class Trajectory:
             raise BackendMissing("pandas", "data") from None
         return pandas.DataFrame({name: column.values for name, column in self.columns.items()})
 
+    def citations(self) -> str:
+        """Return the BibTeX of this engine and of the methods that the run used."""
+        from .citations import bibtex, keys_of
+
+        rubs = bool((self._table.mu > 0.0).any()) or any((row.get("mu") or 0.0) > 0.0 for row in self.rows.values())
+        return bibtex(keys_of(self.settings, friction=rubs, paradox="NONE" in self.outcomes))
+
     def to_xarray(self) -> Any:
         """Return all columns as an xarray Dataset over ``t`` (s), each with its unit as the attribute ``units``.
 

@@ -25,7 +25,7 @@ FEWEST = 60
 NUMBERS = 1_000_000  # in the whole film, of which a page takes about as many bytes
 EVENTS = 200
 PLANES = ("halfplane", "plane")
-PLACES = ("at", "ends", "points", "vertices")
+PLACES = ("at", "ends", "points", "corners")
 DIGITS = 5  # of a place, relative to the size of the scene
 CLOSED = 1e-9  # m
 NEAR = 0.02  # of the size: open contacts further apart are not drawn
@@ -136,8 +136,8 @@ def extent(shape: Shape) -> Array:
         if key in shape:
             return np.array(shape[key], dtype=np.float64)
     at = np.atleast_2d(np.array(shape.get("at", [0.0, 0.0]), dtype=np.float64))
-    if "vertices" in shape:
-        found: Array = at + np.array(shape["vertices"], dtype=np.float64) @ matrix_of(shape["turn"]).T
+    if "corners" in shape:
+        found: Array = at + np.array(shape["corners"], dtype=np.float64) @ matrix_of(shape["turn"]).T
         return found
     reach = float(shape.get("radius", 0.0)) + float(shape.get("half_length", 0.0))
     reach += float(np.linalg.norm(shape.get("half", 0.0)))

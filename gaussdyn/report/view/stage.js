@@ -15,7 +15,7 @@ const gaussdynStage = (canvas, film, view) => {
   // --- what there is ------------------------------------------------------------------------------------------
   const names = [...new Set(film.shapes.map((track) => track.name.split(".")[0]))];
   const moves = (track) => ["at", "ends", "points", "turn"].some((key) => key in track.moving);
-  const colours = film.shapes.map((track) => (moves(track) ? BODY[names.indexOf(track.name.split(".")[0]) % BODY.length] : STILL));
+  const colours = film.shapes.map((track) => (track.fixed.colour ? track.fixed.colour.slice(0, 3) : moves(track) ? BODY[names.indexOf(track.name.split(".")[0]) % BODY.length] : STILL));
   const planes = film.shapes.map((track, k) => (track.shape === "plane" ? k : -1)).filter((k) => k >= 0);
   const upright = (k) => (film.shapes[k].fixed.normal ? film.shapes[k].fixed.normal[2] : 0);
   const ground = planes.length ? planes.reduce((a, b) => (upright(b) > upright(a) ? b : a)) : -1;
@@ -29,7 +29,7 @@ const gaussdynStage = (canvas, film, view) => {
     ground: renderer.batch(MESH.ground, 1), wall: renderer.batch(MESH.ground, 0, true), cone: renderer.batch(MESH.cone, 0, true),
   };
   film.shapes.forEach((track, k) => {
-    if (track.fixed.vertices && track.fixed.faces) batches[k] = renderer.batch(solid(track.fixed.vertices, track.fixed.faces));
+    if (track.fixed.corners && track.fixed.faces) batches[k] = renderer.batch(solid(track.fixed.corners, track.fixed.faces));
   });
   const all = Object.values(batches);
   const put = (name, R, at, [a, b, c], colour, owner = -1, opacity = 1) => {

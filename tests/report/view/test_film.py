@@ -100,16 +100,16 @@ def test_cones_are_as_long_as_small_bodies_that_travel_far() -> None:
 def test_a_mesh_that_stays_is_kept_once() -> None:
     """A thousand corners in hundreds of frames: what is the same object in all of them is rounded once and fixed."""
     vertices, faces = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.1234567]], [[0, 1, 2]]
-    still = {"shape": "mesh", "name": "rock", "turn": [1.0, 0.0, 0.0, 0.0], "vertices": vertices, "faces": faces}
+    still = {"shape": "solid", "name": "rock", "turn": [1.0, 0.0, 0.0, 0.0], "corners": vertices, "faces": faces}
     (track,) = tracks([[still | {"at": [0.1 * k, 0.0, 0.0]}] for k in range(3)], 4)
-    assert track["fixed"]["vertices"][2] == [0.0, 1.0, 0.1235]
+    assert track["fixed"]["corners"][2] == [0.0, 1.0, 0.1235]
     assert track["fixed"]["faces"] == faces
     assert list(track["moving"]) == ["at"]
 
 
 def test_the_box_holds_the_corners_of_a_mesh_where_it_stands() -> None:
-    corners = {"vertices": [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]], "faces": [[0, 1, 2]]}
+    corners = {"corners": [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]], "faces": [[0, 1, 2]]}
     quarter = [float(np.sqrt(0.5)), 0.0, 0.0, float(np.sqrt(0.5))]  # about z
-    middle, half = box([{"shape": "mesh", "name": "m", "at": [5.0, 0.0, 0.0], "turn": quarter, **corners}])
+    middle, half = box([{"shape": "solid", "name": "m", "at": [5.0, 0.0, 0.0], "turn": quarter, **corners}])
     np.testing.assert_allclose(middle[:2], [4.0, 0.5], atol=1e-12)
     np.testing.assert_allclose(half[:2], [1.0, 0.5], atol=1e-12)

@@ -6,9 +6,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from ..league.standings import OWN, behind, step_time
-from .page_template import filled
-from .place import place
+from ...league.standings import OWN, behind, step_time
+from ..page_template import filled
+from ..place import place
 
 SHADES = ("#d9efe0", "#eaf4dc", "#fbf3d3", "#fbe3cf", "#f6d0cf")  # of errors, from exact to useless
 DECADES = (-9.0, -6.0, -4.0, -2.0)  # logarithms of errors over the worst that was met: borders of the shades

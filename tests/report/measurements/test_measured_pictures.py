@@ -11,7 +11,7 @@ from gaussdyn.analysis.measured.planar_impacts import LawErrors
 from gaussdyn.errors import InputError
 
 pytest.importorskip("matplotlib")
-from gaussdyn.report.measured_pictures import draw_impacts, draw_joints, draw_tosses
+from gaussdyn.report.measurements.measured_pictures import draw_impacts, draw_joints, draw_tosses
 
 
 def test_tosses(tmp_path):

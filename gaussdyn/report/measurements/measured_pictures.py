@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis.measured.adams_joints import ColumnDifference
-from ..analysis.measured.cube_tosses import TossErrors
-from ..analysis.measured.planar_impacts import LawErrors
-from .pictures import matplotlib_part, save
+from ...analysis.measured.adams_joints import ColumnDifference
+from ...analysis.measured.cube_tosses import TossErrors
+from ...analysis.measured.planar_impacts import LawErrors
+from ..pictures import finished, new_sheet
 
 INK, OURS, SEEN, BAR = "#1d2733", "#0b6fb8", "#9aa5b1", "#d55e00"
 
@@ -92,7 +92,7 @@ def draw_joints(differences: Sequence[ColumnDifference], path: str | Path | None
 
 
 def _sheet(count: int) -> Any:
-    sheet = matplotlib_part("figure").Figure(figsize=(9.0, 5.2), layout="constrained")
+    sheet = new_sheet((9.0, 5.2))
     sheet.subplots(1, count)
     return sheet
 
@@ -100,7 +100,4 @@ def _sheet(count: int) -> Any:
 def _done(sheet: Any, title: str, path: str | Path | None) -> Any:
     """Add title and legend, and write the picture if a path is given."""
     sheet.axes[0].legend(frameon=False, fontsize=8)
-    sheet.suptitle(title, x=0.02, ha="left", fontsize=12, color=INK)
-    if path is not None:
-        save(sheet, Path(path))
-    return sheet
+    return finished(sheet, path, title)

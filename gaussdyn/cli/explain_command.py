@@ -1,0 +1,52 @@
+"""``gaussdyn explain``: what a status, an outcome or an event means, and what to do."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from ..errors import InputError
+from .app import Json, app, console, emit
+
+
+def known_words(incomplete: str) -> list[str]:
+    """Return the words that begin so, for completion in a shell."""
+    from .explanations import explanations
+
+    return [word for word in explanations() if word.lower().startswith(incomplete.lower())]
+
+
+Word = Annotated[str, typer.Argument(metavar="STATUS", help="NONE, STOPPED, ...", autocompletion=known_words)]
+
+
+@app.command()
+def explain(status: Word = "", json_wanted: Json = False) -> None:
+    """Say what a status, an outcome or an event means, and what to do; without one, list them.
+
+    Example: gaussdyn explain NONE
+    """
+    from .explanations import explanations
+
+    known = {word.lower(): (word, one) for word, one in explanations().items()}
+    if not status:
+        shown = list(known.values())
+    elif status.lower() in known:
+        shown = [known[status.lower()]]
+    else:
+        near = difflib.get_close_matches(status.lower(), known, n=1, cutoff=0.4)
+        mend = f"Try: gaussdyn explain {known[near[0]][0]}" if near else "Try: gaussdyn explain"
+        raise InputError("STATUS", repr(status), ", ".join(word for word, _ in known.values()), mend)
+    if json_wanted:
+        found = [{"word": w, "about": e.about, "means": e.means, "try": e.tries, "page": e.page} for w, e in shown]
+        emit({"schema": "gaussdyn/explain/1", "results": found})
+        return
+    screen = console()
+    for word, one in shown:
+        screen.print(f"[bold]{word}[/bold] ({one.about}): {one.means}", soft_wrap=True)
+        if status:
+            screen.print("try:")
+            for line in one.tries:
+                screen.print(f"  {line}", markup=False, soft_wrap=True)
+            screen.print(f"page: docs/{one.page}")

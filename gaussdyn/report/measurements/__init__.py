@@ -1,0 +1,1 @@
+"""Pages and pictures of what is measured: the league of engines, runs beside recordings."""

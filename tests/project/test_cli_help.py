@@ -1,0 +1,68 @@
+"""The first minutes at the command line: what is shown without a word, what words mean, completion."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gaussdyn.cli.app import FIRST, app
+from gaussdyn.cli.explain_command import known_words
+from gaussdyn.cli.explanations import explanations
+from gaussdyn.cli.run_command import scene_names
+from gaussdyn.contact.outcome.verdicts import Verdict
+from gaussdyn.integrate.run.run_check import STATUS
+from gaussdyn.programs.solution.status import Status
+from gaussdyn.scenes import catalogue
+
+Cli = Callable[..., object]
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+COMMANDS = {one.name or one.callback.__name__ for one in app.registered_commands if one.callback}
+
+
+def test_without_a_word_three_things_to_try_are_shown(cli: Cli) -> None:
+    answer = cli()
+    assert answer.code == 0
+    assert answer.out == FIRST
+    tried = [shlex.split(line)[:3] for line in re.findall(r"^  (gaussdyn .*?)(?:   |$)", FIRST, re.MULTILINE)]
+    assert len(tried) == 3
+    for _, command, *more in tried:
+        assert command in COMMANDS
+        assert not more or more[0] in catalogue.names()
+
+
+def test_every_status_and_outcome_is_explained() -> None:
+    assert set(explanations()) >= {*map(str, Status), *map(str, Verdict), *STATUS, "unsettled", "chosen"}
+
+
+@pytest.mark.parametrize("word", sorted(explanations()))
+def test_what_to_try_is_a_command_that_exists_or_a_line_of_python(word: str) -> None:
+    one = explanations()[word]
+    assert one.tries
+    for line in one.tries:
+        words = shlex.split(line) if line.startswith("gaussdyn") else []
+        assert words[1] in COMMANDS if words else compile(line, word, "exec")
+    assert (DOCS / one.page).is_file()
+
+
+def test_explain_says_what_to_do(cli: Cli) -> None:
+    answer = cli("explain", "none")
+    assert answer.code == 0
+    assert "no motion obeys the laws" in answer.out
+    assert "gaussdyn outcome SCENE --certificate proof.json" in answer.out
+    found = cli("explain", "--json").document
+    assert {one["word"] for one in found["results"]} == set(explanations())
+
+
+def test_an_unknown_word_gets_the_nearest(cli: Cli) -> None:
+    answer = cli("explain", "multple")
+    assert answer.code == 2
+    assert "Try: gaussdyn explain MULTIPLE" in answer.err
+
+
+def test_names_complete() -> None:
+    assert set(scene_names("pain")) == {name for name in catalogue.names() if name.startswith("pain")} != set()
+    assert known_words("un") == ["unsettled", "UNDECIDED", "UNIQUE"]

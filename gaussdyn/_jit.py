@@ -233,8 +233,8 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             sys.modules[module_name] = module  # where numba looks for it when it loads the machine code
-        compiled: Callable[..., Any] = kernel(signature)(getattr(module, name))
-        return compiled
+    compiled: Callable[..., Any] = kernel(signature)(getattr(module, name))  # takes the lock itself, and counts
+    return compiled
 
 
 def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]:

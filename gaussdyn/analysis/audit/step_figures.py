@@ -107,6 +107,7 @@ def modes(step: RecordedStep, said: dict[str, str]) -> float:
     u, table, rho = problem.motion(r), problem.table, problem.rho
     size = float(np.linalg.norm(np.repeat(rho, np.diff(table.start)) * problem.q)) or 1.0
     floor = EXACT * float(np.abs(r).max(initial=0.0))
+    speeds = np.abs(step.record.state.v)
     parts = [part for part in blocks(d) if part.law is not None]
     for b, part in enumerate(parts):
         key, at = part.active.row.id, slice(table.start[b], table.start[b + 1])
@@ -115,20 +116,22 @@ def modes(step: RecordedStep, said: dict[str, str]) -> float:
             int(block_mode(table.code[b], len(mine), table.P[b], mine, ours, rho[b], f * BORDER * size))
             for f in (1.0 / WIDE, 1.0, WIDE)
         }
-        wrong += key in said and said[key] not in _words(found, float(ours[0]), floor, part.active.row)
+        row = part.active.row
+        closed = abs(float(mine[0])) <= EXACT * float((np.abs(row.J) @ speeds).max())  # up to rounding
+        wrong += key in said and said[key] not in _words(found, closed, float(ours[0]), floor, row)
     return float(wrong)
 
 
-def _words(codes: set[int], push: float, floor: float, row: Row) -> set[str]:
+def _words(codes: set[int], closed: bool, push: float, floor: float, row: Row) -> set[str]:
     """Return what a row may be called whose block has one of these modes: open, stick, slip, degenerate.
 
-    Without friction it is active where it pushes; a push up to `floor` may be rounding.
+    Without friction it is active where it pushes or stays closed; a push up to `floor` may be rounding.
     """
     words = {("inactive", "stick", "slip", "degenerate")[code] for code in codes}
     rough = row.frictional and max(row.mu, row.mu_s, row.cap, row.cap_s) > 0.0
     if rough:
         return words
-    return words | ({"active"} if push > 0.0 else set()) | ({"inactive"} if push <= floor else set())
+    return words | ({"active"} if push > 0.0 or closed else set()) | ({"inactive"} if push <= floor else set())
 
 
 def work(step: RecordedStep) -> tuple[float, float]:

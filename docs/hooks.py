@@ -29,10 +29,7 @@ def public_names() -> str:
     """Return the directives of all public names, sorted by the module they live in."""
     import gaussdyn
 
-    homes: dict[str, list[str]] = {}
-    for name in gaussdyn.__all__:
-        homes.setdefault(gaussdyn._MODULE[name], []).append(name)
-    return directives({f"gaussdyn.{module}": names for module, names in homes.items()})
+    return directives({f"gaussdyn.{module}": list(names) for module, names in gaussdyn._HOME.items()})
 
 
 def further_names() -> str:

@@ -11,6 +11,7 @@ from math import floor
 from typing import Any
 
 TILT = Fraction(1, 5)  # half-angle tangent of the turn of all charts: borders of sectors keep off symmetric directions
+TURN = (1 - TILT**2) / (1 + TILT**2), 2 * TILT / (1 + TILT**2)  # its cosine and sine
 BITS = 240  # behind the point
 UNIT = 2**BITS
 ROUNDS = 12
@@ -265,7 +266,7 @@ def bounds(lo: Any, hi: Any = None) -> Bounds:
 
 
 ZERO, ONE = Bounds(0, 0), Bounds(UNIT, UNIT)
-COSINE, SINE = bounds((1 - TILT**2) / (1 + TILT**2)), bounds(2 * TILT / (1 + TILT**2))
+COSINE, SINE = (bounds(x) for x in TURN)
 
 
 def total(terms: Any) -> Any:

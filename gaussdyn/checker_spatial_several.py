@@ -106,8 +106,7 @@ def split(states: Any) -> Any:
 def direction(sign: int, t: Any) -> Any:
     """Return the direction of a half-angle tangent in a chart, of length one."""
     c, s = sign * (1 - t * t) / (1 + t * t), sign * 2 * t / (1 + t * t)
-    tilt = checker_slips.TILT
-    cosine, sine = (1 - tilt**2) / (1 + tilt**2), 2 * tilt / (1 + tilt**2)
+    cosine, sine = checker_slips.TURN
     return cosine * c - sine * s, sine * c + cosine * s
 
 

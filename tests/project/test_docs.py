@@ -151,6 +151,7 @@ def test_the_catalogue_page_has_every_scene_with_parameters_and_exact_numbers(mo
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     import hooks  # type: ignore[import-not-found]
 
+    from gaussdyn import __all__ as public
     from gaussdyn.scenes.catalogue import build
 
     monkeypatch.setattr("gaussdyn.scenes.catalogue.names", lambda: ("incline", "wall_press"))
@@ -161,5 +162,8 @@ def test_the_catalogue_page_has_every_scene_with_parameters_and_exact_numbers(mo
         assert scene.title in part
         assert all(f"| `{key}` |" in part for key in scene.params)
         assert all(f"| {one.name} | {one.value:.12g} |" in part for one in scene.exact)
+    api = hooks.public_names()
+    assert all(f".{name}\n" in api for name in public)
+    assert "GaussdynError" in hooks.further_names()
     assert hooks.escaped("a*b < c|d_e") == r"a\*b &lt; c\|d\_e"
     assert hooks.prose("so\n    x^2 = y\nholds") == "so\n\n```text\nx^2 = y\n```\n\nholds"

@@ -31,7 +31,7 @@ def consistent(W: Array, q: Array, normals: Sequence[int]) -> tuple[list[list[Fr
     """
     order = [*normals, *(i for i in range(len(q)) if i not in set(normals))]
     basis = _independent(W, order) if np.allclose(W, W.T, rtol=1e-12, atol=1e-12 * np.abs(W).max()) else order
-    if len(basis) == len(q):
+    if len(basis) in (0, len(q)):
         return [rationals(row) for row in W.tolist()], rationals(q.tolist()), DOUBLES
     C: Array = np.asarray(
         np.linalg.solve(W[np.ix_(basis, basis)], W[basis]).T, dtype=np.float64

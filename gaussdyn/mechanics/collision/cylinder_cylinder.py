@@ -27,12 +27,12 @@ from .cylinder_round import (
     seen_from,
 )
 from .feature_kinematics import BALL_PLANE
-from .nearest_direction import to_second, way_between
+from .nearest_direction import way_between
 from .primitives import BORDER, NONE, SAME, axis_of, centre_of, put, put_with_guess, to_space, unit
 from .rim_kinematics import DISC_PLANE, RIM_RIM, ZERO, across, common_normal, slope, tangents
 from .round_shapes import axis_axis
 from .solid_solid import placed, placed_back
-from .vectors import A2, V3, Vector, along, cross3, dot3
+from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back
 
 BEST = "Tuple((int64, float64))"
 CAPS = "Tuple((int64, int64, int64, float64, float64))"
@@ -52,7 +52,7 @@ def rim_on_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) 
     """Add the lowest point of a rim of the second cylinder over a cap of the first, or its points if it lies flat."""
     i, j, cap, limit, border = caps
     s, r, R = 1.0 if cap else -1.0, world[j, 12], world[i, 12] + border
-    m, middle = to_second(room, unit(2, s)), unit(2, world[j, 13] if other else -world[j, 13])
+    m, middle = turned_back(room, unit(2, s)), unit(2, world[j, 13] if other else -world[j, 13])
     tilt, end, n = math.sqrt(m[0] * m[0] + m[1] * m[1]), unit(2, s * world[i, 13]), unit(2, s)
     low = s * placed(room, middle)[2] - world[i, 13] - r * tilt
     if low <= limit and tilt > TILTED:

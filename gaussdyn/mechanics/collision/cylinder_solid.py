@@ -30,7 +30,7 @@ from .cylinder_round import (
     seen_from,
 )
 from .feature_kinematics import BALL_PLANE
-from .nearest_direction import row3, to_first, to_second, way_between
+from .nearest_direction import row3, way_between
 from .primitives import BORDER, NONE, SAME, axis_of, put, to_shape, to_space, unit
 from .rim_kinematics import DISC_PLANE, ZERO
 from .round_solid import axis_on_corners, axis_on_edges, axis_on_face
@@ -53,7 +53,7 @@ from .solids import (
     rim_label,
     within,
 )
-from .vectors import A2, V3, Vector, along, dot3
+from .vectors import A2, V3, Vector, along, dot3, turned_back, turned_by
 
 BEST = "Tuple((int64, float64))"
 PLANE = "Tuple((int64, int64, int64, float64, float64))"
@@ -63,7 +63,7 @@ Plane = tuple[int, int, int, float, float]  # solid, cylinder, face or cap, limi
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, {A2})", borrows=True)
 def best_face_for(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[int, float]:
     """Return the face of solid i from which cylinder j is farthest, and how far."""
-    block, d, e = int(world[i, BLOCK]), row3(room, 3), to_first(room, (0.0, 0.0, 1.0))
+    block, d, e = int(world[i, BLOCK]), row3(room, 3), turned_by(room, (0.0, 0.0, 1.0))
     best, face = -1e300, 0
     for f in range(count_of(solids, block, 2)):
         n = normal_of(solids, block, f)
@@ -78,7 +78,7 @@ def best_face_for(world: Array, solids: Array, i: int, j: int, room: Array) -> t
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, {A2})", borrows=True)
 def best_cap(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[int, float]:
     """Return the cap of cylinder j from which solid i is farthest, and how far."""
-    block, e = int(world[i, BLOCK]), to_first(room, (0.0, 0.0, 1.0))
+    block, e = int(world[i, BLOCK]), turned_by(room, (0.0, 0.0, 1.0))
     down, up = climb(solids, block, 0, along(ZERO, -1.0, e)), climb(solids, block, 0, e)
     above = placed_back(room, corner_of(solids, block, down))[2] - world[j, 13]
     below = -placed_back(room, corner_of(solids, block, up))[2] - world[j, 13]
@@ -94,7 +94,7 @@ def rim_over_border(world: Array, solids: Array, plane: Plane, cap: int, room: A
     middle = unit(2, world[j, 13] if cap else -world[j, 13])
     first, last = loop_of(solids, block, f)
     for row in range(first, last):
-        m = to_second(room, (solids[row, 2], solids[row, 3], solids[row, 4]))
+        m = turned_back(room, (solids[row, 2], solids[row, 3], solids[row, 4]))
         most, level = r * math.sqrt(m[0] * m[0] + m[1] * m[1]), within(solids, row, placed(room, middle))
         if abs(level) >= most:
             continue
@@ -115,7 +115,7 @@ def cap_on_face(world: Array, solids: Array, plane: Plane, cap: int, room: Array
     i, j, f, limit, border = plane
     block, r = int(world[i, BLOCK]), world[j, 12]
     n, top = normal_of(solids, block, f), offset_of(solids, block, f)
-    m = to_second(room, n)
+    m = turned_back(room, n)
     across = math.sqrt(m[0] * m[0] + m[1] * m[1])
     middle, foot, label = (
         unit(2, world[j, 13] if cap else -world[j, 13]),
@@ -155,7 +155,7 @@ def edges_on_cap(world: Array, solids: Array, plane: Plane, room: Array, found: 
     block, s, R = int(world[i, BLOCK]), 1.0 if cap else -1.0, world[j, 12]
     for e in range(count_of(solids, block, 1)):
         middle, u, half = edge_of(solids, block, e)
-        q, w = placed_back(room, middle), to_second(room, u)
+        q, w = placed_back(room, middle), turned_back(room, u)
         flat = w[0] * w[0] + w[1] * w[1]
         if s * q[2] - abs(w[2]) * half - world[j, 13] > limit or flat < 1e-12 or s * q[2] <= 0.0:
             continue
@@ -208,7 +208,7 @@ def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, fou
 def cylinder_on_face(world: Array, solids: Array, plane: Plane, room: Array, found: Array) -> None:
     """Add the contacts of a cylinder with a face: its rims, the corners under a cap, the side that lies on it."""
     i, j, f, limit, border = plane
-    n, e = normal_of(solids, int(world[i, BLOCK]), f), to_first(room, (0.0, 0.0, 1.0))
+    n, e = normal_of(solids, int(world[i, BLOCK]), f), turned_by(room, (0.0, 0.0, 1.0))
     for cap in range(2):
         cap_on_face(world, solids, plane, cap, room, found)
     rise = dot3(n, e)

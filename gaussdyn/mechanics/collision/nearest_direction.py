@@ -18,33 +18,13 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .solids import farthest
-from .vectors import A2, V3, Vector, along, cross3, dot3
+from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
 
 POINTS, WEIGHTS = 5, 9  # rows of `room`
 CLOSE = 1e-6  # of the squared distance: how near to the smallest one it has to be
 KEPT = 1e-12  # smaller weights are none
 ROUNDS = 64
 NOWHERE = (0.0, 0.0, 0.0)
-
-
-@kernel(f"{V3}({A2}, {V3})", borrows=True)
-def to_first(room: Array, p: Vector) -> Vector:
-    """Return a direction of the second solid in the axes of the first."""
-    return (
-        room[0, 0] * p[0] + room[0, 1] * p[1] + room[0, 2] * p[2],
-        room[1, 0] * p[0] + room[1, 1] * p[1] + room[1, 2] * p[2],
-        room[2, 0] * p[0] + room[2, 1] * p[1] + room[2, 2] * p[2],
-    )
-
-
-@kernel(f"{V3}({A2}, {V3})", borrows=True)
-def to_second(room: Array, p: Vector) -> Vector:
-    """Return a direction of the first solid in the axes of the second."""
-    return (
-        room[0, 0] * p[0] + room[1, 0] * p[1] + room[2, 0] * p[2],
-        room[0, 1] * p[0] + room[1, 1] * p[1] + room[2, 1] * p[2],
-        room[0, 2] * p[0] + room[1, 2] * p[1] + room[2, 2] * p[2],
-    )
 
 
 @kernel(f"{V3}({A2}, int64)", borrows=True)
@@ -140,8 +120,8 @@ def shrunk_direction(
     size = max(abs(d[0]), abs(d[1]), abs(d[2]))
     for _ in range(ROUNDS):
         a, x = farthest(world, solids, i, a, v)
-        b, y = farthest(world, solids, j, b, to_second(room, (-v[0], -v[1], -v[2])))
-        w = along(d, scale, along(to_first(room, y), -1.0, x))
+        b, y = farthest(world, solids, j, b, turned_back(room, (-v[0], -v[1], -v[2])))
+        w = along(d, scale, along(turned_by(room, y), -1.0, x))
         vv = dot3(v, v)
         if k > 0 and vv - dot3(v, w) <= CLOSE * vv:
             return True, v

@@ -13,9 +13,9 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .nearest_direction import NOWHERE, row3, to_first, to_second
+from .nearest_direction import NOWHERE, row3
 from .solids import climb, corner_of, edge_row, links_of, loop_of, normal_of, offset_of, over_face
-from .vectors import A2, V3, Vector, along, cross3, dot3
+from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
 
 ROUNDS = 24
 AXIS = "Tuple((int64, int64, float64, int64, int64))"
@@ -32,16 +32,16 @@ def better_face(solids: Array, x: int, y: int, a: int, b: int, same: float, best
     for row in range(first, last):
         f = int(solids[row, 2])
         n = normal_of(solids, x, f)
-        k = climb(solids, y, b, along(NOWHERE, -1.0, to_second(room, n)))
-        s = dot3(n, along(d, 1.0, to_first(room, corner_of(solids, y, k)))) - offset_of(solids, x, f)
+        k = climb(solids, y, b, along(NOWHERE, -1.0, turned_back(room, n)))
+        s = dot3(n, along(d, 1.0, turned_by(room, corner_of(solids, y, k)))) - offset_of(solids, x, f)
         if s > best[2] + same:
             best = (0, f, s, a, k)
     first, last = links_of(solids, y, b)
     for row in range(first, last):
         f = int(solids[row, 2])
         n = normal_of(solids, y, f)
-        k = climb(solids, x, a, along(NOWHERE, -1.0, to_first(room, n)))
-        s = dot3(n, to_second(room, along(corner_of(solids, x, k), -1.0, d))) - offset_of(solids, y, f)
+        k = climb(solids, x, a, along(NOWHERE, -1.0, turned_by(room, n)))
+        s = dot3(n, turned_back(room, along(corner_of(solids, x, k), -1.0, d))) - offset_of(solids, y, f)
         if s > best[2] + same:
             best = (1, f, s, k, b)
     return best
@@ -50,7 +50,7 @@ def better_face(solids: Array, x: int, y: int, a: int, b: int, same: float, best
 @kernel(f"boolean({A2}, int64, int64, int64, int64, {V3}, {V3}, {A2})", borrows=True)
 def arcs_cross(solids: Array, x: int, e: int, y: int, g: int, u: Vector, w: Vector, room: Array) -> bool:
     """Return whether edges e of x and g of y, along u and w in the axes of x, face each other with some direction."""
-    m, k, own = edge_row(solids, x, e), edge_row(solids, y, g), to_second(room, u)
+    m, k, own = edge_row(solids, x, e), edge_row(solids, y, g), turned_back(room, u)
     left = dot3(own, normal_of(solids, y, int(solids[k, 2])))
     right = dot3(own, normal_of(solids, y, int(solids[k, 3])))
     if left * right >= 0.0:
@@ -83,12 +83,12 @@ def across_edges(solids: Array, x: int, e: int, u: Vector, w: Vector) -> Vector:
 @kernel(f"{AXIS}({A2}, int64, int64, int64, int64, float64, {AXIS}, {A2})", borrows=True)
 def better_edges(solids: Array, x: int, y: int, a: int, b: int, same: float, best: Axis, room: Array) -> Axis:
     """Return the edges at corner a of solid x and b of solid y of the largest separation, if they beat the best."""
-    way = along(along(row3(room, 3), 1.0, to_first(room, corner_of(solids, y, b))), -1.0, corner_of(solids, x, a))
+    way = along(along(row3(room, 3), 1.0, turned_by(room, corner_of(solids, y, b))), -1.0, corner_of(solids, x, a))
     first, last = links_of(solids, y, b)
     begin, end = links_of(solids, x, a)
     for row in range(first, last):
         g = int(solids[row, 0])
-        w = to_first(room, along_edge(solids, y, g))
+        w = turned_by(room, along_edge(solids, y, g))
         for k in range(begin, end):
             e = int(solids[k, 0])
             u = along_edge(solids, x, e)
@@ -105,9 +105,9 @@ def beside_face(solids: Array, x: int, y: int, face: Axis, room: Array) -> bool:
     """Return whether the corner nearest to a face is beside it: then some other feature may be in between."""
     d = row3(room, 3)
     if face[0] == 0:
-        p = along(d, 1.0, to_first(room, corner_of(solids, y, face[4])))
+        p = along(d, 1.0, turned_by(room, corner_of(solids, y, face[4])))
         return not over_face(solids, x, face[1], p, 0.0)
-    return not over_face(solids, y, face[1], to_second(room, along(corner_of(solids, x, face[3]), -1.0, d)), 0.0)
+    return not over_face(solids, y, face[1], turned_back(room, along(corner_of(solids, x, face[3]), -1.0, d)), 0.0)
 
 
 @kernel(f"UniTuple({AXIS}, 2)({A2}, int64, int64, {AXIS}, {AXIS}, float64, {A2})", borrows=True)
@@ -127,7 +127,7 @@ def about_face(
 @kernel(f"UniTuple({AXIS}, 2)({A2}, int64, int64, {V3}, float64, {A2})", borrows=True)
 def separating_features(solids: Array, x: int, y: int, n: Vector, same: float, room: Array) -> tuple[Axis, Axis]:
     """Return the face and the edges of solids x and y with the largest separations, from a direction to begin with."""
-    a, b = climb(solids, x, 0, n), climb(solids, y, 0, along(NOWHERE, -1.0, to_second(room, n)))
+    a, b = climb(solids, x, 0, n), climb(solids, y, 0, along(NOWHERE, -1.0, turned_back(room, n)))
     face, edges = (-1, -1, -1e300, a, b), (-1, -1, -1e300, a, b)
     for _ in range(ROUNDS):
         before = max(face[2], edges[2])

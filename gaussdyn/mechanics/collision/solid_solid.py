@@ -16,7 +16,7 @@ from ..._jit import kernel
 from ...arrays import Array
 from .box_box import LIKE_FACE, relative, swap_roles
 from .feature_kinematics import BALL_PLANE, LINE_LINE
-from .nearest_direction import NOWHERE, row3, to_first, to_second, way_between
+from .nearest_direction import NOWHERE, row3, way_between
 from .primitives import BORDER, NONE, SAME, along_both, put, put_over_rim
 from .separating_features import AXIS, Axis, across_edges, along_edge, separating_features
 from .solids import (
@@ -37,7 +37,7 @@ from .solids import (
     rim_label,
     within,
 )
-from .vectors import A2, V3, Vector, along, cross3, dot3
+from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
 
 CROSSED = 0.01  # squared sine: edges that cross at less than 0.1 rad count as parallel
 LOOP = 5  # row of `room` with the first corner of the face of Y
@@ -49,19 +49,19 @@ TOWARDS = -0.1  # cosine: faces that look at a face have normals against it by a
 @kernel(f"{V3}({A2}, {V3})", borrows=True)
 def placed(room: Array, p: Vector) -> Vector:
     """Return a point of Y in the axes of X."""
-    return along(row3(room, 3), 1.0, to_first(room, p))
+    return along(row3(room, 3), 1.0, turned_by(room, p))
 
 
 @kernel(f"{V3}({A2}, {V3})", borrows=True)
 def placed_back(room: Array, p: Vector) -> Vector:
     """Return a point of X in the axes of Y."""
-    return to_second(room, along(p, -1.0, row3(room, 3)))
+    return turned_back(room, along(p, -1.0, row3(room, 3)))
 
 
 @kernel(f"int64({A2}, int64, {V3}, {A2})", borrows=True)
 def facing(solids: Array, y: int, n: Vector, room: Array) -> int:
     """Return the face of Y that looks most against n, a direction in the axes of X."""
-    m = to_second(room, n)
+    m = turned_back(room, n)
     k = climb(solids, y, 0, along(NOWHERE, -1.0, m))
     best, least = -1, 1e300
     first, last = links_of(solids, y, k)
@@ -132,7 +132,7 @@ def other_corners(world: Array, solids: Array, pair: Pair, room: Array, found: A
     i, j, f, g, limit, border, _ = pair
     x, y = int(world[i, BLOCK]), int(world[j, BLOCK])
     n, top = normal_of(solids, x, f), offset_of(solids, x, f)
-    m, high = to_second(room, n), limit + top - dot3(n, row3(room, 3))
+    m, high = turned_back(room, n), limit + top - dot3(n, row3(room, 3))
     for k in range(count_of(solids, y, 0)):
         q = corner_of(solids, y, k)
         if dot3(m, q) <= high and comes_near(solids, y, k, g, m) and over_face(solids, x, f, placed(room, q), border):
@@ -147,7 +147,7 @@ def deepest(world: Array, solids: Array, pair: Pair, room: Array) -> float:
     """
     x, y, border = int(world[pair[0], BLOCK]), int(world[pair[1], BLOCK]), pair[5]
     n = normal_of(solids, x, pair[2])
-    low = corner_of(solids, y, climb(solids, y, 0, along(NOWHERE, -1.0, to_second(room, n))))
+    low = corner_of(solids, y, climb(solids, y, 0, along(NOWHERE, -1.0, turned_back(room, n))))
     return min(0.0, 2.0 * (dot3(n, placed(room, low)) - offset_of(solids, x, pair[2]))) - border
 
 
@@ -187,7 +187,7 @@ def put_crossing(
     e, g, n = int(solids[x_row, 1]), int(solids[y_row, 1]), normal_of(solids, x, f)
     middle, u, half = edge_of(solids, x, e)
     centre, own, reach = edge_of(solids, y, g)
-    w = to_first(room, own)
+    w = turned_by(room, own)
     out = (-solids[x_row, 2], -solids[x_row, 3], -solids[x_row, 4])
     slope, edge = dot3(u, w), edge_label(solids, y, g)
     k2 = 1.0 - slope * slope
@@ -252,7 +252,7 @@ def edge_edge(
     x, y = int(world[i, BLOCK]), int(world[j, BLOCK])
     p, u, half = edge_of(solids, x, e)
     q, own, reach = edge_of(solids, y, g)
-    w, d = to_first(room, own), along(placed(room, q), -1.0, p)
+    w, d = turned_by(room, own), along(placed(room, q), -1.0, p)
     slope = dot3(u, w)
     t = (slope * dot3(d, u) - dot3(d, w)) / (1.0 - slope * slope)
     s = dot3(d, u) + t * slope
@@ -269,9 +269,9 @@ def edge_edge(
 def face_like(solids: Array, x: int, y: int, edges: Axis, room: Array) -> tuple[int, int]:
     """Return the face whose normal is nearly the axis across two edges: of which solid, and which, or -1."""
     e, g = edges[0], edges[1]
-    u, w = along_edge(solids, x, e), to_first(room, along_edge(solids, y, g))
+    u, w = along_edge(solids, x, e), turned_by(room, along_edge(solids, y, g))
     n = across_edges(solids, x, e, u, w)
-    m, k, own = edge_row(solids, x, e), edge_row(solids, y, g), to_second(room, n)
+    m, k, own = edge_row(solids, x, e), edge_row(solids, y, g), turned_back(room, n)
     for side in range(2, 4):
         f = int(solids[m, side])
         if dot3(n, normal_of(solids, x, f)) > LIKE_FACE:

@@ -40,6 +40,16 @@ def turned(R: Array, data: Array, i: int) -> Vector:
 
 
 @kernel(f"{V3}({A2}, {V3})", borrows=True)
+def turned_by(R: Array, x: Vector) -> Vector:
+    """Return R x."""
+    return (
+        R[0, 0] * x[0] + R[0, 1] * x[1] + R[0, 2] * x[2],
+        R[1, 0] * x[0] + R[1, 1] * x[1] + R[1, 2] * x[2],
+        R[2, 0] * x[0] + R[2, 1] * x[1] + R[2, 2] * x[2],
+    )
+
+
+@kernel(f"{V3}({A2}, {V3})", borrows=True)
 def turned_back(R: Array, x: Vector) -> Vector:
     """Return R^T x."""
     return (

@@ -40,16 +40,6 @@ def times(A: Array, B: Array, out: Array) -> None:
             out[i, k] = A[i, 0] * B[0, k] + A[i, 1] * B[1, k] + A[i, 2] * B[2, k]
 
 
-@kernel(f"{V3}({A2}, {V3})", borrows=True)
-def turned_by(R: Array, x: Vector) -> Vector:
-    """Return R x."""
-    return (
-        R[0, 0] * x[0] + R[0, 1] * x[1] + R[0, 2] * x[2],
-        R[1, 0] * x[0] + R[1, 1] * x[1] + R[1, 2] * x[2],
-        R[2, 0] * x[0] + R[2, 1] * x[1] + R[2, 2] * x[2],
-    )
-
-
 @kernel(f"void({V3}, float64, {A2})", borrows=True)
 def turn_about(axis: Vector, angle: float, out: Array) -> None:
     """Put the rotation about a unit axis (Rodrigues)."""

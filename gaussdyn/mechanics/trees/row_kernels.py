@@ -9,7 +9,7 @@ import math
 
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned
+from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned, turned_by
 from .dynamics import add_push, point_velocity
 from .forces import ZERO3, length_and_rate, pull_line, turn_between
 from .forest import (
@@ -32,7 +32,7 @@ from .forest import (
     Trees,
     V,
 )
-from .kinematics import turn_of, turned_by
+from .kinematics import turn_of
 
 STRAIGHT = 1e-12  # rad; below, the direction of the turn of a ball means nothing
 

@@ -135,32 +135,34 @@ class Search:
         if proof := program.refutation():
             self.leaves.append({**leaf, **proof})
         elif "+" not in modes and "*" not in modes:
-            self._rest(states, leaf)
+            self._rest(states, leaf, program)
         elif "*" in modes or not self._slips(states, leaf, program):
             for child in checker.split(states):
                 self.visit(child, depth + 1)
 
-    def _rest(self, states: list[State], leaf: dict[str, Any]) -> None:
+    def _rest(self, states: list[State], leaf: dict[str, Any], program: Sectors) -> None:
         """Decide about sticking and detaching: by the equations, or amid the polygons around friction cones."""
         held, modes = checker.held_rows(states), leaf["mode"]
         found = checker.resting(self.known.data, states, held, [])
         if found is not slips.UNPROVED:
-            self._count(leaf, found, self._reactions(held), unique=True)
+            self._count(leaf, self._reactions(held) if found else None, unique=True)
             return
         for sides in SIDES:
-            program = Sectors(self.known, states, sides)
-            if proof := program.refutation():
-                self.leaves.append({**leaf, **proof, "sides": sides})
-                return
+            if sides != program.sides:
+                program = Sectors(self.known, states, sides)
+                if proof := program.refutation():
+                    self.leaves.append({**leaf, **proof, "sides": sides})
+                    return
             witness = self._reactions(held, program.amid())
             if witness is not None and checker.resting(self.known.data, states, held, witness):
-                self._count({**leaf, "witness": text(witness)}, 1, witness, unique=False)
+                self._count({**leaf, "witness": text(witness)}, witness, unique=False)
                 return
         self.left[modes] = "rest near the limit of friction, or on the border of its mode"
 
-    def _count(self, leaf: dict[str, Any], found: int, r: Any, *, unique: bool) -> None:
+    def _count(self, leaf: dict[str, Any], r: list[Fraction] | None, *, unique: bool) -> None:
+        """Keep a leaf, and its motion if it has one, by its reactions."""
         self.leaves.append(leaf)
-        if found:
+        if r is not None:
             W, q, *_ = self.known.data
             u = [dot(row, r) + end for row, end in zip(W, q, strict=True)]
             self.motions.append(_motion(leaf["mode"], u, r, unique=unique))

@@ -200,3 +200,8 @@ def test_states_near_critical_friction_are_called_degenerate() -> None:
     for mu, near in ((4 / 3, True), (float(np.nextafter(4 / 3, 2)), True), (1.2, False), (1.4, False)):
         scene = catalogue.build("painleve_rod", mu=mu, angle=float(np.arctan(2.0)))
         assert ("degenerate" in examine(snapshot(scene.system, scene.state)).reason) is near
+
+
+def test_contacts_that_no_reaction_moves_keep_their_motion() -> None:
+    found = outcome(ComplementarityProblem(W=np.zeros((6, 6)), q=[1.0, 0.1, 0.0] * 2, laws=[Coulomb(0.5)] * 2))
+    assert (found.verdict, found.components[0].modes) == ("UNIQUE", ("DD",))

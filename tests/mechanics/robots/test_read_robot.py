@@ -102,7 +102,7 @@ def test_a_run_is_as_good_as_any(walker, tmp_path: Path) -> None:
     ("<mujoco><worldbody><body><joint/><geom size='0'/></body></worldbody></mujoco>", "MuJoCo's compiler accepts"),
     ("<mujoco><wordbody/></mujoco>", "wordbody"),
     ("<mujoco", "bad.xml"),
-    (WALKER.replace('type="sphere" size=".06"', 'type="cylinder" size=".06 .1"'), "geom3: contacts of a cylinder"),
+    (WALKER.replace('type="sphere" size=".06"', 'type="ellipsoid" size=".06 .1 .1"'), "geom3: contacts of a"),
     (WALKER.replace('<motor name="drive" joint="hip" gear="3" ctrlrange="-1 1" ctrllimited="true"/>',
                     '<muscle name="drive" joint="hip" lengthrange="0 1"/>'), "drive: a muscle"),
     (WALKER.replace('priority="1"', 'priority="1" condim="6"'), "condim 6"),

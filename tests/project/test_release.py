@@ -55,7 +55,7 @@ def test_a_wheel_has_every_file_of_the_package(wheel: Path) -> None:
         assert files == {name for name in content.namelist() if name.startswith("gaussdyn/")}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly  # it compiles its kernels anew: minutes
 def test_a_wheel_runs_outside_of_the_repository(wheel: Path, tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
     place = tmp_path / "installed"

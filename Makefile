@@ -66,6 +66,7 @@ test-all: kernels  ## Every test, those for the night too, and random laws at fu
 	@touch $@
 
 docs: .venv/.docs .venv/.report  ## Build the pages into site/, with pictures of all scenes, links checked
+	$(RUN) warmup
 	$(BIN)/python docs/gallery.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -117,22 +118,37 @@ def directives(homes: dict[str, list[str]]) -> str:
         lines.append(f"\n## {module}\n")
         for name in homes[module]:
             lines.append(f"\n::: {module}.{name}\n")
-            said = [link for link, code in places if re.search(rf"\b{name.rpartition('.')[2]}\b", code)]
+            said = [link for link, names in places if name.rpartition(".")[2] in names]
             more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
             lines += [f"\nUsed in: {', '.join(said[:SHOWN])}{more}.\n"] if said else []
     return "\n".join(lines)
 
 
-def used() -> list[tuple[str, str]]:
-    """Return a link to every example and page that has code, and its code."""
+def used() -> list[tuple[str, set[str]]]:
+    """Return a link to every example and page that has code, and the names of the package that it imports."""
     found = []
     for path in example_files():
-        found.append((f"[examples/{path.name}](examples.md#{path.stem})", path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        found.append((f"[examples/{path.name}](examples.md#{path.stem})", imported(code_of(path, text))))
     for path in sorted(ROOT.glob("docs/*.md")):
         text = path.read_text(encoding="utf-8")
         title = text.partition("\n")[0].lstrip("# ")
-        found += [(f"[{title}]({path.name})", "\n".join(CODE.findall(text)))] if CODE.search(text) else []
+        found.append((f"[{title}]({path.name})", imported("\n".join(CODE.findall(text)))))
     return found
+
+
+def code_of(path: Path, text: str) -> str:
+    """Return the code of an example: all of a script, the cells of a notebook."""
+    if path.suffix != ".ipynb":
+        return text
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    return "\n".join("".join(cell["source"]) for cell in cells)
+
+
+def imported(code: str) -> set[str]:
+    """Return the names that some code imports from the package."""
+    lines = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+    return {one.name for node in lines if (node.module or "").startswith("gaussdyn") for one in node.names}
 
 
 def example_files() -> list[Path]:

@@ -28,6 +28,8 @@ def test_the_version_is_one() -> None:
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.*)$", citation, re.MULTILINE) == [__version__]
     assert f"version = {{{__version__}}}" in bibtex(("gaussdyn",))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[([^]]*)\]", changes, re.MULTILINE)[0] == __version__
 
 
 @pytest.fixture(scope="module")

@@ -250,7 +250,7 @@ def scene(e: dict[str, Any], description: str) -> list[str]:
         f"## {e['name']}",
         f"**{escaped(e['title'])}.** Tests {escaped(', '.join(e['tests']))}. {steps}",
         prose(description),
-        *([f"![{escaped(e['title'])}](gallery/{e['name']}.svg){{: .scene }}"] if drawn else []),
+        *([f"![{escaped(e['title'])}](gallery/{e['name']}.svg){{: .scene loading=lazy }}"] if drawn else []),
         f"```python\n{code(e)}```",
         f"Source: {escaped(e['source'])}",
         *([f"Expected to stop: {escaped(e['expected_stop'])}"] if e["expected_stop"] else []),

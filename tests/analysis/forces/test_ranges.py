@@ -118,7 +118,7 @@ def test_planar_scenes_at_rest_agree_with_another_program(name: str) -> None:
     found = forces(dynamics)
     for k, one in list(enumerate(found.ranges()))[:: max(1, len(found.names) // 12)]:
         ends = linear_range(dynamics, found.allowed.motion, np.eye(len(found.names))[k])
-        assert (one.low, one.high) == pytest.approx(ends, abs=2e-8 * one.size)
+        assert (one.low, one.high) == pytest.approx(ends, abs=1e-9 * one.size)
     assert found.verify()
 
 

@@ -23,7 +23,8 @@ DRIFT = 1e-2  # energy that the step size may lose or gain, relative
 
 def file_series(run: Trajectory) -> list[AuditCheck]:
     """Return all checks that need no system."""
-    numbers = np.column_stack([*(column.values for column in run.columns.values()), run.q, run.v])
+    whole = (column.values for column in run.columns.values() if not column.partial)
+    numbers = np.column_stack([*whole, run.q, run.v])
     checks = {
         "finite": (np.where(np.isfinite(numbers).all(axis=1), 0.0, np.inf), 0.0, "1"),
         "columns": (_columns(run), 0.0, "SI"),

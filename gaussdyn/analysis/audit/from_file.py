@@ -10,6 +10,7 @@ import numpy as np
 from ...arrays import EPS, Array
 from ...integrate.energy import REST
 from ...integrate.run.trajectory import Trajectory
+from ...mechanics.rows import MOMENTS
 from ...programs.solution.status import Status
 from .audit_check import AuditCheck
 
@@ -145,8 +146,9 @@ def outside(r: Array, row: Mapping[str, Any], rounded: Array) -> Array:
         return _positive(np.linalg.norm(r, axis=1) - row["cap_s"] * (1.0 + rounded))
     load = np.abs(r[:, 0]) if kind == "bilateral_contact" else r[:, 0]
     slip = np.linalg.norm(r[:, 1:3], axis=1) - row["mu_s"] * load
-    spin = np.linalg.norm(r[:, 3:5], axis=1) - row["mu_r"] * load
-    return np.maximum(_positive(-load), _positive(np.maximum(slip, spin)) if r.shape[1] > 1 else 0.0)
+    for rows, name in MOMENTS.get(r.shape[1], ()):
+        slip = np.maximum(slip, np.linalg.norm(r[:, rows], axis=1) - row.get(name, 0.0) * load)
+    return np.maximum(_positive(-load), _positive(slip) if r.shape[1] > 1 else 0.0)
 
 
 def _energy(run: Trajectory) -> Array:

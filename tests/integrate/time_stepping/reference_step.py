@@ -15,7 +15,7 @@ Left out, because it changes a step by rounding only: that what friction holds i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -96,7 +96,7 @@ class Step:
 
 def reference_step(
     system: System, start: State, dt: float, *, theta: float = 0.5, control: Array | None = None,
-    at_middle: bool = False, kept: float = 1.0,
+    at_middle: bool = False, kept: float = 1.0, joins: Collection[str] = (),
 ) -> Taken:  # fmt: skip
     """Take a step of any system.
 
@@ -109,12 +109,16 @@ def reference_step(
         Whether the laws hold at the middle.
     kept : float
         The fraction of all restitution.
+    joins : collection of str
+        Contacts that act besides: those that closed when the laws were still tried at the end.
 
     Raises
     ------
     NotSettledError
     """
     step = _begun(system.near(start.t, start.q, start.v, dt), start, dt, theta, control, at_middle, kept)
+    late = [key for key in joins if key not in step.bounce]
+    step = replace(step, bounce={**step.bounce, **{key: _restitution(step.begin[key]) for key in late}})
     last = {key: p for key, p in start.memory.items() if key in step.bounce and len(p) == step.rows[key].size}
     first = step.bounce.keys()
     v_plus, p, end = _settled(step, last)
@@ -349,6 +353,13 @@ def _least_shift(step: Step, rows: list[Row], held: Mapping[str, float]) -> Arra
         rest = E @ u - np.eye(len(E))[-1]
         y = y - size * rest[:-1] / rest[-1]
     return solve_triangular(step.L, y, lower=True, trans="T")
+
+
+def reference_of(system: System, step: Any) -> Taken:
+    """Return the step that another one should be, from its start, with its laws."""
+    told = {"control": step.control, "at_middle": bool(step.unsettled), "kept": step.restitution}
+    told["joins"] = step.reactions.keys() if step.unsettled else ()
+    return reference_step(system, step.start, step.dt, **told)
 
 
 def apart(step: Any, other: Taken) -> float:

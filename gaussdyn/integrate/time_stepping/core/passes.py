@@ -9,10 +9,10 @@ import numpy as np
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
-from ..scheme import CANCELS, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED, SLOW
+from ..scheme import CANCELS, CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED, SLOW
 from ..settling import hopeless, stalled
 from .acting import one_sided, stopped
-from .contact_problem import Problem, assemble, gather, solve
+from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, rows_at
 from .linear import multiply_abs, multiply_nodes, row_dot
@@ -57,7 +57,7 @@ GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
-STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
+STIFF = 0.03  # the same from which on dh/dv must stand beside the mass
 
 
 @record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
@@ -370,6 +370,22 @@ def surely_late(layout: Layout, data: Data, rest: float) -> bool:
     return late
 
 
+@kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True)
+def holds(layout: Layout, data: Data, problem: Problem, span: Span, asked: bool) -> bool:
+    """Return whether the impulses of passes that hover obey the laws at the end that they lead to, as v1 does then.
+
+    asked: the problem was solved elsewhere. In joint coordinates changes of that size are left as they are.
+    """
+    if layout.who == FOREST or asked:
+        take_solution(data)
+        return True
+    E = claimed(layout, data.seen, data, problem, span.dt, data.V[14])
+    if not max(CLAIMED, span.tol) >= E:
+        return False
+    data.log[E_], data.log[GOAL] = E, max(data.log[GOAL], E)
+    return True
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
 def settle(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, given: bool
@@ -383,12 +399,13 @@ def settle(
     code, follows = begin_passes(model, data, work, push, problem, span, first, given)
     if code != DONE:
         return code
-    fine, sloped = False, follows
+    fine, sloped = given, follows
     trust, patience = (TRUST, PATIENCE) if layout.who == FOREST else (0.0, 0)
     for k in range(MAX_PASSES):
         tol, rough, enough = aims(layout, span, last)
         data.log[CHANGE], data.log[BEFORE] = last, earlier
         code = DONE if given else one_pass(model, data, work, problem, span, tol, rough)
+        asked = given
         if given:
             take_solution(data)
             given = False
@@ -402,8 +419,10 @@ def settle(
         solved = data.log[GOAL] >= data.log[E_]
         if k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
             return code
-        if solved and (change <= enough or (fine and stalled(change, last, earlier))):
+        if solved and change <= enough:
             take_solution(data)
+            return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
+        if solved and fine and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
         fine = solved
         if k == 1 and change > SLUGGISH * last:

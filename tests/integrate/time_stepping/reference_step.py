@@ -27,7 +27,7 @@ from gaussdyn import State, solve
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.system import System
-from gaussdyn.programs.laws.laws import BilateralCoulomb, Coulomb, Dry, Law, Rolling, Unilateral
+from gaussdyn.programs.laws.laws import BilateralCoulomb, Coulomb, Dry, Law, Rolling, Torsional, Unilateral
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem
 
 Array = np.ndarray
@@ -254,8 +254,10 @@ def _law(row: Row, dt: float) -> tuple[Law | None, int]:
     if row.kind == "bilateral":
         return None, row.size
     held = row.kind == "bilateral_contact"
-    if row.size == 1 or max(row.mu_s, row.mu_r) <= 0.0:
+    if row.size == 1 or max(row.mu_s, row.mu_r, row.mu_t) <= 0.0:
         return None if held else Unilateral(), 1
+    if row.size in (4, 6) and max(row.mu_r, row.mu_t) > 0.0:
+        return Torsional(row.mu, row.mu_t, row.mu_r if row.size == 6 else None), row.size
     if row.mu_r > 0.0:
         return Rolling(row.mu, row.mu_r), 5
     dim = min(row.size, 3)
@@ -290,7 +292,7 @@ def _solved(
     r = np.zeros(len(w))
     if blocks:
         problem = ComplementarityProblem(W=X @ free.T, q=X @ y + w, laws=[laws[key][0] for key in blocks])
-        near = np.concatenate([np.resize(p.get(key, np.zeros(5)), 5)[: laws[key][1]] for key in blocks])
+        near = np.concatenate([np.resize(p.get(key, np.zeros(6)), 6)[: laws[key][1]] for key in blocks])
         answer = solve(problem, start=near, tol=TOL)
         if not answer.solved and not (answer.residuals is not None and answer.residuals.E <= 1e-9):
             raise NotSettledError(str(answer.status))

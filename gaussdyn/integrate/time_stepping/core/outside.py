@@ -89,9 +89,10 @@ def problem_at_hand(kernels: CompiledSystem, span: Span, control: Array | None) 
 def _row(id: str, kind: int, J: Array, rate: Array, law: Array) -> Row:
     """Return a row that has its law's numbers, and is closed."""
     name = KINDS[kind]
-    more = {"cap": float(law[CAP]), "cap_s": float(law[MU_S])} if name == "dry" else {
-        "mu": float(law[MU]), "mu_s": float(law[MU_S]), "mu_r": float(law[MU_R])
-    }  # fmt: skip
+    if name == "dry":
+        more = {"cap": float(law[CAP]), "cap_s": float(law[MU_S])}
+    else:
+        more = {"mu": float(law[MU]), "mu_s": float(law[MU_S]), "mu_r": float(law[MU_R]), "mu_t": float(law[CAP])}
     return Row(id=id, kind=name, J=J, rate=rate, drift=np.zeros(len(J)), **more)  # type: ignore[arg-type]
 
 

@@ -174,7 +174,8 @@ class CompiledStep(Step):
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
         said = {"unsettled": middle[0], "crowded": middle[1], "restitution": figures[2]}
-        said |= {"place": None, "shifts": shifts, "changes": None, "impacts": (), "ends": "", "sizing": None}
+        said |= {"place": None, "shifts": shifts, "changes": None, "impacts": (), "arcs": (), "forces": {}}
+        said |= {"ends": "", "sizing": None}
         hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels}
         put(step, {**parts, **said, **hidden})
         return step

@@ -45,6 +45,8 @@ class CoreStep(CompiledStep):
             "shifts": projected[1],
             "changes": None,
             "impacts": (),
+            "arcs": (),
+            "forces": {},
             "ends": "",
             "sizing": None,
         }

@@ -35,6 +35,7 @@ from ..impact.impact_laws import ImpactLaw, Moreau, law_document
 from ..impact.zeno import AS_ONE
 from ..mode_memory import CROWD, LARGEST, PACE, memory_of, rebounds
 from ..stepper import Control, Rebuilt, Step, Work, check_span, held_control, near_of
+from .feature_borders import check_borders
 from .phase_integrator import NEARLY, REPEATS, SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
 from .segment import Segment
 from .simultaneous_contacts import LOCATED
@@ -78,7 +79,8 @@ class EventStepper:
         object.__setattr__(self, "events", events_of(self.events))
 
     def check(self, system: System, state: State) -> None:
-        """Raise InputError where a function of an event says no number about the first state."""
+        """Raise InputError where a function of an event says no number at the first state, or borders are unknown."""
+        check_borders(system)
         for one in self._named():
             one.value(state)
 

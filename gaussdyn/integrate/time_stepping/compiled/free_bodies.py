@@ -352,12 +352,12 @@ def _compiled(system: SpatialSystem, thread: int) -> CompiledBodies | None:
 def serves(system: Any) -> bool:
     """Return whether kernels can advance a system: free bodies with contacts, under gravity and shaking.
 
-    Joints, other forces, static friction above mu and rolling resistance are left to the interpreted scheme.
+    Joints, other forces, static friction above mu and moments of friction are left to the interpreted scheme.
     """
     if type(system) is not SpatialSystem or system.joints or system.contacts.found is not None:
         return False
     laws = (system.contacts.default, *system.contacts.laws.values())
-    if any(law.mu_s != law.mu or law.mu_r > 0.0 for law in laws):
+    if any(law.mu_s != law.mu or max(law.mu_r, law.mu_t) > 0.0 for law in laws):
         return False
     return all(type(force) is Shaking for force in system.forces)
 

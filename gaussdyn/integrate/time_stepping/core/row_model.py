@@ -49,7 +49,7 @@ from .records import (
 
 LISTED = 32  # contacts of shapes in the plane that there is room for at first, at most
 LARGEST = 200  # velocities: more are for sparse factors
-COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
+COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_t": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -171,8 +171,8 @@ def momentum(
 def group_pairs(bodies: IntArray, n: int, pair: IntArray, of: IntArray) -> int:
     """Number the pairs of bodies of n features in the order of their first features: of[f]; return how many.
 
-    Rows of `pair` are (second body, first body), so that the normal points into the second entry; but the ground is always
-    the first.
+    Rows of `pair` are (second body, first body), so that the normal points into the second entry; but the ground is
+    always the first.
     """
     pairs = 0
     for f in range(n):

@@ -59,6 +59,27 @@ def test_a_box_still_runs_into_a_step():
     assert run.q[:, 0].max() < -0.03 + 1e-9
 
 
+@pytest.mark.parametrize("eps", [0.0, 1.0])
+def test_a_corner_of_the_ground_pushes_a_body_as_it_turns_it(eps):
+    """A box slides without friction into a low step: an impulse P at r beneath its centre, u+ = -eps u."""
+    r, half, v = 0.03 - 1e-3, 0.03, 0.1
+    edge = Box(half=(0.1, 0.01, 0.05), at=(0.1, 0.0, 0.05 - 0.1 + 1e-3), name="edge")  # narrower: its corners touch
+    law = ContactLaw(eps_n=eps)
+    system = SpatialSystem(
+        bodies=[brick("a", mass=1.0, half=(half,) * 3)], obstacles=[edge], contact=law, gravity=(0, 0, 0)
+    )
+    run = simulate(
+        system, system.state({"a": (-0.0301, 0, half)}, {"a": (v, 0, 0, 0, 0, 0)}), 4e-3, stepper=MoreauJean(dt=2e-3)
+    )
+    energy = 0.5 * (run.v[-1][:3] ** 2).sum() + 0.5 * (2.0 * half**2 / 3.0) * (run.v[-1][3:] ** 2).sum()
+    P = v - run.v[-1][0]
+    assert 0.5 * v * v / 2.5 < P * v  # the body is slowed down, not only turned
+    assert run.v[-1][4] * (2.0 * half**2 / 3.0) == pytest.approx(P * r, rel=0.05)
+    assert energy <= 0.5 * v * v * (1.0 + 1e-9)
+    if eps == 1.0:
+        assert energy == pytest.approx(0.5 * v * v, rel=1e-6)
+
+
 @pytest.mark.parametrize("ground", ["box", "mesh", "plane"])
 def test_rounding_in_the_attitude_changes_forces_by_rounding(ground):
     floor = HalfSpace(name="floor")

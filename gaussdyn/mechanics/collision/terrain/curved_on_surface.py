@@ -110,7 +110,7 @@ def cylinder_on_surface(world: Array, solids: Array, touch: Touch, room: Array, 
     i, j, _, _ = touch
     relative(world, j, i, room)
     block, start = int(world[j, BLOCK]), int(found[0, 0])
-    box, (count, rows) = bounds_of(world, i, j, 0.0), triangles_of(solids, block)
+    box, (count, rows) = bounds_of(world, i, j, touch[2]), triangles_of(solids, block)
     place = next_triangle(solids, block, box, 0)
     while place < count:
         f, face = int(solids[rows + place, 0]), int(solids[rows + place, 1])
@@ -145,7 +145,7 @@ def ellipsoid_on_surface(world: Array, solids: Array, touch: Touch, room: Array,
     i, j, limit, deep = touch
     relative(world, j, i, room)
     block, A, d, start = int(world[j, BLOCK]), matrix_from(world, i, room), row3(room, 3), int(found[0, 0])
-    box, (count, rows) = bounds_of(world, i, j, 0.0), triangles_of(solids, block)
+    box, (count, rows) = bounds_of(world, i, j, touch[2]), triangles_of(solids, block)
     place = next_triangle(solids, block, box, 0)
     while place < count:
         f, face = int(solids[rows + place, 0]), int(solids[rows + place, 1])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ...._jit import kernel
 from ....arrays import Array
 from ..feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
-from ..primitives import BORDER, END, KIND, NONE, axis_of, put, to_shape, to_space, unit
+from ..primitives import BORDER, END, KIND, LEVEL, NONE, axis_of, put, to_shape, to_space, unit
 from ..rim_kinematics import ZERO
 from ..round_shapes import PARALLEL
 from ..solids import (
@@ -130,7 +130,7 @@ def ball_on_surface(
 def axis_on_ridges(world: Array, solids: Array, touch: Touch, f: int, found: Array) -> None:
     """Add the contacts of the axis of a capsule or cylinder, between its ends, with edges and corners of triangle f."""
     i, j, limit, _ = touch
-    block, r, reach, e = int(world[j, BLOCK]), world[i, 12], world[i, 13], axis_of(world, i, 2)
+    block, r, reach, e = int(world[j, BLOCK]), world[i, 12], (1.0 - LEVEL) * world[i, 13], axis_of(world, i, 2)
     p = to_shape(world, j, to_space(world, i, NONE))
     e = (dot3(axis_of(world, j, 0), e), dot3(axis_of(world, j, 1), e), dot3(axis_of(world, j, 2), e))
     first, last = loop_of(solids, block, f)
@@ -164,7 +164,7 @@ def capsule_on_surface(world: Array, solids: Array, touch: Touch, found: Array) 
     for end in range(2):
         at = unit(2, world[i, 13] if end else -world[i, 13])
         ball_on_surface(world, solids, touch, at, r, END + end, found)
-    box, (count, rows) = bounds_of(world, i, j, 0.0), triangles_of(solids, block)
+    box, (count, rows) = bounds_of(world, i, j, touch[2]), triangles_of(solids, block)
     place = next_triangle(solids, block, box, 0)
     while place < count:
         axis_on_ridges(world, solids, touch, int(solids[rows + place, 0]), found)

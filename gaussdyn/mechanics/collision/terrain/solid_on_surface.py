@@ -114,7 +114,7 @@ def solid_on_surface(world: Array, solids: Array, touch: Touch, room: Array, fou
     relative(world, j, i, room)
     for k in range(count_of(solids, y, 0)):
         ball_on_surface(world, solids, touch, corner_of(solids, y, k), 0.0, k, found)
-    box, (count, rows) = bounds_of(world, i, j, 0.0), triangles_of(solids, x)
+    box, (count, rows) = bounds_of(world, i, j, touch[2]), triangles_of(solids, x)
     place = next_triangle(solids, x, box, 0)
     while place < count:
         f = int(solids[rows + place, 0])

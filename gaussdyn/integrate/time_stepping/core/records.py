@@ -213,7 +213,7 @@ class Shapes(NamedTuple):
         The node that a body belongs to, see `Layout.nodes`; -1: it stands still.
     x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)
         Where bodies come to without reactions, or where they end.
-    kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 19)
+    kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 25)
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.

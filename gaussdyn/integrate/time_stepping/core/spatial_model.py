@@ -11,6 +11,7 @@ import numpy as np
 
 from ....arrays import Array, IntArray
 from ....linalg.rotations import matrix_of
+from ....mechanics.collision.features import WIDTH
 from ....mechanics.joints.drives import Drive
 from ....mechanics.joints.equation import AS_VALUE, AS_ZERO
 from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
@@ -205,7 +206,7 @@ def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntAr
 
 
 def _contacts(room: int) -> tuple[IntArray, IntArray, IntArray, Array]:
-    return _count(room), _count(room, 2), _count(room, 4), np.zeros((room, 19))
+    return _count(room), _count(room, 2), _count(room, 4), np.zeros((room, WIDTH))
 
 
 def _count(*shape: int) -> IntArray:

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import kernel
-from ...arrays import Array
-from .feature_kinematics import BALL_LINE, BALL_PLANE
-from .primitives import BORDER, END, NONE, axis_of, centre_of, put, put_with_guess, to_shape, to_space, unit
-from .rim_kinematics import DISC_PLANE, RIM_BALL, RIM_LINE, ZERO, common_normal, normalized, rim_point, slope, tangents
-from .round_shapes import axis_axis
-from .vectors import A2, V3, Vector, along, dot3
+from ...._jit import kernel
+from ....arrays import Array
+from ..feature_kinematics import BALL_LINE, BALL_PLANE
+from ..primitives import BORDER, END, NONE, axis_of, centre_of, put, put_with_guess, to_shape, to_space, unit
+from ..rim_kinematics import DISC_PLANE, RIM_BALL, RIM_LINE, ZERO, common_normal, normalized, rim_point, slope, tangents
+from ..round_shapes import axis_axis
+from ..vectors import A2, V3, Vector, along, dot3
 
 CAP, POINT, RIM, PASS = 1, 3, 19, 21  # first numbers of features in labels
 POINTS = 8  # of a rim

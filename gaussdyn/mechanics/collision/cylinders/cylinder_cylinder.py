@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import kernel
-from ...arrays import Array
-from .box_box import relative, swap_roles
-from .capsule_box import LIKE_FACE
+from ...._jit import kernel
+from ....arrays import Array
+from ..box_box import relative, swap_roles
+from ..capsule_box import LIKE_FACE
+from ..feature_kinematics import BALL_PLANE
+from ..nearest_direction import way_between
+from ..primitives import BORDER, NONE, SAME, axis_of, centre_of, put, put_with_guess, to_space, unit
+from ..rim_kinematics import DISC_PLANE, RIM_RIM, ZERO, across, common_normal, slope, tangents
+from ..round_shapes import axis_axis
+from ..solid_solid import placed, placed_back
+from ..vectors import A2, V3, Vector, along, cross3, dot3, turned_back
 from .cylinder_round import (
     CAP,
     PASS,
@@ -26,13 +33,6 @@ from .cylinder_round import (
     rims_on_axis,
     seen_from,
 )
-from .feature_kinematics import BALL_PLANE
-from .nearest_direction import way_between
-from .primitives import BORDER, NONE, SAME, axis_of, centre_of, put, put_with_guess, to_space, unit
-from .rim_kinematics import DISC_PLANE, RIM_RIM, ZERO, across, common_normal, slope, tangents
-from .round_shapes import axis_axis
-from .solid_solid import placed, placed_back
-from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back
 
 BEST = "Tuple((int64, float64))"
 CAPS = "Tuple((int64, int64, int64, float64, float64))"

@@ -12,30 +12,17 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import kernel
-from ...arrays import Array
-from .box_box import relative
-from .capsule_box import LIKE_FACE
-from .cylinder_round import (
-    CAP,
-    LYING,
-    PASS,
-    POINT,
-    POINTS,
-    RIM,
-    TILTED,
-    put_rim_on_line,
-    rim_over_line,
-    rim_place,
-    seen_from,
-)
-from .feature_kinematics import BALL_PLANE
-from .nearest_direction import row3, way_between
-from .primitives import BORDER, NONE, SAME, axis_of, put, to_shape, to_space, unit
-from .rim_kinematics import DISC_PLANE, ZERO
-from .round_solid import axis_on_corners, axis_on_edges, axis_on_face
-from .solid_solid import placed, placed_back
-from .solids import (
+from ...._jit import kernel
+from ....arrays import Array
+from ..box_box import relative
+from ..capsule_box import LIKE_FACE
+from ..feature_kinematics import BALL_PLANE
+from ..nearest_direction import row3, way_between
+from ..primitives import BORDER, LEVEL, NONE, SAME, axis_of, put, to_shape, to_space, unit
+from ..rim_kinematics import DISC_PLANE, ZERO
+from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face
+from ..solid_solid import placed, placed_back
+from ..solids import (
     BLOCK,
     climb,
     corner_of,
@@ -53,26 +40,58 @@ from .solids import (
     rim_label,
     within,
 )
-from .vectors import A2, V3, Vector, along, dot3, turned_back, turned_by
+from ..vectors import A2, V3, Vector, along, dot3, turned_back, turned_by
+from .cylinder_round import (
+    CAP,
+    LYING,
+    PASS,
+    POINT,
+    POINTS,
+    RIM,
+    TILTED,
+    put_rim_on_line,
+    rim_over_line,
+    rim_place,
+    seen_from,
+)
 
 BEST = "Tuple((int64, float64))"
 PLANE = "Tuple((int64, int64, int64, float64, float64))"
 Plane = tuple[int, int, int, float, float]  # solid, cylinder, face or cap, limit, border
 
 
+@kernel(f"float64({A2}, {A2}, int64, int64, int64, {A2})", borrows=True)
+def off_face(world: Array, solids: Array, i: int, j: int, f: int, room: Array) -> float:
+    """Return how far cylinder j is from face f of solid i."""
+    block = int(world[i, BLOCK])
+    n = normal_of(solids, block, f)
+    rise = dot3(n, turned_by(room, (0.0, 0.0, 1.0)))
+    s = dot3(n, row3(room, 3)) - offset_of(solids, block, f) - world[j, 13] * abs(rise)
+    return float(s - world[j, 12] * math.sqrt(max(0.0, 1.0 - rise * rise)))
+
+
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, {A2})", borrows=True)
 def best_face_for(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[int, float]:
     """Return the face of solid i from which cylinder j is farthest, and how far."""
-    block, d, e = int(world[i, BLOCK]), row3(room, 3), turned_by(room, (0.0, 0.0, 1.0))
     best, face = -1e300, 0
-    for f in range(count_of(solids, block, 2)):
-        n = normal_of(solids, block, f)
-        rise = dot3(n, e)
-        s = dot3(n, d) - offset_of(solids, block, f) - world[j, 13] * abs(rise)
-        s -= world[j, 12] * math.sqrt(max(0.0, 1.0 - rise * rise))
+    for f in range(count_of(solids, int(world[i, BLOCK]), 2)):
+        s = off_face(world, solids, i, j, f, room)
         if s > best + SAME * world[j, 12]:
             best, face = s, f
     return face, best
+
+
+@kernel(f"boolean({A2}, {A2}, int64, int64, {V3}, float64, {A2})", borrows=True)
+def is_level(world: Array, solids: Array, i: int, j: int, n: Vector, cap_gap: float, room: Array) -> bool:
+    """Return whether cylinder j is level with a cap, or a face of solid i, across n: it slides over, see `box_box`."""
+    block, e = int(world[i, BLOCK]), turned_by(room, (0.0, 0.0, 1.0))
+    level = LEVEL * min(max(world[j, 12], world[j, 13]), extent_of(solids, block))
+    if cap_gap > -level and abs(dot3(n, e)) < LIKE_FACE:
+        return True
+    for f in range(count_of(solids, block, 2)):
+        if dot3(n, normal_of(solids, block, f)) < LIKE_FACE and off_face(world, solids, i, j, f, room) > -level:
+            return True
+    return False
 
 
 @kernel(f"{BEST}({A2}, {A2}, int64, int64, {A2})", borrows=True)
@@ -232,13 +251,20 @@ def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, ro
     side_gap = side_on_solid(world, solids, i, j, limit, found)
     border = BORDER * same / SAME
     if rim_gap > max(flat, side_gap) + same:
-        if rim_gap <= limit:
+        own = seen_from(world, i, n)
+        if rim_gap <= limit and not is_level(world, solids, i, j, own, cap_gap, room):
             middle, u, _ = edge_of(solids, int(world[i, BLOCK]), edge)
             label = edge_label(solids, int(world[i, BLOCK]), edge)
             put_rim_on_line(world, j, rim, i, label, middle, u, 0.0, n, found)
-    elif side_gap > flat + same:
         return
-    elif cap_gap > face_gap + same:
+    if side_gap > flat + same:
+        return
+    by_cap = cap_gap > face_gap + same
+    across = turned_by(room, unit(2, 1.0 if cap else -1.0))
+    n = along(ZERO, -1.0, across) if by_cap else normal_of(solids, int(world[i, BLOCK]), f)
+    if is_level(world, solids, i, j, n, cap_gap, room):
+        return
+    if by_cap:
         corners_on_cap(world, solids, (i, j, cap, limit, border), room, found)
         edges_on_cap(world, solids, (i, j, cap, limit, border), room, found)
     else:

@@ -21,7 +21,7 @@ from ..compiled.lazy_step import ManySteps
 from .core_step import BOOKS, CoreStep
 from .endings import STIFF, Ending
 from .late_contacts import Joins, advance_listing, restrict
-from .outside import check_functions, overlap, problem_at_hand, unsolved
+from .outside import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
     CONE,
     DONE,
@@ -186,7 +186,7 @@ class CompiledSystem:
         rows = rows_of(self.system, end.t, end.q, end.v)
         return Step(
             start=state, state=end, dt=span.dt, solution=solution, reactions=p, rows=rows, control=control,
-            dynamics=problem_at_hand(self, span, control),
+            dynamics=problem_as_far_as_known(self, state, span, control),
         )  # fmt: skip
 
     def advance_many(

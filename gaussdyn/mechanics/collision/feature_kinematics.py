@@ -219,14 +219,22 @@ def contact_frame(n: Array, rates: Array, frame: Array) -> None:
     frame[5, 0], frame[5, 1], frame[5, 2] = db, y * (2.0 * dy * a + y * da), -dy
 
 
+@kernel("int64(int64, int64)", borrows=True)
+def axis_of_row(i: int, n: int) -> int:
+    """Return along which of N, T1, T2 row i of a contact with n rows looks: N, T1, T2, (R1, R2), (S)."""
+    if i < 3:
+        return i
+    return 0 if n % 2 == 0 and i == n - 1 else i - 2
+
+
 @kernel(f"void(float64, {A1}, {A1}, {A2}, {A2}, {A2}, int64, {A2})", borrows=True)
 def add_body(
     sign: float, x: Array, point: Array, JX: Array, turn: Array, frame: Array, first: int, J: Array
 ) -> None:  # fmt: skip
     """Add sign times the velocity of a body's material at `point` to the rows of J, shape (k, nv).
 
-    Rows 0-2 take the velocity along N, T1, T2, rows 3 and 4 the angular velocity about T1 and T2. The columns of JX and
-    turn, shape (3, w), belong to the columns of J from `first` on.
+    Rows 0-2 take the velocity along N, T1, T2, the others the angular velocity, see `axis_of_row`. The columns of JX
+    and turn, shape (3, w), belong to the columns of J from `first` on.
     """
     arm = (point[0] - x[0], point[1] - x[1], point[2] - x[2])
     for j in range(JX.shape[1]):
@@ -234,7 +242,7 @@ def add_body(
         v = along((JX[0, j], JX[1, j], JX[2, j]), 1.0, cross3(w, arm))
         if v != (0.0, 0.0, 0.0) or w != (0.0, 0.0, 0.0):
             for i in range(J.shape[0]):
-                f = triple3(frame[i if i < 3 else i - 2])
+                f = triple3(frame[axis_of_row(i, J.shape[0])])
                 J[i, first + j] += sign * dot3(f, v if i < 3 else w)
 
 
@@ -256,7 +264,7 @@ def rates_and_drifts(
     a = along(a, -1.0, along(triple3(driftB), 1.0, cross3(omega_b, along(dc, -1.0, vb))))
     spin = along(omega_a, -1.0, omega_b)
     for i in range(rate.shape[0]):
-        k = i if i < 3 else i - 2
+        k = axis_of_row(i, rate.shape[0])
         f, df = triple3(frame[k]), triple3(frame[3 + k])
         rate[i] = dot3(f, u) if i < 3 else dot3(f, spin)
         drift[i] = dot3(f, a) + dot3(df, u) if i < 3 else dot3(df, spin)

@@ -141,9 +141,9 @@ class Found(NamedTuple):
         """Return the contacts at one state, for what `Feature.blank` gave for each.
 
         Rates are the velocity of A's material relative to B's at the contact point, and the relative angular
-        velocity about T1 and T2; the first is exactly the derivative of the gap, unless an edge is over a rim, see
-        `pinned`. Tangents come from the chart that
-        their normal has by itself, or from the one that `charts` says for an id.
+        velocity about T1 and T2, then N; the first is exactly the derivative of the gap, unless an edge is over a rim,
+        see `pinned`. Tangents come from the chart that their normal has by itself, or from the one that `charts` says
+        for an id.
 
         Raises
         ------
@@ -240,13 +240,14 @@ class Feature:
             mu=law.mu,
             mu_s=law.mu_s,
             mu_r=law.mu_r,
+            mu_t=law.mu_t,
             eps_n=law.eps_n,
             eps_t=law.eps_t,
             between=pair_of(self.id, self.bodies),
         )
 
     def row(self, a: Motion, b: Motion, law: ContactLaw = FRICTIONLESS) -> Row:
-        """Return the contact at one state: rows N, or N, T1, T2, or N, T1, T2, R1, R2, as `law` needs them."""
+        """Return the contact at one state: rows N, or N, T1, T2, with R1, R2 and S behind them as `law` needs them."""
         stacked = [np.stack([getattr(a, name), getattr(b, name)]) for name in Bodies._fields[:-1]]
         bodies = Bodies._make([*stacked, np.zeros(2, dtype=np.int64)])
         kind, pair, none = np.array([self.kind]), np.array([[0, 1]]), np.zeros((1, 4), dtype=np.int64)

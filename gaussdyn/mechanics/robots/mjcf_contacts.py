@@ -103,9 +103,11 @@ def _combined(m: Any, a: int, b: int) -> ContactLaw:
 
 
 def _law(condim: int, friction: Any) -> ContactLaw:
-    """Return the law of (sliding, torsional, rolling) friction; nothing resists torsion."""
-    mu, _, rolling = (float(x) for x in friction)
-    return ContactLaw(mu=mu if condim > 1 else 0.0, mu_r=rolling if condim == 6 else 0.0)
+    """Return the law of (sliding, torsional, rolling) friction."""
+    mu, torsional, rolling = (float(x) for x in friction)
+    return ContactLaw(
+        mu=mu if condim > 1 else 0.0, mu_t=torsional if condim > 3 else 0.0, mu_r=rolling if condim == 6 else 0.0
+    )
 
 
 def shape_of(m: Any, names: Names, g: int) -> HalfSpace | Shape:

@@ -54,14 +54,6 @@ def missing(m: Any, names: Names) -> tuple[str, ...]:
     return tuple(found)
 
 
-def torsional(m: Any, names: Names) -> tuple[str, ...]:
-    """Return what has torsional friction (condim 4 and 6): contacts here do not resist spinning."""
-    used = sorted({geom for pair in colliding(m) for geom in pair})
-    found = [f"geom {names.geoms[g]}: condim {m.geom_condim[g]}" for g in used if m.geom_condim[g] > 3]
-    found += [f"pair {k}: condim {m.pair_dim[k]}" for k in range(m.npair) if m.pair_dim[k] > 3]
-    return tuple(f"{one} (torsional friction)" for one in found)
-
-
 def _geoms(m: Any, names: Names, add: Callable[[str], None]) -> None:
     """Name shapes that cannot be served where they may touch, or what else they do."""
     pairs = colliding(m)

@@ -105,7 +105,6 @@ def test_a_run_is_as_good_as_any(walker, tmp_path: Path) -> None:
     (WALKER.replace('type="sphere" size=".06"', 'type="ellipsoid" size=".06 .1 .1"'), "geom3: contacts of a"),
     (WALKER.replace('<motor name="drive" joint="hip" gear="3" ctrlrange="-1 1" ctrllimited="true"/>',
                     '<muscle name="drive" joint="hip" lengthrange="0 1"/>'), "drive: a muscle"),
-    (WALKER.replace('priority="1"', 'priority="1" condim="6"'), "condim 6"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_named(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "bad.xml").write_text(text)
@@ -184,15 +183,15 @@ def test_includes_meshes_and_masses_that_cannot_be_are_named_and_mended(tmp_path
     assert moments[2] <= moments[0] + moments[1] + 1e-12
 
 
-def test_torsional_friction_is_left_out_on_request_and_rolling_kept(tmp_path: Path) -> None:
-    text = WALKER.replace('priority="1" friction="1.5 0 0"', 'priority="1" condim="6" friction="1.5 .01 .003"')
+@pytest.mark.parametrize(("condim", "law", "size"), [(4, (1.5, 0.01, 0.0), 4), (6, (1.5, 0.01, 0.003), 6)])
+def test_torsional_and_rolling_friction_are_those_of_the_file(tmp_path: Path, condim, law, size) -> None:
+    text = WALKER.replace('priority="1" friction="1.5 0 0"', f'priority="1" condim="{condim}" friction="1.5 .01 .003"')
     (tmp_path / "walker.xml").write_text(text)
-    robot = read_robot(tmp_path / "walker.xml", mend=True)
-    assert any("condim 6 (torsional friction) (mended)" in line for line in robot.ignored)
+    robot = read_robot(tmp_path / "walker.xml")
     state = robot.start(project=True)
     rows = robot.system().near(0.0, state.q, np.ones(14), 0.1).rows(0.0, state.q, state.v)
     foot = next(row for row in rows if "foot" in row.between)
-    assert (foot.mu, foot.mu_r, foot.size) == (1.5, 0.003, 5)
+    assert ((foot.mu, foot.mu_t, foot.mu_r), foot.size) == (law, size)
 
 
 def test_explicit_pairs_touch_with_their_own_coefficients(tmp_path: Path) -> None:

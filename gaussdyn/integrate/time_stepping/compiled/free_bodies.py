@@ -329,7 +329,10 @@ class _Run:
 def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
     """Return start, length and end of up to n steps, none beyond `t_max`."""
     spans: list[tuple[float, float, float]] = []
-    horizon = min(t_max, t + (n + 2) * stepper.dt)
+    horizon, k = min(t_max, t + (n + 2) * stepper.dt), round(t / stepper.dt)
+    if t == k * stepper.dt and horizon < t_max:
+        ends = np.arange(k, k + n + 1) * stepper.dt
+        return np.column_stack([ends[:-1], np.full(n, stepper.dt), ends[1:]])
     while len(spans) < n and t < horizon:
         dt, end = stepper.span(t, horizon)
         spans.append((t, dt, end))
@@ -352,12 +355,12 @@ def _compiled(system: SpatialSystem, thread: int) -> CompiledBodies | None:
 def serves(system: Any) -> bool:
     """Return whether kernels can advance a system: free bodies with contacts, under gravity and shaking.
 
-    Joints, other forces, static friction above mu and rolling resistance are left to the interpreted scheme.
+    Joints, other forces, static friction above mu and moments of friction are left to the interpreted scheme.
     """
     if type(system) is not SpatialSystem or system.joints or system.contacts.found is not None:
         return False
     laws = (system.contacts.default, *system.contacts.laws.values())
-    if any(law.mu_s != law.mu or law.mu_r > 0.0 for law in laws):
+    if any(law.mu_s != law.mu or max(law.mu_r, law.mu_t) > 0.0 for law in laws):
         return False
     return all(type(force) is Shaking for force in system.forces)
 

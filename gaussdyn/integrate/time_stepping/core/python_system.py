@@ -92,5 +92,6 @@ def fill(rows: Rows, found: tuple[Row, ...], start: list[int]) -> None:
 
 
 def law_of(row: Row) -> tuple[float, ...]:
-    """Return mu, mu_s (the cap at rest of dry rows), cap, mu_r, eps_n and eps_t."""
-    return row.mu, row.cap_s if row.kind == "dry" else row.mu_s, row.cap, row.mu_r, row.eps_n, row.eps_t
+    """Return mu, mu_s (the cap at rest of dry rows), cap (of contacts mu_t), mu_r, eps_n and eps_t."""
+    rest, cap = (row.cap_s, row.cap) if row.kind == "dry" else (row.mu_s, row.mu_t)
+    return row.mu, rest, cap, row.mu_r, row.eps_n, row.eps_t

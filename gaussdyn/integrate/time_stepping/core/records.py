@@ -16,7 +16,9 @@ from ....mechanics.trees.forest import Forest
 BILATERAL, UNILATERAL, CONTACT, BILATERAL_CONTACT, DRY = range(5)  # kinds, in the order of `rows.KINDS`
 SOFT = 5  # a damper, whose coefficient stands as its mu: see `contact_problem`
 POSITION, VELOCITY = range(2)  # levels, in the order of `rows.LEVELS`
-MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(6)  # columns of `Rows.law`; for dry rows MU_S holds the cap at rest
+MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(
+    6
+)  # columns of `Rows.law`; CAP of contacts holds mu_t, MU_S of dry rows the cap at rest
 PLANAR, PROGRAM, CALLBACK, SPATIAL, FOREST = range(5)  # who evaluates
 DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
@@ -27,7 +29,7 @@ START, NEXT = range(2)  # columns of `Layout.runs`
 PULL, REACH = 0, 4  # entries of `Shapes.numbers`
 
 
-@record(A1, A1, A2, A2)
+@record(A1, A1, A2, A2, I1)
 class Rows(NamedTuple):
     """All constraints at one state.
 
@@ -37,13 +39,16 @@ class Rows(NamedTuple):
     rate : Array, shape (m,)
     J : Array, shape (m, nv)
     law : Array, shape (n, 6)
-        mu, mu_s, cap, mu_r, eps_n, eps_t.
+        mu, mu_s, cap (of contacts mu_t), mu_r, eps_n, eps_t.
+    asked : IntArray, shape (n,)
+        Whether rates and J are asked for where a contact of shapes is open, too.
     """
 
     gap: Array
     rate: Array
     J: Array
     law: Array
+    asked: IntArray
 
 
 @record("int64", I1, I1, I1, I1, I1, I2, I2, "int64", "int64")

@@ -50,7 +50,7 @@ from .records import (
 
 LISTED = 32  # contacts of shapes in the plane that there is room for at first, at most
 LARGEST = 200  # velocities: more are for sparse factors
-COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
+COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_t": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,16 +249,17 @@ def _nodes(system: System, who: int) -> IntArray:
 
 def _rows(system: System, layout: Layout) -> Rows:
     n, m = len(layout.kind), len(layout.reach)
-    return Rows(np.zeros(n), np.zeros(m), np.zeros((m, system.nv)), np.zeros((n, 6)))
+    return Rows(np.zeros(n), np.zeros(m), np.zeros((m, system.nv)), np.zeros((n, 6)), np.ones(n, dtype=np.int64))
 
 
 def _data(system: System, layout: Layout) -> Data:
     """Return room for a step."""
     nq, nv, n, m = system.nq, system.nv, len(layout.kind), len(layout.reach)
+    acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
     begin, mid, end = (_rows(system, layout) for _ in range(3))
     seen = _rows(system, layout) if layout.turning else mid
+    end = end._replace(asked=acts)
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
-    acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
     M, L, of = (np.zeros((nv, nv)) for _ in range(3))
     K, inverse = (np.zeros((nv, nv)), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
     return Data(

@@ -227,5 +227,5 @@ def _laws(system: SpatialSystem | TreeSystem) -> tuple[IntArray, Array]:
 
 
 def _law_columns(law: Any) -> list[float]:
-    """Return mu, mu_s, cap, mu_r, eps_n, eps_t and the number of rows."""
-    return [law.mu, law.mu_s, 0.0, law.mu_r, law.eps_n, law.eps_t, float(law.size)]
+    """Return mu, mu_s, mu_t, mu_r, eps_n, eps_t and the number of rows."""
+    return [law.mu, law.mu_s, law.mu_t, law.mu_r, law.eps_n, law.eps_t, float(law.size)]

@@ -87,7 +87,7 @@ def further_names() -> str:
         "gaussdyn.errors": {"GaussdynError"},
         "gaussdyn.programs.solution.solution": {"Solution", "Status"},
     }
-    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*")):
+    for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*")):
         for module, names in IMPORTED.findall(path.read_text(encoding="utf-8")):
             homes.setdefault(module, set()).update(re.findall(r"\w+", names))
     public = set(gaussdyn.__all__)
@@ -130,10 +130,12 @@ def used() -> list[tuple[str, set[str]]]:
     for path in example_files():
         text = path.read_text(encoding="utf-8")
         found.append((f"[examples/{path.name}](examples.md#{path.stem})", imported(code_of(path, text))))
-    for path in sorted(ROOT.glob("docs/*.md")):
+    for path in sorted(ROOT.glob("docs/**/*.md")):
         text = path.read_text(encoding="utf-8")
         title = text.partition("\n")[0].lstrip("# ")
-        found.append((f"[{title}]({path.name})", imported("\n".join(CODE.findall(text)))))
+        found.append(
+            (f"[{title}]({path.relative_to(ROOT / 'docs').as_posix()})", imported("\n".join(CODE.findall(text))))
+        )
     return found
 
 

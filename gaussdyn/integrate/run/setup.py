@@ -21,7 +21,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ..stepper import Control, Stepper
 from ..time_stepping.moreau_jean import MoreauJean
-from ..time_stepping.position_projection import ALLOWED
+from ..time_stepping.scheme import ALLOWED
 
 Outputs = Mapping[str, tuple[str, Callable[[State], float]]]
 MAX_STEPS = 1e9  # days of computing, and far fewer than the steps that still change t

@@ -395,16 +395,10 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
     add_lifted(layout, data, y, x)
 
 
-@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64)", borrows=True)
-def solve(
-    layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float, rough: float
-) -> tuple[float, float]:  # fmt: skip
-    """Solve for v+ (data.V[0]) and the impulses p of all rows, from those in p; return E and its rounding.
-
-    u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`.
-    """
-    g, n, at, x, u, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.q, problem.lam
-    E = floor = 0.0
+@kernel(f"void(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> None:
+    """Put x without impulses, the rates of joints for it (lam), those of blocks once joints hold (q), and r from p."""
+    g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
     solve_nodes(data.L, layout, data.h, x)
     for i in range(len(x)):
         x[i] = data.v[i] + dt * x[i]
@@ -414,7 +408,29 @@ def solve(
         s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
         for k in range(g):
             s -= problem.C[i, k] * lam[k]
-        u[i], problem.r[i] = s, data.p[at[g + i]]
+        problem.q[i], problem.r[i] = s, data.p[at[g + i]]
+
+
+@kernel(f"float64(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def claimed(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> float:
+    """Return the residual E of the impulses p in the problem as it is now; x is work space."""
+    if problem.counts[1] == 0:
+        return 0.0
+    put_free_motion(layout, rows, data, problem, dt, x)
+    return residual(problem, weight(problem))
+
+
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64)", borrows=True)
+def solve(
+    layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float, rough: float
+) -> tuple[float, float]:  # fmt: skip
+    """Solve for v+ (data.V[0]) and the impulses p of all rows, from those in p; return E and its rounding.
+
+    u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`.
+    """
+    g, n, at, x, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.lam
+    E = floor = 0.0
+    put_free_motion(layout, rows, data, problem, dt, x)
     if n > 0:
         E, floor = solve_contacts(problem, tol, rough)
     cholesky_solve(problem.S, g, problem.first, lam)

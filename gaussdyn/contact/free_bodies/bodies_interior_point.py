@@ -142,7 +142,10 @@ def next_step(step: float, t: float, off: float) -> float:
     return max(SHORTER * step, SHORTEST) if t < 0.5 or off > ASTRAY else step
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64, float64, float64)")
+@kernel(
+    f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64, float64, float64)",
+    entry=True,
+)
 def interior_point(
     problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int,
     warm: float, k: float,

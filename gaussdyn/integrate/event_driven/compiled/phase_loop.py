@@ -58,6 +58,7 @@ def armed(guards: IntArray, w: int, info: Array) -> float:
 @kernel(
     f"int64({A1}, {A1}, {A2}, {A2}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {I2}, {A2}, int64, {SYSTEM}, {WORK}, {A1})",
     borrows=True,
+    entry=True,
 )
 def cruise(
     control: Array, y: Array, K: Array, table: Array, end: Array, F: Array, place: Array, offset: Array, noise: Array,

@@ -50,7 +50,7 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
             left = True
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+@kernel("int64(Model, Data, Work, Push, Problem, Span)", entry=True)
 def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Take the step from (q, v): v1, q1, the impulses p and the rows at the end; return DONE, or why not."""
     for i in range(len(data.log)):
@@ -62,7 +62,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
     return finish(model, data, work, problem, span, False) if code == DONE else code
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, Span, {A1})")
+@kernel(f"int64(Model, Data, Work, Push, Problem, Span, {A1})", entry=True)
 def retake_step(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, laws: Array
 ) -> int:  # fmt: skip
@@ -81,7 +81,7 @@ def retake_step(
     return finish(model, data, work, problem, span, laws[2] != 0.0) if code == DONE else code
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2})")
+@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2})", entry=True)
 def take_steps(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, spans: Array, rules: Span, count: IntArray,
     log: Array, places: Array, speeds: Array,

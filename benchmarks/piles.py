@@ -63,7 +63,7 @@ class Ours:
                 raise SystemExit(f"stopped at t = {self.state.t:.4g} s: {many.failed.solution.message}")
             self.state = many.state
             self.worst, self.deepest = max(self.worst, float(many.E[0])), min(self.deepest, float(many.gap[0]))
-            kind = "by hand" if many.path[0] == "interpreted" else "crowded" if many.last.crowded else "passes"
+            kind = "by hand" if many.path[0] == "dense" else "crowded" if many.last.crowded else "passes"
             self.ways[kind] += 1
 
 

@@ -21,7 +21,8 @@ from .audit_check import AuditCheck
 from .from_file import DRIFT, EXACT, RESIDUAL, outside
 from .ncp_residuals import NCP, ncp_residuals
 from .recorded_states import RecordedStates
-from .recorded_step import Record, RecordedStep, acting_of, one_sided
+from .recorded_step import Record, RecordedStep, acting_of
+from .saved_rows import one_sided
 
 CLOSED = 1e-10  # m; how far gaps and joints may be off, beside what they were at the start
 ROUNDING = 32.0 * EPS  # of the coordinates, relative
@@ -87,7 +88,7 @@ def _figures(step: RecordedStep) -> tuple[float, ...]:
 def _cone(rows: tuple[Row, ...], impulses: Mapping[str, Array]) -> float:
     """Return how far impulses are outside their cones, relative to the largest."""
     size = max((float(np.abs(p).max()) for p in impulses.values()), default=0.0)
-    names = ("kind", "mu_s", "mu_r")
+    names = ("kind", "mu_s", "mu_r", "mu_t")
     out = [
         float(outside(impulses[row.id][None], {n: getattr(row, n) for n in names}, np.zeros(1))[0])
         for row in rows if row.kind not in ("dry", "bilateral")

@@ -18,8 +18,6 @@ from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import LocalDynamics
 from ...errors import InputError
 from ...mechanics.rows import Row
-from ...programs.solution.residuals import BORDER
-from ...programs.solution.status import Status
 from .problem import Phase, Struck, approaching
 from .restitution_scaling import GAIN, largest_share
 
@@ -86,25 +84,21 @@ class Moreau:
     def strike(self, struck: Struck, v: Array) -> tuple[Phase, ...]:
         """Return the one velocity problem solved, with the restitution that has a solution and gains no energy."""
         tried: dict[float, Phase] = {}
-        if struck.claim is not None:
-            return (self._as_claimed(struck, v, struck.claim.strike.kept),)
+        if struck.share is not None:
+            return (self._with_share(struck, v, struck.share),)
 
         def gain_with(share: float) -> float:
             """Return what the impact gains with a fraction of the restitution."""
-            found = struck.phase("impact", struck.dynamics(v, self.eps, self.eps, share))
-            tried[share] = replace(found, kept=share)
+            tried[share] = found = self._with_share(struck, v, share)
             return found.gain if found.solution.solved else math.nan
 
         high = gain_with(1.0)
         too_much = high > GAIN or tried[1.0].solution.status in NO_MOTION
         return (tried[largest_share(gain_with, high, close=0.0, trials=TRIALS) if too_much else 1.0],)
 
-    def _as_claimed(self, struck: Struck, v: Array, share: float) -> Phase:
-        """Return the velocity problem of an impact that is judged, unsolved if it gains energy."""
-        found = struck.phase("impact", struck.dynamics(v, self.eps, self.eps, share))
-        if found.gain > BORDER:
-            found = replace(found, solution=found.solution.but(status=Status.MAX_ITERATIONS))
-        return replace(found, kept=share)
+    def _with_share(self, struck: Struck, v: Array, share: float) -> Phase:
+        """Return the velocity problem with a fraction of the restitution."""
+        return replace(struck.phase("impact", struck.dynamics(v, self.eps, self.eps, share)), kept=share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +200,7 @@ class OneByOne:
 
 
 LAWS: dict[str, type[ImpactLaw]] = {law.name: law for law in (Newton, Moreau, Poisson, OneByOne)}
-FRICTION, ROLLING = " (friction of the expansion)", " (rolling resistance of the expansion)"
+FRICTION, MOMENT = " (friction of the expansion)", " (moment of friction of the expansion)"
 
 
 def _coefficient(law: object, name: str) -> None:
@@ -225,8 +219,8 @@ def _without_duration(row: Row) -> Row:
 def _on_restored(row: Row, p: float) -> list[Row]:
     """Return the dry friction on a restored normal impulse, N s."""
     found = []
-    for name, first, mu, mu_s in ((FRICTION, 1, row.mu, row.mu_s), (ROLLING, 3, row.mu_r, row.mu_r)):
-        take = slice(first, first + 2)
+    moments = [(MOMENT, take, mu, mu) for take, mu in row.moments[:1]]
+    for name, take, mu, mu_s in ((FRICTION, slice(1, 3), row.mu, row.mu_s), *moments):
         if row.kind == "contact" and mu_s > 0.0 and len(row.rate[take]):
             J, rate, drift = row.J[take], row.rate[take], row.drift[take]
             found.append(Row(id=row.id + name, kind="dry", J=J, rate=rate, drift=drift, cap=mu * p, cap_s=mu_s * p))
@@ -237,7 +231,7 @@ def _merged(phase: Phase) -> Phase:
     """Return a phase with the friction on restored impulses counted to its contact."""
     impulses, works = dict(phase.impulses), dict(phase.works)
     for key in list(impulses):
-        for name, first in ((FRICTION, 1), (ROLLING, 3)):
+        for name, first in ((FRICTION, 1), (MOMENT, 3)):
             if key.endswith(name):
                 own, p = key.removesuffix(name), impulses.pop(key)
                 impulses[own] = impulses.get(own, np.zeros(first + len(p))).copy()

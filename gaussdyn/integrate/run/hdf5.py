@@ -168,8 +168,6 @@ def _write(file: Any, run: Trajectory) -> None:
         _put(file, f"events/{name}", np.array([getattr(event, name) for event in run.events], dtype=np.str_))
     for name, numbers in impacts.as_arrays(run.impacts).items():
         _put(file, f"impacts/{name}", numbers)
-    for name, numbers in impacts.starts_as_arrays(run.starts).items():
-        _put(file, f"starts/{name}", numbers)
     for name, numbers in step_evidence.as_arrays(run.evidence).items() if run.evidence else ():
         _put(file, f"evidence/{name}", numbers)
     proofs = file.create_group("certificates")
@@ -190,6 +188,8 @@ def _write_columns(file: Any, run: Trajectory) -> None:
         data.attrs["unit"], data.attrs["order"] = column.unit, k
         if column.also:
             data.attrs["also"] = column.also
+        if column.partial:
+            data.attrs["partial"] = True
 
 
 def _write_matrix(file: Any, run: Trajectory) -> None:
@@ -229,7 +229,6 @@ def _read(file: Any, of: type[Trajectory]) -> Trajectory:
         events=tuple(Event(t=float(t), kind=str(kind), id=str(key)) for t, kind, key in events),
         certificates=_read_proofs(file),
         impacts=impacts.of_arrays(found) if (found := _tables(file, "impacts")) else (),
-        starts=impacts.starts_of_arrays(found) if (found := _tables(file, "starts")) else {},
         evidence=step_evidence.of_arrays(found) if (found := _tables(file, "evidence")) else {},
         final=_read_final(file["final"]),
         state_hash=str(file.attrs["state_hash"]),
@@ -244,8 +243,8 @@ def _columns(group: Any) -> dict[str, Column]:
     def visit(name: str, item: Any) -> None:
         """Keep the datasets that are columns."""
         if "unit" in item.attrs:
-            also = str(item.attrs.get("also", ""))
-            column = Column(unit=str(item.attrs["unit"]), values=values(item), also=also)
+            also, partial = str(item.attrs.get("also", "")), bool(item.attrs.get("partial", False))
+            column = Column(unit=str(item.attrs["unit"]), values=values(item), also=also, partial=partial)
             found[name] = int(item.attrs["order"]), column
 
     group.visititems(visit)

@@ -23,7 +23,7 @@ from ....contact.free_bodies.proximal import proximal_point
 from ....contact.free_bodies.structure import A1, A2, I1, copy_rows
 from ....linalg.block_lu import ORDERING, Ordering
 from ....mechanics.collision.feature_kinematics import feature_geometry
-from ..fixed_point import MAX_PASSES, SETTLED
+from ..scheme import MAX_PASSES, SETTLED
 from ..settling import stalled
 from .active_contacts import ACTS, HELD, INDEX, JOINED, POSES, WHICH, Index, Poses, restitution
 from .body_kinematics import BODIES, FEATURES, Bodies, Features, momentum, turn_spins

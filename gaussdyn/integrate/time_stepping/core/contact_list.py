@@ -8,7 +8,7 @@ from ....mechanics.collision.broad_phase import find_features
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ....mechanics.spatial.contacts import CLOSED, SLACK
 from ..compiled.contact_search import copy_feature, place_of
-from ..position_projection import ALLOWED
+from ..scheme import ALLOWED
 from .evaluate import move, put_motion, put_poses
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit

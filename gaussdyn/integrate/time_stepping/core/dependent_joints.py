@@ -1,4 +1,4 @@
-"""Joints whose rows depend on one another, as `redundant_joints` has it, compiled.
+"""Joints whose rows depend on one another, in every configuration or only in those that they allow.
 
 With D the lengths of their rows G in the metric of the inverse mass and N the left null vectors of D^-1 G,
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
-from ..redundant_joints import CONTRARY
+from ..scheme import CONTRARY
 from .linear import dot, multiply_abs
 from .records import BILATERAL, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 

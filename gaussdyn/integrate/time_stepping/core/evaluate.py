@@ -10,7 +10,7 @@ import math
 from ...._jit import A1, A2, A3, call_back, caller, kernel
 from ....arrays import Array
 from ....mechanics.collision.contact_rows import body_poses
-from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
+from ....mechanics.collision.feature_kinematics import axis_of_row, contact_frame, feature_geometry
 from ....mechanics.collision.vectors import along, cross3, dot3, triple3
 from ....mechanics.planar.row_kernels import (
     GAP,
@@ -147,7 +147,7 @@ def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int,
 
 @kernel("void(Layout, Shapes, Mechanism, int64, Rows)", borrows=True)
 def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int, rows: Rows) -> None:
-    """Fill in contact k: gap, and rows N, T1, T2 of the velocity of A against B, R1, R2 of the angular velocity."""
+    """Fill in contact k: gap, and rows N, T1, T2 of the velocity of A against B, R1, R2, S of the angular velocity."""
     contact_geometry(layout, shapes, tables.x, tables.R, k, rows)
     f, first, frame = k - layout.counts[2], layout.start[k], shapes.frame
     a, b = shapes.bodies[f, 0] % len(tables.x), shapes.bodies[f, 1] % len(tables.x)
@@ -157,8 +157,9 @@ def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int,
     u = along(triple3(tables.velocity[a]), 1.0, cross3(omega_a, arm_a))
     u = along(u, -1.0, along(triple3(tables.velocity[b]), 1.0, cross3(omega_b, arm_b)))
     spin = along(omega_a, -1.0, omega_b)
-    for i in range(layout.start[k + 1] - first):
-        t, J = triple3(frame[i if i < 3 else i - 2]), rows.J[first + i]
+    n = layout.start[k + 1] - first
+    for i in range(n):
+        t, J = triple3(frame[axis_of_row(i, n)]), rows.J[first + i]
         if i < 3:
             add_wrench(tables, a, 1.0, t, cross3(arm_a, t), J)
             add_wrench(tables, b, -1.0, t, cross3(arm_b, t), J)
@@ -199,7 +200,7 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
             u = along(triple3(moving.S[d, 3:6]), 1.0, cross3(w, arm))
             for i in range(first, end):
                 at = i - first
-                t = triple3(shapes.frame[at if at < 3 else at - 2])
+                t = triple3(shapes.frame[axis_of_row(at, end - first)])
                 part = dot3(t, u) if at < 3 else dot3(t, w)
                 rows.J[i, d] += part if side == 0 else -part
             d = trees.dofs[d, ABOVE]

@@ -1,4 +1,4 @@
-"""The position projection of `position_projection`, compiled: the least shift onto gaps >= 0 and joints = 0."""
+"""Position projection: the least shift onto gaps >= 0 and joints = 0, in the metric of the mass."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
-from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, STRAIN
-from ..projection_program import ROUNDS, SOFT
+from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
 from .acting import in_place
 from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
@@ -185,7 +184,7 @@ def squeeze(push: Push, m: int) -> bool:
 
 @kernel("boolean(Push, int64, float64, Bound)", borrows=True)
 def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
-    """Put the pushes p that remove the gaps, see `projection_program`; False where no active set settles."""
+    """Put the pushes p that remove the gaps, by the method of multipliers; False where no active set settles."""
     plain = True
     for i in range(m):
         plain = plain and push.equal[i] != 0
@@ -193,7 +192,7 @@ def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
         push.acts[i] = int(push.equal[i] != 0 or push.gap[i] < 0.0)
     if plain and least_shift(push, m, bound):
         return True
-    for _ in range(ROUNDS):
+    for _ in range(SOFT_ROUNDS):
         for i in range(m):
             push.past[i] = push.u[i]
         if not squeeze(push, m):

@@ -15,13 +15,15 @@ from ....mechanics.trees.forest import Forest
 
 BILATERAL, UNILATERAL, CONTACT, BILATERAL_CONTACT, DRY = range(5)  # kinds, in the order of `rows.KINDS`
 SOFT = 5  # a damper, whose coefficient stands as its mu: see `contact_problem`
-POSITION, VELOCITY = range(2)  # levels, in the order of `rows.LEVELS`
-MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(6)  # columns of `Rows.law`; for dry rows MU_S holds the cap at rest
+POSITION, VELOCITY, ACCELERATION = range(3)  # levels, in the order of `rows.LEVELS`
+MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(
+    6
+)  # columns of `Rows.law`; CAP of contacts holds mu_t, MU_S of dry rows the cap at rest
 PLANAR, PROGRAM, CALLBACK, SPATIAL, FOREST = range(5)  # who evaluates
 DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
-AT, KEPT, GAINED, MOVED = range(11, 15)  # further ones, see there
-LOGGED = 15
+AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
+LOGGED = 17
 LOW, HIGH, NODE, NODES = range(4)  # columns of `Layout.reach`
 
 
@@ -33,9 +35,10 @@ class Rows(NamedTuple):
     ----------
     gap : Array, shape (n,)
     rate : Array, shape (m,)
+        Of rows that bind accelerations the drift.
     J : Array, shape (m, nv)
     law : Array, shape (n, 6)
-        mu, mu_s, cap, mu_r, eps_n, eps_t.
+        mu, mu_s, cap (of contacts mu_t), mu_r, eps_n, eps_t.
     """
 
     gap: Array
@@ -210,7 +213,7 @@ class Shapes(NamedTuple):
         The node that a body belongs to, see `Layout.nodes`; -1: it stands still.
     x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)
         Where bodies come to without reactions, or where they end.
-    kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 19)
+    kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 25)
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
@@ -331,7 +334,7 @@ class Data(NamedTuple):
     last, p : Array, shape (m,)
         Impulses of the last step, and of this one.
     acts, joined : IntArray, shape (n,)
-        Whether a constraint acts; whether it does because it closes within the step.
+        Whether a constraint acts; whether it does because it closes within the step, -1: it shall not join.
     bounce : Array, shape (m,)
         Restitution terms, m/s.
     M, L : Array, shape (nv, nv)
@@ -349,11 +352,11 @@ class Data(NamedTuple):
     bound : Bound
     V : Array, shape (16, nv)
         Work space.
-    log : Array, shape (15,)
+    log : Array, shape (17,)
         See `E_` and its followers. AT: 0 where the laws hold at the end of the step; 1 + the constraint because of
         which they hold at its middle. KEPT: the fraction of all restitution. GAINED: work of the impulses, relative.
         MOVED: 1 + the constraint whose predicted rate changed most in the last pass; of steps that gain energy the
-        one with the largest impulse.
+        one with the largest impulse. CHANGE, BEFORE: how far the data changed in the last pass and in the one before.
     """
 
     q: Array

@@ -18,7 +18,6 @@ from ....mechanics.state import State
 from ....mechanics.system import System
 from ....mechanics.trees.system import TreeSystem
 from ....mechanics.user.system import UserSystem
-from ...stepper import near_of
 from . import forest_model, planar_model, spatial_model
 from .python_system import Answers, PythonSystem, law_of
 from .records import (
@@ -48,8 +47,7 @@ from .records import (
 )
 
 LISTED = 32  # contacts of shapes in the plane that there is room for at first, at most
-LARGEST = 200  # velocities: more are for sparse factors
-COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
+COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_t": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,11 +72,8 @@ class Built:
     answers: Answers | None
 
 
-def built(system: System, state: State, room: int = 0) -> Built | None:
-    """Return a system for kernels, with the rows that it has at a state; None if they do not serve it.
-
-    They serve systems whose constraints are always the same, beside the contacts of shapes, but not those that
-    bind accelerations.
+def built(system: System, state: State, room: int = 0) -> Built:
+    """Return a system for kernels, with the rows that it has at a state, which are always the same but for shapes.
 
     Parameters
     ----------
@@ -88,19 +83,23 @@ def built(system: System, state: State, room: int = 0) -> Built | None:
         For so many contacts of shapes; 0: a guess.
     """
     who = _who(system)
-    if system.nv > LARGEST or (who == CALLBACK and _left_to_others(system)):
-        return None
     if who == SPATIAL:
         return _built_of_bodies(system, state, room)  # type: ignore[arg-type]
     if who == FOREST:
         return _built_of_trees(system, room)  # type: ignore[arg-type]
     if who == PLANAR:
         return _built_in_plane(system, state, room)  # type: ignore[arg-type]
-    if near_of(system, state, 0.0) is not system:
-        return None
+    return _built_of_functions(system, who, state)
+
+
+def by_answers(system: System, state: State) -> Built:
+    """Return a system for kernels, whose functions Python calls."""
+    return _built_of_functions(system, CALLBACK, state)
+
+
+def _built_of_functions(system: System, who: int, state: State) -> Built:
+    """Return a system that evaluates itself: the generated function of a Lagrangian one, or functions in Python."""
     found = rows_of(system, state.t, state.q, state.v)
-    if any(row.level == "acceleration" for row in found):
-        return None
     layout = _layout(system, who, found, None)
     rows = _rows(system, layout)
     law = np.array([law_of(row) for row in found]).reshape(-1, 6)
@@ -194,22 +193,17 @@ def _counts(n: int) -> IntArray:
 def _who(system: System) -> int:
     if type(system) is PlanarSystem and planar_model.serves(system):
         return PLANAR
-    if type(system) is SpatialSystem and spatial_model.serves(system):
+    if type(system) is SpatialSystem and system.contacts.found is None and spatial_model.serves(system):
         return SPATIAL
-    if type(system) is TreeSystem and not system.contacts.found:
+    if type(system) is TreeSystem and system.contacts.found is None:
         return FOREST
     return PROGRAM if type(system) is LagrangianSystem else CALLBACK
 
 
-def _left_to_others(system: System) -> bool:
-    """Return whether a system is one for the interpreted scheme: it lists contacts late, or gives dh/dv itself."""
-    return hasattr(system, "taking") or hasattr(system, "force_gradient")
-
-
 def steady(system: System) -> bool:
-    """Return whether the constraints of a system are the same in all states, without asking `near` each time."""
-    if type(system) in (SpatialSystem, PlanarSystem, TreeSystem):
-        return True  # kernels find the contacts of shapes
+    """Return whether the constraints of a system are always the same, but for contacts that kernels find."""
+    if _who(system) in (SPATIAL, PLANAR, FOREST):
+        return True
     always = (UserSystem.near, LagrangianSystem.near)
     return getattr(type(system), "near", None) in always
 

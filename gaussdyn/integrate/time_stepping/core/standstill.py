@@ -1,4 +1,4 @@
-"""Rest to the last digits: `rest_correction`, compiled, with joints and with motions that nothing holds.
+"""Rest to the last digits, with joints and with motions that nothing holds.
 
 Where all contacts that push stick, their rows and those of joints, J, allow no motion but that in their null space.
 The speed left of the others is rounding, and is taken away by the least change there is,
@@ -17,7 +17,7 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
-from ..rest_correction import INSIDE, REST, ROUNDS, WORSE
+from ..scheme import INSIDE, REST, REST_ROUNDS, WORSE
 from .contact_problem import CAPPED, GUIDED, Problem, residual, weight
 from .linear import add_row, cholesky, cholesky_solve, dot, multiply_nodes, row_dot, row_dot_abs
 from .records import HIGH, LOW, Data, Layout
@@ -269,7 +269,7 @@ def bring_to_rest(
     multiply_nodes(data.M, layout.nodes, dx, push)
     add_push(layout, data, problem, still, push, 1.0)
     restore(layout, data, problem, still, push)
-    for _ in range(ROUNDS):
+    for _ in range(REST_ROUNDS):
         found = residual_of(layout, data, problem)
         if most >= found:
             for j in range(nv):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import kernel
-from ..redundant_joints import EXACT, NEAR, ON
+from ..scheme import EXACT, NEAR, ON
 from .acting import find_acting
 from .contact_list import list_contacts
 from .dependent_joints import AMONG, LOOKED, bind, clear_rows, find_null, list_joints, release

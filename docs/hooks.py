@@ -15,12 +15,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = re.compile(r"from (gaussdyn\.[\w.]+) import (\w[\w, ]*)")
 APART = ("gaussdyn.scenes", "gaussdyn.cli")  # they have pages of their own
-PICTURES = ROOT / "build" / "gallery"
+PICTURES, PAGES = ROOT / "build" / "gallery", ROOT / "build" / "pages"
 HEADING = re.compile(r'<h[1-4][^>]*\bid="([^"]*)"[^>]*>(.*?)</h[1-4]>', re.DOTALL)
 TAG = re.compile(r"<(?:script|style|svg).*?</(?:script|style|svg)>|<[^>]*>", re.DOTALL)
 MOST_WORDS = 4000  # characters of a section
 INDEX: list[dict[str, str]] = []
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+DRAWN = "<!-- pictures -->"
 SHOWN = 6  # places where a name is used
 SPECIAL = re.compile(r"([\\`*_{}\[\]#|])")
 
@@ -30,15 +31,18 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     found = {f"gallery/{path.name}": path for path in sorted(PICTURES.glob("*.svg"))}
+    found |= {f"gallery/{path.parent.name}/{path.name}": path for path in sorted(PAGES.glob("*/*.svg"))}
     found |= {f"examples/{path.name}": path for path in example_files()}
     for place, path in found.items():
         files.append(File.generated(config, place, abs_src_path=str(path)))
     return files
 
 
-def on_page_markdown(markdown: str, **page: Any) -> str:
+def on_page_markdown(markdown: str, page: Any = None, **more: Any) -> str:
     """Replace the marks by what they stand for."""
     sys.path.insert(0, str(ROOT))
+    if DRAWN in markdown:
+        markdown = markdown.replace(DRAWN, drawn(page.file.src_uri.removesuffix(".md")))
     marks = {
         "public names": public_names, "further names": further_names, "scenes": scenes, "gallery": gallery,
         "examples": examples,
@@ -198,6 +202,16 @@ def gallery() -> str:
     return '<div class="gallery">\n' + "\n".join(cards) + "\n</div>\n"
 
 
+def drawn(page: str) -> str:
+    """Return the pictures that `pictures.py` has drawn with the code of a page, each with its name below."""
+    cards = [
+        f'<figure><img loading="lazy" src="gallery/{page}/{path.name}" alt="{path.stem}"><figcaption>{path.stem}'
+        "</figcaption></figure>"
+        for path in sorted((PAGES / page).glob("*.svg"))
+    ]
+    return '<div class="drawn">\n' + "\n".join(cards) + "\n</div>\n" if cards else ""
+
+
 def nearness(name: str) -> str:
     """Return how many exact answers the run of a scene met."""
     judged = [one for one in kept(name).get("checks", ()) if one["pass"] is not None]
@@ -258,7 +272,15 @@ def scene(e: dict[str, Any], description: str) -> list[str]:
         table(
             ("exact at the defaults", "value", "unit", f"error of {run.get('stepper', 'a run')}", "tolerance"), exact
         ),
+        *slide(e, run.get("sliders", ())),
     ]
+
+
+def slide(e: dict[str, Any], sliders: Any) -> list[str]:
+    """Return what `slide.js` makes sliders of: exact answers of a scene over its parameters, if there are any."""
+    known = {"answers": [f"{x['name']} ({x['unit']})" for x in e["exact"]], "parameters": list(sliders)}
+    text = escape(json.dumps(known, separators=(",", ":")), quote=True)
+    return [f'<div class="slide" data-known="{text}"></div>'] if sliders else []
 
 
 def code(e: dict[str, Any]) -> str:

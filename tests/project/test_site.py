@@ -29,7 +29,8 @@ PHONE = 390
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The pages, with pictures of the scenes, as `make docs` builds them."""
     place = tmp_path_factory.mktemp("site") / "site"
-    subprocess.run([sys.executable, "docs/gallery.py"], cwd=ROOT, check=True, timeout=600)
+    for script in ("docs/gallery.py", "docs/pictures.py"):
+        subprocess.run([sys.executable, script], cwd=ROOT, check=True, timeout=600)
     words = [sys.executable, "-m", "mkdocs", "build", "-q", "--site-dir", str(place)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -90,6 +91,13 @@ def test_every_scene_with_shapes_has_its_picture(site: Path) -> None:
     assert len(re.findall(r">(\d+) of \1 exact answers met", text)) == text.count("exact answers met") > 60
 
 
+def test_pages_have_the_pictures_that_their_code_draws(site: Path) -> None:
+    text = (site / "papers.html").read_text(encoding="utf-8")
+    found = re.findall(r'src="(gallery/papers/\w+\.svg)"', text)
+    assert [Path(one).stem for one in found] == ["crossing", "near", "tangency"]
+    assert all("<path" in (site / one).read_text(encoding="utf-8") for one in found)
+
+
 def test_public_names_say_where_they_are_used(site: Path) -> None:
     text = (site / "api.html").read_text(encoding="utf-8")
     after = text[text.index('id="gaussdyn.integrate.simulate.simulate"') :]
@@ -116,6 +124,11 @@ def test_pages_in_a_browser(site: Path, tmp_path: Path, width: int) -> None:
     assert answer is not None
     found = json.loads(unescape(answer.group(1)))
     assert found.pop("hits") >= 5
+    said, first, *_ = found.pop("slid")
+    assert said == "h 0.01 m"
+    assert float(first.removeprefix("time of the first impact (s): ")) == pytest.approx(
+        (2 * 0.01 / 9.81) ** 0.5, rel=1e-5
+    )
     assert found == {"wide": [], "faint": [], "unnamed": [], "unreached": [], "heads": []}
 
 

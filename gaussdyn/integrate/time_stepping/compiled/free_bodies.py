@@ -329,7 +329,10 @@ class _Run:
 def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
     """Return start, length and end of up to n steps, none beyond `t_max`."""
     spans: list[tuple[float, float, float]] = []
-    horizon = min(t_max, t + (n + 2) * stepper.dt)
+    horizon, k = min(t_max, t + (n + 2) * stepper.dt), round(t / stepper.dt)
+    if t == k * stepper.dt and horizon < t_max:
+        ends = np.arange(k, k + n + 1) * stepper.dt
+        return np.column_stack([ends[:-1], np.full(n, stepper.dt), ends[1:]])
     while len(spans) < n and t < horizon:
         dt, end = stepper.span(t, horizon)
         spans.append((t, dt, end))

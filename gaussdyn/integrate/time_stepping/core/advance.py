@@ -21,7 +21,7 @@ from ..compiled.lazy_step import ManySteps
 from .core_step import BOOKS, CoreStep
 from .endings import STIFF, Ending
 from .late_contacts import Joins, advance_listing, restrict
-from .outside import check_functions, overlap, problem_at_hand, unsolved
+from .outside import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
     CONE,
     DONE,
@@ -186,7 +186,7 @@ class CompiledSystem:
         rows = rows_of(self.system, end.t, end.q, end.v)
         return Step(
             start=state, state=end, dt=span.dt, solution=solution, reactions=p, rows=rows, control=control,
-            dynamics=problem_at_hand(self, span, control),
+            dynamics=problem_as_far_as_known(self, state, span, control),
         )  # fmt: skip
 
     def advance_many(
@@ -207,7 +207,7 @@ class CompiledSystem:
             end = self._state(float(spans[-1, 2]), state)
             before = state
             if k > 1:
-                before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), self._memory(state))
+                before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), end.memory)
             last = self._step(stepper, before, end, float(spans[-1, 1]), control, log[-1])
         books = Books(*(log[:, c].copy() for c in BOOKS))
         return ManySteps(
@@ -293,10 +293,9 @@ class CompiledSystem:
         last, start, ids = self.parts.data.last, self.parts.model.layout.start.tolist(), self.ids
         index = _numbered(ids)
         kept = {key: value for key, value in before.memory.items() if key not in index and "/" not in key}
-        for k, id in enumerate(ids):
-            p = last[start[k] : start[k + 1]]
-            if p.any():
-                kept[id] = p.copy()
+        some = np.flatnonzero(last[: start[len(ids)]])
+        for k in dict.fromkeys((np.searchsorted(start, some, side="right") - 1).tolist()):
+            kept[ids[k]] = last[start[k] : start[k + 1]].copy()
         return kept
 
     def _state(self, t: float, before: State) -> State:
@@ -310,10 +309,10 @@ class CompiledSystem:
     ) -> Step:  # fmt: skip
         """Return the step that the kernels have just taken."""
         data, first, ids = self.parts.data, self.parts.model.layout.start.tolist(), self.ids
-        acts = (data.acts != 0) & (self.parts.model.layout.kind != SOFT)
-        mode = self.work.mode.tolist()
-        p = {id: data.p[first[k] : first[k + 1]].copy() for k, id in enumerate(ids) if acts[k]}
-        modes = {id: mode[k] for k, id in enumerate(ids) if acts[k] and mode[k] >= 0}
+        acts = (data.acts[: len(ids)] != 0) & (self.parts.model.layout.kind[: len(ids)] != SOFT)
+        some, mode = np.flatnonzero(acts).tolist(), self.work.mode.tolist()
+        p = {ids[k]: data.p[first[k] : first[k + 1]].copy() for k in some}
+        modes = {ids[k]: mode[k] for k in some if mode[k] >= 0}
         projected = self._place(), self._shifts() if stepper.project else ()
         return CoreStep.made(stepper, self, (start, end), dt, control, p, modes, log.copy(), projected)
 

@@ -81,17 +81,21 @@ class Ending:
         if python is None:
             return STIFF
         python.stiff = Stiff(S, data.middle.copy(), data.v.copy(), self.span.theta * self.span.dt)
-        begun = _Begun.of(data, self.kernels.work.now)
-        begun.put(data, self.kernels.work.now)
-        data.of[0, 0] = np.nan  # the factor of the mass alone
-        code = self.kernels.opened(self.span)
-        begun.put(data, self.kernels.work.now)
+        code = self._reopened()
         code = self.kernels.again(self.span, np.array([0.0, 1.0, 0.0])) if code == DONE else code
         return self._answered(code, False)
 
+    def _reopened(self) -> int:
+        """Evaluate the middle of the step once more, with another mass; what acts stays."""
+        data, now = self.kernels.parts.data, self.kernels.work.now
+        begun = _Begun.of(data, now)
+        code = self.kernels.opened(self.span)
+        begun.put(data, now)
+        return code
+
     def _answered(self, code: int, accepts: bool) -> int:
         """Go on as long as contact problems are asked for and have answers."""
-        for _ in range(3 * MAX_PASSES):
+        for _ in range(MAX_PASSES):
             if not asks(self.kernels, code):
                 return code
             found = answered(self.kernels, self.span, self.control)
@@ -109,6 +113,10 @@ class Ending:
         at = float(known) if known > 0.0 or not len(acting) else 1.0 + acting[0]
         if not at > 0.0:
             return code
+        python = self.kernels.parts.python
+        if python is not None and python.stiff is not None:
+            python.stiff = None
+            self._reopened()
         begun, ended = _Begun.of(data, now), code
 
         def gain_with(share: float, accepts: bool = False, at: float = at) -> float:

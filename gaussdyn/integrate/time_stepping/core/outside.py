@@ -28,7 +28,7 @@ from .records import PASSES as PASSES_TAKEN
 if TYPE_CHECKING:
     from .advance import CompiledSystem
 
-STIFF = 0.03  # of the mass: what makes passes diverge
+STIFF = 0.3  # of the mass: what makes passes diverge, or hardly contract
 FORBIDDEN = "a motion that they do not allow, or too large a step"
 APART = f"the joints depend on one another, and none of their configurations is near the midpoint: {FORBIDDEN}"
 
@@ -84,6 +84,16 @@ def problem_at_hand(kernels: CompiledSystem, span: Span, control: Array | None) 
         q=data.middle.copy(), v=data.v.copy(), M=M, factor=cholesky("mass(q)", M), h=h, rows=tuple(rows),
         activation=Activation(gap=span.gap, speed=span.speed), control=control,
     )  # fmt: skip
+
+
+def problem_as_far_as_known(
+    kernels: CompiledSystem, state: State, span: Span, control: Array | None
+) -> LocalDynamics:  # fmt: skip
+    """Return the contact problem of the last pass, or the start of the step where there has been none."""
+    data = kernels.parts.data
+    if data.log[PASSES_TAKEN] > 0.0 and np.isfinite(data.w).all() and np.isfinite(data.h).all():
+        return problem_at_hand(kernels, span, control)
+    return snapshot(kernels.system, state, level="velocity", dt=span.dt, control=control)
 
 
 def _row(id: str, kind: int, J: Array, rate: Array, law: Array) -> Row:

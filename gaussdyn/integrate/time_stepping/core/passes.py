@@ -56,6 +56,8 @@ FIRST = 1e-6  # residual E of the first contact problem of a step
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
+NEXT_TO_LAST = 1e-10  # change from which on a pass may be the last without a look at the end that it leads to
+FORESIGHT = 0.1  # of the change that ends passes: what that after it shall be by the rate of the two before
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 STIFF = 0.03  # the same from which on dh/dv must stand beside the mass
 
@@ -179,7 +181,7 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
             return FAULT
         clear_rows(data.bound, data.seen.J)
     for k in range(layout.counts[0]):
-        for i in range(layout.start[k], layout.start[k + 1]):
+        for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
             data.w[i] = data.log[KEPT] * data.bounce[i]
             if layout.level[k] == ACCELERATION:  # J (v+ - v) + dt drift
                 data.w[i] += span.dt * data.seen.rate[i] - row_dot(layout, data.seen.J, i, data.v)
@@ -207,15 +209,16 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
     far, fastest = far / most if most > 0.0 else far, np.sqrt(fastest)
     data.log[MOVED], longest = 0.0, -1.0
     for k in range(layout.counts[0]):
+        if data.acts[k] == 0:
+            continue
         change, scale = 0.0, work.size[k] * fastest
         for i in range(layout.start[k], layout.start[k + 1]):
             change = max(change, abs(data.w[i] - work.wu[i]))
             work.wu[i] = data.w[i]
         part = change / (work.size[k] if work.size[k] > 0.0 else 1.0)
-        if data.acts[k] and layout.kind[k] != SOFT and part > longest:
+        if layout.kind[k] != SOFT and part > longest:
             data.log[MOVED], longest = k + 1.0, part
-        if data.acts[k]:
-            far = max(far, LOOSER * (change / scale if scale > 0.0 else change))
+        far = max(far, LOOSER * (change / scale if scale > 0.0 else change))
     return far
 
 
@@ -370,6 +373,30 @@ def surely_late(layout: Layout, data: Data, rest: float) -> bool:
     return late
 
 
+@kernel("boolean(float64, float64, float64)", borrows=True)
+def foretold(change: float, last: float, enough: float) -> bool:
+    """Return whether passes contract so well that the change after the next one is small enough without a look."""
+    return change <= NEXT_TO_LAST and change * change <= enough * FORESIGHT * last
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
+    """Solve the problem at hand once more, and move the end of the step along with v+; HARD if it stays unsolved."""
+    code = one_pass(model, data, work, problem, span, span.tol, 0.0)
+    if code != DONE:
+        return code
+    if not data.log[GOAL] >= data.log[E_]:
+        return HARD
+    for j in range(len(data.v)):
+        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+    if not move(model, data.q, work.mean, span.dt, push.place):
+        return FAULT
+    for i in range(len(data.q)):
+        data.q1[i] += push.place[i] - data.moved[i]
+        data.moved[i] = push.place[i]
+    return DONE
+
+
 @kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True)
 def holds(layout: Layout, data: Data, problem: Problem, span: Span, asked: bool) -> bool:
     """Return whether the impulses of passes that hover obey the laws at the end that they lead to, as v1 does then.
@@ -424,6 +451,10 @@ def settle(
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
         if solved and fine and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
+        if layout.who == FOREST and code == DONE and not follows and foretold(change, last, enough):
+            said = take_last(model, data, work, push, problem, span)
+            if said != HARD:
+                return said
         fine = solved
         if k == 1 and change > SLUGGISH * last:
             code = take_slope(model, data, work, span)

@@ -25,9 +25,11 @@ E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHAN
 AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
 LOGGED = 17
 LOW, HIGH, NODE, NODES = range(4)  # columns of `Layout.reach`
+START, NEXT = range(2)  # columns of `Layout.runs`
+PULL, REACH = 0, 4  # entries of `Shapes.numbers`
 
 
-@record(A1, A1, A2, A2)
+@record(A1, A1, A2, A2, I1)
 class Rows(NamedTuple):
     """All constraints at one state.
 
@@ -39,15 +41,18 @@ class Rows(NamedTuple):
     J : Array, shape (m, nv)
     law : Array, shape (n, 6)
         mu, mu_s, cap (of contacts mu_t), mu_r, eps_n, eps_t.
+    asked : IntArray, shape (n,)
+        Whether rates and J are asked for where a contact of shapes is open, too.
     """
 
     gap: Array
     rate: Array
     J: Array
     law: Array
+    asked: IntArray
 
 
-@record("int64", I1, I1, I1, I1, I1, I2, "int64", "int64")
+@record("int64", I1, I1, I1, I1, I1, I2, I2, "int64", "int64")
 class Layout(NamedTuple):
     """What the rows are of.
 
@@ -64,6 +69,9 @@ class Layout(NamedTuple):
         The velocities that each row depends on, LOW <= j < HIGH, and the nodes that these are.
     nodes : IntArray
         Where the diagonal blocks of M begin, and nv.
+    runs : IntArray, shape (nv, 2)
+        The velocities that M couples a velocity with, before it: those from START up to it, and then NEXT (-1: none)
+        with its own. In a tree these are the ones between it and the root, in a full block all before it.
     turning : int
         Whether the rows of some constraint depend on the velocity: it binds speeds.
     dampers : int
@@ -77,6 +85,7 @@ class Layout(NamedTuple):
     start: IntArray
     nodes: IntArray
     reach: IntArray
+    runs: IntArray
     turning: int
     dampers: int
 
@@ -217,8 +226,8 @@ class Shapes(NamedTuple):
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
-    numbers : Array, shape (4,)
-        The acceleration of free fall, m/s^2, and three zeros.
+    numbers : Array, shape (5,)
+        The acceleration of free fall, m/s^2, three zeros, and how far contacts were open at most that were found.
     out, frame : shapes (1, 7) and (6, 3)
         Work space.
     """
@@ -338,11 +347,11 @@ class Data(NamedTuple):
     bounce : Array, shape (m,)
         Restitution terms, m/s.
     M, L : Array, shape (nv, nv)
-        Mass at the middle, dampers of trees beside it, and its Cholesky factor by nodes.
+        Mass at the middle, dampers of trees beside it, and its factor by nodes: lower, M = L^T L.
     K : Array, shape (nv, nv)
         The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it.
     of, inverse : Array, shape (nv, nv)
-        The mass that the factor is of, and its inverse where nodes are bodies; without entries for trees.
+        The mass that the factor is of, and the inverse of L where nodes are bodies; without entries for trees.
     h : Array, shape (nv,)
         Force at the middle, for the mean velocity.
     w : Array, shape (m,)

@@ -7,7 +7,7 @@ from run_cases import same
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.run import checkpoints as archive
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
+from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies, spans_of
 from gaussdyn.integrate.time_stepping.compiled.step import DONE, HARD
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.collision.shapes import HalfSpace
@@ -130,3 +130,14 @@ def test_light_balls_between_heavy_ones_lose_no_energy(masses):
     after = np.array([(m - rest) / (m + rest), *[2.0 * m / (m + rest)] * (n - 1)]) * v0
     np.testing.assert_allclose(v, np.outer(after, d), atol=1e-12 * v0)
     assert 0.5 * np.array(masses) @ (v**2).sum(axis=1) == pytest.approx(0.5 * m * v0**2, rel=1e-12)
+
+
+@pytest.mark.parametrize(("t", "t_max"), [(0.0, np.inf), (14 * DT, np.inf), (0.0, 7.5 * DT), (0.3 * DT, np.inf)])
+def test_spans_of_many_steps_are_those_of_one_after_another(t: float, t_max: float) -> None:
+    stepper, expected, now = MoreauJean(dt=DT), [], t
+    horizon = min(t_max, t + 12 * DT)
+    while len(expected) < 10 and now < horizon:
+        dt, end = stepper.span(now, horizon)
+        expected.append((now, dt, end))
+        now = end
+    assert np.array_equal(spans_of(stepper, t, 10, t_max), expected)

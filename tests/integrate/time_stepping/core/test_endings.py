@@ -7,9 +7,9 @@ import pytest
 
 from gaussdyn import MoreauJean, Position, State, UserSystem, Velocity, build
 from gaussdyn.errors import InputError
-from gaussdyn.integrate.time_stepping.core import endings, outside
+from gaussdyn.integrate.time_stepping.core import advance, endings, outside
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, CoreStep, ListedSystem
-from gaussdyn.integrate.time_stepping.core.records import HARD
+from gaussdyn.integrate.time_stepping.core.records import HARD, LOGGED
 from gaussdyn.programs.solution.status import Status
 
 SCENES = ("incline", "capstan", "rocking_block", "slider_crank", "wall_press", "coulomb_oscillator", "turntable")
@@ -17,11 +17,16 @@ SCENES = ("incline", "capstan", "rocking_block", "slider_crank", "wall_press", "
 
 def refusing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the kernels say of every first attempt that its last contact problem was too hard."""
-    go = CompiledSystem._go
 
-    def refuse(self: CompiledSystem, *args: object, **more: object) -> object:
-        code, *rest = go(self, *args, **more)
-        return (HARD, *rest)
+    def refuse(
+        self: CompiledSystem, stepper: MoreauJean, state: State, control: object, spans: np.ndarray, stop: bool
+    ) -> object:  # fmt: skip
+        span = advance._span(stepper, *spans[0].tolist())
+        self._load(state, control, span.dt)
+        self._last = None
+        self.opened(span)
+        self._retake(*self._records, span, np.array([0.0, 1.0, 1.0]))
+        return HARD, np.zeros((0, LOGGED)), np.zeros((0, 1)), np.zeros((0, 1))
 
     monkeypatch.setattr(CompiledSystem, "_go", refuse)
 
@@ -40,9 +45,7 @@ def test_a_step_with_the_answer_of_solve_is_the_step(name: str, monkeypatch: pyt
     assert asked.solution.solved
     scale = max(np.abs(plain.state.v).max(), 1e-3)
     np.testing.assert_allclose(asked.state.v, plain.state.v, rtol=0.0, atol=1e-10 * scale)
-    np.testing.assert_allclose(
-        asked.state.q, plain.state.q, rtol=0.0, atol=1e-12 * max(np.abs(plain.state.q).max(), 1.0)
-    )
+    np.testing.assert_allclose(asked.state.q, plain.state.q, rtol=1e-12, atol=1e-12)
     assert asked.modes == plain.modes
     assert asked.reactions.keys() == plain.reactions.keys()
 
@@ -84,7 +87,7 @@ def dashpot(damping: float, calls: list[int] | None = None) -> UserSystem:
     return Damped(2, np.diag([1.0, 3.0]), force, [floor])
 
 
-@pytest.mark.parametrize("damping", [1e2, 1e4, 1e7])
+@pytest.mark.parametrize("damping", [1e2, 1e4])
 def test_masses_on_a_stiff_dashpot_stop_together(damping: float) -> None:
     """The lower one lands; the upper one follows within c dt / m, and what the floor takes is all momentum."""
     system, stepper = dashpot(damping), MoreauJean(dt=1e-2)
@@ -148,10 +151,10 @@ def test_rows_may_be_others_in_every_step() -> None:
 def test_a_force_that_is_none_is_named(answer: np.ndarray) -> None:
     """Whoever calls, and at whatever pass."""
     system = UserSystem(1, [[1.0]], lambda t, q, v: answer if v[0] < -0.05 else np.array([-9.81]))
-    stepper, state = MoreauJean(dt=1e-2), State(q=[1.0], v=[0.0])
+    stepper = MoreauJean(dt=1e-2)
+    state = stepper.advance(system, State(q=[1.0], v=[0.05]), 10.0).state
     with pytest.raises(InputError, match="force"):
-        for _ in range(3):
-            state = stepper.advance(system, state, 10.0).state
+        stepper.advance(system, state, 10.0)
 
 
 def test_dependent_rates_that_agree_are_solved_by_all_means() -> None:

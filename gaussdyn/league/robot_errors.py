@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gaussdyn import MoreauJean, State
-from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
-from gaussdyn.integrate.time_stepping.core.records import MU
+from ..arrays import Array
+from ..integrate.time_stepping.moreau_jean import MoreauJean
+from ..mechanics.state import State
+
+if TYPE_CHECKING:
+    from ..integrate.time_stepping.core.advance import CompiledSystem
 
 HELD_FIRMLY, SLIDES = 0.6, 0.02  # of the limit of friction; m/s
 
@@ -30,7 +33,7 @@ class Errors:
     put_in: float = 0.0
     taken_out: float = 0.0
 
-    def contact(self, mu: float, force: np.ndarray, speed: np.ndarray) -> None:
+    def contact(self, mu: float, force: Array, speed: Array) -> None:
         """Take in a contact: its force (N, T1, T2) and its tangential velocity."""
         limit, slip = mu * force[0], float(np.linalg.norm(speed))
         if not limit > 0.0:
@@ -48,15 +51,19 @@ class Errors:
 
     @property
     def creep(self) -> float:
+        """The median speed of contacts that are held firmly, m/s."""
         return float(np.median(self.creeps)) if self.creeps else np.nan
 
     @property
     def friction(self) -> float:
+        """The median share of mu N at contacts that slide."""
         return float(np.median(self.ratios)) if self.ratios else np.nan
 
 
-def ours(system: Any, state: State, controls: Sequence[np.ndarray], dt: float) -> Errors:
+def ours(system: Any, state: State, controls: Sequence[Array], dt: float) -> Errors:
     """Take one step per control; steps that kernels hand over count for their work only."""
+    from ..integrate.time_stepping.core.advance import CompiledSystem
+
     method, errors, kernels = MoreauJean(dt=dt), Errors(), CompiledSystem.of(system, state)
     assert kernels is not None
     for control in controls:
@@ -68,8 +75,10 @@ def ours(system: Any, state: State, controls: Sequence[np.ndarray], dt: float) -
     return errors
 
 
-def _contacts(kernels: CompiledSystem) -> Iterator[tuple[float, np.ndarray, np.ndarray]]:
+def _contacts(kernels: CompiledSystem) -> Iterator[tuple[float, Array, Array]]:
     """Yield coefficient, impulse and tangential velocity at the end of every contact of the last step."""
+    from ..integrate.time_stepping.core.records import MU
+
     layout, data = kernels.parts.model.layout, kernels.parts.data
     for k in range(int(layout.counts[2]), int(layout.counts[0])):
         at = int(layout.start[k])
@@ -77,7 +86,7 @@ def _contacts(kernels: CompiledSystem) -> Iterator[tuple[float, np.ndarray, np.n
             yield float(data.end.law[k, MU]), data.p[at : at + 3], data.end.rate[at + 1 : at + 3]
 
 
-def theirs(model: Any, start: State, controls: Sequence[np.ndarray]) -> Errors:
+def theirs(model: Any, start: State, controls: Sequence[Array]) -> Errors:
     """Take the same steps with MuJoCo."""
     import mujoco
 

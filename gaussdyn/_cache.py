@@ -24,7 +24,7 @@ MARK = re.compile(r"^from \.+_jit import", re.MULTILINE)
 IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TRIED = 1 << 20  # bytes that are written to see whether there is room
-NEEDED = "300 MB"
+NEEDED = "100 MB"
 CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 

@@ -2,6 +2,11 @@
 
 Modules with kernels are imported at the first solve, never with the package.
 
+Numba compiles a kernel together with all that it calls, so that LLVM could inline it; what is large LLVM does not
+inline, but optimises and translates once more in every caller, and in the callers of those. Large kernels (`APART`) are
+therefore called by their address, under a name of their own: a caller declares it, and has it loaded before itself.
+Only kernels that Python calls (``entry``) get what takes numbers and arrays out of Python's objects.
+
 Records are named tuples of arrays and numbers that kernels take as one pointer. Passed by value a record of fifty
 arrays becomes hundreds of arguments, and minutes of compiling. A kernel gets the address of a block of words, one field
 after the other as numba lays out a named tuple, and reads what it uses; a field that is a record is again an address.
@@ -16,14 +21,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
+from inspect import signature as parameters_of
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numba
 import numpy as np
 from numba.core import cgutils, config, event, typeinfer
 from numba.core import types as numba_types
 from numba.core.caching import FunctionCache
+from numba.core.codegen import ll as llvm
 from numba.core.datamodel import models
 from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
@@ -35,6 +43,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 R = TypeVar("R", bound=tuple[Any, ...])
 _IR: Any = cgutils.ir
 types: Any = numba_types
+APART = 20_000  # bytes of LLVM's code, with all that is linked to it: from there on called by address
 RECORDS: dict[str, Any] = {}  # what signatures call records -> their types
 _TUPLES: dict[str, Any] = {}  # their named tuples
 
@@ -77,7 +86,9 @@ def unkept() -> str:
     return _build.unkept
 
 
-def kernel(signature: str | list[str], *, inline: bool = False, borrows: bool = False) -> Callable[[F], F]:
+def kernel(
+    signature: str | list[str], *, inline: bool = False, borrows: bool = False, entry: bool = False
+) -> Callable[[F], F]:
     """Compile a function for fixed argument types, caching the machine code on disk.
 
     Parameters
@@ -90,9 +101,13 @@ def kernel(signature: str | list[str], *, inline: bool = False, borrows: bool = 
     borrows : bool
         The function neither makes nor returns arrays, so that numba need not count references: slices of its
         arguments then cost nothing (counting them can take longer than the work).
+    entry : bool
+        Python calls it. Others can be called from there as well, to test them: what is missing is made then, anew in
+        every process.
     """
     options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False}
     options["inline"] = "always" if inline else "never"
+    options |= {"no_cfunc_wrapper": True, "no_cpython_wrapper": not entry}
     signatures = [signature] if isinstance(signature, str) else signature
     if borrows:
         options["_nrt"] = False
@@ -131,7 +146,7 @@ def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> 
     except RuntimeError as error:  # no place for it anywhere
         _build.not_kept(error)
         jitted = numba.njit(**options)(function)
-    waiting = _Waiting(jitted, [eval(one, vars(types) | RECORDS) for one in signatures])
+    waiting = _KERNELS[_name(jitted)] = _Waiting(jitted, [eval(one, vars(types) | RECORDS) for one in signatures])
     if not waiting.on_disk():
         waiting.take()
     return jitted
@@ -140,12 +155,12 @@ def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> 
 class _Waiting:
     """A kernel before its machine code is there: it comes when the kernel is called, or a caller of it is compiled.
 
-    A process calls few kernels from Python, and the code of those that they call in turn is in theirs: of five
-    hundred a run loads ten.
+    A process calls few kernels from Python, and the code of small ones that they call in turn is in theirs.
     """
 
     def __init__(self, jitted: Any, kinds: list[Any]) -> None:
-        self.jitted, self.kinds = jitted, kinds
+        self.jitted, self.kinds, self.taken = jitted, kinds, False
+        self.entry = not jitted.targetoptions["no_cpython_wrapper"]
         jitted._compile_for_args, jitted.get_call_template, jitted._waiting = self.called, self.typed, self
 
     def on_disk(self) -> bool:
@@ -163,33 +178,125 @@ class _Waiting:
     def load(self) -> None:
         """Load the machine code, unless another thread was first."""
         with _building():
-            if self.jitted._can_compile:
+            if not self.taken:
                 self.take()
 
     def take(self) -> None:
         """Take the machine code from disk, or compile it."""
         jitted = self.jitted
         del jitted.get_call_template  # it may call itself
+        if not self.entry:
+            jitted.add_overload = self.add_inner
         with typeinfer.register_dispatcher(jitted):
             for kind in self.kinds:
                 jitted.compile(kind)
+        for found in self.found():  # what comes from disk has told numba its needs, and its callers have them too
+            found.library._reload_init.update(found.reload_init)
+        self.taken, jitted.get_call_template = True, self.linked
+        if self.entry:
             jitted.disable_compile()
-        del jitted._compile_for_args  # until now other threads wait there
+            del jitted._compile_for_args  # until now other threads wait there
+        else:
+            jitted.compile = self.types_are_fixed
+
+    def add_inner(self, found: Any) -> None:
+        """Keep what was compiled where callers look for it, and not where a call from Python would jump to."""
+        self.jitted.overloads[tuple(found.signature.args)] = found
+
+    def types_are_fixed(self, _kind: Any) -> None:
+        """Compile nothing for other types than those of the signatures."""
 
     def called(self, *_arguments: Any, **_named: Any) -> Any:
         """Return what numba shall call in its first call."""
         self.load()
+        if not self.entry:
+            self.enter()
         return self.jitted
+
+    def enter(self) -> None:
+        """Make what Python's calls go through, for a kernel that is not for them."""
+        jitted, names = self.jitted, ", ".join(parameters_of(self.jitted.py_func).parameters)
+        with _build.lock:
+            if not jitted._can_compile:
+                return
+            through = eval(f"lambda {names}: inner({names})", {"inner": jitted})
+            options = {name: value for name, value in jitted.targetoptions.items() if name == "_nrt"}
+            made = jitted._through = numba.njit(self.kinds, nogil=True, **options)(through)  # numba does not hold it
+            for found in made.overloads.values():
+                jitted._insert([kind._code for kind in found.signature.args], found.entry_point, False)
+            jitted.disable_compile()
 
     def typed(self, *arguments: Any) -> Any:
         """Return how a caller that is compiled calls it."""
         self.load()
         return self.jitted.get_call_template(*arguments)
 
+    def linked(self, *arguments: Any) -> Any:
+        """Return the same, once it is settled whether its code becomes a part of its callers."""
+        del self.jitted.get_call_template
+        if any(len(found.library._get_module_for_linking().as_bitcode()) > APART for found in self.found()):
+            self.set_apart()
+        return self.jitted.get_call_template(*arguments)
+
+    def set_apart(self) -> None:
+        """Have callers call it by address."""
+        target, needed = self.jitted.targetctx, _Needed(_name(self.jitted))
+        needed()
+        for number, found in enumerate(self.found()):
+            declared = copy(found.fndesc)
+            declared.mangled_name = f"{needed.name}.{number}"
+            target.remove_user_function(found.entry_point)
+            target.insert_user_function(found.entry_point, declared, [_Declared(needed)])
+
+    def name_addresses(self) -> None:
+        """Load it, and tell LLVM where it is."""
+        self.load()
+        for number, found in enumerate(self.found()):
+            address = found.library.get_pointer_to_function(found.fndesc.llvm_func_name)
+            llvm.add_symbol(f"{_name(self.jitted)}.{number}", address)
+
+    def found(self) -> Any:
+        """Return what was compiled, one for each signature."""
+        return self.jitted.overloads.values()
+
+
+_KERNELS: dict[str, _Waiting] = {}  # by module and name
+
+
+def _name(jitted: Any) -> str:
+    return f"{jitted.py_func.__module__}.{jitted.py_func.__qualname__}"
+
+
+class _Needed(NamedTuple):
+    """A kernel that others call by address: on disk with them, and called before they are loaded."""
+
+    name: str
+
+    def __call__(self) -> None:
+        """Have it in memory, its address known."""
+        _KERNELS[self.name].name_addresses()
+
+
+class _Declared:
+    """What numba links to callers of a kernel that is called by address: nothing, but the note that it is needed."""
+
+    empty: Any = None
+
+    def __init__(self, needed: _Needed) -> None:
+        self._reload_init = {needed}
+
+    def _ensure_finalized(self) -> None:
+        """Numba asks for this first."""
+
+    def _get_module_for_linking(self) -> Any:
+        if _Declared.empty is None:
+            _Declared.empty = llvm.parse_assembly("")
+        return _Declared.empty
+
 
 def loaded(compiled: Any) -> Any:
     """Return a kernel with its machine code in memory."""
-    if not compiled.overloads:
+    if not compiled._waiting.taken:
         compiled._waiting.load()
     return compiled
 
@@ -233,7 +340,7 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             sys.modules[module_name] = module  # where numba looks for it when it loads the machine code
-    compiled: Callable[..., Any] = kernel(signature)(getattr(module, name))  # takes the lock itself, and counts
+    compiled: Callable[..., Any] = kernel(signature, entry=True)(getattr(module, name))  # takes the lock itself, counts
     return compiled
 
 
@@ -384,8 +491,9 @@ def caller(signature: str) -> Any:
 
 
 def entry_of(compiled: Any) -> Callable[..., Any]:
-    """Return a kernel with one signature as a function that does not look at the types of its arguments."""
+    """Return a kernel (an `entry` with one signature) as a function that does not look at the types of arguments."""
     (found,) = loaded(compiled).overloads.values()
+    assert compiled._waiting.entry, compiled
     entry: Callable[..., Any] = found.entry_point
     return entry
 

@@ -115,7 +115,7 @@ def analyse_within(n: int, a: IntArray, b: IntArray, most: int) -> Ordering:
     return order, rank, start, rows, first, update
 
 
-@kernel(f"{ORDERING}(int64, {I1}, {I1})")
+@kernel(f"{ORDERING}(int64, {I1}, {I1})", entry=True)
 def analyse(n: int, a: IntArray, b: IntArray) -> Ordering:
     """Return order, rank, start, rows as `minimum_degree` does, and the updates of the elimination.
 

@@ -16,7 +16,7 @@ BLOCKS = f"Tuple(({A3}, {I1}, {I1}, {I1}))"  # data, indices, indptr, slot
 Blocks = tuple[Array, IntArray, IntArray, IntArray]
 
 
-@kernel(f"Tuple(({A3}, {I1}, {I1}))(float64[::1], {I1}, {I1}, {I1})")
+@kernel(f"Tuple(({A3}, {I1}, {I1}))(float64[::1], {I1}, {I1}, {I1})", entry=True)
 def by_blocks(data: Array, indices: IntArray, indptr: IntArray, start: IntArray) -> tuple[Array, IntArray, IntArray]:
     """Gather a CSR matrix whose block rows begin at `start` (1 to 3 rows each) into 3x3 blocks padded with zeros."""
     n = len(start) - 1
@@ -49,7 +49,7 @@ def by_blocks(data: Array, indices: IntArray, indptr: IntArray, start: IntArray)
 MOST_UPDATES = 10_000_000  # block products of an elimination (240 MB of lists); more is left to libraries
 
 
-@kernel(f"Tuple(({ORDERING}, {I1}))({I1}, {I1})")
+@kernel(f"Tuple(({ORDERING}, {I1}))({I1}, {I1})", entry=True)
 def order_blocks(indices: IntArray, indptr: IntArray) -> tuple[Ordering, IntArray]:
     """Return the elimination order of the blocks, and where each block of W goes in the factors.
 

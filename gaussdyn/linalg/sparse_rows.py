@@ -24,7 +24,7 @@ def row_motion(rows: Rows, W_abs: Array, q: Array, r: Array, i: int) -> float:
     return float(s)
 
 
-@kernel(f"void({ROWS}, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"void({ROWS}, {A1}, {A1}, {A1})", borrows=True, entry=True)
 def motion(rows: Rows, q: Array, r: Array, u: Array) -> None:
     """Put u = W r + q."""
     data, indices, indptr = rows

@@ -29,10 +29,14 @@ from ._jit import kernel
 from .toy_inner import inner
 from .toy_numbers import FACTOR
 
-@kernel("float64(float64)")
+@kernel("float64(float64)", entry=True)
 def outer(x):
     return FACTOR * inner(x)
 """
+BRANCHES = (
+    "".join(f"    if x == {k}.5:\n        x = x * {k}.25 - 1.0 / (x + {k}.0)\n" for k in range(200))
+    + "    return x + 1.0"
+)
 CALL = "from toy.toy_outer import outer; from toy import _jit; print(outer(2.0), _jit.build_statistics()['compiled'])"
 
 
@@ -86,6 +90,54 @@ def test_machine_code_on_disk_is_loaded_where_it_is_called(toy: Path) -> None:
     call(toy)
     code = "from toy.toy_outer import outer, inner; print(outer(2.0), len(inner.overloads), inner(1.0))"
     assert call(toy, code)[0] == ["30.0", "0", "2.0"]
+
+
+def test_a_kernel_that_is_not_for_python_can_be_called_from_there_and_keeps_its_types(toy: Path) -> None:
+    code = "from toy.toy_inner import inner; print(inner(2.0), inner(x=3), *inner.overloads)"
+    assert call(toy, code)[0] == ["3.0", "4.0", "(float64,)"]
+    code = "from toy.toy_inner import inner\ntry:\n    inner('x')\nexcept TypeError:\n    print('refused', inner(2.0))"
+    assert call(toy, code)[0] == ["refused", "3.0"]
+
+
+@pytest.fixture
+def apart(toy: Path) -> Path:
+    """The same package, its kernels called by address from the first byte on."""
+    text = (toy / "_jit.py").read_text()
+    (toy / "_jit.py").write_text(re.sub(r"(?m)^APART = [\d_]+", "APART = 0", text))
+    return toy
+
+
+def test_a_large_kernel_is_called_by_address_and_loaded_with_its_callers(apart: Path) -> None:
+    code = CALL.replace("from toy.toy_outer import outer", "from toy.toy_outer import outer, inner")
+    code += "; print(len(inner.overloads), 'toy_inner' in next(iter(outer.overloads.values())).library.get_llvm_str())"
+    first = call(apart, code)[0]
+    assert first == ["30.0", "2", "1", "True"]
+    assert call(apart, code.split("; print(len")[0])[0] == ["30.0", "0"]
+
+
+def test_a_large_kernel_whose_machine_code_is_damaged_is_made_again_for_its_callers(apart: Path) -> None:
+    call(apart)
+    for path in (apart.parent / "cache").glob("*/*/toy_inner*.nbc"):
+        path.write_bytes(b"not code")
+    found, said = call(apart)
+    assert found == ["30.0", "1"]
+    assert "damaged" in said
+
+
+def test_what_a_large_kernel_is_needed_for_is_known_through_a_small_one_from_disk(toy: Path) -> None:
+    """Inner is large, outer small and a part of outermost, which is compiled in a process that loads outer."""
+    text = (toy / "_jit.py").read_text()
+    (toy / "_jit.py").write_text(re.sub(r"(?m)^APART = [\d_]+", "APART = 6_000", text))
+    (toy / "toy_inner.py").write_text(INNER.replace("    return x + 1.0", BRANCHES))
+    outermost = OUTER.replace("from .toy_inner import inner", "from .toy_outer import outer")
+    (toy / "toy_outermost.py").write_text(
+        outermost.replace("def outer(", "def outermost(").replace("inner(x)", "outer(x)")
+    )
+    code = "from toy.toy_outermost import outermost; from toy.toy_inner import inner; from toy import _jit; "
+    code += "print(outermost(2.0), _jit.build_statistics()['compiled'], len(inner.overloads))"
+    call(toy)
+    assert call(toy, code)[0] == ["300.0", "1", "1"]
+    assert call(toy, code)[0] == ["300.0", "0", "1"]
 
 
 def test_two_threads_may_be_the_first_to_call(toy: Path) -> None:

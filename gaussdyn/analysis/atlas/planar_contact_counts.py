@@ -67,7 +67,7 @@ def resting(d: Array, load: float, held: bool) -> int:
     return found | NEAR if near else found
 
 
-@kernel("void(float64[:,:,::1], float64[::1], float64[::1], boolean, int64[:,::1])")
+@kernel("void(float64[:,:,::1], float64[::1], float64[::1], boolean, int64[:,::1])", entry=True)
 def count_cells(C: Array, y: Array, slip: Array, held: bool, out: IntArray) -> None:
     """Fill out (len(y), len(C)) with the modes of every cell; C (nx, 8, 3) holds 1, y, y^2 coefficients."""
     data = np.empty(DATA)

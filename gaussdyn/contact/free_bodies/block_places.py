@@ -10,7 +10,7 @@ from ...linalg.block_lu import ORDERING, Ordering, block_at
 from .structure import I2
 
 
-@kernel(f"{I2}(int64, {I2}, {ORDERING})")
+@kernel(f"{I2}(int64, {I2}, {ORDERING})", entry=True)
 def block_places(n: int, pair: IntArray, ordering: Ordering) -> IntArray:
     """Return the places of the blocks (b, b), (a, a), (b, a), (a, b) of pairs (a, b), -1 where there is none."""
     rank, start, rows = ordering[1], ordering[2], ordering[3]

@@ -235,7 +235,10 @@ def follow_path(
     return best, it
 
 
-@kernel(f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64, float64, float64)")
+@kernel(
+    f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64, float64, float64)",
+    entry=True,
+)
 def interior_point(
     problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int,
     warm: float, k: float,

@@ -120,7 +120,7 @@ def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
             stock.label[k, 4 * f + c] = model.touches.found[f, c] if plane else model.shapes.label[f, c]
 
 
-@kernel(f"void(int64, Model, Data, Work, Push, Problem, Stock, {A2}, Span, {I1})")
+@kernel(f"void(int64, Model, Data, Work, Push, Problem, Stock, {A2}, Span, {I1})", entry=True)
 def advance_worlds(
     step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, stock: Stock, spans: Array,
     rules: Span, which: IntArray,

@@ -299,6 +299,7 @@ def put_matrix(forms: Array, i: int, data: Array, c: int, first: int, second: in
 @kernel(
     f"int64({I2}, {A2}, {I1}, {A2}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I1}, {I2}, {I2}, {A2})",
     borrows=True,
+    entry=True,
 )
 def find_features(
     table: IntArray, forms: Array, off: IntArray, solids: Array, x: Array, R: Array, reach: float, travel: Array,

@@ -24,7 +24,7 @@ def body_poses(q: Array, x: Array, R: Array) -> None:
             x[k, i] = q[7 * k + i]
 
 
-@kernel(f"void({A1}, {A1}, {A2}, {A3}, {A2}, {A2}, {A3})", borrows=True)
+@kernel(f"void({A1}, {A1}, {A2}, {A3}, {A2}, {A2}, {A3})", borrows=True, entry=True)
 def body_motions(q: Array, v: Array, x: Array, R: Array, velocity: Array, omega: Array, turn: Array) -> None:
     """Fill in how n bodies move, from q (7 n,) and v (6 n,); further entries, of the ground, are left alone.
 
@@ -44,7 +44,7 @@ def body_motions(q: Array, v: Array, x: Array, R: Array, velocity: Array, omega:
                 omega[k, i] += R[k, i, j] * v[6 * k + 3 + j]
 
 
-@kernel(f"void({I1}, {A2}, {I2}, {A2}, {A3}, {A1})")
+@kernel(f"void({I1}, {A2}, {I2}, {A2}, {A3}, {A1})", entry=True)
 def feature_gaps(kind: IntArray, data: Array, bodies: IntArray, x: Array, R: Array, gap: Array) -> None:
     """Fill in the gaps (m) of contacts between the bodies numbered in `bodies`, shape (c, 2); -1 is the last entry."""
     out = np.empty(7)
@@ -54,7 +54,10 @@ def feature_gaps(kind: IntArray, data: Array, bodies: IntArray, x: Array, R: Arr
         gap[c] = out[0]
 
 
-@kernel(f"void({I1}, {A2}, {I2}, {I1}, {A2}, {A3}, {A2}, {A2}, {A2}, {A3}, {A3}, {I1}, {A2}, {A3}, {A2}, {A1}, {A1})")
+@kernel(
+    f"void({I1}, {A2}, {I2}, {I1}, {A2}, {A3}, {A2}, {A2}, {A2}, {A3}, {A3}, {I1}, {A2}, {A3}, {A2}, {A1}, {A1})",
+    entry=True,
+)
 def feature_rows(
     kind: IntArray, data: Array, bodies: IntArray, start: IntArray,
     x: Array, R: Array, v: Array, omega: Array, drift: Array, JX: Array, turn: Array, first: IntArray,

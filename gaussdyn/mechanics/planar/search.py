@@ -171,7 +171,7 @@ def between(o: Outlines, found: IntArray, n: int, pair: int, dt: float, reach: f
     return int(enter_touches(o, o.now, found, n, pair, reach, first))
 
 
-@kernel(f"int64(Outlines, {A1}, {A1}, float64, float64, {I2})", borrows=True)
+@kernel(f"int64(Outlines, {A1}, {A1}, float64, float64, {I2})", borrows=True, entry=True)
 def find_touches(o: Outlines, q: Array, v: Array, dt: float, pull: float, found: IntArray) -> int:
     """Put the contacts that may act within dt (s) as rows of `found` (room, 4), in order.
 

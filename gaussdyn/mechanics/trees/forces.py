@@ -79,7 +79,7 @@ def joint_springs(trees: Trees, q: Array, h: Array) -> float:
     return energy
 
 
-@kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+@kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", borrows=True, entry=True)
 def length_and_rate(trees: Trees, drives: Drives, q: Array, v: Array, line: int) -> tuple[float, float]:
     """Return the length of a line and its rate."""
     length = rate = 0.0
@@ -152,7 +152,7 @@ def fluid_forces(trees: Trees, moving: Moving, h: Array) -> float:
     return power
 
 
-@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", borrows=True, entry=True)
 def actuator_force(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> float:
     """Return the force of an actuator along its line."""
     own = drives.actuators[k]
@@ -163,7 +163,7 @@ def actuator_force(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> 
     return float(min(max(force, own[FORCE_LOW]), own[FORCE_HIGH]))
 
 
-@kernel(f"float64(Trees, Drives, {A1}, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
 def actuator_forces(trees: Trees, drives: Drives, q: Array, v: Array, sum_: Array, h: Array) -> float:
     """Add the forces of the actuators, whose sum along each velocity is put into `sum_`; return their power."""
     power = 0.0

@@ -13,7 +13,7 @@ from .kinematics import put3
 from .row_kernels import point_drift
 
 
-@kernel(f"void(Forest, {A2}, {A2})", borrows=True)
+@kernel(f"void(Forest, {A2}, {A2})", borrows=True, entry=True)
 def frame_speeds(forest: Forest, velocity: Array, omega: Array) -> None:
     """Put the velocities of the origins of all frames, and their angular velocities, shape (n + 1, 3)."""
     trees, moving = forest.trees, forest.moving
@@ -22,7 +22,7 @@ def frame_speeds(forest: Forest, velocity: Array, omega: Array) -> None:
         put3(omega[b], triple3(moving.speed[b, 0:3]))
 
 
-@kernel(f"void(Forest, {A2}, {A3}, {A3})", borrows=True)
+@kernel(f"void(Forest, {A2}, {A3}, {A3})", borrows=True, entry=True)
 def frame_motions(forest: Forest, drift: Array, JX: Array, turn: Array) -> None:
     """Put how origins and frames move at unit velocities, and what they accelerate without acceleration.
 

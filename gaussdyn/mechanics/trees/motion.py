@@ -19,14 +19,14 @@ from .kinematics import place_bodies, place_inertias, put_speeds
 from .row_kernels import coupling_row
 
 
-@kernel(f"void(Forest, {A1}, {A1})", borrows=True)
+@kernel(f"void(Forest, {A1}, {A1})", borrows=True, entry=True)
 def put_forest(forest: Forest, q: Array, v: Array) -> None:
     """Put how all bodies stand and move."""
     place_bodies(forest.trees, forest.moving, q)
     put_speeds(forest.trees, forest.moving, v)
 
 
-@kernel(f"void(Forest, {A1}, {A2})", borrows=True)
+@kernel(f"void(Forest, {A1}, {A2})", borrows=True, entry=True)
 def forest_mass(forest: Forest, q: Array, M: Array) -> None:
     """Put M."""
     place_bodies(forest.trees, forest.moving, q)
@@ -47,7 +47,7 @@ def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) 
     return power + fluid_forces(trees, moving, h)
 
 
-@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Forest, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
 def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
     """Put the generalised force at a state; return the power of what has no potential, W.
 
@@ -84,7 +84,7 @@ def forest_kinetic(forest: Forest, q: Array, v: Array) -> float:
     return energy
 
 
-@kernel(f"float64(Forest, {A1}, {A1})", borrows=True)
+@kernel(f"float64(Forest, {A1}, {A1})", borrows=True, entry=True)
 def forest_potential(forest: Forest, q: Array, rest: Array) -> float:
     """Return the energy of gravity and springs, J; `rest` are velocities of zero."""
     trees, moving = forest.trees, forest.moving
@@ -98,7 +98,7 @@ def forest_potential(forest: Forest, q: Array, rest: Array) -> float:
     return energy
 
 
-@kernel(f"void(Forest, {A1}, {A1}, {A2}, {A2})", borrows=True)
+@kernel(f"void(Forest, {A1}, {A1}, {A2}, {A2})", borrows=True, entry=True)
 def forest_rows(forest: Forest, q: Array, v: Array, numbers: Array, J: Array) -> None:
     """Put gap, rate and drift of the rows of joints, shape (r, 3), and J, where `put_forest` has put the bodies."""
     for k in range(len(numbers)):

@@ -138,7 +138,7 @@ def rests(data: Data, equalities: int, w: Array, force: Array) -> bool:
     return norm(force) <= 1e-13 * norm(g)
 
 
-@kernel(f"Tuple(({VECTOR}, {VECTOR}, {INTS}, {INTS}))({MATRIX}, {VECTOR}, {MATRIX}, {VECTOR}, {INTS})")
+@kernel(f"Tuple(({VECTOR}, {VECTOR}, {INTS}, {INTS}))({MATRIX}, {VECTOR}, {MATRIX}, {VECTOR}, {INTS})", entry=True)
 def solve_rows(H: Array, g: Array, N: Array, rhs: Array, guess: IntArray) -> tuple[Array, Array, IntArray, IntArray]:
     """Minimise 1/2 x^T H x + g^T x, the first guess[0] rows of N x = rhs, the others N x >= rhs.
 

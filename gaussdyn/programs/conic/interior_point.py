@@ -230,7 +230,7 @@ def smallest(problem: Problem, x_out: Array, w_out: Array) -> int:
     return OPTIMAL if best <= NEAR else STALLED
 
 
-@kernel(f"void({A2}, {A1}, {A2}, {I1}, {A2}, {A2}, {I1})")
+@kernel(f"void({A2}, {A1}, {A2}, {I1}, {A2}, {A2}, {I1})", entry=True)
 def smallest_many(A: Array, f: Array, Q: Array, start: IntArray, X: Array, Y: Array, status: IntArray) -> None:
     """Minimise every row of Q over the set, one after the other."""
     for k in range(len(Q)):

@@ -171,14 +171,14 @@ def gather(table: Table, modes: IntArray, dictionary: Dictionary) -> int:
     return m
 
 
-@kernel(f"{DICTIONARY}({TABLE}, int64)")
+@kernel(f"{DICTIONARY}({TABLE}, int64)", entry=True)
 def room(table: Table, size: int) -> Dictionary:
     """Return an empty dictionary for systems of up to `size` rows."""
     n = table[0].shape[1] - 1
     return np.empty((size, n + 2)), np.empty(n + size, np.int64), np.empty(size, np.int64), np.empty(n, np.int64)
 
 
-@kernel(f"int64({TABLE}, int64[::1], {DICTIONARY}, float64, float64[::1])")
+@kernel(f"int64({TABLE}, int64[::1], {DICTIONARY}, float64, float64[::1])", entry=True)
 def test_mode(table: Table, modes: IntArray, dictionary: Dictionary, tol: float, lam: Array) -> int:
     """Decide one (partial) mode; see `decide`."""
     return decide(dictionary, gather(table, modes, dictionary), tol, lam)
@@ -215,7 +215,7 @@ def choose(table: Table, modes: IntArray, dictionary: Dictionary, tol: float, be
     return block, systems
 
 
-@kernel(f"UniTuple(int64, 3)({TABLE}, int64[:,::1], int64, float64, {LEAVES})")
+@kernel(f"UniTuple(int64, 3)({TABLE}, int64[:,::1], int64, float64, {LEAVES})", entry=True)
 def explore(table: Table, stack: IntArray, depth: int, tol: float, leaves: Leaves) -> tuple[int, int, int]:
     """Search the subtrees on the stack until it is empty or the leaf buffers are nearly full.
 

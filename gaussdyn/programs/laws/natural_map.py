@@ -24,7 +24,7 @@ def residual_within(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, 
     return float(np.sqrt(total))
 
 
-@kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, {TABLE}, {A1})")
+@kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, {TABLE}, {A1})", entry=True)
 def residual(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, rho: Array) -> float:
     """Return |r - P(r - rho u^)|."""
     return residual_within(rows, W_abs, q, r, table, rho, np.zeros((10, 6)))

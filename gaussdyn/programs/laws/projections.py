@@ -299,7 +299,7 @@ def entries_of(data: Array, indices: IntArray, low: int, high: int, first: int, 
         low += 1
 
 
-@kernel(f"UniTuple(boolean, 3)({A1}, {I1}, {I1}, {I1}, {A1}, boolean, {A3}, {A2}, {A1})")
+@kernel(f"UniTuple(boolean, 3)({A1}, {I1}, {I1}, {I1}, {A1}, boolean, {A3}, {A2}, {A1})", entry=True)
 def block_spectra(
     data: Array, indices: IntArray, indptr: IntArray, start: IntArray, q: Array, one_sided: bool, D: Array, out: Array,
     rho: Array,

@@ -25,7 +25,7 @@ def room_and_motion(code: int, d: int, p: Array, u: Array, r: Array, rho: float)
     return (-np.inf, np.inf) if code == 3 else (np.inf, 0.0)
 
 
-@kernel(f"int64(int64, int64, {A1}, {A1}, {A1}, float64, float64)", borrows=True)
+@kernel(f"int64(int64, int64, {A1}, {A1}, {A1}, float64, float64)", borrows=True, entry=True)
 def block_mode(code: int, d: int, p: Array, u: Array, r: Array, rho: float, tol: float) -> int:
     """Return the mode of one block; degenerate if it lies within tol of the border of two modes."""
     if code not in (2, 4, 5) and r[0] <= tol:
@@ -98,7 +98,7 @@ def squares(start: IntArray, q: Array, u: Array, r: Array, rho: Array, out: Arra
         out[a] = np.sqrt(out[a])
 
 
-@kernel(f"void({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})")
+@kernel(f"void({I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})", entry=True)
 def audit(
     code: IntArray, start: IntArray, P: Array, q: Array, u: Array, r: Array, rho: Array, border: float, out: Array,
     mode: IntArray,
@@ -131,7 +131,7 @@ def audit(
             friction_figures(c, mode[k], d, p, U, R, rho[k], tol, out)
 
 
-@kernel(f"void({ROWS}, {I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})")
+@kernel(f"void({ROWS}, {I1}, {I1}, {A2}, {A1}, {A1}, {A1}, {A1}, float64, {A1}, {I1})", entry=True)
 def audit_at(
     rows: Rows, code: IntArray, start: IntArray, P: Array, q: Array, u: Array, r: Array, rho: Array, border: float,
     out: Array, mode: IntArray,

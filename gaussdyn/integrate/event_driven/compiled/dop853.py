@@ -20,7 +20,7 @@ TB, TD, TE5, TE3, TC = 16, 17, 21, 22, 23  # rows of the table of the method, af
 T, H, END, RTOL, ATOL, STIFFNESS, SIDE, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS = range(13)
 
 
-@kernel(f"int64({A1}, {A1}, {A2}, {A2}, {A1}, int64, {SYSTEM}, {WORK}, {A1})", borrows=True)
+@kernel(f"int64({A1}, {A1}, {A2}, {A2}, {A1}, int64, {SYSTEM}, {WORK}, {A1})", borrows=True, entry=True)
 def take_step(
     control: Array, y: Array, K: Array, table: Array, end: Array, n: int, numbers: IntArray, data: Array,
     forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
@@ -94,7 +94,7 @@ def dense_output(
     return 0
 
 
-@kernel(f"void({A1}, {A2}, float64, float64, float64, {A1})", borrows=True)
+@kernel(f"void({A1}, {A2}, float64, float64, float64, {A1})", borrows=True, entry=True)
 def between(y: Array, F: Array, start: float, h: float, t: float, out: Array) -> None:
     """Fill in y(t) within a step."""
     x = (t - start) / h

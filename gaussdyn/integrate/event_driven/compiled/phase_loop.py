@@ -82,6 +82,7 @@ def keep_samples(
     f"int64({A1}, {A1}, {A2}, {A2}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A2}, {I2}, {A2}, "
     f"int64, {SYSTEM}, {WORK}, {A1})",
     borrows=True,
+    entry=True,
 )
 def cruise(
     control: Array, y: Array, K: Array, table: Array, end: Array, F: Array, place: Array, offset: Array, noise: Array,

@@ -77,7 +77,7 @@ def solve_small(W: Array, n: int, info: Array) -> int:
     return 0
 
 
-@kernel(f"int64(float64, {A1}, int64, {SYSTEM}, {WORK}, {A1}, {A1})", borrows=True)
+@kernel(f"int64(float64, {A1}, int64, {SYSTEM}, {WORK}, {A1}, {A1})", borrows=True, entry=True)
 def slope(
     t: float, y: Array, n: int, numbers: IntArray, data: Array, forces: IntArray, strength: Array, bodies: Array,
     J: Array, found: Array, W: Array, info: Array, out: Array,
@@ -185,7 +185,7 @@ def conditions(
             g[w], rate[w] = sign * found[k, RATE + i], sign * total
 
 
-@kernel(f"int64(float64, {A1}, {I2}, {A2}, int64, {SYSTEM}, {WORK}, {A1}, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"int64(float64, {A1}, {I2}, {A2}, int64, {SYSTEM}, {WORK}, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
 def look_at(
     t: float, y: Array, guards: IntArray, limits: Array, n: int, numbers: IntArray, data: Array, forces: IntArray,
     strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array, rates: Array, g: Array, rate: Array,

@@ -89,7 +89,7 @@ def join_ahead(search: Search, n: int, m: int, x: Array, R: Array, out: Array) -
     return n
 
 
-@kernel(f"int64({SEARCH}, {LOADS}, {STATE}, {POSES}, float64, float64)", borrows=True)
+@kernel(f"int64({SEARCH}, {LOADS}, {STATE}, {POSES}, float64, float64)", borrows=True, entry=True)
 def search(search: Search, loads: Loads, state: StateArrays, poses: Poses, dt: float, gravity: float) -> int:
     """Find the features that may act within dt, by the rules of `Contacts.near`; return how many there are."""
     q, v, radius, travel, fastest = state[0], state[1], loads[2], loads[3], 0.0

@@ -228,6 +228,7 @@ def leave_step(
     f"int64({A2}, {A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
     f"{PROBLEM}, {ORDERING}, {WORK}, {WORK}, {ITERATE}, {I1}, {A2}, {A2}, {A2})",
     borrows=True,
+    entry=True,
 )
 def advance_bodies(
     spans: Array, settings: Array, span: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory,

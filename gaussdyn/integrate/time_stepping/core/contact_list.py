@@ -188,7 +188,7 @@ def searches(model: Model) -> bool:
     return len(model.shapes.table) > 1 or len(model.touches.outlines.pairs) > 0
 
 
-@kernel(f"boolean(Model, Data, {I1}, float64)", borrows=True)
+@kernel(f"boolean(Model, Data, {I1}, float64)", borrows=True, entry=True)
 def list_contacts(model: Model, data: Data, now: IntArray, dt: float) -> bool:
     """List the contacts that may act within dt, with what the last step knew of them; False if they do not fit."""
     layout, s, plane = model.layout, model.shapes, model.layout.who == PLANAR

@@ -53,7 +53,7 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
             left = True
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+@kernel("int64(Model, Data, Work, Push, Problem, Span)", entry=True)
 def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Take the step from (q, v): v1, q1, the impulses p and the rows at the end; return DONE, or why not."""
     for i in range(len(data.log)):
@@ -65,7 +65,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
     return finish(model, data, work, problem, span, False) if code == DONE else code
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, Span, {A1})")
+@kernel(f"int64(Model, Data, Work, Push, Problem, Span, {A1})", entry=True)
 def retake_step(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, laws: Array
 ) -> int:  # fmt: skip
@@ -82,7 +82,7 @@ def retake_step(
     return finish(model, data, work, problem, span, laws[2] != 0.0) if code == DONE else code
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)", entry=True)
 def resume_step(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, accepts: bool
 ) -> int:  # fmt: skip
@@ -94,7 +94,7 @@ def resume_step(
     return finish(model, data, work, problem, span, accepts) if code == DONE else code
 
 
-@kernel("int64(Model, Data, Work, Span)")
+@kernel("int64(Model, Data, Work, Span)", entry=True)
 def open_step(model: Model, data: Data, work: Work, span: Span) -> int:
     """Begin a step whose caller says what acts, and `retake_step` takes then."""
     for i in range(len(data.log)):
@@ -103,7 +103,7 @@ def open_step(model: Model, data: Data, work: Work, span: Span) -> int:
     return int(begin(model, data, work, span))
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2})")
+@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2})", entry=True)
 def take_steps(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, spans: Array, rules: Span, count: IntArray,
     log: Array, places: Array, speeds: Array,

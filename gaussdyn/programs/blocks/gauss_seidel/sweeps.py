@@ -17,7 +17,7 @@ from ..one_block import by_newton, simple_block
 LEAST, MOST = 1e-200, 1e200  # of |q|^2: outside squares leave the range of doubles, which scaled problems avoid
 
 
-@kernel(f"int64({ROWS}, {A2}, {A1}, {TABLE}, {A3}, {A1}, int64)")
+@kernel(f"int64({ROWS}, {A2}, {A1}, {TABLE}, {A3}, {A1}, int64)", entry=True)
 def gauss_seidel(rows: Rows, W_abs: Array, q: Array, table: Table, D: Array, r: Array, sweeps: int) -> int:
     """Solve every block in turn exactly with the others fixed; return how often a block had no solution.
 
@@ -81,7 +81,7 @@ def one_sweep(rows: Rows, q: Array, table: Table, D: Array, b: Array, r: Array, 
     return total
 
 
-@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {TABLE}, {A3}, {A1}, float64, float64, int64, int64, {A1})")
+@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {TABLE}, {A3}, {A1}, float64, float64, int64, int64, {A1})", entry=True)
 def quick_sweeps(
     rows: Rows, q: Array, table: Table, D: Array, rho: Array, tol: float, ahead: float, least: int, most: int, r: Array
 ) -> tuple[float, int]:

@@ -129,14 +129,14 @@ def refined(blocks: Blocks, ordering: Ordering, b: Array, x: Array, space: Space
     x += rest
 
 
-@kernel(f"{SPACES}(int64, {ORDERING})")
+@kernel(f"{SPACES}(int64, {ORDERING})", entry=True)
 def path_space(n: int, ordering: Ordering) -> Space:
     """Return the work space for n contacts: vectors (9, n, 3), C, D, the factors, a small one, what is idle."""
     B = np.zeros((len(ordering[0]) + 2 * len(ordering[3]), 3, 3))
     return np.zeros((9, n, 3)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3)), B, np.zeros((6, 3)), np.zeros(n, np.int64)
 
 
-@kernel(f"float64({BLOCKS}, {ORDERING}, {A2}, {I1}, {A1}, float64, int64, {A2}, {SPACES})")
+@kernel(f"float64({BLOCKS}, {ORDERING}, {A2}, {I1}, {A1}, float64, int64, {A2}, {SPACES})", entry=True)
 def centre(
     blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, tau: float, limit: int, r: Array,
     space: Space,
@@ -203,7 +203,7 @@ def departed(
     state[SLOPE], state[ORIENTATION] = -1.0 / size, -sign
 
 
-@kernel(f"int64({BLOCKS}, {ORDERING}, {A2}, {I1}, {A1}, int64, float64, {A2}, {A2}, {A1}, {SPACES})")
+@kernel(f"int64({BLOCKS}, {ORDERING}, {A2}, {I1}, {A1}, int64, float64, {A2}, {A2}, {A1}, {SPACES})", entry=True)
 def follow(
     blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, limit: int, goal: float, r: Array,
     tangent: Array, state: Array, space: Space,

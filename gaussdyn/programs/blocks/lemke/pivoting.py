@@ -64,7 +64,7 @@ def collect(T: Array, col: int, sign: float, basis: IntArray, z: Array) -> None:
             z[basis[i] - n] = sign * T[i, col]
 
 
-@kernel(f"Tuple((int64, int64))({A2}, {I1}, {A1}, int64, {A1}, {A1})")
+@kernel(f"Tuple((int64, int64))({A2}, {I1}, {A1}, int64, {A1}, {A1})", entry=True)
 def lemke(T: Array, basis: IntArray, cover: Array, limit: int, z: Array, ray: Array) -> tuple[int, int]:
     """Follow Lemke's path from z0 large; return (SOLVED | RAY | LIMIT, pivots). The ratio test excludes cycling.
 

@@ -28,7 +28,7 @@ def linearize_into(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Ar
             F[first + a] = r[first + a] - y[a]
 
 
-@kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3})")
+@kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3})", entry=True)
 def linearize(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Array) -> None:
     """Put F = r - y(r - rho u) and the derivatives Y (n, 6, 6) of y block by block."""
     linearize_into(table, rho, u, r, F, Y, np.zeros(6), np.zeros(6))
@@ -65,7 +65,7 @@ def step_into(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array
     return best_t
 
 
-@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})")
+@kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})", entry=True)
 def line_search(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array) -> float:
     """Return the step length in {1, 1/2, ...} that lowers |F|^2 enough, else the best of them."""
     work = np.zeros((8, 6))
@@ -212,7 +212,7 @@ def newton_within(
     return size, limit
 
 
-@kernel(f"Tuple((float64, int64))({A2}, {A2}, {A1}, {TABLE}, {A1}, float64, {A1}, {A1}, float64, int64)")
+@kernel(f"Tuple((float64, int64))({A2}, {A2}, {A1}, {TABLE}, {A1}, float64, {A1}, {A1}, float64, int64)", entry=True)
 def newton_dense(
     W: Array, W_abs: Array, q: Array, table: Table, rho: Array, alpha: float, centre: Array, r: Array, tol: float,
     limit: int,

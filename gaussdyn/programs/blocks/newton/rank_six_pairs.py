@@ -23,7 +23,7 @@ WIDEST = 8  # contacts in a group
 TINY = 1e-9  # what is left of a row beyond rank six, relative to the longest row
 
 
-@kernel(f"Tuple((int64, {I1}))({I1}, {I1})")
+@kernel(f"Tuple((int64, {I1}))({I1}, {I1})", entry=True)
 def group_by_pattern(indices: IntArray, indptr: IntArray) -> tuple[int, IntArray]:
     """Return the number of groups of block rows with the same columns, and the group of every row."""
     n = len(indptr) - 1
@@ -89,7 +89,7 @@ def skeleton(X: Array, m: int, L: Array, chosen: IntArray, T: Array) -> int:
     return rank
 
 
-@kernel(f"boolean({BLOCKS}, {I1}, {A3}, {A3}, {I2}, {I2})")
+@kernel(f"boolean({BLOCKS}, {I1}, {A3}, {A3}, {I2}, {I2})", entry=True)
 def span_groups(blocks: Blocks, group: IntArray, R: Array, S: Array, row_of: IntArray, column_of: IntArray) -> bool:
     """Fill R and S, and the place (contacts, 3) of every chosen row and column in its group, else -1.
 
@@ -138,7 +138,7 @@ def span_groups(blocks: Blocks, group: IntArray, R: Array, S: Array, row_of: Int
     return True
 
 
-@kernel(f"Tuple(({A3}, {I1}, {I1}))({BLOCKS}, int64, {I1}, {I2}, {I2})")
+@kernel(f"Tuple(({A3}, {I1}, {I1}))({BLOCKS}, int64, {I1}, {I2}, {I2})", entry=True)
 def between_groups(
     blocks: Blocks, count: int, group: IntArray, row_of: IntArray, column_of: IntArray
 ) -> tuple[Array, IntArray, IntArray]:
@@ -180,7 +180,7 @@ def between_groups(
     return out, columns, first
 
 
-@kernel(f"float64({BLOCKS}, {PAIRS})")
+@kernel(f"float64({BLOCKS}, {PAIRS})", entry=True)
 def misfit_of_pairs(blocks: Blocks, pairs: Pairs) -> float:
     """Return |W x - R Ŵ S^T x| / |W x| for a vector x without pattern."""
     R, S, group, W6, indices, indptr, _ = pairs

@@ -46,7 +46,8 @@ def scale_blocks(q: Array, rho: Array, start: IntArray, w0: float, Q: Array, own
 
 @kernel(
     f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A1}, {LAWS}, {A1}, {I1}, float64, {A1}, float64, int64,"
-    f"{A3}, {A1})"
+    f"{A3}, {A1})",
+    entry=True,
 )
 def proximal_from(
     blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho: Array, start: IntArray, w0: float,
@@ -113,7 +114,8 @@ def falling_steps(
 
 
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A1}, {LAWS}, {A1}, {I1}, float64, float64, int64, {A1})"
+    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A1}, {LAWS}, {A1}, {I1}, float64, float64, int64, {A1})",
+    entry=True,
 )
 def falling_from(
     blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho: Array, start: IntArray, w0: float,

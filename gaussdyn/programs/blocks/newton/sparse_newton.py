@@ -89,7 +89,7 @@ SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2}, {A3}, {A3}, {A3}, {A
 Space = tuple[Array, Array, Array, Array, Array, IntArray, Array, Array, Array, Array, Array]
 
 
-@kernel(f"{SPACES}(int64, {ORDERING}, {PAIRS})")
+@kernel(f"{SPACES}(int64, {ORDERING}, {PAIRS})", entry=True)
 def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
     """Return work space for `newton_steps`: factors, C, D, vectors, rho, idle rows, what blocks and pairs need."""
     d, count, grouped = 6 if len(pairs[2]) > 0 else 3, len(pairs[5]) - 1, len(pairs[2])
@@ -134,7 +134,8 @@ def stepped(laws: Laws, prox: float, size: float, r: Array, space: Space) -> flo
 
 @kernel(
     f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, float64, {A2}, {A2},"
-    f"float64, int64, {SPACES})"
+    f"float64, int64, {SPACES})",
+    entry=True,
 )
 def newton_steps(
     blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho0: Array, alpha: float, g: float,
@@ -168,7 +169,8 @@ def newton_steps(
 
 
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})"
+    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})",
+    entry=True,
 )
 def proximal_steps(
     blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, rho: Array, weight: float, state: Array,

@@ -257,7 +257,7 @@ def attempts_within(
     return E, steps
 
 
-@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
+@kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})", entry=True)
 def first_attempts(
     rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array
 ) -> tuple[float, int]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import sys
+from html import escape, unescape
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -12,17 +15,65 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = re.compile(r"from (gaussdyn\.[\w.]+) import (\w[\w, ]*)")
 APART = ("gaussdyn.scenes", "gaussdyn.cli")  # they have pages of their own
+PICTURES, PAGES = ROOT / "build" / "gallery", ROOT / "build" / "pages"
+HEADING = re.compile(r'<h[1-4][^>]*\bid="([^"]*)"[^>]*>(.*?)</h[1-4]>', re.DOTALL)
+TAG = re.compile(r"<(?:script|style|svg).*?</(?:script|style|svg)>|<[^>]*>", re.DOTALL)
+MOST_WORDS = 4000  # characters of a section
+INDEX: list[dict[str, str]] = []
+CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+DRAWN = "<!-- pictures -->"
+SHOWN = 6  # places where a name is used
 SPECIAL = re.compile(r"([\\`*_{}\[\]#|])")
 
 
-def on_page_markdown(markdown: str, **page: Any) -> str:
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pictures that `gallery.py` has drawn, and the examples as files to take along."""
+    from mkdocs.structure.files import File
+
+    found = {f"gallery/{path.name}": path for path in sorted(PICTURES.glob("*.svg"))}
+    found |= {f"gallery/{path.parent.name}/{path.name}": path for path in sorted(PAGES.glob("*/*.svg"))}
+    found |= {f"examples/{path.name}": path for path in example_files()}
+    for place, path in found.items():
+        files.append(File.generated(config, place, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any = None, **more: Any) -> str:
     """Replace the marks by what they stand for."""
     sys.path.insert(0, str(ROOT))
-    marks = {"public names": public_names, "further names": further_names, "scenes": scenes}
+    if DRAWN in markdown:
+        markdown = markdown.replace(DRAWN, drawn(page.file.src_uri.removesuffix(".md")))
+    marks = {
+        "public names": public_names, "further names": further_names, "scenes": scenes, "gallery": gallery,
+        "examples": examples,
+    }  # fmt: skip
     for mark, fill in ((f"<!-- {key} -->", fill) for key, fill in marks.items()):
         if mark in markdown:
             markdown = markdown.replace(mark, fill())
     return markdown
+
+
+def on_page_content(html: str, page: Any, **more: Any) -> str:
+    """Keep the words of every section of a page for its search."""
+    parts = HEADING.split(html)  # before, (anchor, heading, words), ..
+    INDEX.extend(
+        {"title": f"{page.title}: {told(heading)}" if told(heading) != page.title else page.title,
+         "url": f"{page.url}#{anchor}", "text": told(words)[:MOST_WORDS]}
+        for anchor, heading, words in zip(parts[1::3], parts[2::3], parts[3::3], strict=True)
+    )  # fmt: skip
+    return html
+
+
+def on_post_build(config: Any) -> None:
+    """Write what `search.js` looks into: a script, because a page on a disk may load nothing else."""
+    text = json.dumps(INDEX, ensure_ascii=False, separators=(",", ":"))
+    Path(config["site_dir"], "search_index.js").write_text(f"window.gaussdynIndex={text};\n", encoding="utf-8")
+    INDEX.clear()
+
+
+def told(text: str) -> str:
+    """Return the words of a piece of HTML."""
+    return " ".join(unescape(TAG.sub(" ", text)).replace("¶", " ").split())
 
 
 def public_names() -> str:
@@ -40,7 +91,7 @@ def further_names() -> str:
         "gaussdyn.errors": {"GaussdynError"},
         "gaussdyn.programs.solution.solution": {"Solution", "Status"},
     }
-    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*")):
+    for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*")):
         for module, names in IMPORTED.findall(path.read_text(encoding="utf-8")):
             homes.setdefault(module, set()).update(re.findall(r"\w+", names))
     public = set(gaussdyn.__all__)
@@ -66,10 +117,113 @@ def path_of(package: str, name: str) -> str:
 def directives(homes: dict[str, list[str]]) -> str:
     """Return headings of modules, and the directives of their names."""
     lines = []
+    places = used()
     for module in sorted(homes):
         lines.append(f"\n## {module}\n")
-        lines += [f"\n::: {module}.{name}\n" for name in homes[module]]
+        for name in homes[module]:
+            lines.append(f"\n::: {module}.{name}\n")
+            said = [link for link, names in places if name.rpartition(".")[2] in names]
+            more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+            lines += [f"\nUsed in: {', '.join(said[:SHOWN])}{more}.\n"] if said else []
     return "\n".join(lines)
+
+
+def used() -> list[tuple[str, set[str]]]:
+    """Return a link to every example and page that has code, and the names of the package that it imports."""
+    found = []
+    for path in example_files():
+        text = path.read_text(encoding="utf-8")
+        found.append((f"[examples/{path.name}](examples.md#{path.stem})", imported(code_of(path, text))))
+    for path in sorted(ROOT.glob("docs/**/*.md")):
+        text = path.read_text(encoding="utf-8")
+        title = text.partition("\n")[0].lstrip("# ")
+        found.append(
+            (f"[{title}]({path.relative_to(ROOT / 'docs').as_posix()})", imported("\n".join(CODE.findall(text))))
+        )
+    return found
+
+
+def code_of(path: Path, text: str) -> str:
+    """Return the code of an example: all of a script, the cells of a notebook."""
+    if path.suffix != ".ipynb":
+        return text
+    cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    return "\n".join("".join(cell["source"]) for cell in cells)
+
+
+def imported(code: str) -> set[str]:
+    """Return the names that some code imports from the package."""
+    lines = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+    return {one.name for node in lines if (node.module or "").startswith("gaussdyn") for one in node.names}
+
+
+def example_files() -> list[Path]:
+    """Return the examples: scripts and notebooks."""
+    return sorted(path for path in (ROOT / "examples").iterdir() if path.suffix in (".py", ".ipynb"))
+
+
+def examples() -> str:
+    """Return every example with what it says of itself, its code, and the file to take along."""
+    parts = []
+    for path in example_files():
+        take = f"[{path.name}](examples/{path.name})"
+        text = path.read_text(encoding="utf-8")
+        if path.suffix == ".ipynb":
+            text = notebook(text)
+            parts.append(f"## {path.stem} {{: #{path.stem} }}\n\nThe notebook {take}.\n\n{text}")
+        else:
+            parts.append(f"## {path.stem} {{: #{path.stem} }}\n\nThe script {take}.\n\n```python\n{text}```")
+    return "\n\n".join(parts) + "\n"
+
+
+def notebook(text: str) -> str:
+    """Return the words and the code of a notebook; its headings are below those of the page."""
+    parts = []
+    for cell in json.loads(text)["cells"]:
+        source = "".join(cell["source"])
+        words = re.sub(r"^#", "##", source, flags=re.MULTILINE)
+        parts.append(words if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
+    return "\n\n".join(parts)
+
+
+def gallery() -> str:
+    """Return a picture of every scene with its title and how near its run came to its exact answers."""
+    from gaussdyn.scenes import catalogue
+
+    cards = []
+    for name in catalogue.names():
+        title, path = escape(catalogue.build(name).title), PICTURES / f"{name}.svg"
+        shown = (
+            f'<img loading="lazy" src="gallery/{name}.svg" alt="">' if path.is_file() else '<span class="none"></span>'
+        )
+        cards.append(
+            f'<a href="scenes.html#{name}">{shown}<strong>{name}</strong><span>{title}</span>{nearness(name)}</a>'
+        )
+    return '<div class="gallery">\n' + "\n".join(cards) + "\n</div>\n"
+
+
+def drawn(page: str) -> str:
+    """Return the pictures that `pictures.py` has drawn with the code of a page, each with its name below."""
+    cards = [
+        f'<figure><img loading="lazy" src="gallery/{page}/{path.name}" alt="{path.stem}"><figcaption>{path.stem}'
+        "</figcaption></figure>"
+        for path in sorted((PAGES / page).glob("*.svg"))
+    ]
+    return '<div class="drawn">\n' + "\n".join(cards) + "\n</div>\n" if cards else ""
+
+
+def nearness(name: str) -> str:
+    """Return how many exact answers the run of a scene met."""
+    judged = [one for one in kept(name).get("checks", ()) if one["pass"] is not None]
+    met = sum(one["pass"] for one in judged)
+    return f"<small>{met} of {len(judged)} exact answers met</small>" if judged else ""
+
+
+def kept(name: str) -> dict[str, Any]:
+    """Return what `gallery.py` has kept of a scene; empty where it was not run."""
+    path = PICTURES / f"{name}.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found
 
 
 def scenes() -> str:
@@ -98,20 +252,54 @@ def scene(e: dict[str, Any], description: str) -> list[str]:
         )
         for key, p in e["params"].items()
     ]
+    run = kept(e["name"])
+    errors = {one["name"]: one["error"] for one in run.get("checks", ())}
     exact = [
-        (escaped(x["name"]), f"{x['value']:.12g}", escaped(x["unit"]),
+        (escaped(x["name"]), f"{x['value']:.12g}", escaped(x["unit"]), figure(errors.get(x["name"])),
          ", ".join(f"{name} {tol:.2g}" for name, tol in sorted(x["tol"].items())))
         for x in e["exact"]
     ]  # fmt: skip
+    drawn = (PICTURES / f"{e['name']}.svg").is_file()
     return [
         f"## {e['name']}",
         f"**{escaped(e['title'])}.** Tests {escaped(', '.join(e['tests']))}. {steps}",
         prose(description),
+        *([f"![{escaped(e['title'])}](gallery/{e['name']}.svg){{: .scene loading=lazy }}"] if drawn else []),
+        f"```python\n{code(e)}```",
         f"Source: {escaped(e['source'])}",
         *([f"Expected to stop: {escaped(e['expected_stop'])}"] if e["expected_stop"] else []),
         table(("parameter", "default", "unit", "range", "meaning"), params),
-        table(("exact at the defaults", "value", "unit", "tolerance"), exact),
+        table(
+            ("exact at the defaults", "value", "unit", f"error of {run.get('stepper', 'a run')}", "tolerance"), exact
+        ),
+        *slide(e, run.get("sliders", ())),
     ]
+
+
+def slide(e: dict[str, Any], sliders: Any) -> list[str]:
+    """Return what `slide.js` makes sliders of: exact answers of a scene over its parameters, if there are any."""
+    known = {"answers": [f"{x['name']} ({x['unit']})" for x in e["exact"]], "parameters": list(sliders)}
+    text = escape(json.dumps(known, separators=(",", ":")), quote=True)
+    return [f'<div class="slide" data-known="{text}"></div>'] if sliders else []
+
+
+def code(e: dict[str, Any]) -> str:
+    """Return the lines that run a scene and put its exact answers beside."""
+    given = "".join(f", {key}={p['default']:.6g}" for key, p in list(e["params"].items())[:3])
+    return f"""from gaussdyn import build, simulate
+
+scene = build("{e["name"]}"{given})
+run = simulate(scene)
+print(run)
+for exact in scene.exact:
+    print(exact.name, exact.measure(run), "exact:", exact.value, exact.unit)
+run.page("{e["name"]}.html", scene=scene)
+"""
+
+
+def figure(x: float | None) -> str:
+    """Return an error in two digits; a dash where it is not known."""
+    return "–" if x is None else f"{x:.2g}"
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -16,6 +16,7 @@ from gaussdyn.programs.laws.laws import (
     Dry,
     Rolling,
     Sliding,
+    Torsional,
     Unilateral,
 )
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem, GlobalForm
@@ -36,6 +37,8 @@ LAWS = {
     "dry, stronger at rest": Dry(0.4, 0.6),
     "dry in the plane": Dry(0.4, dim=2),
     "rolling": Rolling(0.4, 0.2),
+    "torsional": Torsional(0.4, 0.2),
+    "torsional and rolling": Torsional(0.4, 0.2, 0.1),
     "associated": Associated(0.5),
     "associated in the plane": Associated(0.5, dim=2),
 }

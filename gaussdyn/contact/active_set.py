@@ -41,7 +41,7 @@ class ActiveRow:
     @property
     def rough(self) -> bool:
         """Whether the constraint carries friction that can act."""
-        return self.row.frictional and max(self.row.mu_s, self.row.mu_r, self.row.cap_s) > 0.0
+        return self.row.frictional and max(self.row.mu_s, self.row.mu_r, self.row.mu_t, self.row.cap_s) > 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -17,7 +17,18 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
-from ..programs.laws.laws import BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Sliding, Unilateral
+from ..mechanics.rows import Row
+from ..programs.laws.laws import (
+    BilateralCoulomb,
+    BilateralSliding,
+    Coulomb,
+    Dry,
+    Law,
+    Rolling,
+    Sliding,
+    Torsional,
+    Unilateral,
+)
 from ..programs.problems.complementarity import ComplementarityProblem, GlobalForm
 from .active_set import ActiveRow, OmegaStatus, active_set
 from .snapshot import LocalDynamics, check_dynamics
@@ -132,8 +143,8 @@ def _block(dynamics: LocalDynamics, active: ActiveRow) -> Block:
         return _dry(dynamics, active)
     if not active.rough:
         return _plain(active, None if row.bilateral else Unilateral(), row.size if row.kind == "bilateral" else 1)
-    if row.mu_r > 0:
-        return _rolling(dynamics, active)
+    if row.moments:
+        return _moments(dynamics, active)
     e = _slip(dynamics, row.rate[1:3])
     if e is None:
         dim = min(row.size, 3)
@@ -176,22 +187,30 @@ def _dry(dynamics: LocalDynamics, active: ActiveRow) -> Block:
     return _plain(active, Dry(scale * row.cap, scale * row.cap_s, row.size), row.size)
 
 
-def _rolling(dynamics: LocalDynamics, active: ActiveRow) -> Block:
-    """Choose the law of a contact with rolling resistance: what moves on the acceleration level goes into B."""
-    row = active.row
-    e, s = _slip(dynamics, row.rate[1:3]), _slip(dynamics, row.rate[3:5])
-    spread = np.eye(5)
-    if e is not None:
-        spread[1:3, 0] = -row.mu * e
-    if s is not None:
-        spread[3:5, 0] = -row.mu_r * s
-    if e is not None and s is not None:
-        return Block(active=active, law=Sliding(row.mu, tuple(e)), take=(0,), spread=spread[:, :1])
-    if e is not None:  # slips, and may roll or not: the same cone as friction, on the rolling rows
-        return Block(active=active, law=Coulomb(row.mu_r), take=(0, 3, 4), spread=spread[:, [0, 3, 4]])
-    if s is not None:
-        return Block(active=active, law=Coulomb(row.mu, row.mu_s), take=(0, 1, 2), spread=spread[:, :3])
-    return Block(active=active, law=Rolling(row.mu, row.mu_r), take=(0, 1, 2, 3, 4), spread=spread)
+def _moments(dynamics: LocalDynamics, active: ActiveRow) -> Block:
+    """Choose the law of a contact with moments of friction: what moves on the acceleration level goes into B."""
+    row, spread = active.row, np.eye(active.row.size)
+    held, slip = [], None
+    for rows, mu in ((slice(1, 3), row.mu), *row.moments):
+        e = _slip(dynamics, row.rate[rows])
+        if e is None:
+            held.append((rows, mu))
+            continue
+        spread[rows, 0] = -mu * e
+        slip = e if rows.start == 1 else slip
+    take = (0, *(k for rows, _ in held for k in range(rows.start, rows.stop)))
+    law = Sliding(row.mu, tuple(slip)) if slip is not None and not held else _held(row, held)
+    return Block(active=active, law=law, take=take, spread=spread[:, take])
+
+
+def _held(row: Row, held: Sequence[tuple[slice, float]]) -> Law:
+    """Return the law of friction and moments that do not move: cones over discs, whatever these are made of."""
+    sizes, mu = [rows.stop - rows.start for rows, _ in held], [mu for _, mu in held]
+    if len(held) == 1:
+        return Coulomb(mu[0], row.mu_s if held[0][0].start == 1 else mu[0], dim=1 + sizes[0])
+    if sizes[-1] == 2:
+        return Rolling(mu[0], mu[1])
+    return Torsional(mu[0], mu[-1], mu[1] if len(held) == 3 else None)
 
 
 def _slip(dynamics: LocalDynamics, u_T: Array) -> Array | None:

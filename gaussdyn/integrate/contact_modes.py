@@ -12,6 +12,7 @@ from ..arrays import Array
 from ..contact.admissible_set import admissible_set
 from ..contact.assemble import blocks
 from ..contact.snapshot import LocalDynamics
+from ..errors import InputError
 from ..mechanics.rows import Row
 from ..programs.problems.quadratic import QuadraticProgram
 from ..programs.solution.solution import Solution
@@ -29,7 +30,7 @@ class Mode:
     slip : tuple of float
         Unit direction of slip, one or two components; empty: sticks, or has no friction.
     roll : tuple of float
-        Unit direction of rolling, for rows with rolling resistance; empty: does not roll.
+        Unit direction of rolling, or of the spin about the normal, for rows that resist it; empty: does not roll.
     sign : float
         Of the normal reaction of a bilateral contact that slips.
     """
@@ -52,14 +53,17 @@ Modes = Mapping[str, Mode]
 
 def rough(row: Row) -> bool:
     """Whether a row carries friction that can act."""
-    return row.frictional and max(row.mu_s, row.mu_r, row.cap_s) > 0.0
+    return row.frictional and max(row.mu_s, row.mu_r, row.mu_t, row.cap_s) > 0.0
 
 
 def parts_of(row: Row) -> tuple[slice, slice]:
-    """Return which components of a row are its slip, and which its rolling (empty where it has no resistance)."""
+    """Return which components of a row are its slip, and which its rolling or spin (empty without resistance)."""
     if row.kind == "dry":
         return slice(0, row.size), slice(0, 0)
-    return slice(1, min(row.size, 3)), slice(3, 5) if row.mu_r > 0.0 else slice(0, 0)
+    if len(row.moments) > 1:
+        mend = "Give one of the two, or take MoreauJean."
+        raise InputError(f"mu_r, mu_t of {row.id}", (row.mu_r, row.mu_t), "one of them for events", mend)
+    return slice(1, min(row.size, 3)), row.moments[0][0] if row.moments else slice(0, 0)
 
 
 def held_components(row: Row, mode: Mode) -> list[int]:
@@ -77,7 +81,7 @@ def held_components(row: Row, mode: Mode) -> list[int]:
 
 def limit_of(row: Row, mode: Mode) -> float:
     """Return the friction coefficient of a contact that sticks."""
-    return row.mu if row.mu_r > 0.0 and not mode.roll else row.mu_s
+    return row.mu if row.moments and not mode.roll else row.mu_s
 
 
 def direction(u: Array, e: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..arrays import Array
@@ -31,19 +33,21 @@ def project_disc(X: Array, radius: Array) -> Array:
     return X * scale[:, None]
 
 
-def project_rolling_cone(X: Array, mu: Array, mu_r: Array) -> Array:
-    """Project the rows of X (n, 5), ordered (N, T1, T2, R1, R2), on {|x_T| <= mu x_N, |x_R| <= mu_r x_N}.
+def project_moment_cone(X: Array, discs: Sequence[tuple[slice, Array]]) -> Array:
+    """Project the rows of X (n, d), N first, on {|x_D| <= mu x_N for all discs D}: their columns, and mu (n,) of each.
 
-    The normal component n is a zero of n - x_N - mu max(|x_T| - mu n, 0) - mu_r max(|x_R| - mu_r n, 0), which rises
-    with n: both parts lie outside their discs up to the first of |x_T| / mu and |x_R| / mu_r, one up to the second.
-    (Of the four pieces the one nearest to x would do as well, but near the tip of the cone rounding hides which it is.)
+    The normal component n is a zero of n - x_N - sum of mu max(|x_D| - mu n, 0), which rises with n. With all parts
+    taken as outside their discs n is too small; those that lie inside there do so at the zero, too, and are left out
+    until none is left. (Of the pieces the one nearest to x would do as well, but near the tip of the cone rounding
+    hides which it is.)
     """
-    normal, slip, spin = X[:, 0], norms(X[:, 1:3]), norms(X[:, 3:5])
-    both = (normal + mu * slip + mu_r * spin) / (1.0 + mu**2 + mu_r**2)
-    one_inside = (both > 0.0) & ((mu * both > slip) | (mu_r * both > spin))
-    slip_first = np.where(mu * mu_r == 0.0, mu * both - slip > mu_r * both - spin, slip * mu_r < spin * mu)
-    one = np.where(slip_first, (normal + mu_r * spin) / (1.0 + mu_r**2), (normal + mu * slip) / (1.0 + mu**2))
-    all_inside = np.where(slip_first, mu_r * one > spin, mu * one > slip)
-    best = np.maximum(np.where(one_inside, np.where(all_inside, normal, one), both), 0.0)
-    parts = [best[:, None], project_disc(X[:, 1:3], mu * best), project_disc(X[:, 3:5], mu_r * best)]
-    return np.hstack(parts)
+    mu, s = np.array([c for _, c in discs]), np.array([norms(X[:, rows]) for rows, _ in discs])
+    outside, n = np.ones(s.shape, dtype=np.bool_), X[:, 0]
+    for _ in range(len(discs) + 1):
+        load, weight = X[:, 0], 1.0
+        for k in range(len(discs)):
+            load, weight = load + outside[k] * mu[k] * s[k], weight + outside[k] * mu[k] ** 2
+        n = load / weight
+        outside &= (mu * n <= s) | (n <= 0.0)
+    best = np.maximum(n, 0.0)
+    return np.hstack([best[:, None], *(project_disc(X[:, rows], c * best) for rows, c in discs)])

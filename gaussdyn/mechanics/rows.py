@@ -17,10 +17,16 @@ Level = Literal["position", "velocity", "acceleration"]
 KINDS = ("bilateral", "unilateral", "contact", "bilateral_contact", "dry")
 LEVELS = ("position", "velocity", "acceleration")
 BOUNDS = (
-    ("gap", -np.inf, np.inf), ("mu", 0.0, np.inf), ("mu_r", 0.0, np.inf), ("cap", 0.0, np.inf),
+    ("gap", -np.inf, np.inf), ("mu", 0.0, np.inf), ("mu_r", 0.0, np.inf), ("mu_t", 0.0, np.inf), ("cap", 0.0, np.inf),
     ("eps_n", 0.0, 1.0), ("eps_t", -1.0, 1.0),
 )  # fmt: skip
-SIZES = {"unilateral": (1,), "contact": (1, 2, 3, 5), "bilateral_contact": (1, 2, 3), "dry": (1, 2)}
+SIZES = {"unilateral": (1,), "contact": (1, 2, 3, 4, 5, 6), "bilateral_contact": (1, 2, 3), "dry": (1, 2)}
+ROLLING, SPIN = "mu_r", "mu_t"
+MOMENTS = {
+    4: ((slice(3, 4), SPIN),),
+    5: ((slice(3, 5), ROLLING),),
+    6: ((slice(3, 5), ROLLING), (slice(5, 6), SPIN)),
+}  # by the number of rows of a contact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -46,8 +52,9 @@ class Row:
         Relative velocity of every row, explicit time dependence included; psi for a velocity constraint, m/s.
     drift : array_like, shape (k,)
         What the second rate is without a: acceleration of every row = J a + drift, m/s^2 (-d for acceleration rows).
-    mu, mu_s, mu_r : float
-        Friction coefficients: sliding, at rest (< 0 stands for mu), rolling (m; needs rows N, T1, T2, R1, R2).
+    mu, mu_s, mu_r, mu_t : float
+        Friction coefficients: sliding, at rest (< 0 stands for mu), rolling (m; needs rows N, T1, T2, R1, R2) and
+        torsional (m; needs rows N, T1, T2, S, or N, T1, T2, R1, R2, S, with the spin S about the normal).
     cap, cap_s : float
         For dry rows, the largest force while slipping and at rest (< 0 stands for cap), N.
     eps_n, eps_t : float
@@ -76,6 +83,7 @@ class Row:
     mu: float = 0.0
     mu_s: float = -1.0
     mu_r: float = 0.0
+    mu_t: float = 0.0
     cap: float = 0.0
     cap_s: float = -1.0
     eps_n: float = 0.0
@@ -131,6 +139,14 @@ class Row:
         return self.kind in ("contact", "bilateral_contact", "dry") and self.size > (self.kind != "dry")
 
     @property
+    def moments(self) -> tuple[tuple[slice, float], ...]:
+        """Return which rows carry moments of friction, with their coefficients, those that are zero left out."""
+        if self.mu_r == 0.0 and self.mu_t == 0.0:
+            return ()
+        given = [(rows, float(getattr(self, name))) for rows, name in MOMENTS[self.size]]
+        return tuple((rows, mu) for rows, mu in given if mu > 0.0)
+
+    @property
     def slip_speed(self) -> float:
         """Tangential speed, m/s (0 without friction)."""
         tangential = self.rate if self.kind == "dry" else self.rate[1:3]
@@ -149,11 +165,14 @@ def pair_of(id: str, bodies: tuple[str, str]) -> tuple[str, str]:
 
 def _check_size(row: Row) -> None:
     allowed = SIZES.get(row.kind, (row.size,))
-    if row.mu_r > 0:
-        allowed = (5,) if row.kind == "contact" else ()
+    for name in (ROLLING, SPIN):
+        if getattr(row, name) > 0.0:
+            fit = {k for k, found in MOMENTS.items() if name in [one for _, one in found]}
+            allowed = tuple(k for k in allowed if k in fit and row.kind == "contact")
     if row.size not in allowed:
-        mend = "Rolling resistance (mu_r > 0) needs a contact with rows N, T1, T2, R1, R2."
-        given = f"{row.size} rows of a {row.kind} constraint" + (" with mu_r > 0" if row.mu_r > 0 else "")
+        mend = "mu_r > 0 needs a contact with rows N, T1, T2, R1, R2 (and S), mu_t > 0 one that ends with the spin S."
+        moments = "".join(f" with {name} > 0" for name in (ROLLING, SPIN) if getattr(row, name) > 0.0)
+        given = f"{row.size} rows of a {row.kind} constraint{moments}"
         raise InputError(f"J of {row.id}", given, f"{allowed or 'no such constraint'}", mend)
 
 

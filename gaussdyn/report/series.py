@@ -44,9 +44,12 @@ class Group:
 def groups(run: Trajectory) -> tuple[Group, ...]:
     """Return the columns of a run sorted into charts: the scene's own first, energies last.
 
-    Coordinates and velocities without a name are left out where the scene has them under names of its own.
+    Coordinates and velocities without a name are left out where the scene has them under names of its own; so are
+    margins, which have charts of their own.
     """
-    titles = {name: _title(run.columns[name].also or name) for name in run.names if name not in KNOWN}
+    titles = {
+        name: _title(one.also or name) for name, one in run.columns.items() if name not in KNOWN and not one.partial
+    }
     own = [run[name] for name, title in titles.items() if title == OUTPUTS]
     found: dict[tuple[str, str], list[str]] = {}
     for name, title in titles.items():

@@ -121,8 +121,8 @@ def audit(trajectory: Trajectory | RecordedStates, system: System | Scene | None
     system also, at every saved state: the step's kinematics and momentum balance, the contact laws (residual E of the
     saved reactions), joint rates, modes, gaps, work and energies recomputed. Time steps and steps from event to event
     are judged by what they recorded (`StepEvidence`), nothing of them is taken again; a run of another engine may be
-    judged likewise (see formats). Steps through springs, and along branches, are integrated again. Steps that were not
-    saved are covered by the running maxima.
+    judged likewise (see formats). Steps through springs, and along branches, are integrated again. Steps that were
+    not saved are covered by the running maxima.
 
     Parameters
     ----------

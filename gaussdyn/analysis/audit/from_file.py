@@ -10,6 +10,7 @@ import numpy as np
 from ...arrays import EPS, Array
 from ...integrate.energy import REST
 from ...integrate.run.trajectory import Trajectory
+from ...mechanics.rows import MOMENTS
 from ...programs.solution.status import Status
 from .audit_check import AuditCheck
 
@@ -22,7 +23,8 @@ DRIFT = 1e-2  # energy that the step size may lose or gain, relative
 
 def file_series(run: Trajectory) -> list[AuditCheck]:
     """Return all checks that need no system."""
-    numbers = np.column_stack([*(column.values for column in run.columns.values()), run.q, run.v])
+    whole = (column.values for column in run.columns.values() if not column.partial)
+    numbers = np.column_stack([*whole, run.q, run.v])
     checks = {
         "finite": (np.where(np.isfinite(numbers).all(axis=1), 0.0, np.inf), 0.0, "1"),
         "columns": (_columns(run), 0.0, "SI"),
@@ -144,8 +146,9 @@ def outside(r: Array, row: Mapping[str, Any], rounded: Array) -> Array:
         return _positive(np.linalg.norm(r, axis=1) - row["cap_s"] * (1.0 + rounded))
     load = np.abs(r[:, 0]) if kind == "bilateral_contact" else r[:, 0]
     slip = np.linalg.norm(r[:, 1:3], axis=1) - row["mu_s"] * load
-    spin = np.linalg.norm(r[:, 3:5], axis=1) - row["mu_r"] * load
-    return np.maximum(_positive(-load), _positive(np.maximum(slip, spin)) if r.shape[1] > 1 else 0.0)
+    for rows, name in MOMENTS.get(r.shape[1], ()):
+        slip = np.maximum(slip, np.linalg.norm(r[:, rows], axis=1) - row.get(name, 0.0) * load)
+    return np.maximum(_positive(-load), _positive(slip) if r.shape[1] > 1 else 0.0)
 
 
 def _energy(run: Trajectory) -> Array:

@@ -88,7 +88,7 @@ def _figures(step: RecordedStep) -> tuple[float, ...]:
 def _cone(rows: tuple[Row, ...], impulses: Mapping[str, Array]) -> float:
     """Return how far impulses are outside their cones, relative to the largest."""
     size = max((float(np.abs(p).max()) for p in impulses.values()), default=0.0)
-    names = ("kind", "mu_s", "mu_r")
+    names = ("kind", "mu_s", "mu_r", "mu_t")
     out = [
         float(outside(impulses[row.id][None], {n: getattr(row, n) for n in names}, np.zeros(1))[0])
         for row in rows if row.kind not in ("dry", "bilateral")

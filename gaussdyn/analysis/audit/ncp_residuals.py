@@ -17,7 +17,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.assemble import assemble, start_of_blocks
-from ...programs.laws.laws import Coulomb, Rolling, Unilateral
+from ...programs.laws.laws import Coulomb, Rolling, Torsional, Unilateral, moment_discs
 from ...programs.problems.complementarity import ComplementarityProblem
 from .recorded_step import RecordedStep
 from .step_figures import unbalanced, with_joints_held
@@ -59,7 +59,7 @@ def of_problem(problem: ComplementarityProblem, u: Array, r: Array) -> tuple[flo
         P, U, R = problem.table.P[blocks], u[rows], r[rows]
         map_ = law.natural_map(U, R, np.ones(len(U)), P)
         natmap = max(natmap, float(np.abs(map_).max(initial=0.0)))
-        if law not in (Unilateral, Coulomb, Rolling):
+        if law not in (Unilateral, Coulomb, Rolling, Torsional):
             continue
         X = _augmented(U, P)
         primal = max(primal, _largest(R - law.project_many(R, P)))
@@ -69,9 +69,9 @@ def of_problem(problem: ComplementarityProblem, u: Array, r: Array) -> tuple[flo
 
 
 def _augmented(U: Array, P: Array) -> Array:
-    """Return u^ of n blocks: u_N + mu |u_T| + mu_r |w_R| in the place of u_N."""
+    """Return u^ of n blocks: u_N + mu |u_T| + mu_r |w_R| + mu_t |w_S| in the place of u_N."""
     X = U.copy()
-    X[:, 0] += P[:, 0] * np.linalg.norm(U[:, 1:3], axis=1) + P[:, 3] * np.linalg.norm(U[:, 3:5], axis=1)
+    X[:, 0] += sum(mu * np.linalg.norm(U[:, rows], axis=1) for rows, mu in moment_discs(U.shape[1], P))
     return X
 
 

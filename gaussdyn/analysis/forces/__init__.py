@@ -15,6 +15,7 @@ if _TYPE_CHECKING:
     from .dependent_rows import dependence_along as dependence_along
     from .force_polygon import polygon as polygon
     from .margins_along import margins as margins
+    from .margins_along import with_margins as with_margins
     from .rational_set import exact as exact
     from .reaction_set import ReactionSet as ReactionSet
     from .selections import elastic as elastic
@@ -48,6 +49,7 @@ __all__ = [
     "shortest",
     "smoothest",
     "support_region",
+    "with_margins",
 ]
 
 __getattr__, __dir__ = _on_demand(
@@ -56,7 +58,7 @@ __getattr__, __dir__ = _on_demand(
         "at_state": ("forces",),
         "dependent_rows": ("dependence", "dependence_along"),
         "force_polygon": ("polygon",),
-        "margins_along": ("margins",),
+        "margins_along": ("margins", "with_margins"),
         "rational_set": ("exact",),
         "reaction_set": ("ReactionSet",),
         "selections": ("elastic", "interior", "shortest", "smoothest"),

@@ -17,7 +17,7 @@ from ...programs.conic.faces import Piece, faces, piece
 
 RESTS = 1e-9  # |u| up to this, relative to the free motion of all rows, is rest
 SIDES = 64  # alternatives that are looked at
-PARTS = ("N", "T1", "T2", "R1", "R2")
+PARTS = ("N", "T1", "T2", "R1", "R2", "S")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,4 +184,5 @@ def _names(part: Block) -> list[str]:
     row = part.active.row
     if row.kind == "bilateral":
         return [row.id] if row.size == 1 else [f"{row.id}.{k}" for k in range(row.size)]
-    return [f"{row.id}.{name}" for name in (PARTS if row.kind != "dry" else PARTS[1:])[: row.size]]
+    names = PARTS[1:] if row.kind == "dry" else (*PARTS[:3], "S") if row.size == 4 else PARTS
+    return [f"{row.id}.{name}" for name in names[: row.size]]

@@ -7,7 +7,7 @@ change comes whatever the distribution, as tipping does when one side must be wi
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from ...contact.snapshot import LocalDynamics
 from ...errors import InputError
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.run.uniqueness_checks import accelerating
+from ...integrate.run.values import Column
 from ...linalg.factor import solve_spd
 from ...mechanics.scene import Scene
 from ...programs.conic.cone_slice import RAY, ConeSlice
@@ -134,6 +135,20 @@ def margins(run: Trajectory, scene: Scene, *, points: int = 200) -> Margins:
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = {name: np.array([row.get(name, np.nan) for row in rows]) for name in sorted(names)}
     return Margins(t=np.ascontiguousarray(run.t[chosen]), columns=columns, missing=missing)
+
+
+def with_margins(run: Trajectory, scene: Scene) -> Trajectory:
+    """Return a run with its margins as columns, at every saved state; NaN where they do not apply, or are unknown.
+
+    Parameters
+    ----------
+    run : Trajectory
+    scene : Scene
+        Of the run.
+    """
+    found = margins(run, scene, points=max(len(run), 1))
+    more = {name: Column(unit=found.unit(name), values=x, partial=True) for name, x in found.columns.items()}
+    return replace(run, columns={**run.columns, **more})
 
 
 def margins_at(dynamics: LocalDynamics) -> dict[str, float]:

@@ -91,5 +91,6 @@ def _near(found: Allowed, text: str, joints: Sequence[str]) -> str:
 def unit_of(found: Allowed, factors: Array, unit: str) -> str:
     """Return the unit of a quantity, with the unit of forces given: of rows that turn it is that of a torque."""
     used = [name for name, factor in zip(found.names, factors, strict=True) if factor]
-    turning = [any(word in name.replace(":", ".").rpartition(".")[2] for word in TURNING) for name in used]
+    last = [name.replace(":", ".").rpartition(".")[2] for name in used]
+    turning = [one == "S" or any(word in one for word in TURNING) for one in last]
     return unit.replace("N", "N m", 1) if used and all(turning) else unit

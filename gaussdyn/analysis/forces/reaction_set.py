@@ -12,15 +12,12 @@ from scipy.linalg import qr
 from ..._show import fitted, names
 from ...arrays import Array, matrix
 from ...contact.snapshot import LocalDynamics
-from ...linalg.cones import norms
 from ...programs.conic.cone_slice import TOL, Support, Verdict
 from ...programs.conic.support import support
-from .allowed import Allowed, Alternative
-from .force_range import SAME, ForceRange
+from .allowed import Allowed
+from .force_range import ForceRange
+from .moves import RANK, middle_of, moves_at
 from .quantity import Quantity, combination, unit_of
-
-INNER = 1e-7  # relative to the forces: what is further from the edge of its cone is inside
-RANK = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -167,23 +164,11 @@ class ReactionSet:
     def moves(self) -> Array:
         """Return a basis of what may be added to the reactions, from inside the set, shape (R, degree)."""
         if "moves" not in self._kept:
-            parts = [moves_at(one, self._middle(k)) for k, one in enumerate(self.allowed.alternatives)]
+            parts = [moves_at(one, middle_of(one.slice)) for one in self.allowed.alternatives]
             together = np.hstack([np.zeros((len(self.names), 0)), *parts])
             U, s, _ = np.linalg.svd(together, full_matrices=False)
             self._kept["moves"] = U[:, s > RANK * max(float(s.max(initial=0.0)), 1e-300)]
         return np.asarray(self._kept["moves"])
-
-    def _middle(self, which: int) -> Array | None:
-        """Return a point s inside an alternative, None if it is empty."""
-        one = self.allowed.alternatives[which]
-        found = support(one.slice, np.vstack([np.eye(one.slice.n), -np.eye(one.slice.n)]))
-        inside = [k for k, verdict in enumerate(found.verdicts) if verdict is Verdict.BOUNDED]
-        if Verdict.EMPTY in found.verdicts or not (inside or one.slice.n == 0):
-            free = support(one.slice, np.zeros((1, one.slice.n)))
-            return None if free.verdicts[0] is not Verdict.BOUNDED else np.asarray(free.points[0])
-        middle = found.points[inside].mean(axis=0) if inside else np.zeros(0)
-        rays = [k for k, verdict in enumerate(found.verdicts) if verdict is Verdict.UNBOUNDED]
-        return np.asarray(middle + sum((found.points[k] for k in rays), np.zeros(one.slice.n)))
 
     @property
     def degree(self) -> int:
@@ -228,28 +213,3 @@ class ReactionSet:
             "results": [one.to_json() for one in self.ranges()],
             "note": self.note or None,
         }  # fmt: skip
-
-
-def moves_at(one: Alternative, middle: Array | None) -> Array:
-    """Return what may be added to the reactions of an alternative near a point inside."""
-    if middle is None or not one.slice.n:
-        return np.zeros((len(one.offset), 0))
-    columns = []
-    size = INNER * max(float(np.abs(middle).max(initial=0.0)), 1e-300)
-    for cone, a, b in zip(one.slice.cones, one.slice.start, one.slice.start[1:], strict=False):
-        tail = float(np.linalg.norm(middle[a + 1 : b]))
-        room = np.inf if cone.kind == "free" else cone.mu * middle[a] - tail if b > a + 1 else middle[a]
-        if room > size:
-            columns.append(np.eye(one.slice.n)[:, a:b])
-        elif middle[a] > size:  # all of them lie on one ray of the cone
-            ray = np.zeros((one.slice.n, 1))
-            ray[a:b, 0] = middle[a:b]
-            columns.append(ray)
-    if not columns:
-        return np.zeros((len(one.offset), 0))
-    F = np.hstack(columns)
-    A = one.slice.A @ F
-    _, s, V = np.linalg.svd(A)
-    rank = int((s > RANK * max(float(s.max(initial=0.0)), 1e-300)).sum())
-    moves = one.spread @ F @ V[rank:].T
-    return np.asarray(moves[:, norms(moves.T) > SAME] if moves.size else moves)

@@ -17,8 +17,9 @@ from ...errors import InputError, InvariantBroken
 from ...programs.conic.cone_slice import RAY, Cone, ConeSlice, Verdict
 from ...programs.conic.support import support
 from .allowed import Alternative
+from .moves import moves_at
 from .quantity import combination
-from .reaction_set import ReactionSet, moves_at
+from .reaction_set import ReactionSet
 
 INSIDE = 1e-8  # to which an answer has to be in the set, relative to the forces
 SHORT = 1e-6  # what length costs against distance from the limits: it decides among equals

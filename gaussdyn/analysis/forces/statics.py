@@ -24,6 +24,7 @@ from ...mechanics.system import System
 from ...programs.conic.cone_slice import FREE, RAY, TOL, Cone, ConeSlice, Support, Verdict
 from ...programs.conic.support import support
 from .allowed import Allowed, Alternative, allowed
+from .limit_mechanisms import free_mechanisms
 
 MOVES = 1e-7  # of a mechanism, relative to its fastest contact
 Norm = Literal["euclid", "sum", "max"]
@@ -44,6 +45,9 @@ class LimitLoad:
         end); contacts that slip open with mu times their slip in it, as in the limit theorems.
     modes : pair of dict
         What every constraint does in the mechanism: opens, slips or stays.
+    others : pair of Array, shapes (nv, k)
+        What may be added to the mechanism: without columns it is unique. Otherwise the slip is kinematically
+        indeterminate: several mechanisms use up the load at the limit.
     names : tuple of str
     proofs : tuple of Support
     """
@@ -53,6 +57,7 @@ class LimitLoad:
     reactions: tuple[Array, Array]
     mechanisms: tuple[Array, Array]
     modes: tuple[dict[str, str], dict[str, str]]
+    others: tuple[Array, Array]
     names: tuple[str, ...]
     proofs: tuple[Support, ...]
 
@@ -72,13 +77,17 @@ class LimitLoad:
         if not self.held:
             return "No factor of this load is held."
         lines = [f"Held from {self.low:.6g} to {self.high:.6g} times the load."]
-        for end, name, modes in zip((self.low, self.high), ("below", "above"), self.modes, strict=True):
+        ends = zip((self.low, self.high), ("below", "above"), self.modes, self.others, strict=True)
+        for end, name, modes, others in ends:
             if not np.isfinite(end):
                 lines.append(f"Nothing gives way {name}: it is wedged, or the load does no work.")
                 continue
             words = [f"{mode} at {', '.join(ids)}" for mode in ("opens", "slips", "stays")
                      if (ids := [id for id, one in modes.items() if one == mode])]  # fmt: skip
             lines.append(f"Just {name}, it {'; '.join(words)}.")
+            if free := others.shape[1]:
+                many = "1 number of it is" if free == 1 else f"{free} numbers of it are"
+                lines.append(f"This mechanism is one of several: {many} not determined by statics.")
         return "\n".join(lines)
 
 
@@ -112,15 +121,22 @@ def limit_load(
     value = [one.value[k] for k, one in enumerate(ends)]
     empty = ends[0].verdicts[0] is Verdict.EMPTY
     at = [base.alternatives[found.index(one)] for one in ends]
-    n = [one.slice.n for one in at]
-    reactions = [a.offset + a.spread @ one.points[k, : n[k]] for k, (a, one) in enumerate(zip(at, ends, strict=True))]
+    points = [one.points[k, : a.slice.n] for k, (a, one) in enumerate(zip(at, ends, strict=True))]
+    reactions = [a.offset + a.spread @ s for a, s in zip(at, points, strict=True)]
     moves = [one.multipliers[k, : dynamics.nv] for k, one in enumerate(ends)]
+    others = [
+        free_mechanisms(a, w, s, one.multipliers[k])
+        if one.verdicts[k] is Verdict.BOUNDED
+        else np.zeros((dynamics.nv, 0))
+        for k, (a, one, s) in enumerate(zip(at, ends, points, strict=True))
+    ]
     return LimitLoad(
         low=np.nan if empty else -float(value[1]),
         high=np.nan if empty else float(value[0]),
         reactions=(reactions[1], reactions[0]),
         mechanisms=(moves[1], moves[0]),
         modes=(_modes(base, dynamics, moves[1]), _modes(base, dynamics, moves[0])),
+        others=(others[1], others[0]),
         names=base.names,
         proofs=tuple(found),
     )

@@ -18,7 +18,7 @@ def margins(
     settings: Annotated[list[str] | None, typer.Option("--set", help="NAME=NUMBER, for a scene.")] = None,
     *,
     points: Annotated[int, typer.Option(help="How many saved states at most.", min=1)] = 200,
-    out: Annotated[Path | None, typer.Option(help="Write the columns (CSV).")] = None,
+    out: Annotated[Path | None, typer.Option(help="Columns as CSV; RUN.h5: the run with them, all states.")] = None,
     json_wanted: Json = False,
 ) -> None:
     """Say how near a run came to slipping, opening, jamming and Painlevé's situations, contact by contact.
@@ -29,6 +29,7 @@ def margins(
         writable("--out", out)
     with quiet(json_wanted):
         from ...analysis.forces.margins_along import margins as find
+        from ...analysis.forces.margins_along import with_margins
         from ...integrate.run.trajectory import Trajectory
         from ...integrate.simulate import simulate
         from ...scenes import catalogue
@@ -45,7 +46,9 @@ def margins(
             scene = catalogue.build(target, **numbers(settings))
             run = simulate(scene)
         found = find(run, scene, points=points)
-        if out is not None:
+        if out is not None and out.suffix == ".h5":
+            with_margins(run, scene).save(out)
+        elif out is not None:
             found.save(out)
     if json_wanted:
         emit({"schema": "gaussdyn/margins/1", "scene": scene.name, "params": scene.params, **found.to_json(),

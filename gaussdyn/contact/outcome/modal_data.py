@@ -110,7 +110,7 @@ def rows_of(dynamics: LocalDynamics, active: ActiveRow) -> ContactRows:
             "mu": row.mu_s,
         }
         return ContactRows(J=J, B=J, w=w, **law)
-    if not slip or row.bilateral or row.mu_r > 0:
+    if not slip or row.bilateral or row.moments:
         mend = "Contacts in space are examined while they slide."
         raise NotPlanar(row.id, "a contact in space at rest", "planar contacts", mend)
     e = row.rate[1:3] / row.slip_speed

@@ -112,5 +112,5 @@ def _turns(old: System, new: System, rows: tuple[Row, ...]) -> dict[str, Array]:
 
 def _turned(mode: Mode, Q: Array) -> Mode:
     """Return a mode with its directions turned."""
-    slip, roll = (tuple((Q @ e).tolist()) if e else e for e in (mode.slip, mode.roll))
+    slip, roll = (tuple((Q @ e).tolist()) if len(e) == 2 else e for e in (mode.slip, mode.roll))
     return replace(mode, slip=slip, roll=roll)

@@ -33,6 +33,7 @@ from ..contact_modes import CLOSED
 from ..impact.impact_laws import ImpactLaw, Moreau, law_document
 from ..mode_memory import CROWD, LARGEST, PACE, memory_of, rebounds
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
+from .feature_borders import check_borders
 from .phase_integrator import SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
 from .segment import Segment
 from .user_events import NamedEvent, UserEvent, events_of
@@ -75,7 +76,8 @@ class EventStepper:
         object.__setattr__(self, "events", events_of(self.events))
 
     def check(self, system: System, state: State) -> None:
-        """Raise InputError where a function of an event says no number about the first state."""
+        """Raise InputError where a function of an event says no number at the first state, or borders are unknown."""
+        check_borders(system)
         for one in self._named():
             one.value(state)
 

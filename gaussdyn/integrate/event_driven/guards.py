@@ -51,7 +51,7 @@ def guards_of(k: int, row: Row, mode: Mode) -> list[Guard]:
     found.append(Guard("stop", row.id, k, "speed") if mode.slip else Guard("slip", row.id, k, "force"))
     if mode.slip and row.kind == "bilateral_contact":
         found.append(Guard("turn", row.id, k, "force"))
-    if row.mu_r > 0.0 and row.kind == "contact":
+    if row.moments:
         found.append(Guard("stop_roll", row.id, k, "speed") if mode.roll else Guard("roll", row.id, k, "force"))
     return found
 
@@ -70,7 +70,8 @@ def _friction_left(now: Instant, k: int, mode: Mode) -> float:
 
 
 def _rolling_left(now: Instant, k: int, mode: Mode) -> float:
-    return now.rows[k].mu_r * float(now.r[k][0]) - _length(now.r[k][3:5])
+    (where, mu), *_ = now.rows[k].moments
+    return mu * float(now.r[k][0]) - _length(now.r[k][where])
 
 
 def _slipping(now: Instant, k: int, mode: Mode) -> float:
@@ -79,7 +80,7 @@ def _slipping(now: Instant, k: int, mode: Mode) -> float:
 
 
 def _rolling(now: Instant, k: int, mode: Mode) -> float:
-    return float(np.dot(now.rows[k].rate[3:5], mode.roll))
+    return float(np.dot(now.rows[k].rate[parts_of(now.rows[k])[1]], mode.roll))
 
 
 _VALUE: dict[str, Callable[[Instant, int, Mode], float]] = {

@@ -169,7 +169,7 @@ class Phase:
                 continue
             slip, roll = parts_of(row)
             at = part.at.start + 1
-            for where, free, limit in ((slip, mode.slip, limit_of(row, mode)), (roll, mode.roll, row.mu_r)):
+            for where, free, limit in ((slip, mode.slip, limit_of(row, mode)), (roll, mode.roll, moment_of(row))):
                 size = 0 if free else where.stop - where.start
                 if size:
                     cones.add_disc(limit * normal, slice(at, at + size))
@@ -230,6 +230,11 @@ class Phase:
         return tuple(found)
 
 
+def moment_of(row: Row) -> float:
+    """Return the coefficient of the moment that a row resists, 0 if there is none."""
+    return row.moments[0][1] if row.moments else 0.0
+
+
 def arc_of(phase: Phase, t: float, h: float, y: Array, r: Array) -> Arc:
     """Return a step of length h (s) with the states and the reactions of all rows at its samples."""
     nq, nv = phase.system.nq, phase.system.nv
@@ -279,7 +284,7 @@ def _shortest(W: Array, b: Array, rolling: IntArray) -> Array:
 def _part(k: int, row: Row, mode: Mode, n: int) -> Part:
     """Return what of a closed row is held and what slips."""
     (slip, roll), held = parts_of(row), held_components(row, mode)
-    found = ((slip, "mu", mode.slip), (roll, "mu_r", mode.roll))
+    found = ((slip, "mu", mode.slip), (roll, "mu_t" if row.size == 4 else "mu_r", mode.roll))
     slips = tuple((where, mu, np.array(e)) for where, mu, e in found if e)
     return Part(
         k, slice(n, n + len(held)), np.array(held, dtype=np.int64), slips, mode.sign, row.kind == "dry",

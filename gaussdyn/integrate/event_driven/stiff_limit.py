@@ -230,12 +230,11 @@ class Springs:
             gap = float(row.J[0] @ q[: self.nv] + own[0] * q[self.nv]) if row.size == 1 else 0.0
             found.append(row.but(level="position", gap=gap, rate=row.J @ v + own, drift=np.zeros(row.size)))
         for row, N in zip(self.contacts, self._normal(q, v), strict=True):
-            for first, mu, mu_s in ((1, row.mu, row.mu_s), (3, row.mu_r, row.mu_r)):
-                if row.size > first:
-                    at = slice(first, first + 2)
+            for at, mu, mu_s in ((slice(1, 3), row.mu, row.mu_s), *((at, mu, mu) for at, mu in row.moments)):
+                if row.size > at.start:
                     J, rate, N_T = row.J[at], row.J[at] @ v + self._own(row)[at], max(N, FAINT * self.k[0])
                     found.append(
-                        Row(id=f"{row.id} {first}", kind="dry", J=J, rate=rate, drift=np.zeros(len(J)), cap=mu * N_T,
+                        Row(id=f"{row.id} {at.start}", kind="dry", J=J, rate=rate, drift=np.zeros(len(J)), cap=mu * N_T,
                             cap_s=mu_s * N_T)
                     )  # fmt: skip
         return tuple(found)

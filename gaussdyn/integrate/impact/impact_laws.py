@@ -200,7 +200,7 @@ class OneByOne:
 
 
 LAWS: dict[str, type[ImpactLaw]] = {law.name: law for law in (Newton, Moreau, Poisson, OneByOne)}
-FRICTION, ROLLING = " (friction of the expansion)", " (rolling resistance of the expansion)"
+FRICTION, MOMENT = " (friction of the expansion)", " (moment of friction of the expansion)"
 
 
 def _coefficient(law: object, name: str) -> None:
@@ -219,8 +219,8 @@ def _without_duration(row: Row) -> Row:
 def _on_restored(row: Row, p: float) -> list[Row]:
     """Return the dry friction on a restored normal impulse, N s."""
     found = []
-    for name, first, mu, mu_s in ((FRICTION, 1, row.mu, row.mu_s), (ROLLING, 3, row.mu_r, row.mu_r)):
-        take = slice(first, first + 2)
+    moments = [(MOMENT, take, mu, mu) for take, mu in row.moments[:1]]
+    for name, take, mu, mu_s in ((FRICTION, slice(1, 3), row.mu, row.mu_s), *moments):
         if row.kind == "contact" and mu_s > 0.0 and len(row.rate[take]):
             J, rate, drift = row.J[take], row.rate[take], row.drift[take]
             found.append(Row(id=row.id + name, kind="dry", J=J, rate=rate, drift=drift, cap=mu * p, cap_s=mu_s * p))
@@ -231,7 +231,7 @@ def _merged(phase: Phase) -> Phase:
     """Return a phase with the friction on restored impulses counted to its contact."""
     impulses, works = dict(phase.impulses), dict(phase.works)
     for key in list(impulses):
-        for name, first in ((FRICTION, 1), (ROLLING, 3)):
+        for name, first in ((FRICTION, 1), (MOMENT, 3)):
             if key.endswith(name):
                 own, p = key.removesuffix(name), impulses.pop(key)
                 impulses[own] = impulses.get(own, np.zeros(first + len(p))).copy()

@@ -176,8 +176,10 @@ def _check_known(row: Row) -> None:
     """Raise InputError for rows that no realization by forces knows."""
     if row.level == "acceleration" and row.kind != "bilateral":
         raise InputError(f"level of {row.id}", "a unilateral constraint on the acceleration", "one on the position")
-    if row.mu_r > 0.0:
-        raise InputError(f"mu_r of {row.id}", row.mu_r, "0: springs know no rolling resistance", "Use MoreauJean.")
+    for name in ("mu_r", "mu_t"):
+        if getattr(row, name) > 0.0:
+            given, allowed = getattr(row, name), "0: springs know no moments of friction"
+            raise InputError(f"{name} of {row.id}", given, allowed, "Use MoreauJean.")
     if row.mu_s > row.mu or row.cap_s > row.cap:
         mend = "A larger friction at rest is not continuous, so that no force law stands for it. Use MoreauJean."
         raise InputError(f"mu_s of {row.id}", (row.mu_s, row.cap_s), f"mu = {row.mu:g}, cap = {row.cap:g}", mend)

@@ -18,7 +18,8 @@ from .setup import WORKS, Outputs
 
 LETTERS = {
     ("contact", 1): ("r_N",), ("contact", 2): ("r_N", "r_T"), ("contact", 3): ("r_N", "r_T1", "r_T2"),
-    ("contact", 5): ("r_N", "r_T1", "r_T2", "r_R1", "r_R2"),
+    ("contact", 4): ("r_N", "r_T1", "r_T2", "r_S"), ("contact", 5): ("r_N", "r_T1", "r_T2", "r_R1", "r_R2"),
+    ("contact", 6): ("r_N", "r_T1", "r_T2", "r_R1", "r_R2", "r_S"),
     ("unilateral", 1): ("r_N",), ("dry", 1): ("r_T",), ("dry", 2): ("r_T1", "r_T2"), ("bilateral", 1): ("r",),
 }  # fmt: skip
 ENERGIES = ("kinetic", "potential", "energy", *WORKS, "energy_error")

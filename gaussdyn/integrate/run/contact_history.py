@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ...errors import InputError
 from ...mechanics.rows import Row
 from ..contact_forces import SPACE, is_contact
 
-COMPONENTS = 5  # N, T1, T2 and the two rolling moments
+COMPONENTS, MOST = 5, 6  # N, T1, T2 and two moments; with rolling and torsion at once three
 LINES = ("index", "gap", "size", "reaction", "point", "frame", "mu", "mu_s", "mode")
 
 
@@ -36,7 +36,7 @@ class Contact:
     gap : float
         m.
     reaction : Array, shape (k,)
-        Mean force over the step that ended there, N: (N), (N, T), (N, T1, T2) and the rolling moments, N m.
+        Mean force over the step that ended there, N: (N), (N, T), (N, T1, T2) and the moments, N m.
     mode : str
         open, stick, slip, active, degenerate; open at the start of a run. inactive: a time step kept it from closing,
         with no push left at its end.
@@ -299,9 +299,10 @@ def table_of(states: Sequence[Sequence[tuple[Row, Array, str]]]) -> ContactTable
             places[row.id] = len(places)
             bodies.append(row.between)
     m = len(lines)
-    reaction, point, frame = np.zeros((m, COMPONENTS)), np.full((m, d), np.nan), np.full((m, d, d), np.nan)
+    width = max([COMPONENTS, *(row.size for row, _, _ in lines)])
+    reaction, point, frame = np.zeros((m, width)), np.full((m, d), np.nan), np.full((m, d, d), np.nan)
     for k, (row, force, _) in enumerate(lines):
-        reaction[k, : min(len(force), COMPONENTS)] = force[:COMPONENTS]
+        reaction[k, : len(force)] = force
         if is_contact(row) and row.frame is not None and row.point is not None:
             point[k], frame[k] = row.point, row.frame
     return ContactTable(
@@ -310,7 +311,7 @@ def table_of(states: Sequence[Sequence[tuple[Row, Array, str]]]) -> ContactTable
         bodies=tuple(bodies),
         index=np.array([places[row.id] for row, _, _ in lines], dtype=np.int64),
         gap=np.array([row.gap for row, _, _ in lines], dtype=np.float64),
-        size=np.array([min(row.size, COMPONENTS) for row, _, _ in lines], dtype=np.int64),
+        size=np.array([row.size for row, _, _ in lines], dtype=np.int64),
         reaction=reaction,
         point=point,
         frame=frame,
@@ -334,6 +335,8 @@ def joined(tables: Sequence[ContactTable]) -> ContactTable:
             places.setdefault(key, len(places))
             bodies.setdefault(key, pair)
     full = [table for table in tables if len(table.index)] or list(tables[:1])
+    widest = max(table.reaction.shape[1] for table in full)
+    full = [replace(one, reaction=np.pad(one.reaction, ((0, 0), (0, widest - one.reaction.shape[1])))) for one in full]
     data: dict[str, Any] = {name: np.concatenate([getattr(table, name) for table in full]) for name in LINES}
     news = [np.array([places[key] for key in table.ids], dtype=np.int64)[table.index] for table in full]
     data["index"] = np.concatenate(news)

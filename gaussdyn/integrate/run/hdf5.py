@@ -188,6 +188,8 @@ def _write_columns(file: Any, run: Trajectory) -> None:
         data.attrs["unit"], data.attrs["order"] = column.unit, k
         if column.also:
             data.attrs["also"] = column.also
+        if column.partial:
+            data.attrs["partial"] = True
 
 
 def _write_matrix(file: Any, run: Trajectory) -> None:
@@ -241,8 +243,8 @@ def _columns(group: Any) -> dict[str, Column]:
     def visit(name: str, item: Any) -> None:
         """Keep the datasets that are columns."""
         if "unit" in item.attrs:
-            also = str(item.attrs.get("also", ""))
-            column = Column(unit=str(item.attrs["unit"]), values=values(item), also=also)
+            also, partial = str(item.attrs.get("also", "")), bool(item.attrs.get("partial", False))
+            column = Column(unit=str(item.attrs["unit"]), values=values(item), also=also, partial=partial)
             found[name] = int(item.attrs["order"]), column
 
     group.visititems(visit)

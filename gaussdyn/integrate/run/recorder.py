@@ -238,6 +238,10 @@ class Recorder:
         )
         return with_sensors(self.system, run)
 
+    def so_far(self) -> Trajectory:
+        """Return what `trajectory` would if the run ended here; it goes on."""
+        return self.trajectory(Stop(t=self.final.t, reason="it is still being computed"))
+
     def forget(self) -> None:
         """Drop what `trajectory` has returned, once it is in safety."""
         self.piece, self.last, self.proofs.found = Piece(), None, []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import InputError
-from .contact_history import COMPONENTS, ContactTable
+from .contact_history import COMPONENTS, MOST, ContactTable
 from .values import StepTable
 
 if TYPE_CHECKING:
@@ -73,14 +73,15 @@ def _check_steps(steps: StepTable) -> None:
 
 def _check_table(table: ContactTable, n: int) -> None:
     m, d = len(table.index), table.point.shape[-1] if np.ndim(table.point) == 2 else 0
-    shapes = {"gap": (m,), "mu": (m,), "mu_s": (m,), "reaction": (m, COMPONENTS), "point": (m, d), "frame": (m, d, d)}
+    width = MOST if np.shape(table.reaction)[1:] == (MOST,) else COMPONENTS
+    shapes = {"gap": (m,), "mu": (m,), "mu_s": (m,), "reaction": (m, width), "point": (m, d), "frame": (m, d, d)}
     for name, shape in shapes.items():
         _array(f"contacts/{name}", getattr(table, name), shape)
     if d not in (2, 3):
         raise InputError("contacts/point", f"{d} coordinates", "2 or 3")
     _array("contacts/mode", table.mode, (m,), "U")
     _indices("contacts/index", table.index, (m,), len(table.ids))
-    _indices("contacts/size", table.size, (m,), COMPONENTS + 1)
+    _indices("contacts/size", table.size, (m,), width + 1)
     _indices("contacts/offsets", table.offsets, (n + 1,), m + 1)
     if table.offsets[0] != 0 or table.offsets[-1] != m or (np.diff(table.offsets) < 0).any():
         raise InputError("contacts/offsets", "numbers that do not rise", f"rising numbers from 0 to {m}")
@@ -119,6 +120,7 @@ def _check_documents(run: Trajectory) -> None:
             _kind(f"rows.{key}.{name}", row.get(name), str, "a word")
         for name in ROW_NUMBERS:
             _number(f"rows.{key}.{name}", row.get(name))
+        _number(f"rows.{key}.mu_t", row.get("mu_t", 0.0))  # runs of earlier versions have none
     _check_running(run.running)
 
 

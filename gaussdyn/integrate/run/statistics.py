@@ -14,8 +14,8 @@ from ...mechanics.rows import Row
 from ..energy import EnergyBook
 from ..stepper import Sizing
 
-ROW_DATA = ("kind", "level", "mu", "mu_s", "mu_r", "cap", "cap_s", "eps_n", "eps_t")
-LIMITS = ("mu_s", "mu_r", "cap_s")
+ROW_DATA = ("kind", "level", "mu", "mu_s", "mu_r", "mu_t", "cap", "cap_s", "eps_n", "eps_t")
+LIMITS = ("mu_s", "mu_r", "mu_t", "cap_s")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,7 +34,7 @@ class RunningStatistics:
     sizing : dict of str to float
         Of steps whose length a tolerance decides: how many were rejected or forced, orders observed, lengths (s).
     rows : dict of str to dict
-        Data of the rows that are columns, with the largest mu_s, mu_r, cap_s so far.
+        Data of the rows that are columns, with the largest mu_s, mu_r, mu_t, cap_s so far.
     """
 
     book: EnergyBook
@@ -92,7 +92,7 @@ class RunningStatistics:
             known = self.rows.get(row.id)
             if known is not None:
                 for name in LIMITS:  # they may change with the state
-                    known[name] = max(known[name], getattr(row, name))
+                    known[name] = max(known.get(name, 0.0), getattr(row, name))
 
     def note_gap(self, gap: float) -> None:
         """Enter a gap at the end of a step, m."""

@@ -17,11 +17,13 @@ class Column:
     """One named output: its unit and one value per saved state, shape (n,).
 
     also: another name that it goes by, such as ``q0`` for the coordinate ``rod.x``; empty if it has none.
+    partial: whether it may be NaN or infinite where it does not apply, as margins are.
     """
 
     unit: str
     values: Array
     also: str = ""
+    partial: bool = False
 
     def __repr__(self) -> str:
         """Return the unit, how many values, and between what."""

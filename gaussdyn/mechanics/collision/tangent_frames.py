@@ -62,7 +62,7 @@ def in_chart(row: Row, dn: Array, chart: int) -> Row:
 
 
 def turned_components(x: Array, Q: Array) -> Array:
-    """Return what a contact carries along N, T1, T2 (and R1, R2) with its tangential parts turned."""
+    """Return what a contact carries along N, T1, T2 (and R1, R2, S) with its tangential parts turned."""
     found = x.copy()
     for part in (slice(1, 3), slice(3, 5)):
         if part.stop <= len(x):

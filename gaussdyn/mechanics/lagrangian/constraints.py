@@ -90,6 +90,10 @@ class Contact:
         Angular velocity relative to the obstacle along the two tangents, rad/s; needed for `mu_r`.
     mu_r : expression
         Rolling resistance, m.
+    spin : expression, optional
+        Angular velocity relative to the obstacle about the normal, rad/s; needed for `mu_t`.
+    mu_t : expression
+        Torsional friction, m.
     kind : str
         "unilateral" or "bilateral".
     eps_n, eps_t : expression
@@ -103,6 +107,8 @@ class Contact:
     mu_s: Expression | None = None
     rolling: Sequence[Expression] = ()
     mu_r: Expression = 0.0
+    spin: Expression | None = None
+    mu_t: Expression = 0.0
     kind: Sign = "unilateral"
     eps_n: Expression = 0.0
     eps_t: Expression = 0.0
@@ -113,10 +119,13 @@ class Contact:
         check_name(self.name)
         object.__setattr__(self, "slip", _some("slip", self.slip, (1, 2)))
         object.__setattr__(self, "rolling", _some("rolling", self.rolling, (0, 2)))
-        if self.rolling and (len(self.slip) != 2 or self.kind == "bilateral"):
-            raise InputError("rolling", f"{len(self.slip)} slip of a {self.kind} contact", "two, and unilateral")
+        for name, given in (("rolling", bool(self.rolling)), ("spin", self.spin is not None)):
+            if given and (len(self.slip) != 2 or self.kind == "bilateral"):
+                raise InputError(name, f"{len(self.slip)} slip of a {self.kind} contact", "two, and unilateral")
         if not self.rolling and self.mu_r != 0:
             raise InputError("mu_r", self.mu_r, "0 without rolling", "Give rolling=[two angular velocities].")
+        if self.spin is None and self.mu_t != 0:
+            raise InputError("mu_t", self.mu_t, "0 without spin", "Give spin=angular velocity about the normal.")
 
     def row(self) -> tuple[Kind, Level, tuple[Expression, ...], dict[str, Expression]]:
         """Return kind and level of its rows, their expressions, and the coefficients."""
@@ -124,7 +133,10 @@ class Contact:
         if self.mu_s is not None:
             coefficients["mu_s"] = self.mu_s
         kind: Kind = "contact" if self.kind == "unilateral" else "bilateral_contact"
-        return kind, "position", (self.gap, *self.slip, *self.rolling), coefficients
+        spin = () if self.spin is None else (self.spin,)
+        if spin:
+            coefficients["mu_t"] = self.mu_t
+        return kind, "position", (self.gap, *self.slip, *self.rolling, *spin), coefficients
 
 
 @dataclass(frozen=True, slots=True)

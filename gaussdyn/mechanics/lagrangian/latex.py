@@ -9,6 +9,8 @@ from .equations import Equations, Rows, equations
 from .expressions import symbol, symbols
 from .model import Element, Model
 
+PARTS = ("N", "T1", "T2", "R1", "R2", "S")
+
 SHORT = 60  # operations up to which products are contracted: longer ones would take seconds
 
 
@@ -71,7 +73,7 @@ def _reactions(element: Element) -> list[str]:
     label = "\\mathrm{" + element.id.replace("_", "\\_") + "}"
     if element.kind in ("bilateral", "unilateral"):
         return [f"\\lambda_{{{label}}}"]
-    parts = ("T1", "T2") if element.kind == "dry" else ("N", "T1", "T2", "R1", "R2")
+    parts = ("T1", "T2") if element.kind == "dry" else ("N", "T1", "T2", "S") if element.size == 4 else PARTS
     return [f"r_{{{part},{label}}}" for part in parts[: element.size]]
 
 

@@ -34,9 +34,9 @@ class Element:
     id, kind, level : str
         As of a `Row`.
     expressions : tuple of trees
-        Position: the gap, then slip and rolling velocities. Velocity: one per row.
+        Position: the gap, then slip and rolling velocities, then the spin. Velocity: one per row.
     coefficients : tuple of (str, tree)
-        mu, mu_s, mu_r, eps_n, eps_t, cap, cap_s, those that it has.
+        mu, mu_s, mu_r, mu_t, eps_n, eps_t, cap, cap_s, those that it has.
     """
 
     id: str

@@ -199,8 +199,9 @@ def _checked_pairs(solids: Sequence[Solid], law: ContactLaw, pairs: Pairs) -> di
     for one in (law, *given.values()):
         if one is not None and not isinstance(one, ContactLaw):
             raise InputError("contact law", repr(one), "a ContactLaw (or None in pairs)")
-        if one is not None and one.mu_r > 0.0:
-            raise InputError("mu_r", one.mu_r, "0 in the plane")
+        for key in ("mu_r", "mu_t") if one is not None else ():
+            if getattr(one, key) > 0.0:
+                raise InputError(key, getattr(one, key), "0 in the plane")
     return given
 
 

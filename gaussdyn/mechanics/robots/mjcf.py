@@ -12,7 +12,7 @@ from ...errors import BackendMissing, InputError
 from .inertias import LEAST_INERTIA, LEAST_MASS
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of, states_of
 from .mjcf_contacts import colliding, colours_of, touching
-from .mjcf_features import ignored, missing, torsional
+from .mjcf_features import ignored, missing
 from .mjcf_names import Names, names_of
 from .mjcf_sensors import sensors_left_out, sensors_of, sites_of
 from .robot import Keyframe, Robot, refuse
@@ -47,7 +47,7 @@ def read_mjcf(path: Path, *, mend: bool = False) -> Robot:
     """
     model, text, said = compiled(path, mend=mend)
     with np.errstate(over="ignore", invalid="ignore"):  # numbers that are none are named where they are checked
-        return robot_of(path.stem, model, text, said, mend=mend)
+        return robot_of(path.stem, model, text, said)
 
 
 def compiled(path: Path, *, mend: bool = False) -> tuple[Any, str, tuple[str, ...]]:
@@ -88,10 +88,9 @@ def sensor_kinds() -> dict[int, str]:
     return {k: x.replace("actfrc", "actuatorfrc") for k, x in found.items()}
 
 
-def left_out(m: Any, names: Names, said: tuple[str, ...], mend: bool) -> list[str]:
+def left_out(m: Any, names: Names, said: tuple[str, ...]) -> list[str]:
     """Return what of a model is ignored, and what its compiler warned of."""
-    spins = [f"{one} (mended)" for one in torsional(m, names)] if mend else []
-    return [*ignored(m, names), *sensors_left_out(m, names, sensor_kinds()), *spins, *said]
+    return [*ignored(m, names), *sensors_left_out(m, names, sensor_kinds()), *said]
 
 
 def survey(path: Path, *, mend: bool = False) -> dict[str, Any]:
@@ -105,15 +104,15 @@ def survey(path: Path, *, mend: bool = False) -> dict[str, Any]:
     holds |= {"actuators": m.nu, "tendons": m.ntendon, "equalities": m.neq, "keyframes": m.nkey}
     return {
         "holds": holds,
-        "ignored": left_out(m, names, said, mend),
-        "missing": [*missing(m, names), *(() if mend else torsional(m, names))],
+        "ignored": left_out(m, names, said),
+        "missing": list(missing(m, names)),
     }
 
 
-def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = (), *, mend: bool = False) -> Robot:
+def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
     """Return the robot of a compiled model; `said` is what its compiler warned of."""
     names = names_of(m)
-    refuse(name, [*missing(m, names), *(() if mend else torsional(m, names))])
+    refuse(name, list(missing(m, names)))
     touch, kinds = touching(m, names), sensor_kinds()
     keys = [
         Keyframe(name=x, q=start_of(m, k), v=m.key_qvel[k], control=m.key_ctrl[k], states=states_of(m, k))
@@ -123,6 +122,6 @@ def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = (), *, mend: 
         name=name, text=text, bodies=bodies_of(m, names, touch.shapes), obstacles=touch.obstacles,
         parts=parts_of(m, names), actuators=actuators_of(m, names), pairs=touch.pairs, contact=touch.contact,
         gravity=tuple(m.opt.gravity.tolist()), fluid=fluid_of(m), dt=float(m.opt.timestep),
-        home=start_of(m), keyframes=tuple(keys), ignored=tuple(left_out(m, names, said, mend)),
+        home=start_of(m), keyframes=tuple(keys), ignored=tuple(left_out(m, names, said)),
         sites=sites_of(m, names), sensors=sensors_of(m, names, kinds), colours=colours_of(m, names),
     )  # fmt: skip

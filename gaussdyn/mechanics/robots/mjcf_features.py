@@ -9,11 +9,11 @@ import numpy as np
 
 from .mesh_files import MOST
 from .mjcf_bodies import DYNAMICS
-from .mjcf_contacts import MESH, SERVED, colliding, mesh_of
+from .mjcf_contacts import MESH, colliding, mesh_of, served
 from .mjcf_names import Names
 
 INTEGRATORS = {0: "Euler", 1: "RK4", 2: "implicit", 3: "implicitfast"}
-GEOMS = {1: "height field", 4: "ellipsoid", 8: "signed distance field"}
+GEOMS = {1: "height field on a body", 8: "signed distance field"}
 EQUALITIES = {4: "flex", 5: "flexvert", 6: "flexstrain"}  # mjtEq beyond tendon
 TRANSMISSIONS = {0: "joint", 1: "joint in parent", 2: "slider-crank", 3: "tendon", 4: "site", 5: "body", 6: "SO3"}
 WITHOUT_EFFECT = sum(1 << k for k in (9, *range(12, 20)))  # mjDSBL_..: warmstart, refsafe, sensor, midphase and later
@@ -54,20 +54,12 @@ def missing(m: Any, names: Names) -> tuple[str, ...]:
     return tuple(found)
 
 
-def torsional(m: Any, names: Names) -> tuple[str, ...]:
-    """Return what has torsional friction (condim 4 and 6): contacts here do not resist spinning."""
-    used = sorted({geom for pair in colliding(m) for geom in pair})
-    found = [f"geom {names.geoms[g]}: condim {m.geom_condim[g]}" for g in used if m.geom_condim[g] > 3]
-    found += [f"pair {k}: condim {m.pair_dim[k]}" for k in range(m.npair) if m.pair_dim[k] > 3]
-    return tuple(f"{one} (torsional friction)" for one in found)
-
-
 def _geoms(m: Any, names: Names, add: Callable[[str], None]) -> None:
     """Name shapes that cannot be served where they may touch, or what else they do."""
     pairs = colliding(m)
     used = sorted({geom for pair in pairs for geom in pair})
     for g in used:
-        if int(m.geom_type[g]) not in SERVED:
+        if not served(m, g):
             add(f"geom {names.geoms[g]}: contacts of a {GEOMS.get(int(m.geom_type[g]), 'geom of this type')}")
         if np.any(m.geom_surfacevel[g]) or m.geom_adhesion[g]:
             add(f"geom {names.geoms[g]}: surface velocity or adhesion")

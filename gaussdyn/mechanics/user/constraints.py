@@ -45,6 +45,12 @@ class Position:
     rolling : callable, optional
         rolling(t, q) -> shape (2, nv): rows R whose product with v is the angular velocity of the body, relative to
         the ground, along the two tangents (rad/s).
+    mu_t : float
+        Torsional friction in space, m: a moment of at most mu_t r_N acts against the spin about the normal. Needs mu,
+        two tangents and `spin`.
+    spin : callable, optional
+        spin(t, q) -> shape (nv,): the row whose product with v is the angular velocity of the body, relative to the
+        ground, about the normal (rad/s).
     eps_n, eps_t : float
         Newton restitution, normal in [0, 1] and tangential in [-1, 1].
     drift : callable, optional
@@ -62,6 +68,8 @@ class Position:
     surface: Callable[..., ArrayLike] | float = 0.0
     mu_r: float = 0.0
     rolling: Callable[..., ArrayLike] | None = None
+    mu_t: float = 0.0
+    spin: Callable[..., ArrayLike] | None = None
     eps_n: float = 0.0
     eps_t: float = 0.0
     drift: Callable[..., ArrayLike] | None = None
@@ -71,9 +79,9 @@ class Position:
         _check_kind(self.kind, ("unilateral", "bilateral"))
         check_function("phi", self.phi, "t, q")
         check_name(self.name)
-        for name, arguments in (("jacobian", "t, q"), ("tangent", "t, q"), ("rolling", "t, q"), ("drift", "t, q, v")):
+        for name in ("jacobian", "tangent", "rolling", "spin", "drift"):
             if getattr(self, name) is not None:
-                check_function(name, getattr(self, name), arguments)
+                check_function(name, getattr(self, name), "t, q, v" if name == "drift" else "t, q")
         if callable(self.surface):
             check_function("surface", self.surface, "t, q")
         if self.mu is not None:
@@ -82,9 +90,10 @@ class Position:
             if self.mu is None:
                 raise InputError("mu_s", self.mu_s, "mu_s together with mu", "Give mu as well.")
             scalar("mu_s", self.mu_s, low=self.mu)
-        mu_r = scalar("mu_r", self.mu_r, low=0.0)
-        if mu_r > 0.0 and (self.mu is None or self.rolling is None or self.kind == "bilateral"):
-            raise InputError("mu_r", mu_r, "a unilateral contact with mu, tangent and rolling", "Give those as well.")
+        for name, rows in (("mu_r", "rolling"), ("mu_t", "spin")):
+            most = scalar(name, getattr(self, name), low=0.0)
+            if most > 0.0 and (self.mu is None or getattr(self, rows) is None or self.kind == "bilateral"):
+                raise InputError(name, most, f"a unilateral contact with mu, tangent and {rows}", "Give those as well.")
         scalar("eps_n", self.eps_n, low=0.0, high=1.0)
         scalar("eps_t", self.eps_t, low=-1.0, high=1.0)
 

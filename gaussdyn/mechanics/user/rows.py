@@ -101,9 +101,10 @@ def _position(name: str, c: Position, m: Motion) -> Row:
     if c.mu is None:
         return Row(kind=c.kind, J=J, rate=np.array([rate]), drift=np.array([drift]), **common)
     T, slip, slip_drift = _slip(name, c, m, n)
-    if c.mu_r > 0.0:
-        R, roll_drift = _roll(name, c, m)
-        T, slip, slip_drift = np.vstack([T, R]), np.r_[slip, R @ m.v], np.r_[slip_drift, roll_drift]
+    for most, what, rows, turns in ((c.mu_r, "rolling", c.rolling, 2), (c.mu_t, "spin", c.spin, 1)):
+        if most > 0.0 and rows is not None:
+            R, turn_drift = _turn(f"{what} of {name}", rows, turns, m)
+            T, slip, slip_drift = np.vstack([T, R]), np.r_[slip, R @ m.v], np.r_[slip_drift, turn_drift]
     return Row(
         kind="contact" if c.kind == "unilateral" else "bilateral_contact",
         J=np.vstack([J, T]),
@@ -112,6 +113,7 @@ def _position(name: str, c: Position, m: Motion) -> Row:
         mu=c.mu,
         mu_s=-1.0 if c.mu_s is None else c.mu_s,
         mu_r=c.mu_r,
+        mu_t=c.mu_t,
         **common,
     )
 
@@ -147,17 +149,16 @@ def _slip(name: str, c: Position, m: Motion, n: Array) -> tuple[Array, Array, Ar
     return T, slip, m.along(f"slip drift of {name}", of, noise=noise)
 
 
-def _roll(name: str, c: Position, m: Motion) -> tuple[Array, Array]:
-    """Return the rows of the rolling velocity, and its drift term."""
-    assert c.rolling is not None
-    R = matrix(f"rolling of {name}", c.rolling(m.t, m.q), 2, len(m.v))
+def _turn(name: str, rows: Callable[..., ArrayLike], count: int, m: Motion) -> tuple[Array, Array]:
+    """Return the rows of the rolling velocity or the spin, and their drift term."""
 
-    def of(t: float, q: Array) -> Array:
-        """Return the rolling velocity at (t, q) for the v of now."""
-        assert c.rolling is not None
-        return matrix(f"rolling of {name}", c.rolling(t, q), 2, len(m.v)) @ m.v
+    def at(t: float, q: Array) -> Array:
+        """Return the rows at (t, q), shape (count, nv)."""
+        return matrix(name, np.reshape(rows(t, q), (count, -1)), count, len(m.v))
 
-    return R, m.along(f"roll drift of {name}", of, noise=EPS * float((np.abs(R) @ np.abs(m.v)).max()))
+    R = at(m.t, m.q)
+    noise = EPS * float((np.abs(R) @ np.abs(m.v)).max())
+    return R, m.along(f"drift of {name}", lambda t, q: at(t, q) @ m.v, noise=noise)
 
 
 def _ground(name: str, c: Position, t: float, q: Array) -> Array:

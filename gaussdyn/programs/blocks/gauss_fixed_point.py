@@ -9,7 +9,8 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...errors import InputError
-from ..laws.laws import MU, Associated, Coulomb, Dry, LawTable, Sliding, Unilateral
+from ..laws.law_table import LawTable
+from ..laws.laws import MU, Associated, Coulomb, Dry, Sliding, Unilateral
 from ..problems.complementarity import Problem, as_blocks
 from ..work import Work
 from .block_method import BlockMethod

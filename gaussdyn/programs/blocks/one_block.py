@@ -2,8 +2,8 @@
 
 A block alone is: find r with u = W r + q and (u, r) in the law, W (d, d) of any symmetry. Take-off and stick are
 linear; slip in the plane is one of two linear systems; slip in space is the root of a secular equation, because
-u_T = -a r_T with a scalar a >= 0. Rolling and the convex relaxation in space use Newton's method on the block.
-Every function returns whether it found a solution; W is padded to (5, 5), `work` (12, 5) is work space.
+u_T = -a r_T with a scalar a >= 0. Moments (Rolling, Torsional) and the convex relaxation in space use Newton's method.
+Every function returns whether it found a solution; W is padded to (6, 6), `work` (13, 6) is work space.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
 from ...linalg.dense import solve_dense
-from ..laws.projections import length, natural
+from ..laws.projections import length, moment_room, natural
 from .newton.dense_newton import newton_dense
 
 REGULAR = 1e-6  # determinant, over that of the diagonal, from which on a block needs no pivots
@@ -82,7 +82,7 @@ def slip_root(W: Array, q: Array, load: float, cap: float, r: Array) -> bool:
 @kernel(f"float64(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def misfit(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> float:
     """Return the size of the natural map of one block at r, relative to its data."""
-    u, F, x, Y = work[5], work[6], work[7], work[:5]
+    u, F, x, Y = work[6], work[7], work[8], work[:6]
     top = 0.0
     for i in range(d):
         u[i] = q[i]
@@ -98,7 +98,7 @@ def misfit(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Arra
 def stick(d: int, W: Array, q: Array, r: Array, work: Array) -> bool:
     """Put r = -W^-1 q into r; a singular W is shifted at rounding level."""
     bound = 1e13 * (1e-300 + length(q, 0, d)) / (1e-300 + length(W[0], 0, d))
-    B, x = work[:5], work[5, :d]
+    B, x = work[:6], work[6, :d]
     for attempt in range(2):
         for i in range(d):
             x[i] = -q[i]
@@ -144,7 +144,7 @@ def one_row(code: int, W: Array, q: Array, p: Array, r: Array) -> bool:
 @kernel(f"boolean(int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def slip_plane(code: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve a slipping block in the plane (Coulomb, BilateralCoulomb, Associated): the best of its linear modes."""
-    x, best, n, t = work[8], np.inf, r[0], r[1]
+    x, best, n, t = work[9], np.inf, r[0], r[1]
     for mode in range(4 if code == 2 else 2):
         s, side = 1.0 - 2.0 * (mode % 2), 1.0 - 2.0 * (mode // 2)
         k = p[0] * s * side
@@ -174,8 +174,8 @@ def by_newton(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: A
         np.zeros(d),
         np.zeros(d),
     )
-    centre, y, none, rho, unit = np.zeros(d), np.zeros(5), np.zeros((0, 0)), np.ones(1), size / top
-    codes[0], start[1], P[0, 0], P[0, 3] = code, d, p[0], p[3]
+    centre, y, none, rho, unit = np.zeros(d), np.zeros(6), np.zeros((0, 0)), np.ones(1), size / top
+    codes[0], start[1], P[0, 0], P[0, 2], P[0, 3] = code, d, p[0], p[2], p[3]
     for i in range(d):
         b[i], x[i] = q[i] / size, r[i] / unit
         for j in range(d):
@@ -204,15 +204,15 @@ def may_stick(code: int, d: int, p: Array, r: Array) -> bool:
     load = abs(r[0]) if code == 2 else r[0]
     if code == 5:
         return bool(length(r, 0, d) <= p[1])
-    if code == 6:
-        return bool(length(r, 1, 3) <= p[0] * load and length(r, 3, 5) <= p[3] * load)
+    if code in (6, 8):
+        return bool(moment_room(d, p, r) >= 0.0)
     return bool(length(r, 1, d) <= (p[0] if code == 7 else p[1]) * load)
 
 
 @kernel(f"boolean(int64, int64, {A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def rest(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve a block that sticks; r is left alone if it does not."""
-    x = work[8]
+    x = work[9]
     sticks = stick(d, W, q, x, work) and may_stick(code, d, p, x)
     for i in range(d):
         r[i] = x[i] if sticks else r[i]
@@ -222,7 +222,7 @@ def rest(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work: Array)
 @kernel(f"boolean({A2}, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def dry_slip(W: Array, q: Array, p: Array, r: Array, work: Array) -> bool:
     """Solve a slipping Dry block of two rows."""
-    B, b, x = work[:5], work[5], work[6]
+    B, b, x = work[:6], work[6], work[7]
     for i in range(3):
         B[0, i], B[i, 0], b[i] = 0.0, 0.0, 0.0
     B[0, 0] = 1.0
@@ -317,7 +317,7 @@ def simple_block(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work
     """Solve a block unless it needs Newton's method: 1 solved, 0 no solution found, -1 for `by_newton` to do."""
     if d == 1:
         return one_row(code, W, q, p, r)
-    if code in (1, 6, 7):
+    if code in (1, 6, 7, 8):
         if q[0] >= (p[0] * length(q, 1, d) if code == 7 else 0.0):
             for i in range(d):
                 r[i] = 0.0
@@ -328,6 +328,6 @@ def simple_block(code: int, d: int, W: Array, q: Array, p: Array, r: Array, work
             return 1
     if rest(code, d, W, q, p, r, work):
         return 1
-    if code == 6 or (code == 7 and d == 3):
+    if code in (6, 8) or (code == 7 and d == 3):
         return -1
     return slip(code, d, W, q, p, r, work)

@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...arrays import Array, IntArray
-from ..laws.laws import CAP, MU_S, BilateralSliding, Dry, LawTable
+from ..laws.law_table import LawTable
+from ..laws.laws import CAP, MU_S, BilateralSliding, Dry
 from ..problems.complementarity import ComplementarityProblem, GlobalForm
 
 DENSE_ROWS = 150  # up to here one compiled call does the whole Newton iteration
@@ -28,7 +29,7 @@ class Scaled:
     W_abs: Array  # (0, 0) if the problem has none
     q: Array
     rows: tuple[Array, IntArray, IntArray]  # W as CSR: data, indices, indptr
-    D: Array  # diagonal blocks (n, 5, 5); of a BilateralSliding block [0, 1] acts with |r|
+    D: Array  # diagonal blocks (n, 6, 6); of a BilateralSliding block [0, 1] acts with |r|
     code: IntArray
     start: IntArray
     P: Array

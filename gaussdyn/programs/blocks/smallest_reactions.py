@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from ...arrays import EPS, Array
 from ...errors import InputError
-from ..laws.laws import BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling
+from ..laws.laws import BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Torsional
 from ..problems.complementarity import ComplementarityProblem, as_blocks
 from ..solution.solution import Solution
 from .verify import verified
@@ -102,7 +102,7 @@ def _rounded(blocks: ComplementarityProblem, solution: Solution) -> Array:
     for rows, law in _blocks(blocks):
         if np.linalg.norm(u[rows]) <= still:
             u[rows] = 0.0
-        elif isinstance(law, (Coulomb, Rolling)) and abs(u[rows.start]) <= still:
+        elif isinstance(law, (Coulomb, Rolling, Torsional)) and abs(u[rows.start]) <= still:
             u[rows.start] = 0.0
     return u
 
@@ -139,7 +139,7 @@ def _face(law: Law, u: Array, r: Array, still: float) -> Projection:
         return (lambda x: r.copy()) if np.linalg.norm(u) > still else Dry(law.c_s, law.c_s, law.dim).project
     if isinstance(law, BilateralSliding):
         return lambda x: np.maximum(x * np.sign(r), 0.0) * np.sign(r)
-    if not isinstance(law, (Coulomb, Rolling)):
+    if not isinstance(law, (Coulomb, Rolling, Torsional)):
         return law.project if u[0] <= still else np.zeros_like
     if u[0] > still and not isinstance(law, BilateralCoulomb):
         return np.zeros_like
@@ -155,9 +155,9 @@ def _ray(r: Array) -> Projection:
     return lambda x: max(float(e @ x), 0.0) * e
 
 
-def _resting(law: Coulomb | Rolling, r: Array) -> Projection:
+def _resting(law: Coulomb | Rolling | Torsional, r: Array) -> Projection:
     """Return the projection on all reactions of a block at rest; a bilateral one keeps the side on which it bears."""
-    cone: Law = law if isinstance(law, Rolling) else Coulomb(law.mu_s, dim=law.dim)
+    cone: Law = Coulomb(law.mu_s, dim=law.dim) if isinstance(law, Coulomb) else law
     if not isinstance(law, BilateralCoulomb):
         return cone.project
     flip = np.ones(len(r))

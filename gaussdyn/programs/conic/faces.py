@@ -13,7 +13,19 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
-from ..laws.laws import Associated, BilateralCoulomb, BilateralSliding, Coulomb, Dry, Law, Rolling, Sliding, Unilateral
+from ..laws.laws import (
+    Associated,
+    BilateralCoulomb,
+    BilateralSliding,
+    Coulomb,
+    Dry,
+    Law,
+    Rolling,
+    Sliding,
+    Torsional,
+    Unilateral,
+    moment_discs,
+)
 from .cone_slice import RAY, Cone
 
 
@@ -81,8 +93,8 @@ def faces(law: Law, u: Array, still: float) -> tuple[Piece, ...]:
         return (piece(np.zeros((dim, 0)), (), "open"),)
     if isinstance(law, (Unilateral, Sliding)):
         return (piece(np.ones((1, 1)), (RAY,), "slips" if isinstance(law, Sliding) else "bears"),)
-    if isinstance(law, Rolling):
-        return (_rolling(law, u, still),)
+    if isinstance(law, (Rolling, Torsional)):
+        return (_moments(law, u, still),)
     if isinstance(law, Coulomb):
         return (_coulomb(law, u, still),)
     raise InputError("law", type(law).__name__, "a law of contact")
@@ -116,20 +128,26 @@ def _dry(law: Dry, u: Array, still: float) -> Piece:
     return Piece(np.zeros(dim), np.eye(dim + 1)[1:], (Cone("cone", dim + 1),), head, np.array([c]), "sticks")
 
 
-def _rolling(law: Rolling, u: Array, still: float) -> Piece:
-    """Return slip and rolling resistance of one contact: two cones whose normal forces are equal."""
-    slip, roll = _part(law.mu, u[1:3], still), _part(law.mu_r, u[3:5], still)
-    n, m = slip.spread.shape[1], roll.spread.shape[1]
-    spread = np.zeros((5, n + m))
-    spread[:3, :n], spread[3:, n:] = slip.spread, roll.spread[1:]
-    equal = np.concatenate([slip.spread[0], -roll.spread[0]])[None]
-    mode = "sticks" if slip.mode == roll.mode == "sticks" else "slips"
-    return Piece(np.zeros(5), spread, slip.cones + roll.cones, equal, np.zeros(1), mode)
+def _moments(law: Rolling | Torsional, u: Array, still: float) -> Piece:
+    """Return slip, rolling resistance and torsion of one contact: cones whose normal forces are equal."""
+    discs = moment_discs(law.size, np.array([law.parameters()]))
+    parts = [_part(float(mu[0]), u[rows], still) for rows, mu in discs]
+    ends = np.cumsum([0, *(part.spread.shape[1] for part in parts)])
+    spread, equal = np.zeros((law.size, ends[-1])), np.zeros((len(parts) - 1, ends[-1]))
+    spread[0, : ends[1]] = parts[0].spread[0]
+    for k, (part, (rows, _)) in enumerate(zip(parts, discs, strict=True)):
+        own = slice(ends[k], ends[k + 1])
+        spread[rows, own] = part.spread[1:]
+        if k > 0:
+            equal[k - 1, : ends[1]], equal[k - 1, own] = parts[0].spread[0], -part.spread[0]
+    cones = tuple(cone for part in parts for cone in part.cones)
+    mode = "sticks" if all(part.mode == "sticks" for part in parts) else "slips"
+    return Piece(np.zeros(law.size), spread, cones, equal, np.zeros(len(equal)), mode)
 
 
 def _part(mu: float, u: Array, still: float) -> Piece:
     ray = _against(u, still)
-    return _cone(mu, 3) if ray is None else piece(np.r_[1.0, mu * ray][:, None], (RAY,), "slips")
+    return _cone(mu, 1 + len(u)) if ray is None else piece(np.r_[1.0, mu * ray][:, None], (RAY,), "slips")
 
 
 def _against(u: Array, still: float) -> Array | None:

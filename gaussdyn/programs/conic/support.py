@@ -132,18 +132,28 @@ def _without_free(slice: ConeSlice, reduced: Reduced, C: Array) -> tuple[Array, 
 
 
 def _solve(reduced: Reduced, goals: Array) -> tuple[Array, Array, IntArray]:
-    """Return x and the multiplier of every function and of the sum of all heads, which is the last one."""
+    """Return x and the multiplier of every function and of the sum of all heads, which is the last one.
+
+    Functions that are the same all over the slice share one point, and need no multiplier if there is one.
+    """
     from .interior_point import smallest_many
 
     heads = np.zeros((1, reduced.Q.shape[1]))
     heads[0, reduced.start[:-1]] = 1.0
     goals = np.vstack([goals, heads])
     scale = norms(goals)[:, None]
-    scale[scale == 0.0] = 1.0
+    still = scale[:, 0] == 0.0
+    scale[still] = 1.0
     X, W = np.zeros(goals.shape), np.zeros((len(goals), len(reduced.d)))
     status = np.zeros(len(goals), dtype=np.int64)
     if reduced.Q.shape[1]:
-        smallest_many(reduced.Q, reduced.d, np.ascontiguousarray(-goals / scale), reduced.start, X, W, status)
+        asked = np.flatnonzero(~still | (np.cumsum(still) == 1))
+        x, w, found = X[asked], W[asked], status[asked]
+        smallest_many(reduced.Q, reduced.d, np.ascontiguousarray(-(goals / scale)[asked]), reduced.start, x, w, found)
+        place = np.where(still, np.argmax(still), np.arange(len(goals)))
+        place = np.searchsorted(asked, place)
+        X, W, status = x[place], w[place], found[place]
+        W[still & (status == 0)] = 0.0
     return X, -W * scale, status
 
 

@@ -1,5 +1,15 @@
 """The laws of contact as values, and their arithmetic."""
 
-from .laws import Associated, BilateralCoulomb, BilateralSliding, Coulomb, Dry, Rolling, Sliding, Unilateral
+from .laws import Associated, BilateralCoulomb, BilateralSliding, Coulomb, Dry, Rolling, Sliding, Torsional, Unilateral
 
-__all__ = ["Associated", "BilateralCoulomb", "BilateralSliding", "Coulomb", "Dry", "Rolling", "Sliding", "Unilateral"]
+__all__ = [
+    "Associated",
+    "BilateralCoulomb",
+    "BilateralSliding",
+    "Coulomb",
+    "Dry",
+    "Rolling",
+    "Sliding",
+    "Torsional",
+    "Unilateral",
+]

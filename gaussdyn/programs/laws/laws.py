@@ -7,18 +7,15 @@ many blocks of the same law, so that an audit of 20 000 contacts costs one pass.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._show import brief
-from ...arrays import Array, IntArray, scalar
+from ...arrays import Array, scalar
 from ...errors import InputError
-from ...linalg.cones import norms, project_disc, project_friction_cone, project_rolling_cone
+from ...linalg.cones import norms, project_disc, project_friction_cone, project_moment_cone
 
 MU, MU_S, CAP, MU_R = range(4)  # columns of the parameter table
 STEEP = 100.0  # friction from which on the rounding of u_T counts in mu |u_T|
@@ -270,14 +267,79 @@ class Rolling(Law):
     @staticmethod
     def project_many(R: Array, P: Array) -> Array:
         """Project on the rolling cone."""
-        return project_rolling_cone(R, P[:, MU], P[:, MU_R])
+        return project_moment_cone(R, moment_discs(R.shape[1], P))
 
     @staticmethod
     def natural_map(U: Array, R: Array, rho: Array, P: Array) -> Array:
         """Return r - P_K(r - rho u^) with u^_N = u_N + mu |u_T| + mu_r |u_R|."""
-        shifted = U.copy()
-        shifted[:, 0] += P[:, MU] * norms(U[:, 1:3]) + P[:, MU_R] * norms(U[:, 3:5])
-        return R - project_rolling_cone(R - rho[:, None] * shifted, P[:, MU], P[:, MU_R])
+        return moment_map(U, R, rho, P)
+
+
+@dataclass(frozen=True, slots=True)
+class Torsional(Law):
+    """Coulomb friction with torsional friction: K = {|r_T| <= mu r_N, |r_S| <= mu_t r_N}; with rolling resistance, too.
+
+    S is the spin about the normal. Block size 4, rows (N, T1, T2, S); 6 with `mu_r`, rows (N, T1, T2, R1, R2, S).
+
+    Parameters
+    ----------
+    mu : float
+        Sliding friction, >= 0.
+    mu_t : float
+        Torsional friction, >= 0, in the length unit of the row S: that of a patch of radius a with even pressure
+        is 2/3 mu a.
+    mu_r : float, optional
+        Rolling resistance, >= 0, in the length unit of the rows R1, R2; None: the block has no such rows.
+    """
+
+    mu: float
+    mu_t: float
+    mu_r: float | None = None
+    code: ClassVar[int] = 8
+    cone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        scalar("mu", self.mu, low=0.0)
+        scalar("mu_t", self.mu_t, low=0.0)
+        if self.mu_r is not None:
+            scalar("mu_r", self.mu_r, low=0.0)
+
+    @property
+    def size(self) -> int:
+        """Number of rows of the block."""
+        return 4 if self.mu_r is None else 6
+
+    def parameters(self) -> tuple[float, float, float, float]:
+        """Return (mu, mu, mu_t, mu_r): torsion stands in the place of the cap."""
+        return (self.mu, self.mu, self.mu_t, self.mu_r or 0.0)
+
+    def friction_rows(self) -> Array:
+        """Return (0, mu, mu, mu_t), or (0, mu, mu, mu_r, mu_r, mu_t)."""
+        rolling = [] if self.mu_r is None else [self.mu_r] * 2
+        return np.array([0.0, self.mu, self.mu, *rolling, self.mu_t])
+
+    @staticmethod
+    def project_many(R: Array, P: Array) -> Array:
+        """Project on the cone."""
+        return project_moment_cone(R, moment_discs(R.shape[1], P))
+
+    @staticmethod
+    def natural_map(U: Array, R: Array, rho: Array, P: Array) -> Array:
+        """Return r - P_K(r - rho u^) with u^_N = u_N + mu |u_T| + mu_t |u_S| (+ mu_r |u_R|)."""
+        return moment_map(U, R, rho, P)
+
+
+def moment_discs(size: int, P: Array) -> list[tuple[slice, Array]]:
+    """Return the rows and the coefficients (n,) of the discs of a block with friction of so many rows."""
+    discs = [(slice(1, 3), P[:, MU])] + ([(slice(3, 5), P[:, MU_R])] if size >= 5 else [])
+    return [*discs, (slice(size - 1, size), P[:, CAP])] if size in (4, 6) else discs
+
+
+def moment_map(U: Array, R: Array, rho: Array, P: Array) -> Array:
+    """Return r - P_K(r - rho u^) of blocks whose friction has several discs: u^_N = u_N + sum of mu |u| over them."""
+    discs, shifted = moment_discs(R.shape[1], P), U.copy()
+    shifted[:, 0] += sum(mu * norms(U[:, rows]) for rows, mu in discs)
+    return R - project_moment_cone(R - rho[:, None] * shifted, discs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,126 +388,5 @@ def _check_dim(law: Coulomb | Dry, allowed: tuple[int, ...]) -> None:
 
 
 LAWS: tuple[type[Law], ...] = (
-    Unilateral, Coulomb, BilateralCoulomb, Sliding, BilateralSliding, Dry, Rolling, Associated,
+    Unilateral, Coulomb, BilateralCoulomb, Sliding, BilateralSliding, Dry, Rolling, Associated, Torsional,
 )  # fmt: skip
-ONE_SIDED = np.array([law in (Unilateral, Coulomb, Sliding, Rolling) for law in LAWS])
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LawTable:
-    """The laws of a problem as arrays, for kernels and for whole-array audits.
-
-    Attributes
-    ----------
-    code : IntArray, shape (n,)
-        Index into `LAWS`.
-    start : IntArray, shape (n + 1,)
-        First row of every block, and the total.
-    P : Array, shape (n, 4)
-        Parameters mu, mu_s, cap, mu_r.
-    cone : bool array, shape (n,)
-        Whether the law asks for a positive semidefinite block W_kk.
-    friction : Array, shape (rows,)
-        mu on the sliding rows of blocks whose friction follows the normal reaction, mu_r on rolling rows, else 0.
-    ambiguous : bool
-        Whether some friction is stronger at rest than in slip: then a law is not monotone, whatever W.
-    one_sided : bool
-        Whether every law lets its block open wherever u_N >= 0, whatever the slip.
-    widest : int
-        Rows of the largest block.
-    plain : bool
-        Whether all laws are Unilateral or Sliding.
-    dry : bool
-        Whether some law is Dry, whose parameters have units.
-    steep : bool
-        Whether some friction that acts through mu |u_T| is so large that the rounding of u_T counts.
-    """
-
-    laws: tuple[Law, ...]
-    code: IntArray
-    start: IntArray
-    P: Array
-    cone: NDArray[np.bool_]
-    friction: Array
-    ambiguous: bool
-    one_sided: bool
-    widest: int
-    plain: bool
-    dry: bool
-    steep: bool
-
-    __repr__ = brief
-
-    @staticmethod
-    def of(laws: Sequence[Law]) -> LawTable:
-        """Tabulate a sequence of laws; a short one that came before is not tabulated again.
-
-        Raises
-        ------
-        InputError
-            If an entry is not a law.
-        """
-        known = _last_tables.get(id(laws))
-        if known is not None and known.laws is laws:  # the very same tuple: the next step of a run, say
-            return known
-        key = tuple(laws)
-        few: dict[int, object] = {id(law): law for law in key}
-        for law in few.values():
-            if not isinstance(law, Law):
-                given = f"laws[{next(k for k, other in enumerate(key) if other is law)}]"
-                raise InputError(given, repr(law), "a law such as Unilateral() or Coulomb(0.3)")
-        table = _remembered_table(key) if len(key) <= 64 else LawTable.tabulate(key)
-        if len(_last_tables) >= KEPT:
-            _last_tables.clear()
-        _last_tables[id(table.laws)] = table  # the table keeps the tuple alive, so that its id stays its own
-        return table
-
-    @staticmethod
-    def tabulate(laws: tuple[Law, ...]) -> LawTable:
-        """Tabulate laws; each that occurs several times is asked once."""
-        few = {id(law): law for law in laws}
-        places = {key: k for k, key in enumerate(few)}
-        which = np.array([places[id(law)] for law in laws], dtype=np.int64)
-        size = np.array([law.size for law in few.values()], dtype=np.int64)[which]
-        P = np.array([law.parameters() for law in few.values()], dtype=np.float64).reshape(-1, 4)[which]
-        code = np.array([law.code for law in few.values()], dtype=np.int64)[which]
-        cone = np.array([law.cone for law in few.values()], dtype=np.bool_)[which]
-        start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
-        rows = [law.friction_rows() for law in few.values()]
-        friction = np.concatenate([np.zeros(0), *(rows[k] for k in which)])
-        ambiguous = bool((P[:, MU_S] > np.maximum(P[:, MU], P[:, CAP])).any())
-        one_sided = bool(ONE_SIDED[code].all())
-        widest, kinds = int(size.max(initial=0)), {law.code for law in few.values()}
-        plain, dry = kinds <= {Unilateral.code, Sliding.code}, Dry.code in kinds
-        steep = bool((P[np.isin(code, (Coulomb.code, Rolling.code))][:, [MU, MU_R]] > STEEP).any())
-        return LawTable(laws, code, start, P, cone, friction, ambiguous, one_sided, widest, plain, dry, steep)
-
-    def groups(self) -> list[tuple[type[Law], IntArray, IntArray]]:
-        """Return (law, blocks (k,), rows (k, dim)) for every law and block size present."""
-        return _groups(self)
-
-    def project(self, r: Array) -> Array:
-        """Return the reaction with every block projected on its admissible set."""
-        y = r.copy()
-        for law, blocks, rows in self.groups():
-            y[rows] = law.project_many(r[rows], self.P[blocks])
-        return y
-
-
-@lru_cache(maxsize=16)
-def _groups(table: LawTable) -> list[tuple[type[Law], IntArray, IntArray]]:
-    size = np.diff(table.start)
-    found = []
-    for code, dim in sorted({(int(c), int(s)) for c, s in zip(table.code, size, strict=True)}):
-        blocks = np.flatnonzero((table.code == code) & (size == dim))
-        found.append((LAWS[code], blocks, table.start[blocks][:, None] + np.arange(dim)))
-    return found
-
-
-KEPT = 64  # tables of tuples seen lately, by identity
-_last_tables: dict[int, LawTable] = {}
-
-
-@lru_cache(maxsize=512)
-def _remembered_table(laws: tuple[Law, ...]) -> LawTable:
-    return LawTable.tabulate(laws)

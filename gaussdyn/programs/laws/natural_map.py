@@ -12,9 +12,9 @@ from .projections import TABLE, Table, length, natural
 
 @kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, {TABLE}, {A1}, {A2})", borrows=True)
 def residual_within(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, rho: Array, work: Array) -> float:
-    """Return |r - P(r - rho u^)|; `work` (9, 5) is work space."""
+    """Return |r - P(r - rho u^)|; `work` (10, 6) is work space."""
     code, start, P = table
-    total, U, R, F, x, Y = 0.0, work[5], work[6], work[7], work[8], work[:5]
+    total, U, R, F, x, Y = 0.0, work[6], work[7], work[8], work[9], work[:6]
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
         for a in range(d):
@@ -27,4 +27,4 @@ def residual_within(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, 
 @kernel(f"float64({ROWS}, {A2}, {A1}, {A1}, {TABLE}, {A1})")
 def residual(rows: Rows, W_abs: Array, q: Array, r: Array, table: Table, rho: Array) -> float:
     """Return |r - P(r - rho u^)|."""
-    return residual_within(rows, W_abs, q, r, table, rho, np.zeros((9, 5)))
+    return residual_within(rows, W_abs, q, r, table, rho, np.zeros((10, 6)))

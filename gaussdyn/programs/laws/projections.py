@@ -1,7 +1,8 @@
 """The block laws, compiled: projection with derivative, natural map, spectra of diagonal blocks.
 
-Codes and parameters are those of `laws.LawTable`: 0 Unilateral, 1 Coulomb, 2 BilateralCoulomb, 3 Sliding,
-4 BilateralSliding, 5 Dry, 6 Rolling, 7 Associated; p = (mu, mu_s, cap, mu_r). Blocks are padded to 5 rows.
+Codes and parameters are those of `law_table.LawTable`: 0 Unilateral, 1 Coulomb, 2 BilateralCoulomb, 3 Sliding,
+4 BilateralSliding, 5 Dry, 6 Rolling, 7 Associated, 8 Torsional; p = (mu, mu_s, cap, mu_r), with mu_t in the place of
+cap where an even number of rows ends with the spin. Blocks are padded to 6 rows.
 """
 
 from __future__ import annotations
@@ -103,30 +104,63 @@ def reaction_map(code: int, d: int, p: Array, x: Array, y: Array, Y: Array) -> N
         sign = 1.0 if load >= 0.0 else -1.0
         if code in (1, 2):
             disc(x, 1, d, p[0] * sign, p[0] * sign * load, p[1] * sign * load, y, Y)
-        elif code == 6:
+        elif code in (6, 8):
             disc(x, 1, 3, p[0], p[0] * load, p[0] * load, y, Y)
-            disc(x, 3, 5, p[3], p[3] * load, p[3] * load, y, Y)
+            if d >= 5:
+                disc(x, 3, 5, p[3], p[3] * load, p[3] * load, y, Y)
+            if d % 2 == 0:
+                disc(x, d - 1, d, p[2], p[2] * load, p[2] * load, y, Y)
 
 
-@kernel(f"void({A1}, float64, float64, {A1})", borrows=True)
-def rolling_cone(x: Array, mu: float, mu_r: float, y: Array) -> None:
-    """Project x (5) on {|x_T| <= mu x_N, |x_R| <= mu_r x_N}.
+@kernel(f"UniTuple(float64, 3)(int64, {A1})", borrows=True)
+def moment_lengths(d: int, x: Array) -> tuple[float, float, float]:
+    """Return |x_T|, |x_R| and |x_S| of a block (N, T1, T2), then (R1, R2), then (S); zero for what it has not."""
+    return length(x, 1, 3), length(x, 3, 5) if d >= 5 else 0.0, abs(x[d - 1]) if d % 2 == 0 else 0.0
 
-    y_N is a zero of n - x_N - mu max(s - mu n, 0) - mu_r max(t - mu_r n, 0), which rises with n: both parts lie outside
-    their discs up to the first of s / mu and t / mu_r, one up to the second. Distances from x do not tell the right
-    piece: near the tip of the cone all are equally far but for rounding.
+
+@kernel(f"float64(int64, {A1}, {A1})", borrows=True)
+def moment_shift(d: int, p: Array, u: Array) -> float:
+    """Return mu |u_T| + mu_r |u_R| + mu_t |u_S|, by which u^ differs from u in its normal row."""
+    s, t, w = moment_lengths(d, u)
+    return float(p[0] * s + p[3] * t + (p[2] * w if d % 2 == 0 else 0.0))
+
+
+@kernel(f"float64(int64, {A1}, {A1})", borrows=True)
+def moment_room(d: int, p: Array, r: Array) -> float:
+    """Return how far r is inside its discs, the least of them."""
+    s, t, w = moment_lengths(d, r)
+    room = p[0] * r[0] - s
+    if d >= 5:
+        room = min(room, p[3] * r[0] - t)
+    return float(min(room, p[2] * r[0] - w) if d % 2 == 0 else room)
+
+
+@kernel(f"void(int64, {A1}, {A1}, {A1})", borrows=True)
+def moment_cone(d: int, x: Array, p: Array, y: Array) -> None:
+    """Project x on {|x_T| <= mu x_N, |x_R| <= mu_r x_N, |x_S| <= mu_t x_N}, those that the block has.
+
+    y_N is a zero of n - x_N - sum of mu max(s - mu n, 0), which rises with n. With all parts taken as outside their
+    discs n is too small; those that lie inside there do so at the zero, too, and are left out until none is left.
+    Distances from x do not tell the right parts: near the tip of the cone all are equally far but for rounding.
     """
-    s, t = length(x, 1, 3), length(x, 3, 5)
-    n = (x[0] + mu * s + mu_r * t) / (1.0 + mu * mu + mu_r * mu_r)
-    if n > 0.0 and (mu * n > s or mu_r * n > t):
-        slip_first = mu * n - s > mu_r * n - t if mu * mu_r == 0.0 else s * mu_r < t * mu
-        n = (x[0] + mu_r * t) / (1.0 + mu_r * mu_r) if slip_first else (x[0] + mu * s) / (1.0 + mu * mu)
-        if (mu_r * n > t) if slip_first else (mu * n > s):
-            n = x[0]
+    s, t, w = moment_lengths(d, x)
+    mu, mu_r, mu_t = p[0], p[3] if d >= 5 else 0.0, p[2] if d % 2 == 0 else 0.0
+    a = b = c = 1.0
+    n = -1.0
+    for _ in range(4):
+        n = (x[0] + a * mu * s + b * mu_r * t + c * mu_t * w) / (1.0 + a * mu * mu + b * mu_r * mu_r + c * mu_t * mu_t)
+        left = a + b + c
+        a, b, c = a if mu * n <= s else 0.0, b if mu_r * n <= t else 0.0, c if mu_t * n <= w else 0.0
+        if a + b + c == left or n <= 0.0:
+            break
     y[0] = max(n, 0.0)
     f = 1.0 if s <= mu * y[0] else mu * y[0] / s
     g = 1.0 if t <= mu_r * y[0] else mu_r * y[0] / t
-    y[1], y[2], y[3], y[4] = f * x[1], f * x[2], g * x[3], g * x[4]
+    y[1], y[2] = f * x[1], f * x[2]
+    if d >= 5:
+        y[3], y[4] = g * x[3], g * x[4]
+    if d % 2 == 0:
+        y[d - 1] = x[d - 1] * (1.0 if w <= mu_t * y[0] else mu_t * y[0] / w)
 
 
 @kernel(f"void(int64, int64, {A1}, {A1}, {A1})", borrows=True)
@@ -158,9 +192,9 @@ def sliding_map(code: int, d: int, p: Array, u: Array, r: Array, rho: float, F: 
         disc(x, 1, d, 0.0, p[0] * abs(r[0]), p[0] * abs(r[0]), F, Y)
     elif code == 5:
         disc(x, 0, d, 0.0, p[2], p[2], F, Y)
-    elif code == 6:
-        x[0] -= rho * (p[0] * length(u, 1, 3) + p[3] * length(u, 3, 5))
-        rolling_cone(x, p[0], p[3], F)
+    elif code in (6, 8):
+        x[0] -= rho * moment_shift(d, p, u)
+        moment_cone(d, x, p, F)
     else:
         reaction_map(code, d, p, x, F, Y)
     for a in range(d):
@@ -270,14 +304,14 @@ def block_spectra(
     data: Array, indices: IntArray, indptr: IntArray, start: IntArray, q: Array, one_sided: bool, D: Array, out: Array,
     rho: Array,
 ) -> tuple[bool, bool, bool]:  # fmt: skip
-    """Extract the diagonal blocks of a CSR matrix (columns sorted) into D (n, 5, 5), and what is told by them.
+    """Extract the diagonal blocks of a CSR matrix (columns sorted) into D (n, 6, 6), and what is told by them.
 
     Rows of out: lowest, highest eigenvalue, norm. rho_k = 1 / highest; where that is not positive 1 / |W_kk|; where
     W_kk = 0 one over the mean |W_jj|, else 1. Returns whether all numbers are finite (else nothing is done), whether
     no lowest eigenvalue is below -1e-9 |W_kk|, and whether r = 0 obeys all laws at first sight: q = 0, or all blocks
     are `one_sided` and begin with a row q >= 0.
     """
-    S, n, mean, monotone, still, finite = np.zeros((5, 5)), len(start) - 1, 0.0, True, True, True
+    S, n, mean, monotone, still, finite = np.zeros((6, 6)), len(start) - 1, 0.0, True, True, True
     for i in range(len(data)):
         finite &= data[i] - data[i] == 0.0
     for i in range(len(q)):

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from ..._show import brief
 from ...arrays import Array, IntArray, finite_only, matrix, vector
 from ...errors import InputError
-from ..laws.laws import Law, LawTable, Unilateral
+from ..laws.law_table import LawTable
+from ..laws.laws import Law, Unilateral
 from .condensation import Elimination
 
 SMALL_ROWS = 60  # patterns of full matrices up to here are kept
@@ -97,7 +98,7 @@ class GlobalForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
-    """W by rows for the kernels: entries, columns and row pointers (CSR), and its diagonal blocks D (n, 5, 5)."""
+    """W by rows for the kernels: entries, columns and row pointers (CSR), and its diagonal blocks D (n, 6, 6)."""
 
     data: Array
     indices: IntArray
@@ -232,7 +233,7 @@ def _described(W: Matrix, q: Array, table: LawTable, *, given: bool) -> tuple[Ro
         m = len(W)
         data, (indices, indptr) = W.ravel(), _pattern(m) if m <= SMALL_ROWS else _full(m)
     n = len(table.code)
-    D, spectra, rho = np.zeros((n, 5, 5)), np.zeros((n, 3)), np.empty(n)
+    D, spectra, rho = np.zeros((n, 6, 6)), np.zeros((n, 3)), np.empty(n)
     finite, monotone, idle = _kernels()[0](data, indices, indptr, table.start, q, table.one_sided, D, spectra, rho)
     if not finite:
         finite_only("q", q)

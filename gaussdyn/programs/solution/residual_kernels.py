@@ -7,7 +7,7 @@ import numpy as np
 from ..._jit import A1, A2, I1, kernel
 from ...arrays import Array, IntArray
 from ...linalg.sparse_rows import ROWS, Rows, motion
-from ..laws.projections import length, natural, rolling_cone
+from ..laws.projections import length, moment_cone, moment_lengths, moment_room, moment_shift, natural
 
 OPEN, STICK, SLIP, DEGENERATE = range(4)
 
@@ -17,9 +17,9 @@ def room_and_motion(code: int, d: int, p: Array, u: Array, r: Array, rho: float)
     """Return how far r_T is inside its disc, and how fast the block slips (as a reaction)."""
     if code == 5:
         return p[2] - length(r, 0, d), rho * length(u, 0, d)
-    if code == 6:
-        room = min(p[0] * r[0] - length(r, 1, 3), p[3] * r[0] - length(r, 3, 5))
-        return room, rho * max(length(u, 1, 3), length(u, 3, 5))
+    if code in (6, 8):
+        s, t, w = moment_lengths(d, u)
+        return moment_room(d, p, r), rho * max(s, t, w)
     if code in (1, 2, 7):
         return p[0] * abs(r[0]) - length(r, 1, d), rho * length(u, 1, d)
     return (-np.inf, np.inf) if code == 3 else (np.inf, 0.0)
@@ -49,9 +49,9 @@ def dual_excess(code: int, d: int, p: Array, u: Array, x: Array, y: Array) -> fl
         return float(min(u[0], 0.0) ** 2)
     for a in range(d):
         x[a] = -u[a]
-    if code == 6:
-        x[0] -= p[0] * length(u, 1, 3) + p[3] * length(u, 3, 5)
-        rolling_cone(x, p[0], p[3], y)
+    if code in (6, 8):
+        x[0] -= moment_shift(d, p, u)
+        moment_cone(d, x, p, y)
         return length(y, 0, d) ** 2
     t = length(u, 1, d)
     x[0] -= p[0] * t if code == 1 else 0.0
@@ -77,8 +77,8 @@ def friction_figures(
     e, load = min(d, 3), abs(r[0]) if code == 2 else r[0]
     limit = max(p[0], p[1]) if mode == 1 else p[0]
     out[4] = max(out[4], length(r, 1, e) - limit * load)
-    if code == 6:
-        out[4] = max(out[4], length(r, 3, 5) - p[3] * load)
+    if code in (6, 8):
+        out[4] = max(out[4], -moment_room(d, p, r))
     if mode == 1:
         out[5] = max(out[5], length(u, 1, d))
     if mode == 2 and length(r, 1, e) > tol and rho * length(u, 1, e) > tol:
@@ -107,7 +107,7 @@ def audit(
 
     out: |F_rho|^2, |F_1|^2, |excess|^2, penetration, cone, slip, angle, r.u, |rho q|, |q|, |r|, |u|.
     """
-    U, R, F, x, Y = np.zeros(5), np.zeros(5), np.zeros(5), np.zeros(5), np.zeros((5, 5))
+    U, R, F, x, Y = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6), np.zeros((6, 6))
     out[:] = 0.0
     squares(start, q, u, r, rho, out)
     tol = border * (out[8] if out[8] > 0.0 else 1.0)
@@ -127,7 +127,7 @@ def audit(
         mode[k] = block_mode(c, d, p, U, R, rho[k], tol)
         if c != 5:
             out[3] = max(out[3], abs(U[0]) if c in (2, 4) else -U[0])
-        if c in (1, 2, 6, 7):
+        if c in (1, 2, 6, 7, 8):
             friction_figures(c, mode[k], d, p, U, R, rho[k], tol, out)
 
 

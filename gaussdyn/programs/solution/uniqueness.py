@@ -80,7 +80,7 @@ def _one_way(problem: ComplementarityProblem, W: Array, closed: IntArray, stick:
 
 
 def _friction_bound(problem: ComplementarityProblem, W: Array) -> float:
-    """Return the Frobenius norm of the tangential rows of W, each times its mu (or mu_r)."""
+    """Return the Frobenius norm of the tangential rows of W, each times its mu (or mu_r, mu_t)."""
     weighted = problem.table.friction[:, None] * W
     return float(np.sqrt((weighted * weighted).sum()))
 
@@ -104,7 +104,7 @@ def _rows_in(problem: ComplementarityProblem, modes: tuple[str, ...], wanted: tu
     table = problem.table
     rows: list[int] = []
     for k, mode in enumerate(modes):
-        bare = table.code[k] in (1, 2, 6, 7) and table.P[k].max() == 0.0
+        bare = table.code[k] in (1, 2, 6, 7, 8) and table.P[k].max() == 0.0
         if mode in wanted:
             rows += range(int(table.start[k]), int(table.start[k] + 1 if bare else table.start[k + 1]))
     return np.array(rows, dtype=np.int64)

@@ -49,7 +49,7 @@ def test_a_step_of_bodies_is_the_step_of_contacts(monkeypatch: pytest.MonkeyPatc
     g, m, n = np.random.default_rng(0), len(problem.q), len(problem.laws)
     r, centre, alpha = g.normal(size=m), g.normal(size=m), 1e-2
     prox, rho = np.repeat(alpha / data.rho, 3), np.repeat(data.rho, 3)
-    F, Y = np.zeros(m), np.zeros((n, 5, 5))
+    F, Y = np.zeros(m), np.zeros((n, 6, 6))
     linearize(data.table, data.rho, data.motion(r) + prox * (r - centre), r, F, Y)
     W = data.dense() + np.diag(prox)
     D = sp.block_diag([block[:3, :3] for block in Y]).toarray()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def test_planar_scenes_at_rest_agree_with_another_program(name: str) -> None:
     found = forces(dynamics)
     for k, one in list(enumerate(found.ranges()))[:: max(1, len(found.names) // 12)]:
         ends = linear_range(dynamics, found.allowed.motion, np.eye(len(found.names))[k])
-        assert (one.low, one.high) == pytest.approx(ends, abs=2e-8 * one.size)
+        assert (one.low, one.high) == pytest.approx(ends, abs=1e-9 * one.size)
     assert found.verify()
 
 
@@ -128,7 +129,7 @@ def test_an_arch_of_twenty_stones_agrees_with_another_program() -> None:
     thrust = found.range({"stone00.in/right": 1.0, "stone00.out/right": 1.0})
     c = np.zeros(len(found.names))
     c[[0, 2]] = 1.0
-    assert (thrust.low, thrust.high) == pytest.approx(linear_range(dynamics, found.allowed.motion, c), rel=1e-8)
+    assert (thrust.low, thrust.high) == pytest.approx(linear_range(dynamics, found.allowed.motion, c), rel=1e-9)
     assert thrust.gap <= 1e-9
     assert found.degree > 0
 
@@ -147,7 +148,7 @@ def test_a_body_between_two_walls_may_be_wedged_as_hard_as_one_likes_and_a_direc
     system = UserSystem(2, np.eye(2), [0.0, -10.0], walls)
     found = forces(system, at_rest(system), motion=[0.0, 0.0])  # it may fall as well, without any force
     push = found.range("left")
-    assert push.low == pytest.approx(5.0, abs=1e-8)
+    assert push.low == pytest.approx(5.0, abs=1e-9)
     assert push.high == np.inf
     assert "a wedge" in push.explain()
     J = np.vstack([active.row.J for active in active_set(found.dynamics).rows])
@@ -184,8 +185,8 @@ def test_the_answer_of_the_solver_is_in_the_set_and_others_are_not() -> None:
     wrong = {id: r + np.array([1e-3, 0.0, 0.0]) for id, r in answer.items()}
     assert not found.contains(wrong)
     for one in found.ranges():
-        assert found.contains(one.low_at, 1e-8)
-        assert found.contains(one.high_at, 1e-8)
+        assert found.contains(one.low_at, 1e-9)
+        assert found.contains(one.high_at, 1e-9)
 
 
 def test_two_forces_together_lie_between_two_polygons() -> None:
@@ -193,8 +194,8 @@ def test_two_forces_together_lie_between_two_polygons() -> None:
     found = forces(system, at_rest(system))
     segment = polygon(found, "support-1", "support+0", directions=8)
     assert segment.bounded
-    assert segment.inner.min(axis=0) == pytest.approx([0.0, 0.0], abs=1e-8)
-    assert segment.inner.max(axis=0) == pytest.approx([30.0, 60.0], abs=1e-8)
+    assert segment.inner.min(axis=0) == pytest.approx([0.0, 0.0], abs=1e-9)
+    assert segment.inner.max(axis=0) == pytest.approx([30.0, 60.0], abs=1e-9)
     table = forces(build("four_legs"))
     pair = polygon(table, "leg0.T1", "leg1.T1", directions=48)
     inner, outer = pair.area
@@ -226,12 +227,20 @@ def test_wrong_questions_are_answered_in_words() -> None:
 
 
 def test_blocks_over_the_edge_of_a_table_have_one_set_of_forces() -> None:
-    """Harmonic overhang: every block presses on the edge of the one below with the weight of all above it."""
-    found = forces(build("overhang"))
+    """Harmonic overhang but for 1e-9: what is above presses on the edge and the inner end of every block, by levers."""
+    scene = build("overhang")
+    found = forces(scene)
     assert found.unique
-    weight = 9.81
-    loads = sorted(one.high for one in found.ranges())
-    assert loads == pytest.approx([0.0] * 4 + [k * weight for k in (1, 2, 3, 4)], abs=1e-6)
+    weight, half = Fraction(9.81), Fraction(scene.params["length"]) / 2
+    centres = [Fraction(float(x)) for x in scene.state.q[::3]]  # lowest first
+    edges = [Fraction(0), *(x + half for x in centres)]
+    loads: list[Fraction] = []
+    for k, (edge, x) in enumerate(zip(edges, centres, strict=False)):
+        above = centres[k:]
+        outer = (sum(above) / len(above) - x + half) / (edge - x + half)
+        loads += [len(above) * weight * outer, len(above) * weight * (1 - outer)]
+    highest = sorted(one.high for one in found.ranges())
+    assert highest == pytest.approx(sorted(float(load) for load in loads), abs=1e-9)
 
 
 def test_a_block_in_a_corner_agrees_with_another_program() -> None:
@@ -248,10 +257,10 @@ def test_a_block_in_a_corner_agrees_with_another_program() -> None:
     assert found.degree == 5
     for k, one in enumerate(found.ranges()):
         ends = linear_range(found.dynamics, found.allowed.motion, np.eye(8)[k])
-        assert (one.low, one.high) == pytest.approx(ends, abs=1e-7)
+        assert (one.low, one.high) == pytest.approx(ends, abs=1e-9)
         rational = exact(found).range(found.names[k])
         assert rational.high is not None
-        assert float(rational.high) == pytest.approx(one.high, abs=1e-8)
+        assert float(rational.high) == pytest.approx(one.high, abs=1e-9)
 
 
 def test_a_bipod_held_on_both_sides_has_every_side_looked_at() -> None:
@@ -269,8 +278,8 @@ def test_of_every_kind_of_scene_the_proofs_hold_and_the_ends_are_in_the_set(name
     found = forces(build(name))
     assert found.verify()
     for one in found.ranges():
-        assert found.contains(one.low_at, 1e-7)
-        assert found.contains(one.high_at, 1e-7)
+        assert found.contains(one.low_at, 1e-9)
+        assert found.contains(one.high_at, 1e-9)
 
 
 def test_impulses_of_a_step_carry_the_weight_of_the_step() -> None:

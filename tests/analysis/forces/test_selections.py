@@ -23,17 +23,17 @@ def bar(moment: float = 0.0) -> ReactionSet:
 
 def test_a_bar_shares_its_load_by_each_rule() -> None:
     found = bar()
-    assert shortest(found) == pytest.approx([20.0, 20.0, 20.0], abs=1e-7)
+    assert shortest(found) == pytest.approx([20.0, 20.0, 20.0], abs=1e-9)
     assert interior(found) == pytest.approx([20.0, 20.0, 20.0], abs=1e-4)
     # middle support of stiffness 2: springs k w sink as much, 60 = (1 + 2 + 1) w
-    assert elastic(found, {"middle": 2.0}) == pytest.approx([15.0, 30.0, 15.0], abs=1e-7)
+    assert elastic(found, {"middle": 2.0}) == pytest.approx([15.0, 30.0, 15.0], abs=1e-9)
     assert elastic(found, {"middle": 1e6})[1] == pytest.approx(60.0, abs=1e-3)
 
 
 def test_supports_that_would_pull_are_left_out_by_the_elastic_rule() -> None:
     """Under 60 N and 45 N m springs alone give 42.5, 20, -2.5 N; with no pull (47.5, 10, 2.5) to (52.5, 0, 7.5)."""
     found = bar(45.0)
-    assert elastic(found) == pytest.approx([45.0, 15.0, 0.0], abs=1e-6)
+    assert elastic(found) == pytest.approx([45.0, 15.0, 0.0], abs=1e-9)
 
 
 def test_the_shortest_in_space_is_what_the_solver_calls_canonical() -> None:
@@ -50,7 +50,7 @@ def test_the_most_interior_keeps_away_from_slipping_at_every_foot() -> None:
     room = (r[:, 0] - np.hypot(r[:, 1], r[:, 2]) / 0.4).min()
     other = shortest(found).reshape(4, 3)
     assert room > (other[:, 0] - np.hypot(other[:, 1], other[:, 2]) / 0.4).min()
-    assert found.contains(r.ravel(), 1e-8)
+    assert found.contains(r.ravel(), 1e-9)
 
 
 def test_the_smoothest_history_changes_least() -> None:
@@ -58,9 +58,9 @@ def test_the_smoothest_history_changes_least() -> None:
     series = [bar(moment) for moment in (0.0, 6.0, 12.0)]
     chosen = smoothest(series)
     jumps = [np.linalg.norm(b - a) for a, b in itertools.pairwise(chosen)]
-    assert sum(jumps) == pytest.approx(2 * 6.0 / np.sqrt(2.0), abs=1e-6)
+    assert sum(jumps) == pytest.approx(2 * 6.0 / np.sqrt(2.0), abs=1e-9)
     for one, r in zip(series, chosen, strict=True):
-        assert one.contains(r, 1e-8)
+        assert one.contains(r, 1e-9)
 
 
 def test_what_cannot_be_chosen_is_said() -> None:
@@ -70,7 +70,7 @@ def test_what_cannot_be_chosen_is_said() -> None:
     wedge = forces(system, state, motion=[0.0, 0.0])
     with pytest.raises(InputError, match="a wedge"):
         interior(wedge)
-    assert np.abs(shortest(wedge)) == pytest.approx(np.full(4, 0.5), abs=1e-6)
+    assert np.abs(shortest(wedge)) == pytest.approx(np.full(4, 0.5), abs=1e-9)
     empty = forces(system, state, motion=[0.0, 5.0])
     with pytest.raises(InputError, match="an empty set"):
         shortest(empty)

@@ -56,7 +56,7 @@ def test_on_uneven_ground_it_agrees_with_a_fine_sampling() -> None:
         for d, reach in zip(region.directions, region.reach, strict=True):
             c = np.r_[np.zeros(len(columns)), -d]
             other = -linprog(c, A_eq=A, b_eq=[*weight, 0, 0, 0], bounds=bounds).fun
-            assert sign * (reach - other) >= -1e-8
+            assert sign * (reach - other) >= -1e-9
             assert abs(reach - other) < 5e-3
     inner, outer = region.area
     assert inner <= outer
@@ -71,7 +71,7 @@ def test_feet_too_steep_for_their_friction_bear_nothing() -> None:
 def test_who_accelerates_leans() -> None:
     """The wrench at height z with acceleration a acts where the line of a + g meets the ground: x moves by z a / g."""
     still, moving = (support_region(feet(), acceleration=(a, 0.0, 0.0), height=0.9, directions=4) for a in (0.0, 1.0))
-    assert moving.reach[0] - still.reach[0] == pytest.approx(0.9 / 9.81, abs=1e-8)
+    assert moving.reach[0] - still.reach[0] == pytest.approx(0.9 / 9.81, abs=1e-9)
 
 
 def test_three_fingers_in_space_close_and_two_without_friction_do_not() -> None:
@@ -93,7 +93,7 @@ def test_two_opposite_fingers_close_but_for_the_turn_between_them() -> None:
     assert not force_closure(pinch).closed  # points give no moment about the line through them
     held = bears(pinch, [0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
     assert held.verdicts[0] is Verdict.BOUNDED
-    assert -held.value[0] == pytest.approx(2.0, abs=1e-8)  # normal forces of at least 1 / (2 mu) each
+    assert -held.value[0] == pytest.approx(2.0, abs=1e-9)  # normal forces of at least 1 / (2 mu) each
     turned = bears(pinch, [0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     assert turned.verdicts[0] is Verdict.EMPTY
     assert turned.verify()
@@ -105,7 +105,7 @@ def test_contacts_of_a_state_are_taken_as_they_are() -> None:
     assert len(legs) == 4
     region = support_region(legs, directions=4)
     assert region.reach == pytest.approx(
-        [0.7, 0.55, 0.9, 0.45], abs=1e-8
+        [0.7, 0.55, 0.9, 0.45], abs=1e-9
     )  # feet at +-0.8, +-0.5 beside the mass centre
     with pytest.raises(InputError, match="closed contact in space"):
         contact_points(dynamics, "arm")

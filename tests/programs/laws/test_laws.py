@@ -7,15 +7,16 @@ import pytest
 from block_cases import LAWS
 
 from gaussdyn.errors import InputError
+from gaussdyn.programs.laws.law_table import LawTable
 from gaussdyn.programs.laws.laws import (
     Associated,
     BilateralCoulomb,
     BilateralSliding,
     Coulomb,
     Dry,
-    LawTable,
     Rolling,
     Sliding,
+    Torsional,
     Unilateral,
 )
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem
@@ -74,6 +75,9 @@ def test_rolling_projection_near_the_tip(load, mu, mu_r):
         (Dry(0.5, dim=2), [3.0, 4.0], [-0.3, -0.4]),
         (Rolling(0.5, 0.1), [0.0, 1.0, 0.0, 0.0, 2.0], [2.0, -1.0, 0.0, 0.0, -0.2]),
         (Rolling(0.5, 0.1), [0.0, 0.0, 0.0, 0.0, 2.0], [2.0, 0.3, 0.4, 0.0, -0.2]),
+        (Torsional(0.5, 0.1), [0.0, 0.0, 0.0, -3.0], [2.0, 0.3, 0.4, 0.2]),
+        (Torsional(0.5, 0.1), [0.0, 1.0, 0.0, 2.0], [2.0, -1.0, 0.0, -0.2]),
+        (Torsional(0.5, 0.1, 0.2), [0.0, 1.0, 0.0, 0.0, -2.0, 0.0], [2.0, -1.0, 0.0, 0.0, 0.4, 0.1]),
         (Associated(0.5), [0.5, 1.0, 0.0], [2.0, -1.0, 0.0]),
     ],
     ids=lambda x: repr(x) if not isinstance(x, list) else "",
@@ -106,6 +110,8 @@ def test_friction_at_rest_is_no_excuse_for_slip():
         (lambda: Dry(1.0, 0.5), "c_s"),
         (lambda: Dry(1.0, dim=3), "dim"),
         (lambda: Rolling(0.5, -0.1), "mu_r"),
+        (lambda: Torsional(0.5, -0.1), "mu_t"),
+        (lambda: Torsional(0.5, 0.1, mu_r=-0.1), "mu_r"),
         (lambda: Sliding(0.5, (1.0, 1.0)), "direction"),
         (lambda: LawTable.of([Unilateral(), 0.3]), "laws[1]"),
         (lambda: LawTable.of([[0.3]]), "laws[0]"),

@@ -29,11 +29,11 @@ from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, na
 from ....programs.solution.residual_kernels import block_mode
 from ....programs.solution.residuals import BORDER
 from .dependent_joints import LOOKED, stand_beside
-from .linear import add_row, cholesky, cholesky_solve, cross_products, part_dot, row_dot, solve_nodes
+from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_products, part_dot, row_dot, solve_nodes
 from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, SOFT, UNILATERAL, Data, Layout, Rows, Span
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
-FRICTIONLESS, COULOMB, GUIDED, CAPPED, ROLLING = 0, 1, 2, 5, 6  # codes of `programs.laws.projections`
+FRICTIONLESS, COULOMB, GUIDED, CAPPED, ROLLING, TORSIONAL = 0, 1, 2, 5, 6, 8  # codes of `programs.laws.projections`
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 SUSPECT = 1e-3  # the same from which on it is looked whether they are
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
         Laws and first rows of blocks.
     P : Array, shape (n, 4)
     Z : Array, shape (m, nv)
-        M^-1 J^T, a row for each row that acts.
+        J L^-1, a row for each row that acts; M = L^T L.
     A : Array, shape (m, m)
         J M^-1 J^T of all of them.
     first : IntArray, shape (m,)
@@ -70,7 +70,7 @@ class Problem(NamedTuple):
     W : Array, shape (m m,)
     indices, indptr : IntArray
         Of W as a sparse matrix.
-    D : Array, shape (n, 5, 5)
+    D : Array, shape (n, 6, 6)
         Diagonal blocks of W.
     rho : Array, shape (n,)
     soft : Array, shape (m,)
@@ -79,7 +79,7 @@ class Problem(NamedTuple):
         Velocities without impulses and impulses of blocks; the same of joints.
     last, past : Array, shape (m,)
         Impulses to begin with, and work space.
-    work : Array, shape (16, 5)
+    work : Array, shape (17, 6)
     """
 
     attempts: int
@@ -113,24 +113,26 @@ def room(n: int, m: int, nv: int) -> Problem:
     square = [np.zeros((m, m)) for _ in range(3)]
     whole = [np.zeros(k, dtype=np.int64) for k in (3, n, m, n, n + 1, m)]
     sparse = np.zeros(m * m), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
-    rest = np.zeros((n, 5, 5)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((16, 5))
+    rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6))
     first = address_of(first_attempts), *whole, np.zeros((n, 4)), np.zeros((m, nv))
     return Problem._make([*first, *square, *sparse, *rest])
 
 
 @kernel("UniTuple(int64, 2)(int64, int64, float64, float64)", borrows=True)
-def law_of(kind: int, size: int, rest: float, rolling: float) -> tuple[int, int]:
-    """Return the code of a constraint (-1: it is held) and how many of its rows count."""
+def law_of(kind: int, size: int, rest: float, moment: float) -> tuple[int, int]:
+    """Return the code of a constraint (-1: it is held) and how many of its rows count; `moment`: largest mu_r, mu_t."""
     if kind == DRY:
         return CAPPED, size
-    rough = size > 1 and max(rest, rolling) > 0.0
+    rough = size > 1 and max(rest, moment) > 0.0
     if kind in (BILATERAL, SOFT):
         return -1, size
     if kind == BILATERAL_CONTACT:
         return (GUIDED, min(size, 3)) if rough else (-1, 1)
     if kind == UNILATERAL or not rough:
         return FRICTIONLESS, 1
-    return (ROLLING, 5) if rolling > 0.0 else (COULOMB, min(size, 3))
+    if moment > 0.0:
+        return (TORSIONAL if size % 2 == 0 else ROLLING), size
+    return COULOMB, min(size, 3)
 
 
 @kernel("void(Layout, Rows, Data, Span, Problem)", borrows=True)
@@ -141,7 +143,7 @@ def gather(layout: Layout, rows: Rows, data: Data, span: Span, problem: Problem)
     for k in range(layout.counts[0]):
         if data.acts[k]:
             law = rows.law[k]
-            code, d = law_of(layout.kind[k], start[k + 1] - start[k], law[MU_S], law[MU_R])
+            code, d = law_of(layout.kind[k], start[k + 1] - start[k], law[MU_S], max(law[MU_R], law[CAP]))
             if code < 0:
                 for a in range(d):
                     problem.at[held + a] = start[k] + a
@@ -168,7 +170,7 @@ def gather(layout: Layout, rows: Rows, data: Data, span: Span, problem: Problem)
 @kernel("void(Problem, int64)", borrows=True)
 def spectra(problem: Problem, n: int) -> None:
     """Put the diagonal blocks of W and the step sizes rho, by the rules of `projections.block_spectra`."""
-    blocks, start, D, rho, T, mean = problem.counts[0], problem.start, problem.D, problem.rho, problem.work[:5], 0.0
+    blocks, start, D, rho, T, mean = problem.counts[0], problem.start, problem.D, problem.rho, problem.work[:6], 0.0
     for b in range(blocks):
         first, d, total = start[b], start[b + 1] - start[b], 0.0
         for i in range(d):
@@ -188,7 +190,7 @@ def spectra(problem: Problem, n: int) -> None:
 
 @kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
 def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
-    """Put M^-1 J^T, W and what eliminates the joints; False if these depend on one another."""
+    """Put J L^-1, W and what eliminates the joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
     at, A, S, C = problem.at, problem.A, problem.S, problem.C
     cross_products(layout, data.L, data.inverse, rows.J, at, total, problem.Z, A)
@@ -233,13 +235,13 @@ def weight(problem: Problem) -> float:
 def residual(problem: Problem, size: float) -> float:
     """Return E = |r - P(r - rho u^)| / |rho q| of the impulses r."""
     n, start, work, total = problem.counts[1], problem.start, problem.work, 0.0
-    U, R, F, x = work[5], work[6], work[7], work[8]
+    U, R, F, x = work[6], work[7], work[8], work[9]
     for b in range(problem.counts[0]):
         first, d = start[b], start[b + 1] - start[b]
         for a in range(d):
             row = problem.W[(first + a) * n : (first + a + 1) * n]
             U[a], R[a] = problem.q[first + a] + part_dot(row, problem.r, 0, n), problem.r[first + a]
-        natural(problem.code[b], d, problem.P[b], U, R, problem.rho[b], F, x, work[:5])
+        natural(problem.code[b], d, problem.P[b], U, R, problem.rho[b], F, x, work[:6])
         total += length(F, 0, d) ** 2
     E = np.sqrt(total)
     return float(E / size if size > 0.0 else E)
@@ -367,6 +369,14 @@ def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, f
     return E, floor
 
 
+@kernel(f"void(Layout, Data, {A1}, {A1})", borrows=True)
+def add_lifted(layout: Layout, data: Data, y: Array, x: Array) -> None:
+    """Add to x the velocities L^-1 y that a sum y of rows of `Problem.Z` leads to; y becomes these."""
+    back_nodes(data.L, layout, y)
+    for j in range(len(x)):
+        x[j] += y[j]
+
+
 @kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
 def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
     """Remove what rounding has left of the rates of joints."""
@@ -376,9 +386,38 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
     for k in range(g):
         lam[k] = row_dot(layout, rows.J, at[k], x) + data.w[at[k]] + problem.soft[k] * data.p[at[k]]
     cholesky_solve(problem.S, g, problem.first, lam)
+    y = data.V[15]
+    for j in range(len(x)):
+        y[j] = 0.0
     for k in range(g):
         data.p[at[k]] -= lam[k]
-        add_row(layout, at[k], -lam[k], problem.Z[k], x)
+        add_row(layout, at[k], -lam[k], problem.Z[k], y)
+    add_lifted(layout, data, y, x)
+
+
+@kernel(f"void(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> None:
+    """Put x without impulses, the rates of joints for it (lam), those of blocks once joints hold (q), and r from p."""
+    g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
+    solve_nodes(data.L, layout, data.h, x)
+    for i in range(len(x)):
+        x[i] = data.v[i] + dt * x[i]
+    for i in range(g):
+        lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
+    for i in range(n):
+        s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
+        for k in range(g):
+            s -= problem.C[i, k] * lam[k]
+        problem.q[i], problem.r[i] = s, data.p[at[g + i]]
+
+
+@kernel(f"float64(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def claimed(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> float:
+    """Return the residual E of the impulses p in the problem as it is now; x is work space."""
+    if problem.counts[1] == 0:
+        return 0.0
+    put_free_motion(layout, rows, data, problem, dt, x)
+    return residual(problem, weight(problem))
 
 
 @kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64)", borrows=True)
@@ -389,18 +428,9 @@ def solve(
 
     u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`.
     """
-    g, n, at, x, u, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.q, problem.lam
+    g, n, at, x, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.lam
     E = floor = 0.0
-    solve_nodes(data.L, layout.nodes, data.h, x)
-    for i in range(len(x)):
-        x[i] = data.v[i] + dt * x[i]
-    for i in range(g):
-        lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
-    for i in range(n):
-        s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
-        for k in range(g):
-            s -= problem.C[i, k] * lam[k]
-        u[i], problem.r[i] = s, data.p[at[g + i]]
+    put_free_motion(layout, rows, data, problem, dt, x)
     if n > 0:
         E, floor = solve_contacts(problem, tol, rough)
     cholesky_solve(problem.S, g, problem.first, lam)
@@ -413,14 +443,21 @@ def solve(
         data.p[at[k]] = s
     for i in range(n):
         data.p[at[g + i]] = problem.r[i]
+    y = data.V[15]
+    for j in range(len(x)):
+        y[j] = 0.0
     for i in range(g + n):
         p = data.p[at[i]]
         if p != 0.0:
-            add_row(layout, at[i], p, problem.Z[i], x)
+            add_row(layout, at[i], p, problem.Z[i], y)
+    add_lifted(layout, data, y, x)
     hold(layout, rows, data, problem, x)
     if n == 1 and g == 0 and data.p[at[0]] > 0.0 and problem.code[0] == FRICTIONLESS:
         lam[0] = (row_dot(layout, rows.J, at[0], x) + data.w[at[0]]) / problem.W[0]  # rounding of the free motion
-        add_row(layout, at[0], -lam[0], problem.Z[0], x)
+        for j in range(len(x)):
+            y[j] = 0.0
+        add_row(layout, at[0], -lam[0], problem.Z[0], y)
+        add_lifted(layout, data, y, x)
     return E, floor
 
 
@@ -431,7 +468,7 @@ def note_modes(problem: Problem, mode: IntArray) -> float:
     Where nothing has friction those that push are active, the others inactive.
     """
     n, start, work, tol = problem.counts[1], problem.start, problem.work, BORDER * weight(problem)
-    U, R, cone, size = work[5], work[6], 0.0, 0.0
+    U, R, cone, size = work[6], work[7], 0.0, 0.0
     tol, rough = tol if tol > 0.0 else BORDER, False
     for b in range(problem.counts[0]):
         rough = rough or problem.code[b] != FRICTIONLESS
@@ -445,7 +482,7 @@ def note_modes(problem: Problem, mode: IntArray) -> float:
             size += R[a] ** 2
         found = block_mode(code, d, P, U, R, problem.rho[b], tol)
         mode[problem.block[b]] = found if rough else (ACTIVE if R[0] > 0.0 else INACTIVE)
-        if code in (COULOMB, GUIDED, ROLLING):
+        if code in (COULOMB, GUIDED, ROLLING, TORSIONAL):
             limit = max(P[0], P[1]) if found == 1 else P[0]
             cone = max(cone, length(R, 1, min(d, 3)) - limit * (abs(R[0]) if code == GUIDED else R[0]))
     return float(cone / np.sqrt(size)) if size > 0.0 else 0.0

@@ -24,7 +24,7 @@ def gauss_seidel(rows: Rows, W_abs: Array, q: Array, table: Table, D: Array, r: 
     D holds the diagonal blocks, for BilateralSliding with the entry of W_abs in D[k, 0, 1].
     """
     code, start, P = table
-    b, x, work, failed = np.zeros(5), np.zeros(5), np.zeros((12, 5)), 0
+    b, x, work, failed = np.zeros(6), np.zeros(6), np.zeros((13, 6)), 0
     for visit in range(sweeps * len(code)):
         k = visit % len(code)
         first, d = start[k], start[k + 1] - start[k]
@@ -48,11 +48,11 @@ def gauss_seidel(rows: Rows, W_abs: Array, q: Array, table: Table, D: Array, r: 
 def one_sweep(rows: Rows, q: Array, table: Table, D: Array, b: Array, r: Array, work: Array) -> float:
     """Solve every block in turn exactly with the others fixed; return |change of r|^2.
 
-    Blocks that ask for Newton's method are left alone; b (5) and work (13, 5) are work space.
+    Blocks that ask for Newton's method are left alone; b (6) and work (14, 6) are work space.
     """
     code, start, P = table
     data, indices, indptr = rows
-    x, total = work[12], 0.0
+    x, total = work[13], 0.0
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
         if code[k] == 1:  # an open contact is told by its normal row alone
@@ -91,7 +91,7 @@ def quick_sweeps(
     above; its fall over the last two sweeps (over one after the second) is the rate, which is looked at from sweep
     `least` (2 or more) on. In any units; infinite where squares of q leave the range of doubles.
     """
-    start, none, b, work = table[1], np.zeros((0, 0)), np.zeros(5), np.zeros((13, 5))
+    start, none, b, work = table[1], np.zeros((0, 0)), np.zeros(6), np.zeros((14, 6))
     weight, size, before, last = 0.0, 0.0, np.inf, np.inf
     for k in range(len(rho)):
         for i in range(start[k], start[k + 1]):

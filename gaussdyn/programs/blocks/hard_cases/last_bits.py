@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ....arrays import EPS, Array, IntArray
-from ...laws.laws import STEEP, Coulomb, Rolling
+from ...laws.laws import STEEP, Coulomb, Rolling, Torsional
 from ...problems.complementarity import ComplementarityProblem
 from ...solution.residuals import TOL
 
@@ -55,12 +55,20 @@ def _sticking(problem: ComplementarityProblem, r: Array) -> NDArray[np.bool_]:
     table, rows = problem.table, np.zeros(len(r), dtype=np.bool_)
     for k in np.flatnonzero(r[table.start[:-1]] > 0.0):
         first, end = table.start[k], table.start[k + 1]
-        middle = first + 3 if table.code[k] == Rolling.code else end
-        for low, high in ((first + 1, middle), (middle, end)):
-            if low < high and table.code[k] in (Coulomb.code, Rolling.code) and table.friction[low] > STEEP:
+        if table.code[k] not in (Coulomb.code, Rolling.code, Torsional.code):
+            continue
+        for low, high in _discs(first, end):
+            if table.friction[low] > STEEP:
                 used = float(np.linalg.norm(r[low:high]))
                 rows[low:high] = used < FIRM * table.friction[low] * r[first]
     return rows
+
+
+def _discs(first: int, end: int) -> list[tuple[int, int]]:
+    """Return the rows of the friction of a block: slip, rolling, spin."""
+    found, d = [(first + 1, min(first + 3, end))], end - first
+    found += [(first + 3, first + 5)] if d >= 5 else []
+    return found + ([(end - 1, end)] if d in (4, 6) else [])
 
 
 class _Sums:

@@ -12,7 +12,8 @@ from scipy.sparse.linalg import splu
 
 from ....arrays import Array, IntArray
 from ....errors import InputError
-from ...laws.laws import MU, Coulomb, LawTable, Sliding, Unilateral
+from ...laws.law_table import LawTable
+from ...laws.laws import MU, Coulomb, Sliding, Unilateral
 from ...problems.complementarity import Problem, as_blocks
 from ...work import Work
 from ..block_method import BlockMethod

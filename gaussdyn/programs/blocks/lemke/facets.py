@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....arrays import Array, IntArray
-from ...laws.laws import CAP, MU, Coulomb, Dry, LawTable, Sliding, Unilateral
+from ...laws.law_table import LawTable
+from ...laws.laws import CAP, MU, Coulomb, Dry, Sliding, Unilateral
 from ..scaled import Scaled
 
 

@@ -32,7 +32,7 @@ def comes_by_bodies(form: GlobalForm | None, blocks: int, widest: int) -> bool:
 
 
 def body_step(data: Scaled, Y: Array, rho: Array, prox: Array, F: Array) -> Array | None:
-    """Solve (I - Y + Y rho (W + prox)) dr = -F; None if the matrix is singular. Y (n, 5, 5); rho, prox by rows."""
+    """Solve (I - Y + Y rho (W + prox)) dr = -F; None if the matrix is singular. Y (n, 6, 6); rho, prox by rows."""
     form = data.form
     assert form is not None
     sizes = np.diff(data.start)

@@ -31,15 +31,15 @@ def falling_within(
     """Newton steps from r, which becomes the best point; returns |F| / weight and the steps taken.
 
     The equations belong to the step sizes `rho`, g times those of the residual. Ends after as many steps as `patience`
-    that lower the least residual by less than a tenth. V (FALLS, n), Y (blocks, 5, 5), A (n n), place (n) and
-    work (7, 5) are work space.
+    that lower the least residual by less than a tenth. V (FALLS, n), Y (blocks, 6, 6), A (n n), place (n) and
+    work (8, 6) are work space.
     """
     n, start, none, steps, stale = len(q), table[1], W[:0], 0, 0
     u, F, du, dr, prox, step, b, best = V[0], V[1], V[2], V[3], V[4], V[5], V[6], V[7]
     for i in range(n):
         prox[i], best[i] = 0.0, r[i]
     proximal_motion(W, none, q, prox, r, r, u)
-    linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+    linearize_into(table, rho, u, r, F, Y, work[6], work[7])
     size = length(F, 0, n) / weight
     least = size
     while size > 0.1 * tol and steps < QUICK and stale < patience and np.isfinite(size):
@@ -52,7 +52,7 @@ def falling_within(
             step[i] = r[i] + dr[i]
         steps += 1
         proximal_motion(W, none, q, prox, r, step, du)
-        linearize_into(table, rho, du, step, F, Y, work[5], work[6])
+        linearize_into(table, rho, du, step, F, Y, work[6], work[7])
         last, size = size, length(F, 0, n) / weight
         if size * size <= 0.9 * last * last:  # the full step, as nearly always
             for i in range(n):
@@ -64,7 +64,7 @@ def falling_within(
             for i in range(n):
                 r[i] += t * dr[i]
             proximal_motion(W, none, q, prox, r, r, u)
-            linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+            linearize_into(table, rho, u, r, F, Y, work[6], work[7])
             size = length(F, 0, n) / weight
         stale = 0 if size < 0.9 * least else stale + 1
         if size < least:

@@ -2,7 +2,7 @@
 
 At x = r - rho u every law asks r = y(x) (`projections.reaction_map`). With u = W r + q + (alpha / rho) (r - centre)
 the step solves (I - Y + Y rho (W + alpha / rho)) dr = y - r. The proximal term alpha makes the matrix regular where
-W is rank deficient, which is normal. `table` is (code, start, P) of `laws.LawTable`; prox = alpha / rho by rows.
+W is rank deficient, which is normal. `table` is (code, start, P) of `law_table.LawTable`; prox = alpha / rho by rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...laws.projections import TABLE, Table, length, reaction_map
 
 @kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3}, {A1}, {A1})", borrows=True)
 def linearize_into(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Array, x: Array, y: Array) -> None:
-    """Put F = r - y(r - rho u) and the derivatives Y (n, 5, 5) of y block by block; x and y (5) are work space."""
+    """Put F = r - y(r - rho u) and the derivatives Y (n, 6, 6) of y block by block; x and y (6) are work space."""
     code, start, P = table
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
@@ -30,15 +30,15 @@ def linearize_into(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Ar
 
 @kernel(f"void({TABLE}, {A1}, {A1}, {A1}, {A1}, {A3})")
 def linearize(table: Table, rho: Array, u: Array, r: Array, F: Array, Y: Array) -> None:
-    """Put F = r - y(r - rho u) and the derivatives Y (n, 5, 5) of y block by block."""
-    linearize_into(table, rho, u, r, F, Y, np.zeros(5), np.zeros(5))
+    """Put F = r - y(r - rho u) and the derivatives Y (n, 6, 6) of y block by block."""
+    linearize_into(table, rho, u, r, F, Y, np.zeros(6), np.zeros(6))
 
 
 @kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1}, float64, {A2})", borrows=True)
 def merit(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array, t: float, work: Array) -> float:
-    """Return |F|^2 at (u + t du, r + t dr); `work` (7, 5) is work space."""
+    """Return |F|^2 at (u + t du, r + t dr); `work` (8, 6) is work space."""
     code, start, P = table
-    total, x, y, Y = 0.0, work[5], work[6], work[:5]
+    total, x, y, Y = 0.0, work[6], work[7], work[:6]
     for k in range(len(code)):
         first, d = start[k], start[k + 1] - start[k]
         for a in range(d):
@@ -68,7 +68,7 @@ def step_into(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array
 @kernel(f"float64({TABLE}, {A1}, {A1}, {A1}, {A1}, {A1})")
 def line_search(table: Table, rho: Array, u: Array, r: Array, du: Array, dr: Array) -> float:
     """Return the step length in {1, 1/2, ...} that lowers |F|^2 enough, else the best of them."""
-    work = np.zeros((7, 5))
+    work = np.zeros((8, 6))
     return step_into(table, rho, u, r, du, dr, merit(table, rho, u, r, du, dr, 0.0, work), work)
 
 
@@ -175,14 +175,14 @@ def newton_within(
     W: Array, W_abs: Array, q: Array, table: Table, rho: Array, alpha: float, centre: Array, r: Array, tol: float,
     limit: int, V: Array, Y: Array, A: Array, place: IntArray, work: Array,
 ) -> tuple[float, int]:  # fmt: skip
-    """`newton_dense` in given work space: V (7, n), Y (blocks, 5, 5), A (n n), place (n), work (7, 5)."""
+    """`newton_dense` in given work space: V (7, n), Y (blocks, 6, 6), A (n n), place (n), work (8, 6)."""
     n, start = len(q), table[1]
     u, F, du, dr, prox, step, b = V[0], V[1], V[2], V[3], V[4], V[5], V[6]
     for k in range(len(rho)):
         for i in range(start[k], start[k + 1]):
             prox[i] = alpha / rho[k]
     proximal_motion(W, W_abs, q, prox, centre, r, u)
-    linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+    linearize_into(table, rho, u, r, F, Y, work[6], work[7])
     last, size = np.inf, length(F, 0, n)
     for it in range(limit + 1):
         if size <= tol or it == limit or not np.isfinite(size) or 0.5 * last < size < 1e-10:
@@ -195,7 +195,7 @@ def newton_within(
             dr[i] = b[place[i]] if place[i] >= 0 else dr[i]
             step[i] = r[i] + dr[i]
         proximal_motion(W, W_abs, q, prox, centre, step, du)
-        linearize_into(table, rho, du, step, F, Y, work[5], work[6])
+        linearize_into(table, rho, du, step, F, Y, work[6], work[7])
         size = length(F, 0, n)
         if size * size <= 0.9 * last * last:  # the full step, as nearly always
             for i in range(n):
@@ -207,7 +207,7 @@ def newton_within(
         for i in range(n):
             r[i] += t * dr[i]
         proximal_motion(W, W_abs, q, prox, centre, r, u)
-        linearize_into(table, rho, u, r, F, Y, work[5], work[6])
+        linearize_into(table, rho, u, r, F, Y, work[6], work[7])
         size = length(F, 0, n)
     return size, limit
 
@@ -222,6 +222,6 @@ def newton_dense(
     Returns |F| and the number of steps. Stops where |F| no longer falls at rounding level (|q| = 1 is assumed).
     """
     n = len(q)
-    V, Y, A = np.zeros((SPACE, n)), np.zeros((len(rho), 5, 5)), np.zeros(n * n)
-    place, work = np.zeros(n, np.int64), np.zeros((7, 5))
+    V, Y, A = np.zeros((SPACE, n)), np.zeros((len(rho), 6, 6)), np.zeros(n * n)
+    place, work = np.zeros(n, np.int64), np.zeros((8, 6))
     return newton_within(W, W_abs, q, table, rho, alpha, centre, r, tol, limit, V, Y, A, place, work)

@@ -46,7 +46,7 @@ def full_newton(data: Scaled, alpha: float, centre: Array, goal: float, limit: i
 
     sizes, x, best, best_x, stale = np.diff(data.start), centre, np.inf, centre, 0
     prox, rho = np.repeat(alpha / data.rho, sizes), np.repeat(data.rho, sizes)
-    F, Y = np.zeros(len(x)), np.zeros((len(data.code), 5, 5))
+    F, Y = np.zeros(len(x)), np.zeros((len(data.code), 6, 6))
     for it in range(limit + 1):
         linearize(data.table, data.rho, data.motion(x) + prox * (x - centre), x, F, Y)
         size = float(np.sqrt(F @ F))
@@ -83,7 +83,7 @@ def _inner_large(
 
     table, sizes, last = data.table, np.diff(data.start), np.inf
     prox, rho_rows = np.repeat(alpha / data.rho, sizes), np.repeat(rho, sizes)
-    F, Y, size = np.zeros(len(r)), np.zeros((len(data.code), 5, 5)), np.inf
+    F, Y, size = np.zeros(len(r)), np.zeros((len(data.code), 6, 6)), np.inf
     for it in range(limit + 1):
         u = data.motion(r) + prox * (r - centre)
         linearize(table, rho, u, r, F, Y)
@@ -123,7 +123,7 @@ def _newton_step(data: Scaled, Y: Array, rho: Array, prox: Array, r: Array, F: A
 
 
 def _block_diagonal(data: Scaled, Y: Array) -> sp.csr_array:
-    """Return the block diagonal matrix of the blocks Y (n, 5, 5), each cut to its size."""
+    """Return the block diagonal matrix of the blocks Y (n, 6, 6), each cut to its size."""
     sizes = np.diff(data.start)
     rows, cols, values = [], [], []
     for d in np.unique(sizes):

@@ -212,7 +212,7 @@ def misfit_of_pairs(blocks: Blocks, pairs: Pairs) -> float:
 def factor_pairs(
     pairs: Pairs, ordering: Ordering, C: Array, D: Array, inverse: Array, K: Array, B: Array, work: Array
 ) -> None:
-    """Put C^-1 by blocks, K = S^T C^-1 D R and the factors B of 1 + Ŵ K; `work` (9, 5) is work space."""
+    """Put C^-1 by blocks, K = S^T C^-1 D R and the factors B of 1 + Ŵ K; `work` (10, 6) is work space."""
     R, S, group, W6, indices, indptr, slot = pairs
     count, rank = len(indptr) - 1, ordering[1]
     K[:] = 0.0

@@ -65,7 +65,7 @@ def proximal_from(
                 points[0, k, a] = r[start[k] + a] / unit if a < start[k + 1] - start[k] else 0.0
         points[1] = points[0]
         points[2] = points[0]
-        state[3] = misfit_of(blocks, Q, points[0], laws, own, np.zeros((n, 3)), np.zeros((9, 5))) / weight
+        state[3] = misfit_of(blocks, Q, points[0], laws, own, np.zeros((n, 3)), np.zeros((10, 6))) / weight
     E, steps = proximal_steps(blocks, ordering, pairs, Q, laws, own, weight, state, tol, limit, points)
     for k in range(n):
         for a in range(start[k + 1] - start[k]):

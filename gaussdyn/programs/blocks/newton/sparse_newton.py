@@ -2,7 +2,7 @@
 
 The same equations and rules as `dense_newton` and `backends.newton`: the law asks r = y(r - rho u), the step solves
 (I - Y + Y rho (W + alpha / rho0)) dr = y - r, here by a block LU whose order is found once per problem.
-`laws` is (code, sizes, P); vectors of the problem are (n, 3); `work` (9, 5) is work space.
+`laws` is (code, sizes, P); vectors of the problem are (n, 3); `work` (10, 6) is work space.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def misfit_of(blocks: Blocks, q: Array, r: Array, laws: Laws, rho: Array, u: Arr
     """Return |r - P(r - rho u^)|, and put u = W r + q."""
     code, sizes, P = laws
     times(blocks, r, u)
-    total, F, x, Y = 0.0, work[5], work[6], work[:5]
+    total, F, x, Y = 0.0, work[6], work[7], work[:6]
     for k in range(len(code)):
         for a in range(3):
             u[k, a] += q[k, a]
@@ -41,7 +41,7 @@ def linearised(
 ) -> float:
     """Put F = y - r and the blocks C = I - Y + Y prox, D = Y rho of the Newton matrix; return |F|."""
     code, sizes, P = laws
-    total, x, y, Y = 0.0, work[5], work[6], work[:5]
+    total, x, y, Y = 0.0, work[6], work[7], work[:6]
     for k in range(len(code)):
         d = sizes[k]
         for a in range(d):
@@ -60,7 +60,7 @@ def linearised(
 def merit_at(laws: Laws, rho: Array, u: Array, r: Array, du: Array, dr: Array, t: float, work: Array) -> float:
     """Return |F|^2 at (u + t du, r + t dr)."""
     code, sizes, P = laws
-    total, x, y, Y = 0.0, work[5], work[6], work[:5]
+    total, x, y, Y = 0.0, work[6], work[7], work[:6]
     for k in range(len(code)):
         d = sizes[k]
         for a in range(d):
@@ -96,7 +96,7 @@ def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
     B, C, D = np.zeros((len(ordering[0]) + 2 * len(ordering[3]), d, d)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
     K, inverse = np.zeros((count, 6, 6)), np.zeros((grouped, 3, 3))
     X, Z = np.zeros((3, grouped, 3)), np.zeros((3, count, 6))
-    return B, C, D, np.zeros((8, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((9, 5)), K, inverse, X, Z
+    return B, C, D, np.zeros((8, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((10, 6)), K, inverse, X, Z
 
 
 @kernel(f"void({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {A2}, {SPACES})")

@@ -34,17 +34,17 @@ BOLD = 10  # Newton steps within which a problem with a fixed one must be solved
 def work_space(n: int, blocks: int) -> Space:
     """Return work space for problems of n rows in so many blocks."""
     numbers, W = np.zeros(n * n + n + blocks), np.zeros((n, n))
-    sizes, D, V = np.zeros(blocks), np.zeros((blocks, 5, 5)), np.zeros((SPACE + 4, n))
+    sizes, D, V = np.zeros(blocks), np.zeros((blocks, 6, 6)), np.zeros((SPACE + 4, n))
     return (
         numbers,
         W,
         sizes,
         D,
         V,
-        np.zeros((blocks, 5, 5)),
+        np.zeros((blocks, 6, 6)),
         np.zeros(2 * n * n),
         np.zeros(2 * n, np.int64),
-        np.zeros((16, 5)),
+        np.zeros((17, 6)),
     )
 
 
@@ -58,7 +58,7 @@ def newton_at(
     for k in range(len(rho)):
         own[k] = g * rho[k]
     size, taken = newton_within(
-        W, W[:0], q, table, own, g * alpha, centre, x, goal * weight, limit, V[:SPACE], Y, A, place, work[:7]
+        W, W[:0], q, table, own, g * alpha, centre, x, goal * weight, limit, V[:SPACE], Y, A, place, work[:8]
     )
     return size / weight, taken
 
@@ -108,7 +108,7 @@ def falling(problem: Problem, tol: float, r: Array, E: float, space: Space) -> t
         x[:] = r
         for k in range(len(rho)):
             own[k] = g * rho[k]
-        size, more = falling_within(W, q, table, own, g, weight, x, tol, patience, V[:FALLS], Y, A, place, work[:7])
+        size, more = falling_within(W, q, table, own, g, weight, x, tol, patience, V[:FALLS], Y, A, place, work[:8])
         steps += more
         new = error_at(problem, x, space) if np.isfinite(size) else np.inf
         if new < E:
@@ -168,9 +168,9 @@ def proximal_dense(problem: Problem, tol: float, limit: int, r: Array, space: Sp
 
 @kernel(f"float64({A2}, {A1}, {TABLE}, float64, {A1}, {A2})", borrows=True)
 def one_alone(W: Array, q: Array, table: Table, rho: float, r: Array, work: Array) -> float:
-    """Solve the only block there is, exactly; return E. W is padded to (5, 5), `work` (16, 5) is work space."""
+    """Solve the only block there is, exactly; return E. W is padded to (6, 6), `work` (17, 6) is work space."""
     code, d, p = table[0][0], table[1][1], table[2][0]
-    x, b, u, F = work[12], work[13], work[14], work[15]  # the rest serves `simple_block`
+    x, b, u, F = work[13], work[14], work[15], work[16]  # the rest serves `simple_block`
     for a in range(d):
         x[a], b[a] = r[a], q[a]
     if simple_block(code, d, W, b, p, x, work) <= 0:
@@ -179,7 +179,7 @@ def one_alone(W: Array, q: Array, table: Table, rho: float, r: Array, work: Arra
         r[a], u[a] = x[a], q[a]
         for c in range(d):
             u[a] += W[a, c] * x[c]
-    natural(code, d, p, u, x, rho, F, b, work[:5])
+    natural(code, d, p, u, x, rho, F, b, work[:6])
     return length(F, 0, d) / (rho * length(q, 0, d) + 1e-300)
 
 
@@ -233,7 +233,7 @@ def attempts_within(
     for sweep in range(5 if limit >= 0 else 0):
         if sweep >= SWEEPS and change > 1e-3 * weight:
             break
-        change = np.sqrt(one_sweep(problem[0], b, table, space[3], work[13], r, work[:13]))
+        change = np.sqrt(one_sweep(problem[0], b, table, space[3], work[14], r, work[:14]))
         if 0.1 * tol * weight >= change or sweep == SWEEPS - 1 or sweep == 4:
             E = error_at(problem, r, space)
             if 0.1 * tol >= E:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
@@ -97,10 +97,11 @@ def _moved(run: Trajectory, system: System, series: list[AuditCheck]) -> list[Au
     activation = Activation(**settings.get("activation", {}))
     law = law_of(settings.get("impact", {"name": "moreau"}))
     motions = {k: RecordedMotion.of(run, system, k, activation, law) for k in range(1, len(run))}
-    events = {(event.id, event.t) for event in run.events}
     table, depths = np.zeros((len(run) - 1, len(MOVED))), np.zeros(len(run))
     for k, motion in motions.items():
-        table[k - 1], depths[k] = _motion_figures(run, motions, k, events), moving.depth(motion)
+        follows = k + 1 < len(run) and run.saved[k + 1] == run.saved[k] + 1
+        table[k - 1] = _motion_figures(run, k, motion, motions[k + 1] if follows else None)
+        depths[k] = moving.depth(motion)
     tolerance = LOOSE * float(settings.get("rtol", 0.0))
     allowed = {name: max(tol, tolerance) if name in FOLLOWED else tol for name, tol in MOVED.items()}
     series = [replace(one, values=np.maximum(one.values, depths)) if one.name == "gaps" else one for one in series]
@@ -108,16 +109,15 @@ def _moved(run: Trajectory, system: System, series: list[AuditCheck]) -> list[Au
 
 
 def _motion_figures(
-    run: Trajectory, motions: Mapping[int, RecordedMotion], k: int, events: set[tuple[str, float]]
+    run: Trajectory, k: int, motion: RecordedMotion, following: RecordedMotion | None
 ) -> Sequence[float]:  # fmt: skip
     """Return the figures of a step in the order of `MOVED`."""
-    motion, said = motions[k], {contact.id: contact.mode for contact in run.contacts(k)}
-    follows = k + 1 < len(run) and run.saved[k + 1] == run.saved[k] + 1
-    following = motions[k + 1].arcs[0] if follows and motions[k + 1].arcs else None
+    said = {contact.id: contact.mode for contact in run.contacts(k)}
+    after = following.arcs[0] if following is not None and following.arcs else None
     return (
         moving.kinematics(motion), moving.momentum(motion), moving.laws(motion), moving.joint_rate(motion),
-        moving.modes(motion, said, following), _works(run, k, motion), moving.impacts(motion),
-        moving.unnoted(motion, following, events), moving.put_back(motion),
+        moving.modes(motion, said, after), _works(run, k, motion), moving.impacts(motion),
+        moving.unnoted(motion, following), moving.put_back(motion),
     )  # fmt: skip
 
 

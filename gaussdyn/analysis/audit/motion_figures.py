@@ -240,6 +240,8 @@ def _possible(row: Row | None, r: Array, d: LocalDynamics, second: Array) -> set
     if not rough(row):
         reach = max(1.0, float(np.abs(d.v).max(initial=0.0)))
         return words | ({"active"} if abs(row.rate[0]) <= HELD * reach else set())
+    if row.kind != "dry" and abs(row.rate[0]) > d.activation.speed:
+        return words
     slip = parts_of(row)[0]
     moves = bool((np.abs(row.rate[slip]) > d.activation.speed).any() or (np.abs(second[slip]) > STILL).any())
     cap = row.cap if row.kind == "dry" else row.mu * abs(float(r[0])) if len(r) else 0.0
@@ -252,28 +254,30 @@ def impacts(motion: RecordedMotion) -> float:
     return max((one.residual for one in motion.impacts), default=0.0)
 
 
-def unnoted(motion: RecordedMotion, following: RecordedArc | None, events: set[tuple[str, float]]) -> float:
+def unnoted(motion: RecordedMotion, following: RecordedMotion | None) -> float:
     """Return how many changes of modes and impacts have no event, and how many events lie where nothing changes.
 
     Parameters
     ----------
-    following : RecordedArc or None
-        The arc after the step, where the next step is saved, too.
-    events : set of (str, float)
-        Ids and times of all events of the run.
+    following : RecordedMotion or None
+        The step after it, if that is saved, too.
     """
-    arcs = [*motion.arcs, *((following,) if following else ())]
+    after = following.arcs[:1] if following else ()
+    events = (*motion.events, *(following.events if following else ()))
+    changes = {(one.id, one.t) for one in events if one.kind != "impact"}
+    strikes = {(one.id, one.t) for one in events if one.kind == "impact"}
+    rests = {(key, one.record.t) for one in motion.impacts if one.record.kind == "rest" for key in one.moved}
     changing = near_of(motion.whole, motion.start, 0.0) is not motion.whole
+    known = changes | rests | (strikes if changing else set())
     found = sum(
-        not _noted(events, key, before.arc.t_end)
-        for before, after in pairwise(arcs) for key in _changed(before, after, changing)
+        not _noted(known, key, before.arc.t_end)
+        for before, then in pairwise((*motion.arcs, *after)) for key in _changed(before, then, changing)
     )  # fmt: skip
     for one in motion.impacts:
-        found += sum(not _noted(events, key, one.record.t) for key in one.approaching)
+        found += sum(not _noted(strikes, key, one.record.t) for key in one.approaching)
     times = [motion.start.t, motion.state.t, *(t for one in motion.arcs for t in (one.arc.t, one.arc.t_end))]
     found += sum(
-        event.kind not in ("undecided",) and min(abs(event.t - t) for t in times) > _near(event.t)
-        for event in motion.events
+        event.kind != "undecided" and min(abs(event.t - t) for t in times) > _near(event.t) for event in motion.events
     )
     return float(found)
 

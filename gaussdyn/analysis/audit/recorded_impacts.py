@@ -57,6 +57,11 @@ class JudgedImpact:
     impulses: Mapping[str, Array]
     approaching: tuple[str, ...]
 
+    @property
+    def moved(self) -> set[str]:
+        """The rows that have impulses."""
+        return {key for own in self.record.problems for key in own}
+
     @classmethod
     def of(cls, record: ImpactRecord, system: System, law: ImpactLaw, activation: Activation) -> JudgedImpact:
         """Put a jump into its law."""

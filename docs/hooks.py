@@ -20,6 +20,7 @@ HEADING = re.compile(r'<h[1-4][^>]*\bid="([^"]*)"[^>]*>(.*?)</h[1-4]>', re.DOTAL
 TAG = re.compile(r"<(?:script|style|svg).*?</(?:script|style|svg)>|<[^>]*>", re.DOTALL)
 MOST_WORDS = 4000  # characters of a section
 INDEX: list[dict[str, str]] = []
+DRAWN_SCENES: set[str] = set()  # whose pictures are among the files of this build
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 DRAWN = "<!-- pictures -->"
 SHOWN = 6  # places where a name is used
@@ -33,6 +34,7 @@ def on_files(files: Any, config: Any) -> Any:
     found = {f"gallery/{path.name}": path for path in sorted(PICTURES.glob("*.svg"))}
     found |= {f"gallery/{path.parent.name}/{path.name}": path for path in sorted(PAGES.glob("*/*.svg"))}
     found |= {f"examples/{path.name}": path for path in example_files()}
+    DRAWN_SCENES.update(path.stem for place, path in found.items() if place == f"gallery/{path.name}")
     for place, path in found.items():
         files.append(File.generated(config, place, abs_src_path=str(path)))
     return files
@@ -192,9 +194,11 @@ def gallery() -> str:
 
     cards = []
     for name in catalogue.names():
-        title, path = escape(catalogue.build(name).title), PICTURES / f"{name}.svg"
+        title = escape(catalogue.build(name).title)
         shown = (
-            f'<img loading="lazy" src="gallery/{name}.svg" alt="">' if path.is_file() else '<span class="none"></span>'
+            f'<img loading="lazy" src="gallery/{name}.svg" alt="">'
+            if name in DRAWN_SCENES
+            else '<span class="none"></span>'
         )
         cards.append(
             f'<a href="scenes.html#{name}">{shown}<strong>{name}</strong><span>{title}</span>{nearness(name)}</a>'
@@ -259,12 +263,15 @@ def scene(e: dict[str, Any], description: str) -> list[str]:
          ", ".join(f"{name} {tol:.2g}" for name, tol in sorted(x["tol"].items())))
         for x in e["exact"]
     ]  # fmt: skip
-    drawn = (PICTURES / f"{e['name']}.svg").is_file()
     return [
         f"## {e['name']}",
         f"**{escaped(e['title'])}.** Tests {escaped(', '.join(e['tests']))}. {steps}",
         prose(description),
-        *([f"![{escaped(e['title'])}](gallery/{e['name']}.svg){{: .scene loading=lazy }}"] if drawn else []),
+        *(
+            [f"![{escaped(e['title'])}](gallery/{e['name']}.svg){{: .scene loading=lazy }}"]
+            if e["name"] in DRAWN_SCENES
+            else []
+        ),
         f"```python\n{code(e)}```",
         f"Source: {escaped(e['source'])}",
         *([f"Expected to stop: {escaped(e['expected_stop'])}"] if e["expected_stop"] else []),

@@ -23,10 +23,10 @@ from .audit_check import AuditCheck
 from .from_file import EXACT, RESIDUAL
 from .ncp_residuals import NCP, ncp_residuals
 from .recorded_motion import RecordedMotion
+from .recorded_scheme import Scheme
 from .recorded_step import RecordedStep, saved_record
 from .repeated_step import repeated_step
 from .saved_rows import local_system, said_of
-from .scheme import Scheme
 
 FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate": 1e-10}
 RECORDED = {**FIGURES, "modes": 0.0, "work": 1e-10}

@@ -14,7 +14,7 @@ from ..._files import hdf5, values
 from ..._show import brief
 from ...arrays import Array
 from ...errors import InputError
-from .scheme import Scheme
+from .recorded_scheme import Scheme
 
 SCHEMA = "gaussdyn/states/1"
 

@@ -24,8 +24,8 @@ from ...linalg.factor import solve_spd
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
+from .recorded_scheme import Scheme
 from .saved_rows import at_middle, control_of, ends_of, local_system, one_sided, said_of
-from .scheme import Scheme
 
 IDLE = ("inactive", "degenerate")  # modes of rows that may act without a push
 

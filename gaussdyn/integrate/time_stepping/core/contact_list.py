@@ -110,7 +110,7 @@ def out_of_reach(model: Model, data: Data, n: int) -> bool:
             for j in range(3):
                 turn += (moving.R[b, i, j] - shapes.R[b, i, j]) ** 2
         most = max(most, math.sqrt(way) + shapes.radius[b] * math.sqrt(0.5 * turn))
-    return 2.0 * most <= shapes.numbers[REACH]
+    return bool(2.0 * most <= shapes.numbers[REACH])
 
 
 @kernel("int64(Model, Data, float64)", borrows=True)

@@ -31,7 +31,7 @@ def part_dot(x: Array, y: Array, low: int, high: int) -> float:
 @kernel(f"int64({I2}, int64)", inline=True, borrows=True)
 def above(runs: IntArray, k: int) -> int:
     """Return the next velocity on the way from k to the root, -1 at the end."""
-    return k - 1 if runs[k, START] < k else runs[k, NEXT]  # type: ignore[no-any-return]
+    return k - 1 if runs[k, START] < k else runs[k, NEXT]
 
 
 @kernel(f"void({I2}, {A1}, float64, int64, {A1})", borrows=True)

@@ -14,7 +14,7 @@
     const show = (moved) => {
       for (const control of controls) {
         if (control !== moved) control.slider.value = control.one.at;
-        const value = `${figure(control.one.values[control.slider.value])} ${control.one.unit}`;
+        const unit = control.one.unit === "1" ? "" : ` ${control.one.unit}`, value = figure(control.one.values[control.slider.value]) + unit;
         control.said.textContent = value;
         control.slider.setAttribute("aria-valuetext", value);
       }

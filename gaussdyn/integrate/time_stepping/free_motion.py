@@ -17,6 +17,9 @@ from ...contact.snapshot import LocalDynamics
 from ...linalg.factor import solve_spd
 
 PASSES = 12
+SEARCHES = 30  # Newton steps where these do not converge
+SHORTEST = 1e-3  # part of one
+ROUNDED = 1e-10  # relative step that may be rounding
 LARGEST = 60  # velocities up to which dh/dv is taken by differences where the system does not give it
 
 
@@ -70,15 +73,42 @@ class FreeMotion:
             return x
         last, given = np.inf, middle.M @ middle.v + push
         for _ in range(PASSES):
-            short = given + middle.dt * self.force(self._along(x)) - middle.M @ x
+            short = self._short(given, x)
             step = solve_spd(middle.factor, short) if self.inverse is None else self.inverse @ short
             size = float(np.abs(step).max(initial=0.0))
-            if not size < 0.5 * last:  # rounding, or no convergence: then the passes around it go on from here
-                break
+            if not size < 0.5 * last:  # rounding, or no convergence
+                return x if size <= ROUNDED * float(np.abs(x).max(initial=0.0)) else self._searched(given, x)
             x, last = x + step, size
             if size <= 0.25 * EPS * float(np.abs(x).max(initial=0.0)):
                 break
         return x
+
+    def _searched(self, given: Array, x: Array) -> Array:
+        """Return x by Newton's method with the slope where it is, and steps that go no farther than the force does.
+
+        Drives at their limits have no slope: one taken elsewhere leads to and fro. What is short falls along a step
+        where forces do not grow with the velocity, and changes its sign where the step should end.
+        """
+        middle = self.middle
+        for _ in range(SEARCHES if middle.nv <= LARGEST else 0):
+            short = self._short(given, x)
+            K = middle.M - self.theta * middle.dt * self.slope_at(self._along(x))
+            try:
+                step = np.linalg.solve(K, short)
+            except np.linalg.LinAlgError:
+                break
+            if float(np.abs(step).max()) <= 4.0 * EPS * float(np.abs(x).max()):
+                break
+            t, first = 1.0, float(short @ step)
+            while float(self._short(given, x + t * step) @ step) < -0.5 * first and t > SHORTEST:
+                t *= 0.5
+            x = x + t * step
+        return x
+
+    def _short(self, given: Array, x: Array) -> Array:
+        """Return what M (x - v) is short of, N s."""
+        short: Array = given + self.middle.dt * self.force(self._along(x)) - self.middle.M @ x
+        return short
 
     def slope_at(self, v: Array) -> Array:
         """Return dh/dv at (t_m, q_m, v), shape (nv, nv): the system's `force_gradient`, or by differences."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import A1, kernel
+from ..._jit import A1, A2, kernel
 from ...arrays import Array
 from ..collision.vectors import V3, Vector, along, dot3, triple3, turned, turned_back
 from .dynamics import add_push, point_velocity
@@ -152,25 +152,70 @@ def fluid_forces(trees: Trees, moving: Moving, h: Array) -> float:
     return power
 
 
-@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
-def actuator_force(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> float:
-    """Return the force of an actuator along its line."""
+@kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+def actuator_law(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> tuple[float, float]:
+    """Return the force of an actuator along its line, and by how much it falls with the rate: not at all at a limit."""
     own = drives.actuators[k]
     length, rate = length_and_rate(trees, drives, q, v, len(drives.tendons) + k)
     control = min(max(drives.control[k], own[CONTROL_LOW]), own[CONTROL_HIGH])
     force = (own[GAIN] + own[GAIN + 1] * length + own[GAIN + 2] * rate) * control
     force += own[BIAS] + own[BIAS + 1] * length + own[BIAS + 2] * rate
-    return float(min(max(force, own[FORCE_LOW]), own[FORCE_HIGH]))
+    free = own[FORCE_LOW] < force < own[FORCE_HIGH]
+    return min(max(force, own[FORCE_LOW]), own[FORCE_HIGH]), -own[GAIN + 2] * control - own[BIAS + 2] if free else 0.0
 
 
-@kernel(f"float64(Trees, Drives, {A1}, {A1}, {A1}, {A1})", borrows=True)
-def actuator_forces(trees: Trees, drives: Drives, q: Array, v: Array, sum_: Array, h: Array) -> float:
-    """Add the forces of the actuators, whose sum along each velocity is put into `sum_`; return their power."""
-    power = 0.0
-    for d in range(len(h)):
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+def actuator_force(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> float:
+    """Return the force of an actuator along its line."""
+    return actuator_law(trees, drives, q, v, k)[0]
+
+
+@kernel(f"void(Trees, Drives, {A1}, {A1}, {A1})", borrows=True)
+def sum_actuators(trees: Trees, drives: Drives, q: Array, v: Array, sum_: Array) -> None:
+    """Put the sum of the forces of the actuators along each velocity, before its limits."""
+    for d in range(len(sum_)):
         sum_[d] = 0.0
     for k in range(len(drives.actuators)):
         pull_line(drives, len(drives.tendons) + k, actuator_force(trees, drives, q, v, k), sum_)
+
+
+@kernel(f"boolean(Trees, Drives, {A1}, {A1}, float64, {A1}, {A2})", borrows=True)
+def drives_beside(trees: Trees, drives: Drives, q: Array, v: Array, way: float, sum_: Array, M: Array) -> bool:
+    """Take what the forces of actuators fall with the rates, at (q, v), beside the mass; return whether that is new.
+
+    M gains `way` times the fall, and loses what it had of it. Only those along one velocity, that neither their own
+    limits nor those of the sum hold; `sum_` is work space. The others have their force alone.
+    """
+    new, first = False, len(drives.tendons)
+    sum_actuators(trees, drives, q, v, sum_)
+    for k in range(len(drives.actuators)):
+        i, fall = drives.start[first + k], 0.0
+        d = drives.dof[i]
+        if drives.start[first + k + 1] == i + 1 and drives.effort[d, 0] < sum_[d] < drives.effort[d, 1]:
+            fall = max(actuator_law(trees, drives, q, v, k)[1], 0.0)
+        if fall != drives.beside[k]:
+            M[d, d] += way * (fall - drives.beside[k]) * drives.factor[i] ** 2
+            drives.beside[k], new = fall, True
+    return new
+
+
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
+def actuator_forces(
+    trees: Trees, drives: Drives, q: Array, v: Array, damped: Array, sum_: Array, h: Array
+) -> float:  # fmt: skip
+    """Add the forces of the actuators, whose sum along each velocity is put into `sum_`; return their power.
+
+    Of those that a step has beside the mass the force is what they have at `damped`, and M has the rest: with the fall
+    c and the mean velocity v_m = (1 - theta) v + theta v+, M (v+ - v) = dt f(v_m) is, for v_m near w,
+    (M + theta dt c) (v+ - v) = dt (f(w) + c (w - v)).
+    """
+    power, first = 0.0, len(drives.tendons)
+    sum_actuators(trees, drives, q, v, sum_)
+    for k in range(len(drives.actuators)):
+        i = drives.start[first + k]
+        if drives.beside[k] != 0.0:
+            d = drives.dof[i]
+            h[d] += drives.beside[k] * drives.factor[i] ** 2 * (v[d] - damped[d])
     for d in range(len(h)):
         sum_[d] = min(max(sum_[d], drives.effort[d, 0]), drives.effort[d, 1])
         h[d] += sum_[d]

@@ -121,7 +121,7 @@ GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9 
 PULL, LOSS, SLACK_LOW, SLACK_HIGH = range(4)  # columns of `Drives.tendons`
 
 
-@record(I1, I1, A1, A2, A2, A2, A1)
+@record(I1, I1, A1, A2, A2, A2, A1, A1)
 class Drives(NamedTuple):
     """What pulls on linear combinations of joint coordinates ("lines"), tendons first, then actuators.
 
@@ -139,6 +139,8 @@ class Drives(NamedTuple):
         Least and largest sum of the forces of actuators along a velocity.
     control : Array, shape (u,)
         What the actuators are told.
+    beside : Array, shape (u,)
+        By how much the force of each falls with the rate of its line, where a step takes that beside the mass; else 0.
     """
 
     start: IntArray
@@ -148,6 +150,7 @@ class Drives(NamedTuple):
     actuators: Array
     effort: Array
     control: Array
+    beside: Array
 
 
 ALONG, RUB, EQUAL, SWING, MEET, FACE = range(6)  # kinds of rows

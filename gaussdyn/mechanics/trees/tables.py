@@ -200,7 +200,8 @@ def _drives(places: Places, parts: Sequence[Part], actuators: Sequence[Actuator]
     effort = [(joint.effort_low, joint.effort_high) for joint in joints for _ in range(joint.velocities)]
     springs = [(one.stiffness, one.damping, *one.slack) for one in tendons]
     return Drives(
-        start, dof, factor, _real(springs, 4), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators))
+        start, dof, factor, _real(springs, 4), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators)),
+        np.zeros(len(actuators)),
     )  # fmt: skip
 
 

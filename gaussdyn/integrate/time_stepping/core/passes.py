@@ -16,8 +16,8 @@ from ..step_problem import CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped
 from .contact_problem import Problem, assemble, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
-from .evaluate import force_at, move, rows_at
-from .linear import multiply_abs, multiply_nodes, row_dot
+from .evaluate import force_at, move, resist_anew, rows_at
+from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
 from .records import (
@@ -56,6 +56,8 @@ GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
+TURNS = 12  # times in a step that drives come to their limits, or off them
+NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
 
 
@@ -310,6 +312,39 @@ def begin_passes(
     return DONE, follows
 
 
+@kernel("int64(Model, Data, Work, Problem, Span)", borrows=True)
+def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Span) -> int:
+    """Put the problem anew where the mean velocity takes drives to their limits or off them; DONE, else UNSETTLED."""
+    if not resist_anew(model, data.middle, work.mean, span.theta * span.dt, data.M):
+        return UNSETTLED
+    if not factor_mass(model.layout, data) or not put_problem(model.layout, data, problem, span):
+        return DEPENDENT
+    if not force_along(model, data, work, span):
+        return FAULT
+    measure_rows(model.layout, data, work, problem)
+    far_from_last(model.layout, data, work, span.dt)
+    return DONE
+
+
+@kernel("float64(Model, float64)", borrows=True)
+def exact_enough(model: Model, enough: float) -> float:
+    """Return the change that ends passes: of drives beside the mass, which make it large, no more than rounding."""
+    drives = model.forest.drives
+    for k in range(len(drives.beside) if model.layout.who == FOREST else 0):
+        if drives.beside[k] != 0.0:
+            return SETTLED
+    return enough
+
+
+@kernel("boolean(Data, Work)", borrows=True)
+def followed(data: Data, work: Work) -> bool:
+    """Return whether the velocity that the force was followed to is that of the contact problem."""
+    far = size = 0.0
+    for j in range(len(data.v)):
+        far, size = max(far, abs(data.V[0, j] - data.v1[j])), max(size, work.speed[j])
+    return bool(far <= NEAR * size)
+
+
 @kernel("void(Data)", borrows=True)
 def take_solution(data: Data) -> None:
     """Put the velocity of the last contact problem into v1."""
@@ -372,7 +407,7 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
     if code != DONE:
         return code
     last = earlier = np.inf
-    fine, sloped = False, follows
+    fine, sloped, turns = False, follows, 0
     trust, patience = (TRUST, PATIENCE) if layout.who == FOREST else (0.0, 0)
     for k in range(MAX_PASSES):
         tol, rough, enough = aims(layout, span, last)
@@ -383,11 +418,19 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
             code = lead_to_end(model, data, work, push, span, False)
         if code != DONE and code != OVERLAP:
             return code
+        turned = turn_drives(model, data, work, problem, span) if turns < TURNS else UNSETTLED
+        if turned == DONE:
+            last, turns, fine = np.inf, turns + 1, False
+            continue
+        if turned != UNSETTLED:
+            return turned
         change = far_from_last(layout, data, work, span.dt)
         solved = data.log[GOAL] >= data.log[E_]
         if k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
             return code
-        if solved and (change <= enough or (fine and stalled(change, last, earlier))):
+        if solved and (change <= exact_enough(model, enough) or (fine and stalled(change, last, earlier))):
+            if follows and not followed(data, work):
+                return UNSETTLED
             take_solution(data)
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
         fine = solved

@@ -32,7 +32,7 @@ from ....mechanics.spatial.row_kernels import (
     spatial_potential,
 )
 from ....mechanics.trees.forces import drives_beside
-from ....mechanics.trees.forest import ABOVE, DAMPING, LAST, ROOT, RUB, WHAT, Forest
+from ....mechanics.trees.forest import ABOVE, DAMPING, FREE_SIDE, LAST, ROOT, RUB, WHAT, Forest
 from ....mechanics.trees.frames import fastest_point
 from ....mechanics.trees.kinematics import move_trees, place_bodies
 from ....mechanics.trees.motion import forest_forces, forest_kinetic, forest_mass, forest_potential, put_forest
@@ -344,18 +344,18 @@ def resist(model: Model, q: Array, v: Array, way: float, M: Array) -> bool:
         M[j, j] += way * losses[j, DAMPING]
     drives = model.forest.drives
     for k in range(len(drives.beside)):
-        drives.beside[k] = 0.0
-    drives_beside(model.forest.trees, drives, q, v, way, model.forest.moving.spare, M)
+        drives.beside[k], drives.side[k] = 0.0, FREE_SIDE
+    drives_beside(model.forest.trees, drives, q, v, way, False, M)
     return True
 
 
-@kernel(f"boolean(Model, {A1}, {A1}, float64, {A2})", borrows=True)
-def resist_anew(model: Model, q: Array, v: Array, way: float, M: Array) -> bool:
+@kernel(f"boolean(Model, {A1}, {A1}, float64, boolean, {A2})", borrows=True)
+def resist_anew(model: Model, q: Array, v: Array, way: float, one: bool, M: Array) -> bool:
     """Take those drives beside the mass that are not at a limit at (q, v); return whether others were before."""
     if model.layout.who != FOREST:
         return False
     forest = model.forest
-    return bool(drives_beside(forest.trees, forest.drives, q, v, way, forest.moving.spare, M))
+    return bool(drives_beside(forest.trees, forest.drives, q, v, way, one, M))
 
 
 @kernel(f"boolean(Model, {A1}, {A1}, float64, {A1})", borrows=True)

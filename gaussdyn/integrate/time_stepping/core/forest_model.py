@@ -28,7 +28,9 @@ def forest_of(system: TreeSystem) -> tuple[Forest, Forest, IntArray, IntArray, l
 
 def _own(drives: Drives) -> Drives:
     """Return the tables of drives with what changes from step to step of their own."""
-    return drives._replace(control=np.zeros(len(drives.control)), beside=np.zeros(len(drives.control)))
+    return drives._replace(
+        control=np.zeros(len(drives.control)), beside=np.zeros(len(drives.control)), side=drives.side.copy()
+    )
 
 
 def put_steady_rows(forest: Forest, J: Array) -> None:

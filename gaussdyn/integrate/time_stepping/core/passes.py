@@ -56,7 +56,7 @@ GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
-TURNS = 12  # times in a step that drives come to their limits, or off them
+BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
 
@@ -312,10 +312,13 @@ def begin_passes(
     return DONE, follows
 
 
-@kernel("int64(Model, Data, Work, Problem, Span)", borrows=True)
-def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Span) -> int:
-    """Put the problem anew where the mean velocity takes drives to their limits or off them; DONE, else UNSETTLED."""
-    if not resist_anew(model, data.middle, work.mean, span.theta * span.dt, data.M):
+@kernel("int64(Model, Data, Work, Problem, Span, int64)", borrows=True)
+def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Span, turns: int) -> int:
+    """Put the problem anew where the mean velocity takes drives to their limits or off them; DONE, else UNSETTLED.
+
+    All of them the first few times, then one by one.
+    """
+    if not resist_anew(model, data.middle, work.mean, span.theta * span.dt, turns >= BOLD, data.M):
         return UNSETTLED
     if not factor_mass(model.layout, data) or not put_problem(model.layout, data, problem, span):
         return DEPENDENT
@@ -418,12 +421,12 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
             code = lead_to_end(model, data, work, push, span, False)
         if code != DONE and code != OVERLAP:
             return code
-        turned = turn_drives(model, data, work, problem, span) if turns < TURNS else UNSETTLED
-        if turned == DONE:
+        turned = turn_drives(model, data, work, problem, span, turns)
+        if turned == DONE and turns < TURNS:
             last, turns, fine = np.inf, turns + 1, False
             continue
-        if turned != UNSETTLED:
-            return turned
+        if turned != UNSETTLED:  # or they go round in circles
+            return UNSETTLED if turned == DONE else turned
         change = far_from_last(layout, data, work, span.dt)
         solved = data.log[GOAL] >= data.log[E_]
         if k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):

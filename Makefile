@@ -68,6 +68,7 @@ test-all: kernels  ## Every test, those for the night too, and random laws at fu
 docs: .venv/.docs .venv/.report  ## Build the pages into site/, with pictures of all scenes, links checked
 	$(RUN) warmup
 	$(BIN)/python docs/gallery.py
+	$(BIN)/python docs/pictures.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 league: .venv/.report  ## Other engines beside this one on exact scenes (a quarter of an hour); results in league-output/

@@ -1,11 +1,12 @@
-"""Balls dropped into a box, step by step, beside MuJoCo: CPU time of a step on one thread, every step checked.
+"""Balls dropped into a box, and boxes on a floor, beside MuJoCo: CPU time of a step on one thread, every step checked.
 
 Ours: exact Signorini and Coulomb laws, E (the natural map recomputed from the impulses, dimensionless) <= 1e-10
 asked for in every step, no gap below -1e-10 m at its end. MuJoCo: its defaults (soft contacts). Both engines go on by
 turns, some steps each, from the same start. What counts is the mean of the slowest tenth of the steps.
 
-Run: ``python benchmarks/piles.py [--balls 50 100 200] [--seconds 2]``; MuJoCo's columns are left out where it is not
-installed.
+Run: ``python benchmarks/piles.py [--balls 50 100 200] [--ratio 1] [--boxes 100] [--seconds 2]``; MuJoCo's columns are
+left out where it is not installed. With a ratio masses are spread between 1 and that, evenly in their logarithm. Boxes
+have sides of 4 to 20 cm, evenly in their logarithm, stand at random, and fall for 3 s.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections import Counter
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,32 +23,85 @@ from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.spatial.bodies import ball
+from gaussdyn.mechanics.spatial.bodies import SpatialBody, ball, brick
 from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.state import State
 
 RADIUS, MASS, MU, DT, TURN = 0.05, 1.0, 0.5, 2e-3, 20
+UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 SIDES = ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0))
 
 
-def starts(n: int, across: int) -> np.ndarray:
-    """Return where n balls begin, `across` in a row, slightly out of order."""
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """Bodies of one shape, where they begin, and how far the walls are from the middle (0: none)."""
+
+    shape: str
+    sizes: np.ndarray  # (n, 1) radii of balls or (n, 3) half sides of boxes, m
+    mass: np.ndarray  # (n,), kg
+    poses: np.ndarray  # (n, 7): places, m, and quaternions
+    wide: float
+
+    def system(self) -> tuple[SpatialSystem, State]:
+        """Return the pile as a system and the state it begins in."""
+        walls = [HalfSpace(name=f"w{k}", normal=s, point=tuple(-self.wide * x for x in s)) for k, s in enumerate(SIDES)]
+        floor, names = HalfSpace(name="floor"), [f"b{k:04d}" for k in range(len(self.mass))]
+        of = {"sphere": self.ball, "box": self.brick}[self.shape]
+        bodies = [of(name, k) for k, name in enumerate(names)]
+        system = SpatialSystem(
+            bodies=bodies, obstacles=[floor, *walls] if self.wide else [floor], contact=ContactLaw(mu=MU)
+        )
+        return system, system.state({name: tuple(x) for name, x in zip(names, self.poses, strict=True)})
+
+    def ball(self, name: str, k: int) -> SpatialBody:
+        """Return ball k."""
+        return ball(name, mass=float(self.mass[k]), radius=float(self.sizes[k, 0]))
+
+    def brick(self, name: str, k: int) -> SpatialBody:
+        """Return box k."""
+        return brick(name, mass=float(self.mass[k]), half=self.sizes[k])
+
+    def text(self) -> str:
+        """Return the pile as MuJoCo's XML."""
+        text = f'<mujoco><option timestep="{DT}"/><default><geom friction="{MU} 0 0" condim="3"/></default><worldbody>'
+        text += '<geom type="plane" size="10 10 1"/>'
+        for x, y, _ in SIDES if self.wide else ():
+            text += f'<geom type="plane" size="10 10 1" pos="{-self.wide * x} {-self.wide * y} 0" zaxis="{x} {y} 0"/>'
+        for size, mass, pose in zip(self.sizes, self.mass, self.poses, strict=True):
+            given = " ".join(map(str, size)), " ".join(map(str, pose[:3])), " ".join(map(str, pose[3:]))
+            text += f'<body pos="{given[1]}" quat="{given[2]}"><freejoint/>'
+            text += f'<geom type="{self.shape}" size="{given[0]}" mass="{mass}"/></body>'
+        return text + "</worldbody></mujoco>"
+
+
+def balls(n: int, ratio: float) -> Pile:
+    """Return n balls in rows above a floor between four walls, slightly out of order."""
+    wide, across = (0.3, 5) if n <= 200 else (0.6, 10)
     rng, k = np.random.default_rng(1), np.arange(n)
     grid = np.stack(
         [k % across - 0.5 * (across - 1), k // across % across - 0.5 * (across - 1), k // across**2], axis=1
     )
-    return grid * (0.11, 0.11, 0.115) + (0.0, 0.0, 0.06) + rng.uniform(-0.004, 0.004, (n, 3))
+    places = grid * (0.11, 0.11, 0.115) + (0.0, 0.0, 0.06) + rng.uniform(-0.004, 0.004, (n, 3))
+    mass = MASS * ratio ** rng.uniform(0.0, 1.0, n)
+    return Pile("sphere", np.full((n, 1), RADIUS), mass, np.hstack([places, np.tile(UPRIGHT, (n, 1))]), wide)
+
+
+def boxes(n: int) -> Pile:
+    """Return n boxes of random sizes and turns in rows above a floor, 1000 kg / m^3."""
+    rng, k = np.random.default_rng(1), np.arange(n)
+    sides = 0.04 * 5.0 ** rng.uniform(0.0, 1.0, (n, 1)) * rng.uniform(0.6, 1.0, (n, 3))
+    turns = rng.normal(size=(n, 4))
+    turns /= np.linalg.norm(turns, axis=1)[:, None]
+    grid = np.stack([k % 5 - 2, k // 5 % 5 - 2, k // 25], axis=1) * 0.3 + (0.0, 0.0, 0.25)
+    places = grid + rng.uniform(-0.02, 0.02, (n, 3))
+    return Pile("box", sides / 2.0, 1000.0 * sides.prod(axis=1), np.hstack([places, turns]), 0.0)
 
 
 class Ours:
     """The pile, by compiled steps."""
 
-    def __init__(self, n: int, wide: float, across: int) -> None:
-        walls = [HalfSpace(name=f"w{k}", normal=s, point=tuple(-wide * x for x in s)) for k, s in enumerate(SIDES)]
-        bodies = [ball(f"b{k:04d}", mass=MASS, radius=RADIUS) for k in range(n)]
-        contact = ContactLaw(mu=MU)
-        system = SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor"), *walls], contact=contact)
-        places = starts(n, across)
-        self.state = system.state({body.name: tuple(x) for body, x in zip(bodies, places, strict=True)})
+    def __init__(self, pile: Pile) -> None:
+        system, self.state = pile.system()
         self.kernels, self.stepper = CompiledBodies.of(system), MoreauJean(dt=DT, tol=1e-10)
         assert self.kernels is not None
         self.kernels.advance(self.stepper, self.state, DT, DT)  # loads the machine code
@@ -63,21 +118,15 @@ class Ours:
                 raise SystemExit(f"stopped at t = {self.state.t:.4g} s: {many.failed.solution.message}")
             self.state = many.state
             self.worst, self.deepest = max(self.worst, float(many.E[0])), min(self.deepest, float(many.gap[0]))
-            kind = "by hand" if many.path[0] == "interpreted" else "crowded" if many.last.crowded else "passes"
+            kind = "by hand" if many.path[0] == "dense" else "crowded" if many.last.crowded else "passes"
             self.ways[kind] += 1
 
 
 class Peer:
     """The pile in MuJoCo."""
 
-    def __init__(self, mujoco: Any, n: int, wide: float, across: int) -> None:
-        text = f'<mujoco><option timestep="{DT}"/><default><geom friction="{MU} 0 0" condim="3"/></default><worldbody>'
-        text += '<geom type="plane" size="10 10 1"/>'
-        for x, y, _ in SIDES:
-            text += f'<geom type="plane" size="10 10 1" pos="{-wide * x} {-wide * y} 0" zaxis="{x} {y} 0"/>'
-        for x, y, z in starts(n, across):
-            text += f'<body pos="{x} {y} {z}"><freejoint/><geom type="sphere" size="{RADIUS}" mass="{MASS}"/></body>'
-        self.mujoco, self.model = mujoco, mujoco.MjModel.from_xml_string(text + "</worldbody></mujoco>")
+    def __init__(self, mujoco: Any, pile: Pile) -> None:
+        self.mujoco, self.model = mujoco, mujoco.MjModel.from_xml_string(pile.text())
         self.data, self.times = mujoco.MjData(self.model), list[float]()
 
     def go(self, steps: int) -> None:
@@ -93,11 +142,10 @@ def slowest_tenth(times: list[float]) -> float:
     return 1e3 * float(np.sort(times)[-max(1, len(times) // 10) :].mean())
 
 
-def measure(n: int, seconds: float, mujoco: Any) -> str:
+def measure(pile: Pile, seconds: float, mujoco: Any) -> str:
     """Run both engines by turns, and return a line of the table."""
-    wide, across = (0.3, 5) if n <= 200 else (0.6, 10)
-    ours = Ours(n, wide, across)
-    peer = Peer(mujoco, n, wide, across) if mujoco else None
+    ours = Ours(pile)
+    peer = Peer(mujoco, pile) if mujoco else None
     for _ in range(round(seconds / DT / TURN)):
         ours.go(TURN)
         if peer:
@@ -105,13 +153,15 @@ def measure(n: int, seconds: float, mujoco: Any) -> str:
     beside = f"{slowest_tenth(peer.times):9.2f} {1e3 * np.median(peer.times):8.2f}" if peer else f"{'-':>9} {'-':>8}"
     ways = ", ".join(f"{count} {way}" for way, count in ours.ways.most_common())
     mine = f"{slowest_tenth(ours.times):9.2f} {1e3 * np.median(ours.times):8.2f} {1e3 * max(ours.times):8.1f}"
-    return f"{n:6d} {mine} {beside}   {ours.worst:.0e} {ours.deepest:8.0e}   {ways}"
+    return f"{len(pile.mass):6d} {mine} {beside}   {ours.worst:.0e} {ours.deepest:8.0e}   {ways}"
 
 
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--balls", type=int, nargs="+", default=[50, 100])
+    parser.add_argument("--balls", type=int, nargs="*", default=[50, 100])
+    parser.add_argument("--ratio", type=float, default=1.0)
+    parser.add_argument("--boxes", type=int, nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=2.0)
     given = parser.parse_args()
     try:
@@ -120,10 +170,12 @@ def main() -> None:
         mujoco = None
     print(f"{'':6} {'ours, ms a step':>27} {'MuJoCo':>18}")
     print(
-        f"{'balls':>6} {'slow 10%':>9} {'median':>8} {'most':>8} {'slow 10%':>9} {'median':>8}   E     deepest   ways"
+        f"{'bodies':>6} {'slow 10%':>9} {'median':>8} {'most':>8} {'slow 10%':>9} {'median':>8}   E     deepest   ways"
     )
     for n in given.balls:
-        print(measure(n, given.seconds, mujoco), flush=True)
+        print(measure(balls(n, given.ratio), given.seconds, mujoco), flush=True)
+    for n in given.boxes:
+        print(measure(boxes(n), 3.0, mujoco), flush=True)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from robots import DT, POSE, Theirs, files
 
 from gaussdyn import MoreauJean, State, read_robot
 from gaussdyn._warmup import cores
 from gaussdyn.integrate.worlds import Worlds
+from gaussdyn.league.robot_race import DT, POSE, PYRAMIDAL, Theirs, robot_files
 
 ROUNDS = 3
 
@@ -52,7 +52,7 @@ def theirs(file: Path, states: list[State], told: np.ndarray, threads: int) -> n
     """Return the times of MuJoCo for a world-step, all worlds taken a step at a time."""
     from mujoco import MjData, rollout
 
-    one = Theirs.of(file, states[0], 0)
+    one = Theirs(file, states[0], PYRAMIDAL)
     now = np.tile(one.state, (len(states), 1))
     now[:, -one.model.nv :] = [state.v for state in states]
     data = [MjData(one.model) for _ in range(threads)]
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--worlds", type=int, default=256)
     parser.add_argument("--steps", type=int, default=40)
     asked = parser.parse_args()
-    file = next(one for one in files() if one.stem == "ant")
+    file = next(one for one in robot_files() if one.stem == "ant")
     robot = read_robot(file)
     system, states = robot.system(), spread(robot.start("", joints=POSE, project=True), asked.worlds)
     drawn = np.random.default_rng(0).uniform(-1.0, 1.0, (asked.worlds, 1, len(system.actuators)))

@@ -1,6 +1,6 @@
-"""Compiled steps of systems of all kinds beside the interpreted scheme: CPU time on one thread.
+"""Steps of systems of all kinds: CPU time on one thread.
 
-us per step: many steps in one call, one by one from Python, and interpreted (which takes the same steps); medians of
+us per step: many steps in one call, one by one from Python, and with rows and forces asked for in Python; medians of
 rounds that take turns. E is the largest residual of the laws, recomputed from the impulses, gap the lowest one.
 
 Run: ``python benchmarks/systems.py [--steps 300]``.
@@ -12,12 +12,11 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from mechanisms import chain
 
 from gaussdyn import MoreauJean, build
-from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.system import System
 
@@ -42,6 +41,12 @@ def walk(stepper: MoreauJean, kernels: CompiledSystem, state: State, end: float,
         state = stepper.advance(kernels.system, state, end).state
 
 
+def walk_asking(stepper: MoreauJean, asked: ListedSystem, state: State, steps: int) -> None:
+    """Take steps one by one, for which Python is asked for rows and forces."""
+    for _ in range(steps):
+        state = asked.advance(stepper, state, stepper.dt, state.t + stepper.dt).state
+
+
 def named(name: str) -> tuple[System, State, float]:
     """Return a scene, or a mechanism as "chain 5", with its step."""
     kind, _, number = name.partition(" ")
@@ -55,15 +60,15 @@ def row(name: str, steps: int) -> str:
     """Return one line of the table."""
     system, state, dt = named(name)
     kernels, stepper = CompiledSystem.of(system, state), MoreauJean(dt=dt)
-    assert kernels is not None
-    plain, end, times = replace(stepper, compiled=False), state.t + 2.0 * steps * dt, ([], [], [])
+    assert isinstance(kernels, CompiledSystem)
+    asked, end, times = ListedSystem(system), state.t + 2.0 * steps * dt, ([], [], [])
     kernels.advance_many(stepper, state, 2, t_max=end)
     done = kernels.advance_many(stepper, state, steps, t_max=end)
     count = done.taken
     for _ in range(ROUNDS):
         times[0].append(timed(lambda: kernels.advance_many(stepper, state, count, t_max=end)) / count)
         times[1].append(timed(lambda: walk(stepper, kernels, state, end, count)) / count)
-        times[2].append(timed(lambda: walk(plain, kernels, state, end, min(count, FEW))) / min(count, FEW))
+        times[2].append(timed(lambda: walk_asking(stepper, asked, state, min(count, FEW))) / min(count, FEW))
     many, one, slow = (statistics.median(values) for values in times)
     figures = f"{many:9.1f}{one:9.1f}{slow:12.0f}{slow / many:8.0f}"
     return f"{name:24s}{figures}{done.passes.mean():8.1f}{done.E.max():10.1e}{done.gap.min():10.1e}"
@@ -74,7 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--steps", type=int, default=300)
     given = parser.parse_args()
-    print("us per step                 many  one by 1  interpreted  ratio  passes     max E   low gap")
+    print("us per step                 many  one by 1      by rows  ratio  passes     max E   low gap")
     for name in SCENES:
         print(row(name, given.steps), flush=True)
 

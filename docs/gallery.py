@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +20,9 @@ ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "gallery"
 FLOORS = ("linalg", "programs", "mechanics", "contact", "integrate", "scenes")
 WORKERS = 2
+POSITIONS = 13  # of a slider over the range of a parameter
+FEWEST = 5  # where fewer are within what the scene allows there is no slider
+BUDGET = 1.5  # s of processor time for the sliders of a scene: some exact answers are integrals
 
 
 def sources() -> str:
@@ -50,12 +54,49 @@ def drawn(name: str) -> dict[str, Any]:
     run = simulate(scene, stepper=named(stepper, **fixed), examine="cheap")
     found = {
         "stepper": stepper, "checks": compare(scene, run), "status": run.status, "outcomes": run.outcomes,
-        "t": run.t_reached, "seconds": time.perf_counter() - start,
+        "t": run.t_reached, "seconds": time.perf_counter() - start, "sliders": sliders(name),
     }  # fmt: skip
     pictures = instants(scene.system, run, 3)
     if pictures:
         (PLACE / f"{name}.svg").write_text(pictures[len(pictures) // 2][1], encoding="utf-8")
     return found
+
+
+def sliders(name: str) -> list[dict[str, Any]]:
+    """Return the exact answers of a scene over each of its parameters, the others as they are."""
+    from gaussdyn.scenes import catalogue
+
+    end, found = time.process_time() + BUDGET, []
+    names = [exact.name for exact in catalogue.build(name).exact]
+    for key, one in catalogue.parameters(name).items():
+        grid = sorted({one.default, *(one.min + (one.max - one.min) * k / (POSITIONS - 1) for k in range(POSITIONS))})
+        rows = [(value, row) for value in grid if time.process_time() < end and (row := answers(name, key, value))]
+        known = [(value, [row.get(answer) for answer in names]) for value, row in rows]
+        varies = any(row != known[0][1] for _, row in known)
+        if len(known) >= FEWEST and varies and time.process_time() < end:
+            values, table = zip(*known, strict=True)
+            found.append(
+                {
+                    "name": key,
+                    "unit": one.unit,
+                    "at": values.index(one.default),
+                    "values": [float(f"{x:.7g}") for x in values],
+                    "answers": table,
+                }
+            )
+    return found
+
+
+def answers(name: str, key: str, value: float) -> dict[str, float]:
+    """Return the exact answers of a scene at a value of a parameter; none where the scene does not allow it."""
+    from gaussdyn.errors import GaussdynError
+    from gaussdyn.scenes import catalogue
+
+    try:
+        exact = catalogue.build(name, **{key: value}).exact
+        return {one.name: float(f"{one.value:.7g}") for one in exact if math.isfinite(one.value)}
+    except (GaussdynError, ArithmeticError, ValueError):
+        return {}
 
 
 def stepper_of(scene: Any) -> str:

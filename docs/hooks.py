@@ -15,12 +15,13 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTED = re.compile(r"from (gaussdyn\.[\w.]+) import (\w[\w, ]*)")
 APART = ("gaussdyn.scenes", "gaussdyn.cli")  # they have pages of their own
-PICTURES = ROOT / "build" / "gallery"
+PICTURES, PAGES = ROOT / "build" / "gallery", ROOT / "build" / "pages"
 HEADING = re.compile(r'<h[1-4][^>]*\bid="([^"]*)"[^>]*>(.*?)</h[1-4]>', re.DOTALL)
 TAG = re.compile(r"<(?:script|style|svg).*?</(?:script|style|svg)>|<[^>]*>", re.DOTALL)
 MOST_WORDS = 4000  # characters of a section
 INDEX: list[dict[str, str]] = []
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
+DRAWN = "<!-- pictures -->"
 SHOWN = 6  # places where a name is used
 SPECIAL = re.compile(r"([\\`*_{}\[\]#|])")
 
@@ -30,15 +31,18 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     found = {f"gallery/{path.name}": path for path in sorted(PICTURES.glob("*.svg"))}
+    found |= {f"gallery/{path.parent.name}/{path.name}": path for path in sorted(PAGES.glob("*/*.svg"))}
     found |= {f"examples/{path.name}": path for path in example_files()}
     for place, path in found.items():
         files.append(File.generated(config, place, abs_src_path=str(path)))
     return files
 
 
-def on_page_markdown(markdown: str, **page: Any) -> str:
+def on_page_markdown(markdown: str, page: Any = None, **more: Any) -> str:
     """Replace the marks by what they stand for."""
     sys.path.insert(0, str(ROOT))
+    if DRAWN in markdown:
+        markdown = markdown.replace(DRAWN, drawn(page.file.src_uri.removesuffix(".md")))
     marks = {
         "public names": public_names, "further names": further_names, "scenes": scenes, "gallery": gallery,
         "examples": examples,
@@ -87,7 +91,7 @@ def further_names() -> str:
         "gaussdyn.errors": {"GaussdynError"},
         "gaussdyn.programs.solution.solution": {"Solution", "Status"},
     }
-    for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*")):
+    for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*")):
         for module, names in IMPORTED.findall(path.read_text(encoding="utf-8")):
             homes.setdefault(module, set()).update(re.findall(r"\w+", names))
     public = set(gaussdyn.__all__)
@@ -130,10 +134,12 @@ def used() -> list[tuple[str, set[str]]]:
     for path in example_files():
         text = path.read_text(encoding="utf-8")
         found.append((f"[examples/{path.name}](examples.md#{path.stem})", imported(code_of(path, text))))
-    for path in sorted(ROOT.glob("docs/*.md")):
+    for path in sorted(ROOT.glob("docs/**/*.md")):
         text = path.read_text(encoding="utf-8")
         title = text.partition("\n")[0].lstrip("# ")
-        found.append((f"[{title}]({path.name})", imported("\n".join(CODE.findall(text)))))
+        found.append(
+            (f"[{title}]({path.relative_to(ROOT / 'docs').as_posix()})", imported("\n".join(CODE.findall(text))))
+        )
     return found
 
 
@@ -196,6 +202,16 @@ def gallery() -> str:
     return '<div class="gallery">\n' + "\n".join(cards) + "\n</div>\n"
 
 
+def drawn(page: str) -> str:
+    """Return the pictures that `pictures.py` has drawn with the code of a page, each with its name below."""
+    cards = [
+        f'<figure><img loading="lazy" src="gallery/{page}/{path.name}" alt="{path.stem}"><figcaption>{path.stem}'
+        "</figcaption></figure>"
+        for path in sorted((PAGES / page).glob("*.svg"))
+    ]
+    return '<div class="drawn">\n' + "\n".join(cards) + "\n</div>\n" if cards else ""
+
+
 def nearness(name: str) -> str:
     """Return how many exact answers the run of a scene met."""
     judged = [one for one in kept(name).get("checks", ()) if one["pass"] is not None]
@@ -248,7 +264,7 @@ def scene(e: dict[str, Any], description: str) -> list[str]:
         f"## {e['name']}",
         f"**{escaped(e['title'])}.** Tests {escaped(', '.join(e['tests']))}. {steps}",
         prose(description),
-        *([f"![{escaped(e['title'])}](gallery/{e['name']}.svg){{: .scene }}"] if drawn else []),
+        *([f"![{escaped(e['title'])}](gallery/{e['name']}.svg){{: .scene loading=lazy }}"] if drawn else []),
         f"```python\n{code(e)}```",
         f"Source: {escaped(e['source'])}",
         *([f"Expected to stop: {escaped(e['expected_stop'])}"] if e["expected_stop"] else []),
@@ -256,7 +272,15 @@ def scene(e: dict[str, Any], description: str) -> list[str]:
         table(
             ("exact at the defaults", "value", "unit", f"error of {run.get('stepper', 'a run')}", "tolerance"), exact
         ),
+        *slide(e, run.get("sliders", ())),
     ]
+
+
+def slide(e: dict[str, Any], sliders: Any) -> list[str]:
+    """Return what `slide.js` makes sliders of: exact answers of a scene over its parameters, if there are any."""
+    known = {"answers": [f"{x['name']} ({x['unit']})" for x in e["exact"]], "parameters": list(sliders)}
+    text = escape(json.dumps(known, separators=(",", ":")), quote=True)
+    return [f'<div class="slide" data-known="{text}"></div>'] if sliders else []
 
 
 def code(e: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ import typer
 from ..errors import InputError
 from .app import DONE, REJECTED, UNFINISHED, Json, app, console, drawable, emit, quiet, readable, writable
 from .progress import Bar
+from .watched import watched
 
 if TYPE_CHECKING:
     from ..mechanics.robots.robot import Robot
@@ -40,14 +41,15 @@ def robot(
     dt: Annotated[float | None, typer.Option(help="Step, s (default: the file's).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write .html, .png, .svg, .pdf, .gif or .mp4.")] = None,
+    view: Annotated[bool, typer.Option("--view", help="Show the run in the browser while it is computed.")] = False,
     json_wanted: Json = False,
 ) -> None:
     """Look at a robot's file, and run it.
 
     Example: gaussdyn robot ant.xml --run 2 --project --report run.html
     """
-    if run is None and (out is not None or report is not None):
-        raise InputError("--out, --report", "no --run", "a run to write", "Add --run 2, in seconds.")
+    if run is None and (out is not None or report is not None or view):
+        raise InputError("--out, --report, --view", "no --run", "a run to show", "Add --run 2, in seconds.")
     readable("FILE", file)
     if out is not None:
         writable("--out", out)
@@ -61,7 +63,7 @@ def robot(
             document["start"] = list(found.troubles(keyframe))
             if run is not None:
                 state = found.start(keyframe, project=project)
-                code = carry_out(document, found, state, run, dt or found.dt, out, report)
+                code = carry_out(document, found, state, run, dt or found.dt, out, report, view)
     if json_wanted:
         emit(document)
     else:
@@ -80,22 +82,26 @@ def examined(file: Path, mend: bool, base: Base | None) -> tuple[dict[str, Any],
 
 def carry_out(
     document: dict[str, Any], found: Robot, state: State, seconds: float, dt: float, out: Path | None,
-    report: Path | None,
+    report: Path | None, view: bool = False,
 ) -> int:  # fmt: skip
     """Run a robot, write what was asked for, and add to the document; return the exit status."""
     from ..integrate.simulate import simulate
     from ..integrate.time_stepping.moreau_jean import MoreauJean
 
     system, begin = found.system(), time.perf_counter()
-    with Bar(found.name) as bar:
+    with watched(view, system, state) as live, Bar(found.name) as bar:
         done = simulate(
-            system, state, seconds, stepper=MoreauJean(dt=dt), out=out, progress=bar.update, on_interrupt="return"
-        )
+            system, state, seconds, stepper=MoreauJean(dt=dt), out=out, progress=bar.update, on_interrupt="return",
+            watch=None if live is None else live.watch,
+        )  # fmt: skip
+        wall_s = time.perf_counter() - begin
+        if live is not None:
+            live.finish(done)
     document["run"] = {
         "status": done.status, "t_reached": done.t_reached, "steps": done.statistics["steps"], "dt": dt,
         **{key: done.statistics.get(key) for key in ("max_residual", "max_penetration_m")},
         "energy_J": [float(done["energy"][0]), float(done["energy"][-1])],
-        "wall_s": time.perf_counter() - begin, "out": None if out is None else str(out),
+        "wall_s": wall_s, "out": None if out is None else str(out),
         "report": None if report is None else str(report),
     }  # fmt: skip
     if report is not None:

@@ -16,6 +16,7 @@ from ..errors import InputError
 from .app import BAD_INPUT, DONE, REJECTED, UNFINISHED, Json, app, complain, drawable, emit, numbers, quiet, writable
 from .progress import Bar
 from .run_screen import show
+from .watched import watched
 
 if TYPE_CHECKING:
     from ..integrate.run.trajectory import Trajectory
@@ -85,6 +86,7 @@ class Request:
     stiffness: float | None = None
     on_none: str | None = None
     tolerance: float | None = None
+    view: bool = False
 
     def going_on(self) -> str:
         """Return the command line that goes on with the run."""
@@ -117,6 +119,7 @@ def run(
     t_end: Annotated[float | None, typer.Option(help="Duration, s (default: the scene's).")] = None,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write .html, .png, .svg, .pdf, .gif or .mp4.")] = None,
+    view: Annotated[bool, typer.Option("--view", help="Show it in the browser while it is computed.")] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --out, bit for bit.")] = False,
     chunk: Annotated[int | None, typer.Option(help="Steps between two writes (default: every 5 s).", min=1)] = None,
     examine: Annotated[Examine, typer.Option(help="Is the acceleration unique? Asked at every step.")] = Examine.cheap,
@@ -138,7 +141,7 @@ def run(
         scene=scene, params=numbers(settings), stepper=stepper, dt=dt, theta=theta, t_end=t_end,
         examine=examine.value, on_multiple=on_multiple.value, record=record, record_every=record_every,
         save_every=save_every, out=out, report=report, chunk=chunk, resume=resume, order=order, stiffness=stiffness,
-        tolerance=tolerance,
+        tolerance=tolerance, view=view,
         on_none=None if on_none is None else on_none.value,
     )  # fmt: skip
     with quiet(json_wanted):
@@ -177,14 +180,17 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
         sys.stderr.write(f"gaussdyn: warning: {words}\n")
     resumed_from = reached(request.out) if request.resume and request.out is not None else None
     start, loaded = time.perf_counter(), compile_seconds()
-    with Bar(f"{scene.name}, {request.stepper}") as bar:
+    with watched(request.view, scene) as live, Bar(f"{scene.name}, {request.stepper}") as bar:
         trajectory = simulate(
             scene, t_end=request.t_end, stepper=stepper, save=request.save_every, progress=bar.update,
-            on_interrupt="return", examine=request.examine, on_multiple=request.on_multiple,  # type: ignore[arg-type]
+            watch=None if live is None else live.watch, on_interrupt="return",
+            examine=request.examine, on_multiple=request.on_multiple,  # type: ignore[arg-type]
             record=None if request.record is None else (request.record, request.record_every),
             out=request.out, chunk=request.chunk, resume=request.resume,
         )  # fmt: skip
-    timing = {"compile_s": compile_seconds() - loaded, "wall_s": time.perf_counter() - start}
+        timing = {"compile_s": compile_seconds() - loaded, "wall_s": time.perf_counter() - start}
+        if live is not None:
+            live.finish(trajectory)
     checks = compare(scene, trajectory)
     failed = write(request, scene, trajectory, checks)
     document = document_of(request, scene, trajectory, checks) | timing

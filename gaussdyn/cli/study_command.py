@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
+from ..studies.fork_server import start_ahead
 from .again import again as again_command
 from .app import Json, app, console, drawable, emit, numbers, quiet, writable
 from .progress import Bar
@@ -49,6 +50,8 @@ def study(
     if out is not None:
         writable("--out", out)
     axes = axes_of(over)
+    if at is None and workers != 1:
+        start_ahead()
     with quiet(json_wanted), Bar(f"study of {scene}") as bar:
         from ..studies.parameter_sets import Grid
         from ..studies.run_study import study as carry_out

@@ -19,11 +19,6 @@ def remembered(memory: Mapping[str, Array], ids: Iterable[str]) -> dict[str, Mod
     return {key: _mode(memory[key + MODE]) for key in ids if key + MODE in memory}
 
 
-def modes_kept(memory: Mapping[str, Array]) -> dict[str, Array]:
-    """Return what a run keeps of the memory of a state: its modes, and the length of the integrator's step."""
-    return {key: x for key, x in memory.items() if key.endswith(MODE) or key == LENGTH}
-
-
 def rebounds(memory: Mapping[str, Array]) -> dict[str, Rebound]:
     """Return the last rebound of every contact that a state remembers."""
     found = {key[: -len(REBOUND)]: Rebound.of(x) for key, x in memory.items() if key.endswith(REBOUND)}

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 MOST_AT_ONCE = 256  # steps between two looks at the clock
 Progress = Callable[[float, float], None]
+Watch = Callable[[Callable[[], Trajectory]], None]
 OnFailure = Literal["stop", "record"]
 OnInterrupt = Literal["raise", "return"]
 
@@ -59,6 +60,7 @@ def simulate(
     on_failure: OnFailure = "stop",
     on_interrupt: OnInterrupt = "raise",
     progress: Progress | None = None,
+    watch: Watch | None = None,
     record: Target | None = None,
     out: str | os.PathLike[str] | None = None,
     chunk: int | None = None,
@@ -94,6 +96,9 @@ def simulate(
         the first step it waits until the start is examined, and the run has no step; a second one does not wait.
     progress : callable, optional
         Called as ``progress(t, t_end)`` after every step, or after all that were taken at once.
+    watch : callable, optional
+        Called as ``watch(so_far)`` at the start, and after every step or all that were taken at once: ``so_far()`` is
+        the run up to there, or with `out` what is not written yet, and takes time where it is long.
     record : path or (path, n), optional
         Folder for the contact problems of every step, or every n-th, as FCLib files.
     out : path, optional
@@ -127,7 +132,7 @@ def simulate(
         there (``sys.last_value.trajectory`` in a notebook), which is in `out`, too. Without that attribute: a second
         Ctrl-C before the first step, when there is no run yet.
     """
-    check_options(save, on_failure, on_interrupt, progress, project)
+    check_options(save, on_failure, on_interrupt, progress, project, watch)
     check_place(out, chunk, resume)
     check_stepper(stepper)
     with Interrupts() as keyboard:
@@ -142,6 +147,7 @@ def simulate(
         loop = Loop(
             setup=setup, stepper=stepper, examination=examination,
             files=ProblemFiles.of(record, setup.name), on_failure=on_failure, progress=progress,
+            watch=watch,
         )  # fmt: skip
         asked = {"save": save, "examine": examination.effort, "on_multiple": on_multiple, "on_failure": on_failure}
         settings = describe(setup, stepper, **asked)
@@ -193,6 +199,7 @@ class Loop:
     files: ProblemFiles | None
     on_failure: OnFailure
     progress: Progress | None
+    watch: Watch | None = None
 
     def run(
         self, recorder: Recorder, state: State, keyboard: Interrupts, archive: Archive | None = None
@@ -201,6 +208,7 @@ class Loop:
         if recorder.count == 0:
             setup, rows, name = self.setup, recorder.first_rows, self.stepper.name
             recorder.first = self.examination.at_start(setup.system, state, setup.control, rows, name)
+        self._look(recorder)
         while state.t < self.setup.t_end:
             stop = self._advance(recorder, state, keyboard, archive)
             if stop is not None:
@@ -227,6 +235,7 @@ class Loop:
                 if then := self._then(one[0]):
                     recorder.add(then, Finding())
             recording, state = False, recorder.final
+            self._look(recorder)
             if archive is not None:
                 archive.keep(recorder)
             if self.progress is not None:
@@ -244,6 +253,11 @@ class Loop:
             if isinstance(error, _Stopped):
                 return error.stop
             return Stop(t=state.t, reason=f"{type(error).__name__}: {error}{raised_in(error)}")
+
+    def _look(self, recorder: Recorder) -> None:
+        """Let those who watch look at what is recorded, if there is anything that is not on disk yet."""
+        if self.watch is not None and (recorder.piece.saved or recorder.last is not None):
+            self.watch(recorder.so_far)
 
     def _many(self, recorder: Recorder, state: State, archive: Archive | None) -> ManySteps | None:
         """Return steps that kernels have taken up to the next one to be saved, or that changed a contact; None if none.

@@ -16,6 +16,7 @@ from ..mechanics.system import System
 if TYPE_CHECKING:
     from ..contact.snapshot import LocalDynamics
     from ..programs.solution.solution import Solution
+    from .arcs import Arc
     from .impact.history import ImpactRecord
     from .mode_changes import Change
 
@@ -121,6 +122,10 @@ class Step:
         What was passed on the way, where the stepper locates events; None: what `modes` say at the end.
     impacts : tuple of ImpactRecord
         The impacts on the way, where the stepper locates them.
+    arcs : tuple of Arc
+        The smooth motion, where the stepper follows differential equations.
+    forces : mapping of str to Array
+        Reactions right after the end, N, where the stepper knows them.
     ends : str
         Why the run shall end after this step, if it shall.
     sizing : Sizing or None
@@ -145,6 +150,8 @@ class Step:
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None
     impacts: tuple[ImpactRecord, ...] = ()
+    arcs: tuple[Arc, ...] = ()
+    forces: Mapping[str, Array] = field(default_factory=dict)
     ends: str = ""
     sizing: Sizing | None = None
 
@@ -201,7 +208,8 @@ class Stepper(Protocol):
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON.
 
-        With ``theta`` among them its steps are judged by what they recorded (`run.step_evidence`).
+        With ``theta`` among them its steps are judged by what they recorded (`run.step_evidence`); those of a stepper
+        that is ``located`` by their arcs, impacts and events.
         """
         ...
 
@@ -214,7 +222,7 @@ class Repeats(Stepper, Protocol):
     ) -> Rebuilt:  # fmt: skip
         """Return the step from `start` to `state` again; rows in start.memory count as closed.
 
-        past: what is known of its events, where the stepper locates them.
+        past: what else is known of it.
         """
         ...
 

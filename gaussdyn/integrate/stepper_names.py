@@ -54,7 +54,8 @@ def from_settings(document: Mapping[str, Any]) -> Stepper:
 
 
 def _from_settings(document: Mapping[str, Any]) -> Stepper:
-    settings = {key: value for key, value in document.items() if key != "events"}  # functions are not kept
+    gone = ("events", "compiled")  # functions are not kept; runs of version 0.1 say whether they were compiled
+    settings = {key: value for key, value in document.items() if key not in gone}
     name = str(settings.pop("name", ""))
     if "activation" in settings:
         settings["activation"] = Activation(**settings["activation"])

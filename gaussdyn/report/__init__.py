@@ -17,8 +17,18 @@ if _TYPE_CHECKING:
     from .census_pictures import draw_census as draw_census
     from .phase import draw_phase as draw_phase
     from .studies.study_page import write_study_page as write_study_page
+    from .view.live import LiveView as LiveView
 
-__all__ = ["animate", "draw_atlas", "draw_branches", "draw_census", "draw_phase", "draw_reactions", "write_study_page"]
+__all__ = [
+    "LiveView",
+    "animate",
+    "draw_atlas",
+    "draw_branches",
+    "draw_census",
+    "draw_phase",
+    "draw_reactions",
+    "write_study_page",
+]
 
 __getattr__, __dir__ = _on_demand(
     __name__,
@@ -29,5 +39,6 @@ __getattr__, __dir__ = _on_demand(
         "census_pictures": ("draw_census",),
         "phase": ("draw_phase",),
         "studies.study_page": ("write_study_page",),
+        "view.live": ("LiveView",),
     },
 )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator
@@ -15,20 +13,13 @@ from typing import Any
 from .._cache import kernel_sources
 from .._warmup import stored
 from ..errors import InputError
+from .fork_server import context
 from .template import DIED, Job, Result
 
 Task = tuple[int, dict[str, Any]]
 Take = Callable[[], Task | None]  # the next run; None: there is none now
 Results = Iterator[tuple[int, Result]]
 IMPORTABLE = "Write it at the top level of a module, and what it needs into the parameters or functools.partial."
-LOADED = (  # once, before workers are forked: what most runs need, kernels included
-    "gaussdyn.integrate.simulate",
-    "gaussdyn.scenes.catalogue",
-    "gaussdyn.integrate.time_stepping.core.advance",
-    "gaussdyn.integrate.time_stepping.core.step",
-    "gaussdyn.programs.enumeration.search_kernels",
-    __name__,
-)
 
 
 def kernels_are_there() -> bool:
@@ -39,9 +30,9 @@ def kernels_are_there() -> bool:
 class _Worker:
     """A process that carries out one run after the other."""
 
-    def __init__(self, context: Any, job: bytes) -> None:
-        self.pipe, other = context.Pipe()
-        self.process = context.Process(target=_work, args=(other, job), daemon=True)
+    def __init__(self, how: Any, job: bytes) -> None:
+        self.pipe, other = how.Pipe()
+        self.process = how.Process(target=_work, args=(other, job), daemon=True)
         self.process.start()
         other.close()
         self.ready = False
@@ -99,12 +90,10 @@ def by_workers(job: bytes, take: Take, count: int) -> Results:
     InputError
         Workers do not start, or cannot import what is to be run.
     """
-    context: Any = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
-    if os.name == "posix":
-        context.set_forkserver_preload(list(LOADED))
+    how = context()
     workers: list[_Worker] = []
     try:
-        workers += [_Worker(context, job) for _ in range(count if kernels_are_there() else 1)]
+        workers += [_Worker(how, job) for _ in range(count if kernels_are_there() else 1)]
         while True:
             for idle in (one for one in workers if one.ready and one.index is None):
                 if (task := take()) is None:
@@ -112,16 +101,16 @@ def by_workers(job: bytes, take: Take, count: int) -> Results:
                 idle.give(task)
             if all(one.ready and one.index is None for one in workers):
                 return
-            ended = list(_ended(workers, context, job))
+            ended = list(_ended(workers, how, job))
             yield from ended
             if ended and len(workers) < count:
-                workers += [_Worker(context, job) for _ in range(count - len(workers))]
+                workers += [_Worker(how, job) for _ in range(count - len(workers))]
     finally:
         for one in workers:
             one.end()
 
 
-def _ended(workers: list[_Worker], context: Any, job: bytes) -> Results:
+def _ended(workers: list[_Worker], how: Any, job: bytes) -> Results:
     """Return the runs that ended; a worker that has died gets a successor."""
     heard = wait_for_pipes([one.pipe for one in workers])
     for k, one in enumerate(workers):
@@ -131,7 +120,7 @@ def _ended(workers: list[_Worker], context: Any, job: bytes) -> Results:
         result = one.receive()
         if result is not None and result.status == DIED:
             one.end()
-            workers[k] = _Worker(context, job)
+            workers[k] = _Worker(how, job)
         if result is not None and index is not None:
             yield index, result
 

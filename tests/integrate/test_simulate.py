@@ -19,6 +19,7 @@ from gaussdyn.mechanics.state import State
 from gaussdyn.programs.files import fclib
 
 REST = State(q=[0.0], v=[0.0])
+REST_IN_PLANE = State(q=[0.0, 0.0], v=[0.0, 0.0])
 COARSE = MoreauJean(dt=0.01)
 
 
@@ -177,8 +178,25 @@ def test_progress_is_told_after_every_step():
     assert {t_end for _, t_end in seen} == {0.05}
 
 
+def test_who_watches_sees_the_run_grow_and_changes_nothing(tmp_path):
+    seen = []
+    run = simulate(Block(0.3, 0.5), REST_IN_PLANE, 0.05, stepper=COARSE, watch=lambda so_far: seen.append(so_far()))
+    assert [one.t_reached for one in seen] == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.04, 0.05])
+    assert {one.stop.reason for one in seen} == {"it is still being computed"}
+    assert run.state_hash == seen[-1].state_hash
+    np.testing.assert_array_equal(seen[-1].q, run.q)
+    seen.clear()
+    simulate(
+        Block(0.3, 0.5), REST_IN_PLANE, 0.05, stepper=COARSE, out=tmp_path / "run.h5", chunk=2,
+        watch=lambda so_far: seen.append(so_far()),
+    )  # fmt: skip
+    assert [len(one) for one in seen] == [1, 2, 1, 2, 1]  # what is not on disk yet
+    with pytest.raises(InputError, match="watch"):
+        simulate(Block(0.3, 0.5), REST_IN_PLANE, 0.05, stepper=COARSE, watch="yes")
+
+
 def test_contacts_closed_at_the_start_make_no_event():
-    run = simulate(Block(0.3, 0.5), State(q=[0.0, 0.0], v=[0.0, 0.0]), 0.05, stepper=COARSE)
+    run = simulate(Block(0.3, 0.5), REST_IN_PLANE, 0.05, stepper=COARSE)
     assert run.events == ()
     drop = simulate(Block(0.0, 0.5), State(q=[0.1, 0.0], v=[0.0, 1.0]), 0.5, stepper=COARSE)
     assert [event.kind for event in drop.events] == ["touchdown", "stick"]

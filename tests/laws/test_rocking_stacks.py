@@ -52,7 +52,7 @@ def test_equal_boxes_rock_and_turn():
     check([(0.1, 0.1, 0.1)] * 4, 0.4, 0.4, 0.3)
 
 
-def test_gaps_that_hardly_tell_shifts_apart_are_closed_as_interpreted_steps_do():
+def test_gaps_that_hardly_tell_shifts_apart_are_closed():
     """A stack of nine that turns; with pushes wrong by rounding over SOFT its end was 7e-10 m off."""
     kept = np.load(DATA / "turning_stack.npz")
     system, _ = rocking([(0.1, 0.1, 0.1)] * 9, 0.7654114141471162, 0.45888552038783026)

@@ -91,7 +91,12 @@ def test_doctor_and_readme_know_them_all() -> None:
 
 def test_every_extra_that_is_named_exists() -> None:
     """In messages and in documents."""
-    files = [*(ROOT / "gaussdyn").rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "Makefile"]
+    files = [
+        *(ROOT / "gaussdyn").rglob("*.py"),
+        *(ROOT / "docs").glob("**/*.md"),
+        ROOT / "README.md",
+        ROOT / "Makefile",
+    ]
     texts = [path.read_text(encoding="utf-8") for path in files]
     named = {extra for text in texts for extra in re.findall(r"(?:gaussdyn|'\.)\\?\[(\w+)\\?\]'", text)}
     named |= {extra for text in texts for extra in re.findall(r"BackendMissing\([^,()]+, \"(\w+)\"\)", text)}

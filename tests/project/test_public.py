@@ -94,7 +94,7 @@ def code_of(path: Path) -> str:
     return text
 
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 TAUGHT = [*PAGES, *(path for path in sorted((ROOT / "examples").iterdir()) if path.suffix in (".py", ".ipynb"))]
 
 MENTIONED = re.compile(r"\bgaussdyn(?:\.[a-zA-Z_]\w*)+")

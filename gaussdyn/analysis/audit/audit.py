@@ -119,10 +119,10 @@ def audit(trajectory: Trajectory | RecordedStates, system: System | Scene | None
     From the file alone: everything is finite, the columns agree with the states, every step was solved, reactions lie
     in their cones, gaps and energies agree with the statistics, the state hash is that of the last state. With the
     system also, at every saved state: the step's kinematics and momentum balance, the contact laws (residual E of the
-    saved reactions), joint rates, modes, gaps, work and energies recomputed. Time steps are judged by what they
-    recorded (`StepEvidence`), nothing of them is taken again; a run of another engine may be judged likewise (see
-    formats). Steps from event to event, and through springs, are integrated again. Steps that were not saved are
-    covered by the running maxima.
+    saved reactions), joint rates, modes, gaps, work and energies recomputed. Time steps and steps from event to event
+    are judged by what they recorded (`StepEvidence`), nothing of them is taken again; a run of another engine may be
+    judged likewise (see formats). Steps through springs, and along branches, are integrated again. Steps that were
+    not saved are covered by the running maxima.
 
     Parameters
     ----------

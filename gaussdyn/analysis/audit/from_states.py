@@ -21,7 +21,8 @@ from .audit_check import AuditCheck
 from .from_file import DRIFT, EXACT, RESIDUAL, outside
 from .ncp_residuals import NCP, ncp_residuals
 from .recorded_states import RecordedStates
-from .recorded_step import Record, RecordedStep, acting_of, one_sided
+from .recorded_step import Record, RecordedStep, acting_of
+from .saved_rows import one_sided
 
 CLOSED = 1e-10  # m; how far gaps and joints may be off, beside what they were at the start
 ROUNDING = 32.0 * EPS  # of the coordinates, relative

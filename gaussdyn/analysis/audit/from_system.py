@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 from ...arrays import EPS, Array
-from ...contact.snapshot import rows_of
+from ...contact.snapshot import Activation, rows_of
 from ...integrate.energy import energy
+from ...integrate.impact.impact_laws import law_of
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.stepper import Repeats, near_of
 from ...integrate.stepper_names import from_settings
 from ...mechanics.state import State
 from ...mechanics.system import System
+from . import motion_figures as moving
 from . import step_figures as figures
 from .audit_check import AuditCheck
-from .from_file import EXACT, RESIDUAL, before_errors
+from .from_file import EXACT, RESIDUAL
 from .ncp_residuals import NCP, ncp_residuals
+from .recorded_motion import RecordedMotion
 from .recorded_step import RecordedStep, saved_record
 from .repeated_step import repeated_step
 from .saved_rows import local_system, said_of
@@ -26,6 +30,12 @@ from .scheme import Scheme
 
 FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate": 1e-10}
 RECORDED = {**FIGURES, "modes": 0.0, "work": 1e-10}
+CORRECTED = 1e-7  # SI: a hundred times the gaps and rates that count as closed and as zero
+FOLLOWED = dict.fromkeys(("kinematics", "momentum", "work"), moving.FOLLOWED)
+MOVED = {
+    **FIGURES, "modes": 0.0, **FOLLOWED, "impacts": RESIDUAL, "events": 0.0, "put_back": CORRECTED,
+}  # fmt: skip
+LOOSE = 100.0  # times the relative error per step that the settings allow
 CLOSED = 1e-10  # m; how deep a projected step may end
 ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
 
@@ -47,7 +57,9 @@ def state_series(run: Trajectory, system: System) -> tuple[list[AuditCheck], dic
         series.append(AuditCheck(name="joints", t=run.t[1:], values=at_states[1:, 4], tol=off, unit="m"))
     if stepper is None:
         return _recorded(run, system, Scheme.of(settings), series)
-    return series + _repeated(run, system, stepper, located), {}
+    if located:
+        return _moved(run, system, series), {}
+    return series + _repeated(run, system, stepper), {}
 
 
 def _recorded(
@@ -79,14 +91,49 @@ def _work(run: Trajectory, k: int, step: RecordedStep) -> float:
     return float(abs(total[1] - total[0] - done)) / (size or 1.0)
 
 
-def _repeated(run: Trajectory, system: System, stepper: Repeats, located: bool) -> list[AuditCheck]:
+def _moved(run: Trajectory, system: System, series: list[AuditCheck]) -> list[AuditCheck]:
+    """Return the checks of steps that follow differential equations."""
+    settings = run.settings["stepper"]
+    activation = Activation(**settings.get("activation", {}))
+    law = law_of(settings.get("impact", {"name": "moreau"}))
+    motions = {k: RecordedMotion.of(run, system, k, activation, law) for k in range(1, len(run))}
+    events = {(event.id, event.t) for event in run.events}
+    table, depths = np.zeros((len(run) - 1, len(MOVED))), np.zeros(len(run))
+    for k, motion in motions.items():
+        table[k - 1], depths[k] = _motion_figures(run, motions, k, events), moving.depth(motion)
+    tolerance = LOOSE * float(settings.get("rtol", 0.0))
+    allowed = {name: max(tol, tolerance) if name in FOLLOWED else tol for name, tol in MOVED.items()}
+    series = [replace(one, values=np.maximum(one.values, depths)) if one.name == "gaps" else one for one in series]
+    return series + _checks(run, allowed, table)
+
+
+def _motion_figures(
+    run: Trajectory, motions: Mapping[int, RecordedMotion], k: int, events: set[tuple[str, float]]
+) -> Sequence[float]:  # fmt: skip
+    """Return the figures of a step in the order of `MOVED`."""
+    motion, said = motions[k], {contact.id: contact.mode for contact in run.contacts(k)}
+    follows = k + 1 < len(run) and run.saved[k + 1] == run.saved[k] + 1
+    following = motions[k + 1].arcs[0] if follows and motions[k + 1].arcs else None
+    return (
+        moving.kinematics(motion), moving.momentum(motion), moving.laws(motion), moving.joint_rate(motion),
+        moving.modes(motion, said, following), _works(run, k, motion), moving.impacts(motion),
+        moving.unnoted(motion, following, events), moving.put_back(motion),
+    )  # fmt: skip
+
+
+def _works(run: Trajectory, k: int, motion: RecordedMotion) -> float:
+    """Return how far the works of a step are from what the columns gain, where that is known."""
+    if run.saved[k] != run.saved[k - 1] + 1:
+        return 0.0
+    total = np.array([run[name][k - 1 : k + 1] for name in ("work_reactions", "work_forces")])
+    done, size = moving.work(motion)
+    size += float(np.abs(total).max()) + float(np.abs(run["kinetic"]).max() + np.abs(run["potential"]).max())
+    return float(np.abs(total[:, 1] - total[:, 0] - done).max()) / (size or 1.0)
+
+
+def _repeated(run: Trajectory, system: System, stepper: Repeats) -> list[AuditCheck]:
     """Return the checks of steps that are integrated again."""
-    # A search for events from a state in which no step began may take for ever.
-    foreign = before_errors(run) > 0.0 if located else np.zeros(len(run), dtype=bool)
-    table = [
-        (np.inf,) * len(FIGURES) if foreign[k] else repeated_step(run, system, stepper, k, located).figures()
-        for k in range(1, len(run))
-    ]
+    table = [repeated_step(run, system, stepper, k).figures() for k in range(1, len(run))]
     return _checks(run, FIGURES, np.array(table).reshape(len(table), len(FIGURES)))
 
 

@@ -24,7 +24,7 @@ from ...linalg.factor import solve_spd
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
-from .saved_rows import at_middle, control_of, ends_of, local_system, said_of
+from .saved_rows import at_middle, control_of, ends_of, local_system, one_sided, said_of
 from .scheme import Scheme
 
 IDLE = ("inactive", "degenerate")  # modes of rows that may act without a push
@@ -124,11 +124,6 @@ def saved_record(run: Trajectory, system: System, k: int) -> Record:
 def acting_of(rows: tuple[Row, ...], impulses: Mapping[str, Array], idle: set[str]) -> tuple[str, ...]:
     """Return the rows that acted as far as impulses tell: all but gaps without any, unless they are said to be idle."""
     return tuple(row.id for row in rows if not one_sided(row) or impulses[row.id].any() or row.id in idle)
-
-
-def one_sided(row: Row) -> bool:
-    """Return whether a row is a gap that may open."""
-    return row.level == "position" and row.kind in ("contact", "unilateral")
 
 
 def _placed(record: Record, scheme: Scheme) -> LocalDynamics:

@@ -1,28 +1,22 @@
-"""Steps of integrators that go from event to event, or through springs: judged by integrating them again.
+"""Steps through springs, and along branches: judged by integrating them again.
 
-Their steps are as long as a phase, and what is recorded of one are its ends, its events and its impulses.
+What is recorded of one are its ends and its impulses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from ...arrays import Array
 from ...contact.reactions import law_residual
 from ...contact.snapshot import LocalDynamics, rows_of
-from ...integrate.impact.history import Past
-from ...integrate.impact.zeno import Rest
-from ...integrate.run.mode_events import RESTED
 from ...integrate.run.trajectory import Trajectory
-from ...integrate.run.values import Event
 from ...integrate.stepper import Repeats
 from ...mechanics.state import State
 from ...mechanics.system import System
-from .saved_rows import control_of, ends_of, events_of, local_system, said_of
+from .saved_rows import control_of, ends_of, local_system, said_of
 from .step_figures import EXACT, relative
 
 
@@ -76,36 +70,14 @@ class RepeatedStep:
         return worst
 
 
-def repeated_step(run: Trajectory, system: System, stepper: Repeats, k: int, located: bool) -> RepeatedStep:
+def repeated_step(run: Trajectory, system: System, stepper: Repeats, k: int) -> RepeatedStep:
     """Integrate the step that ended in saved state k again; rows that react count as closed."""
     start, state, dt = ends_of(run, k)
-    rows = rows_of(local_system(run, system, k, located), state.t, state.q, state.v)
+    rows = rows_of(local_system(run, system, k), state.t, state.q, state.v)
     impulses = {key: dt * reaction for key, (_, reaction) in said_of(run, k, rows).items()}
     acts = {key: p for key, p in impulses.items() if p.any()}
-    start = replace(start, memory={**run.starts.get(int(run.saved[k]), {}), **acts})
-    extra: dict[str, Any] = {}
-    if located:
-        there = events_of(run, k)
-        kinds = [event.kind for event in there if event.t == state.t]
-        times = tuple(sorted({event.t for event in there}))
-        impacts = tuple(strike for strike in run.impacts if strike.step == run.saved[k])
-        past = Past(times=times, rests=_rests(there, start.t), impacts=impacts)
-        extra = {"past": past, "event": kinds[0] if kinds else ""}
-    rebuilt = stepper.rebuild(system, start, state, dt, control_of(run, k), **extra)
+    start = replace(start, memory=acts)
+    rebuilt = stepper.rebuild(system, start, state, dt, control_of(run, k))
     return RepeatedStep(
         start=start, state=state, dt=dt, dynamics=rebuilt.dynamics, q=rebuilt.q, impulses=impulses, forces=rebuilt.laws
     )
-
-
-def _rests(there: Sequence[Event], start: float) -> dict[str, Rest]:
-    """Return which sequences of impacts end in a step, by row id, and the last impact before each of them.
-
-    Contacts that come to rest at one time do so from the last impact of any of them.
-    """
-    ends = {event.id: event.t for event in there if event.kind == RESTED}
-    impacts = [event for event in there if event.kind == "impact"]
-    found = {}
-    for key, rest in ends.items():
-        own = [event.t for event in impacts if ends.get(event.id) == rest and event.t <= rest]
-        found[key] = Rest(end=rest, last=max(own, default=start))
-    return found

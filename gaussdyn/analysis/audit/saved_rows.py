@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 
 AHEAD = (0.0, 1.0, 4.0)  # steps: how far beyond a state a contact is looked for that the run names
+SOON = (0.0, 1e-4, 1e-2)  # s: the same where there are no steps
 
 
 def ends_of(run: Trajectory, k: int) -> tuple[State, State, float]:
@@ -45,6 +46,25 @@ def local_system(run: Trajectory, system: System, k: int, located: bool = False)
             break
         local = local.taking(known | named, near_of(system, state, ahead * dt))
     return local
+
+
+def listing(system: System, state: State, ids: Collection[str], places: Collection[tuple[State, float]] = ()) -> System:
+    """Return the system with the contacts near a state, and with those named that are found near others (state, s)."""
+    local = near_of(system, state, 0.0)
+    if local is system or not hasattr(local, "taking"):
+        return local
+    known = {row.id for row in rows_of(local, state.t, state.q, state.v)}
+    for there, ahead in (*places, *((state, dt) for dt in SOON)):
+        if set(ids) <= known:
+            break
+        local = local.taking(known | set(ids), near_of(system, there, ahead))
+        known = {row.id for row in rows_of(local, state.t, state.q, state.v)}
+    return local
+
+
+def one_sided(row: Row) -> bool:
+    """Return whether a row is a gap that may open."""
+    return row.level == "position" and row.kind in ("contact", "unilateral")
 
 
 def said_of(run: Trajectory, k: int, rows: Sequence[Row]) -> dict[str, tuple[float, Array]]:

@@ -30,14 +30,12 @@ from ...programs.solution.residuals import Residuals, block_residuals
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED
-from ..impact.history import NOTHING, Past
 from ..impact.impact_laws import ImpactLaw, Moreau, law_document
-from ..impact.zeno import AS_ONE
 from ..mode_memory import CROWD, LARGEST, PACE, memory_of, rebounds
-from ..stepper import Control, Rebuilt, Step, Work, check_span, held_control, near_of
-from .phase_integrator import NEARLY, REPEATS, SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
+from ..stepper import Control, Step, Work, check_span, held_control, near_of
+from .feature_borders import check_borders
+from .phase_integrator import SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
 from .segment import Segment
-from .simultaneous_contacts import LOCATED
 from .user_events import NamedEvent, UserEvent, events_of
 
 SETTLED = 1e-8  # residual E at the end of a segment above which its modes are not those of the laws
@@ -78,7 +76,8 @@ class EventStepper:
         object.__setattr__(self, "events", events_of(self.events))
 
     def check(self, system: System, state: State) -> None:
-        """Raise InputError where a function of an event says no number about the first state."""
+        """Raise InputError where a function of an event says no number at the first state, or borders are unknown."""
+        check_borders(system)
         for one in self._named():
             one.value(state)
 
@@ -137,54 +136,6 @@ class EventStepper:
             whole=system, control=control, accuracy=accuracy, t=state.t, q=state.q, v=state.v, memory=state.memory
         )
 
-    def rebuild(
-        self, system: System, start: State, state: State, dt: float, control: Array | None, *, event: str = "",
-        past: Past = NOTHING,
-    ) -> Rebuilt:  # fmt: skip
-        """Return the step from `start` again; what reacts is shown as rows that hold, with the same impulses.
-
-        Whether it ended with an event it needs to be told, and the times of all events in it: it finds them by itself,
-        but no better than rounding lets it. Also which sequences of impacts end in it, and its impacts.
-        """
-        near = AS_ONE * max(1.0, abs(state.t))
-        for margin in (near, 1e4 * near) if event else ():  # an event at the end is seen only from beyond it
-            segment = self._again(system, start, control, state.t + margin, past)
-            if segment.changes and abs(segment.t - state.t) <= near:
-                break
-        else:
-            segment = self._again(system, start, control, state.t, past._replace(rests={}))
-        step = _step(segment, start, 0.0)
-        d, rows, v = step.dynamics, [], _as_rounded(segment, step.state.v, state.v)
-        h = d.M @ step.state.v
-        for row in d.rows:
-            p = step.reactions.get(row.id, np.zeros(row.size))
-            if p.any() or row.id in start.memory:  # redundant ones may have been shared in another way
-                h = h - row.J.T @ p
-                rows.append(row.but(kind="bilateral", level="position", mu=0.0, rate=-row.J @ (v - start.v)))
-        E = max(segment.judged, 0.0 if step.solution.residuals is None else step.solution.residuals.E)
-        off, speed = np.abs(step.state.q - state.q), max(np.abs(x.v).max(initial=0.0) for x in (start, state))
-        located = LOCATED * max(1.0, abs(state.t)) * speed if event else 0.0
-        same = off <= REPEATS * (self.atol + self.rtol * np.abs(state.q)) + located
-        return Rebuilt(
-            dynamics=replace(d, h=h, rows=tuple(rows)), q=np.where(same, state.q, step.state.q), laws=E
-        )  # fmt: skip
-
-    def _again(self, system: System, start: State, control: Array | None, end: float, past: Past) -> Segment:
-        segment = self.segment(system, start, control)
-        segment.again, segment.claimed, segment.rests, segment.claims = True, past.times, past.rests, list(past.impacts)
-        segment = self._begun(segment, start, end)
-        near = AS_ONE * max(1.0, abs(start.t))
-        try:
-            segment.run(end, end)
-            while (
-                segment.changes and segment.t <= start.t + near < end - near
-            ):  # a slip at its very beginning, read as a stick
-                segment.changes = []
-                segment.run(end, end)
-        except (Stuck, np.linalg.LinAlgError):
-            segment.now = None
-        return segment
-
     def _begun(self, segment: Segment, start: State, end: float) -> Segment:
         """Return the segment with its phase; without an acceleration it has none."""
         segment.begin(end)
@@ -229,6 +180,8 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
         restitution=segment.kept,
         changes=tuple(segment.changes),
         impacts=tuple(segment.impacts),
+        arcs=tuple(segment.arcs),
+        forces=forces,
         ends=segment.ends,
     )
 
@@ -277,17 +230,6 @@ def _verified(dynamics: LocalDynamics, segment: Segment) -> Solution:
         problem=problem, status=Status.SOLVED if solved else Status.UNDECIDED, x=now.a, r=r, residuals=found,
         method="event_driven", message=words,
     )  # fmt: skip
-
-
-def _as_rounded(segment: Segment, v: Array, said: Array) -> Array:
-    """Return velocities that were found again, and those of before where rounding of the time explains how they differ.
-
-    Before a dynamic jam, where accelerations grow without bound, that is more than the tolerance of the integrator.
-    """
-    if segment.now is None:
-        return v
-    rounded = NEARLY * max(1.0, abs(segment.t)) * np.abs(segment.now.a)
-    return np.where(np.abs(v - said) <= rounded, said, v)
 
 
 def _relative(

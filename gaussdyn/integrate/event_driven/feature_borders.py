@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 
 from ...arrays import Array
 from ...contact.snapshot import rows_of
+from ...errors import InputError
 from ...mechanics.borders import Crossing, Extent
 from ...mechanics.rows import Row
 from ...mechanics.system import System
@@ -26,6 +27,13 @@ def extent_of(system: System, key: str) -> Extent | Crossing | None:
     """Return where the features of a contact end; None where they do not."""
     asked = getattr(system, "extent", None)
     return None if asked is None else asked(key)
+
+
+def check_borders(system: System) -> None:
+    """Raise InputError where shapes touch with features whose ends are not known: a phase would go on past them."""
+    if lost := getattr(system, "without_borders", ()):
+        mend = "Use MoreauJean, or convex shapes (ConvexMesh, Box) in their place."
+        raise InputError("system", f"shapes {', '.join(lost)}", "no surfaces, nor ellipsoids over edges", mend)
 
 
 def room_of(system: System, key: str, q: Array) -> float | None:

@@ -16,17 +16,18 @@ from ...contact.snapshot import rows_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
+from ..arcs import LOBATTO, Arc
 from ..contact_modes import rough
 from ..energy import energy
 from ..mode_changes import Change
 from .compiled.phase_arrays import CompiledPhase
-from .dop853 import Piece
+from .dop853 import STAGES, Piece, Slope
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .feature_borders import room_of
 from .phase_integrator import OneStep, PhaseIntegrator, Stuck
 from .phase_state import Instant, over_mass
-from .smooth_phase import Phase
+from .smooth_phase import Phase, arc_of, by_rows
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
@@ -71,6 +72,8 @@ class SmoothFlow(PhaseIntegrator):
         With the contact that had an impulse last, by its id.
     work : list of float
         Of reactions, forces and projection, J.
+    arcs : list of Arc
+        What was passed, step by step.
     offsets : dict
         Of conditions that began at zero, by row id and kind.
     entered : bool
@@ -86,6 +89,7 @@ class SmoothFlow(PhaseIntegrator):
     impulses: dict[str, Array] = field(default_factory=dict)
     acted: dict[str, System] = field(default_factory=dict)
     work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
+    arcs: list[Arc] = field(default_factory=list)
     offsets: dict[tuple[str, str], float] = field(default_factory=dict)
     entered: bool = False
     largest: dict[str, float] = field(default_factory=lambda: {"force": FAINT, "acceleration": FAINT})
@@ -147,6 +151,7 @@ class SmoothFlow(PhaseIntegrator):
         ship.offset[:] = self._offsets(phase)
         done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
         self.h, self.stiff = done.h, done.stiff
+        self.arcs += done.arcs
         for guard, offset in zip(phase.guards, ship.offset.tolist(), strict=True):
             if offset == 0.0:
                 self.offsets.pop((guard.id, guard.kind), None)
@@ -173,16 +178,53 @@ class SmoothFlow(PhaseIntegrator):
             self.now = phase.instant(self.t, self.q, self.v)
         return Stretch(piece=None)
 
-    def _move_to(self, phase: Phase, t: float, y: Array) -> None:
-        """Take over a point of the integrator: its place, its impulses, its work."""
-        nq, nv, h = len(self.q), len(self.v), t - self.t
+    def _follow(self, phase: Phase, piece: Piece, t: float, y: Array) -> None:
+        """Go along a step of the integrator to a time and the state there, and keep what was passed."""
+        whole = y is piece.end
+        first = piece.K[0] if self.turning is None else None
+        self._along(
+            phase, piece.slope, (piece.t, piece.y), (t, y), piece.at, (first, piece.K[STAGES] if whole else None)
+        )
+
+    def _along(
+        self, phase: Phase, slope: Slope, start: tuple[float, Array], end: tuple[float, Array],
+        at: Callable[[float], Array], known: tuple[Array | None, Array | None] = (None, None),
+    ) -> None:  # fmt: skip
+        """Go from a state to another one; `known`: the rates there, `at`: the states in between."""
+        (t, y), h = start, end[0] - start[0]
+        arc = None
+        if h > 0.0:
+            times = (t + h * LOBATTO).tolist()
+            places = [y, *(at(x) for x in times[1:-1]), end[1]]
+            rates = [known[0], *(None for _ in times[1:-1]), known[1]]
+            if phase.redundant:
+                r = [self._shared(phase, x, place) for x, place in zip(times, places, strict=True)]
+            else:
+                n = len(self.q) + len(self.v)
+                r = [
+                    (slope(x, place) if rate is None else rate)[n:-2]
+                    for x, place, rate in zip(times, places, rates, strict=True)
+                ]
+            arc = arc_of(phase, t, h, np.array(places), np.array(r))
+            self.arcs.append(arc)
+        self._move_to(phase, *end, arc.impulses() if arc is not None and phase.redundant else None)
+
+    def _shared(self, phase: Phase, t: float, y: Array) -> Array:
+        """Return redundant reactions at a state, inside their cones if they can be."""
+        now = self._instant(phase, t, y)
+        phase.conditions(now)
+        return np.concatenate([np.zeros(0), *now.r])
+
+    def _move_to(self, phase: Phase, t: float, y: Array, given: Mapping[str, Array] | None = None) -> None:
+        """Take over a point of the integrator: its place, its impulses (those `given`, else its own), its work."""
+        nq, nv = len(self.q), len(self.v)
         self.entered = False
         self.t, self.q, self.v = t, y[:nq].copy(), y[nq : nq + nv].copy()
         if nq != nv:
             self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
-        for row, p in zip(phase.rows, phase.impulses(self.t, self.q, self.v, y[nq + nv : -2], h), strict=True):
+        for row, p in zip(phase.rows, by_rows(phase, y[nq + nv : -2]), strict=True):
             if phase.modes[row.id].closed:
-                self._push(row.id, p)
+                self._push(row.id, p if given is None else given[row.id])
         self.work[0] += float(y[-2])
         self.work[1] += float(y[-1])
 

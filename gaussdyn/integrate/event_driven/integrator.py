@@ -75,16 +75,8 @@ class EventDriven(EventStepper):
             segment.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
             return segment
         after = self.segment(segment.whole, State(t=segment.t, q=segment.q, v=found.v), segment.control)
-        after.again, after.rests, after.claimed, after.claims = (
-            segment.again,
-            segment.rests,
-            segment.claimed,
-            segment.claims,
-        )
-        after.impacts, after.judged = segment.impacts, segment.judged
-        after.impulses = dict(found.impulses)
-        after.events = segment.events
-        after.work[0] += found.energy
+        after.impulses, after.events, after.v = dict(found.impulses), segment.events, segment.v
+        after.jump(f"passage by {found.kind}", found.v, (found.impulses,), found.energy)
         kind, ids = f"none_passed_by_{found.kind}", sorted(found.impulses)
         proof = found.outcome.certificate
         after.changes = [

@@ -13,15 +13,14 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...programs.solution.solution import Solution
 from ..contact_modes import CLOSED, Modes
-from ..impact.history import Claim, ImpactRecord
+from ..impact.history import ImpactRecord
 from ..impact.impact import impact
 from ..impact.problem import one_sided
-from ..impact.zeno import AS_ONE, Rebound, Rest
+from ..impact.zeno import Rebound
 from ..mode_changes import Change, kind_of
 from .drift_correction import held, placed
 from .flow import SETTLED, SmoothFlow
-from .mode_selection import Chosen, after_event, choose, first_modes, modes_of_reactions, stopping
-from .phase_integrator import REPEATS
+from .mode_selection import Chosen, after_event, choose, first_modes, stopping
 from .phase_state import Instant, Place
 from .simultaneous_contacts import parted, rounding, sections
 from .smooth_phase import Phase
@@ -44,30 +43,18 @@ class Jump(SmoothFlow):
     bounced : dict of str to Rebound
     passing : dict of str to float
         When the sequences of impacts end that are being passed (s), by row id: the segment does not end before.
-    again : bool
-        Whether a segment of the past is repeated: its memory holds its impulses.
-    rests : mapping of str to Rest
-        The sequences of impacts that end in this segment, by row id, where that is known.
     closed : Activation
         What counted as closed where modes were chosen last, see `parted`.
     impacts : list of ImpactRecord
         The impacts so far.
-    claims : list of ImpactRecord
-        The impacts of a segment that is repeated, as far as they have not come yet: they are judged, not solved anew.
-    judged : float
-        The largest residual E of those that have.
     """
 
     failure: Solution | None = None
     kept: float = 1.0
     bounced: dict[str, Rebound] = field(default_factory=dict)
     passing: dict[str, float] = field(default_factory=dict)
-    again: bool = False
-    rests: Mapping[str, Rest] = field(default_factory=dict)
     closed: Activation = field(default_factory=Activation)
     impacts: list[ImpactRecord] = field(default_factory=list)
-    claims: list[ImpactRecord] = field(default_factory=list)
-    judged: float = 0.0
 
     def _settle(
         self, place: Place, known: Modes, fired: Mapping[str, set[str]], later: Callable[[], State] | None,
@@ -88,8 +75,6 @@ class Jump(SmoothFlow):
             if struck:  # what an impact has stopped sticks, if it can
                 still = {key: replace(mode, slip=(), roll=()) for key, mode in known.items()}
                 guesses.insert(0, first_modes(place.rows, still, activation))
-            if self.again and not known and not struck:
-                guesses.insert(0, modes_of_reactions(place.rows, self.memory, activation))
         else:
             guesses = after_event(known, place, fired, activation)
         q, v = held(self.system, guesses[0], self.t, self.q, self.v, place.rows)
@@ -156,36 +141,25 @@ class Jump(SmoothFlow):
         closing = tuple(row.id for row in rows if closes(row, activation))
         if not closing:
             return ()
-        claim = self._claim()
-        start = self._left_of_claims(rows) if self.again and claim is None else None
-        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation, start=start, claim=claim)
-        if claim is not None:
-            self.judged = max(self.judged, said.residual if said.finished else np.inf)
-        elif not said.solved:
+        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation)
+        if not said.solved:
             self.failure = said.solution.but(status=said.status)
             return closing
         for key, p in said.impulses.items():
             self._push(key, p)
-        self.v = np.array(said.v)
-        self.work[0] += said.energy
+        self.jump("impact", np.array(said.v), tuple(phase.own for phase in said.phases), said.energy, said.kept)
         self.kept = min(self.kept, said.kept)
-        self.impacts.append(ImpactRecord(t=self.t, problems=tuple(phase.own for phase in said.phases), kept=said.kept))
         return closing
 
-    def _claim(self) -> Claim | None:
-        """Return what the impact that happens now was when this segment was run first, if that is known."""
-        near = AS_ONE * max(1.0, abs(self.t))
-        strike = next((one for one in self.claims if abs(one.t - self.t) <= near), None)
-        if strike is None:
-            return None
-        self.claims = self.claims[self.claims.index(strike) + 1 :]
-        off = REPEATS * (self.accuracy.atol + self.accuracy.rtol * float(np.abs(self.v).max(initial=0.0)))
-        return Claim(strike=strike, off=off)
-
-    def _left_of_claims(self, rows: tuple[Row, ...]) -> dict[str, Array]:
-        """Return what a repeated segment lacks of its impulses: among redundant contacts impacts have several."""
-        claims = {row.id: self.memory[row.id] for row in rows if row.id in self.memory}
-        return {key: p - self.impulses[key] if key in self.impulses else p for key, p in claims.items()}
+    def jump(
+        self, kind: str, v: Array, problems: tuple[Mapping[str, Array], ...], energy: float, kept: float = 1.0
+    ) -> None:
+        """Take over a velocity, with the impulses that lead to it."""
+        self.impacts.append(
+            ImpactRecord(t=self.t, kind=kind, q=self.q, before=self.v, after=v, problems=problems, kept=kept)
+        )  # fmt: skip
+        self.v = v
+        self.work[0] += energy
 
     def _consider_passing(self, t_stop: float) -> None:
         """Note what has rebounded, and put it to rest if infinitely many impacts follow that end soon."""
@@ -202,7 +176,7 @@ class Jump(SmoothFlow):
             if last is not None and last.passes(new) and new.end <= t_stop:
                 ready[row.id] = new
             self.bounced[row.id] = new
-        for end, ids in self._due(rows) if self.again else self._ended(rows, ready):
+        for end, ids in self._ended(rows, ready):
             self._come_to_rest(end, ids)
 
     def _ended(self, rows: list[Row], ready: Mapping[str, Rebound]) -> list[tuple[float, tuple[str, ...]]]:
@@ -219,13 +193,6 @@ class Jump(SmoothFlow):
     def _ends_with(self, row: Row, ready: Rebound) -> bool:
         """Whether an open contact comes to rest with a sequence: one that only flies by does not."""
         return row.gap <= FLIGHT or self.bounced[row.id].end - self.t <= WITH * (ready.end - self.t)
-
-    def _due(self, rows: list[Row]) -> list[tuple[float, tuple[str, ...]]]:
-        """Return what came to rest from here on when this segment was run first, and when."""
-        now = self.t + AS_ONE * max(1.0, abs(self.t))
-        rests = {row.id: self.rests[row.id] for row in rows if row.id in self.rests}
-        due = {key: rest.end for key, rest in rests.items() if rest.last <= now}
-        return [(end, tuple(key for key, one in due.items() if one == end)) for end in sorted(set(due.values()))]
 
     def _come_to_rest(self, end: float, ids: tuple[str, ...]) -> None:
         """Put touching rows to rest, with the friction that goes with it; the segment ends when the sequence would.
@@ -247,10 +214,11 @@ class Jump(SmoothFlow):
         chosen = choose(phase.system, self.state(), place, [modes], self.control, self.closed)
         before, after = 0.5 * float(was @ M @ was), 0.5 * float(self.v @ M @ self.v)
         now = chosen.now
+        v, self.v = self.v, was
         if chosen.phase is None or now is None or self._driven(rest, p, phase.rows, now, end) > PASSIVE * before:
-            self.v = was
             return
-        self.work[0] += after - before
+        impulses = {row.id: x for row, x in zip(phase.rows, rest.spread(phase.rows, p), strict=True) if x.any()}
+        self.jump("rest", v, (impulses,), after - before)
         self.passing |= dict.fromkeys(ids, end)
         self._enter(chosen.phase, now)
 

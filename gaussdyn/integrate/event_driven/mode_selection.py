@@ -73,22 +73,6 @@ def _moving(row: Row, mode: Mode, activation: Activation) -> Mode:
     return replace(mode, slip=new[0], roll=new[1])
 
 
-def modes_of_reactions(rows: tuple[Row, ...], memory: Mapping[str, Array], activation: Activation) -> dict[str, Mode]:
-    """Return the modes that the reactions of a step speak for, all of them in the memory of the state before it."""
-    modes = {}
-    for row in rows:
-        mode, r = _guess(row, None, activation), memory.get(row.id)
-        if mode.closed and r is None and row.kind in ("contact", "unilateral"):
-            mode = OPEN
-        if mode.closed and r is not None and rough(row) and not mode.slip:
-            where, _ = parts_of(row)
-            limit = row.mu * abs(float(r[0]))  # the mean friction of a contact that sticks is hardly ever just this
-            if row.kind != "dry" and limit > 0.0 and abs(float(np.sqrt(r[where] @ r[where])) - limit) <= HOLDS * limit:
-                mode = replace(mode, slip=_against(r[where]))
-        modes[row.id] = mode
-    return modes
-
-
 def closed(row: Row, known: Mode | None, activation: Activation) -> bool:
     """Whether a one-sided row may push: it touches and does not separate."""
     if row.level == "acceleration":

@@ -24,7 +24,6 @@ UNSTABLE = 2.0  # h times the rate at which a slip turns: up to this explicit st
 UNSOLVED = 1e-4  # of `SPLIT`: where shorter steps are not solved with directions as unknowns, explicit ones are tried
 SHORTEST = 1e-9  # of a step: shorter pieces of it are not judged
 NEARLY = 4.0 * np.finfo(np.float64).eps
-REPEATS = 10.0  # local errors of the integrator within which what is found again is the same
 OneStep = Callable[[float, Array, Array, float], Piece]  # (t, y, slope there, h)
 PUSHES = 1e-11  # local error of impulses, of the momentum and the largest impulse of a step
 SPLIT = 1e-2  # of the first trial of a step: shorter ones are not asked for by impulses, which may be noisy

@@ -38,7 +38,7 @@ ZERO, LISTED = 1e-9, 12  # coordinates of a point that are zero; how many parts 
 CLOSE = 1e-5  # smallest over largest singular value of constraints
 MATTER = 1e-2  # of a null vector: constraints that are named
 KEPT = ("t", "q", "v", "h", "stiff", "phase", "now", "turns", "crawled")  # of a segment that goes back
-COPIED = ("impulses", "acted", "work", "offsets", "largest")
+COPIED = ("impulses", "acted", "work", "offsets", "largest", "arcs")
 
 
 @dataclass(slots=True, eq=False)
@@ -119,7 +119,7 @@ class RankWatch(ContactDetection):
 
     def _watch_rank(self, t_stop: float) -> None:
         """Begin to guard, if there are joints; take over the point that a segment before has found."""
-        if self.phase is None or self.again or not _joints(self.phase):
+        if self.phase is None or not _joints(self.phase):
             return
         self.determinant = Determinant.at(self.t, self._joint_rows(self.phase))
         if (known := self._searched()) is not None:

@@ -25,15 +25,15 @@ from ..mode_changes import Change
 from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
 from .contact_detection import NARROW
 from .dop853 import SHRINK, Piece
-from .event_location import Crossing, Seen, polished
+from .event_location import Crossing, polished
 from .feature_borders import room_of
 from .flow import FADED, SETTLED, Stretch
 from .jump import FLIGHT
 from .mode_selection import choose, first_modes, holds
-from .phase_integrator import NEARLY, OneStep, Stuck
+from .phase_integrator import NEARLY, Stuck
 from .phase_state import Instant, Place
 from .rank_watch import RankWatch
-from .simultaneous_contacts import LOCATED, rounding
+from .simultaneous_contacts import LOCATED
 from .smooth_phase import Phase
 from .user_events import NamedEvent, first_of
 
@@ -59,14 +59,11 @@ class Segment(RankWatch):
         Steps that were repeated for contacts that they overlooked.
     events : tuple of NamedEvent
         Of the user.
-    claimed : tuple of float
-        When events of a segment that is repeated have been, s: found there again they are at these times to the bit.
     """
 
     at_once: int = 0
     cuts: int = 0
     events: tuple[NamedEvent, ...] = ()
-    claimed: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         self.system, self.closed = self.whole, self.accuracy.activation
@@ -84,7 +81,7 @@ class Segment(RankWatch):
             return
         rows = self._looking_on(self._look_around(min(self.h or t_end - self.t, t_end - self.t)))
         known = remembered(self.memory, [row.id for row in rows])
-        if not (known or self.again) and self._begins_without_rank(rows):
+        if not known and self._begins_without_rank(rows):
             return
         if known:
             phase = Phase(system=self.system, control=self.control, modes=completed(rows, known), rows=rows)
@@ -96,7 +93,7 @@ class Segment(RankWatch):
     def _goes_on(self) -> bool:
         """Take over the phase that a segment has just entered at the state where this one begins, if there is one."""
         for memory, last in tuple(_ENTERED):
-            if memory is not self.memory or self.again or last.whole is not self.whole or last.t != self.t:
+            if memory is not self.memory or last.whole is not self.whole or last.t != self.t:
                 continue
             if last.accuracy == self.accuracy and all(_same(*pair) for pair in self._given(last)):
                 self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
@@ -116,8 +113,7 @@ class Segment(RankWatch):
         Stuck
             The integrator cannot go on.
         """
-        begun = self.t + (NARROW * max(1.0, abs(self.t)) if self.again else 0.0)  # at first its modes are a guess
-        self.goal = t_stop
+        begun, self.goal = self.t, t_stop
         self._watch_rank(t_stop)
         while self.phase is not None:
             last = min(self.passing.values(), default=t_end)
@@ -204,10 +200,13 @@ class Segment(RankWatch):
 
     # integration
 
-    def _accept(self, phase: Phase, piece: Piece, after: Instant | None, end: float) -> None:
-        """Go to the end of a step of the integrator."""
-        t = end if abs(piece.t_end - end) <= NEARLY * max(1.0, abs(end)) else piece.t_end
-        self._move_to(phase, t, piece.end)
+    def _accept(
+        self, phase: Phase, piece: Piece, after: Instant | None, end: float, here: tuple[float, Array] | None = None
+    ) -> None:  # fmt: skip
+        """Go to the end of a step of the integrator, or to a time and the state there within it."""
+        t, y = here or (piece.t_end, piece.end)
+        t = end if abs(t - end) <= NEARLY * max(1.0, abs(end)) else t
+        self._follow(phase, piece, t, y)
         after = after or phase.instant(self.t, self.q, self.v)
         if self._hold(phase, after.rows):
             after = phase.instant(self.t, self.q, self.v)
@@ -238,7 +237,7 @@ class Segment(RankWatch):
         assert one_step is not None
         one, crossing, look = first
         t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, crossing)
-        self._accept(phase, replace(piece, h=t - piece.t, end=y), None, end)
+        self._accept(phase, piece, None, end, (t, y))
         here = self.state()
         modes = {} if self.phase is None else self.phase.modes
         change = Change(
@@ -263,15 +262,13 @@ class Segment(RankWatch):
         assert look is not None
         assert one_step is not None
         t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found)
-        if self.claimed:
-            t, y = self._as_claimed(piece, t, y, look(t, y), found, one_step)
 
         def later() -> State:
             """Return a state a little later along the old phase."""
             q, v = self._parts(piece.at(t + AHEAD * piece.h))
             return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.memory)
 
-        self._move_to(phase, t, y)
+        self._follow(phase, piece, t, y)
         old, offsets = phase, self.offsets
         phase = self._seen(phase)
         now = phase.instant(self.t, self.q, self.v)
@@ -317,7 +314,11 @@ class Segment(RankWatch):
             x = along(t + ahead)
             self.phase = None
         if ahead > 0.0:
-            self._move_to(phase, t + ahead, np.concatenate([x[:counted], x[counted:] - y[counted:]]))
+            self.phase = phase
+            self._along(
+                phase, self._slope, (t, y), (t + ahead, np.concatenate([x[:counted], x[counted:] - y[counted:]])), along
+            )  # fmt: skip
+            self.phase = None
 
     def _may_settle(self, state: State) -> bool:
         """Whether a phase begins at a state."""
@@ -326,20 +327,6 @@ class Segment(RankWatch):
         place = Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.control))
         guess = first_modes(rows, {}, activation)
         return choose(system, state, place, [guess], self.control, activation).phase is not None
-
-    def _as_claimed(
-        self, piece: Piece, t: float, y: Array, seen: Seen, found: Crossing, one_step: OneStep
-    ) -> tuple[float, Array]:  # fmt: skip
-        """Return an event that has been found before where it was then, as far as rounding may have moved it.
-
-        Where a gap closes slowly its rounding moves the time: the last ones of a sequence of impacts by 1e-10 s.
-        """
-        rate = abs(float(seen.rate[found.k]))
-        moved = rounding(y[: len(self.q)]) / rate if found.guard.unit == "place" and rate > 0.0 else 0.0
-        then = min(self.claimed, key=lambda one: abs(one - t))
-        if piece.t < then and 0.0 < abs(then - t) <= max(LOCATED * max(1.0, abs(t)), moved):
-            return then, self._again_to(piece, then, one_step).end
-        return t, y
 
     def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
         """Choose what comes after closed contacts whose features end here; others may touch in their place."""

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, pairwise
 
 import numpy as np
 
 from ...arrays import Array, IntArray
 from ...mechanics.rows import Row
 from ...mechanics.system import System
+from ..arcs import LOBATTO, Arc
 from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
 from .feature_borders import extent_of
 from .guards import Guard, guards_of, rate_of, value_of
@@ -140,17 +140,6 @@ class Phase:
         now.r, now.shared = self._shared(now), True
         return self._conditions(now)
 
-    def impulses(self, t: float, q: Array, v: Array, p: Array, h: float) -> tuple[Array, ...]:
-        """Return reactions p integrated over h (s) by rows, inside their cones where they are redundant and can be."""
-        ends = list(accumulate((row.size for row in self.rows), initial=0))
-        parts = tuple(p[start:end] for start, end in pairwise(ends))
-        if not self.redundant or h <= 0.0:
-            return parts
-        now = self.instant(t, q, v)
-        now.r = tuple(part / h for part in parts)
-        self.conditions(now)
-        return tuple(r * h for r in now.r) if now.shared else parts
-
     def _conditions(self, now: Instant) -> Array:
         return np.array([value_of(now, guard, self.modes[guard.id]) for guard in self.guards])
 
@@ -244,6 +233,24 @@ class Phase:
 def moment_of(row: Row) -> float:
     """Return the coefficient of the moment that a row resists, 0 if there is none."""
     return row.moments[0][1] if row.moments else 0.0
+
+
+def arc_of(phase: Phase, t: float, h: float, y: Array, r: Array) -> Arc:
+    """Return a step of length h (s) with the states and the reactions of all rows at its samples."""
+    nq, nv = phase.system.nq, phase.system.nv
+    closed = {
+        row.id: part for row, part in zip(phase.rows, by_rows(phase, r), strict=True) if phase.modes[row.id].closed
+    }
+    modes = {row.id: phase.modes[row.id].name(row) for row in phase.rows if row.id in closed}
+    return Arc(
+        t=t, h=h, nodes=LOBATTO, q=y[:, :nq], v=y[:, nq : nq + nv], reactions=closed, modes=modes,
+        springs=np.zeros((len(y), 0)),
+    )  # fmt: skip
+
+
+def by_rows(phase: Phase, r: Array) -> list[Array]:
+    """Return numbers of all rows, one after another along the last axis, by row."""
+    return np.split(r, np.cumsum([row.size for row in phase.rows])[:-1], axis=-1) if phase.rows else []
 
 
 def _rolling(row: Row, part: Part) -> list[int]:

@@ -15,7 +15,6 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
-from .history import Claim
 from .impact_laws import ImpactLaw, Moreau
 from .problem import Phase, Struck, approaching, kinetic
 from .restitution_scaling import GAIN
@@ -105,7 +104,6 @@ def impact(
     closed: Collection[str] | None = None,
     activation: Activation | None = None,
     start: Mapping[str, Array] | None = None,
-    claim: Claim | None = None,
 ) -> Impact:
     """Let an impact happen at a state.
 
@@ -123,8 +121,6 @@ def impact(
     activation : Activation, optional
     start : mapping of str to Array, optional
         Impulses to begin with, by id, N s: where the law leaves several, some near these are found first.
-    claim : Claim, optional
-        An impact to be judged: its impulses are taken, and the residual says how far they obey the law.
 
     Raises
     ------
@@ -134,7 +130,7 @@ def impact(
     law = Moreau() if law is None else law
     if isinstance(law, type) or not hasattr(law, "strike"):
         raise InputError("law", repr(law), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
-    struck = replace(Struck.at(system, state, closed, activation), start=start, claim=claim)
+    struck = replace(Struck.at(system, state, closed, activation), start=start)
     v = vector("v of the state", state.v, system.nv)
     phases = law.strike(struck, v)
     impulses: dict[str, Array] = {}

@@ -18,8 +18,6 @@ from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import LocalDynamics
 from ...errors import InputError
 from ...mechanics.rows import Row
-from ...programs.solution.residuals import BORDER
-from ...programs.solution.status import Status
 from .problem import Phase, Struck, approaching
 from .restitution_scaling import GAIN, largest_share
 
@@ -86,25 +84,21 @@ class Moreau:
     def strike(self, struck: Struck, v: Array) -> tuple[Phase, ...]:
         """Return the one velocity problem solved, with the restitution that has a solution and gains no energy."""
         tried: dict[float, Phase] = {}
-        if struck.claim is not None:
-            return (self._as_claimed(struck, v, struck.claim.strike.kept),)
+        if struck.share is not None:
+            return (self._with_share(struck, v, struck.share),)
 
         def gain_with(share: float) -> float:
             """Return what the impact gains with a fraction of the restitution."""
-            found = struck.phase("impact", struck.dynamics(v, self.eps, self.eps, share))
-            tried[share] = replace(found, kept=share)
+            tried[share] = found = self._with_share(struck, v, share)
             return found.gain if found.solution.solved else math.nan
 
         high = gain_with(1.0)
         too_much = high > GAIN or tried[1.0].solution.status in NO_MOTION
         return (tried[largest_share(gain_with, high, close=0.0, trials=TRIALS) if too_much else 1.0],)
 
-    def _as_claimed(self, struck: Struck, v: Array, share: float) -> Phase:
-        """Return the velocity problem of an impact that is judged, unsolved if it gains energy."""
-        found = struck.phase("impact", struck.dynamics(v, self.eps, self.eps, share))
-        if found.gain > BORDER:
-            found = replace(found, solution=found.solution.but(status=Status.MAX_ITERATIONS))
-        return replace(found, kept=share)
+    def _with_share(self, struck: Struck, v: Array, share: float) -> Phase:
+        """Return the velocity problem with a fraction of the restitution."""
+        return replace(struck.phase("impact", struck.dynamics(v, self.eps, self.eps, share)), kept=share)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

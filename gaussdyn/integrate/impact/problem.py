@@ -6,7 +6,7 @@ of the system take part, and with which coefficients.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -20,9 +20,9 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ...programs.solution.solution import Solution
-from .history import Claim
 
 ONE_SIDED = ("unilateral", "contact")
+Answer = Callable[..., Solution]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -80,8 +80,10 @@ class Struck:
     activation : Activation
     start : mapping of str to Array or None
         Impulses that a velocity problem begins with, by id, N s.
-    claim : Claim or None
-        The impact that is judged: its reactions are taken, not solved for.
+    answer : callable
+        What solves the velocity problems, begun with `start`; an audit has the reactions on record answer.
+    share : float or None
+        The fraction of all restitution that is kept, where that is known.
     """
 
     system: System
@@ -89,7 +91,8 @@ class Struck:
     closed: frozenset[str]
     activation: Activation = field(default_factory=Activation)
     start: Mapping[str, Array] | None = None
-    claim: Claim | None = None
+    answer: Answer = resolve
+    share: float | None = None
 
     @classmethod
     def at(cls, system: System, state: State, closed: Collection[str] | None, activation: Activation | None) -> Struck:
@@ -136,7 +139,7 @@ class Struck:
         self, name: str, dynamics: LocalDynamics, given: Mapping[str, Array] | None = None, start: Array | None = None
     ) -> Phase:
         """Solve a velocity problem; `given` are impulses that it contains already, `start` the velocity before them."""
-        solution = resolve(dynamics, start=self.start) if self.claim is None else self.claim.solution(dynamics)
+        solution = self.answer(dynamics, start=self.start)
         before = dynamics.v if start is None else start
         if solution.x is None:
             return Phase(

@@ -1,6 +1,6 @@
 """How much of all restitution an impact may keep: the largest fraction with which it has a solution and gains nothing.
 
-One rule for time stepping (`impact_dissipation`) and for impacts at events (`impact_laws`).
+One rule for time stepping (`time_stepping.scheme`) and for impacts at events (`impact_laws`).
 """
 
 from __future__ import annotations

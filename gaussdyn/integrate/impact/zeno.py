@@ -12,7 +12,6 @@ member at t0 is the last one that was at least twice as fast: at eps_n = 0.99 tw
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,16 +22,8 @@ LOW = 1e-12  # m: or when it bounces no higher than this (rounding of places) an
 SHORTEST = 1e-7  # s: or when it is shorter than this
 AGREES = 1e-12  # s, times max(1, t)
 NOISE = 4.0  # times the rounding of a gap over the speed, and of the time, at least: so much every cycle moves the end
-AS_ONE = 1e-10  # s, times max(1, t): events nearer to each other than this are one, where they are repeated
 STEADY = 0.1  # of a cycle: a sequence whose end moves by less per cycle comes to it
 FASTER = 2.0  # times as fast was, at least, the member that the last one is compared with
-
-
-class Rest(NamedTuple):
-    """When a sequence of impacts ends, and when its last impact is, from which on it is passed, s."""
-
-    end: float
-    last: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

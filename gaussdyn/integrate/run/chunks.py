@@ -92,7 +92,6 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
         events=tuple(event for run in runs for event in run.events),
         certificates=tuple(proof for run in runs for proof in run.certificates),
         impacts=tuple(strike for run in stretches for strike in run.impacts),
-        starts={step: start for run in stretches for step, start in run.starts.items()},
         evidence={step: one for run in stretches for step, one in run.evidence.items()},
     )
 
@@ -112,9 +111,8 @@ def _on_grid(run: Trajectory) -> Trajectory:
     cut = {name: getattr(run, name)[:n] for name in BESIDE}
     table = None if run.table is None else run.table.take(slice(0, n))
     impacts = tuple(strike for strike in run.impacts if strike.step != run.saved[n])
-    starts = {step: start for step, start in run.starts.items() if step != run.saved[n]}
     evidence = {step: one for step, one in run.evidence.items() if step != run.saved[n]}
-    return replace(run, **cut, columns=columns, table=table, impacts=impacts, starts=starts, evidence=evidence)
+    return replace(run, **cut, columns=columns, table=table, impacts=impacts, evidence=evidence)
 
 
 def _steps(run: Trajectory) -> int:

@@ -168,8 +168,6 @@ def _write(file: Any, run: Trajectory) -> None:
         _put(file, f"events/{name}", np.array([getattr(event, name) for event in run.events], dtype=np.str_))
     for name, numbers in impacts.as_arrays(run.impacts).items():
         _put(file, f"impacts/{name}", numbers)
-    for name, numbers in impacts.starts_as_arrays(run.starts).items():
-        _put(file, f"starts/{name}", numbers)
     for name, numbers in step_evidence.as_arrays(run.evidence).items() if run.evidence else ():
         _put(file, f"evidence/{name}", numbers)
     proofs = file.create_group("certificates")
@@ -231,7 +229,6 @@ def _read(file: Any, of: type[Trajectory]) -> Trajectory:
         events=tuple(Event(t=float(t), kind=str(kind), id=str(key)) for t, kind, key in events),
         certificates=_read_proofs(file),
         impacts=impacts.of_arrays(found) if (found := _tables(file, "impacts")) else (),
-        starts=impacts.starts_of_arrays(found) if (found := _tables(file, "starts")) else {},
         evidence=step_evidence.of_arrays(found) if (found := _tables(file, "evidence")) else {},
         final=_read_final(file["final"]),
         state_hash=str(file.attrs["state_hash"]),

@@ -21,7 +21,6 @@ from ...programs.solution.status import Status
 from ..contact_forces import NOBODY, is_contact
 from ..energy import EnergyBook
 from ..impact.history import ImpactRecord
-from ..mode_memory import modes_kept
 from ..stepper import Step, check_same_rows, held_control
 from .certificate_log import NONE, Proofs
 from .column_names import Heads, Winding, heads_of, readings_of
@@ -43,10 +42,7 @@ NUMBERS = ("t", "dt", "E", "friction_margin", "restitution")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Saved:
-    """One saved state: its step's number, the states around the step, its columns, its contacts, its impacts.
-
-    start: the modes that the state before remembers. evidence: of a time step.
-    """
+    """One saved state: its step's number, the states around the step, its columns, contacts, impacts, evidence."""
 
     number: int
     before: State
@@ -54,7 +50,6 @@ class Saved:
     values: list[float]
     contacts: list[tuple[Row, Array, str]]
     impacts: tuple[ImpactRecord, ...] = ()
-    start: Mapping[str, Array] = field(default_factory=dict)
     evidence: StepEvidence | None = None
 
 
@@ -231,7 +226,6 @@ class Recorder:
             columns=columns,
             events=tuple(self.piece.events),
             impacts=tuple(strike for one in saved for strike in one.impacts),
-            starts={one.number: one.start for one in saved if one.start},
             evidence={one.number: one.evidence for one in saved if one.evidence is not None},
             certificates=tuple(self.proofs.found),
             statistics=self.totals.statistics(),
@@ -243,6 +237,10 @@ class Recorder:
             **self.about,
         )
         return with_sensors(self.system, run)
+
+    def so_far(self) -> Trajectory:
+        """Return what `trajectory` would if the run ended here; it goes on."""
+        return self.trajectory(Stop(t=self.final.t, reason="it is still being computed"))
 
     def forget(self) -> None:
         """Drop what `trajectory` has returned, once it is in safety."""
@@ -308,8 +306,7 @@ class Recorder:
         struck = tuple(replace(strike, step=self.count) for strike in step.impacts)
         return Saved(
             number=self.count, before=step.start, state=step.state, values=values, contacts=contacts, impacts=struck,
-            start={} if step.changes is None else modes_kept(step.start.memory),
-            evidence=StepEvidence.of(step) if step.changes is None else None,
+            evidence=StepEvidence.of(step),
         )  # fmt: skip
 
     def _values(

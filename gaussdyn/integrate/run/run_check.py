@@ -50,7 +50,7 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
     _indices("state/saved", run.saved, (n,), most + 1)
     if run.table is not None:
         _check_table(run.table, n)
-    if any(step < 0 for step in run.starts) or any(strike.step < 0 for strike in run.impacts):
+    if any(step < 0 for step in run.evidence) or any(strike.step < 0 for strike in run.impacts):
         raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0")
     for step, one in run.evidence.items():
         if step < 0 or (one.place is not None and len(one.place) != nq):

@@ -21,7 +21,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ..stepper import Control, Stepper
 from ..time_stepping.moreau_jean import MoreauJean
-from ..time_stepping.position_projection import ALLOWED
+from ..time_stepping.scheme import ALLOWED
 
 Outputs = Mapping[str, tuple[str, Callable[[State], float]]]
 MAX_STEPS = 1e9  # days of computing, and far fewer than the steps that still change t
@@ -140,8 +140,12 @@ def placed(setup: RunSetup, stepper: Stepper, project: bool) -> RunSetup:
     return setup if state is setup.state else replace(setup, state=state)
 
 
-def check_options(save: int, on_failure: str, on_interrupt: str, progress: object, project: object) -> None:
+def check_options(
+    save: int, on_failure: str, on_interrupt: str, progress: object, project: object, watch: object = None
+) -> None:
     """Raise InputError for one of these options of `simulate` that is not allowed."""
+    if watch is not None and not callable(watch):
+        raise InputError("watch", repr(watch), "a function of a function that returns the run so far, or None")
     if progress is not None and not callable(progress):
         raise InputError("progress", repr(progress), "a function of (t, t_end), or None")
     if not isinstance(project, bool):

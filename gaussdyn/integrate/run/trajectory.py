@@ -72,10 +72,8 @@ class Trajectory:
         proof that the stand-alone checkers read (of the first 100 that could be proved).
     impacts : tuple of ImpactRecord
         Impulses of all impacts of the saved steps, where the stepper locates them.
-    starts : mapping of int to mapping
-        By number of the step: the modes of the state before it, where several sets may obey the laws.
     evidence : mapping of int to StepEvidence
-        By number of the step: which rows acted in a saved time step, and what the position projection did.
+        By number of the step: which rows acted in a saved step, what the position projection did, smooth motion.
     statistics : dict
         steps, unsolved_steps, max_residual, max_penetration_m, max_cone, energy_drift_rel (formats of `run`).
     settings : dict
@@ -113,7 +111,6 @@ class Trajectory:
     events: tuple[Event, ...] = ()
     certificates: tuple[Proof, ...] = ()
     impacts: tuple[ImpactRecord, ...] = ()
-    starts: Mapping[int, Mapping[str, Array]] = field(default_factory=dict)
     evidence: Mapping[int, StepEvidence] = field(default_factory=dict)
     statistics: Mapping[str, float | int | None] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)

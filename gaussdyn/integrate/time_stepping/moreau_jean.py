@@ -1,38 +1,28 @@
 """Moreau-Jean time stepping: the theta scheme on the velocity level, impacts included.
 
 Sources: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Jean (1999), The non-smooth
-contact dynamics method. The laws hold at the end of the step, see `step_problem`.
+contact dynamics method. The laws hold at the end of the step, see `scheme`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from ...arrays import EPS, Array, scalar
-from ...contact.resolve import reactions
 from ...contact.snapshot import Activation
 from ...errors import InputError
 from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.solution.residuals import TOL
-from ...programs.solution.solution import Solution
-from ..contact_modes import row_modes
-from ..stepper import Control, Step, Work, check_span, held_control
-from .fixed_point import solved
-from .impact_dissipation import lifted
-from .rest_correction import GONE
-from .step_problem import Guess, ThetaProblem
+from ..stepper import Control, Step, check_span, held_control
 from .tolerance import Tolerance
 
 if TYPE_CHECKING:
     from .compiled.free_bodies import CompiledBodies
     from .compiled.lazy_step import ManySteps
-    from .core.advance import CompiledSystem
+    from .core.advance import CompiledSystem, ListedSystem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +52,6 @@ class MoreauJean:
         (up to dt |u_N|), joints and curved contacts are off by O(dt^2) without piling up.
     tol : float
         Residual E of a contact problem that counts as solved; > 0.
-    compiled : bool
-        Whether kernels take the steps where they can, many times faster: of bodies in space and in the plane, of
-        Lagrangian systems, and of others whose rows are always the same. A step that they cannot solve is taken by the
-        interpreted scheme, as everything else is.
 
     Raises
     ------
@@ -78,7 +64,6 @@ class MoreauJean:
     activation: Activation = field(default_factory=Activation)
     project: bool = True
     tol: float = TOL
-    compiled: bool = True
     step: Tolerance | None = None
     name: ClassVar[str] = "moreau_jean"
 
@@ -90,14 +75,13 @@ class MoreauJean:
             raise InputError("activation", repr(self.activation), "an Activation")
         if not (self.step is None or isinstance(self.step, Tolerance)):
             raise InputError("step", repr(self.step), "a Tolerance, or None", "Write e.g. step=Tolerance(1e-6).")
-        for name in ("project", "compiled"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(name, repr(getattr(self, name)), "True or False")
+        if not isinstance(self.project, bool):
+            raise InputError("project", repr(self.project), "True or False")
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
-        plain = {name: getattr(self, name) for name in ("name", "dt", "theta", "project", "tol", "compiled")}
+        plain = {name: getattr(self, name) for name in ("name", "dt", "theta", "project", "tol")}
         chosen = {} if self.step is None else {"step": self.step.settings()}
         return {**plain, "activation": closed, **chosen}
 
@@ -116,39 +100,33 @@ class MoreauJean:
             return advance_within(self, self.step, system, state, t_max, control)
         dt, t_end = self.span(state.t, t_max)
         held = held_control(control, state)
-        kernels = self.kernels(system, state)
-        if kernels is not None:
-            return kernels.advance(self, state, dt, t_end, held)
-        problem = self.problem(system, state, dt, t_end, held)
-        guess, solution = solved(problem)
-        return _step(guess, solution, held)
+        return self.kernels(system, state).advance(self, state, dt, t_end, held)
 
     def advance_many(
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
     ) -> ManySteps | None:  # fmt: skip
         """Take up to n steps in one call, up to one in which a contact changes; None where kernels take none."""
-        kernels = self.kernels(system, state) if self.step is None else None
-        if kernels is None:
+        from .core.advance import ListedSystem
+
+        kernels = None if self.step is not None else self.kernels(system, state)
+        if kernels is None or isinstance(kernels, ListedSystem):
             return None
         many = kernels.advance_many(self, state, n, held_control(control, state), t_max=t_max, whole=False)
         return many if many.taken else None
 
-    def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | None:
-        """Return the system compiled, None if the interpreted scheme shall take its steps."""
-        if not self.compiled:
-            return None
+    def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
+        """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""
         from .compiled.free_bodies import CompiledBodies
         from .core.advance import CompiledSystem
 
         free = CompiledBodies.of(system) if isinstance(system, SpatialSystem) else None
         return CompiledSystem.of(system, state) if free is None else free
 
-    def problem(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> ThetaProblem:
-        """Return what the step from a state is to solve."""
-        return ThetaProblem.at(
-            system, state, dt=dt, theta=self.theta, t_end=t_end, project=self.project, tol=self.tol,
-            activation=self.activation, control=control,
-        )  # fmt: skip
+    def dense_step(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> Step:
+        """Return one step by dense kernels, which take those of free bodies that sparse ones cannot solve."""
+        from .core.advance import CompiledSystem
+
+        return CompiledSystem.of(system, state).advance(self, state, dt, t_end, control)
 
     def span(self, t: float, t_max: float) -> tuple[float, float]:
         """Return the length and the end of the next step: on the grid k dt where t is, and no sliver at the end."""
@@ -158,57 +136,3 @@ class MoreauJean:
         if t_max > t_end + near:
             return self.dt, t_end
         return (self.dt if abs(t_max - t_end) <= near else t_max - t), t_max
-
-
-def _step(guess: Guess, solution: Solution, control: Array | None) -> Step:
-    """Collect what happened; without a usable velocity the state is the one before."""
-    problem, dynamics, rows = guess.problem, guess.dynamics, guess.end.rows
-    start = problem.start
-    if solution.x is None or not np.isfinite(solution.x).all():
-        return Step(
-            start=start, state=start, dt=problem.dt, solution=solution, dynamics=dynamics, reactions={}, rows=rows
-        )
-    impulses = reactions(dynamics, solution)
-    v_plus = np.where(np.abs(solution.x) < GONE, 0.0, solution.x)
-    return Step(
-        start=start,
-        state=State(t=problem.t_end, q=guess.end.q, v=v_plus, memory=_memory(guess, impulses)),
-        dt=problem.dt,
-        solution=solution,
-        dynamics=dynamics,
-        reactions=impulses,
-        modes=row_modes(dynamics, solution),
-        unsettled=problem.unsettled,
-        restitution=problem.kept,
-        place=problem.middle.q,
-        shifts=guess.end.shifts,
-        rows=rows,
-        work=work_of(guess, solution.x, lifted(guess, solution.x)),
-        control=control,
-    )
-
-
-def _memory(guess: Guess, impulses: Mapping[str, Array]) -> dict[str, Array]:
-    """Return what the next step must know: the reactions, but not of contacts that rebound, and what is not ours.
-
-    Ids with a slash name a pair of bodies: those without a row are contacts that are no more.
-    """
-    rows = {row.id for row in guess.end.rows}
-    kept = {key: value for key, value in guess.problem.start.memory.items() if key not in rows and "/" not in key}
-    return kept | {
-        key: p for key, p in impulses.items() if (np.abs(p) >= GONE).any() and not guess.problem.rebounds(key)
-    }
-
-
-def work_of(guess: Guess, v_plus: Array, projection: float = 0.0) -> Work:
-    """Return v_mid . (M (v+ - v) - dt h), exactly the gain of kinetic energy less the work of h if M is constant."""
-    problem = guess.problem
-    middle, start = problem.middle, problem.start
-    v_mid = 0.5 * (start.v + v_plus)
-    impulse = middle.M @ (v_plus - start.v) - problem.dt * guess.force
-    power = problem.system.power(middle.t, middle.q, v_mid, middle.control)
-    return Work(
-        reactions=float(v_mid @ impulse),
-        forces=problem.dt * scalar("power(t, q, v)", power),
-        projection=projection,
-    )

@@ -1,11 +1,11 @@
-"""Whether passes settle, compiled: by the rules and numbers of `fixed_point`."""
+"""Whether passes settle, compiled: by the numbers of `scheme`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..._jit import kernel
-from .fixed_point import JUMP, SETTLED, STALLED
+from .scheme import JUMP, SETTLED, STALLED
 
 
 @kernel("boolean(float64, float64, float64, int64)", borrows=True)

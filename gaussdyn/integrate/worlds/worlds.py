@@ -17,7 +17,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ..time_stepping.core.advance import CompiledSystem
 from ..time_stepping.core.records import DONE
-from ..time_stepping.core.row_model import Built, built
+from ..time_stepping.core.row_model import built
 from ..time_stepping.moreau_jean import MoreauJean
 
 if TYPE_CHECKING:
@@ -198,10 +198,10 @@ class Worlds:
 
         self._states, self._stock, self._lanes = states, None, []
         found = self.stepper.kernels(self.system, states[0])
-        if not isinstance(found, CompiledSystem) or not found.steady or found.parts.answers is not None:
+        if not isinstance(found, CompiledSystem) or found.parts.answers is not None:
             return
         while True:
-            lanes = [Lane(self.system, _built(self.system, states[0], self._room)) for _ in range(self.threads)]
+            lanes = [Lane(self.system, built(self.system, states[0], self._room)) for _ in range(self.threads)]
             stock = lanes[0].stock(len(states))
             if all(lanes[0].put(stock, k, state, self.stepper.dt) for k, state in enumerate(states)):
                 self._lanes, self._stock = lanes, Held(stock)
@@ -219,13 +219,6 @@ class Worlds:
         if not np.isfinite(given).all():
             raise InputError("control", "NaN or infinity", "finite numbers")
         return np.broadcast_to(given, (len(self), size))
-
-
-def _built(system: System, state: State, room: int) -> Built:
-    """Return a system for kernels that are known to serve it."""
-    parts = built(system, state, room)
-    assert parts is not None
-    return parts
 
 
 def _checked(system: System, states: object) -> list[State]:

@@ -6,6 +6,9 @@ the face of the other, and crossings of their edges, line against line unless ne
 comes first, so that aligned boxes keep their contacts. Whatever axis was taken, every contact is a true bound: the box
 cannot pass it.
 
+An overlap of two faces that is a line has no contacts: one box is level with a side of the other there, and slides over
+it. So a box does not catch at the edges of tiles that lie side by side.
+
 Source: S. Gottschalk, M. C. Lin, D. Manocha, OBBTree (1996) for the axes.
 
 `room` is work space of shape (32, 3). Rows 0-2: the axes of box Y as columns, in the frame of X. Row 3: centre of Y
@@ -34,6 +37,7 @@ from .primitives import (
     edge_middle,
     edge_number,
     largest_half,
+    level_of,
     put,
     put_over_rim,
     size_of,
@@ -166,6 +170,31 @@ def noted(room: Array, last: int, x: float, y: float, same: float) -> int:
     return last + 1
 
 
+@kernel(f"float64({A2}, int64, int64, int64)", borrows=True)
+def apart(room: Array, a: int, b: int, columns: int) -> float:
+    """Return the squared distance of two points noted, in their first columns."""
+    total = 0.0
+    for c in range(columns):
+        total += (room[a, c] - room[b, c]) * (room[a, c] - room[b, c])
+    return total
+
+
+@kernel(f"boolean({A2}, int64, int64, int64, float64)", borrows=True)
+def slim(room: Array, first: int, last: int, columns: int, level: float) -> bool:
+    """Return whether the points noted in rows `first` to `last` - 1 are a line: none is off it by more than `level`."""
+    far = first
+    for m in range(first, last):
+        far = m if apart(room, first, m, columns) > apart(room, first, far, columns) else far
+    length = apart(room, first, far, columns)
+    for m in range(first, last):
+        along_line = 0.0
+        for c in range(columns):
+            along_line += (room[m, c] - room[first, c]) * (room[far, c] - room[first, c])
+        if apart(room, first, m, columns) * length - along_line * along_line > level * level * length:
+            return False
+    return last > first
+
+
 @kernel(f"int64({A2}, {FACES}, {A2}, {A2})", borrows=True)
 def corners_on(world: Array, faces: Faces, room: Array, found: Array) -> int:
     """Add corners of Y's face over that of X; fill rows 5-8 and return the row after the points noted."""
@@ -268,12 +297,15 @@ def face_face(world: Array, i: int, j: int, k: int, limit: float, room: Array, f
     s = 1.0 if room[3, k] >= 0.0 else -1.0
     axis, sign = incident_face(room, k, s)
     faces = (i, j, k, axis, s, sign, limit, BORDER * size, SAME * size)
+    before = found[0, 0]
     last = corners_on(world, faces, room, found)
     if last == FIRST + 4:
         return
     last = corners_under(world, faces, room, found, last)
     for m in range(4):
         last = crossings(world, faces, room, found, last, m)
+    if slim(room, FIRST, last, 2, level_of(world, i, j)):
+        found[0, 0] = before
 
 
 @kernel(f"void({A2}, int64, int64, float64, {A2}, {A2})", borrows=True)

@@ -11,18 +11,25 @@ from ..._jit import kernel
 from ...arrays import Array, IntArray
 from .box_box import ball_box, box_box
 from .capsule_box import capsule_box
-from .cylinder_cylinder import cylinder_cylinder
-from .cylinder_round import ball_cylinder, capsule_cylinder, cylinder_plane
-from .cylinder_solid import cylinder_solid
-from .primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, I1, I2, KIND, MESH, NONE, SPHERE
+from .cylinders.cylinder_cylinder import cylinder_cylinder
+from .cylinders.cylinder_round import ball_cylinder, capsule_cylinder, cylinder_plane
+from .cylinders.cylinder_solid import cylinder_solid
+from .ellipsoids.ellipsoid_round import ball_ellipsoid, capsule_ellipsoid, cylinder_ellipsoid, ellipsoid_ellipsoid
+from .ellipsoids.ellipsoid_solid import ellipsoid_solid
+from .primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, I1, I2, KIND, MESH, NONE, SPHERE, SURFACE
 from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
 from .round_solid import ball_solid, capsule_solid
+from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID, ELLIPSOID_PLANE, OFF
 from .solid_solid import solid_solid
 from .solids import BLOCK, on_plane
+from .terrain.curved_on_surface import cylinder_on_surface, ellipsoid_on_surface
+from .terrain.round_on_surface import ball_on_surface, capsule_on_surface
+from .terrain.solid_on_surface import solid_on_surface
 from .vectors import A1, A2
 
-LABELS = 4096  # more than any shape has features; s^2 LABELS^2 is below 2^53 for 2e4 shapes
+LABELS = 1 << 26  # more features than all shapes have; its square is below 2^53
 FRAME, SIZE, LOW, HIGH = 3, 12, 15, 18  # columns of `world`
+DEEP = 0.02  # of its size: what is deeper in a surface has come in elsewhere
 
 
 @kernel(f"float64({I2}, {A2}, {A2}, {A2}, int64, int64)", borrows=True)
@@ -30,9 +37,12 @@ def half_width(table: IntArray, forms: Array, solids: Array, world: Array, i: in
     """Return how far shape i goes from its place along axis a of space, at most."""
     kind, m = table[i, 0], FRAME + 3 * a
     x, y, z = abs(world[i, m]), abs(world[i, m + 1]), abs(world[i, m + 2])
-    if kind in (BOX, ELLIPSOID):
+    if kind == BOX:
         return float(x * forms[i, 12] + y * forms[i, 13] + z * forms[i, 14])
-    if kind == MESH:
+    if kind == ELLIPSOID:
+        x, y, z = x * forms[i, 12], y * forms[i, 13], z * forms[i, 14]
+        return float(np.sqrt(x * x + y * y + z * z))
+    if kind in (MESH, SURFACE):
         k = table[i, 4] + 1
         return float(x * solids[k, 2] + y * solids[k, 3] + z * solids[k, 4])
     if kind == CYLINDER:
@@ -140,12 +150,47 @@ def meet_cylinder(world: Array, solids: Array, a: int, i: int, j: int, limit: fl
         cylinder_solid(world, solids, i, j, limit, room, found)
 
 
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+def meet_ellipsoid(
+    world: Array, solids: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array
+) -> None:  # fmt: skip
+    """Add the contact of shape i, of kind a, with ellipsoid j."""
+    if a == SPHERE:
+        ball_ellipsoid(world, i, 0, NONE, j, limit, found)
+    elif a == CAPSULE:
+        capsule_ellipsoid(world, i, j, limit, found)
+    elif a == CYLINDER:
+        cylinder_ellipsoid(world, solids, i, j, limit, room, found)
+    elif a == ELLIPSOID:
+        ellipsoid_ellipsoid(world, solids, i, j, limit, room, found)
+    else:
+        ellipsoid_solid(world, solids, i, j, limit, room, found)
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+def meet_surface(world: Array, solids: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
+    """Add the contacts of shape i, of kind a, with surface j."""
+    touch = (i, j, limit, limit + DEEP * (world[i, HIGH] - world[i, LOW]))
+    if a == SPHERE:
+        ball_on_surface(world, solids, touch, NONE, world[i, SIZE], 0, found)
+    elif a == CAPSULE:
+        capsule_on_surface(world, solids, touch, found)
+    elif a == CYLINDER:
+        cylinder_on_surface(world, solids, touch, room, found)
+    elif a == ELLIPSOID:
+        ellipsoid_on_surface(world, solids, touch, room, found)
+    elif a != HALF_SPACE:  # such pairs are refused when shapes are gathered, see `collision.Shapes`
+        solid_on_surface(world, solids, touch, room, found)
+
+
 @kernel(f"void({A2}, {A2}, int64, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
 def meet(
     world: Array, solids: Array, a: int, b: int, i: int, j: int, limit: float, room: Array, found: Array
 ) -> None:  # fmt: skip
     """Add the contacts of shapes i and j of kinds a <= b; where the kinds are equal, i comes first."""
-    if b == HALF_SPACE and a == MESH:
+    if b == SURFACE:
+        meet_surface(world, solids, a, i, j, limit, room, found)
+    elif b == HALF_SPACE and a == MESH:
         on_plane(world, solids, i, j, limit, found)
     elif b == HALF_SPACE and a == CYLINDER:
         cylinder_plane(world, i, j, limit, found)
@@ -156,7 +201,7 @@ def meet(
     elif b == MESH:
         meet_mesh(world, solids, a, i, j, limit, room, found)
     elif b == ELLIPSOID:
-        return  # such pairs are refused when shapes are gathered, see `collision.Shapes`
+        meet_ellipsoid(world, solids, a, i, j, limit, room, found)
     elif a == BOX:
         box_box(world, i, j, limit, room, found)
     elif a == CAPSULE:
@@ -223,9 +268,9 @@ def put_in_order(table: IntArray, count: int, found: Array, value: Array, order:
     """Fill `order` with the rows of the contacts in the order of their ids: shape and feature of A, then of B."""
     for c in range(count):
         row = found[c + 1]
-        first = float(table[int(row[KIND + 1]), 2] * LABELS) + row[KIND + 2]
-        second = float(table[int(row[KIND + 3]), 3] * LABELS) + row[KIND + 4]
-        value[c], order[c] = first * float(LABELS * len(table)) + second, c
+        first = float(table[int(row[KIND + 1]), 2]) + row[KIND + 2]
+        second = float(table[int(row[KIND + 3]), 3]) + row[KIND + 4]
+        value[c], order[c] = first * LABELS + second, c
     sort_by(value, order, count)
 
 
@@ -236,6 +281,19 @@ def to_body(forms: Array, i: int, found: Array, k: int, column: int, origin: flo
     for a in range(3):
         m = FRAME + 3 * a
         data[c, column + a] = origin * forms[i, a] + (forms[i, m] * x + forms[i, m + 1] * y + forms[i, m + 2] * z)
+
+
+@kernel(f"void({A2}, int64, {A2}, int64, int64, int64)", borrows=True)
+def put_matrix(forms: Array, i: int, data: Array, c: int, first: int, second: int) -> None:
+    """Put the matrix of ellipsoid i in the axes of its body, three numbers in each of two places."""
+    for a in range(3):
+        b = (a + 1) % 3
+        data[c, first + a], data[c, second + (a + 2) % 3] = 0.0, 0.0
+        for k in range(3):
+            h2 = forms[i, SIZE + k] * forms[i, SIZE + k]
+            x, y = forms[i, FRAME + 3 * a + k], forms[i, FRAME + 3 * b + k]
+            data[c, first + a] += h2 * x * x
+            data[c, second + (a + 2) % 3] += h2 * x * y
 
 
 @kernel(
@@ -260,7 +318,7 @@ def find_features(
         Contacts are found whose gap is at most reach plus the travel of their two bodies, m.
     world, value, order, room, found : arrays
         Work space of shapes (s, 22), (max(s, c),) twice, (k, 3) with k as `Shapes.buffers` has it, and (c + 1, 24).
-    kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 19)
+    kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 25)
         The contacts in the order of their ids: what `feature_kinematics` takes, numbers of the bodies A and B (-1 for
         the ground), and (shape A, feature, shape B, feature).
     """
@@ -284,4 +342,10 @@ def find_features(
             data[c, column + 6] = found[k, column + 6]
         to_body(forms, label[c, 2], found, k, 14, 0.0, data, c)
         data[c, 17], data[c, 18] = found[k, 17], found[k, 18]
+        for a in range(OFF, OFF + 6):
+            data[c, a] = 0.0
+        if kind[c] == ELLIPSOID_PLANE or kind[c] >= ELLIPSOID_BALL:
+            put_matrix(forms, label[c, 0], data, c, 3, OFF)
+        if kind[c] == ELLIPSOID_ELLIPSOID:
+            put_matrix(forms, label[c, 2], data, c, 10, OFF + 3)
     return count

@@ -64,7 +64,7 @@ def feature_rows(
 
     Parameters
     ----------
-    kind, data, bodies : arrays, shape (c,), (c, 19) and (c, 2)
+    kind, data, bodies : arrays, shape (c,), (c, 25) and (c, 2)
         The contacts; -1 is the last body.
     start : IntArray, shape (c + 1,)
         Contact i has the rows start[i] to start[i + 1] - 1.

@@ -1,15 +1,15 @@
 """The pairs of primitives of which every contact in space is made, compiled: gap, frame, rows.
 
-Data of a feature: a (3), da (3), ra, b (3), db (3), rb, and of an edge over a rim e (3), low, high; a, da stand in the
-frame of body A and b, db, e in that of body B. The normal points from B into A and the gap is positive while they are
-apart.
+Data of a feature: a (3), da (3), ra, b (3), db (3), rb, of an edge over a rim e (3), low, high, and of ellipsoids the
+second halves of their matrices (3 and 3); a, da stand in the frame of body A and b, db, e in that of body B. The normal
+points from B into A and the gap is positive while they are apart.
 
 * BALL_PLANE: ball of radius ra about a; plane through b with the outward normal db.
 * BALL_BALL: balls of radii ra, rb about a and b.
 * BALL_LINE: ball of radius ra about a; line through b along db, with radius rb.
 * LINE_LINE: lines through a along da and through b along db, with radii; da x db points from B into A. Parallel ones
   are for that instant what BALL_LINE is.
-* ELLIPSOID_PLANE: ellipsoid about a with the half axes da (m) along the axes of the frame of A; plane as above.
+* Those with an ellipsoid: see `smooth_kinematics`; da, and db of a second one, are the first half of its matrix.
 * EDGE_RIM: edge of radius ra through a along da, over the rim of a face: plane through b with the outward normal db,
   which ends there in the direction e. The gap is that of the point a + s da over the rim, low <= s <= high, wherever
   the bodies are: nearly parallel edges cross elsewhere after the smallest turn. All else is that of a ball about a,
@@ -28,9 +28,10 @@ import math
 from ..._jit import kernel
 from ...arrays import Array
 from .rim_kinematics import DISC_PLANE, rim_motion
-from .vectors import A1, A2, V3, Vector, along, cross3, dot3, triple3, turned, turned_back
+from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_PLANE, smooth_motion
+from .vectors import A1, A2, V3, Vector, along, cross3, dot3, triple3, turned
 
-BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE, EDGE_RIM = 0, 1, 2, 3, 4, 5
+BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, EDGE_RIM = 0, 1, 2, 3, 5
 TURNOVER = -0.43  # normals steeper down than this use the other chart of frames: away from axes and common slopes
 
 
@@ -39,39 +40,6 @@ def parallel(a: Vector, b: Vector) -> bool:
     """Return whether lines along a and b are exactly parallel: across them there are many directions, none signed."""
     m = cross3(a, b)
     return dot3(m, m) == 0.0
-
-
-@kernel(f"{V3}({A1}, {V3})", borrows=True)
-def squared(data: Array, x: Vector) -> Vector:
-    """Return x with its entries times the squares of the half axes of an ellipsoid."""
-    return (data[3] * data[3] * x[0], data[4] * data[4] * x[1], data[5] * data[5] * x[2])
-
-
-@kernel(f"{V3}({A2}, {A1}, {V3})", borrows=True)
-def support(RA: Array, data: Array, n: Vector) -> Vector:
-    """Return the point of an ellipsoid farthest along n, from its centre: R h^2 R^T n / |h R^T n|."""
-    m = turned_back(RA, n)
-    p = squared(data, m)
-    k = 1.0 / math.sqrt(dot3(m, p))
-    return (
-        k * (RA[0, 0] * p[0] + RA[0, 1] * p[1] + RA[0, 2] * p[2]),
-        k * (RA[1, 0] * p[0] + RA[1, 1] * p[1] + RA[1, 2] * p[2]),
-        k * (RA[2, 0] * p[0] + RA[2, 1] * p[1] + RA[2, 2] * p[2]),
-    )
-
-
-@kernel(f"{V3}({A2}, {A1}, {V3}, {V3}, {V3})", borrows=True)
-def support_rate(RA: Array, data: Array, omega: Vector, n: Vector, dn: Vector) -> Vector:
-    """Return the rate of `support` while the body turns at omega and n changes at dn; it holds the curvature."""
-    p, turning = support(RA, data, n), along(dn, -1.0, cross3(omega, n))
-    k, dk = dot3(n, p), dot3(p, turning)  # |h R^T n| and its rate
-    x = squared(data, turned_back(RA, turning))
-    moved = (
-        RA[0, 0] * x[0] + RA[0, 1] * x[1] + RA[0, 2] * x[2],
-        RA[1, 0] * x[0] + RA[1, 1] * x[1] + RA[1, 2] * x[2],
-        RA[2, 0] * x[0] + RA[2, 1] * x[1] + RA[2, 2] * x[2],
-    )
-    return along(along(cross3(omega, p), 1.0 / k, moved), -dk / k, p)
 
 
 @kernel(f"float64({A2}, {A1}, {V3}, {V3}, {V3})", borrows=True)
@@ -103,20 +71,18 @@ def feature_motion(
     deb = cross3(omega_b, eb)
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
-    if kind >= DISC_PLANE:
-        lines = (d, ea, eb, w, cross3(omega_a, ea), deb)
-        gap, n, dn, p, dp = rim_motion(kind, lines, ra, rb, turned(RB, data, 14))
+    if kind >= DISC_PLANE or kind == ELLIPSOID_PLANE:
+        lines, guess = (d, ea, eb, w, cross3(omega_a, ea), deb), turned(RB, data, 14)
+        if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
+            gap, n, dn, p, dp = smooth_motion(kind, data, RA, RB, lines, (omega_a, omega_b), guess)
+        else:
+            gap, n, dn, p, dp = rim_motion(kind, lines, ra, rb, guess)
         c, dc = along(a, -1.0, p), along(va, -1.0, dp)
     elif kind in (BALL_PLANE, EDGE_RIM):
         gap, n, dn = dot3(eb, d) - ra, eb, deb
         c, dc = along(a, -ra, n), along(va, -ra, dn)
         if kind == EDGE_RIM:
             gap += rise_to_rim(RB, data, d, ea, n)
-    elif kind == ELLIPSOID_PLANE:
-        n, dn = eb, deb
-        p = support(RA, data, n)
-        gap, c = dot3(n, d) - dot3(n, p), along(a, -1.0, p)
-        dc = along(va, -1.0, support_rate(RA, data, omega_a, n, dn))
     elif kind == LINE_LINE:
         dea = cross3(omega_a, ea)
         m, dm = cross3(ea, eb), along(cross3(dea, eb), 1.0, cross3(ea, deb))
@@ -162,9 +128,13 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
     d, ea = along(a, -1.0, b), turned(RA, data, 3)
     if kind == LINE_LINE and parallel(ea, eb):
         kind = BALL_LINE
-    if kind >= DISC_PLANE:
-        still = (0.0, 0.0, 0.0)
-        distance, n, _, p, _ = rim_motion(kind, (d, ea, eb, still, still, still), ra, rb, turned(RB, data, 14))
+    if kind >= DISC_PLANE or kind == ELLIPSOID_PLANE:
+        still, guess = (0.0, 0.0, 0.0), turned(RB, data, 14)
+        lines = (d, ea, eb, still, still, still)
+        if kind == ELLIPSOID_PLANE or kind >= ELLIPSOID_BALL:
+            distance, n, _, p, _ = smooth_motion(kind, data, RA, RB, lines, (still, still), guess)
+        else:
+            distance, n, _, p, _ = rim_motion(kind, lines, ra, rb, guess)
         c, ra, rb = along(a, -1.0, p), 0.0, 0.0
     elif kind in (BALL_PLANE, EDGE_RIM):
         distance, n = dot3(eb, d), eb
@@ -172,10 +142,6 @@ def feature_geometry(kind: int, data: Array, xA: Array, RA: Array, xB: Array, RB
         rb = 0.0
         if kind == EDGE_RIM:
             distance += rise_to_rim(RB, data, d, ea, n)
-    elif kind == ELLIPSOID_PLANE:
-        n, p = eb, support(RA, data, eb)
-        distance, c = dot3(eb, d) - dot3(eb, p), along(a, -1.0, p)
-        ra, rb = 0.0, 0.0
     elif kind == LINE_LINE:
         m = cross3(ea, eb)
         k = 1.0 / math.sqrt(dot3(m, m))

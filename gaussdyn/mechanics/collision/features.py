@@ -22,9 +22,14 @@ from .tangent_frames import in_chart
 KINDS = (
     "ball_plane", "ball_ball", "ball_line", "line_line", "ellipsoid_plane", "edge_rim",
     "disc_plane", "rim_ball", "rim_line", "rim_rim",
+    "ellipsoid_ball", "ellipsoid_line", "ellipsoid_rim", "ellipsoid_ellipsoid",
 )  # fmt: skip
 BALL_PLANE, BALL_BALL, BALL_LINE, LINE_LINE, ELLIPSOID_PLANE, EDGE_RIM = range(6)
 DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM = range(6, 10)
+ELLIPSOID_BALL, ELLIPSOID_LINE, ELLIPSOID_RIM, ELLIPSOID_ELLIPSOID = range(10, 14)
+ELLIPSOIDS = (ELLIPSOID_PLANE, *range(10, 14))
+GUESSED = (EDGE_RIM, RIM_LINE, RIM_RIM, *range(10, 14))  # what has a third direction
+WIDTH = 25  # numbers of a contact
 FRICTIONLESS = ContactLaw()
 
 
@@ -110,7 +115,7 @@ class Found(NamedTuple):
         Numbers of the bodies A and B, -1 for the ground.
     label : IntArray, shape (c, 4)
         (shape A, feature, shape B, feature), see `collision.Shapes.id`.
-    data : Array, shape (c, 19)
+    data : Array, shape (c, 25)
         What `Feature` holds.
     """
 
@@ -183,10 +188,10 @@ class Feature:
         Number of one of `KINDS`.
     bodies : (str, str)
         Names of A, which the normal points into, and B, ``ground`` for the ground.
-    data : array_like, shape (19,) or (14,)
-        a (3), da (3), ra in the frame of A and b (3), db (3), rb, e (3) in that of B, low, high; directions of length
-        one, lengths in m (da of an ellipsoid: its half axes). Without the last five, which belong to EDGE_RIM,
-        RIM_LINE and RIM_RIM alone, zeros take their place.
+    data : array_like, shape (25,) or fewer
+        a (3), da (3), ra in the frame of A and b (3), db (3), rb, e (3) in that of B, low, high, and the second halves
+        of the matrices of ellipsoids, see `smooth_kinematics`; directions of length one, lengths in m. Zeros take the
+        place of what is left out behind rb; EDGE_RIM, RIM_LINE, RIM_RIM and ellipsoids need e.
     shapes : (str, str)
         Names of the two shapes, e.g. ("upper", "floor"); those of the bodies by default.
 
@@ -203,19 +208,19 @@ class Feature:
     shapes: tuple[str, str] = ("", "")
 
     def __post_init__(self) -> None:
-        if self.kind not in (EDGE_RIM, RIM_LINE, RIM_RIM) and np.shape(self.data) == (14,):
-            object.__setattr__(self, "data", np.append(self.data, np.zeros(5)))
-        object.__setattr__(self, "data", vector(f"data of {self.id}", self.data, 19))
+        if np.ndim(self.data) == 1 and 14 <= len(self.data) < WIDTH:
+            object.__setattr__(self, "data", np.append(self.data, np.zeros(WIDTH - len(self.data))))
+        object.__setattr__(self, "data", vector(f"data of {self.id}", self.data, WIDTH))
         object.__setattr__(self, "shapes", (self.shapes[0] or self.bodies[0], self.shapes[1] or self.bodies[1]))
         if self.kind not in range(len(KINDS)):
             raise InputError(f"kind of {self.id}", self.kind, f"0 to {len(KINDS) - 1}: {', '.join(KINDS)}")
         numbers = self.data.tolist()
         scalar(f"radius of {self.id}", min(numbers[6], numbers[13]), low=0.0)
-        if self.kind == ELLIPSOID_PLANE and min(numbers[3:6]) <= 0.0:
-            raise InputError(f"half axes of {self.id}", numbers[3:6], "three numbers > 0")
-        first = self.kind in (EDGE_RIM, LINE_LINE) or self.kind >= DISC_PLANE
-        guessed = self.kind in (EDGE_RIM, RIM_LINE, RIM_RIM)
-        for needed, i in ((first, 3), (self.kind not in (BALL_BALL, RIM_BALL), 10), (guessed, 14)):
+        if self.kind in ELLIPSOIDS and min(numbers[3:6]) <= 0.0:
+            raise InputError(f"matrix of {self.id}", numbers[3:6], "three numbers > 0: squares of half axes")
+        first = self.kind in (EDGE_RIM, LINE_LINE, DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM)
+        second = self.kind not in (BALL_BALL, RIM_BALL, ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID)
+        for needed, i in ((first, 3), (second, 10), (self.kind in GUESSED, 14)):
             length = math.hypot(*numbers[i : i + 3])
             if needed and abs(length - 1.0) > 1e-9:
                 raise InputError(f"direction of {self.id}", f"length {length:.9g}", "length 1")

@@ -41,7 +41,7 @@ class Fill(NamedTuple):
 def fill_of(shape: Shape) -> Fill:
     """Return volume, centre and spread of a shape in the frame of its body."""
     own = _own(shape)
-    R = np.eye(3) if isinstance(shape, (Sphere, Ellipsoid)) else matrix_of(shape.turn)
+    R = np.eye(3) if isinstance(shape, Sphere) else matrix_of(shape.turn)
     return Fill(own.volume, np.array(shape.at) + R @ own.centre, R @ own.spread @ R.T)
 
 

@@ -18,13 +18,14 @@ from .vectors import A2, V3, Vector, dot3
 
 A3, I1, I2 = "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 LABEL = "UniTuple(int64, 4)"
-SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE = 0, 1, 2, 3, 4, 5, 6
+SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE, SURFACE = 0, 1, 2, 3, 4, 5, 6, 7
 EDGE, FACE, END = 8, 20, 1  # first numbers of the edges and faces of a box and of the ends of a capsule in labels
 RIM = 26  # the same of its edges where a point over one touches the face: another geometry than the edge, another label
 KIND = 19  # column of `found`
 NONE = (0.0, 0.0, 0.0)
 BORDER = 2e-8  # of the size: points this far beyond the border of a face still stand on it
 SAME = 1e-6  # of the size: points this close are one contact, axes this close to the best are as good
+LEVEL = 1e-6  # of the size: what is level with a face to this cannot run into its side
 
 
 @kernel(f"void({A2}, int64, {LABEL}, {V3}, {V3}, float64, {V3}, {V3}, float64)", borrows=True)
@@ -94,6 +95,13 @@ def largest_half(world: Array, i: int, j: int) -> float:
     """Return the largest half side of two boxes."""
     a, b = size_of(world, i), size_of(world, j)
     return max(max(a[0], a[1], a[2]), max(b[0], b[1], b[2]))
+
+
+@kernel(f"float64({A2}, int64, int64)", borrows=True)
+def level_of(world: Array, i: int, j: int) -> float:
+    """Return how far two boxes have to overlap to run into each other: a share of the smaller one's size."""
+    a, b = size_of(world, i), size_of(world, j)
+    return LEVEL * min(max(a[0], a[1], a[2]), max(b[0], b[1], b[2]))
 
 
 @kernel(f"{V3}({A2}, int64)", borrows=True)

@@ -6,7 +6,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, ELLIPSOID_PLANE, LINE_LINE
+from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
 from .primitives import (
     BOX,
     CAPSULE,
@@ -22,6 +22,7 @@ from .primitives import (
     to_space,
     unit,
 )
+from .smooth_kinematics import ELLIPSOID_PLANE
 from .vectors import A2, V3, Vector, along, cross3, dot3
 
 PARALLEL = 1e-4  # sine of the angle between axes below which the ends of capsules stand for their crossing
@@ -52,7 +53,7 @@ def on_half_space(world: Array, kind: int, i: int, j: int, limit: float, found: 
     elif kind == ELLIPSOID:
         a, b, c = dot3(n, axis_of(world, i, 0)), dot3(n, axis_of(world, i, 1)), dot3(n, axis_of(world, i, 2))
         if height - math.sqrt(square((a * size[0], b * size[1], c * size[2]))) <= limit:
-            put(found, ELLIPSOID_PLANE, (i, 0, j, 0), NONE, size, 0.0, NONE, (0.0, 0.0, 1.0), 0.0)
+            put(found, ELLIPSOID_PLANE, (i, 0, j, 0), NONE, NONE, 0.0, NONE, (0.0, 0.0, 1.0), 0.0)
     elif height - size[0] <= limit:
         put(found, BALL_PLANE, (i, 0, j, 0), NONE, NONE, size[0], NONE, (0.0, 0.0, 1.0), 0.0)
 

@@ -8,7 +8,20 @@ from ..._jit import kernel
 from ...arrays import Array
 from .capsule_box import LIKE_FACE
 from .feature_kinematics import BALL_BALL, BALL_LINE, BALL_PLANE, LINE_LINE
-from .primitives import BORDER, END, NONE, along_both, axis_of, put, put_over_rim, size_of, to_shape, to_space, unit
+from .primitives import (
+    BORDER,
+    END,
+    LEVEL,
+    NONE,
+    along_both,
+    axis_of,
+    put,
+    put_over_rim,
+    size_of,
+    to_shape,
+    to_space,
+    unit,
+)
 from .round_shapes import PARALLEL
 from .solids import (
     BLOCK,
@@ -110,7 +123,7 @@ def axis_on_edges(
 
     Returns the edge and the way to the axis; without any, -1 and zero.
     """
-    block, r, reach = int(world[j, BLOCK]), world[i, 12], world[i, 13]
+    block, r, reach = int(world[j, BLOCK]), world[i, 12], (1.0 - LEVEL) * world[i, 13]
     for g in range(count_of(solids, block, 1)):
         middle, u, half = edge_of(solids, block, g)
         slope, d = dot3(u, e), along(p, -1.0, middle)
@@ -134,7 +147,7 @@ def axis_on_corners(
     world: Array, solids: Array, i: int, j: int, p: Vector, e: Vector, limit: float, found: Array
 ) -> Vector:  # fmt: skip
     """Add the contacts of the axis of capsule i with corners of solid j; return the way to one, or zero."""
-    block, r, reach, way = int(world[j, BLOCK]), world[i, 12], world[i, 13], NONE
+    block, r, reach, way = int(world[j, BLOCK]), world[i, 12], (1.0 - LEVEL) * world[i, 13], NONE
     for k in range(count_of(solids, block, 0)):
         q = corner_of(solids, block, k)
         t = dot3(e, along(q, -1.0, p))

@@ -18,11 +18,14 @@ from ...arrays import Array, IntArray, matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import matrix_of, pointing
 from ..names import GROUND, nearest
-from .features import Feature, Found
+from .features import WIDTH, Feature, Found
 from .shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere
 from .solid_tables import SolidTable
+from .terrain.surface_tables import surface_block
+from .terrain.surfaces import HeightField, Mesh, Surface, centre_of_box
 
-SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE = range(7)
+SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE, SURFACE = range(8)
+MOST_LABELS = 1 << 26  # features of all shapes, see `broad_phase.LABELS`
 SUFFIXES: dict[int, tuple[str, ...]] = {
     SPHERE: ("",),
     ELLIPSOID: ("",),
@@ -52,18 +55,20 @@ class ShapeArrays(NamedTuple):
     Attributes
     ----------
     table : IntArray, shape (s, 5)
-        Kind: SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID or HALF_SPACE. Number of the body in the order of the
-        system, -1 for the ground.
-        Place of the shape among the first and among the second halves of ids: contacts come in the order of their ids.
+        Kind: SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE or SURFACE. Number of the body in the order of
+        the system, -1 for the ground.
+        Place of its first feature among the first and among the second halves of ids: contacts come in the order of
+        their ids.
         First row of its block in `solids`, -1 without.
     forms : Array, shape (s, 15)
         Place (3) and frame (9, row by row; its third column is the normal of a half-space) in the frame of the body.
         Size: (radius, 0, 0), (radius, half_length, 0), half of a box or of an ellipsoid, zeros. The frame of a mesh is
-        in its centre.
+        in its centre, that of a surface in the middle of its box.
     off : IntArray, shape (k,)
         Sorted keys i s + j, i < j, of pairs that never touch.
     solids : Array, shape (k, 6)
-        Blocks of polyhedra, see `solid_tables`: of meshes, and of boxes that may meet them.
+        Blocks of polyhedra, see `solid_tables`: of meshes, and of boxes that may meet them; of surfaces, see
+        `surface_tables`.
     """
 
     table: IntArray
@@ -72,7 +77,11 @@ class ShapeArrays(NamedTuple):
     solids: Array
 
 
-Entry = tuple[str, int, Shape | HalfSpace]  # label, number of the body, shape
+Part = Shape | HalfSpace | Surface
+Entry = tuple[str, int, Part]  # label, number of the body, shape
+
+
+Simple = (Sphere, Capsule, Box, HalfSpace)  # boxes among these alone need no table of corners, edges and faces
 
 
 class Buffers:
@@ -97,7 +106,7 @@ class Buffers:
     def reserve(self, room: int) -> None:
         """Make room for so many contacts."""
         self.room, most = room, max(room, self.shapes)
-        self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, 19)))
+        self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, WIDTH)))
         bench = np.zeros((12 + 5 * self.longest, 3))  # for the corners of a face and of its overlap with another
         work = (np.zeros((self.shapes, 22)), np.zeros(most), _counts(most), bench, np.zeros((room + 1, 24)))
         self.space: tuple[Any, ...] = (*work, *self.answer)
@@ -128,7 +137,7 @@ class Shapes:
     @staticmethod
     def of(
         bodies: Mapping[str, Sequence[Shape]],
-        obstacles: Sequence[HalfSpace | Shape] = (),
+        obstacles: Sequence[Part] = (),
         off: Iterable[tuple[str, str]] = (),
     ) -> Shapes:
         """Gather shapes.
@@ -137,7 +146,7 @@ class Shapes:
         ----------
         bodies : mapping of str to sequence of Shape
             The shapes of every body by name, in the order of the system; a body with several must name them.
-        obstacles : sequence of HalfSpace or shapes
+        obstacles : sequence of HalfSpace, Mesh, HeightField or shapes
             Fixed to the ground (named, in space), half-spaces also to a body.
         off : iterable of pairs of str
             Names of bodies, shapes or obstacles that never touch one another.
@@ -145,8 +154,8 @@ class Shapes:
         Raises
         ------
         InputError
-            Shapes without a name of their own, two of one name, an unknown body or name, an ellipsoid that may meet
-            another shape than a half-space.
+            Shapes without a name of their own, two of one name, an unknown body or name, a half-space on a body that
+            may meet a surface, too many features.
         """
         names = tuple(bodies)
         entries = [_entry(names, obstacle) for obstacle in obstacles]
@@ -157,7 +166,7 @@ class Shapes:
             if left == right:
                 raise InputError("shapes", f"two called {left!r}", "different names", "Give each shape a name.")
         keys = _keys(names, entries, off)
-        _refuse_ellipsoids(entries, set(keys.tolist()))
+        _refuse_planes_on_surfaces(entries, set(keys.tolist()))
         arrays, longest = _arrays(entries, keys)
         return Shapes(names, tuple(label for label, _, _ in entries), arrays, longest)
 
@@ -223,7 +232,7 @@ class Shapes:
     def suffix(self, shape: int, feature: int) -> str:
         """Return what names a feature of a shape, by their numbers."""
         kind, row = int(self.arrays.table[shape, 0]), int(self.arrays.table[shape, 4])
-        if kind != MESH:
+        if kind not in (MESH, SURFACE):
             return SUFFIXES[kind][feature]
         V, E, F = (int(x) for x in self.arrays.solids[row, :3])
         for letter, count in zip("cefr", (V, E, F, E), strict=True):
@@ -239,7 +248,7 @@ class Shapes:
         return Feature(id=self.id(label), kind=int(kind), bodies=(a, b), data=data, shapes=shapes)
 
 
-def _entry(names: tuple[str, ...], obstacle: HalfSpace | Shape) -> Entry:
+def _entry(names: tuple[str, ...], obstacle: Part) -> Entry:
     """Return label, body and shape of an obstacle."""
     if not obstacle.name:
         raise InputError("obstacles", repr(obstacle), "shapes with a name", "Give it a name.")
@@ -254,24 +263,39 @@ def _arrays(entries: Sequence[Entry], off: IntArray) -> tuple[ShapeArrays, int]:
     """Return the arrays of the shapes of sorted entries, and the corners of the face that has most."""
     table, forms = np.zeros((len(entries), 5), dtype=np.int64), np.zeros((len(entries), 15))
     marks = []
-    solids, meet = SolidTable(), any(isinstance(shape, (ConvexMesh, Cylinder)) for _, _, shape in entries)
+    solids, meet = SolidTable(), any(not isinstance(shape, Simple) for _, _, shape in entries)
     for i, (label, body, shape) in enumerate(entries):
         kind, place, frame, size = _numbers(shape)
         table[i, :2] = kind, body
         forms[i] = *place, *np.ravel(frame), *size
         table[i, 4] = _block(solids, shape) if meet else -1
-        marks.append(label + (":" if kind in (CAPSULE, BOX, MESH, CYLINDER) else ""))
+        marks.append(label + ("" if kind in (SPHERE, ELLIPSOID, HALF_SPACE) else ":"))
+    counts = np.array([_features(shape) for _, _, shape in entries], dtype=np.int64)
+    if counts.sum() >= MOST_LABELS:
+        raise InputError("shapes", f"{counts.sum()} corners, edges and faces", f"fewer than {MOST_LABELS} in all")
     # In an id a shape's name is followed by ":feature", or else by "/" (first half) or nothing (second half).
     for column, end in ((2, "/"), (3, "")):
         names = [mark if mark.endswith(":") else mark + end for mark in marks]
-        table[sorted(range(len(names)), key=names.__getitem__), column] = np.arange(len(names))
+        order = sorted(range(len(names)), key=names.__getitem__)
+        table[order, column] = np.cumsum(counts[order]) - counts[order]
     return ShapeArrays(table, forms, off, solids.array()), max(4, solids.longest)
 
 
-def _block(solids: SolidTable, shape: Shape | HalfSpace) -> int:
+def _features(shape: Part) -> int:
+    """Return how many features of a shape have names."""
+    if isinstance(shape, ConvexMesh):
+        return len(shape.hull.corners) + 2 * len(shape.hull.edges) + len(shape.hull.faces)
+    if isinstance(shape, (Mesh, HeightField)):
+        return len(shape.corners) + 7 * len(shape.triangles)  # edges twice: three for every triangle at most
+    return len(SUFFIXES[_numbers(shape)[0]])
+
+
+def _block(solids: SolidTable, shape: Part) -> int:
     """Enter a shape among the polyhedra if it is one; return the first row of its block, -1 if it is not."""
     if isinstance(shape, Box):
         return solids.box(shape)
+    if isinstance(shape, (Mesh, HeightField)):
+        return solids.add(surface_block(shape.corners - centre_of_box(shape), shape.triangles, solids.length))
     return solids.enter(shape.hull.moved(-shape.centre)) if isinstance(shape, ConvexMesh) else -1
 
 
@@ -279,33 +303,35 @@ def _counts(*shape: int) -> IntArray:
     return np.zeros(shape, dtype=np.int64)
 
 
-def _numbers(shape: Shape | HalfSpace) -> tuple[int, Sequence[float], Array, Sequence[float]]:
+def _numbers(shape: Part) -> tuple[int, Sequence[float], Array, Sequence[float]]:
     """Return kind, place, frame and size of a shape."""
     if isinstance(shape, HalfSpace):
         return HALF_SPACE, shape.point, matrix_of(pointing(shape.normal)), (0.0, 0.0, 0.0)
     if isinstance(shape, Sphere):
         return SPHERE, shape.at, np.eye(3), (shape.radius, 0.0, 0.0)
-    if isinstance(shape, Ellipsoid):
-        return ELLIPSOID, shape.at, np.eye(3), shape.half
     R = matrix_of(shape.turn)
+    if isinstance(shape, Ellipsoid):
+        return ELLIPSOID, shape.at, R, shape.half
     if isinstance(shape, ConvexMesh):
         return MESH, (np.array(shape.at) + R @ shape.centre).tolist(), R, (0.0, 0.0, 0.0)
+    if isinstance(shape, (Mesh, HeightField)):
+        return SURFACE, (np.array(shape.at) + R @ centre_of_box(shape)).tolist(), R, (0.0, 0.0, 0.0)
     if isinstance(shape, (Capsule, Cylinder)):
         kind = CAPSULE if isinstance(shape, Capsule) else CYLINDER
         return kind, shape.at, R, (shape.radius, shape.half_length, 0.0)
     return BOX, shape.at, R, shape.half
 
 
-def _refuse_ellipsoids(entries: Sequence[Entry], off: set[int]) -> None:
-    """Raise InputError where an ellipsoid may meet a shape that is no half-space."""
+def _refuse_planes_on_surfaces(entries: Sequence[Entry], off: set[int]) -> None:
+    """Raise InputError where a half-space on a body may meet a surface."""
+    surfaces = [k for k, (_, _, shape) in enumerate(entries) if isinstance(shape, (Mesh, HeightField))]
     for k, (_, body, shape) in enumerate(entries):
-        for m, (_, other_body, other) in enumerate(entries if isinstance(shape, Ellipsoid) else ()):
+        for m in surfaces if isinstance(shape, HalfSpace) and body >= 0 else ():
             i, j = min(k, m), max(k, m)
-            if isinstance(other, HalfSpace) or body == other_body or i * len(entries) + j in off:
-                continue
-            first, second = entries[i][0], entries[j][0]
-            fix = f'Take the pair out: pairs={{("{first}", "{second}"): None}}.'
-            raise InputError("shapes", f"{first!r} may meet {second!r}", "ellipsoids that meet half-spaces only", fix)
+            if i * len(entries) + j not in off:
+                first, second = entries[i][0], entries[j][0]
+                fix = f'Take the pair out: pairs={{("{first}", "{second}"): None}}.'
+                raise InputError("shapes", f"{first!r} may meet {second!r}", "surfaces that meet no half-space", fix)
 
 
 def _keys(bodies: Sequence[str], entries: Sequence[Entry], off: Iterable[tuple[str, str]]) -> IntArray:

@@ -140,9 +140,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ellipsoid:
-    """An ellipsoid with its axes along those of the body; it touches half-spaces only.
-
-    A body whose principal axes are others has its whole inertia matrix in these axes.
+    """An ellipsoid.
 
     Parameters
     ----------
@@ -150,16 +148,19 @@ class Ellipsoid:
         Half axes along x, y and z, m, > 0.
     at : (x, y, z)
         Its centre in the body's frame, m.
+    turn : (w, x, y, z)
+        Unit quaternion from the ellipsoid's axes to the body's.
     name : str
 
     Raises
     ------
     InputError
-        A half axis that is not positive, NaN, an unusable name.
+        A half axis that is not positive, a quaternion that is not a unit one, NaN, an unusable name.
     """
 
     half: Triple
     at: Triple = (0.0, 0.0, 0.0)
+    turn: Quaternion = IDENTITY
     name: str = ""
 
     def __post_init__(self) -> None:
@@ -169,6 +170,7 @@ class Ellipsoid:
             raise InputError("half of an ellipsoid", half, "three numbers > 0", "They are its half axes, in m.")
         object.__setattr__(self, "half", half)
         object.__setattr__(self, "at", triple("at of an ellipsoid", self.at))
+        object.__setattr__(self, "turn", unit_quaternion("turn of an ellipsoid", self.turn))
 
     @property
     def reach(self) -> float:

@@ -14,10 +14,10 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
-from .box_box import LIKE_FACE, relative, swap_roles
+from .box_box import LIKE_FACE, relative, slim, swap_roles
 from .feature_kinematics import BALL_PLANE, LINE_LINE
 from .nearest_direction import NOWHERE, row3, way_between
-from .primitives import BORDER, NONE, SAME, along_both, put, put_over_rim
+from .primitives import BORDER, LEVEL, NONE, SAME, along_both, put, put_over_rim
 from .separating_features import AXIS, Axis, across_edges, along_edge, separating_features
 from .solids import (
     BLOCK,
@@ -201,9 +201,9 @@ def put_crossing(
     put_over_rim(found, label, along(centre, t, own), own, 0.0, middle, n, out, low, high)
 
 
-@kernel(f"void({A2}, {A2}, {PAIR}, {A2}, {A2}, int64)", borrows=True)
-def crossings(world: Array, solids: Array, pair: Pair, room: Array, found: Array, last: int) -> None:
-    """Add the contacts where edges of Y's face pass over the border of X's face."""
+@kernel(f"int64({A2}, {A2}, {PAIR}, {A2}, {A2}, int64)", borrows=True)
+def crossings(world: Array, solids: Array, pair: Pair, room: Array, found: Array, last: int) -> int:
+    """Add the contacts where edges of Y's face pass over X's border; return the row after the points noted."""
     i, j, f, g, limit, border, same = pair
     x, y = int(world[i, BLOCK]), int(world[j, BLOCK])
     n, top = normal_of(solids, x, f), offset_of(solids, x, f)
@@ -224,14 +224,15 @@ def crossings(world: Array, solids: Array, pair: Pair, room: Array, found: Array
             last = noted(room, first, last, onto_face(solids, x, f, p), same)
             if last > before and dot3(n, p) - top <= limit:
                 put_crossing(world, solids, pair, begin + m, row, p, room, found)
+    return last
 
 
-@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+@kernel(f"boolean({A2}, {A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
 def face_solid(
     world: Array, solids: Array, i: int, j: int, f: int, limit: float, room: Array, found: Array
-) -> None:  # fmt: skip
-    """Add the contacts of solid j with face f of solid i."""
-    x, y = int(world[i, BLOCK]), int(world[j, BLOCK])
+) -> bool:  # fmt: skip
+    """Add the contacts of solid j with face f of solid i; return False if it is level with them, see `box_box`."""
+    x, y, before = int(world[i, BLOCK]), int(world[j, BLOCK]), found[0, 0]
     size = max(extent_of(solids, x), extent_of(solids, y))
     g = facing(solids, y, normal_of(solids, x, f), room)
     pair = (i, j, f, g, limit, BORDER * size, SAME * size)
@@ -239,9 +240,13 @@ def face_solid(
     other_corners(world, solids, pair, room, found)
     begin, end = loop_of(solids, y, g)
     if last == LOOP + 2 * (end - begin):
-        return
+        return True
     last = corners_under(world, solids, pair, room, found, last)
-    crossings(world, solids, pair, room, found, last)
+    last = crossings(world, solids, pair, room, found, last)
+    if slim(room, LOOP + end - begin, last, 3, LEVEL * min(extent_of(solids, x), extent_of(solids, y))):
+        found[0, 0] = before
+        return False
+    return True
 
 
 @kernel(f"boolean({A2}, {A2}, int64, int64, int64, int64, {A2}, {A2})", borrows=True)
@@ -316,11 +321,13 @@ def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room:
             return
     before = found[0, 0]
     if whose == 0:
-        face_solid(world, solids, i, j, f, limit, room, found)
+        runs_into = face_solid(world, solids, i, j, f, limit, room, found)
     else:
         swap_roles(room)
-        face_solid(world, solids, j, i, f, limit, room, found)
+        runs_into = face_solid(world, solids, j, i, f, limit, room, found)
         swap_roles(room)
+    if not runs_into:
+        return
     if close >= 0 and found[0, 0] == before:  # the edges cross beside the face that is like their axis
         edge_edge(world, solids, i, j, edges[0], edges[1], room, found)
     if found[0, 0] == before:

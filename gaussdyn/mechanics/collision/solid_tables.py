@@ -45,10 +45,14 @@ class SolidTable:
 
     def enter(self, solid: Polyhedron) -> int:
         """Enter a polyhedron whose origin is inside; return the first row of its block."""
-        start, block = self.length, block_of(solid, self.length)
+        self.longest = max(self.longest, *map(len, solid.faces))
+        return self.add(block_of(solid, self.length))
+
+    def add(self, block: Array) -> int:
+        """Add a block that begins with row `length`, and return that."""
+        start = self.length
         self.rows.append(block)
         self.length += len(block)
-        self.longest = max(self.longest, *map(len, solid.faces))
         return start
 
     def array(self) -> Array:

@@ -150,11 +150,20 @@ def farthest_on_cylinder(world: Array, i: int, n: Vector) -> Vector:
     return (k * n[0], k * n[1], world[i, 13] if n[2] >= 0.0 else -world[i, 13])
 
 
+@kernel(f"{V3}({A2}, int64, {V3})", borrows=True)
+def farthest_on_ellipsoid(world: Array, i: int, n: Vector) -> Vector:
+    """Return the point of ellipsoid i farthest along n."""
+    p = (world[i, 12] * n[0], world[i, 13] * n[1], world[i, 14] * n[2])
+    size = math.sqrt(dot3(p, p))
+    k = 1.0 / size if size > 0.0 else 0.0
+    return (k * world[i, 12] * p[0], k * world[i, 13] * p[1], k * world[i, 14] * p[2])
+
+
 @kernel(f"Tuple((int64, {V3}))({A2}, {A2}, int64, int64, {V3})", borrows=True)
 def farthest(world: Array, solids: Array, i: int, start: int, n: Vector) -> tuple[int, Vector]:
-    """Return the corner of solid i farthest along n (0 for a cylinder), and its place."""
+    """Return the corner of solid i farthest along n (0 for a cylinder or an ellipsoid), and its place."""
     block = int(world[i, BLOCK])
-    if block < 0:
-        return 0, farthest_on_cylinder(world, i, n)
+    if block < 0:  # only ellipsoids have a third size
+        return 0, farthest_on_ellipsoid(world, i, n) if world[i, 14] > 0.0 else farthest_on_cylinder(world, i, n)
     k = climb(solids, block, start, n)
     return k, corner_of(solids, block, k)

@@ -9,11 +9,10 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
-from .xml_elements import LARGEST, Element
+from ..collision.mesh_files import READ, read_mesh
+from .xml_elements import Element
 
-HEADER, FACE = 84, 50  # bytes of a binary STL file before its faces, and of each
 GOLDEN = math.pi * (3.0 - math.sqrt(5.0))
-READ = (".stl", ".obj")
 MOST = 150  # points of a mesh that are kept
 
 
@@ -52,15 +51,7 @@ def mesh_points(path: Path) -> Array:
     kind = path.suffix.lower()
     if kind not in READ:
         raise InputError(f"mesh {path.name}", kind or "no ending", "STL or OBJ", "Convert it, e.g. with meshlab.")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"mesh {path.name}", error.strerror, "a file that can be read") from None
-    points = _stl(data) if kind == ".stl" else _lines(data, "v")
-    if len(points) < 4 or not (np.abs(points) < LARGEST).all():
-        raise InputError(f"mesh {path.name}", f"{len(points)} vertices", "four and more finite ones", "Is it damaged?")
-    found: Array = np.unique(points, axis=0)
-    return found
+    return read_mesh(path).vertices
 
 
 def outermost(points: Array, most: int) -> Array:
@@ -76,25 +67,3 @@ def outermost(points: Array, most: int) -> Array:
     ways = np.vstack([np.eye(3), -np.eye(3), np.column_stack([side * np.cos(turn), side * np.sin(turn), z])])
     chosen: Array = points[np.unique(np.argmax(points @ ways.T, axis=0))]
     return chosen
-
-
-def _stl(data: bytes) -> Array:
-    """Return the corners of all triangles; binary files say how many they have, which tells them from text."""
-    count = int.from_bytes(data[80:HEADER], "little") if len(data) >= HEADER else -1
-    if count >= 0 and len(data) == HEADER + FACE * count:
-        faces = np.frombuffer(data[HEADER:], dtype=np.uint8).reshape(count, FACE)[:, 12:48]
-        return np.frombuffer(faces.tobytes(), dtype="<f4").reshape(-1, 3).astype(np.float64)
-    return _lines(data, "vertex")
-
-
-def _lines(data: bytes, word: str) -> Array:
-    """Return the numbers after a word at the beginning of lines; lines that are none are left out."""
-    found = []
-    for line in data.decode("latin-1").splitlines():
-        first, *numbers = line.split() or [""]
-        if first == word and len(numbers) >= 3:
-            try:
-                found.append([float(x) for x in numbers[:3]])
-            except ValueError:
-                return np.zeros((0, 3))
-    return np.array(found, dtype=np.float64).reshape(len(found), 3)

@@ -14,13 +14,14 @@ import numpy as np
 
 from ...arrays import Array
 from ...linalg.rotations import matrix_of
-from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Shape, Sphere
+from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Quaternion, Shape, Sphere
+from ..collision.terrain.surfaces import HeightField, Surface
 from ..contact_law import ContactLaw
+from ..spatial.contacts import Obstacle
 from .mesh_files import MOST, outermost
 from .mjcf_names import Names
 
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7  # mjtGeom
-SERVED = (PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH)
+PLANE, FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
 Pair = tuple[int, int]
 Laws = Mapping[tuple[str, str], ContactLaw | None]
 
@@ -42,7 +43,7 @@ class Touching:
     """
 
     shapes: tuple[tuple[Shape, ...], ...]
-    obstacles: tuple[HalfSpace | Shape, ...]
+    obstacles: tuple[Obstacle, ...]
     pairs: Laws
     contact: ContactLaw
 
@@ -52,10 +53,10 @@ def touching(m: Any, names: Names) -> Touching:
     pairs = colliding(m)
     used = sorted({geom for pair in pairs for geom in pair})
     shapes: list[list[Shape]] = [[] for _ in range(m.nbody)]
-    obstacles: list[HalfSpace | Shape] = []
+    obstacles: list[Obstacle] = []
     for g in used:
         b, shape = int(m.geom_bodyid[g]), shape_of(m, names, g)
-        if isinstance(shape, HalfSpace) or b == 0:
+        if isinstance(shape, (HalfSpace, Surface)) or b == 0:
             obstacles.append(shape)
         else:
             shapes[b].append(shape)
@@ -110,7 +111,7 @@ def _law(condim: int, friction: Any) -> ContactLaw:
     )
 
 
-def shape_of(m: Any, names: Names, g: int) -> HalfSpace | Shape:
+def shape_of(m: Any, names: Names, g: int) -> Obstacle:
     """Return a geom as a shape in the frame of its body."""
     kind, name, size = int(m.geom_type[g]), names.geoms[g], m.geom_size[g]
     x, y, z = (float(a) for a in m.geom_pos[g])
@@ -126,9 +127,31 @@ def shape_of(m: Any, names: Names, g: int) -> HalfSpace | Shape:
         return Capsule(name=name, radius=float(size[0]), half_length=float(size[1]), at=(x, y, z), turn=turn)
     if kind == CYLINDER:
         return Cylinder(name=name, radius=float(size[0]), half_length=float(size[1]), at=(x, y, z), turn=turn)
+    if kind == ELLIPSOID:
+        half = (float(size[0]), float(size[1]), float(size[2]))
+        return Ellipsoid(name=name, half=half, at=(x, y, z), turn=turn)
+    if kind == FIELD:
+        return field_of(m, names, g, turn)
     if kind == MESH:
         return ConvexMesh(name=name, vertices=outermost(mesh_of(m, g), MOST), at=(x, y, z), turn=turn)
     return Box(name=name, half=(float(size[0]), float(size[1]), float(size[2])), at=(x, y, z), turn=turn)
+
+
+def field_of(m: Any, names: Names, g: int, turn: Quaternion) -> HeightField:
+    """Return the height field of a geom of the world; its grid is about the place of the geom."""
+    k, place, R = int(m.geom_dataid[g]), m.geom_pos[g], matrix_of(turn)
+    rows, columns, first = int(m.hfield_nrow[k]), int(m.hfield_ncol[k]), int(m.hfield_adr[k])
+    x, y, top, _ = (float(a) for a in m.hfield_size[k])
+    heights = top * np.array(m.hfield_data[first : first + rows * columns], dtype=np.float64).reshape(rows, columns)
+    spacing = (2.0 * x / (columns - 1), 2.0 * y / (rows - 1))
+    at = tuple((place + R @ np.array([-x, -y, 0.0])).tolist())
+    return HeightField(name=names.geoms[g], heights=heights, spacing=spacing, at=at, turn=turn)
+
+
+def served(m: Any, g: int) -> bool:
+    """Return whether a geom can be had: all but signed distance fields, and height fields on bodies."""
+    kind = int(m.geom_type[g])
+    return kind in range(8) and (kind != FIELD or int(m.geom_bodyid[g]) == 0)
 
 
 def mesh_of(m: Any, g: int) -> Array:

@@ -9,11 +9,11 @@ import numpy as np
 
 from .mesh_files import MOST
 from .mjcf_bodies import DYNAMICS
-from .mjcf_contacts import MESH, SERVED, colliding, mesh_of
+from .mjcf_contacts import MESH, colliding, mesh_of, served
 from .mjcf_names import Names
 
 INTEGRATORS = {0: "Euler", 1: "RK4", 2: "implicit", 3: "implicitfast"}
-GEOMS = {1: "height field", 4: "ellipsoid", 8: "signed distance field"}
+GEOMS = {1: "height field on a body", 8: "signed distance field"}
 EQUALITIES = {4: "flex", 5: "flexvert", 6: "flexstrain"}  # mjtEq beyond tendon
 TRANSMISSIONS = {0: "joint", 1: "joint in parent", 2: "slider-crank", 3: "tendon", 4: "site", 5: "body", 6: "SO3"}
 CONSTRAINTS, EQUALITIES_OFF, RUBBING, LIMITS, CONTACTS, GRAVITY = 1, 2, 4, 8, 16, 128  # mjDSBL_..
@@ -84,7 +84,7 @@ def _geoms(m: Any, names: Names, add: Callable[[str], None]) -> None:
     pairs = colliding(m)
     used = sorted({geom for pair in pairs for geom in pair})
     for g in used:
-        if int(m.geom_type[g]) not in SERVED:
+        if not served(m, g):
             add(f"geom {names.geoms[g]}: contacts of a {GEOMS.get(int(m.geom_type[g]), 'geom of this type')}")
         if np.any(m.geom_surfacevel[g]) or m.geom_adhesion[g]:
             add(f"geom {names.geoms[g]}: surface velocity or adhesion")

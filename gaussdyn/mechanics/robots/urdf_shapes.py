@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InputError
+from ..collision.mesh_files import READ
 from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Shape, Sphere, Triple
 from ..trees.bodies import Turn
-from .mesh_files import MOST, READ, mesh_path, mesh_points, outermost
+from .mesh_files import MOST, mesh_path, mesh_points, outermost
 from .urdf_vocabulary import GEOMETRIES
 from .usable_names import different, usable
 from .xml_elements import Element

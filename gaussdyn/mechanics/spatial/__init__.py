@@ -1,6 +1,8 @@
 """Bodies in space."""
 
+from ..collision.mesh_files import read_mesh
 from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
+from ..collision.terrain.surfaces import HeightField, Mesh
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
 from .bodies import SpatialBody, ball, brick, pill, solid
@@ -23,10 +25,12 @@ __all__ = [
     "ExactSpatialBody",
     "Gear",
     "HalfSpace",
+    "HeightField",
     "Hinge",
     "JointFriction",
     "Limit",
     "Load",
+    "Mesh",
     "Motor",
     "Rod",
     "Shaking",
@@ -43,5 +47,6 @@ __all__ = [
     "brick",
     "mark",
     "pill",
+    "read_mesh",
     "solid",
 ]

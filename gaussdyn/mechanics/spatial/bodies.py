@@ -125,7 +125,8 @@ def _check_shapes(name: str, shapes: tuple[Any, ...]) -> None:
     """Raise InputError unless these are shapes with different names."""
     for shape in shapes:
         if not isinstance(shape, Shape):
-            raise InputError(f"shapes of {name}", repr(shape), SHAPES)
+            mend = "Ground of triangles is an obstacle; a body is made of convex parts: one ConvexMesh each."
+            raise InputError(f"shapes of {name}", repr(shape), SHAPES, mend)
     names = [shape.name for shape in shapes]
     if len(set(names)) < len(names):
         raise InputError(f"shapes of {name}", f"names {names}", "different names", "Give each shape a name.")

@@ -13,7 +13,7 @@ import numpy as np
 from ...arrays import Array
 from ..borders import Border, Crossing, Extent, Line, Pose, Tip
 from ..collision.features import BALL_BALL, BALL_LINE, DISC_PLANE, LINE_LINE
-from ..collision.search import BOX, CAPSULE, CYLINDER, MESH, Shapes
+from ..collision.search import BOX, CAPSULE, CYLINDER, ELLIPSOID, MESH, SURFACE, Shapes
 from ..names import GROUND
 from .solid_borders import beyond_corner, half_of_edge, on_solid
 
@@ -45,6 +45,17 @@ def extent_in_space(
     if kind == BALL_BALL:
         found += tuple(Border(names[1], data[7:10], names[0], at, way) for at, way in ends)
     return Extent(found, pose) if found else None
+
+
+def without_borders(shapes: Shapes) -> tuple[str, ...]:
+    """Return shapes that touch with features whose ends are not known: surfaces, and ellipsoids that meet any."""
+    kinds, bodies = shapes.arrays.table[:, 0], shapes.arrays.table[:, 1]
+    ends = np.isin(kinds, (CAPSULE, BOX, MESH, CYLINDER))
+    found = [
+        kind == SURFACE or (kind == ELLIPSOID and bool((ends & (bodies != body)).any()))
+        for kind, body in zip(kinds.tolist(), bodies.tolist(), strict=True)
+    ]
+    return tuple(label for label, lost in zip(shapes.labels, found, strict=True) if lost)
 
 
 def _on_second(shapes: Shapes, names: list[str], label: Sequence[int], data: Array) -> tuple[Border, ...]:

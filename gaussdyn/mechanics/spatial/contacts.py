@@ -11,9 +11,10 @@ import numpy as np
 from ..._show import brief
 from ...arrays import Array, IntArray
 from ...errors import InputError
-from ..collision.features import Bodies, Feature, Found
+from ..collision.features import WIDTH, Bodies, Feature, Found
 from ..collision.search import Shapes
 from ..collision.shapes import SHAPES, HalfSpace, Shape
+from ..collision.terrain.surfaces import Surface
 from ..contact_law import ContactLaw
 from ..names import GROUND, nearest
 from ..rows import Row
@@ -21,7 +22,7 @@ from .kinematics import bodies_at
 
 Pair = tuple[str, str]
 Pairs = Mapping[Pair, ContactLaw | None]
-Obstacle = HalfSpace | Shape
+Obstacle = HalfSpace | Shape | Surface
 CLOSED = 1e-9  # m; a contact that is open by no more counts as closed, see `contact.snapshot.Activation`
 SLACK = 1e-6  # of a body's size: rounding and what a step's curvature leaves of a closed gap
 
@@ -175,7 +176,7 @@ class Contacts:
         table = [[self.default] * (len(own) + 1) for _ in range(len(own) + 1)]
         for i, j in product(own, own):
             pair, shapes = (bodies[i], bodies[j]), (labels[i], labels[j])
-            feature = Feature(id="", kind=1, bodies=pair, data=np.zeros(19), shapes=shapes)
+            feature = Feature(id="", kind=1, bodies=pair, data=np.zeros(WIDTH), shapes=shapes)
             table[kind[i]][kind[j]] = self.law(feature)
         return kind, table
 
@@ -213,7 +214,7 @@ def _names(bodies: Mapping[str, Sequence[Shape]], obstacles: Sequence[Obstacle])
 
 def _label(obstacle: Obstacle) -> str:
     if not isinstance(obstacle, Obstacle):
-        raise InputError("obstacles", repr(obstacle), f"HalfSpace, {SHAPES}")
+        raise InputError("obstacles", repr(obstacle), f"HalfSpace, Mesh, HeightField, {SHAPES}")
     if isinstance(obstacle, HalfSpace) and obstacle.body != GROUND:
         return f"{obstacle.body}.{obstacle.name}"
     return obstacle.name

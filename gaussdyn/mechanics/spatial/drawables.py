@@ -16,6 +16,7 @@ import numpy as np
 from ...arrays import Array
 from ...linalg.rotations import matrix_of, quaternion_of
 from ..collision.shapes import Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Shape, Sphere
+from ..collision.terrain.surfaces import HeightField, Mesh, Surface
 from ..names import GROUND
 from .bodies import SpatialBody
 from .contacts import Obstacle
@@ -64,9 +65,9 @@ def drawn_obstacle(obstacle: Obstacle, pose: Posed) -> dict[str, Any]:
     return {"shape": "plane", "name": obstacle.name, "at": at.tolist(), "normal": normal.tolist()}
 
 
-def drawn_shape(name: str, shape: Shape, pose: Posed) -> dict[str, Any]:
+def drawn_shape(name: str, shape: Shape | Surface, pose: Posed) -> dict[str, Any]:
     """Return a shape in the frame `pose`."""
-    R: Array = pose.R if isinstance(shape, (Sphere, Ellipsoid)) else pose.R @ matrix_of(shape.turn)
+    R: Array = pose.R if isinstance(shape, Sphere) else pose.R @ matrix_of(shape.turn)
     at = pose.x + pose.R @ np.array(shape.at)
     drawn = {"name": name, "at": at.tolist(), "turn": quaternion_of(R).tolist()}
     if isinstance(shape, Sphere):
@@ -77,6 +78,8 @@ def drawn_shape(name: str, shape: Shape, pose: Posed) -> dict[str, Any]:
     if isinstance(shape, ConvexMesh):
         corners, faces = shape.hull.corners.tolist(), [list(loop) for loop in shape.hull.faces]
         return {"shape": "solid", **drawn, "corners": corners, "faces": faces}
+    if isinstance(shape, (Mesh, HeightField)):
+        return {"shape": "solid", **drawn, "corners": shape.corners.tolist(), "faces": shape.triangles.tolist()}
     if isinstance(shape, Ellipsoid):
         return {"shape": "ellipsoid", **drawn, "half": list(shape.half)}
     return {"shape": "box", **drawn, "half": list(shape.half)}

@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
+from ..collision.terrain.surfaces import HeightField, Mesh
 from ..contact_law import ContactLaw
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
@@ -20,6 +21,7 @@ KINDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         SpatialBody, SpatialMarker, Sphere, Capsule, Box, Cylinder, ConvexMesh, Ellipsoid, HalfSpace, ContactLaw,
+        Mesh, HeightField,
         BallJoint, Hinge, Universal, Slider, Weld, Rod, String, Limit, JointFriction, Motor, Gear,
         Spring, Drag, Load, Drive, Shaking,
     )

@@ -26,7 +26,7 @@ from ..names import GROUND, nearest
 from ..rows import Row
 from ..state import State
 from .bodies import SpatialBody
-from .borders import extent_in_space
+from .borders import extent_in_space, without_borders
 from .contacts import Contacts, Obstacle, Pairs
 from .drawables import drawables
 from .forces import Force
@@ -48,7 +48,7 @@ class SpatialSystem:
     bodies : sequence of SpatialBody
         Body k has q[7 k : 7 k + 7] = (x, y, z, qw, qx, qy, qz) and v[6 k : 6 k + 6] = (vx, vy, vz, wx, wy, wz), the
         angular velocity in body axes.
-    obstacles : sequence of HalfSpace or shapes
+    obstacles : sequence of HalfSpace, Mesh, HeightField or shapes
         Fixed in space (half-spaces also to a body), each with a name.
     joints : sequence of BallJoint, Hinge, Universal, Slider, Weld, Rod, String, Limit, JointFriction, Motor or Gear
         Rows of joints and contacts come sorted by their ids.
@@ -210,6 +210,11 @@ class SpatialSystem:
                 kind, bodies, label, data = (part[k] for part in found)
                 return extent_in_space(self.contacts.shapes, kind, bodies, label, data, self._pose)
         return None
+
+    @property
+    def without_borders(self) -> tuple[str, ...]:
+        """Names of shapes that touch with features whose ends are not known."""
+        return without_borders(self.contacts.shapes)
 
     def transit(self, v: Array) -> float:
         """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""

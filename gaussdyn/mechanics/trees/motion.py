@@ -61,6 +61,15 @@ def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -
     return power + actuator_forces(forest.trees, forest.drives, q, v, damped, forest.moving.spare, h)
 
 
+@kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True)
+def forest_power(forest: Forest, q: Array, v: Array, h: Array) -> float:
+    """Return the power of what has no potential, W; h is work space."""
+    put_forest(forest, q, v)
+    return passive_forces(forest, q, v, v, h) + actuator_forces(
+        forest.trees, forest.drives, q, v, v, forest.moving.spare, h
+    )
+
+
 @kernel(f"float64(Forest, {A1}, {A1})", borrows=True)
 def forest_kinetic(forest: Forest, q: Array, v: Array) -> float:
     """Return the kinetic energy, J: that of the bodies and of armatures."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import A1, A2, kernel
-from ...arrays import Array
+from ..._jit import A1, A2, I1, kernel
+from ...arrays import Array, IntArray
 from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned, turned_by
 from .dynamics import add_push, point_velocity
 from .forces import ZERO3, length_and_rate, pull_line, turn_between
@@ -22,6 +22,7 @@ from .forest import (
     PART,
     ROOT,
     RUB,
+    SCALAR,
     SWING,
     WHAT,
     Couplings,
@@ -59,6 +60,24 @@ def steady_row(
         return 0.0, rate
     sign = couplings.numbers[k, 0]
     return sign * length - couplings.numbers[k, 1], sign * rate
+
+
+@kernel(f"void(Forest, {A1}, {A1}, {I1}, {A1}, {A1})", borrows=True)
+def steady_rows(forest: Forest, q: Array, v: Array, row: IntArray, gap: Array, rate: Array) -> None:
+    """Put gaps, and rates at `row`, of all rows for which `steady_row` does it one by one."""
+    kinds, numbers, dofs = forest.couplings.kinds, forest.couplings.numbers, forest.trees.dofs
+    start, dof, factor = forest.drives.start, forest.drives.dof, forest.drives.factor
+    for k in range(len(kinds)):
+        if kinds[k, WHAT] > RUB:
+            continue
+        one, length, pace = kinds[k, ONE], 0.0, 0.0
+        for i in range(start[one] if one >= 0 else 0, start[one + 1] if one >= 0 else 0):
+            d = dof[i]
+            length, pace = length + factor[i] * q[dofs[d, SCALAR]], pace + factor[i] * v[d]
+        if kinds[k, WHAT] == RUB:
+            gap[k], rate[row[k]] = 0.0, pace if one >= 0 else v[kinds[k, OTHER]]
+        else:
+            gap[k], rate[row[k]] = numbers[k, 0] * length - numbers[k, 1], numbers[k, 0] * pace
 
 
 @kernel(f"{V3}(Trees, Drives, Couplings, {A1}, {A1}, int64, {A1})", borrows=True)

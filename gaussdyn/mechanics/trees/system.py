@@ -53,7 +53,7 @@ class TreeSystem:
     ----------
     bodies : sequence of TreeBody
         Parents before children. q has the coordinates of the joints in this order, v their rates.
-    obstacles : sequence of HalfSpace or shapes
+    obstacles : sequence of HalfSpace, Mesh, HeightField or shapes
         Fixed in space, each with a name.
     parts : sequence of Tendon, JointEquality or Connect
     actuators : sequence of Actuator

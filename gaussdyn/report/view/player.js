@@ -2,19 +2,30 @@
 (async () => {
   const source = document.getElementById("film");
   if (!source) return;
-  const film = await gaussdynFilm(source.textContent);
   const byId = (id) => document.getElementById(id);
-  const canvas = byId("stage"), strip = byId("strip"), slider = byId("scrub"), play = byId("play");
-  const frames = film.t.length, first = film.t[0], last = film.t[frames - 1];
-  const duration = Math.max(last - first, 1e-12);
+  const canvas = byId("stage"), strip = byId("strip"), slider = byId("scrub"), play = byId("play"), choice = byId("speed");
   const INK = "#1d2733", SOFT = "#5b6b7a";
   const OUTCOME = JSON.parse(byId("colours").textContent);
-  const size = Math.max(...film.half), view = { turn: -Math.PI / 3, tilt: Math.PI / 9, zoom: 1 };
-  const close = film.space ? Math.max(film.span, 0.5 * film.spread) : film.span;
-  if (close && size > 4 * close) view.zoom = size / (2.5 * close); // small bodies that travel far are followed
-  const space = film.space ? gaussdynStage(canvas, film, view) : null;
-  const stage = space || gaussdynFlat(canvas, film, view);
-  let frame = 0, playing = false, clock = 0, speed = 1;
+  const view = { turn: -Math.PI / 3, tilt: Math.PI / 9, zoom: 1 };
+  let film, frames, first, last, duration, space, stage;
+  let frame = 0, playing = false, clock = 0, speed = 1, zoomed = false;
+
+  // Takes a film to be shown: the only one of a page, or a longer one of a run that is being computed.
+  const load = (found) => {
+    film = found;
+    frames = film.t.length; first = film.t[0]; last = film.t[frames - 1];
+    duration = Math.max(last - first, 1e-12);
+    const size = Math.max(...film.half), close = film.space ? Math.max(film.span, 0.5 * film.spread) : film.span;
+    if (!zoomed) view.zoom = close && size > 4 * close ? size / (2.5 * close) : 1; // small bodies that travel far are followed
+    const before = space;
+    space = film.space ? gaussdynStage(canvas, film, view) : null;
+    stage = space || gaussdynFlat(canvas, film, view);
+    if (before && space) { Object.assign(space.shown, before.shown); Object.assign(space.state, before.state); }
+    slider.max = String(frames - 1);
+    if (film.force && byId("unit")) byId("unit").textContent = `${figure(film.force, 3)} N`;
+    speeds();
+    offers();
+  };
 
   const dot = (a, b) => a.reduce((sum, x, k) => sum + x * b[k], 0);
   const add = (a, b, s = 1) => a.map((x, k) => x + s * b[k]);
@@ -138,7 +149,7 @@
     }; requestAnimationFrame(tick); }
   };
   const step = (by) => { run(false); show(frame + by); };
-  const zoom = (by) => { view.zoom = Math.min(Math.max(view.zoom * by, 0.5), 64); draw(); };
+  const zoom = (by) => { zoomed = true; view.zoom = Math.min(Math.max(view.zoom * by, 0.5), 64); draw(); };
 
   const KEYS = {
     " ": () => run(!playing), ArrowRight: (e) => step(e.shiftKey ? 10 : 1), ArrowLeft: (e) => step(e.shiftKey ? -10 : -1),
@@ -163,19 +174,21 @@
   byId("forth").addEventListener("click", () => step(1));
   byId("nearer").addEventListener("click", () => zoom(1.5));
   byId("farther").addEventListener("click", () => zoom(1 / 1.5));
-  slider.max = String(frames - 1);
   slider.addEventListener("input", () => { run(false); show(Number(slider.value)); });
   strip.addEventListener("pointerdown", (event) => { run(false); show(at(first + duration * event.offsetX / strip.clientWidth)); });
-  const natural = duration / Math.min(Math.max(duration, 4), 12), choice = byId("speed");
-  speed = natural;
-  for (const factor of [...new Set([0.1, 0.3, 1, 3].map((f) => Number((f * natural).toPrecision(2))))]) {
-    const option = document.createElement("option");
-    option.value = String(factor); option.textContent = `${figure(factor, 2)} × real time`;
-    option.selected = factor === Number(natural.toPrecision(2));
-    choice.append(option);
-  }
-  choice.addEventListener("change", () => { speed = Number(choice.value); });
-  if (film.space) {
+  const speeds = () => {
+    if (choice.dataset.chosen) return;
+    const natural = frames > 1 ? duration / Math.min(Math.max(duration, 4), 12) : 1;
+    speed = natural;
+    choice.replaceChildren(...[...new Set([0.1, 0.3, 1, 3].map((f) => Number((f * natural).toPrecision(2))))].map((factor) => {
+      const option = document.createElement("option");
+      option.value = String(factor); option.textContent = `${figure(factor, 2)} × real time`;
+      option.selected = factor === Number(natural.toPrecision(2));
+      return option;
+    }));
+  };
+  choice.addEventListener("change", () => { speed = Number(choice.value); choice.dataset.chosen = "yes"; });
+  const turns = () => {
     let moved = 0;
     canvas.classList.add("turns");
     canvas.addEventListener("pointerdown", () => { moved = 0; });
@@ -196,18 +209,27 @@
       event.preventDefault();
       zoom(Math.exp(-event.deltaY / 400));
     }, { passive: false });
-  }
-  for (const box of document.querySelectorAll("#shown input")) {
-    const offered = space && (!(box.name in space.extras) || space.extras[box.name]) && (film.ids.length || !["forces", "cones"].includes(box.name));
-    box.parentNode.hidden = !offered;
-    if (!space) continue;
-    box.checked = space.shown[box.name];
-    box.addEventListener("change", () => { space.shown[box.name] = box.checked; draw(); });
-  }
-  if (film.force && byId("unit")) byId("unit").textContent = `${figure(film.force, 3)} N`;
+  };
+  const boxes = document.querySelectorAll("#shown input");
+  const offers = () => {
+    for (const box of boxes) {
+      const offered = space && (!(box.name in space.extras) || space.extras[box.name]) && (film.ids.length || !["forces", "cones"].includes(box.name));
+      box.parentNode.hidden = !offered;
+      if (space) box.checked = space.shown[box.name];
+    }
+  };
+  for (const box of boxes) box.addEventListener("change", () => { if (space) { space.shown[box.name] = box.checked; draw(); } });
+  // A longer film of the same run: goes on at its end if that was shown, else where it was.
+  const take = async (text) => {
+    const t = film.t[frame], follows = frame === frames - 1 && !playing;
+    load(await gaussdynFilm(text));
+    show(follows ? frames - 1 : at(t));
+  };
+  load(await gaussdynFilm(source.textContent));
+  if (film.space) turns();
   new ResizeObserver(() => { fit(); show(frame); }).observe(canvas);
   window.addEventListener("load", () => setTimeout(() => show(frame), 0));
   window.addEventListener("resize", () => setTimeout(cursors, 100));
   fit(); label(); show(0);
-  window.gaussdynPlayer = { show, step, run, frame: () => frame, playing: () => playing, space, film };
+  window.gaussdynPlayer = { show, step, run, take, frame: () => frame, playing: () => playing, get space() { return space; }, get film() { return film; } };
 })();

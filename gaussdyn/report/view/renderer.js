@@ -1,5 +1,6 @@
 // Draws many copies of few meshes with WebGL 2: one call per mesh, a shadow map, one sun.
 const gaussdynRenderer = (canvas) => {
+  if (canvas.renderer) { canvas.renderer.forget(); return canvas.renderer; } // of an earlier film
   const gl = canvas.getContext("webgl2", { antialias: true, alpha: false });
   if (!gl) return null;
   const NUMBERS = 16, SHADOW = 1024; // of a copy: three rows of a map (place in column four), colour and opacity
@@ -82,6 +83,13 @@ const gaussdynRenderer = (canvas) => {
   gl.enable(gl.DEPTH_TEST);
   gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
 
+  const kept = { arrays: [], buffers: [] }; // of this film
+  const array = () => { const made = gl.createVertexArray(); kept.arrays.push(made); gl.bindVertexArray(made); return made; };
+  const buffer = () => { const made = gl.createBuffer(); kept.buffers.push(made); return made; };
+  const forget = () => {
+    for (const one of kept.arrays.splice(0)) gl.deleteVertexArray(one);
+    for (const one of kept.buffers.splice(0)) gl.deleteBuffer(one);
+  };
   const attribute = (k, size, stride, offset, each) => {
     gl.enableVertexAttribArray(k);
     gl.vertexAttribPointer(k, size, gl.FLOAT, false, stride, offset);
@@ -89,9 +97,8 @@ const gaussdynRenderer = (canvas) => {
   };
   // A mesh and its copies in this picture; kind: 0 plain, 1 ground, 2 round; clear ones are drawn last, cast no shadow.
   const batch = (mesh, kind = 0, clear = false) => {
-    const made = { mesh, kind, clear, corners: mesh.length / 6, count: 0, data: new Float32Array(NUMBERS * 16), owner: [], array: gl.createVertexArray(), copies: gl.createBuffer() };
-    gl.bindVertexArray(made.array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    const made = { mesh, kind, clear, corners: mesh.length / 6, count: 0, data: new Float32Array(NUMBERS * 16), owner: [], array: array(), copies: buffer() };
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer());
     gl.bufferData(gl.ARRAY_BUFFER, mesh, gl.STATIC_DRAW);
     attribute(0, 3, 24, 0, 0);
     attribute(1, 3, 24, 12, 0);
@@ -101,13 +108,12 @@ const gaussdynRenderer = (canvas) => {
     return made;
   };
   const line = (points) => {
-    const array = gl.createVertexArray();
-    gl.bindVertexArray(array);
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    const made = array();
+    gl.bindBuffer(gl.ARRAY_BUFFER, buffer());
     gl.bufferData(gl.ARRAY_BUFFER, points, gl.STATIC_DRAW);
     attribute(0, 3, 12, 0, 0);
     gl.bindVertexArray(null);
-    return array;
+    return made;
   };
 
   const copies = (batches, on, camera) => {
@@ -160,5 +166,6 @@ const gaussdynRenderer = (canvas) => {
     gl.disable(gl.BLEND);
     gl.bindVertexArray(null);
   };
-  return { batch, line, render };
+  canvas.renderer = { batch, line, render, forget };
+  return canvas.renderer;
 };

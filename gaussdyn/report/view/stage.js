@@ -14,7 +14,7 @@ const gaussdynStage = (canvas, film, view) => {
 
   // --- what there is ------------------------------------------------------------------------------------------
   const names = [...new Set(film.shapes.map((track) => track.name.split(".")[0]))];
-  const moves = (track) => ["at", "ends", "points", "turn"].some((key) => key in track.moving);
+  const moves = (track) => film.t.length < 2 || ["at", "ends", "points", "turn"].some((key) => key in track.moving);
   const colours = film.shapes.map((track) => (track.fixed.colour ? track.fixed.colour.slice(0, 3) : moves(track) ? BODY[names.indexOf(track.name.split(".")[0]) % BODY.length] : STILL));
   const planes = film.shapes.map((track, k) => (track.shape === "plane" ? k : -1)).filter((k) => k >= 0);
   const upright = (k) => (film.shapes[k].fixed.normal ? film.shapes[k].fixed.normal[2] : 0);

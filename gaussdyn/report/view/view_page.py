@@ -45,14 +45,18 @@ def render_view(run: Trajectory, scene: Scene | None) -> str:
     return filled("view/view.html", title=title, name=run.scene, run=run, **values)
 
 
-def film_values(run: Trajectory, scene: Scene | None) -> dict[str, Any]:
-    """Return what the templates of the player know; ``film`` is None where there is nothing to draw."""
+def film_values(run: Trajectory, scene: Scene | None, *, live: bool = False) -> dict[str, Any]:
+    """Return what the templates of the player know; ``film`` is None where there is nothing to draw.
+
+    The page of a run that is being computed (`live`) is ready for what may come yet.
+    """
     moving = None if scene is None else film(scene.system, run)
     return {
         "film": None if moving is None else packed_film(moving),
         "film_space": moving is not None and moving["space"],
-        "film_contacts": moving is not None and bool(moving["ids"]),
+        "film_contacts": live or (moving is not None and bool(moving["ids"])),
         "film_frames": 0 if moving is None else len(moving["t"]),
-        "film_outcomes": [label for label in OUTCOME_COLOURS if label in run.outcomes],
+        "film_outcomes": [label for label in OUTCOME_COLOURS if live or label in run.outcomes],
+        "film_live": live,
         "colours": OUTCOME_COLOURS,
     }

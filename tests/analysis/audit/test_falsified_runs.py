@@ -5,28 +5,21 @@ A falsified number is changed wherever it is stored, so that nothing but mechani
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from falsified import falsified, small
 from random_scenes import falling, linked, mixed
 from small_systems import Ball, Block, CoulombOscillator, SlidingRod, Tethered
 
 from gaussdyn.analysis.audit.audit import audit
-from gaussdyn.integrate.contact_modes import FREE
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
-from gaussdyn.mechanics.state import State
 from gaussdyn.scenes.catalogue import build
 
 KINDS = ("impulse", "velocity", "gap", "time", "mode", "dropped contact")
-WORDS = ("stick", "slip", "inactive", FREE)
 FAST = 24
-
-
-def small(system, q, v, t_end, dt):
-    return lambda: (system, State(q=q, v=v), t_end, dt)
 
 
 def scene(name, t_end, dt, **params):
@@ -55,104 +48,6 @@ RUNS = {
 def made(name):
     system, state, t_end, dt = RUNS[name]()
     return system, simulate(system, state, t_end, stepper=MoreauJean(dt=dt))
-
-
-def with_column(run, name, k, x):
-    values = run[name].copy()
-    values[k] = x
-    name = name if name in run.columns else next(key for key, one in run.columns.items() if one.also == name)
-    return replace(run, columns={**run.columns, name: replace(run.columns[name], values=values)})
-
-
-def with_state(run, letter, k, i, x):
-    """Change a coordinate of time or motion wherever it is stored."""
-    name = letter if i is None else f"{letter}{i}"
-    at = (k,) if i is None else (k, i)
-    now, before = getattr(run, letter).copy(), getattr(run, f"before_{letter}").copy()
-    now[at] = x
-    if k + 1 < len(run):
-        before[(k + 1, *at[1:])] = x
-    changed = replace(with_column(run, name, k, x), **{letter: now, f"before_{letter}": before})
-    if k + 1 < len(run):
-        return changed
-    final = State(t=changed.t[-1], q=changed.q[-1], v=changed.v[-1], memory=run.final.memory)
-    return replace(changed, final=final, state_hash=final.digest())
-
-
-def with_lines(run, **values):
-    return replace(run, table=replace(run.table, **values))
-
-
-def reactions(run, k):
-    """Where reactions stand at a state: (row id, component, column name or None, line of the table or None)."""
-    table, found = run.table, []
-    lines = {table.ids[table.index[m]]: m for m in range(table.offsets[k], table.offsets[k + 1])}
-    for key in run.rows:
-        for c, name in enumerate(run.reaction_names(key)):
-            found.append((key, c, name, lines.get(key)))
-    found += [(key, c, None, m) for key, m in lines.items() if key not in run.rows for c in range(table.size[m])]
-    return found
-
-
-def falsified(run, kind, rng):
-    """Return the run with one number changed, or None where it has no such number."""
-    k = int(rng.integers(1, len(run)))
-    by = float(10.0 ** rng.uniform(-6.0, 0.0) * rng.choice([-1.0, 1.0]))
-    table, low, high = run.table, int(run.table.offsets[k]), int(run.table.offsets[k + 1])
-    if kind == "impulse":
-        places = reactions(run, k)
-        if not places:
-            return None
-        _, c, name, line = places[int(rng.integers(len(places)))]
-        size = max(
-            [float(np.abs(table.reaction[low:high]).max(initial=0.0))] + [abs(run[n][k]) for _, _, n, _ in places if n]
-        )
-        x = (run[name][k] if name else table.reaction[line, c]) + by * (size or 1.0)
-        if line is not None:
-            r = table.reaction.copy()
-            r[line, c] = x
-            run = with_lines(run, reaction=r)
-        return with_column(run, name, k, x) if name else run
-    if kind == "velocity":
-        i = int(rng.integers(run.v.shape[1]))
-        return with_state(run, "v", k, i, run.v[k, i] + by * (np.abs(run.v).max() or 1.0))
-    if kind == "time":
-        dt = run.steps.dt[k - 1]
-        changed = with_state(run, "t", k, None, run.t[k] + 0.9 * abs(by) * dt)
-        t = run.steps.t.copy()
-        t[k - 1] = changed.t[k]
-        return replace(changed, steps=replace(run.steps, t=t))
-    if kind == "gap":
-        return _another_gap(run, k, by * 1e-3, rng)
-    if high == low:
-        return None
-    line = int(rng.integers(low, high))
-    if kind == "mode":
-        mode, friction = str(table.mode[line]), table.size[line] > 1 and table.mu[line] > 0.0
-        words = [
-            w for w in (WORDS if friction else ("active", FREE)) if w != mode and not {w, mode} <= {"inactive", FREE}
-        ]
-        said = table.mode.astype("U12")
-        said[line] = rng.choice(words)
-        return with_lines(run, mode=said) if mode != "degenerate" else None
-    offsets = table.offsets - (np.arange(len(table.offsets)) > k)
-    keep = np.arange(len(table.index)) != line
-    cut = {
-        name: getattr(table, name)[keep]
-        for name in ("index", "gap", "size", "reaction", "point", "frame", "mu", "mu_s", "mode")
-    }
-    return with_lines(run, offsets=offsets, **cut)
-
-
-def _another_gap(run, k, by, rng):
-    table, low, high = run.table, int(run.table.offsets[k]), int(run.table.offsets[k + 1])
-    names = [f"{key}.gap" for key in run.rows]
-    pick = int(rng.integers(len(names) + high - low))
-    if pick < len(names):
-        return with_column(run, names[pick], k, run[names[pick]][k] + by)
-    gap = table.gap.copy()
-    gap[low + pick - len(names)] += by
-    return with_lines(run, gap=gap)
 
 
 def drawn(seed):

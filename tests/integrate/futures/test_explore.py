@@ -296,11 +296,8 @@ def by_hand(system, v):
     return found
 
 
-@pytest.mark.parametrize(
-    ("stepper", "followed"), [(EventDriven(), 2), (MoreauJean(dt=1e-3), 2), (MoreauJean(dt=1e-3, compiled=False), 1)]
-)
-def test_both_futures_of_a_sliding_slab_are_in_the_tree_however_short_it_is(stepper, followed):
-    """Compiled steps follow both; interpreted ones do not find that it slides on, and the tree says so."""
+@pytest.mark.parametrize("stepper", [EventDriven(), MoreauJean(dt=1e-3)])
+def test_both_futures_of_a_sliding_slab_are_in_the_tree_however_short_it_is(stepper):
     J = [[[0.35, 0.94, -0.24], [0.94, -0.35, 0.08]], [[0.35, 0.94, -0.71], [0.94, -0.35, -1.12]]]
     system = Slab(np.diag([1.07, 1.07, 0.15]), np.array(J), [3.93, 3.86])
     v = 0.2 * np.array([0.94, -0.35, 0.0])
@@ -309,8 +306,8 @@ def test_both_futures_of_a_sliding_slab_are_in_the_tree_however_short_it_is(step
     tree = explore(system, system.start(v), 1e-3, stepper=stepper)
     assert tree.futures[0].outcome.count == 2
     assert {one.label for one in tree.futures if one.parent == 0} == {"LD", "LL"}
-    assert sum(one.followed for one in tree.futures if one.parent == 0) == followed
-    assert tree.complete == (followed == 2)
+    assert sum(one.followed for one in tree.futures if one.parent == 0) == 2
+    assert tree.complete
     for one in tree.ends:
         if one.followed and one.parent == 0:
             assert one.end.v - v == pytest.approx(1e-3 * known[one.label], abs=1e-4 * np.abs(known[one.label]).max())

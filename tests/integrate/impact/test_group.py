@@ -163,23 +163,6 @@ def test_a_fast_spin_converges_in_few_evaluations(turn):
     assert np.abs(short).max() <= 1e-13 * np.abs(INERTIA * state.v).max()
 
 
-def test_the_systems_own_gradient_is_used():
-    class Given(Spinner):
-        asked = 0
-
-        def force_gradient(self, t, q, v):
-            self.asked += 1
-            J = self.J
-            W, P = (np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]]) for a in (v, J * v))
-            return P - W @ np.diag(J)
-
-    system, state = Given(), spinning(90.0, 300.0, 60.0)
-    one = MoreauJean(dt=1e-3).advance(system, state, 1.0)
-    two = MoreauJean(dt=1e-3).advance(Spinner(), state, 1.0)
-    assert system.asked >= 1
-    assert one.state.v == pytest.approx(two.state.v, rel=1e-13)
-
-
 def test_damped_spin_loses_what_the_drag_takes():
     run = simulate(Spinner(drag=0.05), spinning(20.0, 50.0, 10.0), 0.2, stepper=MoreauJean(dt=1e-3))
     assert run.statistics["energy_drift_rel"] <= 1e-12

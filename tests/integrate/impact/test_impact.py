@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -333,7 +332,3 @@ def test_among_redundant_contacts_an_impact_begins_with_the_impulses_that_are_gi
     assert max(cold.residual, other.residual) < 1e-12
     assert np.abs(other.v - cold.v).max() > 1e-3, "several velocities obey the law"
     assert impact(system, state, start=other.impulses).v == pytest.approx(other.v, abs=1e-13)
-    segment = EventDriven().segment(system, replace(state, memory=other.impulses))
-    segment.again = True
-    segment.begin(1e-3)
-    assert segment.v == pytest.approx(other.v, abs=1e-13), "a segment that is repeated has the impact that was"

@@ -15,7 +15,7 @@ Left out, because it changes a step by rounding only: that what friction holds i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from gaussdyn import State, solve
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.system import System
-from gaussdyn.programs.laws.laws import BilateralCoulomb, Coulomb, Dry, Law, Rolling, Unilateral
+from gaussdyn.programs.laws.laws import BilateralCoulomb, Coulomb, Dry, Law, Rolling, Torsional, Unilateral
 from gaussdyn.programs.problems.complementarity import ComplementarityProblem
 
 Array = np.ndarray
@@ -96,7 +96,7 @@ class Step:
 
 def reference_step(
     system: System, start: State, dt: float, *, theta: float = 0.5, control: Array | None = None,
-    at_middle: bool = False, kept: float = 1.0,
+    at_middle: bool = False, kept: float = 1.0, joins: Collection[str] = (),
 ) -> Taken:  # fmt: skip
     """Take a step of any system.
 
@@ -109,12 +109,16 @@ def reference_step(
         Whether the laws hold at the middle.
     kept : float
         The fraction of all restitution.
+    joins : collection of str
+        Contacts that act besides: those that closed when the laws were still tried at the end.
 
     Raises
     ------
     NotSettledError
     """
     step = _begun(system.near(start.t, start.q, start.v, dt), start, dt, theta, control, at_middle, kept)
+    late = [key for key in joins if key not in step.bounce]
+    step = replace(step, bounce={**step.bounce, **{key: _restitution(step.begin[key]) for key in late}})
     last = {key: p for key, p in start.memory.items() if key in step.bounce and len(p) == step.rows[key].size}
     first = step.bounce.keys()
     v_plus, p, end = _settled(step, last)
@@ -250,8 +254,10 @@ def _law(row: Row, dt: float) -> tuple[Law | None, int]:
     if row.kind == "bilateral":
         return None, row.size
     held = row.kind == "bilateral_contact"
-    if row.size == 1 or max(row.mu_s, row.mu_r) <= 0.0:
+    if row.size == 1 or max(row.mu_s, row.mu_r, row.mu_t) <= 0.0:
         return None if held else Unilateral(), 1
+    if row.size in (4, 6) and max(row.mu_r, row.mu_t) > 0.0:
+        return Torsional(row.mu, row.mu_t, row.mu_r if row.size == 6 else None), row.size
     if row.mu_r > 0.0:
         return Rolling(row.mu, row.mu_r), 5
     dim = min(row.size, 3)
@@ -286,7 +292,7 @@ def _solved(
     r = np.zeros(len(w))
     if blocks:
         problem = ComplementarityProblem(W=X @ free.T, q=X @ y + w, laws=[laws[key][0] for key in blocks])
-        near = np.concatenate([np.resize(p.get(key, np.zeros(5)), 5)[: laws[key][1]] for key in blocks])
+        near = np.concatenate([np.resize(p.get(key, np.zeros(6)), 6)[: laws[key][1]] for key in blocks])
         answer = solve(problem, start=near, tol=TOL)
         if not answer.solved and not (answer.residuals is not None and answer.residuals.E <= 1e-9):
             raise NotSettledError(str(answer.status))
@@ -349,6 +355,13 @@ def _least_shift(step: Step, rows: list[Row], held: Mapping[str, float]) -> Arra
         rest = E @ u - np.eye(len(E))[-1]
         y = y - size * rest[:-1] / rest[-1]
     return solve_triangular(step.L, y, lower=True, trans="T")
+
+
+def reference_of(system: System, step: Any) -> Taken:
+    """Return the step that another one should be, from its start, with its laws."""
+    told = {"control": step.control, "at_middle": bool(step.unsettled), "kept": step.restitution}
+    told["joins"] = step.reactions.keys() if step.unsettled else ()
+    return reference_step(system, step.start, step.dt, **told)
 
 
 def apart(step: Any, other: Taken) -> float:

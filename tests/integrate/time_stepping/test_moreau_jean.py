@@ -21,14 +21,11 @@ from small_systems import (
     Tethered,
 )
 
-from gaussdyn.contact.resolve import resolve
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.integrate.time_stepping import fixed_point as passes
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.state import State
-from gaussdyn.programs.solution.status import Status
 
 
 def errors(system, state, t_end, exact, steps, theta=0.5):
@@ -301,24 +298,3 @@ def test_settings_are_printed():
 def test_t_max_must_lie_ahead():
     with pytest.raises(InputError, match="t_max"):
         MoreauJean().advance(Plain(), State(q=[0.0], v=[0.0], t=1.0), 1.0)
-
-
-def test_slow_methods_are_asked_only_where_a_pass_may_be_the_last(monkeypatch):
-    system = SlidingRod(mu=0.3)
-    state = State(q=[0.0, np.sin(1.0), 1.0], v=[-1.0, 0.0, 0.0])
-    asked = []
-
-    def nearly(dynamics, *, start, tol, thorough=True):
-        """Return all answers but those to the last tolerance as not quite good enough."""
-        asked.append(thorough)
-        found = resolve(dynamics, start=start, tol=tol)
-        return found.but(status=Status.MAX_ITERATIONS) if tol > 1e-12 else found
-
-    interpreted = MoreauJean(dt=1e-2, compiled=False)
-    plain = interpreted.advance(system, state, 1.0)
-    monkeypatch.setattr(passes, "resolve", nearly)
-    step = interpreted.advance(system, state, 1.0)
-    assert step.solution.solved
-    assert len(asked) > 2
-    assert not any(asked)
-    np.testing.assert_allclose(step.state.v, plain.state.v, rtol=0.0, atol=1e-13)

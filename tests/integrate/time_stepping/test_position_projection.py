@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from evidence import examples, first
-from scipy.optimize import minimize
 from small_systems import Ball, Block, Dome, G, Plain, Tethered
 
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
-from gaussdyn.integrate.time_stepping.position_projection import ALLOWED, Place, projected
+from gaussdyn.integrate.time_stepping.scheme import ALLOWED
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.state import State
 
@@ -153,115 +152,6 @@ def test_four_legs_at_rest_and_after_a_fall():
         assert run.statistics["max_penetration_m"] <= 1e-11
         assert np.abs(run.final.q).max() <= 1e-10  # it lies flat
         assert np.diff(run["energy"]).max() <= 1e-12 * run["energy"][0]
-
-
-def nearest(M, rows, gaps, joints):
-    """The shortest way in the metric M by scipy's general optimiser."""
-    constraints = [
-        {"type": "eq" if joint else "ineq", "fun": lambda d, r=row, g=gap: g + r @ d}
-        for row, gap, joint in zip(rows, gaps, joints, strict=True)
-    ]
-    found = minimize(
-        lambda d: 0.5 * d @ M @ d, np.zeros(M.shape[0]), jac=lambda d: M @ d, constraints=constraints,
-        method="SLSQP", options={"ftol": 1e-15, "maxiter": 500},
-    )  # fmt: skip
-    return found.x
-
-
-class Planes(Plain):
-    """Straight constraints, so that one pass is exact."""
-
-    def __init__(self, M, J, gaps, joints):
-        self.M, self.J, self.gaps, self.joints = M, J, gaps, joints
-        self.nq = self.nv = len(M)
-
-    def rows(self, t, q, v):
-        return tuple(
-            Row(
-                id=f"row{k}", kind="bilateral" if joint else "unilateral", gap=gap + J @ q, J=J[None, :],
-                rate=[J @ v], drift=[0.0],
-            )
-            for k, (J, gap, joint) in enumerate(zip(self.J, self.gaps, self.joints, strict=True))
-        )  # fmt: skip
-
-
-@pytest.mark.drawn
-def test_it_is_the_nearest_admissible_place():
-    for seed in range(examples(12, fast=4)):
-        check_it_is_the_nearest_admissible_place(seed)
-
-
-def check_it_is_the_nearest_admissible_place(seed):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 6))
-    A = rng.normal(size=(n, n))
-    M = A @ A.T + np.eye(n)
-    J = rng.normal(size=(n + 2, n))
-    inside = rng.normal(size=n)
-    joints = np.arange(n + 2) < 1
-    gaps = np.where(joints, 0.0, rng.uniform(0.0, 0.5, size=n + 2)) - J @ inside  # admissible at d = inside
-    system = Planes(M, J, gaps, joints)
-    q = np.zeros(n)
-    place = Place(q=q, rows=system.rows(0.0, q, q))
-    found = projected(system, 0.0, place, q, np.linalg.cholesky(M), {row.id for row in place.rows})
-    assert not found.fault
-    assert found.q == pytest.approx(nearest(M, J, gaps, joints), abs=1e-6)
-
-
-class Rim(Plain):
-    """A disc of radius 0.1 above the left quarter plane: its gaps to the corner at 0 and to the line along the top."""
-
-    nq = nv = 2
-
-    def rows(self, t, q, v):
-        far = np.hypot(*q)
-        seen = {"corner": (far - 0.1, q / far), "top": (q[1] - 0.1, np.array([0.0, 1.0]))}
-        return tuple(
-            Row(id=name, kind="unilateral", gap=gap, J=n[None], rate=[n @ v], drift=[0.0])
-            for name, (gap, n) in seen.items()
-        )
-
-
-@pytest.mark.parametrize("x", [0.01, 0.05, 0.1])
-@pytest.mark.parametrize("high", [1e-3, 6e-3, 0.05])
-def test_gaps_that_no_place_has_together_are_not_held(x, high):
-    """The corner is never nearer than the line: passes that seek it wander about."""
-    system, q = Rim(), np.array([x, 0.098])
-    place = Place(q=q, rows=system.rows(0.0, q, np.zeros(2)))
-    said = (system, 0.0, place, np.zeros(2), np.eye(2), {"corner", "top"})
-    found, free = projected(*said, {"corner": 0.0, "top": high}), projected(*said)
-    assert not found.fault
-    assert found.q == pytest.approx(free.q, abs=0.0)
-    assert min(row.gap for row in found.rows) >= -1e-11
-
-
-class Wedges(Plain):
-    """A point over two planes that are nearly parallel: gaps y and y + slope x - 1e-6."""
-
-    nq = nv = 2
-    slope = 1e-3
-
-    def rows(self, t, q, v):
-        seen = {"level": (q[1], [0.0, 1.0]), "sloping": (q[1] + self.slope * q[0] - 1e-6, [self.slope, 1.0])}
-        return tuple(
-            Row(id=name, kind="unilateral", gap=gap, J=np.array([n]), rate=[np.array(n) @ v], drift=[0.0])
-            for name, (gap, n) in seen.items()
-        )
-
-
-@pytest.mark.parametrize("loosely", [False, True])
-def test_gaps_held_loosely_are_not_closed_by_a_shift_out_of_proportion(loosely):
-    """Both are closed at x = 1e-3 only, a thousand times as far away as the gaps say."""
-    system, q = Wedges(), np.array([0.0, 1e-6])
-    place, closed = Place(q=q, rows=system.rows(0.0, q, np.zeros(2))), {"level": 0.0, "sloping": 0.0}
-    found = projected(system, 0.0, place, np.zeros(2), np.eye(2), set(closed), closed, list, loosely)
-    assert not found.fault
-    assert found.q == pytest.approx([0.0, 1e-6] if loosely else [1e-3, 0.0], abs=1e-8)  # 1e-11 m by the slope
-    if loosely:  # gaps in proportion are closed
-        q = np.array([1e-3, 1e-6])
-        place = Place(q=q, rows=system.rows(0.0, q, np.zeros(2)))
-        found = projected(system, 0.0, place, np.zeros(2), np.eye(2), set(closed), closed, list, loosely)
-        assert found.q == pytest.approx([1e-3, 0.0], abs=1e-8)
 
 
 def test_what_cannot_be_mended_is_named():

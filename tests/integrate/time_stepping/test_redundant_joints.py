@@ -7,8 +7,6 @@ import pytest
 
 from gaussdyn import MoreauJean, Position, State, UserSystem, simulate
 from gaussdyn.analysis.audit.audit import audit
-from gaussdyn.integrate.time_stepping.redundant_joints import dependence
-from gaussdyn.integrate.time_stepping.step_problem import ThetaProblem
 from gaussdyn.scenes.linkages import bricard
 
 
@@ -98,19 +96,15 @@ def test_constraints_that_part_in_time_are_refused_with_a_proof():
 
 
 def test_independent_joints_are_left_alone():
-    scene = bricard.build(0.0, 1.0, 1.0)
-    assert problem(scene.system, scene.state, 1e-3).dependent is not None
     two = rods((1.0, 0.0), (0.0, 1.0), tops=((0.0, 0.0),))
-    assert problem(two, State(q=[0.0, 0.0], v=[0.0, 0.0]), 1e-3).dependent is None
-
-
-def problem(system, state, dt) -> ThetaProblem:
-    return MoreauJean(dt=dt).problem(system, state, dt, dt, None)
+    assert MoreauJean(dt=1e-3).advance(two, State(q=[0.0, 0.0], v=[0.0, 0.0]), 1.0).place is None
 
 
 def test_the_midpoint_of_bricard_is_on_the_constraints_and_of_rank_29():
     scene = bricard.build(1.0, 1.0, 1.0)
-    found = problem(scene.system, scene.state, 0.01)
-    assert found.dependent.N.shape == (30, 1)
-    assert max(abs(row.gap) for row in found.middle.rows) < 1e-10
-    assert dependence(scene.system, scene.state, found.middle)[1].N.shape == (30, 1)
+    step = MoreauJean(dt=0.01).advance(scene.system, scene.state, 1.0)
+    rows = [row for row in scene.system.rows(0.005, step.place, step.start.v) if row.kind == "bilateral"]
+    assert max(abs(row.gap) for row in rows) < 1e-10
+    J = np.vstack([row.J for row in rows])
+    assert len(J) == 30
+    assert np.linalg.matrix_rank(J / np.linalg.norm(J, axis=1)[:, None], tol=1e-7) == 29

@@ -42,9 +42,9 @@ def stack(masses, mu=0.5):
     return system, system.state({name: (0.0, 0.0, 0.1 + 0.2 * k) for k, name in enumerate(names)})
 
 
-def creep(system, state, dt, steps, compiled=True):
+def creep(system, state, dt, steps):
     """Return the fastest tangential speed of a contact, and the way that adds up to."""
-    fastest, way, stepper = 0.0, 0.0, MoreauJean(dt=dt, compiled=compiled)
+    fastest, way, stepper = 0.0, 0.0, MoreauJean(dt=dt)
     for _ in range(steps):
         step = stepper.advance(system, state, 1e9)
         assert step.solution.solved, step.solution.explain()
@@ -69,9 +69,8 @@ def test_a_brick_just_above_it_slides_as_it_should():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("compiled", "dt"), [(True, 0.1), (False, 1.0)])
-def test_a_brick_at_99_percent_of_the_friction_angle_stays_for_an_hour(compiled, dt):
-    fastest, way = creep(*brick_on_slope(0.99, 0.5, 0.7), dt, round(3600.0 / dt), compiled)
+def test_a_brick_at_99_percent_of_the_friction_angle_stays_for_an_hour():
+    fastest, way = creep(*brick_on_slope(0.99, 0.5, 0.7), 0.1, 36_000)
     assert fastest <= 1e-16
     assert way <= 1e-12
 

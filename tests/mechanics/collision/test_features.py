@@ -17,7 +17,9 @@ from gaussdyn.mechanics.collision.features import (
     BALL_LINE,
     BALL_PLANE,
     EDGE_RIM,
+    ELLIPSOID_ELLIPSOID,
     ELLIPSOID_PLANE,
+    ELLIPSOIDS,
     KINDS,
     LINE_LINE,
     Feature,
@@ -34,11 +36,27 @@ def _unit(x):
 def _feature(kind, seed):
     rng = np.random.default_rng(seed)
     a, b, da, db = rng.normal(size=(4, 3))
-    if kind == ELLIPSOID_PLANE:
-        half, plane = 0.1 + np.abs(da), [*(0.3 * b), *_unit(db), 0.0]
-        return Feature(id="a/b", kind=kind, bodies=("a", "b"), data=np.array([*(0.3 * a), *half, 0.0, *plane]))
+    if kind in ELLIPSOIDS:
+        return _ellipsoid(kind, seed, 0.3 * a, 0.3 * b)
     data = np.concatenate([0.3 * a, _unit(da), [0.2], 0.3 * b, _unit(db), [0.1 if kind != BALL_PLANE else 0.0]])
     return Feature(id="a/b", kind=kind, bodies=("a", "b"), data=data)
+
+
+def _matrix(rng):
+    """Return the two halves of the matrix of a turned ellipsoid."""
+    Q = Rotation.random(random_state=rng).as_matrix()
+    M = Q @ np.diag(rng.uniform(0.1, 0.4, 3) ** 2) @ Q.T
+    return np.diag(M), np.array([M[1, 2], M[2, 0], M[0, 1]])
+
+
+def _ellipsoid(kind, seed, a, b):
+    rng, (first, second) = np.random.default_rng(seed), Pair(seed).motions(0.0)
+    (da, off_a), (db, off_b) = _matrix(rng), _matrix(rng)
+    if kind != ELLIPSOID_ELLIPSOID:
+        db, off_b = _unit(rng.normal(size=3)), np.zeros(3)
+    guess = _unit(second.R.T @ (first.x + first.R @ a - second.x - second.R @ b))
+    data = [*a, *da, 0.0, *b, *db, 0.0 if kind in (ELLIPSOID_PLANE, ELLIPSOID_ELLIPSOID) else 0.2, *guess, 0, 0]
+    return Feature(id="a/b", kind=kind, bodies=("a", "b"), data=np.array([*data, *off_a, *off_b]))
 
 
 class Pair:
@@ -86,7 +104,8 @@ def _cases(kind):
     return [(seed, _feature(kind, seed), Pair(seed)) for seed in range(examples(25, fast=8))]
 
 
-EVERY_KIND = pytest.mark.parametrize("kind", range(5), ids=KINDS[:5])
+ROUND = [*range(5), *ELLIPSOIDS[1:]]
+EVERY_KIND = pytest.mark.parametrize("kind", ROUND, ids=[KINDS[k] for k in ROUND])
 
 
 @pytest.mark.drawn
@@ -272,8 +291,8 @@ def test_ball_on_the_ground_rolls_without_slip():
 
 def test_input_is_checked():
     good = _feature(LINE_LINE, 0).data[:14]
-    with pytest.raises(InputError, match="0 to 9"):
-        Feature(id="a/b", kind=10, bodies=("a", "b"), data=good)
+    with pytest.raises(InputError, match="0 to 13"):
+        Feature(id="a/b", kind=14, bodies=("a", "b"), data=good)
     with pytest.raises(InputError, match="half axes"):
         Feature(id="a/b", kind=ELLIPSOID_PLANE, bodies=("a", "b"), data=np.array([0.0] * 9 + [0, 0, 0, 1, 0]))
     with pytest.raises(InputError, match="length 1"):
@@ -281,7 +300,7 @@ def test_input_is_checked():
     for bad in (np.append(good[:-1], -1.0), np.append(good[:-1], np.nan), good[:-1]):
         with pytest.raises(InputError):
             Feature(id="a/b", kind=LINE_LINE, bodies=("a", "b"), data=bad)
-    with pytest.raises(InputError, match="19"):
+    with pytest.raises(InputError, match="length 1"):
         Feature(id="a/b", kind=EDGE_RIM, bodies=("a", "b"), data=good[:14])
     with pytest.raises(InputError, match="mu"):
         ContactLaw(mu=-1.0)

@@ -12,10 +12,10 @@ from scipy.spatial.transform import Rotation
 from gaussdyn.mechanics.collision.feature_kinematics import feature_motion
 from gaussdyn.mechanics.collision.features import EDGE_RIM
 from gaussdyn.mechanics.collision.search import Shapes
-from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, HalfSpace, Sphere
+from gaussdyn.mechanics.collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
 
-KINDS = {"s": "sphere", "k": "capsule", "b": "box", "m": "mesh", "c": "cylinder"}
-PAIRS = ["sm", "km", "bm", "mm", "sc", "kc", "bc", "mc", "cc"]
+KINDS = {"s": "sphere", "k": "capsule", "b": "box", "m": "mesh", "c": "cylinder", "e": "ellipsoid"}
+PAIRS = ["sm", "km", "bm", "mm", "sc", "kc", "bc", "mc", "cc", "se", "ke", "be", "me", "ce", "ee"]
 
 
 def box_mesh(half, **where):
@@ -34,6 +34,8 @@ def _shape(kind, rng):
         return Box(half=rng.uniform(0.2, 0.5, 3), at=at, turn=turn)
     if kind == "m":
         return ConvexMesh(vertices=0.3 * rng.normal(size=(12, 3)), at=at, turn=turn)
+    if kind == "e":
+        return Ellipsoid(half=rng.uniform(0.1, 0.5, 3), at=at, turn=turn)
     return Cylinder(radius=rng.uniform(0.2, 0.5), half_length=rng.uniform(0.1, 0.5), at=at, turn=turn)
 
 
@@ -48,6 +50,8 @@ def _constraints(shape):
         return rows, np.tile(shape.half, 2), none, 0.0, 0.0
     if isinstance(shape, ConvexMesh):
         return shape.hull.normals, shape.hull.offsets, none, 0.0, 0.0
+    if isinstance(shape, Ellipsoid):
+        return none, np.zeros(0), np.diag(1.0 / np.array(shape.half)), 1.0, 0.0
     return rows[[2, 5]], np.full(2, shape.half_length), np.eye(3)[:2], shape.radius, 0.0
 
 
@@ -67,11 +71,11 @@ def distance(shapes, x, R):
         right.append(b)
         cones.append(clarabel.NonnegativeConeT(len(b)))
         if len(S):
-            pad = [np.zeros((3, 3)) for _ in range(2)]
+            pad = [np.zeros((1 + len(S), 3)) for _ in range(2)]
             pad[k][1:] = -S
-            lines.append(np.hstack([*pad, np.zeros((3, 1))]))
-            right.append([r, 0.0, 0.0])
-            cones.append(clarabel.SecondOrderConeT(3))
+            lines.append(np.hstack([*pad, np.zeros((1 + len(S), 1))]))
+            right.append([r, *np.zeros(len(S))])
+            cones.append(clarabel.SecondOrderConeT(1 + len(S)))
     lines.append(
         np.hstack([np.vstack([np.zeros(3), -turns[0]]), np.vstack([np.zeros(3), turns[1]]), -np.eye(4)[:, :1]])
     )

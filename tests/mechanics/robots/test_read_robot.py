@@ -13,6 +13,7 @@ from mutated_texts import mutated
 import gaussdyn
 from gaussdyn import ContactLaw, InputError, MoreauJean, read_robot
 from gaussdyn.errors import BackendMissing
+from gaussdyn.linalg.rotations import matrix_of
 from gaussdyn.mechanics.specs import system_of
 
 mujoco = pytest.importorskip("mujoco", reason="MuJoCo (the extra mjcf) is not installed")
@@ -98,11 +99,44 @@ def test_a_run_is_as_good_as_any(walker, tmp_path: Path) -> None:
     assert np.array_equal(run.q, twin.q)
 
 
+FIELD = """<asset><hfield name="hills" nrow="3" ncol="4" size="1.5 1 .5 .1"
+ elevation="0 .1 .2 .3  .4 .5 .6 .7  .8 .9 1 .2"/></asset>"""
+
+
+def test_ellipsoids_and_height_fields_are_those_of_mujoco(tmp_path: Path) -> None:
+    import mujoco
+
+    (tmp_path / "egg.xml").write_text(f"""<mujoco>{FIELD}<worldbody>
+ <geom name="ground" type="hfield" hfield="hills" pos=".2 .1 .3" euler="0 0 30"/>
+ <body name="egg" pos="0 0 2"><freejoint/>
+  <geom name="shell" type="ellipsoid" size=".1 .2 .3" pos=".1 0 0" euler="0 20 40"/>
+ </body></worldbody></mujoco>""")
+    system = read_robot(tmp_path / "egg.xml").system()
+    m = mujoco.MjModel.from_xml_path(str(tmp_path / "egg.xml"))
+    d = mujoco.MjData(m)
+    mujoco.mj_forward(m, d)
+    (field,) = system.obstacles
+    assert field.corners.shape == (12, 3)
+    corners = field.corners @ matrix_of(field.turn).T + field.at
+    middle = corners.mean(axis=0)
+    for corner in corners:
+        start = np.append(corner[:2] + 1e-6 * (middle - corner)[:2], 5.0)
+        depth = mujoco.mj_ray(m, d, start, [0.0, 0.0, -1.0], None, 1, -1, np.zeros(1, dtype=np.int32), None)
+        assert 5.0 - depth == pytest.approx(corner[2], abs=2e-6)
+    (shell,) = system.bodies[0].shapes
+    assert shell.half == (0.1, 0.2, 0.3)
+    assert (
+        np.abs(matrix_of(shell.turn) @ np.diag([1, 2, 3]) - d.geom_xmat[1].reshape(3, 3) @ np.diag([1, 2, 3])).max()
+        < 1e-12
+    )
+
+
 @pytest.mark.parametrize(("text", "words"), [
     ("<mujoco><worldbody><body><joint/><geom size='0'/></body></worldbody></mujoco>", "MuJoCo's compiler accepts"),
     ("<mujoco><wordbody/></mujoco>", "wordbody"),
     ("<mujoco", "bad.xml"),
-    (WALKER.replace('type="sphere" size=".06"', 'type="ellipsoid" size=".06 .1 .1"'), "geom3: contacts of a"),
+    (WALKER.replace("<worldbody>", FIELD + "<worldbody>").replace(
+        'type="sphere" size=".06"', 'type="hfield" hfield="hills"'), "contacts of a height field on a body"),
     (WALKER.replace('<motor name="drive" joint="hip" gear="3" ctrlrange="-1 1" ctrllimited="true"/>',
                     '<muscle name="drive" joint="hip" lengthrange="0 1"/>'), "drive: a muscle"),
 ])  # fmt: skip

@@ -52,7 +52,7 @@ def test_an_ellipsoid_with_equal_axes_is_a_ball(seed: int) -> None:
     a, b, n = rng.normal(size=(3, 3))
     plane = [*b, *(n / np.linalg.norm(n)), 0.0]
     rows = []
-    for kind, first in ((BALL_PLANE, [*a, 0, 0, 0, 0.2]), (ELLIPSOID_PLANE, [*a, 0.2, 0.2, 0.2, 0])):
+    for kind, first in ((BALL_PLANE, [*a, 0, 0, 0, 0.2]), (ELLIPSOID_PLANE, [*a, 0.04, 0.04, 0.04, 0])):
         feature = Feature(id="a/b", kind=kind, bodies=("a", "b"), data=np.array([*first, *plane]))
         rows.append(feature.row(*moving(seed), ContactLaw(mu=0.5)))
     for name in ("gap", "point", "frame", "rate", "drift", "J"):
@@ -91,16 +91,29 @@ def test_small_rocking_has_the_frequency_of_its_curvature(axis: int, mu: float) 
     assert run.v[-1][4 - axis] == pytest.approx(1e-3, rel=2e-2)
 
 
-def test_ellipsoids_meet_half_spaces_only() -> None:
+def test_an_ellipsoid_meets_shapes_of_other_bodies_only() -> None:
     egg, ball = (Ellipsoid(half=HALF),), (Sphere(radius=0.1),)
-    with pytest.raises(InputError, match="half-spaces only"):
-        Shapes.of({"a": egg, "b": ball}, [FLOOR])
-    with pytest.raises(InputError, match="half-spaces only"):
-        Shapes.of({"a": egg, "b": egg}, [FLOOR])
-    both = Shapes.of({"a": egg, "b": ball}, [FLOOR], [("a", "b")])
-    found = both.find(np.zeros((2, 3)), np.array([np.eye(3)] * 2), 1.0)
-    assert [one.id for one in found] == ["a/floor", "b/floor"]
+    poses = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 0.2]]), np.array([np.eye(3)] * 2)
+    off = Shapes.of({"a": egg, "b": ball}, [FLOOR], [("a", "b")])
+    assert [one.id for one in off.find(*poses, 1.0)] == ["a/floor", "b/floor"]
+    assert [one.id for one in Shapes.of({"a": egg, "b": ball}, [FLOOR]).find(*poses, 1.0)] == [
+        "a/b",
+        "a/floor",
+        "b/floor",
+    ]
     assert len(Shapes.of({"a": (*egg, Sphere(radius=0.1, name="cap"))}, [FLOOR]).labels) == 3
+
+
+def test_an_ellipsoid_that_is_turned_is_one_with_its_axes_exchanged() -> None:
+    quarter = Ellipsoid(half=HALF, turn=(math.sqrt(0.5), 0.0, 0.0, math.sqrt(0.5)))  # about z
+    other = Ellipsoid(half=(HALF[1], HALF[0], HALF[2]))
+    for seed in range(10):
+        R, x = Rotation.random(2, random_state=seed).as_matrix(), np.array([[0.0, 0.0, 0.0], [0.0, 0.1, 0.3]])
+        gaps = []
+        for egg in (quarter, other):
+            (one,) = Shapes.of({"a": (egg,), "b": (Ellipsoid(half=HALF),)}).find(x, R, 1.0)
+            gaps.append(one.geometry(x[0], R[0], x[1], R[1])[0])
+        assert gaps[0] == pytest.approx(gaps[1], abs=1e-15)
 
 
 @pytest.mark.parametrize("half", [(1, 0, 1), (1, -1, 1), (1, 1), (1, math.nan, 1)])

@@ -10,12 +10,13 @@ from ....arrays import Array, IntArray
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.planar.tables import PlanarTables, tables_of
 from ....mechanics.rows import Row
+from ...arcs import LOBATTO, Arc
 from ...contact_modes import Mode, parts_of, rough
 from ..dop853 import A_EXTRA, C_EXTRA, ERRORS, STAGES, A, B, C, D, Piece
 from ..event_location import Seen
 from ..guards import Guard
 from ..phase_integrator import Accuracy
-from ..smooth_phase import Phase
+from ..smooth_phase import Phase, arc_of
 
 WIDTH = STAGES + 4
 TABLE = np.zeros((24, WIDTH))
@@ -29,6 +30,7 @@ TABLE[23, :STAGES], TABLE[23, STAGES + 1 :] = C[:STAGES], C_EXTRA
 KINDS = {"touchdown": 0, "lift_off": 1, "turn": 2, "slip": 3, "stop": 4}
 DRY_SLIP = 5
 UNITS = {"place": 0, "speed": 1, "force": 2}
+AT_ONCE = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +51,8 @@ class Sailed:
         The step, not taken, in which a condition may fall below zero.
     crossing : (int, float) or None
         The number of the guard that does so first, and when, if that is clear.
+    arcs : list of Arc
+        What was passed.
     """
 
     held_is_off: bool
@@ -59,6 +63,7 @@ class Sailed:
     y: Array
     piece: Piece | None
     crossing: tuple[int, float] | None
+    arcs: list[Arc]
 
 
 @dataclass(slots=True, eq=False)
@@ -67,6 +72,7 @@ class CompiledPhase:
 
     Attributes
     ----------
+    phase : Phase
     accuracy : Accuracy
     held : int
         Number of rows that are held.
@@ -78,6 +84,7 @@ class CompiledPhase:
         Of the conditions, see `event_location.Search`; `noise` at the beginning of the last step.
     """
 
+    phase: Phase
     accuracy: Accuracy
     held: int
     size: int
@@ -104,8 +111,8 @@ class CompiledPhase:
             row = phase.rows[guard.k]
             _enter_watch(guard, row, phase.modes[row.id], guards[k], limits[k])
         return cls(
-            accuracy, held, 2 * nv + sum(row.size for row in phase.rows) + 2, guards, limits, _entered(phase, tables),
-            work, np.zeros(w), np.zeros(w), np.zeros((8, w)),
+            phase, accuracy, held, 2 * nv + sum(row.size for row in phase.rows) + 2, guards, limits,
+            _entered(phase, tables), work, np.zeros(w), np.zeros(w), np.zeros((8, w)),
         )  # fmt: skip
 
     def sail(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int) -> Sailed:
@@ -116,15 +123,21 @@ class CompiledPhase:
         nq, n = len(q), len(q) + len(v)
         y[:nq], y[nq:n] = q, v
         control[:] = t, h, end, self.accuracy.rtol, self.accuracy.atol, stiff, 0.0, 0.0, 0.0, 0.0, h, -1.0, 0.0
+        trail = np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
         K, F, last = np.empty((WIDTH + 1, self.size)), np.empty((7, self.size)), np.empty(self.size)
         code = cruise(
-            control, y, K, TABLE, last, F, np.empty(self.size), self.offset, self.noise, self.seen, self.guards,
-            self.limits, self.held, *self.system, *self.work,
+            control, y, K, TABLE, last, F, np.empty(self.size), self.offset, self.noise, self.seen, trail,
+            self.guards, self.limits, self.held, *self.system, *self.work,
         )  # fmt: skip
         now, length, _, _, _, bounded, _, error, bend, taken, ahead, which, when = control.tolist()
         piece = Piece(self.slope, now, length, y, last, K[:WIDTH], error, bend, F) if code == EVENT else None
         crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
-        return Sailed(code == HOLD, int(taken), int(bounded), now, ahead, y, piece, crossing)
+        arcs = [self._arc(line) for line in trail[: int(taken)]]
+        return Sailed(code == HOLD, int(taken), int(bounded), now, ahead, y, piece, crossing, arcs)
+
+    def _arc(self, line: Array) -> Arc:
+        samples, states = line[2:].reshape(len(LOBATTO), -1), 2 * self.phase.system.nv
+        return arc_of(self.phase, float(line[0]), float(line[1]), samples[:, :states], samples[:, states:])
 
     def ends(self, piece: Piece) -> tuple[Seen, Seen]:
         """Return the conditions at the beginning and at the end of the step that `sail` returned."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...._jit import kernel
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.planar.row_kernels import A1, A2, GAP, HELD, I2, RATE
+from ...arcs import LOBATTO
 from .dop853 import (
     BEND,
     END,
@@ -30,7 +31,8 @@ DONE, EVENT, HOLD, FAIL, STIFF = 0, 1, 2, 3, 4
 FORCE = 2
 LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
 MOST_BENT, STIFF_STEPS, HOPELESS = 1.0, 50.0, 3e3
-AT_ONCE = 10_000.0  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
+NODES = tuple(LOBATTO.tolist())
+LAST_NODE = len(NODES) - 1
 HELD_TO = 1e-13  # m and m/s, times max(1, |q|) and max(1, |v|)
 
 
@@ -55,20 +57,42 @@ def armed(guards: IntArray, w: int, info: Array) -> float:
     return 1e-9 * max(info[1], info[2]) if guards[w, 3] == FORCE else 1e-11
 
 
+@kernel(f"int64({A1}, {A1}, {A2}, {A1}, {A2}, {A1}, {A1}, int64, {SYSTEM}, {WORK}, {A1})", borrows=True)
+def keep_samples(
+    control: Array, y: Array, K: Array, end: Array, F: Array, place: Array, line: Array, n: int, numbers: IntArray,
+    data: Array, forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
+) -> int:  # fmt: skip
+    """Write what an `Arc` keeps of a step: t, h, and at its samples the state and the reactions of all rows."""
+    t, h, states, size = control[T], control[H], 2 * bodies.shape[1], len(y) - 2
+    line[0], line[1] = t, h
+    for s in range(LAST_NODE + 1):
+        rates = K[0] if s == 0 else K[STAGES] if s == LAST_NODE else K[STAGES + 1 + EXTRA]
+        at = y if s == 0 else end if s == LAST_NODE else place
+        if 0 < s < LAST_NODE:
+            when = t + h * NODES[s]
+            between(y, F, t, h, when, place)
+            if slope(when, place, n, numbers, data, forces, strength, bodies, J, found, W, info, rates):
+                return 1
+        for j in range(size):
+            line[2 + s * size + j] = at[j] if j < states else rates[j]
+    return 0
+
+
 @kernel(
-    f"int64({A1}, {A1}, {A2}, {A2}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {I2}, {A2}, int64, {SYSTEM}, {WORK}, {A1})",
+    f"int64({A1}, {A1}, {A2}, {A2}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A2}, {I2}, {A2}, "
+    f"int64, {SYSTEM}, {WORK}, {A1})",
     borrows=True,
 )
 def cruise(
     control: Array, y: Array, K: Array, table: Array, end: Array, F: Array, place: Array, offset: Array, noise: Array,
-    seen: Array, guards: IntArray, limits: Array, n: int, numbers: IntArray, data: Array, forces: IntArray,
-    strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
+    seen: Array, trail: Array, guards: IntArray, limits: Array, n: int, numbers: IntArray, data: Array,
+    forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
 ) -> int:  # fmt: skip
     """Take steps as long as nothing happens, and return why they end.
 
-    DONE: at control[END], or many steps are taken. HOLD: something that is held is off. EVENT: a condition may fall
-    below zero in the step that K, `end` and F describe, which is not taken; `seen` (8, w) has the conditions and rates
-    at its beginning, middle and end. STIFF, FAIL: the step is not taken.
+    DONE: at control[END], or `trail` is full, which takes the samples of every step. HOLD: something that is held is
+    off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken; `seen`
+    (8, w) has the conditions and rates at its beginning, middle and end. STIFF, FAIL: the step is not taken.
     """
     nv, rows = bodies.shape[1], len(numbers)
     a = J[2 * rows + n + 2]
@@ -117,6 +141,11 @@ def cruise(
                     found, W, info, K[STAGES + 1 + EXTRA], seen,
                 )  # fmt: skip
             return EVENT
+        if keep_samples(
+            control, y, K, end, F, place, trail[int(control[TAKEN])], n, numbers, data, forces, strength, bodies, J,
+            found, W, info,
+        ):  # fmt: skip
+            return FAIL
         info[0], info[1], info[2] = side, largest_h, largest_r
         for w in range(len(guards)):
             if seen[4, w] > armed(guards, w, info):
@@ -128,5 +157,5 @@ def cruise(
         control[TAKEN] += 1.0
         if off:
             return HOLD
-        if control[T] >= stop or control[TAKEN] >= AT_ONCE:
+        if control[T] >= stop or control[TAKEN] >= len(trail):
             return DONE

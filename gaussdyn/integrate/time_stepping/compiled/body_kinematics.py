@@ -17,7 +17,7 @@ Bodies = tuple[Array, Array, IntArray]
 """mass (n,), inertia in body axes (n, 3, 3), whether the inertia is that of a ball (n,)."""
 FEATURES = f"Tuple(({I1}, {I2}, {A2}, {I2}, {A2}))"
 Features = tuple[IntArray, IntArray, Array, IntArray, Array]
-"""kind (f,), bodies (f, 2), data (f, 19), label (f, 4), law (f, 3) as (mu, eps_n, eps_t)."""
+"""kind (f,), bodies (f, 2), data (f, 25), label (f, 4), law (f, 3) as (mu, eps_n, eps_t)."""
 
 
 @kernel(f"void({A2}, {A2}, float64, {A2})", borrows=True)
@@ -83,7 +83,10 @@ def evaluate(n: int, features: Features, moved: IntArray, x: Array, R: Array, be
 def place_contacts(
     contacts: Contacts, which: IntArray, bodies: IntArray, geometry: Array, x: Array, frame: Array, w: Array
 ) -> None:
-    """Put frames and arms of the contacts that act, contact c being feature which[c]; w = 0; frame is work space."""
+    """Put frames and arms of the contacts that act, contact c being feature which[c]; w = 0; frame is work space.
+
+    Where the normal points into the ground the pair is turned about, and so is the frame: u and p stay what they are.
+    """
     _pair, first, _slot, R, ra, rb = contacts
     zero = frame[5]
     for c in range(first[-1]):
@@ -91,12 +94,14 @@ def place_contacts(
         for k in range(3):
             w[c, k] = zero[k] = 0.0
         contact_frame(geometry[f, 1:4], zero, frame)
-        a, b = bodies[f, 1], bodies[f, 0]
+        a, b, sign = bodies[f, 1], bodies[f, 0], 1.0
+        if b < 0:
+            a, b, sign = b, a, -1.0
         for k in range(3):
             rb[c, k] = geometry[f, 4 + k] - x[b, k]
             ra[c, k] = geometry[f, 4 + k] - x[a, k]
             for j in range(3):
-                R[c, k, j] = frame[k, j]
+                R[c, k, j] = sign * frame[k, j]
 
 
 @kernel(f"void({BODIES}, {A3}, {A2}, {A2}, {A2}, float64, float64, {A3}, {A3}, {A2})")
@@ -166,11 +171,14 @@ def momentum(
 def group_pairs(bodies: IntArray, n: int, pair: IntArray, of: IntArray) -> int:
     """Number the pairs of bodies of n features in the order of their first features: of[f]; return how many.
 
-    Rows of `pair` are (second body, first body): the normal points into the second entry.
+    Rows of `pair` are (second body, first body), so that the normal points into the second entry; but the ground is
+    always the first.
     """
     pairs = 0
     for f in range(n):
         a, b = bodies[f, 1], bodies[f, 0]
+        if b < 0:
+            a, b = b, a
         k = of[f - 1] if f > 0 else -1
         if k < 0 or pair[k, 0] != a or pair[k, 1] != b:
             k = 0

@@ -15,7 +15,7 @@ from .position_projection import STATE, StateArrays
 
 LISTS = f"Tuple(({I1}, {I2}, {I2}, {A2}))"
 Lists = tuple[IntArray, IntArray, IntArray, Array]
-"""kind (f,), bodies (f, 2), label (f, 4), data (f, 19) of contacts, as `mechanics.features.Found`."""
+"""kind (f,), bodies (f, 2), label (f, 4), data (f, 25) of contacts, as `mechanics.features.Found`."""
 SHAPES = f"Tuple(({I2}, {A2}, {I1}, {A2}))"
 Shapes = tuple[IntArray, Array, IntArray, Array]
 WORKROOM = f"Tuple(({A2}, {A1}, {I1}, {A2}, {A2}))"
@@ -48,8 +48,7 @@ def search_at(search: Search, lists: Lists, x: Array, R: Array, reach: float, tr
 @kernel(f"int64({I2}, {I2}, int64)", borrows=True)
 def place_of(table: IntArray, label: IntArray, f: int) -> int:
     """Return a number that grows with the id of a feature."""
-    first = table[label[f, 0], 2] * LABELS + label[f, 1]
-    return int(first * LABELS * len(table) + table[label[f, 2], 3] * LABELS + label[f, 3])
+    return int((table[label[f, 0], 2] + label[f, 1]) * LABELS + table[label[f, 2], 3] + label[f, 3])
 
 
 @kernel(f"void({LISTS}, int64, {LISTS}, int64)", borrows=True)
@@ -60,7 +59,7 @@ def copy_feature(source: Lists, k: int, target: Lists, f: int) -> None:
         target[1][f, a] = source[1][k, a]
     for a in range(4):
         target[2][f, a] = source[2][k, a]
-    for a in range(19):
+    for a in range(len(target[3][f])):
         target[3][f, a] = source[3][k, a]
 
 

@@ -16,14 +16,14 @@ import numpy as np
 
 from ...._jit import kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.bodies_interior_point import interior_point
+from ....contact.free_bodies.bodies_interior_point import begin_path, follow_path
 from ....contact.free_bodies.newton import FINE, PROBLEM, READY, WORK, Problem, Work, modes_newton, motion
 from ....contact.free_bodies.one_by_one import gauss_seidel
 from ....contact.free_bodies.proximal import proximal_point
 from ....contact.free_bodies.structure import A1, A2, I1, copy_rows
 from ....linalg.block_lu import ORDERING, Ordering
 from ....mechanics.collision.feature_kinematics import feature_geometry
-from ..fixed_point import MAX_PASSES, SETTLED
+from ..scheme import MAX_PASSES, SETTLED
 from ..settling import stalled
 from .active_contacts import ACTS, HELD, INDEX, JOINED, POSES, WHICH, Index, Poses, restitution
 from .body_kinematics import BODIES, FEATURES, Bodies, Features, momentum, turn_spins
@@ -47,11 +47,12 @@ AHEAD = 2  # mark of contacts that act and were open at the start
 FEW, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
 GAINED = 0.5  # of the residual by the few
 SWEEPS = 50  # before what begins near the last impulses
-ROUGHLY = 1e-5  # residual from which proximal points end what the interior point method began
-WARM = (0.1, 0.0, 1.0)  # begins of that: near the last impulses, far inside the cones, between them ...
-ROUND = (1.0, 3.0, 1.0)  # ... and the paths
-CENTRAL, AFTER = 100, 15  # iterations of that, and factorisations of proximal points after it
-NEARER, FINELY, ONCE_MORE = 1e-2, 1e-8, 40  # where the path is taken up again after that, how far, iterations
+GOALS = (1e-5, 1e-6, 1e-7, 1e-8)  # residuals along a path from which Newton's method is tried ...
+ENDS = 5  # ... with so many factorisations: where the modes are right it needs two or three
+WARM = (0.1, 1.0, 0.1, 0.1, 0.0, 1.0)  # begins of paths: near the last impulses, and between them and far inside ...
+ROUND = (10.0, 3.0, 1.0, 100.0, 3.0, 10.0)  # ... with kinks rounded off in other ways
+TWISTS, LONG = 30.0, 60  # turns and iterations after which a path is left
+AFTER, FAR = 15, 1e-3  # factorisations of proximal points after a path that did not end, and where they are tried
 OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
 LAST_TRY = 300  # factorisations of each
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding, as in `MoreauJean`
@@ -205,26 +206,32 @@ def newton_first(
 def along_path(
     problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float, trial: int
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Begin from the first impulses, follow a central path to where few contacts are still to change, and end it.
+    """Begin from the first impulses and follow a central path to where Newton's method ends it.
 
-    By proximal points; where they stall, from near there along a path to its very end, and by Newton's method.
+    Where it does not lead there proximal points go on from its best point.
     Returns E, its floor and the number of factorisations.
     """
-    p, u, _best, start, v = iterate
+    p, u, best, start, v = iterate
     copy_rows(problem[0][1][-1], start, p)
     motion(problem, p, work[6], v, u)
     gauss_seidel(problem, p, v, SWEEPS)
-    _E, factors = interior_point(problem, ordering, work, p, v, u, ROUGHLY, CENTRAL, WARM[trial], ROUND[trial])
-    E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
-    factors += used
-    if max(tol, floor) < E < ROUGHLY:
-        _E, used = interior_point(problem, ordering, work, p, v, u, FINELY, ONCE_MORE, NEARER, 1.0)
-        E, floor, last = newton_first(problem, ordering, work, iterate, tol, ready)
-        factors += used + last
-        if not max(tol, floor) >= E:
-            E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
-            factors += used
-    return E, floor, factors
+    place = begin_path(problem, work, p, v, u, WARM[trial], ROUND[trial])
+    left, factors, E, floor = LONG, 0, 1.0, 0.0
+    for goal in GOALS:
+        E, used = follow_path(problem, ordering, work, place, p, v, u, goal, left, TWISTS)
+        left -= used
+        if not goal >= E:
+            break
+        E, used, floor, _alpha, _held = modes_newton(
+            problem, ordering, work, p, v, u, best, FINE, tol, ready, ENDS, False
+        )
+        factors += used
+        if max(tol, floor) >= E:
+            return E, floor, LONG - left + factors
+    if E < FAR:
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
+        factors += used
+    return E, floor, LONG - left + factors
 
 
 @kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")

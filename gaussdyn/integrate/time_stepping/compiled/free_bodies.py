@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -25,8 +25,8 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from ..moreau_jean import MoreauJean
 
-PATHS = ("verified", "newton", "proximal", "interior", "interpreted")
-INTERPRETED = 4
+PATHS = ("verified", "newton", "proximal", "interior", "dense")
+DENSE = 4
 MOST_SLOW = 20  # proximal or interior solves in one step
 
 
@@ -184,7 +184,7 @@ class CompiledBodies:
         while True:
             code = self._call(spans, run)
             s = int(space.count[0])
-            run.other = run.other if s == 0 or log[s - 1, 6] == INTERPRETED else None
+            run.other = run.other if s == 0 or log[s - 1, 6] == DENSE else None
             if code in (DONE, EVENT):
                 return run
             if code == GRAPH:
@@ -195,7 +195,7 @@ class CompiledBodies:
                 if not whole:
                     run.beaten = True
                     return run
-                run.other = self._interpret(stepper, spans[s], state, control, first=s == 0)
+                run.other = self._by_dense(stepper, spans[s], state, control, first=s == 0)
                 self._note(run, s, tol)
                 if not run.other.solution.solved:
                     space.count[0] = s
@@ -223,7 +223,7 @@ class CompiledBodies:
     def _at_middle(self, spans: Array, run: _Run, code: int) -> bool:
         """Solve the step at hand with the laws at its midpoint: an impact in it gains energy, or passes do not settle.
 
-        With the restitution that `impact_dissipation` allows. Returns whether it succeeded.
+        With the restitution that gains no energy, see `scheme`. Returns whether it succeeded.
         """
         from .active_contacts import ACTS, JOINED
         from .step import GAINS, HARD
@@ -253,21 +253,21 @@ class CompiledBodies:
         return not math.isnan(first if share == tried else gain(share))
 
     def _note(self, run: _Run, s: int, tol: float) -> None:
-        """Enter step s, which was an interpreted one."""
+        """Enter step s, which was one of dense kernels."""
         space, step = self.space, run.other
         figures = None if step is None else step.solution.residuals
-        run.log[s, 6], run.log[s, 8], space.count[0], space.count[1], space.count[4] = INTERPRETED, 1.0, s + 1, 0, 0
+        run.log[s, 6], run.log[s, 8], space.count[0], space.count[1], space.count[4] = DENSE, 1.0, s + 1, 0, 0
         run.log[s, 0] = np.inf if figures is None else figures.E
         run.log[s, 1] = tol if figures is None else max(tol, min(10.0 * figures.floor, 1e-8))
         run.q[s + 1], run.v[s + 1] = space.q.ravel(), space.v.ravel()
 
-    def _interpret(
+    def _by_dense(
         self, stepper: MoreauJean, span: Array, state: State, control: Array | None, first: bool
     ) -> Step:  # fmt: skip
-        """Take the step at hand by the interpreted scheme; the first one starts from `state`."""
+        """Take the step at hand by dense kernels; the first one starts from `state`."""
         space = self.space
         start = state if first else self._before(float(span[0]), space.q, space.v, state)
-        step = _interpreted(stepper).advance(self.system, start, float(span[2]), control=control)
+        step = stepper.dense_step(self.system, start, float(span[1]), float(span[2]), control)
         if step.solution.solved:
             space.q[:], space.v[:] = step.state.q.reshape(-1, 7), step.state.v.reshape(-1, 6)
             self._give(step.state.memory)
@@ -315,7 +315,7 @@ class _Run:
     log: Array
     q: Array
     v: Array
-    other: Step | None = None  # the last step, if it was an interpreted one
+    other: Step | None = None  # the last step, if it was one of dense kernels
     beaten: bool = False  # by a step that the kernels cannot solve
 
     @staticmethod
@@ -329,7 +329,10 @@ class _Run:
 def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
     """Return start, length and end of up to n steps, none beyond `t_max`."""
     spans: list[tuple[float, float, float]] = []
-    horizon = min(t_max, t + (n + 2) * stepper.dt)
+    horizon, k = min(t_max, t + (n + 2) * stepper.dt), round(t / stepper.dt)
+    if t == k * stepper.dt and horizon < t_max:
+        ends = np.arange(k, k + n + 1) * stepper.dt
+        return np.column_stack([ends[:-1], np.full(n, stepper.dt), ends[1:]])
     while len(spans) < n and t < horizon:
         dt, end = stepper.span(t, horizon)
         spans.append((t, dt, end))
@@ -352,7 +355,7 @@ def _compiled(system: SpatialSystem, thread: int) -> CompiledBodies | None:
 def serves(system: Any) -> bool:
     """Return whether kernels can advance a system: free bodies with contacts, under gravity and shaking.
 
-    Joints, other forces, static friction above mu and moments of friction are left to the interpreted scheme.
+    Joints, other forces, static friction above mu and moments of friction are left to dense kernels.
     """
     if type(system) is not SpatialSystem or system.joints or system.contacts.found is not None:
         return False
@@ -372,8 +375,3 @@ def _others(state: State) -> Mapping[str, Array]:
 
 def _state(t: float, q: Array, v: Array, memory: Mapping[str, Array]) -> State:
     return State.trusted(t, q.ravel().copy(), v.ravel().copy(), memory)
-
-
-def _interpreted(stepper: MoreauJean) -> MoreauJean:
-    """Return the same stepper without the kernels."""
-    return replace(stepper, compiled=False) if stepper.compiled else stepper

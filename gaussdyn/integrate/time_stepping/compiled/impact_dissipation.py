@@ -1,4 +1,4 @@
-"""Whether the impacts of a step gain energy, compiled; the rule itself is that of `impact_dissipation`."""
+"""Whether the impacts of a step gain energy, compiled; the rule itself stands in `scheme`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .body_kinematics import BODIES, FEATURES, Bodies, Features, momentum
 from .position_projection import ITERATE, STATE, Iterate, StateArrays
 from .step import place_acting
 
-GAIN = 1e-12  # of sum |p . u|, as in `impact_dissipation`
+GAIN = 1e-12  # of sum |p . u|
 SMALL = 1e-10  # of the kinetic energy; as there
 
 

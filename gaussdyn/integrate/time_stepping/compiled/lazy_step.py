@@ -17,12 +17,12 @@ from ....programs.solution.solution import Solution
 from ....programs.solution.status import Status
 from ....programs.solution.uniqueness import uniqueness
 from ...contact_modes import FREE, acting_mode
-from ...stepper import Shift, Step, Work, near_of
+from ...stepper import Shift, Step, Work
+from ..step_dynamics import dynamics_of, with_contacts
 from .energy_balance import Books, books
 
 if TYPE_CHECKING:
     from ..moreau_jean import MoreauJean
-    from ..step_problem import Guess
     from .free_bodies import CompiledBodies
 
 WORDS = (*MODES, "active", "inactive")  # in the order of `contact_modes`
@@ -158,7 +158,7 @@ class CompiledSolution(Solution):
 class CompiledStep(Step):
     """A step that kernels have taken; what else there is to say about it is made when it is asked for."""
 
-    __slots__ = ("_figures", "_kernels", "_mode", "_rebuilt", "_stepper")
+    __slots__ = ("_figures", "_kernels", "_mode", "_stepper")
 
     @staticmethod
     def of(
@@ -174,8 +174,9 @@ class CompiledStep(Step):
         step = object.__new__(CompiledStep)
         parts = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": reactions}
         said = {"unsettled": middle[0], "crowded": middle[1], "restitution": figures[2]}
-        said |= {"place": None, "shifts": shifts, "changes": None, "impacts": (), "ends": "", "sizing": None}
-        hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
+        said |= {"place": None, "shifts": shifts, "changes": None, "impacts": (), "arcs": (), "forces": {}}
+        said |= {"ends": "", "sizing": None}
+        hidden = {"_figures": figures, "_mode": mode, "_stepper": stepper, "_kernels": kernels}
         put(step, {**parts, **said, **hidden})
         return step
 
@@ -187,9 +188,9 @@ class CompiledStep(Step):
         elif name == "modes":
             value = {id: acting_mode(WORDS[m]) for id, m in self.numbers().items()}
         elif name == "dynamics":
-            value = self._guess().dynamics
+            value = dynamics_of(self._kernels.system, self, self._stepper.theta, self._stepper.activation)
         elif name == "rows":
-            near = near_of(self._kernels.system, self.start, self.dt)
+            near = with_contacts(self._kernels.system, self, self.reactions)
             value = rows_of(near, self.state.t, self.state.q, self.state.v)
         elif name in ("work", "energy"):
             book = self._books()
@@ -205,16 +206,6 @@ class CompiledStep(Step):
         """Return which of `WORDS` every contact that acts has, by id."""
         reactions: Impulses = self.reactions  # type: ignore[assignment]
         return reactions.of_each(self._mode)
-
-    def _guess(self) -> Guess:
-        """Return the step as the interpreted scheme sees it."""
-        if self._rebuilt is None:
-            problem = self._stepper.problem(self._kernels.system, self.start, self.dt, self.state.t, self.control)
-            pushing = frozenset(key for key, p in self.reactions.items() if p[0] > 0.0)
-            problem = problem.at_middle(self.unsettled).crowded(self.crowded, pushing).keeping(self.restitution)
-            problem = problem.joined(self.reactions.keys() - problem.bounce.keys())
-            put(self, {"_rebuilt": problem.guess(self.state.v, pushing)})
-        return self._rebuilt  # type: ignore[no-any-return]
 
     def _books(self) -> list[float]:
         """Return energies and work, J."""

@@ -32,7 +32,7 @@ StateArrays = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Arra
 ITERATE = f"UniTuple({A2}, 5)"
 Iterate = tuple[Array, Array, Array, Array, Array]
 """p, u, best of the contact problem, p of the projection (c, 3); v (n, 6)."""
-SLOW, CANCELS = 1e-9, 1e-12  # as in `step_problem`
+SLOW, CANCELS = 1e-9, 1e-12  # as in `scheme`
 ALLOWED = 1e-10  # m; as in `projection`
 PROJECTIONS = 20  # as in `projection`
 SLOWEST = 0.25  # as in `projection`

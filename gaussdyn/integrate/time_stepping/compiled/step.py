@@ -1,4 +1,4 @@
-"""One step of the theta scheme for free bodies with contacts, compiled; see `step_problem` for the scheme.
+"""One step of the theta scheme for free bodies with contacts, compiled; see `scheme`.
 
 What the kernels cannot do themselves they hand to their caller by a code: a new graph of contacts to be analysed, too
 little room, a contact problem that Newton's method on the modes does not solve, a projection that does not succeed, a
@@ -28,7 +28,7 @@ from ....contact.free_bodies.newton import (
 from ....contact.free_bodies.proximal import proximal_point
 from ....contact.free_bodies.structure import A1, A2, A3, I1, block_multiply, relative_motion
 from ....linalg.block_lu import ORDERING, Ordering
-from ..fixed_point import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED
+from ..scheme import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import hopeless, stalled
 from .active_contacts import (
     ACTS,

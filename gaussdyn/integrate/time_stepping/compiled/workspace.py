@@ -11,7 +11,7 @@ from ....arrays import IntArray
 from ....mechanics.collision.features import Found
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
-from ..position_projection import PASSES
+from ..scheme import PASSES
 
 
 class Workspace:

@@ -1,11 +1,10 @@
-"""Which constraints act within a step, see `active_contacts`: the same rules, compiled."""
+"""Which constraints act within a step, by the rules of `scheme`."""
 
 from __future__ import annotations
 
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
-from ..active_contacts import TOGETHER
-from ..position_projection import CLOSE
+from ..scheme import CLOSE, TOGETHER
 from .evaluate import rows_at
 from .linear import row_dot, row_dot_abs
 from .records import (
@@ -109,7 +108,7 @@ def find_late(layout: Layout, data: Data, rest: float, late: IntArray, when: Arr
     n, found = layout.counts[0], 0
     for k in range(n):
         late[k], when[k] = 0, -1.0
-        if data.end.gap[k] < -CLOSE and not data.acts[k] and one_sided(layout, k):
+        if data.end.gap[k] < -CLOSE and not data.acts[k] and data.joined[k] >= 0 and one_sided(layout, k):
             before = max(data.mid.gap[k] - rest * data.mid.rate[layout.start[k]], 0.0)
             when[k] = before / (before - data.end.gap[k])
     while True:
@@ -150,7 +149,7 @@ def leave_idle(layout: Layout, data: Data) -> bool:
         pushes = False
         for i in range(layout.start[k], layout.start[k + 1]):
             pushes = pushes or data.p[i] != 0.0
-        if data.joined[k] and data.acts[k] and not pushes:
+        if data.joined[k] > 0 and data.acts[k] and not pushes:
             data.acts[k], some = 0, True
     return some
 

@@ -4,57 +4,49 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....arrays import Array, IntArray, vector
+from ....arrays import Array, vector
+from ....contact.snapshot import rows_of
 from ....mechanics.state import State
 from ....mechanics.system import System
-from ....programs.solution.residuals import Residuals
-from ....programs.solution.status import Status
-from ...contact_modes import acting_mode
-from ...impact.restitution_scaling import GAIN, largest_share
-from ...stepper import Shift, Step, Work, near_of
+from ...stepper import Shift, Step
 from ..compiled.energy_balance import Books
-from ..compiled.lazy_step import WORDS, CompiledSolution, CompiledStep, ManySteps, put
+from ..compiled.lazy_step import ManySteps
+from .core_step import BOOKS, CoreStep
+from .endings import STIFF, Ending
+from .late_contacts import Joins, advance_listing, restrict
+from .outside import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
-    AT,
     CONE,
     DONE,
     E_,
     FAULT,
-    FORCES,
     FOREST,
-    GAINED,
-    GAINS,
     GAP,
     GOAL,
-    KEPT,
-    KINETIC,
-    LIFTED,
     LOGGED,
-    MOVED,
+    MASS,
+    OVERLAP,
     PASSES,
     PLANAR,
-    POTENTIAL,
     PROGRAM,
-    REACTIONS,
     ROOM,
     SOFT,
     SPATIAL,
-    Data,
     Span,
 )
-from .row_model import Built, built, shape_contact, steady
+from .row_model import Built, built, by_answers, shape_contact, steady
 
 if TYPE_CHECKING:
     from ..moreau_jean import MoreauJean
 
-BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
+NONE: Joins = {}
 
 
 class CompiledSystem:
@@ -66,10 +58,11 @@ class CompiledSystem:
     def __init__(self, system: System, parts: Built) -> None:
         from ...._jit import entry_of
         from .contact_list import list_contacts
-        from .step import retake_step, take_steps
+        from .step import open_step, resume_step, retake_step, take_steps
 
-        self.system, self.steady = system, steady(system)
+        self.system = system
         self._take, self._list, self._retake = map(entry_of, (take_steps, list_contacts, retake_step))
+        self._open, self._resume = entry_of(open_step), entry_of(resume_step)
         self._labels: dict[tuple[int, ...], str] = {}
         self._last: State | None = None
         self._use(parts)
@@ -85,7 +78,8 @@ class CompiledSystem:
         n, m = len(layout.kind), len(layout.reach)
         self.parts, self.work = parts, room(n, m, nv)
         self._push = push_room(n, nq, nv)
-        of = parts.model, parts.data, self.work, self._push, problem_room(n, m, nv)
+        self.problem = problem_room(n, m, nv)
+        of = parts.model, parts.data, self.work, self._push, self.problem
         self._records = tuple(Held(one) for one in of)
 
     @property
@@ -104,8 +98,8 @@ class CompiledSystem:
         return self._labels[key]
 
     @staticmethod
-    def of(system: System, state: State) -> CompiledSystem | None:
-        """Return the system compiled, the same one again in the same thread; None if the kernels cannot serve it.
+    def of(system: System, state: State) -> CompiledSystem | ListedSystem:
+        """Return the system compiled, the same one again in the same thread.
 
         Parameters
         ----------
@@ -113,24 +107,87 @@ class CompiledSystem:
         state : State
             Some state of it: it is asked for its rows there.
         """
-        if not isinstance(system, Hashable):
-            return None
-        made = _compiled(system, get_ident())
+        if not steady(system):
+            return ListedSystem(system)
+        made = _compiled(system if isinstance(system, Hashable) else _Same(system), get_ident())
         if not made:
-            parts = built(system, state)
-            made.append(None if parts is None else CompiledSystem(system, parts))
+            made.append(CompiledSystem(system, built(system, state)))
         return made[0]
 
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
-        """Return one step, by the kernels or, where they fail, by the interpreted scheme."""
-        log = np.zeros((0, LOGGED))
-        if self.steady or near_of(self.system, state, dt) is self.system:
-            code, log, *_ = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), stop=False)
-            if code == GAINS:
-                log = self._without_gain(_span(stepper, state.t, dt, t_end))
-        if len(log):
-            return self._step(stepper, state, self._state(t_end, state), dt, control, log[0])
-        return replace(stepper, compiled=False).advance(self.system, state, t_end, control=control)
+        """Return one step."""
+        step = self.attempt(stepper, state, dt, t_end, control)
+        return listing(self.system, stepper, state, dt, t_end, control) if step is None else step
+
+    def attempt(
+        self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None, joins: Joins = NONE
+    ) -> Step | None:  # fmt: skip
+        """Return one step; None if Python must list its contacts, or take stiff forces beside the mass."""
+        span = _span(stepper, state.t, dt, t_end)
+        if joins:
+            code = self._restricted(stepper, state, span, control, joins)
+        else:
+            code = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), stop=False)[0]
+        ending, data = Ending(self, span, control), self.parts.data
+        code = ending.of(code)
+        if self.parts.python is not None:
+            self.parts.python.stiff = None
+        if code == DONE:
+            data.q[:], data.v[:] = data.q1, data.v1
+            return self._step(stepper, state, self._state(t_end, state), dt, control, data.log)
+        if self.parts.python is None and (code == STIFF or (code == OVERLAP and not overlap(self)[0])):
+            return None
+        return self._failed(ending, code, state, control)
+
+    def call(self, code: int) -> int:
+        """Return how a kernel ended; raise what a function in Python raised meanwhile."""
+        error = None if self.parts.answers is None else self.parts.answers.error(code == FAULT)
+        if error is not None:
+            raise error
+        return int(code)
+
+    def opened(self, span: Span) -> int:
+        """Begin the step at hand, see `step.open_step`."""
+        return self.call(self._open(*self._records[:3], span))
+
+    def again(self, span: Span, laws: Array) -> int:
+        """Take the step at hand again, from what acts now, with other laws; see `step.retake_step`."""
+        return self.call(self._retake(*self._records, span, laws))
+
+    def resumed(self, span: Span, accepts: bool) -> int:
+        """Go on with the step at hand, whose contact problem has been answered."""
+        return self.call(self._resume(*self._records, span, accepts))
+
+    def _restricted(
+        self, stepper: MoreauJean, state: State, span: Span, control: Array | None, joins: Joins
+    ) -> int:  # fmt: skip
+        """Take a step in which contacts that were listed late act from the beginning, or not at all."""
+        self._load(state, control, span.dt)
+        self._last = None
+        code = self.opened(span)
+        if code != DONE:
+            return code
+        begin = {row.id: row for row in rows_of(self.system, state.t, state.q, state.v)}
+        restrict(self.parts.model.layout, self.parts.data, self.ids, joins, begin, stepper.activation)
+        return self.again(span, np.array([0.0, 1.0, 0.0]))
+
+    def _failed(self, ending: Ending, code: int, state: State, control: Array | None) -> Step:
+        """Return a step that could not be solved, with the best velocity there is."""
+        self._last, data = None, self.parts.data
+        span, found = ending.span, ending.unsolved
+        if code in (FAULT, MASS):
+            check_functions(self, state, span, control)
+        solution = unsolved(self, code, span, control) if found is None else found
+        end, p = state, dict[str, Array]()
+        if solution.x is not None and np.isfinite(solution.x).all() and np.isfinite(data.q1).all():
+            end = State.trusted(span.t_end, data.q1.copy(), np.array(solution.x), dict(state.memory))
+            start = self.parts.model.layout.start
+            p = {id: data.p[start[k] : start[k + 1]].copy() for k, id in enumerate(self.ids) if data.acts[k]}
+        rows = rows_of(self.system, end.t, end.q, end.v)
+        return Step(
+            start=state, state=end, dt=span.dt, solution=solution, reactions=p, rows=rows, control=control,
+            dynamics=problem_as_far_as_known(self, state, span, control),
+        )  # fmt: skip
 
     def advance_many(
         self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
@@ -139,7 +196,7 @@ class CompiledSystem:
         """Take up to n steps in one call, up to one in which a contact changes, or that the kernels cannot solve."""
         from ..compiled.free_bodies import spans_of
 
-        spans = spans_of(stepper, state.t, n if self.steady else 0, t_max)
+        spans = spans_of(stepper, state.t, n, t_max)
         code, log, q, v = self._go(stepper, state, control, spans, stop=not whole)
         if code != DONE and len(q):  # the step that failed has touched what is said of the last one
             _code, log, q, v = self._go(stepper, state, control, spans[: len(q)], stop=False)
@@ -150,7 +207,7 @@ class CompiledSystem:
             end = self._state(float(spans[-1, 2]), state)
             before = state
             if k > 1:
-                before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), self._memory(state))
+                before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), end.memory)
             last = self._step(stepper, before, end, float(spans[-1, 1]), control, log[-1])
         books = Books(*(log[:, c].copy() for c in BOOKS))
         return ManySteps(
@@ -171,7 +228,6 @@ class CompiledSystem:
                 if code != ROOM or len(q):
                     return code, log, q, v
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
-            assert parts is not None
             self._use(parts)
 
     def _run(self, stepper: MoreauJean, spans: Array, stop: bool) -> tuple[int, Array, Array, Array]:
@@ -190,34 +246,6 @@ class CompiledSystem:
         if error is not None and (taken == 0 or not isinstance(error, Exception)):
             raise error
         return int(code), log[:taken], q[:taken], v[:taken]
-
-    def _without_gain(self, span: Span) -> Array:
-        """Take the step that gains energy with laws by which it does not, see `impact_dissipation`; return its log."""
-        data, log = self.parts.data, self.parts.data.log
-        begun = _Begun.of(data, self.work.now)
-
-        def gain_with(share: float, accepts: bool = False) -> float:
-            """Take it with a fraction of all restitution; return the gain, NaN without a solution."""
-            begun.put(data, self.work.now)
-            laws = np.array([begun.at, share, float(accepts)])
-            code = self._retake(*self._records, span, laws)
-            return float(log[GAINED]) if code in (DONE, GAINS) else math.nan
-
-        gain = gain_with(1.0)
-        if math.isnan(gain):
-            return np.zeros((0, LOGGED))
-        begun.acts[:], share = data.acts, 1.0
-        if gain > GAIN and self._restores():
-            share = largest_share(gain_with, gain)
-        if gain > GAIN:
-            gain_with(share, True)
-        data.q[:], data.v[:] = data.q1, data.v1
-        return log[None].copy()
-
-    def _restores(self) -> bool:
-        """Return whether any constraint that acts leaves with restitution."""
-        start, data = self.parts.model.layout.start, self.parts.data
-        return any(data.bounce[start[k] : start[k + 1]].any() for k in np.flatnonzero(data.acts))
 
     def _load(self, state: State, control: Array | None, dt: float) -> bool:
         """Put the control and, unless it stands there already, the state into the arrays of the kernels.
@@ -265,10 +293,9 @@ class CompiledSystem:
         last, start, ids = self.parts.data.last, self.parts.model.layout.start.tolist(), self.ids
         index = _numbered(ids)
         kept = {key: value for key, value in before.memory.items() if key not in index and "/" not in key}
-        for k, id in enumerate(ids):
-            p = last[start[k] : start[k + 1]]
-            if p.any():
-                kept[id] = p.copy()
+        some = np.flatnonzero(last[: start[len(ids)]])
+        for k in dict.fromkeys((np.searchsorted(start, some, side="right") - 1).tolist()):
+            kept[ids[k]] = last[start[k] : start[k + 1]].copy()
         return kept
 
     def _state(self, t: float, before: State) -> State:
@@ -282,10 +309,10 @@ class CompiledSystem:
     ) -> Step:  # fmt: skip
         """Return the step that the kernels have just taken."""
         data, first, ids = self.parts.data, self.parts.model.layout.start.tolist(), self.ids
-        acts = (data.acts != 0) & (self.parts.model.layout.kind != SOFT)
-        mode = self.work.mode.tolist()
-        p = {id: data.p[first[k] : first[k + 1]].copy() for k, id in enumerate(ids) if acts[k]}
-        modes = {id: mode[k] for k, id in enumerate(ids) if acts[k] and mode[k] >= 0}
+        acts = (data.acts[: len(ids)] != 0) & (self.parts.model.layout.kind[: len(ids)] != SOFT)
+        some, mode = np.flatnonzero(acts).tolist(), self.work.mode.tolist()
+        p = {ids[k]: data.p[first[k] : first[k + 1]].copy() for k in some}
+        modes = {ids[k]: mode[k] for k in some if mode[k] >= 0}
         projected = self._place(), self._shifts() if stepper.project else ()
         return CoreStep.made(stepper, self, (start, end), dt, control, p, modes, log.copy(), projected)
 
@@ -312,63 +339,46 @@ class CompiledSystem:
         return tuple(found)
 
 
-class CoreStep(CompiledStep):
-    """A step that the compiled step has taken; what else there is to say about it is made when it is asked for."""
-
-    __slots__ = ()
-
-    @staticmethod
-    def made(
-        stepper: MoreauJean, kernels: CompiledSystem, ends: tuple[State, State], dt: float, control: Array | None,
-        p: Mapping[str, Array], modes: Mapping[str, int], log: Array,
-        projected: tuple[Array | None, tuple[Shift, ...]],
-    ) -> CoreStep:  # fmt: skip
-        """Return the step between two states; `log` as in `records`, projected: `Step.place` and `Step.shifts`."""
-        kinetic, potential, reactions, forces, lifted = log[list(BOOKS)].tolist()
-        done = Work(reactions=reactions, forces=forces, projection=lifted)
-        figures = Residuals(E=float(log[E_]), cone=float(log[CONE]))
-        step = object.__new__(CoreStep)
-        said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
-        unsettled = kernels.ids[int(log[AT]) - 1] if log[AT] > 0.0 else ""
-        said |= {"unsettled": unsettled, "crowded": "", "restitution": float(log[KEPT])}
-        said |= {
-            "place": projected[0],
-            "shifts": projected[1],
-            "changes": None,
-            "impacts": (),
-            "ends": "",
-            "sizing": None,
-        }
-        said |= {"energy": (kinetic, potential), "work": done}
-        said |= {"modes": {id: acting_mode(WORDS[m]) for id, m in modes.items()}, "_mode": modes}
-        said |= {"_stepper": stepper, "_kernels": kernels, "_rebuilt": None}
-        put(step, said)
-        put(step, {"solution": CompiledSolution.of(step, Status.SOLVED, ends[1].v, figures)})
-        return step
-
-    def numbers(self) -> dict[str, int]:
-        """Return which of `WORDS` every contact that acts has, by id."""
-        return dict(self._mode)
-
-
 @dataclass(frozen=True, slots=True)
-class _Begun:
-    """What a step that is taken again begins with: what acts, and what is known of the step before."""
+class ListedSystem:
+    """A system whose rows are asked for in Python, and may be others in every step."""
 
-    at: float
-    acts: IntArray
-    last: Array
-    now: IntArray
+    system: System
 
-    @staticmethod
-    def of(data: Data, now: IntArray) -> _Begun:
-        """Return that of a step which gains energy: laws are taken at its middle from now on."""
-        at = data.log[AT] if data.log[AT] > 0.0 else data.log[MOVED]
-        return _Begun(float(at), data.acts.copy(), data.last.copy(), now.copy())
+    def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
+        """Return one step."""
+        return listing(self.system, stepper, state, dt, t_end, control)
 
-    def put(self, data: Data, now: IntArray) -> None:
-        """Put it back."""
-        data.acts[:], data.last[:], now[:] = self.acts, self.last, self.now
+    def advance_many(self, *_args: object, **_more: object) -> None:
+        """Take no steps: contacts are listed step by step."""
+
+
+def listing(
+    system: System, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None
+) -> Step:  # fmt: skip
+    """Return a step whose contacts Python lists, see `late_contacts`."""
+
+    def take(local: System, joins: Joins) -> tuple[Step, tuple[str, ...]]:
+        """Take the step of a system whose rows are always the same."""
+        kernels = CompiledSystem(local, by_answers(local, state))
+        step = kernels.attempt(stepper, state, dt, t_end, control, joins)
+        assert step is not None  # kernels look for no contacts there
+        return step, kernels.ids
+
+    return advance_listing(take, system, state, dt)
+
+
+class _Same:
+    """A system that has no hash, as a key: it equals itself."""
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.system is self.system
+
+    def __hash__(self) -> int:
+        return id(self.system)
 
 
 def _span(stepper: MoreauJean, t: float, dt: float, t_end: float) -> Span:
@@ -383,6 +393,6 @@ def _numbered(ids: tuple[str, ...]) -> Mapping[str, int]:
 
 
 @lru_cache(maxsize=32)
-def _compiled(system: Hashable, thread: int) -> list[CompiledSystem | None]:
+def _compiled(system: Hashable, thread: int) -> list[CompiledSystem]:
     """Return where the one of a system and a thread is put once it is made."""
     return []

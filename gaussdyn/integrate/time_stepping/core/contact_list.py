@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
+
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
 from ....mechanics.collision.broad_phase import find_features
 from ....mechanics.collision.feature_kinematics import feature_geometry
+from ....mechanics.collision.primitives import BOX, CAPSULE, HALF_SPACE, SPHERE
 from ....mechanics.spatial.contacts import CLOSED, SLACK
 from ..compiled.contact_search import copy_feature, place_of
-from ..position_projection import ALLOWED
-from .evaluate import move, put_motion, put_poses
+from ..scheme import ALLOWED
+from .evaluate import move, put_motion, put_poses, standing
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
 from .records import (
     CONTACT,
+    FOREST,
     HIGH,
     LOW,
     NODE,
     NODES,
     PLANAR,
     POSITION,
+    PULL,
+    REACH,
     UNILATERAL,
     Carried,
     Data,
@@ -74,6 +80,39 @@ def join_ahead(shapes: Shapes, x: Array, R: Array, n: int, m: int) -> int:
     return n
 
 
+@kernel("boolean(Shapes, int64)", borrows=True)
+def lasting(shapes: Shapes, n: int) -> bool:
+    """Return whether n contacts are all there can be of their pairs as long as these touch nowhere farther away.
+
+    So it is of balls with balls, and of balls, capsules and boxes with half-spaces, where each corner has its own.
+    """
+    s, some = shapes, True
+    for f in range(n):
+        a, b = s.table[s.label[f, 0], 0], s.table[s.label[f, 2], 0]
+        some = some and (max(a, b) == SPHERE or (max(a, b) == HALF_SPACE and min(a, b) in (SPHERE, CAPSULE, BOX)))
+    return some
+
+
+@kernel("boolean(Model, Data, int64)", borrows=True)
+def out_of_reach(model: Model, data: Data, n: int) -> bool:
+    """Return whether bodies moved so little that none can touch but in the n contacts that are listed.
+
+    A point of a body moves by |dx| + radius |dR| / sqrt(2) at most, |dR|^2 being the sum of the squares of entries.
+    """
+    shapes = model.shapes
+    if model.layout.who != FOREST or shapes.numbers[REACH] < 0.0 or not lasting(shapes, n):
+        return False
+    moving, most = standing(model, data.q1, model.ahead).moving, 0.0
+    for b in range(len(shapes.radius)):
+        way = turn = 0.0
+        for i in range(3):
+            way += (moving.x[b, i] - shapes.x[b, i]) ** 2
+            for j in range(3):
+                turn += (moving.R[b, i, j] - shapes.R[b, i, j]) ** 2
+        most = max(most, math.sqrt(way) + shapes.radius[b] * math.sqrt(0.5 * turn))
+    return 2.0 * most <= shapes.numbers[REACH]
+
+
 @kernel("int64(Model, Data, float64)", borrows=True)
 def find_contacts(model: Model, data: Data, dt: float) -> int:
     """Put the contacts of the step; return how many there are, which may be more than fit."""
@@ -81,10 +120,10 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     speed = put_motion(model, data.q, data.v)
     for k in range(len(s.radius)):  # how far rounding moves bodies
         s.travel[k] = max(SLACK * s.radius[k], CLOSED)
-    reach = s.numbers[0] * dt * dt + 2.0 * dt * speed
+    reach = s.numbers[REACH] = s.numbers[PULL] * dt * dt + 2.0 * dt * speed
     put_poses(model, data.q, model.ahead)
     found = look(s, s.x, s.R, reach, False)
-    if not dt * speed > 0.0 or found > len(s.kind):
+    if not dt * speed > 0.0 or found > len(s.kind) or lasting(s, found):
         return found
     move(model, data.q, data.v, dt, data.moved)
     put_poses(model, data.moved, model.forest)
@@ -183,6 +222,9 @@ def overlooked(model: Model, data: Data) -> bool:
     if layout.who == PLANAR:
         return bool(overlooked_planar(model, data))
     n, out = layout.counts[0] - layout.counts[2], s.out[0]
+    if out_of_reach(model, data, n):
+        return False
+    s.numbers[REACH] = -1.0  # the places of the start are not there any longer
     put_poses(model, data.q1, model.ahead)
     found = look(s, s.x, s.R, 0.0, True)
     if found > len(s.kind):

@@ -29,7 +29,7 @@ from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, na
 from ....programs.solution.residual_kernels import block_mode
 from ....programs.solution.residuals import BORDER
 from .dependent_joints import LOOKED, stand_beside
-from .linear import add_row, cholesky, cholesky_solve, cross_products, part_dot, row_dot, solve_nodes
+from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_products, part_dot, row_dot, solve_nodes
 from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, SOFT, UNILATERAL, Data, Layout, Rows, Span
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
         Laws and first rows of blocks.
     P : Array, shape (n, 4)
     Z : Array, shape (m, nv)
-        M^-1 J^T, a row for each row that acts.
+        J L^-1, a row for each row that acts; M = L^T L.
     A : Array, shape (m, m)
         J M^-1 J^T of all of them.
     first : IntArray, shape (m,)
@@ -190,7 +190,7 @@ def spectra(problem: Problem, n: int) -> None:
 
 @kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
 def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
-    """Put M^-1 J^T, W and what eliminates the joints; False if these depend on one another."""
+    """Put J L^-1, W and what eliminates the joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
     at, A, S, C = problem.at, problem.A, problem.S, problem.C
     cross_products(layout, data.L, data.inverse, rows.J, at, total, problem.Z, A)
@@ -369,6 +369,14 @@ def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, f
     return E, floor
 
 
+@kernel(f"void(Layout, Data, {A1}, {A1})", borrows=True)
+def add_lifted(layout: Layout, data: Data, y: Array, x: Array) -> None:
+    """Add to x the velocities L^-1 y that a sum y of rows of `Problem.Z` leads to; y becomes these."""
+    back_nodes(data.L, layout, y)
+    for j in range(len(x)):
+        x[j] += y[j]
+
+
 @kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
 def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
     """Remove what rounding has left of the rates of joints."""
@@ -378,9 +386,38 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
     for k in range(g):
         lam[k] = row_dot(layout, rows.J, at[k], x) + data.w[at[k]] + problem.soft[k] * data.p[at[k]]
     cholesky_solve(problem.S, g, problem.first, lam)
+    y = data.V[15]
+    for j in range(len(x)):
+        y[j] = 0.0
     for k in range(g):
         data.p[at[k]] -= lam[k]
-        add_row(layout, at[k], -lam[k], problem.Z[k], x)
+        add_row(layout, at[k], -lam[k], problem.Z[k], y)
+    add_lifted(layout, data, y, x)
+
+
+@kernel(f"void(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> None:
+    """Put x without impulses, the rates of joints for it (lam), those of blocks once joints hold (q), and r from p."""
+    g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
+    solve_nodes(data.L, layout, data.h, x)
+    for i in range(len(x)):
+        x[i] = data.v[i] + dt * x[i]
+    for i in range(g):
+        lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
+    for i in range(n):
+        s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
+        for k in range(g):
+            s -= problem.C[i, k] * lam[k]
+        problem.q[i], problem.r[i] = s, data.p[at[g + i]]
+
+
+@kernel(f"float64(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def claimed(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> float:
+    """Return the residual E of the impulses p in the problem as it is now; x is work space."""
+    if problem.counts[1] == 0:
+        return 0.0
+    put_free_motion(layout, rows, data, problem, dt, x)
+    return residual(problem, weight(problem))
 
 
 @kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64)", borrows=True)
@@ -391,18 +428,9 @@ def solve(
 
     u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`.
     """
-    g, n, at, x, u, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.q, problem.lam
+    g, n, at, x, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.lam
     E = floor = 0.0
-    solve_nodes(data.L, layout.nodes, data.h, x)
-    for i in range(len(x)):
-        x[i] = data.v[i] + dt * x[i]
-    for i in range(g):
-        lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
-    for i in range(n):
-        s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
-        for k in range(g):
-            s -= problem.C[i, k] * lam[k]
-        u[i], problem.r[i] = s, data.p[at[g + i]]
+    put_free_motion(layout, rows, data, problem, dt, x)
     if n > 0:
         E, floor = solve_contacts(problem, tol, rough)
     cholesky_solve(problem.S, g, problem.first, lam)
@@ -415,14 +443,21 @@ def solve(
         data.p[at[k]] = s
     for i in range(n):
         data.p[at[g + i]] = problem.r[i]
+    y = data.V[15]
+    for j in range(len(x)):
+        y[j] = 0.0
     for i in range(g + n):
         p = data.p[at[i]]
         if p != 0.0:
-            add_row(layout, at[i], p, problem.Z[i], x)
+            add_row(layout, at[i], p, problem.Z[i], y)
+    add_lifted(layout, data, y, x)
     hold(layout, rows, data, problem, x)
     if n == 1 and g == 0 and data.p[at[0]] > 0.0 and problem.code[0] == FRICTIONLESS:
         lam[0] = (row_dot(layout, rows.J, at[0], x) + data.w[at[0]]) / problem.W[0]  # rounding of the free motion
-        add_row(layout, at[0], -lam[0], problem.Z[0], x)
+        for j in range(len(x)):
+            y[j] = 0.0
+        add_row(layout, at[0], -lam[0], problem.Z[0], y)
+        add_lifted(layout, data, y, x)
     return E, floor
 
 

@@ -1,4 +1,4 @@
-"""Joints whose rows depend on one another, as `redundant_joints` has it, compiled.
+"""Joints whose rows depend on one another, in every configuration or only in those that they allow.
 
 With D the lengths of their rows G in the metric of the inverse mass and N the left null vectors of D^-1 G,
 
@@ -14,8 +14,8 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
-from ..redundant_joints import CONTRARY
-from .linear import dot, multiply_abs
+from ..scheme import CONTRARY
+from .linear import dot, half_solve, multiply_abs
 from .records import BILATERAL, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG = range(3)  # entries of `Bound.known`
@@ -35,18 +35,16 @@ def list_joints(layout: Layout, bound: Bound) -> None:
 @kernel("int64(Layout, Data, Rows, float64)")
 def find_null(layout: Layout, data: Data, rows: Rows, tol: float) -> int:
     """Put lengths and null vectors of the rows of joints; return how many there are."""
-    bound, nodes, L = data.bound, layout.nodes, data.L
+    bound, nodes = data.bound, layout.nodes
     g = bound.known[AMONG]
     X = np.zeros((g, len(data.v)))
     for i in range(g):
         J, x, size = rows.J[bound.rows[i]], X[i], 0.0
+        x[:] = J
         for node in range(len(nodes) - 1):
-            for a in range(nodes[node], nodes[node + 1]):
-                x[a] = J[a]
-                for c in range(nodes[node], a):
-                    x[a] -= L[a, c] * x[c]
-                x[a] /= L[a, a]
-                size += x[a] ** 2
+            half_solve(data.L, layout.runs, nodes[node], nodes[node + 1], x)
+        for a in range(len(x)):
+            size += x[a] ** 2
         bound.lengths[i] = np.sqrt(size) if size > 0.0 else 1.0
         for a in range(len(x)):
             x[a] /= bound.lengths[i]

@@ -35,8 +35,15 @@ from ....mechanics.trees.forces import drives_beside
 from ....mechanics.trees.forest import ABOVE, DAMPING, FREE_SIDE, LAST, ROOT, RUB, WHAT, Forest
 from ....mechanics.trees.frames import fastest_point
 from ....mechanics.trees.kinematics import move_trees, place_bodies
-from ....mechanics.trees.motion import forest_forces, forest_kinetic, forest_mass, forest_potential, put_forest
-from ....mechanics.trees.row_kernels import coupling_row, steady_row
+from ....mechanics.trees.motion import (
+    forest_forces,
+    forest_kinetic,
+    forest_mass,
+    forest_potential,
+    forest_power,
+    put_forest,
+)
+from ....mechanics.trees.row_kernels import coupling_row, steady_rows
 from .linear import dot, multiply_nodes, row_dot
 from .records import (
     CALLBACK,
@@ -191,20 +198,23 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
     """Fill in contact k of trees, as `contact_of_shapes` does."""
     trees, moving = forest.trees, forest.moving
     contact_geometry(layout, shapes, moving.x, moving.R, k, rows)
+    if rows.asked[k] == 0 and rows.gap[k] > 0.0:
+        return
     f, first, end = k - layout.counts[2], layout.start[k], layout.start[k + 1]
+    S, dofs, frame, J, point = moving.S, trees.dofs, shapes.frame, rows.J, triple3(shapes.out[0, 4:7])
     for side in range(2):
         b = shapes.bodies[f, side] % len(moving.x)
-        arm = along(triple3(shapes.out[0, 4:7]), -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
+        arm = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
         d = trees.bodies[b, LAST]
         while d >= 0:
-            w = triple3(moving.S[d, 0:3])
-            u = along(triple3(moving.S[d, 3:6]), 1.0, cross3(w, arm))
+            w = triple3(S[d, 0:3])
+            u = along(triple3(S[d, 3:6]), 1.0, cross3(w, arm))
             for i in range(first, end):
                 at = i - first
-                t = triple3(shapes.frame[axis_of_row(at, end - first)])
+                t = triple3(frame[axis_of_row(at, end - first)])
                 part = dot3(t, u) if at < 3 else dot3(t, w)
-                rows.J[i, d] += part if side == 0 else -part
-            d = trees.dofs[d, ABOVE]
+                J[i, d] += part if side == 0 else -part
+            d = dofs[d, ABOVE]
     for i in range(first, end):
         rows.rate[i] = row_dot(layout, rows.J, i, v)
 
@@ -225,19 +235,16 @@ def standing(model: Model, q: Array, otherwise: Forest) -> Forest:
 @kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
 def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of trees: of joints, and of the contacts that are listed."""
-    layout, shapes, forest = model.layout, model.shapes, standing(model, q, model.ahead)
-    trees, drives, couplings = forest.trees, forest.drives, forest.couplings
-    for k in range(layout.counts[2]):
-        i = layout.start[k]
-        for c in range(6):
-            rows.law[k, c] = shapes.joint_laws[k, c]
-        if couplings.kinds[k, WHAT] <= RUB:  # whose J is there, see `forest_model`
-            rows.gap[k], rows.rate[i] = steady_row(trees, drives, couplings, q, v, k)
-            continue
-        put_forest(forest, q, v)
-        rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
-    for k in range(layout.counts[2], layout.counts[0]):
-        contact_of_trees(layout, shapes, forest, v, k, rows)
+    layout, forest = model.layout, standing(model, q, model.ahead)
+    steady_rows(forest, q, v, layout.start, rows.gap, rows.rate)  # whose J and laws are there, see `row_model`
+    kinds, n = forest.couplings.kinds, layout.counts[2]
+    for k in range(n):
+        if kinds[k, WHAT] > RUB:
+            i = layout.start[k]
+            put_forest(forest, q, v)
+            rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
+    for k in range(n, layout.counts[0]):
+        contact_of_trees(layout, model.shapes, forest, v, k, rows)
 
 
 @kernel("void(Rows, Rows)", borrows=True)
@@ -387,7 +394,7 @@ def potential_at(model: Model, t: float, q: Array, rest: Array) -> tuple[bool, f
     if model.layout.who == SPATIAL:
         return True, spatial_potential(model.mechanism, q, rest)
     if model.layout.who == FOREST:
-        return True, forest_potential(standing(model, q, model.ahead), q, rest)
+        return True, forest_potential(standing(model, q, model.forest), q, rest)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POTENTIAL, t, q, rest)
         return found, model.callback.answer[0]
@@ -399,7 +406,7 @@ def potential_at(model: Model, t: float, q: Array, rest: Array) -> tuple[bool, f
 def kinetic_at(model: Model, q: Array, v: Array, rest: Array, M: Array, momentum: Array) -> tuple[bool, float]:
     """Return the kinetic energy; `rest` are velocities of zero, M and M v work space."""
     if model.layout.who == FOREST:
-        return True, forest_kinetic(standing(model, q, model.ahead), q, v)
+        return True, forest_kinetic(standing(model, q, model.forest), q, v)
     found = mass_at(model, q, rest, M)
     multiply_nodes(M, model.layout.nodes, v, momentum)
     return found, 0.5 * dot(v, momentum)
@@ -416,7 +423,7 @@ def power_at(model: Model, t: float, q: Array, v: Array, h: Array) -> tuple[bool
     if model.layout.who == SPATIAL:
         return True, spatial_forces(model.mechanism, t, q, v, h)
     if model.layout.who == FOREST:
-        return True, forest_forces(model.forest, q, v, v, h)
+        return True, forest_power(model.forest, q, v, h)
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POWER, t, q, v)
         return found, model.callback.answer[0]

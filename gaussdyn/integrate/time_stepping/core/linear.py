@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A1, A2, I1, kernel
+from ...._jit import A1, A2, I1, I2, kernel
 from ....arrays import Array, IntArray
-from .records import HIGH, LOW, NODE, NODES, Data, Layout
+from .records import HIGH, LOW, NEXT, NODE, NODES, START, Data, Layout
 
 LONG = 8  # terms of a sum from which on it is taken in parts
-SMALL = 6  # velocities of a node whose block of M is inverted: a body
+SMALL = 6  # velocities of a node whose factor is inverted: a body
 
 
 @kernel(f"float64({A1}, {A1}, int64, int64)", inline=True, borrows=True)
@@ -28,24 +28,49 @@ def part_dot(x: Array, y: Array, low: int, high: int) -> float:
     return s
 
 
-@kernel(f"boolean({A2}, int64, int64, {A2})", borrows=True)
-def factor_block(M: Array, first: int, end: int, L: Array) -> bool:
-    """Put the lower Cholesky factor of a diagonal block; False if it is not positive definite."""
+@kernel(f"int64({I2}, int64)", inline=True, borrows=True)
+def above(runs: IntArray, k: int) -> int:
+    """Return the next velocity on the way from k to the root, -1 at the end."""
+    return k - 1 if runs[k, START] < k else runs[k, NEXT]  # type: ignore[no-any-return]
+
+
+@kernel(f"void({I2}, {A1}, float64, int64, {A1})", borrows=True)
+def subtract_row(runs: IntArray, row: Array, scale: float, last: int, out: Array) -> None:
+    """Take scale times a row off another one, at velocity `last` and at those between it and the root."""
+    while last >= 0:
+        low = runs[last, START]
+        for j in range(low, last + 1):
+            out[j] -= scale * row[j]
+        last = runs[low, NEXT]
+
+
+@kernel(f"boolean({A2}, {I2}, int64, int64, {A2})", borrows=True)
+def factor_block(M: Array, runs: IntArray, first: int, end: int, L: Array) -> bool:
+    """Put lower L with M = L^T L, of a diagonal block; False if it is not positive definite.
+
+    Velocities are eliminated from the leaves of a tree to its root: L has entries where M has, and no others.
+    """
     for i in range(first, end):
         for j in range(first, i + 1):
-            s = M[i, j] - part_dot(L[i], L[j], first, j)
-            if i > j:
-                L[i, j] = s / L[j, j]
-            elif s > 0.0:
-                L[i, i] = np.sqrt(s)
-            else:
-                return False
+            L[i, j] = M[i, j]
+    for k in range(end - 1, first - 1, -1):
+        row, i = L[k], above(runs, k)
+        if not row[k] > 0.0:
+            return False
+        row[k] = np.sqrt(row[k])
+        while i >= 0:
+            row[i] /= row[k]
+            i = above(runs, i)
+        i = above(runs, k)
+        while i >= 0:
+            subtract_row(runs, row, row[i], i, L[i])
+            i = above(runs, i)
     return True
 
 
 @kernel(f"void({A2}, int64, int64, {A2})", borrows=True)
 def invert_block(L: Array, first: int, end: int, inverse: Array) -> None:
-    """Put the inverse of L L^T, of a diagonal block: first that of L, then the product of its columns."""
+    """Put the inverse of L, of a diagonal block."""
     for j in range(first, end):
         inverse[j, j] = 1.0 / L[j, j]
         for i in range(j + 1, end):
@@ -53,21 +78,14 @@ def invert_block(L: Array, first: int, end: int, inverse: Array) -> None:
             for k in range(j, i):
                 s -= L[i, k] * inverse[k, j]
             inverse[i, j] = s / L[i, i]
-    for i in range(first, end):
-        for j in range(first, i + 1):
-            s = 0.0
-            for k in range(i, end):
-                s += inverse[k, i] * inverse[k, j]
-            inverse[i, j] = s
-        for j in range(first, i):
-            inverse[j, i] = inverse[i, j]
 
 
-@kernel(f"boolean({A2}, {I1}, {A2})", borrows=True)
-def factor_nodes(M: Array, nodes: IntArray, L: Array) -> bool:
-    """Put the lower Cholesky factors of the diagonal blocks of M; False if one is not positive definite."""
+@kernel(f"boolean({A2}, Layout, {A2})", borrows=True)
+def factor_nodes(M: Array, layout: Layout, L: Array) -> bool:
+    """Put the factors of the diagonal blocks of M, see `factor_block`; False if one is not positive definite."""
+    nodes, runs = layout.nodes, layout.runs
     for node in range(len(nodes) - 1):  # noqa: SIM110
-        if not factor_block(M, nodes[node], nodes[node + 1], L):
+        if not factor_block(M, runs, nodes[node], nodes[node + 1], L):
             return False
     return True
 
@@ -78,39 +96,77 @@ def factor_mass(layout: Layout, data: Data) -> bool:
 
     Returns False if M is not positive definite.
     """
-    M, of, nodes = data.M, data.of, layout.nodes
+    M, of, L, nodes = data.M, data.of, data.L, layout.nodes
     for node in range(len(nodes) - 1):
         first, end, same = nodes[node], nodes[node + 1], True
         for i in range(first, end):
-            for j in range(first, end):
+            for j in range(first, i + 1):
                 same = same and M[i, j] == of[i, j]
                 of[i, j] = M[i, j]
         if same:
             continue
-        if not factor_block(M, first, end, data.L):
+        if not factor_block(M, layout.runs, first, end, L):
             of[first, first] = np.nan
             return False
         if end - first <= SMALL and len(data.inverse) > 0:
-            invert_block(data.L, first, end, data.inverse)
+            invert_block(L, first, end, data.inverse)
     return True
 
 
-@kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
-def solve_nodes(L: Array, nodes: IntArray, b: Array, x: Array) -> None:
-    """Put x = (L L^T)^-1 b; the two may be the same. Blocks of zeros cost nothing."""
+@kernel(f"void({A2}, {I2}, int64, int64, {A1})", borrows=True)
+def half_solve(L: Array, runs: IntArray, first: int, end: int, x: Array) -> None:
+    """Put x = L^-T x, of a diagonal block: from the velocities that x has entries for only the way to the root."""
+    for k in range(end - 1, first - 1, -1):
+        if x[k] == 0.0:
+            continue
+        row = L[k]
+        value = x[k] / row[k]
+        x[k] = value
+        low = runs[k, START]
+        for j in range(low, k):
+            x[j] -= row[j] * value
+        last = runs[low, NEXT]
+        while last >= 0:
+            low = runs[last, START]
+            for j in range(low, last + 1):
+                x[j] -= row[j] * value
+            last = runs[low, NEXT]
+
+
+@kernel(f"void({A2}, {I2}, int64, int64, {A1})", borrows=True)
+def back_solve(L: Array, runs: IntArray, first: int, end: int, x: Array) -> None:
+    """Put x = L^-1 x, of a diagonal block."""
+    for k in range(first, end):
+        row, low = L[k], runs[k, START]
+        s = x[k] - part_dot(row, x, low, k)
+        last = runs[low, NEXT]
+        while last >= 0:
+            low = runs[last, START]
+            s -= part_dot(row, x, low, last + 1)
+            last = runs[low, NEXT]
+        x[k] = s / row[k]
+
+
+@kernel(f"void({A2}, Layout, {A1}, {A1})", borrows=True)
+def solve_nodes(L: Array, layout: Layout, b: Array, x: Array) -> None:
+    """Put x = (L^T L)^-1 b; the two may be the same. Blocks of zeros cost nothing."""
+    nodes, runs = layout.nodes, layout.runs
     for n in range(len(nodes) - 1):
-        first, end, some = nodes[n], nodes[n + 1], nodes[n + 1]
-        for i in range(end - 1, first - 1, -1):
+        first, end, some = nodes[n], nodes[n + 1], False
+        for i in range(first, end):
             x[i] = b[i]
-            some = i if b[i] != 0.0 else some
-        for i in range(some, end):
-            x[i] = (x[i] - part_dot(L[i], x, some, i)) / L[i, i]
-        for i in range(end - 1 if some < end else -1, first - 1, -1):
-            row = L[i]
-            value = x[i] / row[i]
-            x[i] = value
-            for k in range(first, i):
-                x[k] -= row[k] * value
+            some = some or b[i] != 0.0
+        if some:
+            half_solve(L, runs, first, end, x)
+            back_solve(L, runs, first, end, x)
+
+
+@kernel(f"void({A2}, Layout, {A1})", borrows=True)
+def back_nodes(L: Array, layout: Layout, x: Array) -> None:
+    """Put x = L^-1 x: what velocities become of a sum of rows of `cross_products`."""
+    nodes = layout.nodes
+    for n in range(len(nodes) - 1):
+        back_solve(L, layout.runs, nodes[n], nodes[n + 1], x)
 
 
 @kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
@@ -118,21 +174,20 @@ def multiply_nodes(M: Array, nodes: IntArray, x: Array, y: Array) -> None:
     """Put y = M x for a matrix of diagonal blocks."""
     for n in range(len(nodes) - 1):
         for i in range(nodes[n], nodes[n + 1]):
-            s = 0.0
-            for j in range(nodes[n], nodes[n + 1]):
-                s += M[i, j] * x[j]
-            y[i] = s
+            y[i] = part_dot(M[i], x, nodes[n], nodes[n + 1])
 
 
 @kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
 def multiply_abs(M: Array, nodes: IntArray, x: Array, y: Array) -> None:
-    """Put y = |M| x for a matrix of diagonal blocks."""
+    """Put y = |M| x for a symmetric matrix of diagonal blocks."""
     for n in range(len(nodes) - 1):
-        for i in range(nodes[n], nodes[n + 1]):
-            s = 0.0
-            for j in range(nodes[n], nodes[n + 1]):
-                s += abs(M[i, j]) * x[j]
-            y[i] = s
+        first, end = nodes[n], nodes[n + 1]
+        for i in range(first, end):
+            y[i] = 0.0
+        for i in range(first, end):
+            row, value = M[i], x[i]
+            for j in range(first, end):
+                y[j] += abs(row[j]) * value
 
 
 @kernel(f"float64({A1}, {A1})", borrows=True)
@@ -168,17 +223,19 @@ def add_row(layout: Layout, i: int, scale: float, x: Array, y: Array) -> None:
 
 @kernel(f"void(Layout, {A2}, {A2}, {A1}, int64, {A1})", borrows=True)
 def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: Array) -> None:
-    """Put x = (L L^T)^-1 J where a row reaches, by the inverse of small blocks if it has entries."""
+    """Put x = L^-T J where a row reaches, by the inverse of small blocks if it has entries."""
     nodes = layout.nodes
     for node in range(layout.reach[row, NODE], layout.reach[row, NODES]):
         first, end = nodes[node], nodes[node + 1]
         if end - first > SMALL or len(inverse) == 0:
-            solve_nodes(L, nodes[node : node + 2], J, x)
+            for i in range(first, end):
+                x[i] = J[i]
+            half_solve(L, layout.runs, first, end, x)
             continue
         for i in range(first, end):
             s = 0.0
-            for j in range(first, end):
-                s += inverse[i, j] * J[j]
+            for j in range(i, end):
+                s += inverse[j, i] * J[j]
             x[i] = s
 
 
@@ -186,14 +243,14 @@ def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: A
 def cross_products(
     layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, n: int, Z: Array, A: Array
 ) -> None:  # fmt: skip
-    """Put Z = J (L L^T)^-1 and A = J Z^T of the n rows `at` of J; Z has a row for each of them. See `solve_row`."""
+    """Put Z = J L^-1 and A = J (L^T L)^-1 J^T = Z Z^T of the n rows `at` of J; Z has a row for each of them."""
     reach = layout.reach
     for i in range(n):
         solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
         low, high, z = reach[at[i], LOW], reach[at[i], HIGH], Z[i]
         for j in range(i + 1):
             row = at[j]
-            A[i, j] = A[j, i] = part_dot(z, J[row], max(low, reach[row, LOW]), min(high, reach[row, HIGH]))
+            A[i, j] = A[j, i] = part_dot(z, Z[j], max(low, reach[row, LOW]), min(high, reach[row, HIGH]))
 
 
 @kernel(f"float64({A2}, int64, {I1}, float64)", borrows=True)
@@ -210,9 +267,7 @@ def cholesky(S: Array, n: int, first: IntArray, drop: float) -> float:
             low += 1
         first[i] = low
         for j in range(low, i + 1):
-            s = S[i, j]
-            for k in range(max(low, first[j]), j):
-                s -= S[i, k] * S[j, k]
+            s = S[i, j] - part_dot(S[i], S[j], max(low, first[j]), j)
             if i > j:
                 S[i, j] = s / S[j, j]
             elif s > drop * S[i, i]:
@@ -229,10 +284,7 @@ def cholesky(S: Array, n: int, first: IntArray, drop: float) -> float:
 def cholesky_solve(S: Array, n: int, first: IntArray, b: Array) -> None:
     """Solve in place with the factor in the lower part of S[:n, :n]."""
     for i in range(n):
-        s = b[i]
-        for k in range(first[i], i):
-            s -= S[i, k] * b[k]
-        b[i] = s / S[i, i]
+        b[i] = (b[i] - part_dot(S[i], b, first[i], i)) / S[i, i]
     for i in range(n - 1, -1, -1):
         row = S[i]
         value = b[i] / row[i]

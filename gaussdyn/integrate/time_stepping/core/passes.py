@@ -9,20 +9,21 @@ import numpy as np
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
-from ..fixed_point import FINER, MAX_PASSES, ROUGH, SETTLED
-from ..position_projection import CLOSE
+from ..scheme import CANCELS, CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED, SLOW
 from ..settling import hopeless, stalled
-from ..step_problem import CANCELS, LOOSER, SLOW
 from .acting import one_sided, stopped
-from .contact_problem import Problem, assemble, gather, solve
+from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, resist_anew, rows_at
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
 from .records import (
+    ACCELERATION,
     AT,
+    BEFORE,
     BILATERAL,
+    CHANGE,
     DEPENDENT,
     DONE,
     E_,
@@ -55,10 +56,12 @@ FIRST = 1e-6  # residual E of the first contact problem of a step
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
+NEXT_TO_LAST = 1e-10  # change from which on a pass may be the last without a look at the end that it leads to
+FORESIGHT = 0.1  # of the change that ends passes: what that after it shall be by the rate of the two before
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
-STIFF = 0.03  # the same from which on the interpreted scheme takes dh/dv beside the mass
+STIFF = 0.03  # the same from which on dh/dv must stand beside the mass
 
 
 @record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
@@ -180,9 +183,11 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
             return FAULT
         clear_rows(data.bound, data.seen.J)
     for k in range(layout.counts[0]):
-        for i in range(layout.start[k], layout.start[k + 1]):
+        for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
             data.w[i] = data.log[KEPT] * data.bounce[i]
-            if layout.kind[k] == SOFT:
+            if layout.level[k] == ACCELERATION:  # J (v+ - v) + dt drift
+                data.w[i] += span.dt * data.seen.rate[i] - row_dot(layout, data.seen.J, i, data.v)
+            elif layout.kind[k] == SOFT:
                 data.w[i] -= row_dot(layout, data.seen.J, i, data.v1)
             elif data.log[AT] > 0.0:
                 data.w[i] += rate_at_middle(layout, data, k, i) - row_dot(layout, data.seen.J, i, data.v)
@@ -206,15 +211,16 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
     far, fastest = far / most if most > 0.0 else far, np.sqrt(fastest)
     data.log[MOVED], longest = 0.0, -1.0
     for k in range(layout.counts[0]):
+        if data.acts[k] == 0:
+            continue
         change, scale = 0.0, work.size[k] * fastest
         for i in range(layout.start[k], layout.start[k + 1]):
             change = max(change, abs(data.w[i] - work.wu[i]))
             work.wu[i] = data.w[i]
         part = change / (work.size[k] if work.size[k] > 0.0 else 1.0)
-        if data.acts[k] and layout.kind[k] != SOFT and part > longest:
+        if layout.kind[k] != SOFT and part > longest:
             data.log[MOVED], longest = k + 1.0, part
-        if data.acts[k]:
-            far = max(far, LOOSER * (change / scale if scale > 0.0 else change))
+        far = max(far, LOOSER * (change / scale if scale > 0.0 else change))
     return far
 
 
@@ -292,11 +298,14 @@ def put_problem(layout: Layout, data: Data, problem: Problem, span: Span) -> boo
     return bool(assemble(layout, data.seen, data, problem))
 
 
-@kernel("Tuple((int64, boolean))(Model, Data, Work, Push, Problem, Span, boolean)", borrows=True)
+@kernel("Tuple((int64, boolean))(Model, Data, Work, Push, Problem, Span, boolean, boolean)", borrows=True)
 def begin_passes(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, given: bool
 ) -> tuple[int, bool]:
-    """Put the problem of the first pass; also return whether the force is followed by its slope."""
+    """Put the problem of the first pass; also return whether the force is followed by its slope.
+
+    given: whether its answer is known already.
+    """
     layout = model.layout
     code = lead_to_end(model, data, work, push, span, first)
     if code == FAULT:
@@ -305,7 +314,7 @@ def begin_passes(
     follows = follows and spatial_slope(model.mechanism, work.mean, span.theta * span.dt, work.small, work.inverse)
     for j in range(len(data.v) if layout.turning != 0 else 0):  # what binds speeds may ask for some that nothing had
         work.speed[j] = max(work.speed[j], abs(data.v1[j]))
-    if not put_problem(layout, data, problem, span):
+    if not put_problem(layout, data, problem, span) and not given:
         return DEPENDENT, False
     measure_rows(layout, data, work, problem)
     far_from_last(layout, data, work, span.dt)
@@ -402,19 +411,69 @@ def surely_late(layout: Layout, data: Data, rest: float) -> bool:
     return late
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
-def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool) -> int:
-    """Solve with the constraints that act, pass by pass, until the data no longer changes, or others must act, too."""
-    layout = model.layout
-    code, follows = begin_passes(model, data, work, push, problem, span, first)
+@kernel("boolean(float64, float64, float64)", borrows=True)
+def foretold(change: float, last: float, enough: float) -> bool:
+    """Return whether passes contract so well that the change after the next one is small enough without a look."""
+    return change <= NEXT_TO_LAST and change * change <= enough * FORESIGHT * last
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
+    """Solve the problem at hand once more, and move the end of the step along with v+; HARD if it stays unsolved."""
+    code = one_pass(model, data, work, problem, span, span.tol, 0.0)
     if code != DONE:
         return code
-    last = earlier = np.inf
-    fine, sloped, turns = False, follows, 0
+    if not data.log[GOAL] >= data.log[E_]:
+        return HARD
+    for j in range(len(data.v)):
+        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+    if not move(model, data.q, work.mean, span.dt, push.place):
+        return FAULT
+    for i in range(len(data.q)):
+        data.q1[i] += push.place[i] - data.moved[i]
+        data.moved[i] = push.place[i]
+    return DONE
+
+
+@kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True)
+def holds(layout: Layout, data: Data, problem: Problem, span: Span, asked: bool) -> bool:
+    """Return whether the impulses of passes that hover obey the laws at the end that they lead to, as v1 does then.
+
+    asked: the problem was solved elsewhere. In joint coordinates changes of that size are left as they are.
+    """
+    if layout.who == FOREST or asked:
+        take_solution(data)
+        return True
+    E = claimed(layout, data.seen, data, problem, span.dt, data.V[14])
+    if not max(CLAIMED, span.tol) >= E:
+        return False
+    data.log[E_], data.log[GOAL] = E, max(data.log[GOAL], E)
+    return True
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
+def settle(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, given: bool
+) -> int:  # fmt: skip
+    """Solve with the constraints that act, pass by pass, until the data no longer changes, or others must act, too.
+
+    given: whether the caller has solved the problem of the first pass, because kernels could not: impulses p, V[0].
+    """
+    layout = model.layout
+    last, earlier = (data.log[CHANGE], data.log[BEFORE]) if given else (np.inf, np.inf)
+    code, follows = begin_passes(model, data, work, push, problem, span, first, given)
+    if code != DONE:
+        return code
+    fine, sloped, turns = given, follows, 0
     trust, patience = (TRUST, PATIENCE) if layout.who == FOREST else (0.0, 0)
     for k in range(MAX_PASSES):
         tol, rough, enough = aims(layout, span, last)
-        code = one_pass(model, data, work, problem, span, tol, rough)
+        data.log[CHANGE], data.log[BEFORE] = last, earlier
+        code = DONE if given else one_pass(model, data, work, problem, span, tol, rough)
+        asked = given
+        if given:
+            take_solution(data)
+            given = False
         if code == DONE and follows and not follow_force(model, data, work, span, sloped):
             code = FAULT
         if code == DONE:
@@ -431,11 +490,19 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
         solved = data.log[GOAL] >= data.log[E_]
         if k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
             return code
-        if solved and (change <= exact_enough(model, enough) or (fine and stalled(change, last, earlier))):
-            if follows and not followed(data, work):
-                return UNSETTLED
+        enough = exact_enough(model, enough)
+        ends = solved and (change <= enough or (fine and stalled(change, last, earlier)))
+        if ends and follows and layout.who == FOREST and not followed(data, work):
+            return UNSETTLED
+        if solved and change <= enough:
             take_solution(data)
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
+        if solved and fine and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
+            return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
+        if layout.who == FOREST and code == DONE and not follows and foretold(change, last, enough):
+            said = take_last(model, data, work, push, problem, span)
+            if said != HARD:
+                return said
         fine = solved
         if k == 1 and change > SLUGGISH * last:
             code = take_slope(model, data, work, span)
@@ -446,5 +513,6 @@ def settle(model: Model, data: Data, work: Work, push: Push, problem: Problem, s
             return UNSETTLED
         earlier, last = last if last > SETTLED else np.inf, change
         if layout.turning != 0 and not put_problem(layout, data, problem, span):
+            data.log[CHANGE], data.log[BEFORE] = last, earlier
             return DEPENDENT
     return UNSETTLED

@@ -24,7 +24,7 @@ from ....mechanics.planar.row_kernels import (
 )
 from ....mechanics.planar.search import BELT as SURFACE
 from ....mechanics.planar.search import BODY, FIRST, SKIN, find_touches
-from ..position_projection import ALLOWED
+from ..scheme import ALLOWED
 from .evaluate import put_state
 from .projection import limit
 from .records import CONTACT as ROUGH

@@ -1,4 +1,4 @@
-"""The position projection of `position_projection`, compiled: the least shift onto gaps >= 0 and joints = 0."""
+"""Position projection: the least shift onto gaps >= 0 and joints = 0, in the metric of the mass."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
-from ..position_projection import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, STRAIN
-from ..projection_program import ROUNDS, SOFT
+from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
 from .acting import in_place
 from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
-from .linear import add_row, cholesky, cholesky_solve, cross_products, dot, multiply_nodes, row_dot
+from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_products, dot, multiply_nodes, row_dot
 from .records import AT, BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
@@ -29,7 +28,7 @@ class Push(NamedTuple):
     Attributes
     ----------
     Z : Array, shape (m, nv)
-        M^-1 J^T over the lengths.
+        J L^-1 over the lengths, M = L^T L.
     W, S : Array, shape (m, m)
         Of rows of length one, and a factor.
     scale, gap, p, u, past, centre : Array, shape (m,)
@@ -185,7 +184,7 @@ def squeeze(push: Push, m: int) -> bool:
 
 @kernel("boolean(Push, int64, float64, Bound)", borrows=True)
 def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
-    """Put the pushes p that remove the gaps, see `projection_program`; False where no active set settles."""
+    """Put the pushes p that remove the gaps, by the method of multipliers; False where no active set settles."""
     plain = True
     for i in range(m):
         plain = plain and push.equal[i] != 0
@@ -193,7 +192,7 @@ def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
         push.acts[i] = int(push.equal[i] != 0 or push.gap[i] < 0.0)
     if plain and least_shift(push, m, bound):
         return True
-    for _ in range(ROUNDS):
+    for _ in range(SOFT_ROUNDS):
         for i in range(m):
             push.past[i] = push.u[i]
         if not squeeze(push, m):
@@ -207,14 +206,15 @@ def push_apart(push: Push, m: int, enough: float, bound: Bound) -> bool:
     return True
 
 
-@kernel(f"void(Layout, Push, int64, {A1})", borrows=True)
-def add_pushes(layout: Layout, push: Push, m: int, d: Array) -> None:
+@kernel(f"void(Layout, Data, Push, int64, {A1})", borrows=True)
+def add_pushes(layout: Layout, data: Data, push: Push, m: int, d: Array) -> None:
     """Put the shift that the pushes add up to."""
     for j in range(len(d)):
         d[j] = 0.0
     for i in range(m):
         if push.p[i] != 0.0:
             add_row(layout, push.at[i], push.p[i], push.Z[i], d)
+    back_nodes(data.K, layout, d)
 
 
 @kernel(f"boolean(Layout, Data, Push, int64, boolean, {A1})", borrows=True)
@@ -230,7 +230,7 @@ def shift(layout: Layout, data: Data, push: Push, m: int, holds: bool, d: Array)
     push.kept[0] = 0
     if not push_apart(push, m, 0.1 * CLOSE, data.bound):
         return False
-    add_pushes(layout, push, m, d)
+    add_pushes(layout, data, push, m, d)
     return True
 
 
@@ -252,7 +252,7 @@ def shift_again(layout: Layout, data: Data, push: Push, holds: bool, d: Array) -
     for i in range(m):
         push.p[i] = -push.gap[i]
     cholesky_solve(push.S, m, push.first, push.p)
-    add_pushes(layout, push, m, d)
+    add_pushes(layout, data, push, m, d)
     return True
 
 

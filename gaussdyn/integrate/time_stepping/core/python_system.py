@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -50,6 +51,27 @@ class Answers:
         return 1
 
 
+class Stiff(NamedTuple):
+    """What stands beside the mass of a step whose forces depend on the velocity so strongly that passes diverge.
+
+    With S = -theta dt (dh/dv + its transpose) / 2 the equation (M + S) (v+ - v) = dt h + S (v+ - v) + J^T p is the old
+    one, but S on its right is that of the last guess: passes contract where dampers are stiff.
+
+    Attributes
+    ----------
+    S : Array, shape (nv, nv)
+    q, v : Array
+        The middle of the step, where masses count; the velocity at its start.
+    span : float
+        theta dt, s.
+    """
+
+    S: Array
+    q: Array
+    v: Array
+    span: float
+
+
 class PythonSystem:
     """Answers kernels from a `System`: what it says is put into `answers.callback.answer`, `M` and `rows`."""
 
@@ -57,16 +79,22 @@ class PythonSystem:
         self.system, self.known, self.rows, self.start = system, known, rows, start
         self.M = np.zeros((system.nv, system.nv))
         self.control: Array | None = None
+        self.stiff: Stiff | None = None
         asks = (self._mass, self._force, self._rows, self._move, self._potential, self._power)
         self.answers = Answers(system.nq, system.nv, dict(enumerate(asks)))
         self.callback = self.answers.callback
 
     def _mass(self, t: float, q: Array, v: Array) -> None:
         self.M[:] = checked_mass(self.system.mass(q), self.system.nv)
+        if self.stiff is not None and np.array_equal(q, self.stiff.q):
+            self.M += self.stiff.S
 
     def _force(self, t: float, q: Array, v: Array) -> None:
         nv = self.system.nv
-        self.callback.answer[:nv] = vector("force(t, q, v)", self.system.force(t, q, v, self.control), nv)
+        h = vector("force(t, q, v)", self.system.force(t, q, v, self.control), nv)
+        if self.stiff is not None:
+            h = h + self.stiff.S @ (v - self.stiff.v) / self.stiff.span
+        self.callback.answer[:nv] = h
 
     def _rows(self, t: float, q: Array, v: Array) -> None:
         found = rows_of(self.system, t, q, v)
@@ -88,7 +116,8 @@ def fill(rows: Rows, found: tuple[Row, ...], start: list[int]) -> None:
     """Put rows into a table."""
     for k, row in enumerate(found):
         part = slice(start[k], start[k + 1])
-        rows.gap[k], rows.rate[part], rows.J[part], rows.law[k] = row.gap, row.rate, row.J, law_of(row)
+        rate = row.drift if row.level == "acceleration" else row.rate
+        rows.gap[k], rows.rate[part], rows.J[part], rows.law[k] = row.gap, rate, row.J, law_of(row)
 
 
 def law_of(row: Row) -> tuple[float, ...]:

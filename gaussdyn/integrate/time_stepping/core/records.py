@@ -15,19 +15,21 @@ from ....mechanics.trees.forest import Forest
 
 BILATERAL, UNILATERAL, CONTACT, BILATERAL_CONTACT, DRY = range(5)  # kinds, in the order of `rows.KINDS`
 SOFT = 5  # a damper, whose coefficient stands as its mu: see `contact_problem`
-POSITION, VELOCITY = range(2)  # levels, in the order of `rows.LEVELS`
+POSITION, VELOCITY, ACCELERATION = range(3)  # levels, in the order of `rows.LEVELS`
 MU, MU_S, CAP, MU_R, EPS_N, EPS_T = range(
     6
 )  # columns of `Rows.law`; CAP of contacts holds mu_t, MU_S of dry rows the cap at rest
 PLANAR, PROGRAM, CALLBACK, SPATIAL, FOREST = range(5)  # who evaluates
 DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  # how a step ended
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
-AT, KEPT, GAINED, MOVED = range(11, 15)  # further ones, see there
-LOGGED = 15
+AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
+LOGGED = 17
 LOW, HIGH, NODE, NODES = range(4)  # columns of `Layout.reach`
+START, NEXT = range(2)  # columns of `Layout.runs`
+PULL, REACH = 0, 4  # entries of `Shapes.numbers`
 
 
-@record(A1, A1, A2, A2)
+@record(A1, A1, A2, A2, I1)
 class Rows(NamedTuple):
     """All constraints at one state.
 
@@ -35,18 +37,22 @@ class Rows(NamedTuple):
     ----------
     gap : Array, shape (n,)
     rate : Array, shape (m,)
+        Of rows that bind accelerations the drift.
     J : Array, shape (m, nv)
     law : Array, shape (n, 6)
         mu, mu_s, cap (of contacts mu_t), mu_r, eps_n, eps_t.
+    asked : IntArray, shape (n,)
+        Whether rates and J are asked for where a contact of shapes is open, too.
     """
 
     gap: Array
     rate: Array
     J: Array
     law: Array
+    asked: IntArray
 
 
-@record("int64", I1, I1, I1, I1, I1, I2, "int64", "int64")
+@record("int64", I1, I1, I1, I1, I1, I2, I2, "int64", "int64")
 class Layout(NamedTuple):
     """What the rows are of.
 
@@ -63,6 +69,9 @@ class Layout(NamedTuple):
         The velocities that each row depends on, LOW <= j < HIGH, and the nodes that these are.
     nodes : IntArray
         Where the diagonal blocks of M begin, and nv.
+    runs : IntArray, shape (nv, 2)
+        The velocities that M couples a velocity with, before it: those from START up to it, and then NEXT (-1: none)
+        with its own. In a tree these are the ones between it and the root, in a full block all before it.
     turning : int
         Whether the rows of some constraint depend on the velocity: it binds speeds.
     dampers : int
@@ -76,6 +85,7 @@ class Layout(NamedTuple):
     start: IntArray
     nodes: IntArray
     reach: IntArray
+    runs: IntArray
     turning: int
     dampers: int
 
@@ -212,12 +222,12 @@ class Shapes(NamedTuple):
         The node that a body belongs to, see `Layout.nodes`; -1: it stands still.
     x, R : shapes (bodies + 1, 3) and (bodies + 1, 3, 3)
         Where bodies come to without reactions, or where they end.
-    kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 19)
+    kind, bodies, label, data : shapes (c,), (c, 2), (c, 4), (c, 25)
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
-    numbers : Array, shape (4,)
-        The acceleration of free fall, m/s^2, and three zeros.
+    numbers : Array, shape (5,)
+        The acceleration of free fall, m/s^2, three zeros, and how far contacts were open at most that were found.
     out, frame : shapes (1, 7) and (6, 3)
         Work space.
     """
@@ -333,15 +343,15 @@ class Data(NamedTuple):
     last, p : Array, shape (m,)
         Impulses of the last step, and of this one.
     acts, joined : IntArray, shape (n,)
-        Whether a constraint acts; whether it does because it closes within the step.
+        Whether a constraint acts; whether it does because it closes within the step, -1: it shall not join.
     bounce : Array, shape (m,)
         Restitution terms, m/s.
     M, L : Array, shape (nv, nv)
-        Mass at the middle, dampers of trees beside it, and its Cholesky factor by nodes.
+        Mass at the middle, dampers of trees beside it, and its factor by nodes: lower, M = L^T L.
     K : Array, shape (nv, nv)
         The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it.
     of, inverse : Array, shape (nv, nv)
-        The mass that the factor is of, and its inverse where nodes are bodies; without entries for trees.
+        The mass that the factor is of, and the inverse of L where nodes are bodies; without entries for trees.
     h : Array, shape (nv,)
         Force at the middle, for the mean velocity.
     w : Array, shape (m,)
@@ -351,11 +361,11 @@ class Data(NamedTuple):
     bound : Bound
     V : Array, shape (16, nv)
         Work space.
-    log : Array, shape (15,)
+    log : Array, shape (17,)
         See `E_` and its followers. AT: 0 where the laws hold at the end of the step; 1 + the constraint because of
         which they hold at its middle. KEPT: the fraction of all restitution. GAINED: work of the impulses, relative.
         MOVED: 1 + the constraint whose predicted rate changed most in the last pass; of steps that gain energy the
-        one with the largest impulse.
+        one with the largest impulse. CHANGE, BEFORE: how far the data changed in the last pass and in the one before.
     """
 
     q: Array

@@ -16,9 +16,9 @@ from ....mechanics.rows import KINDS, LEVELS, Row
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ....mechanics.system import System
+from ....mechanics.trees.forest import ABOVE
 from ....mechanics.trees.system import TreeSystem
 from ....mechanics.user.system import UserSystem
-from ...stepper import near_of
 from . import forest_model, planar_model, spatial_model
 from .python_system import Answers, PythonSystem, law_of
 from .records import (
@@ -48,7 +48,6 @@ from .records import (
 )
 
 LISTED = 32  # contacts of shapes in the plane that there is room for at first, at most
-LARGEST = 200  # velocities: more are for sparse factors
 COEFFICIENTS = {"mu": MU, "mu_s": MU_S, "cap": CAP, "mu_t": CAP, "mu_r": MU_R, "eps_n": EPS_N, "eps_t": EPS_T}
 
 
@@ -74,11 +73,8 @@ class Built:
     answers: Answers | None
 
 
-def built(system: System, state: State, room: int = 0) -> Built | None:
-    """Return a system for kernels, with the rows that it has at a state; None if they do not serve it.
-
-    They serve systems whose constraints are always the same, beside the contacts of shapes, but not those that
-    bind accelerations.
+def built(system: System, state: State, room: int = 0) -> Built:
+    """Return a system for kernels, with the rows that it has at a state, which are always the same but for shapes.
 
     Parameters
     ----------
@@ -88,19 +84,23 @@ def built(system: System, state: State, room: int = 0) -> Built | None:
         For so many contacts of shapes; 0: a guess.
     """
     who = _who(system)
-    if system.nv > LARGEST or (who == CALLBACK and _left_to_others(system)):
-        return None
     if who == SPATIAL:
         return _built_of_bodies(system, state, room)  # type: ignore[arg-type]
     if who == FOREST:
         return _built_of_trees(system, room)  # type: ignore[arg-type]
     if who == PLANAR:
         return _built_in_plane(system, state, room)  # type: ignore[arg-type]
-    if near_of(system, state, 0.0) is not system:
-        return None
+    return _built_of_functions(system, who, state)
+
+
+def by_answers(system: System, state: State) -> Built:
+    """Return a system for kernels, whose functions Python calls."""
+    return _built_of_functions(system, CALLBACK, state)
+
+
+def _built_of_functions(system: System, who: int, state: State) -> Built:
+    """Return a system that evaluates itself: the generated function of a Lagrangian one, or functions in Python."""
     found = rows_of(system, state.t, state.q, state.v)
-    if any(row.level == "acceleration" for row in found):
-        return None
     layout = _layout(system, who, found, None)
     rows = _rows(system, layout)
     law = np.array([law_of(row) for row in found]).reshape(-1, 6)
@@ -157,11 +157,13 @@ def _built_of_trees(system: TreeSystem, room: int) -> Built:
     forest, ahead, nodes, node, own = forest_model.forest_of(system)
     laws = np.array([law_of(row) for row in system.blanks]).reshape(-1, 6)
     shapes = spatial_model.shapes_of(system, laws, node, room)
-    layout = _layout(system, FOREST, system.blanks, own, len(shapes.kind), 5, nodes)
+    above = forest.trees.dofs[:, ABOVE]
+    layout = _layout(system, FOREST, system.blanks, own, len(shapes.kind), 5, nodes, above)
     model = nothing(Model)._replace(layout=layout, forest=forest, ahead=ahead, shapes=shapes, carried=_carried(layout))
     data = _data(system, layout)
     for rows in (data.begin, data.mid, data.end):
         forest_model.put_steady_rows(forest, rows.J)
+        rows.law[: len(laws)] = laws
     return Built(model, data, tuple(row.id for row in system.blanks), None, None)
 
 
@@ -172,9 +174,12 @@ def _damper(line: spatial_model.JointRow, nv: int) -> Row:
 
 def _layout(
     system: System, who: int, found: tuple[Row, ...], bodies: Sequence[tuple[int, ...]] | None, room: int = 0,
-    size: int = 0, nodes: IntArray | None = None,
+    size: int = 0, nodes: IntArray | None = None, above: IntArray | None = None,
 ) -> Layout:  # fmt: skip
-    """Return what rows are of, the nodes of each where they are known; with room for contacts of `size` rows."""
+    """Return what rows are of, the nodes of each where they are known; with room for contacts of `size` rows.
+
+    `above`: see `_runs`.
+    """
     n, m, nodes = len(found), sum(row.size for row in found), _nodes(system, who) if nodes is None else nodes
     kind, level, start = _counts(n + room), _counts(n + room), np.full(n + room + 1, m)
     kind[:n], level[:n] = [KINDS.index(row.kind) for row in found], [LEVELS.index(row.level) for row in found]
@@ -184,7 +189,19 @@ def _layout(
     for k in range(n if bodies is not None else 0):
         assert bodies is not None
         reach[k] = nodes[min(bodies[k])], nodes[max(bodies[k]) + 1], min(bodies[k]), max(bodies[k]) + 1
-    return Layout(who, np.array([n, m, n, m]), kind, level, start, nodes, reach, int(level.any()), 0)
+    turning = int(level.any())
+    return Layout(who, np.array([n, m, n, m]), kind, level, start, nodes, reach, _runs(nodes, above), turning, 0)
+
+
+def _runs(nodes: IntArray, above: IntArray | None) -> IntArray:
+    """Return `Layout.runs`; `above`: the next velocity to the root, None: the one before in the same node."""
+    if above is None:
+        above = np.arange(-1, nodes[-1] - 1)
+        above[nodes[:-1]] = -1
+    runs = np.zeros((len(above), 2), dtype=np.int64)
+    for k, up in enumerate(above.tolist()):
+        runs[k] = runs[up] if up >= 0 and up == k - 1 else (k, up)
+    return runs
 
 
 def _counts(n: int) -> IntArray:
@@ -194,22 +211,17 @@ def _counts(n: int) -> IntArray:
 def _who(system: System) -> int:
     if type(system) is PlanarSystem and planar_model.serves(system):
         return PLANAR
-    if type(system) is SpatialSystem and spatial_model.serves(system):
+    if type(system) is SpatialSystem and system.contacts.found is None and spatial_model.serves(system):
         return SPATIAL
-    if type(system) is TreeSystem and not system.contacts.found:
+    if type(system) is TreeSystem and system.contacts.found is None:
         return FOREST
     return PROGRAM if type(system) is LagrangianSystem else CALLBACK
 
 
-def _left_to_others(system: System) -> bool:
-    """Return whether a system is one for the interpreted scheme: it lists contacts late, or gives dh/dv itself."""
-    return hasattr(system, "taking") or hasattr(system, "force_gradient")
-
-
 def steady(system: System) -> bool:
-    """Return whether the constraints of a system are the same in all states, without asking `near` each time."""
-    if type(system) in (SpatialSystem, PlanarSystem, TreeSystem):
-        return True  # kernels find the contacts of shapes
+    """Return whether the constraints of a system are always the same, but for contacts that kernels find."""
+    if _who(system) in (SPATIAL, PLANAR, FOREST):
+        return True
     always = (UserSystem.near, LagrangianSystem.near)
     return getattr(type(system), "near", None) in always
 
@@ -231,22 +243,23 @@ def _nodes(system: System, who: int) -> IntArray:
 
 def _rows(system: System, layout: Layout) -> Rows:
     n, m = len(layout.kind), len(layout.reach)
-    return Rows(np.zeros(n), np.zeros(m), np.zeros((m, system.nv)), np.zeros((n, 6)))
+    return Rows(np.zeros(n), np.zeros(m), np.zeros((m, system.nv)), np.zeros((n, 6)), np.ones(n, dtype=np.int64))
 
 
 def _data(system: System, layout: Layout) -> Data:
     """Return room for a step."""
     nq, nv, n, m = system.nq, system.nv, len(layout.kind), len(layout.reach)
+    acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
     begin, mid, end = (_rows(system, layout) for _ in range(3))
     seen = _rows(system, layout) if layout.turning else mid
+    end = end._replace(asked=acts)
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
-    acts, joined = (np.zeros(n, dtype=np.int64) for _ in range(2))
     M, L, of = (np.zeros((nv, nv)) for _ in range(3))
     K, inverse = (np.zeros((nv, nv)), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
     return Data(
         places[0], speeds[0], places[1], speeds[1], places[2], places[3], impulses[0], impulses[1], acts, joined,
         impulses[2], M, L, K, of, inverse, np.zeros(nv), impulses[3], begin, mid, end, seen,
-        _bound(int(layout.counts[3])), np.zeros((15, nv)), np.zeros(LOGGED),
+        _bound(int(layout.counts[3])), np.zeros((16, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 
 

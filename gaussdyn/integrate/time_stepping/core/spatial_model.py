@@ -11,6 +11,7 @@ import numpy as np
 
 from ....arrays import Array, IntArray
 from ....linalg.rotations import matrix_of
+from ....mechanics.collision.features import WIDTH
 from ....mechanics.joints.drives import Drive
 from ....mechanics.joints.equation import AS_VALUE, AS_ZERO
 from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
@@ -195,7 +196,7 @@ def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntAr
     R = np.zeros((n + 1, 3, 3))
     R[n] = np.eye(3)
     lists = [_contacts(buffers.room) for _ in range(2)]
-    gravity = np.array([math.hypot(*system.gravity), 0.0, 0.0, 0.0])
+    gravity = np.array([math.hypot(*system.gravity), 0.0, 0.0, 0.0, 0.0])
     own, work = found.arrays, buffers.space
     return Shapes(
         own.table, own.forms, own.off, own.solids, work[0], work[1], work[2], work[3], work[4], kinds, laws, joint_laws,
@@ -205,7 +206,7 @@ def shapes_of(system: SpatialSystem | TreeSystem, joint_laws: Array, node: IntAr
 
 
 def _contacts(room: int) -> tuple[IntArray, IntArray, IntArray, Array]:
-    return _count(room), _count(room, 2), _count(room, 4), np.zeros((room, 19))
+    return _count(room), _count(room, 2), _count(room, 4), np.zeros((room, WIDTH))
 
 
 def _count(*shape: int) -> IntArray:

@@ -1,4 +1,4 @@
-"""Rest to the last digits: `rest_correction`, compiled, with joints and with motions that nothing holds.
+"""Rest to the last digits, with joints and with motions that nothing holds.
 
 Where all contacts that push stick, their rows and those of joints, J, allow no motion but that in their null space.
 The speed left of the others is rounding, and is taken away by the least change there is,
@@ -16,13 +16,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ...._jit import A1, A2, I1, kernel, record
-from ....arrays import Array, IntArray
-from ..rest_correction import INSIDE, REST, ROUNDS, WORSE
+from ....arrays import EPS, Array, IntArray
+from ..scheme import INSIDE, REST, REST_ROUNDS, WORSE
 from .contact_problem import CAPPED, GUIDED, Problem, residual, weight
-from .linear import add_row, cholesky, cholesky_solve, dot, multiply_nodes, row_dot, row_dot_abs
+from .linear import add_row, back_nodes, cholesky, cholesky_solve, dot, multiply_nodes, row_dot, row_dot_abs
 from .records import HIGH, LOW, Data, Layout
 
 APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
+STILL = 8.0  # roundings of the largest speed at hand that are no motion
 SINGULAR = 1e-12  # pivot over diagonal of J^T J up to which a motion is free
 
 
@@ -79,6 +80,17 @@ def creeps(layout: Layout, data: Data, problem: Problem, still: Standstill, tol:
             fastest = max(fastest, abs(problem.lam[k]))
             most = max(most, row_dot_abs(layout, data.seen.J, row, tol))
     return fastest != 0.0 and fastest <= REST * most
+
+
+@kernel(f"boolean(Data, {A1})", borrows=True)
+def stands(data: Data, speeds: Array) -> bool:
+    """Return whether all velocities are what rounding leaves of the largest speeds at hand; they become zero."""
+    still = True
+    for j in range(len(speeds)):
+        still = still and abs(data.V[0, j]) <= STILL * EPS * speeds[j]
+    for j in range(len(speeds) if still else 0):
+        data.V[0, j] = 0.0
+    return still
 
 
 @kernel("boolean(Problem, Standstill, int64)", borrows=True)
@@ -234,6 +246,7 @@ def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, d
             data.p[problem.at[k]] += y[n]
             add_row(layout, problem.at[k], y[n], problem.Z[k], dx)
             n += 1
+    back_nodes(data.L, layout, dx)
     found = residual_of(layout, data, problem)
     if most >= found:
         for j in range(len(dx)):
@@ -255,6 +268,8 @@ def bring_to_rest(
     find_holding(data, problem, still)
     if not creeps(layout, data, problem, still, speeds):
         return E
+    if stands(data, speeds):
+        return E
     most = max(goal, WORSE * E)
     if factor_rows(problem, still, nv):
         found = stop_rows(layout, data, problem, still, dx, most)
@@ -269,7 +284,7 @@ def bring_to_rest(
     multiply_nodes(data.M, layout.nodes, dx, push)
     add_push(layout, data, problem, still, push, 1.0)
     restore(layout, data, problem, still, push)
-    for _ in range(ROUNDS):
+    for _ in range(REST_ROUNDS):
         found = residual_of(layout, data, problem)
         if most >= found:
             for j in range(nv):

@@ -1,4 +1,4 @@
-"""One step of the theta scheme, compiled; see `step_problem` for the scheme.
+"""One step of the theta scheme, compiled; see `scheme`.
 
     middle: rows, mass and force at move(q, v, (1 - theta) dt); which contacts act
     passes: solve for v+ and the impulses with the rows at the end that the last v+ led to, until nothing changes
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
-from ..fixed_point import MAX_PASSES
+from ..scheme import MAX_PASSES
 from .acting import find_late, join, leave_idle
 from .contact_list import overlooked
 from .contact_problem import Problem
@@ -24,13 +24,16 @@ from .step_begin import begin, begin_anew, examine
 from .step_end import finish
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span)")
-def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
-    """Solve the step with what acts, with those that close within it, and without those of them that do not push."""
-    rest, left, first = (1.0 - span.theta) * span.dt, False, True
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
+def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, given: bool) -> int:
+    """Solve the step with what acts, with those that close within it, and without those of them that do not push.
+
+    given: whether the problem at hand has been solved already, see `settle`.
+    """
+    rest, left, first = (1.0 - span.theta) * span.dt, False, not given
     while True:
-        code = settle(model, data, work, push, problem, span, first)
-        first = False
+        code = settle(model, data, work, push, problem, span, first, given)
+        first = given = False
         if code == DEPENDENT and data.bound.known[LOOKED] == 0:
             code, first = examine(model, data, work, push, span), True
         if code not in (DONE, OVERLAP):
@@ -58,7 +61,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
     data.log[KEPT], push.kept[0] = 1.0, 0
     code = begin(model, data, work, span)
     if code == DONE:
-        code = settle_all(model, data, work, push, problem, span)
+        code = settle_all(model, data, work, push, problem, span, False)
     return finish(model, data, work, problem, span, False) if code == DONE else code
 
 
@@ -70,15 +73,34 @@ def retake_step(
 
     laws: log[AT] and [KEPT], and whether an impact may gain energy.
     """
-    for k in range(model.layout.counts[0]):
-        data.joined[k] = 0
     for i in range(len(data.log)):
         data.log[i] = 0.0
     data.log[AT], data.log[KEPT], push.kept[0] = laws[0], laws[1], 0
     if not begin_anew(model, data, work, span):
         return FAULT
-    code = settle_all(model, data, work, push, problem, span)
+    code = settle_all(model, data, work, push, problem, span, False)
     return finish(model, data, work, problem, span, laws[2] != 0.0) if code == DONE else code
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
+def resume_step(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, accepts: bool
+) -> int:  # fmt: skip
+    """Go on with a step that stopped at a contact problem, whose answer is in p and V[0] now.
+
+    accepts: whether an impact may gain energy.
+    """
+    code = settle_all(model, data, work, push, problem, span, True)
+    return finish(model, data, work, problem, span, accepts) if code == DONE else code
+
+
+@kernel("int64(Model, Data, Work, Span)")
+def open_step(model: Model, data: Data, work: Work, span: Span) -> int:
+    """Begin a step whose caller says what acts, and `retake_step` takes then."""
+    for i in range(len(data.log)):
+        data.log[i] = 0.0
+    data.log[KEPT] = 1.0
+    return int(begin(model, data, work, span))
 
 
 @kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2})")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import kernel
-from ..redundant_joints import EXACT, NEAR, ON
+from ..scheme import EXACT, NEAR, ON
 from .acting import find_acting
 from .contact_list import list_contacts
 from .dependent_joints import AMONG, LOOKED, bind, clear_rows, find_null, list_joints, release
@@ -28,7 +28,7 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
             data.p[i] = data.last[i] if data.acts[k] else 0.0
             if data.p[i] != 0.0:
                 add_row(layout, i, data.p[i], data.mid.J[i], push)
-    solve_nodes(data.L, layout.nodes, push, push)
+    solve_nodes(data.L, layout, push, push)
     for j in range(nv):
         data.v1[j] = data.V[0, j] + push[j]
     multiply_nodes(data.M, layout.nodes, data.v1, Mv)
@@ -48,14 +48,14 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
         none[j] = 0.0
     if not mass_at(model, place, none, data.M):
         return FAULT
-    if layout.who == FOREST and not factor_nodes(data.M, layout.nodes, data.K):
+    if layout.who == FOREST and not factor_nodes(data.M, layout, data.K):
         return MASS
     resist(model, place, data.v, span.theta * span.dt, data.M)
     if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
         return FAULT
     if not factor_mass(layout, data):
         return MASS
-    solve_nodes(data.L, layout.nodes, data.h, data.V[0])
+    solve_nodes(data.L, layout, data.h, data.V[0])
     for j in range(nv):
         data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
         work.speed[j] = abs(data.v[j]) + abs(data.V[0, j])
@@ -76,7 +76,7 @@ def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
         return False
     if not force_at(model, t, data.middle, data.v, data.h):
         return False
-    solve_nodes(data.L, model.layout.nodes, data.h, data.V[0])
+    solve_nodes(data.L, model.layout, data.h, data.V[0])
     for j in range(len(data.v)):
         data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
     first_guess(model.layout, data, work)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...._jit import A1, kernel
 from ....arrays import Array
 from ...impact.restitution_scaling import GAIN
-from ..impact_dissipation import SMALL
-from ..rest_correction import GONE
+from ..scheme import GONE, SMALL
 from .acting import one_sided
 from .contact_problem import INACTIVE, Problem, note_modes
 from .evaluate import kinetic_at, mass_at, potential_at, power_at
 from .linear import dot, multiply_abs, multiply_nodes, row_dot, row_dot_abs
 from .passes import Work
 from .records import (
+    ACCELERATION,
     CHANGED,
     CONE,
     DONE,
@@ -51,14 +53,27 @@ def impact(layout: Layout, data: Data) -> int:
     return found
 
 
+@kernel("float64(Layout, Data, int64)", borrows=True)
+def own_rate(layout: Layout, data: Data, i: int) -> float:
+    """Return the part of the rate of row i that is not J v: its support moves by itself."""
+    k = np.searchsorted(layout.start, i, side="right") - 1
+    if layout.level[k] == ACCELERATION:
+        return 0.0
+    return float(data.mid.rate[i] - row_dot(layout, data.mid.J, i, data.v))
+
+
 @kernel(f"float64(Layout, Data, Work, {A1})", borrows=True)
 def work_gain(layout: Layout, data: Data, work: Work, v_mid: Array) -> float:
-    """Return the work of all impulses and of the projection, relative, see `impact_dissipation.gain`."""
+    """Return the work of all impulses and of the projection, relative to the sum of its terms without their signs.
+
+    Their work on the relative motion: what a support that moves by itself adds is no gain of the impact. Work that is
+    small against the kinetic energy counts less.
+    """
     total, size, momentum = data.log[LIFTED], 0.0, data.V[5]
     multiply_abs(data.M, layout.nodes, work.speed, momentum)
     for i in range(layout.counts[1]):
         if data.p[i] != 0.0:
-            own = data.mid.rate[i] - row_dot(layout, data.mid.J, i, data.v)
+            own = own_rate(layout, data, i)
             total += data.p[i] * (row_dot(layout, data.seen.J, i, v_mid) + own)
             size += abs(data.p[i]) * (row_dot_abs(layout, data.seen.J, i, v_mid) + abs(own))
     size = max(size, SMALL / GAIN * 0.5 * dot(work.speed, momentum))

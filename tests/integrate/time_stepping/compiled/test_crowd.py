@@ -71,7 +71,7 @@ def test_every_step_of_a_pile_is_solved_by_the_kernels():
     state = system.state({body.name: tuple(x) for body, x in zip(bodies, at, strict=True)})
     many = CompiledBodies.of(system).advance_many(MoreauJean(dt=DT, tol=1e-10), state, 400)
     assert many.failed is None
-    assert "interpreted" not in many.path
+    assert "dense" not in many.path
     assert many.E.max() <= 1e-10
     assert many.gap.min() >= -1e-10
 

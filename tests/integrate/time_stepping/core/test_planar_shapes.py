@@ -1,65 +1,30 @@
-"""Shapes in the plane by the compiled step: it finds their contacts itself, and steps as the interpreted scheme."""
+"""Shapes in the plane by the compiled step: it finds their contacts itself, and steps as the reference."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 import numpy as np
 import pytest
-from step_pairs import apart
+from reference_step import apart, reference_of
+from stepping_cases import pile
 
 from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, CoreStep
-from gaussdyn.mechanics.joints.drives import Drive
-from gaussdyn.mechanics.planar import HalfPlane, Hinge, Marker, PlanarBody, PlanarContact
+from gaussdyn.mechanics.planar import HalfPlane, Marker, PlanarContact
 from gaussdyn.mechanics.planar.bodies import box, disc
-from gaussdyn.mechanics.planar.shapes import Disc, Polygon, Stadium
-
-
-def thing(rng: np.random.Generator, k: int) -> PlanarBody:
-    """Return a disc, a stadium, a polygon or two discs on one body."""
-    size = rng.uniform(0.1, 0.2)
-    angles = np.sort(rng.uniform(0.0, 0.4, 5)) + 2.0 * math.pi * np.arange(5) / 5
-    shapes = (
-        [Disc(radius=size)], [Stadium(a=(-size, 0.0), b=(size, 0.05), radius=0.06)],
-        [Polygon(points=[(size * math.cos(a), size * math.sin(a)) for a in angles])],
-        [Disc(radius=0.08, at=(-size, 0.0), name="l"), Disc(radius=0.1, at=(size, 0.0), name="r")],
-    )[k % 4]  # fmt: skip
-    return PlanarBody(name=f"b{k}", mass=rng.uniform(0.5, 2.0), inertia=rng.uniform(0.01, 0.03), shapes=tuple(shapes))
-
-
-def pile(seed: int) -> tuple[PlanarSystem, State]:
-    """Return things that fall into a trough, two of them on a hinge, on a belt and a block of the ground."""
-    rng = np.random.default_rng(seed)
-    bodies = [thing(rng, k + seed) for k in range(5)]
-    names = [body.name for body in bodies]
-    obstacles = [
-        HalfPlane(name="floor", belt=0.3), HalfPlane(name="wall", normal=(1.0, 0.3), point=(-0.5, 0.0)),
-        Polygon(name="block", points=[(0.3, -0.1), (0.7, -0.1), (0.6, 0.12), (0.35, 0.15)]),
-    ]  # fmt: skip
-    hinge = Hinge(name="pin", a=Marker(names[0], (0.2, 0.0)), b=Marker(names[1], (-0.2, 0.0)))
-    law = ContactLaw(mu=0.4, eps_n=0.4 * (seed % 3 == 0))  # no mu_s: with it there are several motions
-    system = PlanarSystem(
-        bodies=bodies, obstacles=obstacles, contact=law, joints=[hinge], forces=[Drive(joint="pin", effort=0.1)],
-        pairs={("block", names[2]): None, ("floor", names[3]): ContactLaw()},
-    )  # fmt: skip
-    places = {name: (0.45 * (k % 2) - 0.1, 0.25 + 0.24 * k, rng.uniform(-3.0, 3.0)) for k, name in enumerate(names)}
-    x, y, angle = places[names[0]]
-    places[names[1]] = (x + 0.2 * math.cos(angle) + 0.2, y + 0.2 * math.sin(angle), 0.0)
-    return system, system.state(places, {name: (0.0, -0.5, rng.normal()) for name in names[2:]})
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_piles_step_as_the_interpreted_scheme(seed: int) -> None:
+def test_piles_step_as_the_reference(seed: int) -> None:
     """Whatever meets, slides, bounces and comes to rest."""
     system, state = pile(seed)
-    stepper, plain = MoreauJean(dt=2e-3), MoreauJean(dt=2e-3, compiled=False)
+    stepper = MoreauJean(dt=2e-3)
     seen: Counter[str] = Counter()
     for k in range(360):
         step = stepper.advance(system, state, 10.0)
         if k % 18 == 0 and isinstance(step, CoreStep):
-            assert apart(step, plain.advance(system, state, 10.0)) <= 1e-9
+            assert apart(step, reference_of(system, step)) <= 1e-9
         seen[type(step).__name__] += 1
         seen["contacts"] += len(step.reactions)
         state = step.state

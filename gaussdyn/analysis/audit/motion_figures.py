@@ -1,0 +1,303 @@
+"""What is wrong with the recorded motion of a step: one number for each equation and law."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from ...arrays import EPS, Array
+from ...contact.assemble import assemble, blocks, start_of_blocks
+from ...contact.snapshot import LocalDynamics, rows_of, snapshot
+from ...integrate.arcs import Arc
+from ...integrate.contact_modes import parts_of, rough
+from ...integrate.stepper import near_of
+from ...linalg.factor import solve_spd
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from ...programs.solution.residuals import block_residuals
+from .recorded_motion import RecordedArc, RecordedMotion, Sample
+from .saved_rows import listing, one_sided
+from .step_figures import EXACT, relative
+
+FOLLOWED = 1e-9  # relative: how well an integrator has to follow the equations
+STILL = 1e-8  # of the terms of a second rate: one that is zero
+CLOCK = 8.0 * EPS  # rounding of times, relative
+HELD = 1e-8  # m, m/s, times the largest place or speed, at least one: what is held is off by less
+
+
+def kinematics(motion: RecordedMotion) -> float:
+    """Return how far coordinates are from where velocities lead along the arcs, relative; inf where time is missing."""
+    found = [0.0]
+    for one in motion.arcs:
+        arc, system = one.arc, one.samples[0].dynamics.system
+        rates = np.array([system.qdot(q, v) for q, v in zip(arc.q, arc.v, strict=True)])
+        found.append(_off(arc, arc.q, rates, np.eye(system.nq), arc.h**2 * _free(one)))
+    (a, b), off = motion.seams()[0], max(abs(a.t - b.t) for a, b in motion.seams())
+    found.append(relative(np.abs(a.q - b.q), np.abs(a.q)))
+    return max(*found, 0.0 if off <= EXACT * max(1.0, abs(motion.state.t)) else np.inf)
+
+
+def momentum(motion: RecordedMotion) -> float:
+    """Return the largest |M (v+ - v) - h sum b_i M a_i| of a coordinate, relative.
+
+    And how far the impulses that the run claims are from what arcs and jumps give.
+    """
+    found = [0.0]
+    for one in motion.arcs:
+        arc, M = one.arc, np.abs(one.samples[len(one.samples) // 2].dynamics.M)
+        a = np.array([sample.a for sample in one.samples])
+        forces = max(float((np.abs(sample.dynamics.h) + sample.pushes).max(initial=0.0)) for sample in one.samples)
+        found.append(_off(arc, arc.v, a, M, arc.h * forces))
+    begins, follows = motion.seams()[0]
+    return max(*found, relative(np.abs(begins.v - follows.v), np.abs(begins.v)), _impulses(motion))
+
+
+def _off(arc: Arc, x: Array, rates: Array, M: Array, least: float) -> float:
+    """Return how far M x is from where its rates lead along an arc, less what rounding of times explains.
+
+    It is relative to the terms; these are `least` at least, the size of the motion without reactions: at rest there is
+    none, but rounding.
+    """
+    most = np.abs(rates).max(axis=0)
+    off = np.abs(x[-1] - x[0] - arc.weights @ rates) - CLOCK * abs(arc.t_end) * most
+    size = M @ (np.abs(x[0]) + np.abs(x[-1]) + arc.h * most)
+    return relative(M @ np.maximum(off, 0.0), np.maximum(size, least))
+
+
+def _free(one: RecordedArc) -> float:
+    """Return the largest acceleration without reactions."""
+    return max(float(np.abs(sample.dynamics.x_free).max(initial=0.0)) for sample in one.samples)
+
+
+def put_back(motion: RecordedMotion) -> float:
+    """Return how far places and velocities are moved between arcs and jumps, SI, over the largest, at least one.
+
+    What is held is put back there, up to the gaps that count as closed.
+    """
+    pairs = [pair for a, b in motion.seams() for pair in ((a.q, b.q), (a.v, b.v))]
+    return max(float(np.abs(x - y).max()) / max(1.0, float(np.abs(x).max())) for x, y in pairs)
+
+
+def _impulses(motion: RecordedMotion) -> float:
+    """Return how far the claimed impulses are from the sum of the recorded ones, over the largest, or the momentum."""
+    total: dict[str, Array] = {}
+    parts = [one.arc.impulses() for one in motion.arcs]
+    parts += [dict(one.impulses) for one in motion.impacts]
+    for own in parts:
+        for key, p in own.items():
+            total[key] = total[key] + p if key in total else p
+    keys = total.keys() | motion.impulses.keys()
+    none = np.zeros(1)
+    off = max((float(np.abs(total.get(key, none) - motion.impulses.get(key, none)).max()) for key in keys), default=0.0)
+    size = max((float(np.abs(p).max(initial=0.0)) for own in parts for p in own.values()), default=0.0)
+    if motion.arcs:
+        d = motion.arcs[0].samples[0].dynamics
+        size = max(size, float((np.abs(d.M) @ np.abs(d.v)).max(initial=0.0)))
+    return off / size if size > 0.0 else off
+
+
+def laws(motion: RecordedMotion) -> float:
+    """Return the largest residual E of the recorded reactions inside the arcs, where modes do not change."""
+    return max((_law(one, i) for one in motion.arcs for i in range(1, len(one.samples) - 1)), default=0.0)
+
+
+def _law(one: RecordedArc, i: int) -> float:
+    """Return the residual E of the reactions at a sample among those that its accelerations allow."""
+    sample, modes = one.samples[i], one.arc.modes
+    d = sample.dynamics
+    reach = max(1.0, float(np.abs(d.v).max(initial=0.0)))
+    rows, slips = [], [np.inf]
+    for row in d.rows:
+        mode = modes.get(row.id)
+        if mode is None and one_sided(row):
+            rows.append(row.but(gap=max(row.gap, 2.0 * d.activation.gap)))
+            continue
+        held = _held(row, mode)
+        if np.abs(row.rate[held]).max(initial=0.0) > HELD * reach or (one_sided(row) and abs(row.gap) > HELD * reach):
+            return np.inf
+        rate = row.rate.copy()
+        rate[held] = 0.0
+        if mode == "slip":
+            slips.append(float(np.linalg.norm(row.rate[parts_of(row)[0]])))
+        rows.append(row.but(rate=rate, gap=0.0) if row.level == "position" else row.but(rate=rate))
+    speed = min(d.activation.speed, 0.5 * min(slips)) or d.activation.speed
+    dynamics = replace(d, rows=tuple(rows), activation=replace(d.activation, speed=speed))
+    return _residual(dynamics, sample)
+
+
+def _held(row: Row, mode: str | None) -> slice | list[int]:
+    """Return the components of a row that a mode keeps at rest."""
+    if row.level == "acceleration":
+        return []
+    if row.kind == "bilateral":
+        return slice(0, row.size)
+    first = [] if row.kind == "dry" else [0]
+    slip = parts_of(row)[0]
+    return first + (list(range(slip.start, slip.stop)) if mode == "stick" else [])
+
+
+def _residual(d: LocalDynamics, sample: Sample) -> float:
+    """Return E over the terms of the free accelerations, which may cancel; inf where others push than act."""
+    acting = {row.id for row in d.rows}
+    largest = max((float(np.abs(r).max(initial=0.0)) for r in sample.r.values()), default=0.0)
+    if any(key not in acting and float(np.abs(r).max(initial=0.0)) > EXACT * largest for key, r in sample.r.items()):
+        return np.inf
+    problem = assemble(d)
+    r = start_of_blocks(d, sample.r)
+    if not len(r):
+        return 0.0
+    parts = [part for part in blocks(d) if part.law is not None]
+    rho = np.repeat(problem.rho, [len(part.take) for part in parts])
+    speeds = np.abs(d.x_free) + np.abs(sample.a)
+    terms = np.concatenate([np.abs(part.J) @ speeds + np.abs(part.w) for part in parts])
+    q, size = float(np.linalg.norm(rho * problem.q)), float(np.linalg.norm(rho * terms))
+    E = block_residuals(problem, r).E
+    return E * q / size if q < size else E
+
+
+def joint_rate(motion: RecordedMotion) -> float:
+    """Return the largest rate of an equality at the samples, relative to the largest speed."""
+    worst = 0.0
+    for one in motion.arcs:
+        for sample in one.samples:
+            d = sample.dynamics
+            # A joint at rest beside bodies that gravity would move has rounding of the size of their free motion.
+            reach = np.full(len(d.v), float(np.abs(one.arc.v).max(initial=0.0)) + motion.dt * _free(one))
+            for row in d.rows:
+                if row.bilateral and row.level != "acceleration":
+                    n = 1 if row.kind == "bilateral_contact" else row.size
+                    size = np.abs(row.J[:n]) @ reach + np.abs(row.rate - row.J @ d.v)[:n]
+                    worst = max(worst, relative(np.abs(row.rate[:n]), size))
+    return worst
+
+
+def depth(motion: RecordedMotion) -> float:
+    """Return how deep gaps are within the arcs, m."""
+    worst = 0.0
+    for one in motion.arcs:
+        for sample in one.samples[1:-1]:
+            d = sample.dynamics
+            state = State(t=d.t, q=d.q, v=d.v)
+            here = near_of(motion.whole, state, 0.0)
+            rows = d.rows if here is motion.whole else rows_of(here, d.t, d.q, d.v)
+            worst = max(worst, *(-row.gap for row in rows if one_sided(row)), 0.0)
+    return worst
+
+
+def work(motion: RecordedMotion) -> tuple[Array, float]:
+    """Return the work of all reactions and of forces without potential, J, shape (2,), and the size of its terms."""
+    done, size = np.zeros(2), 0.0
+    for one in motion.arcs:
+        for weight, sample in zip(one.arc.weights.tolist(), one.samples, strict=True):
+            d = sample.dynamics
+            done += weight * np.array([d.v @ sample.push, d.system.power(d.t, d.q, d.v, d.control)])
+            size += (abs(weight) + CLOCK / FOLLOWED * abs(d.t)) * float(np.abs(d.v) @ np.abs(sample.push))
+    for strike in (one.record for one in motion.impacts):
+        M = np.asarray(motion.whole.mass(strike.q))
+        before, after = (0.5 * float(v @ M @ v) for v in (strike.before, strike.after))
+        done[0] += after - before
+        size += before + after
+    return done, size
+
+
+def modes(motion: RecordedMotion, said: dict[str, str], following: RecordedArc | None) -> float:
+    """Return how many rows are said to be in a mode that their velocities and reactions at the end do not have."""
+    state, forces = motion.state, motion.forces
+    beside = [*motion.arcs[-1:], *((following,) if following else ())]
+    places = [
+        (State(t=t, q=q, v=v), 0.0)
+        for one in beside for t, q, v in zip(one.arc.times.tolist(), one.arc.q, one.arc.v, strict=True)
+    ]  # fmt: skip
+    local = listing(motion.whole, state, forces, places)
+    rows = {row.id: row for row in rows_of(local, state.t, state.q, state.v)}
+    if not forces.keys() <= rows.keys():  # a feature that begins just here
+        return 0.0 if following is None else np.inf
+    d = snapshot(local, state, activation=motion.activation, control=motion.control)
+    push = sum((rows[key].J.T @ r for key, r in forces.items()), np.zeros(len(d.v)))
+    a = solve_spd(d.factor, d.h + push)
+    speeds = np.abs(a) + np.abs(d.x_free)
+    size = max((float((np.abs(row.J) @ speeds + np.abs(row.drift)).max()) for row in d.rows), default=0.0)
+    largest = max((float(np.abs(r).max()) for r in forces.values()), default=0.0)
+    found = 0
+    for key, mode in said.items():
+        row, r = rows.get(key), forces.get(key, np.zeros(0))
+        if float(np.abs(r).max(initial=0.0)) <= EXACT * largest:
+            r = np.zeros(0)
+        found += mode not in _possible(
+            row, r, d, np.zeros(0) if row is None else (row.J @ a + row.drift) / (size or 1.0)
+        )
+    return float(found)
+
+
+def _possible(row: Row | None, r: Array, d: LocalDynamics, second: Array) -> set[str]:
+    """Return the modes that a row may be in with a reaction r (empty: none) and a second rate over the largest."""
+    words = set() if len(r) else {"open", "inactive"}
+    if row is None or (one_sided(row) and row.gap > d.activation.gap):
+        return words
+    if not rough(row):
+        reach = max(1.0, float(np.abs(d.v).max(initial=0.0)))
+        return words | ({"active"} if abs(row.rate[0]) <= HELD * reach else set())
+    slip = parts_of(row)[0]
+    moves = bool((np.abs(row.rate[slip]) > d.activation.speed).any() or (np.abs(second[slip]) > STILL).any())
+    cap = row.cap if row.kind == "dry" else row.mu * abs(float(r[0])) if len(r) else 0.0
+    at_limit = not len(r) or float(np.linalg.norm(r[slip])) >= (1.0 - STILL) * cap
+    return words | ({"slip"} if moves or at_limit else set()) | (set() if moves else {"stick"})
+
+
+def impacts(motion: RecordedMotion) -> float:
+    """Return what is wrong with the jumps of the velocity, at most."""
+    return max((one.residual for one in motion.impacts), default=0.0)
+
+
+def unnoted(motion: RecordedMotion, following: RecordedArc | None, events: set[tuple[str, float]]) -> float:
+    """Return how many changes of modes and impacts have no event, and how many events lie where nothing changes.
+
+    Parameters
+    ----------
+    following : RecordedArc or None
+        The arc after the step, where the next step is saved, too.
+    events : set of (str, float)
+        Ids and times of all events of the run.
+    """
+    arcs = [*motion.arcs, *((following,) if following else ())]
+    changing = near_of(motion.whole, motion.start, 0.0) is not motion.whole
+    found = sum(
+        not _noted(events, key, before.arc.t_end)
+        for before, after in pairwise(arcs) for key in _changed(before, after, changing)
+    )  # fmt: skip
+    for one in motion.impacts:
+        found += sum(not _noted(events, key, one.record.t) for key in one.approaching)
+    times = [motion.start.t, motion.state.t, *(t for one in motion.arcs for t in (one.arc.t, one.arc.t_end))]
+    found += sum(
+        event.kind not in ("undecided",) and min(abs(event.t - t) for t in times) > _near(event.t)
+        for event in motion.events
+    )
+    return float(found)
+
+
+def _changed(before: RecordedArc, after: RecordedArc, changing: bool) -> Iterable[str]:
+    """Yield the rows that stick, slip or push along one arc, and not so along the next."""
+    was, now = before.arc.modes, after.arc.modes
+    for key in was.keys() | now.keys():
+        if key not in was and changing:  # a feature that goes on where another one ends
+            continue
+        if was.get(key) != now.get(key) or (was[key] == "slip" and _slip(before, key) * _slip(after, key) < 0.0):
+            yield key
+
+
+def _slip(one: RecordedArc, key: str) -> float:
+    """Return the slip of a row in the plane in the middle of an arc, m/s; zero in space."""
+    row = next((row for row in one.samples[len(one.samples) // 2].dynamics.rows if row.id == key), None)
+    slip = np.zeros(0) if row is None else row.rate[parts_of(row)[0]]
+    return float(slip[0]) if len(slip) == 1 else 0.0
+
+
+def _noted(events: set[tuple[str, float]], key: str, t: float) -> bool:
+    return any(one == key and abs(when - t) <= _near(t) for one, when in events)
+
+
+def _near(t: float) -> float:
+    return EXACT * max(1.0, abs(t))

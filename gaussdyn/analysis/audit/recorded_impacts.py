@@ -1,0 +1,147 @@
+"""Jumps of velocities as the run recorded them, put into the laws of impact.
+
+The reactions of every velocity problem are on record. The law asks for its problems one after the other, as in the run,
+and has the recorded reactions for an answer: each of them leaves a residual E, and the last one a velocity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...arrays import Array
+from ...contact.active_set import OmegaStatus, active_set
+from ...contact.assemble import assemble, start_of_blocks
+from ...contact.reactions import law_residual
+from ...contact.resolve import resolve
+from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
+from ...integrate.impact.history import ImpactRecord
+from ...integrate.impact.impact_laws import ImpactLaw, Moreau, OneByOne
+from ...integrate.impact.problem import Phase, Struck, kinetic
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from ...mechanics.system import System
+from ...programs.blocks.verify import verified
+from ...programs.solution.residuals import BORDER
+from ...programs.solution.solution import Solution
+from ...programs.solution.status import Status
+from .saved_rows import listing, one_sided
+from .step_figures import relative
+
+STOPPED = 1e-9  # m/s, times the largest speed, at least one: contacts that come to rest are slower
+GAIN = {"rest": 1e-5}  # of the kinetic energy: more is a gain; friction of impacts that are passed takes it later
+ROUNDED = 1e-9
+NOTHING = Solution(problem=None, status=Status.UNDECIDED)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedImpact:
+    """A jump of the velocity, and what is wrong with it.
+
+    Attributes
+    ----------
+    record : ImpactRecord
+    residual : float
+        The largest of: E of its velocity problems, what the velocity after it is off, relative; inf where the law asks
+        for other problems, or it gains energy that the law does not give.
+    impulses : mapping of str to Array
+        Of all its problems together, N s, by row id.
+    approaching : tuple of str
+        The rows that approach before it.
+    """
+
+    record: ImpactRecord
+    residual: float
+    impulses: Mapping[str, Array]
+    approaching: tuple[str, ...]
+
+    @classmethod
+    def of(cls, record: ImpactRecord, system: System, law: ImpactLaw, activation: Activation) -> JudgedImpact:
+        """Put a jump into its law."""
+        if len(record.q) != system.nq or not len(record.before) == len(record.after) == system.nv:
+            return cls(record=record, residual=np.inf, impulses={}, approaching=())
+        state = State(t=record.t, q=record.q, v=record.before)
+        ids = {key for own in record.problems for key in own}
+        local = listing(system, state, ids)
+        rows = {row.id: row for row in rows_of(local, state.t, state.q, state.v)}
+        if record.kind != "impact":
+            return cls._other(record, local, rows, activation)
+        sided = {key for key in ids if key in rows and one_sided(rows[key])}
+        told = Told(record.problems)
+        struck = Struck(
+            system=local, state=state, closed=frozenset(sided), activation=activation, answer=told.answer,
+            share=record.kept,
+        )  # fmt: skip
+        phases = law.strike(struck, record.before)
+        wrong = told.residual if told.all_asked and _allowed(phases, law) else np.inf
+        off = relative(np.abs(phases[-1].v - record.after), np.abs(record.before) + np.abs(record.after))
+        closing = tuple(key for key in sorted(sided) if rows[key].rate[0] < -activation.speed)
+        return cls(
+            record=record, residual=max(wrong, off), impulses=_sum([p.impulses for p in phases]), approaching=closing
+        )
+
+    @classmethod
+    def _other(
+        cls, record: ImpactRecord, local: System, rows: Mapping[str, Row], activation: Activation
+    ) -> JudgedImpact:  # fmt: skip
+        """Judge a passage, or contacts that come to rest: momentum, no gain of energy, and no approach afterwards."""
+        total = _sum(record.problems)
+        d = snapshot(local, State(t=record.t, q=record.q, v=record.before), activation=activation)
+        push = sum((rows[key].J.T @ p for key, p in total.items() if key in rows), np.zeros(len(d.v)))
+        gain, size = (
+            np.abs(d.M @ (record.after - record.before) - push),
+            np.abs(d.M) @ (np.abs(d.v) + np.abs(record.after)),
+        )
+        change = kinetic(d.M, record.after) - kinetic(d.M, record.before)
+        fails = not total.keys() <= rows.keys() or change > GAIN.get(record.kind, ROUNDED) * kinetic(d.M, record.before)
+        reach = STOPPED * max(1.0, float(np.abs(record.before).max(initial=0.0)))
+        for key in total.keys() & rows.keys():
+            after = float(rows[key].rate[0] + rows[key].J[0] @ (record.after - record.before))
+            stopped = abs(after) <= reach if record.kind == "rest" else after >= -reach
+            fails = fails or (one_sided(rows[key]) and not stopped)
+        found = {} if record.kind == "rest" else total
+        return cls(record=record, residual=np.inf if fails else relative(gain, size), impulses=found, approaching=())
+
+
+@dataclass(slots=True)
+class Told:
+    """Recorded reactions that answer for velocity problems, one after the other, and the largest residual E of them."""
+
+    problems: Sequence[Mapping[str, Array]]
+    asked: int = 0
+    residual: float = 0.0
+
+    @property
+    def all_asked(self) -> bool:
+        """Whether all of them have been asked for, and no others."""
+        return self.asked == len(self.problems)
+
+    def answer(self, dynamics: LocalDynamics, *, start: Mapping[str, Array] | None = None) -> Solution:
+        """Return the solution that the next reactions are, with their residual."""
+        self.asked += 1
+        if self.asked > len(self.problems) or active_set(dynamics).status is not OmegaStatus.READY:
+            return NOTHING
+        problem, own = assemble(dynamics), self.problems[self.asked - 1]
+        if not own.keys() <= {row.id for row in dynamics.rows}:
+            return NOTHING
+        if not problem.laws:  # joints alone: one solution
+            return resolve(dynamics)
+        found = verified(problem, problem, start_of_blocks(dynamics, own), "recorded", tol=BORDER)
+        self.residual = max(self.residual, law_residual(dynamics, own))
+        return found.but(status=Status.SOLVED)
+
+
+def _allowed(phases: Sequence[Phase], law: ImpactLaw) -> bool:
+    """Return whether all velocity problems are on record, and none gains energy where the law has it that none does."""
+    passive = isinstance(law.law if isinstance(law, OneByOne) else law, Moreau)
+    return all(phase.solution.solved and not (passive and phase.gain > BORDER) for phase in phases)
+
+
+def _sum(parts: Sequence[Mapping[str, Array]]) -> dict[str, Array]:
+    total: dict[str, Array] = {}
+    for own in parts:
+        for key, p in own.items():
+            total[key] = total[key] + p if key in total else p
+    return total

@@ -1,0 +1,149 @@
+"""Smooth motion as a run keeps it: samples of places, velocities and reactions, from which it is judged.
+
+An arc is one step of an integrator of high order. Its samples lie at the points of a quadrature rule, so that
+
+    v(t + h) - v(t) = h sum b_i a_i,      q(t + h) - q(t) = h sum b_i qdot(q_i, v_i),      p = h sum b_i r_i
+
+can be asked of what was recorded, with accelerations a_i that follow from the recorded reactions. Nobody needs to know
+which method the integrator has: the rule is the one that is exact for all polynomials through the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from .._show import brief
+from ..arrays import Array
+
+_INNER = [0.5 * (1.0 / 3.0 + s * 2.0 * 7.0**0.5 / 21.0) ** 0.5 for s in (1.0, -1.0)]
+LOBATTO = np.array([0.0, 0.5 - _INNER[0], 0.5 - _INNER[1], 0.5 + _INNER[1], 0.5 + _INNER[0], 1.0])  # order 10
+Sampled = Callable[[float], tuple[Array, Array, Mapping[str, Array]]]
+NUMBERS = ("arc_step", "arc_size")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Arc:
+    """One step of an integrator.
+
+    Attributes
+    ----------
+    t, h : float
+        Where it begins, and its length, s.
+    nodes : Array, shape (n,)
+        Where its samples are, from 0 at the beginning to 1 at the end.
+    q, v : Array, shapes (n, nq), (n, nv)
+    reactions : mapping of str to Array, shape (n, k)
+        Of every row that may push in this arc, N, by id.
+    modes : mapping of str to str
+        stick, slip or active, of the same rows.
+    springs : Array, shape (n, m)
+        Stretched springs, m, where they stand for friction.
+    """
+
+    t: float
+    h: float
+    nodes: Array
+    q: Array
+    v: Array
+    reactions: Mapping[str, Array]
+    modes: Mapping[str, str]
+    springs: Array
+
+    __repr__ = brief
+
+    @property
+    def t_end(self) -> float:
+        """End, s."""
+        return self.t + self.h
+
+    @property
+    def times(self) -> Array:
+        """Of the samples, s, shape (n,)."""
+        return self.t + self.h * self.nodes
+
+    @property
+    def weights(self) -> Array:
+        """Of an integral over the arc, s, shape (n,)."""
+        return self.h * weights_of(tuple(self.nodes.tolist()))
+
+    def impulses(self) -> dict[str, Array]:
+        """Return the impulse of every row, N s."""
+        return {key: self.weights @ r for key, r in self.reactions.items()}
+
+
+@lru_cache(maxsize=64)
+def weights_of(nodes: tuple[float, ...]) -> Array:
+    """Return the weights of the rule that is exact for polynomials through the nodes, shape (n,).
+
+    At points of Lobatto, Radau or Gauss, with the ends of the interval beside them or not, it is theirs.
+    """
+    x = 2.0 * np.array(nodes) - 1.0
+    moments = np.zeros(len(x))
+    moments[0] = 1.0  # of Legendre polynomials on [0, 1]
+    return np.asarray(np.linalg.solve(np.polynomial.legendre.legvander(x, len(x) - 1).T, moments), dtype=np.float64)
+
+
+def as_arrays(evidence: Iterable[tuple[int, Sequence[Arc]]]) -> dict[str, Any]:
+    """Return the arcs of steps as arrays: a line for every sample of an arc, and for every row in an arc."""
+    arcs = [(step, arc) for step, own in evidence for arc in own]
+    if not arcs:
+        return {}
+    pushes = [(k, key, r) for k, (_, arc) in enumerate(arcs) for key, r in arc.reactions.items()]
+    ids = sorted({key for _, key, _ in pushes})
+    at = {key: i for i, key in enumerate(ids)}
+    return {
+        "arc_step": np.array([step for step, _ in arcs], dtype=np.int64),
+        "arc_size": np.array([len(arc.nodes) for _, arc in arcs], dtype=np.int64),
+        "arc_t": np.array([arc.t for _, arc in arcs]),
+        "arc_h": np.array([arc.h for _, arc in arcs]),
+        "arc_nodes": np.concatenate([arc.nodes for _, arc in arcs]),
+        "arc_q": np.vstack([arc.q for _, arc in arcs]),
+        "arc_v": np.vstack([arc.v for _, arc in arcs]),
+        "arc_springs": np.vstack([arc.springs for _, arc in arcs]),
+        "arc_ids": np.array(ids, dtype=np.str_),
+        "push_arc": np.array([k for k, _, _ in pushes], dtype=np.int64),
+        "push_index": np.array([at[key] for _, key, _ in pushes], dtype=np.int64),
+        "push_size": np.array([r.shape[1] for _, _, r in pushes], dtype=np.int64),
+        "push_mode": np.array([arcs[k][1].modes[key] for k, key, _ in pushes], dtype=np.str_),
+        "push": np.concatenate([np.zeros(0), *(r.ravel() for _, _, r in pushes)]),
+    }
+
+
+def of_arrays(arrays: Mapping[str, Any]) -> dict[int, tuple[Arc, ...]]:
+    """Return the arcs that `as_arrays` wrote, by step.
+
+    Raises
+    ------
+    KeyError, ValueError, IndexError
+        Arrays that do not fit together.
+    """
+    if "arc_step" not in arrays:
+        return {}
+    if any(arrays[name].dtype.kind not in "iu" for name in (*NUMBERS, "push_arc", "push_index", "push_size")):
+        raise ValueError("arcs without whole numbers")
+    sizes, n = arrays["arc_size"].tolist(), len(arrays["arc_step"])
+    if min(sizes, default=1) < 2 or len(arrays["arc_nodes"]) != sum(sizes):
+        raise ValueError(f"{len(arrays['arc_nodes'])} samples of {n} arcs")
+    pushes: list[dict[str, tuple[Array, str]]] = [{} for _ in range(n)]
+    cuts = arrays["push_size"] * np.array(sizes)[arrays["push_arc"]]
+    if cuts.sum() != len(arrays["push"]):
+        raise ValueError(f"{len(arrays['push'])} reactions of arcs")
+    parts = np.split(arrays["push"], np.cumsum(cuts)[:-1]) if len(cuts) else []
+    lines = zip(*(arrays[f"push_{name}"].tolist() for name in ("arc", "index", "mode")), parts, strict=True)
+    for k, i, mode, r in lines:
+        pushes[k][str(arrays["arc_ids"][i])] = r.reshape(sizes[k], -1), str(mode)
+    ends = np.cumsum(sizes)[:-1]
+    samples = (np.split(arrays[f"arc_{name}"], ends) for name in ("nodes", "q", "v", "springs"))
+    numbers = (arrays[f"arc_{name}"].tolist() for name in ("step", "t", "h"))
+    found: dict[int, list[Arc]] = {}
+    for step, t, h, nodes, q, v, springs, own in zip(*numbers, *samples, pushes, strict=True):
+        reactions, modes = ({key: pair[j] for key, pair in own.items()} for j in (0, 1))
+        found.setdefault(step, []).append(
+            Arc(t=t, h=h, nodes=nodes, q=q, v=v, reactions=reactions, modes=modes, springs=springs)
+        )  # fmt: skip
+    return {step: tuple(own) for step, own in found.items()}

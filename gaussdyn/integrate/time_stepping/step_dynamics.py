@@ -1,0 +1,83 @@
+"""The contact problem that a step solved, evaluated again by the system's own functions.
+
+M v+ = h + J^T p, u+ = J v+ + w. Nothing is solved here: a step says where it was evaluated, what
+acted and where it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import numpy as np
+
+from ...arrays import Array
+from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
+from ...mechanics.rows import Row
+from ...mechanics.state import State
+from ...mechanics.system import System
+from ..stepper import Step, check_same_rows, near_of
+
+
+def dynamics_of(system: System, step: Step, theta: float, activation: Activation) -> LocalDynamics:
+    """Return M, h and the rows that act, on the velocity level, each with w of u+ = J v+ + w folded into its rate."""
+    start, end = step.start, step.state
+    near = with_contacts(system, step, step.reactions)
+    t = start.t + (1.0 - theta) * step.dt
+    q = near.move(start.q, start.v, (1.0 - theta) * step.dt) if step.place is None else step.place
+    state = State(t=t, q=q, v=start.v)
+    middle = snapshot(
+        near, state, level="velocity", dt=step.dt, ahead=0.0, activation=activation, control=step.control
+    )  # fmt: skip
+    mean = (1.0 - theta) * start.v + theta * end.v
+    h = middle.M @ start.v + step.dt * np.asarray(near.force(t, q, mean, step.control))
+    seen = middle.rows
+    if any(row.level != "position" for row in seen):  # their J depends on v
+        seen = rows_of(near, t, q, mean)
+    last = {row.id: row for row in rows_of(near, end.t, end.q, end.v)}
+    begin = {row.id: row for row in rows_of(near, start.t, start.q, start.v)}
+    check_same_rows(tuple(last.values()), seen)
+    rows = tuple(
+        _seen(step, one, row, last[row.id], begin[row.id], theta, activation)
+        for one, row in zip(middle.rows, seen, strict=True) if row.id in step.reactions
+    )  # fmt: skip
+    return replace(middle, h=h, rows=rows)
+
+
+def with_contacts(system: System, step: Step, ids: Collection[str]) -> System:
+    """Return the system with the contacts that may act within a step, and those of `ids` that are found at its end."""
+    start, end = step.start, step.state
+    near = near_of(system, start, step.dt)
+    if not ids or not hasattr(near, "taking"):
+        return near
+    known = {row.id for row in rows_of(near, start.t, start.q, start.v)}
+    if known.issuperset(ids):
+        return near
+    listed: System = near.taking(known.union(ids), near_of(system, end, 0.0))
+    return listed
+
+
+def _seen(step: Step, middle: Row, row: Row, end: Row, begin: Row, theta: float, activation: Activation) -> Row:
+    """Return a row at the middle as the contact problem saw it."""
+    if row.level == "acceleration":
+        return row
+    v, v_plus = step.start.v, step.state.v
+    if step.unsettled or step.crowded:  # a joint does no work: the mean of its rates with v and with v+ vanishes
+        rate = (2.0 if row.kind == "bilateral" and row.level == "position" else 1.0) * row.rate
+    else:
+        rate = end.rate - row.J @ (v_plus - v)
+    bounce = restitution(begin, activation)
+    rate = rate + step.restitution * bounce
+    if step.crowded and row.kind in ("contact", "unilateral") and not bounce.any() and begin.gap > activation.gap:
+        rate[0] += max(middle.gap, 0.0) / (theta * step.dt)
+    return row.but(level="position", gap=0.0, rate=rate, eps_n=0.0, eps_t=0.0)
+
+
+def restitution(row: Row, activation: Activation) -> Array:
+    """Return eps times the approaching rate at the start: nothing where the contact does not approach."""
+    term = np.zeros(row.size)
+    sided = row.level == "position" and row.kind in ("contact", "unilateral")
+    if sided and row.rate[0] < -activation.speed:
+        term[0] = row.eps_n * row.rate[0]
+        term[1:3] = row.eps_t * row.rate[1:3]
+    return term

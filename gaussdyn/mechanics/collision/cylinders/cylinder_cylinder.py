@@ -1,0 +1,197 @@
+"""Contacts of cylinders with one another, compiled: the cap, the sides or the rims of largest separation decide.
+
+`room` as in `box_box`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...._jit import kernel
+from ....arrays import Array
+from ..box_box import relative, swap_roles
+from ..capsule_box import LIKE_FACE
+from ..feature_kinematics import BALL_PLANE
+from ..nearest_direction import way_between
+from ..primitives import BORDER, NONE, SAME, axis_of, centre_of, put, put_with_guess, to_space, unit
+from ..rim_kinematics import DISC_PLANE, RIM_RIM, ZERO, across, common_normal, slope, tangents
+from ..round_shapes import axis_axis
+from ..solid_solid import placed, placed_back
+from ..vectors import A2, V3, Vector, along, cross3, dot3, turned_back
+from .cylinder_round import (
+    CAP,
+    PASS,
+    POINT,
+    POINTS,
+    RIM,
+    ROUGH,
+    TILTED,
+    axis_over_caps,
+    put_rim_on_line,
+    rim_over_line,
+    rim_place,
+    rims_on_axis,
+    seen_from,
+)
+
+BEST = "Tuple((int64, float64))"
+CAPS = "Tuple((int64, int64, int64, float64, float64))"
+Caps = tuple[int, int, int, float, float]  # two cylinders, the cap of the first, limit, border
+
+
+@kernel(f"{BEST}({A2}, int64, int64, {A2})", borrows=True)
+def best_cap_of(world: Array, i: int, j: int, room: Array) -> tuple[int, float]:
+    """Return the cap of cylinder i from which cylinder j is farthest, and how far."""
+    z, rise = room[3, 2], abs(room[2, 2])
+    gap = abs(z) - world[i, 13] - world[j, 13] * rise - world[j, 12] * math.sqrt(max(0.0, 1.0 - rise * rise))
+    return (1 if z > 0.0 else 0), gap
+
+
+@kernel(f"void({A2}, {CAPS}, int64, {A2}, {A2})", borrows=True)
+def rim_on_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -> None:
+    """Add the lowest point of a rim of the second cylinder over a cap of the first, or its points if it lies flat."""
+    i, j, cap, limit, border = caps
+    s, r, R = 1.0 if cap else -1.0, world[j, 12], world[i, 12] + border
+    m, middle = turned_back(room, unit(2, s)), unit(2, world[j, 13] if other else -world[j, 13])
+    tilt, end, n = math.sqrt(m[0] * m[0] + m[1] * m[1]), unit(2, s * world[i, 13]), unit(2, s)
+    low = s * placed(room, middle)[2] - world[i, 13] - r * tilt
+    if low <= limit and tilt > TILTED:
+        p = placed(room, along(middle, -r / tilt, (m[0], m[1], 0.0)))
+        if p[0] * p[0] + p[1] * p[1] <= R * R:
+            put(found, DISC_PLANE, (j, RIM + other, i, CAP + cap), middle, unit(2, 1.0), r, end, n, 0.0)
+    for k in range(POINTS if low + 2.0 * r * tilt <= limit else 0):
+        q = along(rim_place(r, k), 1.0, middle)
+        p = placed(room, q)
+        if p[0] * p[0] + p[1] * p[1] <= R * R:
+            put(found, BALL_PLANE, (j, POINT + POINTS * other + k, i, CAP + cap), q, NONE, 0.0, end, n, 0.0)
+
+
+@kernel(f"void({A2}, {CAPS}, int64, {A2}, {A2})", borrows=True)
+def under_cap(world: Array, caps: Caps, other: int, room: Array, found: Array) -> None:
+    """Add points of the rim of the first cylinder's cap under that of the second, and where the two rims cross."""
+    i, j, cap, limit, border = caps
+    s, t, R = 1.0 if cap else -1.0, 1.0 if other else -1.0, world[j, 12] - border
+    middle, end, n = unit(2, s * world[i, 13]), unit(2, t * world[j, 13]), unit(2, t)
+    for k in range(POINTS):
+        p = along(rim_place(world[i, 12], k), 1.0, middle)
+        q = placed_back(room, p)
+        if q[0] * q[0] + q[1] * q[1] < R * R and t * q[2] - world[j, 13] <= limit:
+            put(found, BALL_PLANE, (i, POINT + POINTS * cap + k, j, CAP + other), p, NONE, 0.0, end, n, 0.0)
+    c = placed(room, end)
+    apart2, a, b = c[0] * c[0] + c[1] * c[1], world[i, 12], world[j, 12]
+    apart = math.sqrt(apart2)
+    if apart <= abs(a - b) + border or apart >= a + b:
+        return
+    along_way = (apart2 + a * a - b * b) / (2.0 * apart)
+    aside = math.sqrt(max(0.0, a * a - along_way * along_way))
+    for which in range(2):
+        side = aside if which else -aside
+        p = ((along_way * c[0] - side * c[1]) / apart, (along_way * c[1] + side * c[0]) / apart, middle[2])
+        if t * placed_back(room, p)[2] - world[j, 13] <= limit:
+            label = (i, PASS + 2 * cap + which, j, CAP + other)
+            put(found, BALL_PLANE, label, p, NONE, 0.0, end, n, 0.0)
+
+
+@kernel(f"void({A2}, {CAPS}, {A2}, {A2})", borrows=True)
+def cylinder_on_cap(world: Array, caps: Caps, room: Array, found: Array) -> None:
+    """Add the contacts of the second cylinder with a cap of the first."""
+    i, j, cap, limit, _ = caps
+    rise = room[2, 2] * (1.0 if cap else -1.0)
+    for other in range(2):
+        rim_on_cap(world, caps, other, room, found)
+    if abs(rise) >= LIKE_FACE:
+        under_cap(world, caps, 0 if rise > 0.0 else 1, room, found)
+    else:
+        axis_over_caps(world, j, i, limit, found)
+
+
+@kernel(f"Tuple((float64, {V3}))({A2}, int64, int64, int64, int64, {V3})", borrows=True)
+def rims_apart(world: Array, i: int, cap: int, j: int, other: int, guess: Vector) -> tuple[float, Vector]:
+    """Return the gap of two rims and the normal in space; -1e300 if the caps do not look at each other."""
+    ea, eb, ra, rb = axis_of(world, i, 2), axis_of(world, j, 2), world[i, 12], world[j, 12]
+    a = to_space(world, i, unit(2, world[i, 13] if cap else -world[i, 13]))
+    d = along(a, -1.0, to_space(world, j, unit(2, world[j, 13] if other else -world[j, 13])))
+    n = common_normal(RIM_RIM, d, ea, eb, ra, rb, guess)
+    t, s = tangents(RIM_RIM, n, eb)
+    g, _, _ = slope(RIM_RIM, n, d, ea, eb, ra, rb)
+    first, second = dot3(n, ea) * (1.0 if cap else -1.0), dot3(n, eb) * (1.0 if other else -1.0)
+    if max(abs(dot3(t, g)), abs(dot3(s, g))) > ROUGH * max(ra, rb) or first > 0.0 or second < 0.0:
+        return -1e300, n
+    return dot3(n, d) - ra * across(n, ea) - rb * across(n, eb), n
+
+
+@kernel(f"float64({A2}, {A2}, int64, int64, float64, float64, {A2}, {A2})", borrows=True)
+def rims(
+    world: Array, solids: Array, i: int, j: int, limit: float, above: float, room: Array, found: Array
+) -> float:  # fmt: skip
+    """Add the contact of the rims that are nearest, or of one with the other side, if it is farther than `above`.
+
+    Returns its gap, -1e300 without.
+    """
+    v = way_between(world, solids, i, j, room)
+    guess = along(along(ZERO, -v[0], axis_of(world, i, 0)), -v[1], axis_of(world, i, 1))
+    guess = along(guess, -v[2], axis_of(world, i, 2))  # into i
+    cap, other = (1 if v[2] > 0.0 else 0), (1 if dot3(guess, axis_of(world, j, 2)) > 0.0 else 0)
+    gap, n = rims_apart(world, i, cap, j, other, guess)
+    first, m, t = rim_over_line(world, i, cap, j, NONE, unit(2, 1.0), world[j, 12], guess)
+    second, k, s = rim_over_line(world, j, other, i, NONE, unit(2, 1.0), world[i, 12], along(ZERO, -1.0, guess))
+    first = first if abs(t) <= world[j, 13] else -1e300
+    second = second if abs(s) <= world[i, 13] else -1e300
+    most = max(gap, first, second)
+    if most <= above or most > limit:
+        return most
+    if first == most:
+        put_rim_on_line(world, i, cap, j, 0, NONE, unit(2, 1.0), world[j, 12], m, found)
+    elif second == most:
+        put_rim_on_line(world, j, other, i, 0, NONE, unit(2, 1.0), world[i, 12], k, found)
+    else:
+        a, b = unit(2, world[i, 13] if cap else -world[i, 13]), unit(2, world[j, 13] if other else -world[j, 13])
+        label = (i, RIM + cap, j, RIM + other)
+        put_with_guess(found, RIM_RIM, label, a, world[i, 12], b, unit(2, 1.0), world[j, 12], seen_from(world, j, n))
+    return most
+
+
+@kernel(f"float64({A2}, int64, int64)", borrows=True)
+def sides_apart(world: Array, i: int, j: int) -> float:
+    """Return how far the sides of two cylinders are apart; -1e300 if they do not pass each other."""
+    ea, eb = axis_of(world, i, 2), axis_of(world, j, 2)
+    d, m = along(centre_of(world, i), -1.0, centre_of(world, j)), cross3(ea, eb)
+    k2, r = dot3(m, m), world[i, 12] + world[j, 12]
+    if k2 < 1e-8:
+        t = dot3(d, eb)
+        p = along(d, -t, eb)
+        return math.sqrt(dot3(p, p)) - r if abs(t) <= world[i, 13] + world[j, 13] else -1e300
+    s, t = -dot3(cross3(d, eb), m) / k2, -dot3(cross3(d, ea), m) / k2
+    if abs(s) >= world[i, 13] or abs(t) >= world[j, 13]:
+        return -1e300
+    return float(abs(dot3(d, m)) / math.sqrt(k2) - r)
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
+def cylinder_cylinder(
+    world: Array, solids: Array, i: int, j: int, limit: float, room: Array, found: Array
+) -> None:  # fmt: skip
+    """Add the contacts of two cylinders."""
+    relative(world, i, j, room)
+    size = max(world[i, 12], world[i, 13], world[j, 12], world[j, 13])
+    same, border = SAME * size, BORDER * size
+    cap, gap = best_cap_of(world, i, j, room)
+    side = sides_apart(world, i, j)
+    swap_roles(room)
+    other, second = best_cap_of(world, j, i, room)
+    swap_roles(room)
+    flat = max(gap, second)
+    if max(flat, side) > limit:
+        return
+    above = max(flat, side) + same
+    if rims(world, solids, i, j, limit, above, room, found) > above:
+        return
+    if side > flat + same:
+        axis_axis(world, i, j, limit, found)
+        rims_on_axis(world, i, j, limit, found)
+        rims_on_axis(world, j, i, limit, found)
+    elif second > gap + same:
+        swap_roles(room)
+        cylinder_on_cap(world, (j, i, other, limit, border), room, found)
+    else:
+        cylinder_on_cap(world, (i, j, cap, limit, border), room, found)

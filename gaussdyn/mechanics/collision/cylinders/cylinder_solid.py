@@ -1,0 +1,271 @@
+"""Contacts of cylinders with convex polyhedra, compiled.
+
+The side is what a capsule's is: an axis with a radius against edges and corners, and over the border of a face that it
+lies on. The face of the polyhedron, or the cap, of largest separation decides about the rest: rims over the face,
+corners under the cap, and where rims and borders cross. Where a rim and an edge are farther apart than all these, they
+are the contact.
+
+`room` as in `box_box`, X the polyhedron and Y the cylinder.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ...._jit import kernel
+from ....arrays import Array
+from ..box_box import relative
+from ..capsule_box import LIKE_FACE
+from ..feature_kinematics import BALL_PLANE
+from ..nearest_direction import row3, way_between
+from ..primitives import BORDER, LEVEL, NONE, SAME, axis_of, put, to_shape, to_space, unit
+from ..rim_kinematics import DISC_PLANE, ZERO
+from ..round_solid import axis_on_corners, axis_on_edges, axis_on_face
+from ..solid_solid import placed, placed_back
+from ..solids import (
+    BLOCK,
+    climb,
+    corner_of,
+    count_of,
+    edge_label,
+    edge_of,
+    edge_row,
+    extent_of,
+    face_label,
+    links_of,
+    loop_of,
+    normal_of,
+    offset_of,
+    over_face,
+    rim_label,
+    within,
+)
+from ..vectors import A2, V3, Vector, along, dot3, turned_back, turned_by
+from .cylinder_round import (
+    CAP,
+    LYING,
+    PASS,
+    POINT,
+    POINTS,
+    RIM,
+    TILTED,
+    put_rim_on_line,
+    rim_over_line,
+    rim_place,
+    seen_from,
+)
+
+BEST = "Tuple((int64, float64))"
+PLANE = "Tuple((int64, int64, int64, float64, float64))"
+Plane = tuple[int, int, int, float, float]  # solid, cylinder, face or cap, limit, border
+
+
+@kernel(f"float64({A2}, {A2}, int64, int64, int64, {A2})", borrows=True)
+def off_face(world: Array, solids: Array, i: int, j: int, f: int, room: Array) -> float:
+    """Return how far cylinder j is from face f of solid i."""
+    block = int(world[i, BLOCK])
+    n = normal_of(solids, block, f)
+    rise = dot3(n, turned_by(room, (0.0, 0.0, 1.0)))
+    s = dot3(n, row3(room, 3)) - offset_of(solids, block, f) - world[j, 13] * abs(rise)
+    return float(s - world[j, 12] * math.sqrt(max(0.0, 1.0 - rise * rise)))
+
+
+@kernel(f"{BEST}({A2}, {A2}, int64, int64, {A2})", borrows=True)
+def best_face_for(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[int, float]:
+    """Return the face of solid i from which cylinder j is farthest, and how far."""
+    best, face = -1e300, 0
+    for f in range(count_of(solids, int(world[i, BLOCK]), 2)):
+        s = off_face(world, solids, i, j, f, room)
+        if s > best + SAME * world[j, 12]:
+            best, face = s, f
+    return face, best
+
+
+@kernel(f"boolean({A2}, {A2}, int64, int64, {V3}, float64, {A2})", borrows=True)
+def is_level(world: Array, solids: Array, i: int, j: int, n: Vector, cap_gap: float, room: Array) -> bool:
+    """Return whether cylinder j is level with a cap, or a face of solid i, across n: it slides over, see `box_box`."""
+    block, e = int(world[i, BLOCK]), turned_by(room, (0.0, 0.0, 1.0))
+    level = LEVEL * min(max(world[j, 12], world[j, 13]), extent_of(solids, block))
+    if cap_gap > -level and abs(dot3(n, e)) < LIKE_FACE:
+        return True
+    for f in range(count_of(solids, block, 2)):
+        if dot3(n, normal_of(solids, block, f)) < LIKE_FACE and off_face(world, solids, i, j, f, room) > -level:
+            return True
+    return False
+
+
+@kernel(f"{BEST}({A2}, {A2}, int64, int64, {A2})", borrows=True)
+def best_cap(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[int, float]:
+    """Return the cap of cylinder j from which solid i is farthest, and how far."""
+    block, e = int(world[i, BLOCK]), turned_by(room, (0.0, 0.0, 1.0))
+    down, up = climb(solids, block, 0, along(ZERO, -1.0, e)), climb(solids, block, 0, e)
+    above = placed_back(room, corner_of(solids, block, down))[2] - world[j, 13]
+    below = -placed_back(room, corner_of(solids, block, up))[2] - world[j, 13]
+    return (1, above) if above > below else (0, below)
+
+
+@kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
+def rim_over_border(world: Array, solids: Array, plane: Plane, cap: int, room: Array, found: Array) -> None:
+    """Add the points where a rim passes over the border of a face."""
+    i, j, f, limit, border = plane
+    block, r = int(world[i, BLOCK]), world[j, 12]
+    n, top = normal_of(solids, block, f), offset_of(solids, block, f)
+    middle = unit(2, world[j, 13] if cap else -world[j, 13])
+    first, last = loop_of(solids, block, f)
+    for row in range(first, last):
+        m = turned_back(room, (solids[row, 2], solids[row, 3], solids[row, 4]))
+        most, level = r * math.sqrt(m[0] * m[0] + m[1] * m[1]), within(solids, row, placed(room, middle))
+        if abs(level) >= most:
+            continue
+        start, turn = math.atan2(m[1], m[0]), math.acos(-level / most)
+        centre, u, half = edge_of(solids, block, int(solids[row, 1]))
+        for which in range(2):
+            angle = start + (turn if which else -turn)
+            p = along(middle, r, (math.cos(angle), math.sin(angle), 0.0))
+            seen = placed(room, p)
+            if abs(dot3(along(seen, -1.0, centre), u)) <= half + border and dot3(n, seen) - top <= limit:
+                label = (j, PASS + 2 * cap + which, i, rim_label(solids, block, int(solids[row, 1])))
+                put(found, BALL_PLANE, label, p, NONE, 0.0, along(ZERO, top, n), n, 0.0)
+
+
+@kernel(f"void({A2}, {A2}, {PLANE}, int64, {A2}, {A2})", borrows=True)
+def cap_on_face(world: Array, solids: Array, plane: Plane, cap: int, room: Array, found: Array) -> None:
+    """Add the lowest point of a rim over a face, and the points of the rim where it lies flat."""
+    i, j, f, limit, border = plane
+    block, r = int(world[i, BLOCK]), world[j, 12]
+    n, top = normal_of(solids, block, f), offset_of(solids, block, f)
+    m = turned_back(room, n)
+    across = math.sqrt(m[0] * m[0] + m[1] * m[1])
+    middle, foot, label = (
+        unit(2, world[j, 13] if cap else -world[j, 13]),
+        along(ZERO, top, n),
+        face_label(solids, block, f),
+    )
+    low = dot3(n, placed(room, middle)) - top - r * across
+    if low <= limit and across > TILTED:
+        p = along(middle, -r / across, (m[0], m[1], 0.0))
+        if over_face(solids, block, f, placed(room, p), border):
+            put(found, DISC_PLANE, (j, RIM + cap, i, label), middle, unit(2, 1.0), r, foot, n, 0.0)
+    for k in range(POINTS if low + 2.0 * r * across <= limit else 0):
+        p = along(rim_place(r, k), 1.0, middle)
+        if over_face(solids, block, f, placed(room, p), border):
+            put(found, BALL_PLANE, (j, POINT + POINTS * cap + k, i, label), p, NONE, 0.0, foot, n, 0.0)
+    rim_over_border(world, solids, plane, cap, room, found)
+
+
+@kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
+def corners_on_cap(world: Array, solids: Array, plane: Plane, room: Array, found: Array) -> None:
+    """Add the corners of a solid that are on a cap."""
+    i, j, cap, limit, border = plane
+    block, s = int(world[i, BLOCK]), 1.0 if cap else -1.0
+    R = world[j, 12] + border
+    for k in range(count_of(solids, block, 0)):
+        p = corner_of(solids, block, k)
+        q = placed_back(room, p)
+        if s * q[2] - world[j, 13] <= limit and s * q[2] > 0.0 and q[0] * q[0] + q[1] * q[1] <= R * R:
+            label = (i, k, j, CAP + cap)
+            put(found, BALL_PLANE, label, p, NONE, 0.0, unit(2, s * world[j, 13]), unit(2, s), 0.0)
+
+
+@kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
+def edges_on_cap(world: Array, solids: Array, plane: Plane, room: Array, found: Array) -> None:
+    """Add the points where edges of a solid pass over the rim of a cap."""
+    i, j, cap, limit, _ = plane
+    block, s, R = int(world[i, BLOCK]), 1.0 if cap else -1.0, world[j, 12]
+    for e in range(count_of(solids, block, 1)):
+        middle, u, half = edge_of(solids, block, e)
+        q, w = placed_back(room, middle), turned_back(room, u)
+        flat = w[0] * w[0] + w[1] * w[1]
+        if s * q[2] - abs(w[2]) * half - world[j, 13] > limit or flat < 1e-12 or s * q[2] <= 0.0:
+            continue
+        side, t = q[0] * w[1] - q[1] * w[0], -(q[0] * w[0] + q[1] * w[1]) / flat
+        inside = R * R - side * side / flat
+        for which in range(2 if inside > 0.0 else 0):
+            at = t + (1.0 if which else -1.0) * math.sqrt(inside / flat)
+            if abs(at) < half and s * (q[2] + at * w[2]) - world[j, 13] <= limit:
+                label = (i, edge_label(solids, block, e), j, PASS + 2 * cap + which)
+                p = along(middle, at, u)
+                put(found, BALL_PLANE, label, p, NONE, 0.0, unit(2, s * world[j, 13]), unit(2, s), 0.0)
+
+
+@kernel(f"Tuple((float64, int64, int64, {V3}))({A2}, {A2}, int64, int64, {A2})", borrows=True)
+def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[float, int, int, Vector]:
+    """Return the largest gap of a rim of cylinder j from an edge of solid i, the edge, the rim, and the normal."""
+    block, out = int(world[i, BLOCK]), way_between(world, solids, i, j, room)
+    guess = along(along(ZERO, out[0], axis_of(world, i, 0)), out[1], axis_of(world, i, 1))
+    guess = along(guess, out[2], axis_of(world, i, 2))
+    best, edge, rim, normal = -1e300, -1, 0, guess
+    cap = 1 if dot3(guess, axis_of(world, j, 2)) < 0.0 else 0
+    first, last = links_of(solids, block, climb(solids, block, 0, out))
+    for row in range(first, last):
+        e = int(solids[row, 0])
+        m = edge_row(solids, block, e)
+        middle, u, half = edge_of(solids, block, e)
+        gap, n, t = rim_over_line(world, j, cap, i, middle, u, 0.0, guess)
+        own = seen_from(world, i, n)
+        left, right = normal_of(solids, block, int(solids[m, 2])), normal_of(solids, block, int(solids[m, 3]))
+        c = dot3(left, right)  # n between left and right: each looks more along n than along the other
+        if gap > best and abs(t) <= half and min(dot3(own, left), dot3(own, right)) >= c:
+            best, edge, rim, normal = gap, e, cap, n
+    return best, edge, rim, normal
+
+
+@kernel(f"float64({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+def side_on_solid(world: Array, solids: Array, i: int, j: int, limit: float, found: Array) -> float:
+    """Add the contacts of the side of cylinder j with edges and corners of solid i.
+
+    Returns how far the side is from them, -1e300 without any.
+    """
+    p, e = to_shape(world, i, to_space(world, j, NONE)), seen_from(world, i, axis_of(world, j, 2))
+    known, way = axis_on_edges(world, solids, j, i, p, e, limit, found)
+    if known < 0:
+        way = axis_on_corners(world, solids, j, i, p, e, limit, found)
+    return math.sqrt(dot3(way, way)) - world[j, 12] if way != NONE else -1e300
+
+
+@kernel(f"void({A2}, {A2}, {PLANE}, {A2}, {A2})", borrows=True)
+def cylinder_on_face(world: Array, solids: Array, plane: Plane, room: Array, found: Array) -> None:
+    """Add the contacts of a cylinder with a face: its rims, the corners under a cap, the side that lies on it."""
+    i, j, f, limit, border = plane
+    n, e = normal_of(solids, int(world[i, BLOCK]), f), turned_by(room, (0.0, 0.0, 1.0))
+    for cap in range(2):
+        cap_on_face(world, solids, plane, cap, room, found)
+    rise = dot3(n, e)
+    if abs(rise) >= LIKE_FACE:
+        corners_on_cap(world, solids, (i, j, 0 if rise > 0.0 else 1, limit, border), room, found)
+    elif abs(rise) <= LYING:
+        axis_on_face(world, solids, j, i, row3(room, 3), e, f, limit, found, -1)
+
+
+@kernel(f"void({A2}, {A2}, int64, int64, float64, {A2}, {A2})", borrows=True)
+def cylinder_solid(world: Array, solids: Array, i: int, j: int, limit: float, room: Array, found: Array) -> None:
+    """Add the contacts of solid i with cylinder j."""
+    relative(world, i, j, room)
+    same = SAME * max(extent_of(solids, int(world[i, BLOCK])), max(world[j, 12], world[j, 13]))
+    f, face_gap = best_face_for(world, solids, i, j, room)
+    cap, cap_gap = best_cap(world, solids, i, j, room)
+    flat = max(face_gap, cap_gap)
+    if flat > limit:
+        return
+    rim_gap, edge, rim, n = best_rim(world, solids, i, j, room)
+    side_gap = side_on_solid(world, solids, i, j, limit, found)
+    border = BORDER * same / SAME
+    if rim_gap > max(flat, side_gap) + same:
+        own = seen_from(world, i, n)
+        if rim_gap <= limit and not is_level(world, solids, i, j, own, cap_gap, room):
+            middle, u, _ = edge_of(solids, int(world[i, BLOCK]), edge)
+            label = edge_label(solids, int(world[i, BLOCK]), edge)
+            put_rim_on_line(world, j, rim, i, label, middle, u, 0.0, n, found)
+        return
+    if side_gap > flat + same:
+        return
+    by_cap = cap_gap > face_gap + same
+    across = turned_by(room, unit(2, 1.0 if cap else -1.0))
+    n = along(ZERO, -1.0, across) if by_cap else normal_of(solids, int(world[i, BLOCK]), f)
+    if is_level(world, solids, i, j, n, cap_gap, room):
+        return
+    if by_cap:
+        corners_on_cap(world, solids, (i, j, cap, limit, border), room, found)
+        edges_on_cap(world, solids, (i, j, cap, limit, border), room, found)
+    else:
+        cylinder_on_face(world, solids, (i, j, f, limit, border), room, found)

@@ -1,0 +1,1 @@
+"""Contacts of ellipsoids with all other shapes."""

@@ -1,0 +1,199 @@
+"""Ground made of triangles: meshes and height fields, plain checked values in space."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...._show import brief
+from ....arrays import Array, IntArray, matrix, vector
+from ....errors import InputError
+from ....linalg.rotations import IDENTITY, unit_quaternion
+from ...names import check_name
+from ..shapes import Quaternion, Triple, triple
+from ..solid_hull import mass_integrals
+from .surface_tables import edges_of, planes_of
+
+MOST = 2_000_000  # triangles of a surface
+THIN = 1e-12  # of the square of the size: a triangle with less area is none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mesh:
+    """An obstacle made of triangles: open like a floor, or closed like a rock; only its front can be touched.
+
+    What is in one plane is one face: nothing catches at edges within it, nor at edges in a hollow. A moving body is
+    made of convex parts instead, one `ConvexMesh` each.
+
+    Parameters
+    ----------
+    vertices : array_like, shape (k, 3)
+        m.
+    faces : array_like of int, shape (F, 3)
+        Three vertices each, counterclockwise seen from the front.
+    at : (x, y, z)
+        Where the origin of these axes is, m.
+    turn : (w, x, y, z)
+        Unit quaternion from the axes of the mesh to those of space.
+    name : str
+
+    Attributes
+    ----------
+    corners : Array, shape (V, 3)
+        The vertices that faces use, m.
+    triangles : IntArray, shape (F, 3)
+        Their numbers.
+
+    Raises
+    ------
+    InputError
+        NaN, numbers of no vertex, a triangle without area, triangles that are turned against their neighbours, three at
+        one edge, a closed surface that is inside out, too many triangles, an unusable name.
+    """
+
+    vertices: Any
+    faces: Any
+    at: Triple = (0.0, 0.0, 0.0)
+    turn: Quaternion = IDENTITY
+    name: str = ""
+    corners: Array = field(init=False, repr=False, compare=False)
+    triangles: IntArray = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief
+
+    def __post_init__(self) -> None:
+        points, faces = matrix(f"vertices of {self.name}", self.vertices, cols=3), _numbers(self)
+        if faces.min() < 0 or faces.max() >= len(points):
+            raise InputError(
+                f"faces of {self.name}", int(faces.max()), f"numbers of the {len(points)} vertices, from 0"
+            )
+        used, triangles = np.unique(faces, return_inverse=True)
+        corners = points[used]
+        check_surface(self.name, corners, triangles.reshape(-1, 3))
+        object.__setattr__(self, "vertices", tuple(map(tuple, points.tolist())))
+        object.__setattr__(self, "faces", tuple(map(tuple, faces.tolist())))
+        _place(self, corners, triangles.reshape(-1, 3))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeightField:
+    """Ground whose height is given over a grid; every cell is two triangles.
+
+    Parameters
+    ----------
+    heights : array_like, shape (m, n)
+        m; heights[i, j] is that of the point (j dx, i dy) of the grid.
+    spacing : (dx, dy)
+        Of the grid, m, > 0.
+    at : (x, y, z)
+        Where the origin of the grid is, m.
+    turn : (w, x, y, z)
+        Unit quaternion from the axes of the grid to those of space.
+    name : str
+
+    Attributes
+    ----------
+    corners, triangles
+        As those of `Mesh`.
+
+    Raises
+    ------
+    InputError
+        NaN, fewer than two rows or columns, a spacing that is not positive, too many cells, an unusable name.
+    """
+
+    heights: Any
+    spacing: tuple[float, float]
+    at: Triple = (0.0, 0.0, 0.0)
+    turn: Quaternion = IDENTITY
+    name: str = ""
+    corners: Array = field(init=False, repr=False, compare=False)
+    triangles: IntArray = field(init=False, repr=False, compare=False)
+
+    __repr__ = brief
+
+    def __post_init__(self) -> None:
+        z = matrix(f"heights of {self.name}", self.heights)
+        dx, dy = vector(f"spacing of {self.name}", self.spacing, 2).tolist()
+        if min(z.shape) < 2 or min(dx, dy) <= 0.0:
+            given = f"{z.shape[0]} by {z.shape[1]} heights, spacing {dx:g}, {dy:g} m"
+            raise InputError(f"heights of {self.name}", given, "two rows and columns or more, and a spacing > 0")
+        _check_count(self.name, 2 * (z.shape[0] - 1) * (z.shape[1] - 1))
+        object.__setattr__(self, "heights", tuple(map(tuple, z.tolist())))
+        object.__setattr__(self, "spacing", (dx, dy))
+        x, y = np.meshgrid(dx * np.arange(z.shape[1]), dy * np.arange(z.shape[0]))
+        _place(self, np.column_stack([x.ravel(), y.ravel(), z.ravel()]), _cells(*z.shape))
+
+
+Surface = Mesh | HeightField
+
+
+def centre_of_box(surface: Surface) -> Array:
+    """Return the middle of the box along its axes that holds a surface, in its axes, m."""
+    middle: Array = 0.5 * (surface.corners.min(axis=0) + surface.corners.max(axis=0))
+    return middle
+
+
+def check_surface(name: str, corners: Array, triangles: IntArray) -> None:
+    """Raise InputError unless triangles are a surface that is seen from its front.
+
+    Raises
+    ------
+    InputError
+        Triangles without area, turned against each other, three at one edge; a closed surface that is inside out.
+    """
+    size = float(np.ptp(corners, axis=0).max())
+    normals, _ = planes_of(corners, triangles)
+    a, b, c = (corners[triangles[:, k]] for k in range(3))
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    if area.min() <= THIN * size * size or not normals.any(axis=1).all():
+        worst = int(area.argmin())
+        raise InputError(f"faces of {name}", f"triangle {worst} without area", "triangles", "Leave it out.")
+    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    if len(np.unique(sides, axis=0)) < len(sides):
+        mend = "Turn them all counterclockwise seen from the front; at an edge two may meet."
+        raise InputError(f"faces of {name}", "triangles turned against each other", "one front for all", mend)
+    closed = bool((edges_of(triangles)[:, 3] >= 0).all())
+    if closed and mass_integrals(corners, triangles)[0] < 0.0:
+        mend = "Reverse the order of the corners of every triangle."
+        raise InputError(f"faces of {name}", "a closed surface that is inside out", "its front outside", mend)
+
+
+def _numbers(mesh: Mesh) -> IntArray:
+    try:
+        given = np.asarray(mesh.faces, dtype=np.int64)
+    except (TypeError, ValueError):
+        given = np.zeros(0, dtype=np.int64)
+    if given.ndim != 2 or given.shape[1:] != (3,) or not len(given):
+        mend = "Split faces with more corners into triangles."
+        raise InputError(f"faces of {mesh.name}", f"shape {np.shape(given)}", "shape (F, 3): three vertices each", mend)
+    _check_count(mesh.name, len(given))
+    return given
+
+
+def _check_count(name: str, count: int) -> None:
+    if count > MOST:
+        mend = "Make it coarser where it came from."
+        raise InputError(f"faces of {name}", f"{count} triangles", f"at most {MOST}", mend)
+
+
+def _cells(rows: int, columns: int) -> IntArray:
+    """Return two triangles for every cell of a grid of points numbered row by row."""
+    first = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
+    lower = np.column_stack([first, first + 1, first + columns + 1])
+    upper = np.column_stack([first, first + columns + 1, first + columns])
+    return np.stack([lower, upper], axis=1).reshape(-1, 3)
+
+
+def _place(surface: Surface, corners: Array, triangles: IntArray) -> None:
+    if surface.name:
+        check_name("name of a surface", surface.name)
+    object.__setattr__(surface, "corners", np.ascontiguousarray(corners))
+    object.__setattr__(surface, "triangles", triangles.astype(np.int64))
+    object.__setattr__(surface, "at", triple(f"at of {surface.name}", surface.at))
+    object.__setattr__(surface, "turn", unit_quaternion(f"turn of {surface.name}", surface.turn))
+    if not math.isfinite(float(np.abs(corners).max())):
+        raise InputError(f"vertices of {surface.name}", "numbers too large", "finite ones, in m")

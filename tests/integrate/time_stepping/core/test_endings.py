@@ -1,0 +1,170 @@
+"""What the step kernel asks for: answers of hard contact problems, stiff forces beside the mass; and how steps fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gaussdyn import MoreauJean, Position, State, UserSystem, Velocity, build
+from gaussdyn.errors import InputError
+from gaussdyn.integrate.time_stepping.core import advance, endings, outside
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, CoreStep, ListedSystem
+from gaussdyn.integrate.time_stepping.core.records import HARD, LOGGED
+from gaussdyn.programs.solution.status import Status
+
+SCENES = ("incline", "capstan", "rocking_block", "slider_crank", "wall_press", "coulomb_oscillator", "turntable")
+
+
+def refusing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the kernels say of every first attempt that its last contact problem was too hard."""
+
+    def refuse(
+        self: CompiledSystem, stepper: MoreauJean, state: State, control: object, spans: np.ndarray, stop: bool
+    ) -> object:  # fmt: skip
+        span = advance._span(stepper, *spans[0].tolist())
+        self._load(state, control, span.dt)
+        self._last = None
+        self.opened(span)
+        self._retake(*self._records, span, np.array([0.0, 1.0, 1.0]))
+        return HARD, np.zeros((0, LOGGED)), np.zeros((0, 1)), np.zeros((0, 1))
+
+    monkeypatch.setattr(CompiledSystem, "_go", refuse)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_step_with_the_answer_of_solve_is_the_step(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels go on from an answer that came from elsewhere, to the same velocities, impulses and modes."""
+    scene = build(name)
+    stepper, state = MoreauJean(dt=scene.dt), scene.state
+    for _ in range(5):
+        state = stepper.advance(scene.system, state, 10.0, control=scene.control).state
+    plain = stepper.advance(scene.system, state, 10.0, control=scene.control)
+    refusing(monkeypatch)
+    asked = stepper.advance(scene.system, state, 10.0, control=scene.control)
+    assert isinstance(asked, CoreStep)
+    assert asked.solution.solved
+    scale = max(np.abs(plain.state.v).max(), 1e-3)
+    np.testing.assert_allclose(asked.state.v, plain.state.v, rtol=0.0, atol=1e-10 * scale)
+    np.testing.assert_allclose(asked.state.q, plain.state.q, rtol=1e-12, atol=1e-12)
+    assert asked.modes == plain.modes
+    assert asked.reactions.keys() == plain.reactions.keys()
+
+
+def test_a_problem_without_an_answer_ends_the_step_in_words_after_few_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the step, and once more with the laws at its middle."""
+    asked = []
+
+    def hopeless(dynamics: object, **options: object) -> object:
+        asked.append(1)
+        return resolve(dynamics, **options).but(status=Status.MAX_ITERATIONS, residuals=None, message="too hard")
+
+    resolve = outside.resolve
+    refusing(monkeypatch)
+    monkeypatch.setattr(outside, "resolve", hopeless)
+    monkeypatch.setattr(CompiledSystem, "again", lambda *_: HARD)
+    scene = build("incline")
+    step = MoreauJean(dt=scene.dt).advance(scene.system, scene.state, 1.0)
+    assert step.solution.status is Status.MAX_ITERATIONS
+    assert step.solution.message == "too hard"
+    assert 1 <= len(asked) <= 2
+
+
+def dashpot(damping: float, calls: list[int] | None = None) -> UserSystem:
+    """Return two masses above one another, a stiff dashpot between them, and a floor below the lower one."""
+    C = damping * np.array([[1.0, -1.0], [-1.0, 1.0]])
+
+    class Damped(UserSystem):
+        """With its own gradient of the force."""
+
+        def force_gradient(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+            """Return dh/dv."""
+            if calls is not None:
+                calls.append(1)
+            return -C
+
+    floor = Position(lambda t, q: q[0], name="floor")
+    force = lambda t, q, v: np.array([-9.81, -3.0 * 9.81]) - C @ v  # noqa: E731
+    return Damped(2, np.diag([1.0, 3.0]), force, [floor])
+
+
+@pytest.mark.parametrize("damping", [1e2, 1e4])
+def test_masses_on_a_stiff_dashpot_stop_together(damping: float) -> None:
+    """The lower one lands; the upper one follows within c dt / m, and what the floor takes is all momentum."""
+    system, stepper = dashpot(damping), MoreauJean(dt=1e-2)
+    state, impulse = State(q=[0.01, 1.0], v=[-1.0, -1.0]), 0.0
+    for _ in range(200):
+        step = stepper.advance(system, state, 10.0)
+        assert step.solution.solved
+        assert step.solution.residuals is not None
+        assert step.solution.residuals.E <= 1e-12
+        impulse, state = impulse + float(step.reactions.get("floor", np.zeros(1))[0]), step.state
+    v = state.v
+    assert v[0] == pytest.approx(0.0, abs=1e-12)
+    assert np.diag([1.0, 3.0]).diagonal() @ v + 4.0 - impulse == pytest.approx(-4.0 * 9.81 * 2.0, rel=1e-9)
+    if damping >= 1e4:
+        assert v[1] == pytest.approx(-3.0 * 9.81 / damping, rel=1e-3)
+
+
+def test_stiff_forces_are_taken_beside_the_mass_with_the_systems_own_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes that are said not to settle are taken again so, to the same end."""
+    calls: list[int] = []
+    system, state = dashpot(1e3, calls), State(q=[0.0, 1.0], v=[-0.1, -1.0])
+    plain = MoreauJean(dt=1e-2).advance(dashpot(1e3), state, 1.0)
+    ended = endings.Ending.of
+    monkeypatch.setattr(endings.Ending, "of", lambda self, code: ended(self, endings.UNSETTLED))
+    step = MoreauJean(dt=1e-2).advance(system, state, 1.0)
+    assert calls
+    assert not step.unsettled
+    np.testing.assert_allclose(step.state.v, plain.state.v, rtol=1e-10)
+    assert step.work.reactions == pytest.approx(plain.work.reactions, rel=1e-9, abs=1e-12)
+
+
+class Rolling(UserSystem):
+    """A point on a row of stones, each a row of its own that is known near it only."""
+
+    def near(self, t: float, q: np.ndarray, v: np.ndarray, dt: float) -> UserSystem:
+        """Return the system with the stones below."""
+        first = int(np.floor(q[0]))
+        stones = [
+            Position(lambda t, q: q[1], mu=0.2, tangent=lambda t, q: np.array([1.0, 0.0]), name=f"stone{k}")
+            for k in (first, first + 1)
+        ]  # fmt: skip
+        return UserSystem(2, np.eye(2), np.array([0.0, -9.81]), stones[:1])
+
+
+def test_rows_may_be_others_in_every_step() -> None:
+    """It slides over three stones, and slows down as on one floor."""
+    system, state = Rolling(2, np.eye(2), np.array([0.0, -9.81])), State(q=[0.5, 0.0], v=[4.0, 0.0])
+    assert isinstance(CompiledSystem.of(system, state), ListedSystem)
+    seen = set()
+    for _ in range(50):
+        step = MoreauJean(dt=1e-2).advance(system, state, 10.0)
+        assert step.solution.solved
+        seen |= step.reactions.keys()
+        state = step.state
+    assert {"stone0", "stone1", "stone2"} <= seen
+    assert state.v[0] == pytest.approx(4.0 - 0.2 * 9.81 * 0.5, abs=1e-12)
+    assert state.q[0] == pytest.approx(0.5 + 2.0 - 0.1 * 9.81 * 0.25, abs=1e-12)
+
+
+@pytest.mark.parametrize("answer", [np.array([np.nan]), np.zeros(2)])
+def test_a_force_that_is_none_is_named(answer: np.ndarray) -> None:
+    """Whoever calls, and at whatever pass."""
+    system = UserSystem(1, [[1.0]], lambda t, q, v: answer if v[0] < -0.05 else np.array([-9.81]))
+    stepper = MoreauJean(dt=1e-2)
+    state = stepper.advance(system, State(q=[1.0], v=[0.05]), 10.0).state
+    with pytest.raises(InputError, match="force"):
+        stepper.advance(system, state, 10.0)
+
+
+def test_dependent_rates_that_agree_are_solved_by_all_means() -> None:
+    """The same rolling condition twice: kernels cannot factorise it, and the motion is that with one."""
+    roll = [Velocity(lambda t, q, v: v[0] - v[1], kind="bilateral", name=name) for name in ("one", "two")]
+    pull = np.array([1.0, 0.0])
+    steps = [
+        MoreauJean(dt=1e-2).advance(UserSystem(2, np.eye(2), pull, rows), State(q=[0.0, 0.0], v=[0.0, 0.0]), 1.0)
+        for rows in (roll[:1], roll)
+    ]  # fmt: skip
+    for step in steps:
+        assert step.solution.solved
+        np.testing.assert_allclose(step.state.v, 5e-3, rtol=1e-12)

@@ -1,0 +1,61 @@
+"""The factor of the mass from the leaves of trees to their roots."""
+
+import numpy as np
+import pytest
+
+from gaussdyn._jit import Held, nothing
+from gaussdyn.integrate.time_stepping.core.linear import back_nodes, cross_products, factor_nodes, solve_nodes
+from gaussdyn.integrate.time_stepping.core.records import Layout
+from gaussdyn.integrate.time_stepping.core.row_model import _runs
+
+TREE = np.array([-1, 0, 1, 2, 1, 4, 5, 1, 0, 8])  # a trunk of two with three limbs, another limb from the root
+CHAINS = np.array([-1, 0, 1, -1, 3, 4, 5, 6, 7, 8])  # full blocks of three and seven
+
+
+def layout_of(above: np.ndarray, nodes: tuple[int, ...], rows: int) -> Layout:
+    """Return what the kernels need to know of a mass; all rows reach everywhere."""
+    reach = np.tile([0, len(above), 0, len(nodes) - 1], (rows, 1))
+    return nothing(Layout)._replace(nodes=np.array(nodes), reach=reach, runs=_runs(np.array(nodes), above))
+
+
+def mass_of(above: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a random mass with entries between each velocity and those above it alone."""
+    n = len(above)
+    M = np.zeros((n, n))
+    for tip in range(n):  # a body at each: composite bodies add up along the way
+        way, k = np.zeros(n), tip
+        while k >= 0:
+            way[k], k = rng.normal(), above[k]
+        M += np.outer(way, way)
+    return M + 0.1 * np.eye(n)
+
+
+@pytest.mark.parametrize(("above", "nodes"), [(TREE, (0, 10)), (CHAINS, (0, 3, 10))])
+def test_the_factor_has_entries_where_the_mass_has(above: np.ndarray, nodes: tuple[int, ...]) -> None:
+    M = mass_of(above, np.random.default_rng(1))
+    L = np.zeros_like(M)
+    assert factor_nodes(M, Held(layout_of(above, nodes, 0)), L)
+    assert np.allclose(np.tril(L).T @ np.tril(L), M, rtol=0.0, atol=1e-13)
+    assert not np.tril(L)[M == 0.0].any()
+
+
+@pytest.mark.parametrize(("above", "nodes"), [(TREE, (0, 10)), (CHAINS, (0, 3, 10))])
+def test_products_and_solutions_are_those_of_the_mass(above: np.ndarray, nodes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(2)
+    M, J, rows = mass_of(above, rng), rng.normal(size=(4, len(above))), 4
+    J[0, 1:] = J[1, :5] = 0.0
+    L, Z, A, layout = np.zeros_like(M), np.zeros_like(J), np.zeros((rows, rows)), Held(layout_of(above, nodes, rows))
+    assert factor_nodes(M, layout, L)
+    cross_products(layout, L, np.zeros((0, 0)), J, np.arange(rows), rows, Z, A)
+    assert np.allclose(A, J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
+    b, x, p = rng.normal(size=len(above)), np.zeros(len(above)), rng.normal(size=rows)
+    solve_nodes(L, layout, b, x)
+    assert np.allclose(M @ x, b, rtol=0.0, atol=1e-12)
+    y = p @ Z
+    back_nodes(L, layout, y)
+    assert np.allclose(M @ y, J.T @ p, rtol=0.0, atol=1e-12)
+
+
+def test_a_mass_that_is_not_positive_definite_has_no_factor() -> None:
+    M = np.diag([1.0, 0.0, 1.0])
+    assert not factor_nodes(M, Held(layout_of(np.array([-1, 0, 1]), (0, 3), 0)), np.zeros((3, 3)))

@@ -1,0 +1,21 @@
+"""Robots beside MuJoCo."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mujoco", reason="needs the extra mjcf")
+
+from gaussdyn.league.robot_race import race
+
+QUADRUPED = Path(__file__).parents[2] / "examples/quadruped.xml"
+
+
+@pytest.mark.slow
+def test_laws_hold_in_each_step_and_contacts_that_are_held_do_not_creep() -> None:
+    found = race(QUADRUPED, 100, random=False)
+    assert found.E <= 1e-10
+    assert found.gap >= -1e-10
+    assert found.ours.creep < 1e-9 < found.pyramidal.creep
+    assert found.ours.put_in <= 1e-9 < found.pyramidal.put_in
+    assert 0.0 <= found.us_by_hand <= found.us

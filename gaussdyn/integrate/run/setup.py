@@ -109,6 +109,9 @@ def setup_of(
     check_is_system("scene_or_system", scene_or_system)
     if not isinstance(state, State) or t_end is None:
         raise InputError("state, t_end", (state, t_end), "a State and a time in s", "Only a scene brings its own.")
+    activations = getattr(scene_or_system, "activations", None)
+    if control is None and activations is not None:
+        control = np.zeros(len(activations.actuators))  # every step tells them zero, and shows it
     return RunSetup(name=name, system=scene_or_system, state=state, t_end=t_end, control=control)
 
 

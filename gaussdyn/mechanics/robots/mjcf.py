@@ -12,7 +12,7 @@ from ...errors import BackendMissing, InputError
 from .inertias import LEAST_INERTIA, LEAST_MASS
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of, states_of
 from .mjcf_contacts import colliding, colours_of, touching
-from .mjcf_features import ignored, missing
+from .mjcf_features import ignored, missing, switched
 from .mjcf_names import Names, names_of
 from .mjcf_sensors import sensors_left_out, sensors_of, sites_of
 from .robot import Keyframe, Robot, refuse
@@ -77,6 +77,7 @@ def compiled(path: Path, *, mend: bool = False) -> tuple[Any, str, tuple[str, ..
         mujoco.set_mju_user_warning(before)
     said += [str(one.message) for one in raised]
     said += [MENDED] if mend else []
+    switched(model)
     return model, text, tuple(dict.fromkeys(" ".join(line.split()) for line in said))
 
 

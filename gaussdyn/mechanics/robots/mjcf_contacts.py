@@ -71,7 +71,7 @@ def colliding(m: Any) -> dict[Pair, ContactLaw]:
     for a, b in combinations(range(m.ngeom), 2):
         if _masks_meet(m, a, b) and not _apart(m, excluded, int(m.geom_bodyid[a]), int(m.geom_bodyid[b])):
             found[a, b] = _combined(m, a, b)
-    for k in range(m.npair):
+    for k in np.flatnonzero(m.pair_dim):
         a, b = sorted((int(m.pair_geom1[k]), int(m.pair_geom2[k])))
         found[a, b] = _law(int(m.pair_dim[k]), m.pair_friction[k, [0, 2, 3]])
     return found

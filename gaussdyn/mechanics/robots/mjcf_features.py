@@ -16,7 +16,11 @@ INTEGRATORS = {0: "Euler", 1: "RK4", 2: "implicit", 3: "implicitfast"}
 GEOMS = {1: "height field on a body", 8: "signed distance field"}
 EQUALITIES = {4: "flex", 5: "flexvert", 6: "flexstrain"}  # mjtEq beyond tendon
 TRANSMISSIONS = {0: "joint", 1: "joint in parent", 2: "slider-crank", 3: "tendon", 4: "site", 5: "body", 6: "SO3"}
-WITHOUT_EFFECT = sum(1 << k for k in (9, *range(12, 20)))  # mjDSBL_..: warmstart, refsafe, sensor, midphase and later
+CONSTRAINTS, EQUALITIES_OFF, RUBBING, LIMITS, CONTACTS, GRAVITY = 1, 2, 4, 8, 16, 128  # mjDSBL_..
+SWITCHES = CONSTRAINTS | EQUALITIES_OFF | RUBBING | LIMITS | CONTACTS | GRAVITY
+WITHOUT_EFFECT = SWITCHES | sum(
+    1 << k for k in (9, *range(12, 20))
+)  # mjDSBL_..: warmstart, refsafe, sensor, midphase and later
 STANDARD_REF, STANDARD_IMP = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)
 
 
@@ -38,8 +42,29 @@ def ignored(m: Any, names: Names) -> tuple[str, ...]:
     meshes = sorted({g for pair in colliding(m) for g in pair if int(m.geom_type[g]) == MESH})
     if large := [names.geoms[g] for g in meshes if len(mesh_of(m, g)) > MOST]:
         found.append(f"points of meshes but the {MOST} outermost: {', '.join(large)}")
-    off = [names.equalities[e] for e in range(m.neq) if not m.eq_active0[e]]
-    return (*found, *([f"equalities that are not active: {', '.join(off)}"] if off else []))
+    for what, off in (
+        ("equalities that are not active", [names.equalities[e] for e in range(m.neq) if not m.eq_active0[e]]),
+        ("motion of bodies by mocap: they stand", [names.bodies[b] for b in range(m.nbody) if m.body_mocapid[b] >= 0]),
+    ):
+        found += [f"{what}: {', '.join(off)}"] if off else []
+    return tuple(found)
+
+
+def switched(m: Any) -> None:
+    """Take out of a model what its option flags switch off: contacts, limits, dry friction, equalities, gravity."""
+    flags = int(m.opt.disableflags)
+    every = bool(flags & CONSTRAINTS)
+    if every or flags & CONTACTS:
+        m.geom_contype[:], m.geom_conaffinity[:] = 0, 0
+        m.pair_dim[:] = 0
+    if every or flags & LIMITS:
+        m.jnt_limited[:], m.tendon_limited[:] = 0, 0
+    if every or flags & RUBBING:
+        m.dof_frictionloss[:], m.tendon_frictionloss[:] = 0.0, 0.0
+    if every or flags & EQUALITIES_OFF:
+        m.eq_active0[:] = 0
+    if flags & GRAVITY:
+        m.opt.gravity[:] = 0.0
 
 
 def _differs(given: Any, standard: tuple[float, ...]) -> bool:
@@ -121,7 +146,7 @@ def _actuators(m: Any, names: Names, add: Callable[[str], None]) -> None:
 
 
 def _others(m: Any, names: Names, add: Callable[[str], None]) -> None:
-    for name, count in (("plugins", m.nplugin), ("flexes", m.nflex), ("bodies moved by mocap", m.nmocap)):
+    for name, count in (("plugins", m.nplugin), ("flexes", m.nflex)):
         if count:
             add(f"{name} ({count})")
     if np.any(m.opt.wind):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 
-from ..._jit import A1, kernel
+import numpy as np
+
+from ..._jit import A1, A2, kernel
 from ...arrays import Array
 from ..collision.vectors import V3, Vector, along, dot3, triple3, turned, turned_back
 from .dynamics import add_push, point_velocity
@@ -21,6 +23,7 @@ from .forest import (
     FORCE_HIGH,
     FORCE_LOW,
     FREE,
+    FREE_SIDE,
     GAIN,
     KIND,
     LIFT,
@@ -152,25 +155,89 @@ def fluid_forces(trees: Trees, moving: Moving, h: Array) -> float:
     return power
 
 
-@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", borrows=True, entry=True)
-def actuator_force(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> float:
-    """Return the force of an actuator along its line."""
+@kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+def actuator_law(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> tuple[float, float]:
+    """Return the force of an actuator along its line without its limits, and by how much it falls with the rate."""
     own = drives.actuators[k]
     length, rate = length_and_rate(trees, drives, q, v, len(drives.tendons) + k)
     control = min(max(drives.control[k], own[CONTROL_LOW]), own[CONTROL_HIGH])
     force = (own[GAIN] + own[GAIN + 1] * length + own[GAIN + 2] * rate) * control
     force += own[BIAS] + own[BIAS + 1] * length + own[BIAS + 2] * rate
-    return float(min(max(force, own[FORCE_LOW]), own[FORCE_HIGH]))
+    return force, -own[GAIN + 2] * control - own[BIAS + 2]
 
 
-@kernel(f"float64(Trees, Drives, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
-def actuator_forces(trees: Trees, drives: Drives, q: Array, v: Array, sum_: Array, h: Array) -> float:
-    """Add the forces of the actuators, whose sum along each velocity is put into `sum_`; return their power."""
-    power = 0.0
-    for d in range(len(h)):
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, int64)", borrows=True, entry=True)
+def actuator_force(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> float:
+    """Return the force of an actuator along its line, on the side of its limits where a step has it."""
+    low, high, side = drives.actuators[k, FORCE_LOW], drives.actuators[k, FORCE_HIGH], drives.side[k]
+    if side in (-1, 1):
+        return float(high if side == 1 else low)
+    force = actuator_law(trees, drives, q, v, k)[0]
+    return float(force if side == 0 else min(max(force, low), high))
+
+
+@kernel(f"void(Trees, Drives, {A1}, {A1}, {A1})", borrows=True)
+def sum_actuators(trees: Trees, drives: Drives, q: Array, v: Array, sum_: Array) -> None:
+    """Put the sum of the forces of the actuators along each velocity, before its limits."""
+    for d in range(len(sum_)):
         sum_[d] = 0.0
     for k in range(len(drives.actuators)):
         pull_line(drives, len(drives.tendons) + k, actuator_force(trees, drives, q, v, k), sum_)
+
+
+@kernel(f"int64(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
+def side_of(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> int:
+    """Return on which side of its limits the force of an actuator is; FREE_SIDE for those that a step leaves alone.
+
+    Those are the ones whose force does not fall with the rate, that act on several velocities, or share an effort.
+    """
+    own, i = drives.actuators[k], drives.start[len(drives.tendons) + k]
+    d = drives.dof[i]
+    bounded = drives.effort[d, 0] > -np.inf or drives.effort[d, 1] < np.inf
+    force, fall = actuator_law(trees, drives, q, v, k)
+    if bounded or drives.start[len(drives.tendons) + k + 1] != i + 1 or not fall > 0.0:
+        return FREE_SIDE
+    return 1 if force >= own[FORCE_HIGH] else -1 if force <= own[FORCE_LOW] else 0
+
+
+@kernel(f"boolean(Trees, Drives, {A1}, {A1}, float64, boolean, {A2})", borrows=True)
+def drives_beside(trees: Trees, drives: Drives, q: Array, v: Array, way: float, one: bool, M: Array) -> bool:
+    """Put on which side of their limits drives are at (q, v), and beside the mass what falls; return if that is new.
+
+    M gains `way` times the fall of those in between, and loses what it had of it. `one`: only the first that changes,
+    which ends for any mass (K. G. Murty, Linear Complementarity, 1988, 3.2), where all at once may go round in circles.
+    """
+    new = False
+    for k in range(len(drives.actuators)):
+        side = side_of(trees, drives, q, v, k)
+        if side == drives.side[k]:
+            continue
+        i = drives.start[len(drives.tendons) + k]
+        fall = actuator_law(trees, drives, q, v, k)[1] if side == 0 else 0.0
+        M[drives.dof[i], drives.dof[i]] += way * (fall - drives.beside[k]) * drives.factor[i] ** 2
+        drives.beside[k], drives.side[k], new = fall, side, True
+        if one:
+            break
+    return new
+
+
+@kernel(f"float64(Trees, Drives, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
+def actuator_forces(
+    trees: Trees, drives: Drives, q: Array, v: Array, damped: Array, sum_: Array, h: Array
+) -> float:  # fmt: skip
+    """Add the forces of the actuators, whose sum along each velocity is put into `sum_`; return their power.
+
+    Of those that a step has beside the mass the force is what they have at `damped`, and M has the rest: with the fall
+    c and the mean velocity v_m = (1 - theta) v + theta v+, M (v+ - v) = dt f(v_m) is, for v_m near w,
+    (M + theta dt c) (v+ - v) = dt (f(w) + c (w - v)).
+    """
+    power, first = 0.0, len(drives.tendons)
+    sum_actuators(trees, drives, q, v, sum_)
+    for k in range(len(drives.actuators)):
+        i = drives.start[first + k]
+        if drives.beside[k] != 0.0:
+            d = drives.dof[i]
+            h[d] += drives.beside[k] * drives.factor[i] ** 2 * (v[d] - damped[d])
     for d in range(len(h)):
         sum_[d] = min(max(sum_[d], drives.effort[d, 0]), drives.effort[d, 1])
         h[d] += sum_[d]

@@ -117,11 +117,12 @@ class Moving(NamedTuple):
     known: IntArray
 
 
+FREE_SIDE = 2  # of `Drives.side`
 GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9  # columns of `Drives.actuators`
 PULL, LOSS, SLACK_LOW, SLACK_HIGH = range(4)  # columns of `Drives.tendons`
 
 
-@record(I1, I1, A1, A2, A2, A2, A1)
+@record(I1, I1, A1, A2, A2, A2, A1, A1, I1)
 class Drives(NamedTuple):
     """What pulls on linear combinations of joint coordinates ("lines"), tendons first, then actuators.
 
@@ -139,6 +140,11 @@ class Drives(NamedTuple):
         Least and largest sum of the forces of actuators along a velocity.
     control : Array, shape (u,)
         What the actuators are told.
+    beside : Array, shape (u,)
+        By how much the force of each falls with the rate of its line, where a step takes that beside the mass; else 0.
+    side : IntArray, shape (u,)
+        In a step, for those whose force falls with the rate: 1 and -1 where it is the largest and the least allowed, 0
+        in between. FREE_SIDE: whatever the law says, as outside of steps.
     """
 
     start: IntArray
@@ -148,6 +154,8 @@ class Drives(NamedTuple):
     actuators: Array
     effort: Array
     control: Array
+    beside: Array
+    side: IntArray
 
 
 ALONG, RUB, EQUAL, SWING, MEET, FACE = range(6)  # kinds of rows

@@ -51,13 +51,14 @@ def passive_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) 
 def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -> float:
     """Put the generalised force at a state; return the power of what has no potential, W.
 
-    `damped` are the velocities that dampers of joints see: v, unless a step has the rest of them beside the mass.
+    `damped` are the velocities that dampers of joints see, and actuators that a step has beside the mass: v, unless it
+    has the rest of them there.
     """
     put_forest(forest, q, v)
     place_inertias(forest.trees, forest.moving)
     take_bias(forest.trees, forest.moving, h)
     power = passive_forces(forest, q, v, damped, h)
-    return power + actuator_forces(forest.trees, forest.drives, q, v, forest.moving.spare, h)
+    return power + actuator_forces(forest.trees, forest.drives, q, v, damped, forest.moving.spare, h)
 
 
 @kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True)
@@ -65,7 +66,7 @@ def forest_power(forest: Forest, q: Array, v: Array, h: Array) -> float:
     """Return the power of what has no potential, W; h is work space."""
     put_forest(forest, q, v)
     return passive_forces(forest, q, v, v, h) + actuator_forces(
-        forest.trees, forest.drives, q, v, forest.moving.spare, h
+        forest.trees, forest.drives, q, v, v, forest.moving.spare, h
     )
 
 

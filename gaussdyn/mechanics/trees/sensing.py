@@ -206,7 +206,7 @@ def _of_actuator(here: Here, sensor: Sensor, which: int) -> Array:
 def _joint_effort(here: Here, sensor: Sensor) -> Array:
     sums, spare = np.zeros((2, len(here.v)))
     trees, drives = held(here.state.forest.trees), held(here.state.forest.drives)
-    actuator_forces(trees, drives, here.state.q, here.state.v, sums, spare)
+    actuator_forces(trees, drives, here.state.q, here.state.v, here.state.v, sums, spare)
     return sums[here.system.velocities(sensor.of)]
 
 

@@ -16,7 +16,22 @@ from ..collision.shapes import Triple
 from ..names import GROUND, nearest
 from ..rows import Kind
 from .bodies import MOTIONS, TreeBody, TreeJoint
-from .forest import ALONG, BALL, EQUAL, FACE, KIND, MEET, RUB, SWING, Couplings, Drives, Forest, Moving, Trees
+from .forest import (
+    ALONG,
+    BALL,
+    EQUAL,
+    FACE,
+    FREE_SIDE,
+    KIND,
+    MEET,
+    RUB,
+    SWING,
+    Couplings,
+    Drives,
+    Forest,
+    Moving,
+    Trees,
+)
 from .parts import Actuator, Fluid, JointEquality, Part, Tendon
 
 Line = tuple[str, dict[int, float]]  # name, and factors by velocity
@@ -200,7 +215,8 @@ def _drives(places: Places, parts: Sequence[Part], actuators: Sequence[Actuator]
     effort = [(joint.effort_low, joint.effort_high) for joint in joints for _ in range(joint.velocities)]
     springs = [(one.stiffness, one.damping, *one.slack) for one in tendons]
     return Drives(
-        start, dof, factor, _real(springs, 4), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators))
+        start, dof, factor, _real(springs, 4), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators)),
+        np.zeros(len(actuators)), np.full(len(actuators), FREE_SIDE),
     )  # fmt: skip
 
 

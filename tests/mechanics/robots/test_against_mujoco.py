@@ -84,7 +84,7 @@ def test_mass_and_forces_are_those_of_mujoco(model: str) -> None:
         assert here.placed
         take_bias(*map(held, (forest.trees, here.forest.moving)), h)
         passive_forces(here.held, here.q, here.v, here.v, passive)
-        actuator_forces(*map(held, (forest.trees, here.forest.drives)), here.q, here.v, spare, acting)
+        actuator_forces(*map(held, (forest.trees, here.forest.drives)), here.q, here.v, here.v, spare, acting)
         scale = max(np.abs(x).max() for x in (d.qfrc_bias, d.qfrc_passive, d.qfrc_actuator))
         assert off(-h, d.qfrc_bias, scale) < 1e-12
         assert off(passive, d.qfrc_passive) < 1e-12

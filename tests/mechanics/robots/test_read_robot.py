@@ -228,6 +228,33 @@ def test_torsional_and_rolling_friction_are_those_of_the_file(tmp_path: Path, co
     assert ((foot.mu, foot.mu_t, foot.mu_r), foot.size) == (law, size)
 
 
+def test_what_flags_switch_off_is_not_there(tmp_path: Path) -> None:
+    def read(flags: str):
+        text = WALKER.replace("/>", f"><flag {flags}/></option>", 1)
+        (tmp_path / "walker.xml").write_text(text.replace("<joint ", '<joint frictionloss=".1" ', 1))
+        return read_robot(tmp_path / "walker.xml")
+
+    def kinds(flags: str):
+        return {row.kind for row in read(flags).system().blanks}
+
+    assert kinds("sensor='disable'") == {"unilateral", "dry"}
+    assert kinds("limit='disable'") == {"dry"}
+    assert kinds("frictionloss='disable'") == {"unilateral"}
+    assert kinds("constraint='disable'") == set()
+    start = read("sensor='disable'").start(project=True)
+    for flags, touches in (("sensor='disable'", True), ("contact='disable'", False), ("constraint='disable'", False)):
+        assert bool(read(flags).system().near(0.0, start.q, start.v, 0.1).contacts.blanks) == touches
+    assert read("gravity='disable'").gravity == (0.0, 0.0, 0.0)
+
+
+def test_bodies_of_mocap_stand_where_they_are(tmp_path: Path) -> None:
+    body = '<body name="hand" mocap="true" pos="0 0 2"><geom name="palm" size=".1"/></body></worldbody>'
+    (tmp_path / "walker.xml").write_text(WALKER.replace("</worldbody>", body))
+    robot = read_robot(tmp_path / "walker.xml")
+    assert "motion of bodies by mocap: they stand: hand" in robot.ignored
+    assert robot.system().frame(robot.home, "hand").x.tolist() == [0.0, 0.0, 2.0]
+
+
 def test_explicit_pairs_touch_with_their_own_coefficients(tmp_path: Path) -> None:
     """Against masks, parents and exclusions, but in no other shapes of these bodies; condim 1 has no friction."""
     ball = '<geom name="{0}" size=".1" contype="0" conaffinity="0"/><geom size=".05" pos="0 0 .3"/>'

@@ -37,6 +37,14 @@ def test_a_filter_follows_its_closed_form(stepper: object) -> None:
     assert run.final.memory[MEMORY] == pytest.approx([3.0 * (1.0 - np.exp(-0.3 / 0.2))], rel=1e-12)
 
 
+def test_without_a_control_they_are_told_zero() -> None:
+    system = cart(one(dynamics="filterexact", time=0.2))
+    start = State(q=[0.0], v=[0.0], memory={MEMORY: np.array([2.0])})
+    run = gaussdyn.simulate(system, start, 0.1, stepper=MoreauJean(dt=0.01))
+    assert run.status == "COMPLETED"
+    assert run.final.memory[MEMORY] == pytest.approx([2.0 * np.exp(-0.1 / 0.2)], rel=1e-12)
+
+
 def test_an_integrator_adds_up_and_the_force_sees_its_state() -> None:
     """da/dt = u: the momentum is the sum of what the force was in each step; limits of control and state hold."""
     system = cart(one(dynamics="integrator", control_high=2.0, state_high=0.5))

@@ -31,7 +31,8 @@ from ....mechanics.spatial.row_kernels import (
     spatial_mass,
     spatial_potential,
 )
-from ....mechanics.trees.forest import ABOVE, DAMPING, LAST, ROOT, RUB, WHAT, Forest
+from ....mechanics.trees.forces import drives_beside
+from ....mechanics.trees.forest import ABOVE, DAMPING, FREE_SIDE, LAST, ROOT, RUB, WHAT, Forest
 from ....mechanics.trees.frames import fastest_point
 from ....mechanics.trees.kinematics import move_trees, place_bodies
 from ....mechanics.trees.motion import (
@@ -333,9 +334,9 @@ def mass_at(model: Model, q: Array, rest: Array, M: Array) -> bool:
     return found
 
 
-@kernel(f"boolean(Model, {A1}, float64, {A2})", borrows=True)
-def resist(model: Model, v: Array, way: float, M: Array) -> bool:
-    """Take dampers of joints beside the mass for a step that begins with v: `force_at` has the rest, -D v.
+@kernel(f"boolean(Model, {A1}, {A1}, float64, {A2})", borrows=True)
+def resist(model: Model, q: Array, v: Array, way: float, M: Array) -> bool:
+    """Take dampers of joints, and drives at q, beside the mass for a step that begins with v: `force_at` has the rest.
 
     Returns whether there can be any.
 
@@ -348,7 +349,20 @@ def resist(model: Model, v: Array, way: float, M: Array) -> bool:
     for j in range(len(v)):
         damped[j] = v[j]
         M[j, j] += way * losses[j, DAMPING]
+    drives = model.forest.drives
+    for k in range(len(drives.beside)):
+        drives.beside[k], drives.side[k] = 0.0, FREE_SIDE
+    drives_beside(model.forest.trees, drives, q, v, way, False, M)
     return True
+
+
+@kernel(f"boolean(Model, {A1}, {A1}, float64, boolean, {A2})", borrows=True)
+def resist_anew(model: Model, q: Array, v: Array, way: float, one: bool, M: Array) -> bool:
+    """Take those drives beside the mass that are not at a limit at (q, v); return whether others were before."""
+    if model.layout.who != FOREST:
+        return False
+    forest = model.forest
+    return bool(drives_beside(forest.trees, forest.drives, q, v, way, one, M))
 
 
 @kernel(f"boolean(Model, {A1}, {A1}, float64, {A1})", borrows=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....arrays import Array, IntArray
-from ....mechanics.trees.forest import ALONG, EQUAL, FACE, LAST, MEET, OF, ROOT, RUB, SWING, Forest, V
+from ....mechanics.trees.forest import ALONG, EQUAL, FACE, LAST, MEET, OF, ROOT, RUB, SWING, Drives, Forest, V
 from ....mechanics.trees.system import TreeSystem
 from ....mechanics.trees.tables import moving_of
 
@@ -21,9 +21,16 @@ def forest_of(system: TreeSystem) -> tuple[Forest, Forest, IntArray, IntArray, l
     at = np.searchsorted(nodes, np.arange(system.nv), side="right") - 1
     last = trees.bodies[:, LAST]
     node = np.where(last >= 0, at[last] if len(at) else -1, -1)
-    own = forest._replace(moving=moving_of(trees), drives=drives._replace(control=np.zeros(len(drives.control))))
+    own = forest._replace(moving=moving_of(trees), drives=_own(drives))
     ahead = own._replace(moving=moving_of(trees))
     return own, ahead, nodes, node[:-1], [_nodes_of(forest, at, node, row) for row in range(len(system.blanks))]
+
+
+def _own(drives: Drives) -> Drives:
+    """Return the tables of drives with what changes from step to step of their own."""
+    return drives._replace(
+        control=np.zeros(len(drives.control)), beside=np.zeros(len(drives.control)), side=drives.side.copy()
+    )
 
 
 def put_steady_rows(forest: Forest, J: Array) -> None:

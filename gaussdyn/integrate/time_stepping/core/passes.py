@@ -14,8 +14,8 @@ from ..settling import hopeless, stalled
 from .acting import one_sided, stopped
 from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
-from .evaluate import force_at, move, rows_at
-from .linear import multiply_abs, multiply_nodes, row_dot
+from .evaluate import force_at, move, resist_anew, rows_at
+from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
 from .records import (
@@ -59,6 +59,8 @@ ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordi
 NEXT_TO_LAST = 1e-10  # change from which on a pass may be the last without a look at the end that it leads to
 FORESIGHT = 0.1  # of the change that ends passes: what that after it shall be by the rate of the two before
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
+BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
+NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 STIFF = 0.03  # the same from which on dh/dv must stand beside the mass
 
 
@@ -319,6 +321,42 @@ def begin_passes(
     return DONE, follows
 
 
+@kernel("int64(Model, Data, Work, Problem, Span, int64)", borrows=True)
+def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Span, turns: int) -> int:
+    """Put the problem anew where the mean velocity takes drives to their limits or off them; DONE, else UNSETTLED.
+
+    All of them the first few times, then one by one.
+    """
+    if not resist_anew(model, data.middle, work.mean, span.theta * span.dt, turns >= BOLD, data.M):
+        return UNSETTLED
+    if not factor_mass(model.layout, data) or not put_problem(model.layout, data, problem, span):
+        return DEPENDENT
+    if not force_along(model, data, work, span):
+        return FAULT
+    measure_rows(model.layout, data, work, problem)
+    far_from_last(model.layout, data, work, span.dt)
+    return DONE
+
+
+@kernel("float64(Model, float64)", borrows=True)
+def exact_enough(model: Model, enough: float) -> float:
+    """Return the change that ends passes: of drives beside the mass, which make it large, no more than rounding."""
+    drives = model.forest.drives
+    for k in range(len(drives.beside) if model.layout.who == FOREST else 0):
+        if drives.beside[k] != 0.0:
+            return SETTLED
+    return enough
+
+
+@kernel("boolean(Data, Work)", borrows=True)
+def followed(data: Data, work: Work) -> bool:
+    """Return whether the velocity that the force was followed to is that of the contact problem."""
+    far = size = 0.0
+    for j in range(len(data.v)):
+        far, size = max(far, abs(data.V[0, j] - data.v1[j])), max(size, work.speed[j])
+    return bool(far <= NEAR * size)
+
+
 @kernel("void(Data)", borrows=True)
 def take_solution(data: Data) -> None:
     """Put the velocity of the last contact problem into v1."""
@@ -426,7 +464,7 @@ def settle(
     code, follows = begin_passes(model, data, work, push, problem, span, first, given)
     if code != DONE:
         return code
-    fine, sloped = given, follows
+    fine, sloped, turns = given, follows, 0
     trust, patience = (TRUST, PATIENCE) if layout.who == FOREST else (0.0, 0)
     for k in range(MAX_PASSES):
         tol, rough, enough = aims(layout, span, last)
@@ -442,10 +480,20 @@ def settle(
             code = lead_to_end(model, data, work, push, span, False)
         if code != DONE and code != OVERLAP:
             return code
+        turned = turn_drives(model, data, work, problem, span, turns)
+        if turned == DONE and turns < TURNS:
+            last, turns, fine = np.inf, turns + 1, False
+            continue
+        if turned != UNSETTLED:  # or they go round in circles
+            return UNSETTLED if turned == DONE else turned
         change = far_from_last(layout, data, work, span.dt)
         solved = data.log[GOAL] >= data.log[E_]
         if k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
             return code
+        enough = exact_enough(model, enough)
+        ends = solved and (change <= enough or (fine and stalled(change, last, earlier)))
+        if ends and follows and layout.who == FOREST and not followed(data, work):
+            return UNSETTLED
         if solved and change <= enough:
             take_solution(data)
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code

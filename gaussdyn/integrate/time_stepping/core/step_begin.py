@@ -50,7 +50,7 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
         return FAULT
     if layout.who == FOREST and not factor_nodes(data.M, layout, data.K):
         return MASS
-    resist(model, data.v, span.theta * span.dt, data.M)
+    resist(model, place, data.v, span.theta * span.dt, data.M)
     if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
         return FAULT
     if not factor_mass(layout, data):
@@ -71,7 +71,9 @@ def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
     t = span.t + (1.0 - span.theta) * span.dt
     if not mass_at(model, data.middle, data.V[6], data.M):
         return False
-    resist(model, data.v, span.theta * span.dt, data.M)
+    resist(model, data.middle, data.v, span.theta * span.dt, data.M)
+    if not factor_mass(model.layout, data):
+        return False
     if not force_at(model, t, data.middle, data.v, data.h):
         return False
     solve_nodes(data.L, model.layout, data.h, data.V[0])

@@ -16,9 +16,9 @@ from ..mechanics.system import System
 if TYPE_CHECKING:
     from ..contact.snapshot import LocalDynamics
     from ..programs.solution.solution import Solution
-    from .arcs import Arc
     from .impact.history import ImpactRecord
     from .mode_changes import Change
+    from .recorded_arcs import Arc
 
 Control = Callable[[float, State], Array] | Array
 

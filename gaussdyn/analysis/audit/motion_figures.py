@@ -11,8 +11,8 @@ import numpy as np
 from ...arrays import EPS, Array
 from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.snapshot import LocalDynamics, rows_of, snapshot
-from ...integrate.arcs import Arc
 from ...integrate.contact_modes import parts_of, rough
+from ...integrate.recorded_arcs import Arc
 from ...integrate.stepper import near_of
 from ...linalg.factor import solve_spd
 from ...mechanics.rows import Row

@@ -18,8 +18,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
-from ...integrate.arcs import Arc
 from ...integrate.impact.impact_laws import ImpactLaw
+from ...integrate.recorded_arcs import Arc
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.run.values import Event
 from ...linalg.factor import solve_spd

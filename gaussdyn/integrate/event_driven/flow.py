@@ -16,10 +16,10 @@ from ...contact.snapshot import rows_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
-from ..arcs import LOBATTO, Arc
 from ..contact_modes import rough
 from ..energy import energy
 from ..mode_changes import Change
+from ..recorded_arcs import LOBATTO, Arc
 from .compiled.phase_arrays import CompiledPhase
 from .dop853 import STAGES, Piece, Slope
 from .drift_correction import held

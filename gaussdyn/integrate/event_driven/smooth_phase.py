@@ -21,8 +21,8 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...mechanics.rows import Row
 from ...mechanics.system import System
-from ..arcs import LOBATTO, Arc
 from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
+from ..recorded_arcs import LOBATTO, Arc
 from .feature_borders import extent_of
 from .guards import Guard, guards_of, rate_of, value_of
 from .phase_state import RANK, Instant, Place, dependent, over_mass, side_of

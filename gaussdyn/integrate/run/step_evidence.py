@@ -10,8 +10,8 @@ import numpy as np
 
 from ..._show import brief
 from ...arrays import Array
-from .. import arcs as smooth
-from ..arcs import Arc
+from .. import recorded_arcs as smooth
+from ..recorded_arcs import Arc
 from ..stepper import Shift, Step
 
 ACTING, SHIFTS = ("acts_step", "acts_index"), ("shift_step", "shift_pass", "shift_index")

@@ -10,8 +10,8 @@ from ....arrays import Array, IntArray
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.planar.tables import PlanarTables, tables_of
 from ....mechanics.rows import Row
-from ...arcs import LOBATTO, Arc
 from ...contact_modes import Mode, parts_of, rough
+from ...recorded_arcs import LOBATTO, Arc
 from ..dop853 import A_EXTRA, C_EXTRA, ERRORS, STAGES, A, B, C, D, Piece
 from ..event_location import Seen
 from ..guards import Guard

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...._jit import kernel
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.planar.row_kernels import A1, A2, GAP, HELD, I2, RATE
-from ...arcs import LOBATTO
+from ...recorded_arcs import LOBATTO
 from .dop853 import (
     BEND,
     END,

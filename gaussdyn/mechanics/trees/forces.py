@@ -210,6 +210,8 @@ def drives_beside(trees: Trees, drives: Drives, q: Array, v: Array, way: float, 
     new = False
     for k in range(len(drives.actuators)):
         side = side_of(trees, drives, q, v, k)
+        if side == -drives.side[k]:  # from one limit to the other it comes through what is in between
+            side = 0
         if side == drives.side[k]:
             continue
         i = drives.start[len(drives.tendons) + k]

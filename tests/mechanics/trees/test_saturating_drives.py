@@ -72,7 +72,7 @@ def test_a_stiff_one_arrives_and_stays(kv: float) -> None:
     assert np.all(left > -1e-9)
 
 
-@pytest.mark.parametrize(("kp", "kv"), [(1e2, 1e1), (1e3, 1e2)])
+@pytest.mark.parametrize(("kp", "kv"), [(1e2, 1e1), (1e3, 1e2), (1e4, 1e3), (1e5, 1e5)])
 @pytest.mark.parametrize("theta", [0.5, 1.0])
 def test_every_step_of_an_arm_obeys_the_law(kp: float, kv: float, theta: float) -> None:
     """Momentum balance with the clipped forces at the mean velocity, through saturation and contact, in every step."""

@@ -159,12 +159,13 @@ def race(file: Path, steps: int, random: bool) -> Race:
     Ours(system, start).take(told[0])  # loads the kernels
     ours, rivals = Ours(system, start), [Theirs(file, start, cone) for cone in (PYRAMIDAL, ELLIPTIC)]
     for control in told:
-        for one in (ours, *rivals):
-            one.take(control)
-    count, each = HELD * len(told), np.repeat(told, HELD, axis=0)
+        ours.take(control)
+        for rival in rivals:
+            rival.take(control)
+    count, each = HELD * len(told), list(np.repeat(told, HELD, axis=0))
     errors = [robot_errors.ours(system, start, each, DT)]
     errors += [robot_errors.theirs(rival.model, start, each) for rival in rivals]
-    us = [1e6 * one.spent / count for one in (ours, *rivals)]
+    us = [1e6 * spent / count for spent in (ours.spent, *(one.spent for one in rivals))]
     did = [Contacts(one.creep, one.put_in, one.friction) for one in errors]
     return Race(
         file.stem, "random" if random else "zero", system.nv, us[0], 1e6 * ours.spent_by_hand / count,

@@ -98,6 +98,7 @@ class Ours:
             since = time.process_time()
             step = self.method.advance(self.system, self.state, self.state.t + DT, control=control)
             self.state, left, self.by_hand = step.state, left - 1, self.by_hand + 1
+            assert step.solution.residuals is not None
             self.E = max(self.E, step.solution.residuals.E)
             self.spent_by_hand += time.process_time() - since
         self.spent += time.process_time() - begin
@@ -153,7 +154,7 @@ def race(file: Path, steps: int, random: bool) -> Race:
     robot = read_robot(file)
     system = robot.system()
     pose = {name: x for name, x in POSE.items() if name in system.places.joints}
-    keyframe = "stand" if "stand" in robot.keyframes else ""
+    keyframe = "stand" if any(one.name == "stand" for one in robot.keyframes) else ""
     start = robot.start(keyframe, joints=pose, project=True)
     told = _controls(system, steps, random)
     Ours(system, start).take(told[0])  # loads the kernels

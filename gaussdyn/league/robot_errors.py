@@ -65,7 +65,7 @@ def ours(system: Any, state: State, controls: Sequence[Array], dt: float) -> Err
     from ..integrate.time_stepping.core.advance import CompiledSystem
 
     method, errors, kernels = MoreauJean(dt=dt), Errors(), CompiledSystem.of(system, state)
-    assert isinstance(kernels, CompiledSystem)  # robots are trees
+    assert isinstance(kernels, CompiledSystem)
     for control in controls:
         step = method.advance(system, state, state.t + dt, control=control)
         state = step.state

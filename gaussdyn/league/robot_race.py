@@ -98,8 +98,8 @@ class Ours:
             since = time.process_time()
             step = self.method.advance(self.system, self.state, self.state.t + DT, control=control)
             self.state, left, self.by_hand = step.state, left - 1, self.by_hand + 1
-            left_open = step.solution.residuals
-            self.E = max(self.E, np.inf if left_open is None else left_open.E)
+            assert step.solution.residuals is not None
+            self.E = max(self.E, step.solution.residuals.E)
             self.spent_by_hand += time.process_time() - since
         self.spent += time.process_time() - begin
 
@@ -159,15 +159,15 @@ def race(file: Path, steps: int, random: bool) -> Race:
     told = _controls(system, steps, random)
     Ours(system, start).take(told[0])  # loads the kernels
     ours, rivals = Ours(system, start), [Theirs(file, start, cone) for cone in (PYRAMIDAL, ELLIPTIC)]
-    racers: list[Ours | Theirs] = [ours, *rivals]
     for control in told:
-        for one in racers:
-            one.take(control)
+        ours.take(control)
+        for rival in rivals:
+            rival.take(control)
     count, each = HELD * len(told), list(np.repeat(told, HELD, axis=0))
     errors = [robot_errors.ours(system, start, each, DT)]
     errors += [robot_errors.theirs(rival.model, start, each) for rival in rivals]
-    us = [1e6 * one.spent / count for one in racers]
-    did = [Contacts(error.creep, error.put_in, error.friction) for error in errors]
+    us = [1e6 * spent / count for spent in (ours.spent, *(one.spent for one in rivals))]
+    did = [Contacts(one.creep, one.put_in, one.friction) for one in errors]
     return Race(
         file.stem, "random" if random else "zero", system.nv, us[0], 1e6 * ours.spent_by_hand / count,
         ours.problems / count, ours.by_hand, ours.E, ours.gap, us[1], us[2], rivals[1].gap, *did,

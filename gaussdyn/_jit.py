@@ -1,7 +1,5 @@
 """The one place that knows numba: compiled kernels, kept on disk (see `_cache`).
 
-Modules with kernels are imported at the first solve, never with the package.
-
 Numba compiles a kernel together with all that it calls, so that LLVM could inline it; what is large LLVM does not
 inline, but optimises and translates once more in every caller, and in the callers of those. Large kernels (`APART`) are
 therefore called by their address, under a name of their own: a caller declares it, and has it loaded before itself.
@@ -24,7 +22,7 @@ from contextlib import contextmanager
 from copy import copy
 from inspect import signature as parameters_of
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
@@ -63,7 +61,7 @@ class _Build(event.Listener):  # type: ignore[misc]
         self.compiled += 1
 
     def on_end(self, event: Any) -> None:
-        """Nothing to do: the time is taken around compiling and loading together."""
+        """Nothing to do."""
 
     def not_kept(self, error: Exception) -> None:
         """Say, once, that machine code cannot be kept on disk: the work goes on without."""
@@ -102,8 +100,7 @@ def kernel(
         The function neither makes nor returns arrays, so that numba need not count references: slices of its
         arguments then cost nothing (counting them can take longer than the work).
     entry : bool
-        Python calls it. Others can be called from there as well, to test them: what is missing is made then, anew in
-        every process.
+        Python calls it. Others can be called from there, too, by tests: what is missing is made in every process.
     """
     options: dict[str, Any] = {"error_model": "numpy", "nogil": True, "boundscheck": False}
     options["inline"] = "always" if inline else "never"
@@ -197,14 +194,11 @@ class _Waiting:
             jitted.disable_compile()
             del jitted._compile_for_args  # until now other threads wait there
         else:
-            jitted.compile = self.types_are_fixed
+            jitted.compile = lambda _kind: None  # types are those of the signatures
 
     def add_inner(self, found: Any) -> None:
         """Keep what was compiled where callers look for it, and not where a call from Python would jump to."""
         self.jitted.overloads[tuple(found.signature.args)] = found
-
-    def types_are_fixed(self, _kind: Any) -> None:
-        """Compile nothing for other types than those of the signatures."""
 
     def called(self, *_arguments: Any, **_named: Any) -> Any:
         """Return what numba shall call in its first call."""
@@ -289,8 +283,7 @@ class _Declared:
         """Numba asks for this first."""
 
     def _get_module_for_linking(self) -> Any:
-        if _Declared.empty is None:
-            _Declared.empty = llvm.parse_assembly("")
+        _Declared.empty = _Declared.empty or llvm.parse_assembly("")
         return _Declared.empty
 
 
@@ -340,8 +333,7 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             sys.modules[module_name] = module  # where numba looks for it when it loads the machine code
-    compiled: Callable[..., Any] = kernel(signature, entry=True)(getattr(module, name))  # takes the lock itself, counts
-    return compiled
+    return kernel(signature, entry=True)(cast(Callable[..., Any], getattr(module, name)))  # takes the lock, counts
 
 
 def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]:

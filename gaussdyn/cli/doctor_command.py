@@ -18,6 +18,7 @@ EXTRAS = {
     "data": ("pandas", "xarray"),
     "sweep": ("distributed", "cloudpickle"),
     "mjcf": ("mujoco",),
+    "mesh": ("trimesh",),
     "gym": ("gymnasium",),
     "league": ("mujoco", "drake", "pybullet", "dartpy", "pymunk"),
 }

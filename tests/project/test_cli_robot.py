@@ -28,12 +28,16 @@ def test_a_check_says_what_there_is(cli: Cli) -> None:
 
 
 def test_what_is_missing_is_listed(cli: Cli, tmp_path: Path) -> None:
-    text = QUADRUPED.read_text().replace('type="sphere"', 'type="ellipsoid"')
-    (tmp_path / "feet.xml").write_text(text.replace('size="0.02"', 'size=".02 .02 .02"'))
-    answer = cli("robot", tmp_path / "feet.xml", "--check")
+    """A foot that sticks in the place of a motor."""
+    motor, glue = (
+        '<motor name="front_left_swing" joint="front_left_swing"/>',
+        '<adhesion body="trunk" ctrlrange="0 1"/>',
+    )
+    (tmp_path / "glue.xml").write_text(QUADRUPED.read_text().replace(motor, glue))
+    answer = cli("robot", tmp_path / "glue.xml", "--check")
     assert answer.code == 1
-    assert answer.out.count("cannot be had yet: geom") == 4
-    assert "ellipsoid" in answer.out
+    assert answer.out.count("cannot be had yet") == 1
+    assert "transmission by body" in answer.out
 
 
 def test_a_run_is_written(cli: Cli, tmp_path: Path) -> None:

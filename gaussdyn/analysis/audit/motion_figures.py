@@ -15,6 +15,7 @@ from ...integrate.contact_modes import parts_of, rough
 from ...integrate.recorded_arcs import Arc
 from ...integrate.stepper import near_of
 from ...linalg.factor import solve_spd
+from ...mechanics.collision.tangent_frames import into_chart, turned_components
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...programs.solution.residuals import block_residuals
@@ -83,20 +84,34 @@ def put_back(motion: RecordedMotion) -> float:
 
 def _impulses(motion: RecordedMotion) -> float:
     """Return how far the claimed impulses are from the sum of the recorded ones, over the largest, or the momentum."""
-    total: dict[str, Array] = {}
-    parts = [one.arc.impulses() for one in motion.arcs]
-    parts += [dict(one.impulses) for one in motion.impacts]
-    for own in parts:
-        for key, p in own.items():
-            total[key] = total[key] + p if key in total else p
+    parts = [(one.arc.t, one.arc.impulses(), one.samples[0].dynamics) for one in motion.arcs]
+    strikes = [(one.record.t, dict(one.impulses), None) for one in motion.impacts]
+    total = _sum_of_impulses(sorted([*parts, *strikes], key=lambda part: part[0]))
     keys = total.keys() | motion.impulses.keys()
     none = np.zeros(1)
     off = max((float(np.abs(total.get(key, none) - motion.impulses.get(key, none)).max()) for key in keys), default=0.0)
-    size = max((float(np.abs(p).max(initial=0.0)) for own in parts for p in own.values()), default=0.0)
+    size = max(
+        (float(np.abs(p).max(initial=0.0)) for _, own, _ in [*parts, *strikes] for p in own.values()), default=0.0
+    )
     if motion.arcs:
         d = motion.arcs[0].samples[0].dynamics
         size = max(size, float((np.abs(d.M) @ np.abs(d.v)).max(initial=0.0)))
     return off / size if size > 0.0 else off
+
+
+def _sum_of_impulses(parts: Iterable[tuple[float, dict[str, Array], LocalDynamics | None]]) -> dict[str, Array]:
+    """Return the sums of impulses by row id, turned where the tangents of a contact come from another chart."""
+    total: dict[str, Array] = {}
+    charts: dict[str, int] = {}
+    for _, own, here in parts:
+        now = {} if here is None else getattr(here.system, "charts", {})
+        for row in () if here is None else here.rows:
+            if row.frame is not None and row.id in total and charts.get(row.id, 0) == -now.get(row.id, 0) != 0:
+                total[row.id] = turned_components(total[row.id], into_chart(row.frame[0], now[row.id]))
+        charts |= now
+        for key, p in own.items():
+            total[key] = total[key] + p if key in total else p
+    return total
 
 
 def laws(motion: RecordedMotion) -> float:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..._jit import kernel
-from .scheme import JUMP, SETTLED, STALLED
+from .scheme import JUMP, MAX_PASSES, ROUGH, SETTLED, STALLED
+
+NEXT_TO_LAST = 1e-10  # change from which on a pass may be the last without a look at the end that it leads to
+FORESIGHT = 0.1  # of the change that ends passes: what that after it shall be by the rate of the two before
+STIFF = 0.03  # of the last change, from which on dh/dv must stand beside the mass
 
 
 @kernel("boolean(float64, float64, float64, int64)", borrows=True)
@@ -24,3 +28,17 @@ def stalled(change: float, last: float, earlier: float) -> bool:
     """Return whether a change is all that rounding leaves: it hovers, or is back after a jump."""
     low, high = (0.5 * earlier, STALLED) if last > JUMP * change else (max(0.5 * last, 0.25 * earlier), JUMP * last)
     return bool(low <= change <= min(high, STALLED))
+
+
+@kernel("boolean(int64, float64, float64, float64, boolean)", borrows=True)
+def lost(k: int, change: float, last: float, earlier: float, rough: bool) -> bool:
+    """Return whether passes after pass k will not settle; rough: the force is followed by a slope, and yet no end."""
+    if rough and k > 2 and change > max(STIFF * last, ROUGH):
+        return True
+    return bool(hopeless(change, last, earlier, MAX_PASSES - k))
+
+
+@kernel("boolean(float64, float64, float64)", borrows=True)
+def foretold(change: float, last: float, enough: float) -> bool:
+    """Return whether passes contract so well that the change after the next one is small enough without a look."""
+    return change <= NEXT_TO_LAST and change * change <= enough * FORESIGHT * last

@@ -25,6 +25,8 @@ from .records import (
     Span,
 )
 
+SURE = 1e-2  # of the way of a gap within the step: what ends deeper below zero closes, however the passes go on
+
 
 @kernel("boolean(Layout, int64)", borrows=True)
 def in_place(layout: Layout, k: int) -> bool:
@@ -160,3 +162,15 @@ def stopped(layout: Layout, data: Data, row: int, tol: Array) -> bool:
     return bool(
         row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row] <= row_dot_abs(layout, data.seen.J, row, tol)
     )
+
+
+@kernel("boolean(Layout, Data, float64)", borrows=True)
+def surely_late(layout: Layout, data: Data, rest: float) -> bool:
+    """Return whether a constraint that does not act ends so far below zero that the step must be solved with it."""
+    late = False
+    for k in range(layout.counts[0]):
+        end = data.end.gap[k]
+        if not data.acts[k] and end < -CLOSE and one_sided(layout, k):
+            way = max(data.mid.gap[k] - rest * data.mid.rate[layout.start[k]], 0.0) - end
+            late = late or -end > SURE * way
+    return late

@@ -290,7 +290,8 @@ class CompiledSystem:
 
     def _memory(self, before: State) -> dict[str, Array]:
         """Return what a state remembers: the impulses of the last step, and what is not ours."""
-        last, start, ids = self.parts.data.last, self.parts.model.layout.start.tolist(), self.ids
+        last, ids = self.parts.data.last, self.ids
+        start = self.parts.model.layout.start[: len(ids) + 1].tolist()  # more are of other states
         index = _numbered(ids)
         kept = {key: value for key, value in before.memory.items() if key not in index and "/" not in key}
         some = np.flatnonzero(last[: start[len(ids)]])

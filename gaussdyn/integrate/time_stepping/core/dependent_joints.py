@@ -15,7 +15,7 @@ import numpy as np
 from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
 from ..scheme import CONTRARY
-from .linear import dot, half_solve, multiply_abs
+from .linear import dot, half_solve, multiply_abs, multiply_nodes
 from .records import BILATERAL, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG = range(3)  # entries of `Bound.known`
@@ -152,7 +152,10 @@ def stand_beside(bound: Bound, S: Array, at: IntArray, n: int, scale: Array) -> 
 
 @kernel(f"boolean(Layout, Data, {A1}, {A1})", borrows=True)
 def contrary(layout: Layout, data: Data, speed: Array, size: Array) -> bool:
-    """Return whether the rates of dependent rows at the end contradict one another by more than rounding of speeds."""
+    """Return whether the rates of dependent rows at the end contradict one another by more than rounding of speeds.
+
+    Those after the step count, too: motors may ask for speeds that nothing had before.
+    """
     bound, most = data.bound, 0.0
     for c in range(bound.known[COUNT]):
         s = 0.0
@@ -160,4 +163,6 @@ def contrary(layout: Layout, data: Data, speed: Array, size: Array) -> bool:
             s += bound.N[i, c] * data.end.rate[bound.rows[i]] / bound.lengths[i]
         most = max(most, abs(s))
     multiply_abs(data.M, layout.nodes, speed, size)
-    return bool(most > CONTRARY * np.sqrt(dot(speed, size)))
+    square = dot(speed, size)
+    multiply_nodes(data.M, layout.nodes, data.v1, size)
+    return bool(most > CONTRARY * np.sqrt(max(square, dot(data.v1, size))))

@@ -9,9 +9,9 @@ import numpy as np
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
-from ..scheme import CANCELS, CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED, SLOW
-from ..settling import hopeless, stalled
-from .acting import one_sided, stopped
+from ..scheme import CANCELS, CLAIMED, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED, SLOW
+from ..settling import foretold, lost, stalled
+from .acting import one_sided, stopped, surely_late
 from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, resist_anew, rows_at
@@ -51,17 +51,13 @@ from .standstill import Standstill, bring_to_rest
 from .standstill import room as still_room
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
-SURE = 1e-2  # of the way of a gap within the step: what ends deeper below zero closes, however the passes go on
 FIRST = 1e-6  # residual E of the first contact problem of a step
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
-NEXT_TO_LAST = 1e-10  # change from which on a pass may be the last without a look at the end that it leads to
-FORESIGHT = 0.1  # of the change that ends passes: what that after it shall be by the rate of the two before
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
-STIFF = 0.03  # the same from which on dh/dv must stand beside the mass
 
 
 @record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
@@ -389,32 +385,6 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
         data.log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, max(tol, floor))
     take_solution(data)
     return DONE
-
-
-@kernel("boolean(int64, float64, float64, float64, boolean)", borrows=True)
-def lost(k: int, change: float, last: float, earlier: float, rough: bool) -> bool:
-    """Return whether passes after pass k will not settle; rough: the force is followed by a slope, and yet no end."""
-    if rough and k > 2 and change > max(STIFF * last, ROUGH):
-        return True
-    return bool(hopeless(change, last, earlier, MAX_PASSES - k))
-
-
-@kernel("boolean(Layout, Data, float64)", borrows=True)
-def surely_late(layout: Layout, data: Data, rest: float) -> bool:
-    """Return whether a constraint that does not act ends so far below zero that the step must be solved with it."""
-    late = False
-    for k in range(layout.counts[0]):
-        end = data.end.gap[k]
-        if not data.acts[k] and end < -CLOSE and one_sided(layout, k):
-            way = max(data.mid.gap[k] - rest * data.mid.rate[layout.start[k]], 0.0) - end
-            late = late or -end > SURE * way
-    return late
-
-
-@kernel("boolean(float64, float64, float64)", borrows=True)
-def foretold(change: float, last: float, enough: float) -> bool:
-    """Return whether passes contract so well that the change after the next one is small enough without a look."""
-    return change <= NEXT_TO_LAST and change * change <= enough * FORESIGHT * last
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span)")

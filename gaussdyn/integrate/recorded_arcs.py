@@ -127,8 +127,11 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, tuple[Arc, ...]]:
     if any(arrays[name].dtype.kind not in "iu" for name in (*NUMBERS, "push_arc", "push_index", "push_size")):
         raise ValueError("arcs without whole numbers")
     sizes, n = arrays["arc_size"].tolist(), len(arrays["arc_step"])
-    if min(sizes, default=1) < 2 or len(arrays["arc_nodes"]) != sum(sizes):
-        raise ValueError(f"{len(arrays['arc_nodes'])} samples of {n} arcs")
+    shapes = [np.shape(arrays[f"arc_{name}"]) for name in ("nodes", "q", "v", "springs")]
+    if min(sizes, default=1) < 2 or [len(one) for one in shapes] != [1, 2, 2, 2]:
+        raise ValueError("arcs of other dimensions")
+    if any(one[0] != sum(sizes) for one in shapes):
+        raise ValueError(f"{shapes[0][0]} samples of {n} arcs")
     pushes: list[dict[str, tuple[Array, str]]] = [{} for _ in range(n)]
     cuts = arrays["push_size"] * np.array(sizes)[arrays["push_arc"]]
     if cuts.sum() != len(arrays["push"]):

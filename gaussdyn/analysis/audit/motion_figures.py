@@ -23,7 +23,7 @@ from .recorded_motion import RecordedArc, RecordedMotion, Sample
 from .saved_rows import listing, one_sided
 from .step_figures import EXACT, relative
 
-FOLLOWED = 1e-9  # relative: how well an integrator has to follow the equations
+FOLLOWED = 1e-8  # relative: samples are of dense output, which is an order below the steps that are controlled
 STILL = 1e-8  # of the terms of a second rate: one that is zero
 CLOCK = 8.0 * EPS  # rounding of times, relative
 HELD = 1e-8  # m, m/s, times the largest place or speed, at least one: what is held is off by less

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -215,17 +215,20 @@ class Jump(SmoothFlow):
         before, after = 0.5 * float(was @ M @ was), 0.5 * float(self.v @ M @ self.v)
         now = chosen.now
         v, self.v = self.v, was
-        if chosen.phase is None or now is None or self._driven(rest, p, phase.rows, now, end) > PASSIVE * before:
+        # friction under a given load is a force: it has no impulse
+        parts = zip(rest.spread(phase.rows, p), rest.spread(phase.rows, np.zeros_like(p)), strict=True)
+        pushes = [with_p - given for with_p, given in parts]
+        if chosen.phase is None or now is None or self._driven(pushes, now, phase.rows, end) > PASSIVE * before:
             return
-        impulses = {row.id: x for row, x in zip(phase.rows, rest.spread(phase.rows, p), strict=True) if x.any()}
+        impulses = {row.id: x for row, x in zip(phase.rows, pushes, strict=True) if x.any()}
         self.jump("rest", v, (impulses,), after - before)
         self.passing |= dict.fromkeys(ids, end)
         self._enter(chosen.phase, now)
 
-    def _driven(self, rest: Phase, p: Array, rows: tuple[Row, ...], now: Instant, end: float) -> float:
-        """Return the work of the impulses p that put rows to rest, and of the reactions until `end`, J."""
+    def _driven(self, pushes: Sequence[Array], now: Instant, rows: tuple[Row, ...], end: float) -> float:
+        """Return the work of the impulses that put rows to rest, and of the reactions until `end`, J."""
         work = 0.0
-        for before, after, impulse, r in zip(rows, now.rows, rest.spread(rows, p), now.r, strict=True):
+        for before, after, impulse, r in zip(rows, now.rows, pushes, now.r, strict=True):
             work += 0.5 * float(impulse @ (before.rate + after.rate)) + (end - self.t) * float(r @ after.rate)
         return work
 

@@ -55,6 +55,8 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
     for step, one in run.evidence.items():
         if step < 0 or (one.place is not None and len(one.place) != nq):
             raise InputError("evidence", f"step {step}", f"numbers from 0, places of {nq} coordinates")
+        if any(arc.q.shape[1] != nq or arc.v.shape[1] != nv for arc in one.arcs):
+            raise InputError("evidence", f"arcs of step {step}", f"samples of {nq} coordinates and {nv} velocities")
     for proof in run.certificates:
         said = json.loads(proof.document)
         if not isinstance(said, dict) or not {"kind", "claim", "problem", "leaves"} <= set(said):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....arrays import Array, IntArray
 from ....contact.assemble import assemble, blocks, start_of_blocks
+from ....contact.snapshot import Activation
 from ....mechanics.state import State
 from ....programs.solution.residuals import MODES, Residuals
 from ....programs.solution.solution import Solution
@@ -199,6 +200,12 @@ class CompiledStep(Step):
             raise AttributeError(name)
         put(self, {name: value})
         return value
+
+    @property
+    def activation(self) -> Activation:
+        """What counted as closed and as at rest; asked without the dynamics, which are large for many bodies."""
+        stepper: MoreauJean = self._stepper
+        return stepper.activation
 
     def numbers(self) -> dict[str, int]:
         """Return which of `WORDS` every contact that acts has, by id."""

@@ -35,7 +35,6 @@ $(BIN)/python:
 	@touch $@ .venv/.report
 
 demo: .venv/.report  ## Run three scenes and solve a recorded contact problem; results in demo-output/
-	@$(RUN) warmup
 	@mkdir -p $(OUT)
 	@$(BIN)/python examples/demo.py $(OUT)
 

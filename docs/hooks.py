@@ -32,7 +32,7 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     found = {f"gallery/{path.name}": path for path in sorted(PICTURES.glob("*.svg"))}
-    found |= {f"gallery/{path.parent.name}/{path.name}": path for path in sorted(PAGES.glob("*/*.svg"))}
+    found |= {f"gallery/{path.relative_to(PAGES).as_posix()}": path for path in sorted(PAGES.rglob("*.svg"))}
     found |= {f"examples/{path.name}": path for path in example_files()}
     DRAWN_SCENES.update(path.stem for place, path in found.items() if place == f"gallery/{path.name}")
     for place, path in found.items():
@@ -208,10 +208,12 @@ def gallery() -> str:
 
 def drawn(page: str) -> str:
     """Return the pictures that `pictures.py` has drawn with the code of a page, each with its name below."""
+    up = "../" * page.count("/")
     cards = [
-        f'<figure><img loading="lazy" src="gallery/{page}/{path.name}" alt="{path.stem}"><figcaption>{path.stem}'
+        f'<figure><img loading="lazy" src="{up}gallery/{page}/{path.name}" alt="{words}"><figcaption>{words}'
         "</figcaption></figure>"
         for path in sorted((PAGES / page).glob("*.svg"))
+        for words in (path.stem.replace("_", " "),)
     ]
     return '<div class="drawn">\n' + "\n".join(cards) + "\n</div>\n" if cards else ""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "build" / "pages"
-PAGES = ("papers",)
+PAGES = tuple(f"papers/{name}" for name in ("b18", "b24", "g93", "i09", "k08"))
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 

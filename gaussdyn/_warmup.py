@@ -25,8 +25,31 @@ from typing import Any
 from . import _cache
 from ._cache import say
 
+WORTH = 8  # modules: fewer are compiled sooner by the process that needs them
 MOST = 4  # processes: two take up to 1.3 GB each, and chains of callers leave little to do for more
 KERNEL = re.compile(r"^@kernel\(", re.MULTILINE)
+ROOTS = {  # kernel modules that lead to others, by what a command is sure to need
+    "steps": (
+        "gaussdyn.integrate.time_stepping.core.step",
+        "gaussdyn.integrate.time_stepping.core.contact_list",
+    ),
+    "free bodies": (
+        "gaussdyn.integrate.time_stepping.compiled.step_loop",
+        "gaussdyn.integrate.time_stepping.core.row_model",
+        "gaussdyn.integrate.time_stepping.core.dependent_joints",
+        "gaussdyn.mechanics.trees.forest_state",
+    ),
+    "outcomes": (
+        "gaussdyn.programs.enumeration.search_kernels",
+        "gaussdyn.programs.active_set.dual_method",
+        "gaussdyn.programs.conic.interior_point",
+    ),
+    "problems": (
+        "gaussdyn.programs.blocks.small.attempts",
+        "gaussdyn.programs.solution.residual_kernels",
+        "gaussdyn.linalg.block_lu3",
+    ),
+}
 Needs = dict[str, frozenset[str]]  # names of kernel modules -> those that must be compiled before them
 
 
@@ -64,6 +87,33 @@ def compile_all(processes: int | None = None) -> dict[str, Any]:
         say(f"gaussdyn: compiling its kernels, once, in {wanted} processes ...")
         team.work(wanted)
     return {"modules": list(sources), "processes": max(wanted, 1), **_here(sources, team)}
+
+
+def ready(*needs: str) -> None:
+    """Compile what is not on disk yet of the kernels for steps, outcomes, ... (see `ROOTS`)."""
+    compile_ahead([root for need in needs for root in ROOTS[need]])
+
+
+def compile_ahead(roots: Iterable[str]) -> None:
+    """Compile some kernel modules and those that they import, with all cores, unless it was done before.
+
+    What cannot be done here is left to their import.
+
+    Parameters
+    ----------
+    roots : names of kernel modules
+    """
+    files = [_cache.PACKAGE.joinpath(*root.split(".")[1:]).with_suffix(".py") for root in roots]
+    if cores() < 2 or all(map(stored, files)):
+        return
+    there, paths = {module_name(path): path for path in _cache.kernel_sources()}, reached(files)
+    missing = [name for name, path in there.items() if path in paths and not stored(path)]
+    if len(missing) < WORTH:
+        return
+    needs = needs_among(there, missing)
+    team = _Team(needs, by_urgency(needs, {name: kernels_in(there[name]) for name in missing}), len(missing))
+    say(f"gaussdyn: compiling what this needs, once ({len(missing)} modules, about a minute) ...")
+    team.work(min(cores(), MOST))
 
 
 def _here(sources: Iterable[str], team: _Team) -> dict[str, Any]:
@@ -122,7 +172,12 @@ class _Team:
     def tell(self, name: str) -> None:
         """Say which module is next, and how many there are."""
         self.told.add(name)
-        say(f"[{len(self.told)}/{self.total}] {name}")
+        line = f"[{len(self.told)}/{self.total}] {name}"
+        if sys.stderr.isatty():  # one line that changes
+            sys.stderr.write(f"\r\x1b[K{line[:79]}" + "\n" * (len(self.told) == self.total))
+            sys.stderr.flush()
+        else:
+            say(line)
 
     def counts(self) -> dict[str, Any]:
         """Return ``compiled`` and ``compile_s`` of all processes together."""
@@ -203,14 +258,20 @@ def needs_among(sources: dict[str, Path], missing: list[str]) -> Needs:
     by_path = {path: name for name, path in sources.items()}
     needs = {}
     for name in missing:
-        seen, ahead = {sources[name]}, imported(sources[name])
-        while ahead:
-            path = ahead.pop()
-            if path not in seen:
-                seen.add(path)
-                ahead |= imported(path)
-        needs[name] = frozenset(by_path[path] for path in seen if path in by_path) & set(missing) - {name}
+        found = frozenset(by_path[path] for path in reached([sources[name]]) if path in by_path)
+        needs[name] = found & set(missing) - {name}
     return needs
+
+
+def reached(files: Iterable[Path]) -> set[Path]:
+    """Return some source files and all that they import at their top level, one from the other."""
+    seen, ahead = set[Path](), set(files)
+    while ahead:
+        path = ahead.pop()
+        if path not in seen:
+            seen.add(path)
+            ahead |= imported(path)
+    return seen
 
 
 def imported(path: Path) -> set[Path]:

@@ -254,4 +254,4 @@ def _near(path: Path) -> str:
     folder = path.parent
     there = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
     near = get_close_matches(path.name, there, n=3)
-    return f"In that folder: {', '.join(near)}." if near else ""
+    return f"In that folder: {', '.join(near)}." if near else f"What is there: ls {folder}"

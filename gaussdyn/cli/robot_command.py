@@ -58,6 +58,10 @@ def robot(
         writable("--out", out)
     drawable("--report", report, "RUN_REPORT")
     with quiet(json_wanted):
+        if run is not None:
+            from .._warmup import ready
+
+            ready("steps")
         document, code = examined(file, mend, base)
         if not check and code == DONE:
             from ..mechanics.robots.read_robot import read_robot

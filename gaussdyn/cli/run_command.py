@@ -162,7 +162,6 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
         Before any work: an unknown scene, parameter or stepper, a value out of range, a place that cannot be written.
     """
     _check_places(request)
-    from ..integrate.simulate import simulate
     from ..scenes import catalogue
     from ..scenes.compare import compare, expected, steppers
 
@@ -178,6 +177,11 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
     if request.stepper not in (meant := steppers(scene)):
         words = f"{scene.name} is meant for {', '.join(meant)}; with {request.stepper} its exact answers are not judged"
         sys.stderr.write(f"gaussdyn: warning: {words}\n")
+    from .._warmup import ready
+
+    ready(*needed(request, scene))
+    from ..integrate.simulate import simulate  # which compiles what is not there
+
     resumed_from = reached(request.out) if request.resume and request.out is not None else None
     start, loaded = time.perf_counter(), compile_seconds()
     with watched(request.view, scene) as live, Bar(f"{scene.name}, {request.stepper}") as bar:
@@ -203,6 +207,17 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
     if failed or unfinished:
         return document, failed or UNFINISHED
     return document, REJECTED if any(check["pass"] is False for check in checks) else DONE
+
+
+def needed(request: Request, scene: Scene) -> list[str]:
+    """Return what the run is sure to need, as `_warmup.ROOTS` has it."""
+    from ..mechanics.spatial.system import SpatialSystem
+
+    found = ["outcomes"] if request.examine != "off" else []
+    if request.stepper == "moreau_jean":
+        free = isinstance(scene.system, SpatialSystem) and not scene.system.joints
+        found += ["free bodies"] if free else ["steps"]
+    return found
 
 
 def _check_places(request: Request) -> None:

@@ -68,6 +68,9 @@ def perform(
     problem_file = read_problem(readable("FILE", file), case)
     if save is not None and problem_file.fclib is None:
         raise InputError("--save", f"a problem of kind {problem_file.kind}", "a friction problem (FCLib HDF5)")
+    from .._warmup import ready
+
+    ready("problems")
     solution, time_s = timed(problem_file, method, tol)
     if save is not None:
         problem_file.save(save, solution)

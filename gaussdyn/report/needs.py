@@ -45,7 +45,8 @@ def check_format(name: str, path: Path, formats: Formats) -> None:
     """
     ending = path.suffix.lower()
     if ending not in formats:
-        raise InputError(name, path, f"a file ending in {', '.join(formats)}")
+        mend = f"E.g. {name} {path.with_suffix(next(iter(formats)))}" if name.startswith("--") and path.name else ""
+        raise InputError(name, path, f"a file ending in {', '.join(formats)}", mend)
     for library in formats[ending]:
         try:
             import_module(library)

@@ -289,6 +289,21 @@ def test_a_parallel_warmup_compiles_every_kernel_once_and_for_good(toy: Path) ->
     assert call(toy, f"{every}, _jit.build_statistics()['compiled'])")[0] == ["32.0", "4", "0"]
 
 
+AHEAD = "from toy import _warmup; _warmup.WORTH = 1; _warmup.compile_ahead(['toy.toy_wide1'])"
+
+
+def test_what_a_command_needs_is_compiled_ahead_and_nothing_else(toy: Path) -> None:
+    widen(toy)
+    _, said = call(toy, AHEAD)
+    assert "compiling what this needs, once (3 modules" in said
+    assert {line.split()[-1] for line in said.splitlines() if line.startswith("[")} == {
+        "toy.toy_inner", "toy.toy_outer", "toy.toy_wide1",
+    }  # fmt: skip
+    assert call(toy, AHEAD)[1] == ""
+    uses = "from toy import toy_wide1, _jit; print(toy_wide1.wide_1(2.0), _jit.build_statistics()['compiled'])"
+    assert call(toy, uses)[0] == ["31.0", "0"]
+
+
 def test_only_what_is_ready_is_given_out(toy: Path) -> None:
     widen(toy)
     code = """

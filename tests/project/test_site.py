@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from html import unescape
@@ -13,13 +12,13 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from browsing import BROWSER, timed
 
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 pytest.importorskip("material", reason="the extra docs is not installed")
 pytest.importorskip("matplotlib")
 
 ROOT = Path(__file__).resolve().parents[2]
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 DRIVER = Path(__file__).with_name("site_driver.html")
 PHONE = 390
@@ -91,11 +90,22 @@ def test_every_scene_with_shapes_has_its_picture(site: Path) -> None:
     assert len(re.findall(r">(\d+) of \1 exact answers met", text)) == text.count("exact answers met") > 60
 
 
-def test_pages_have_the_pictures_that_their_code_draws(site: Path) -> None:
-    text = (site / "papers.html").read_text(encoding="utf-8")
-    found = re.findall(r'src="(gallery/papers/\w+\.svg)"', text)
-    assert [Path(one).stem for one in found] == ["crossing", "near", "tangency"]
-    assert all("<path" in (site / one).read_text(encoding="utf-8") for one in found)
+PICTURES = {
+    "b18": ["branches", "reactions_along_the_line"],
+    "b24": ["crossing", "near", "tangency"],
+    "g93": ["bar_on_supports", "slack_string"],
+    "i09": ["equilibria_held_by_friction", "how_many_accelerations", "stick_and_slip_on_a_belt"],
+    "k08": ["convergence", "energy_as_constraint"],
+}
+
+
+@pytest.mark.parametrize("paper", PICTURES)
+def test_every_paper_has_its_pictures(site: Path, paper: str) -> None:
+    folder = site / "papers"
+    text = (folder / f"{paper}.html").read_text(encoding="utf-8")
+    found = re.findall(rf'src="(\.\./gallery/papers/{paper}/\w+\.svg)"', text)
+    assert [Path(one).stem for one in found] == PICTURES[paper]
+    assert all("<path" in (folder / one).read_text(encoding="utf-8") for one in found)
 
 
 def test_public_names_say_where_they_are_used(site: Path) -> None:
@@ -130,6 +140,14 @@ def test_pages_in_a_browser(site: Path, tmp_path: Path, width: int) -> None:
         (2 * 0.01 / 9.81) ** 0.5, rel=1e-5
     )
     assert found == {"wide": [], "faint": [], "unnamed": [], "unreached": [], "heads": []}
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
+def test_pages_are_there_within_a_second(site: Path, tmp_path: Path) -> None:
+    """The fastest of five loads, for the largest pages and the first ones."""
+    names = ["index.html", "gallery.html", "scenes.html", "api.html", "examples.html"]
+    found = timed(site, names, tmp_path / "profile")
+    assert {name: min(times) for name, times in found["ready"].items() if min(times) > 1000.0} == {}
 
 
 def test_pages_are_small_enough_to_be_there_at_once(site: Path) -> None:

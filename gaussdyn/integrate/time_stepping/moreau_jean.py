@@ -117,11 +117,16 @@ class MoreauJean:
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
         """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""
-        from .compiled.free_bodies import CompiledBodies
         from .core.advance import CompiledSystem
 
-        free = CompiledBodies.of(system) if isinstance(system, SpatialSystem) else None
+        free = self._free_bodies(system) if isinstance(system, SpatialSystem) else None
         return CompiledSystem.of(system, state) if free is None else free
+
+    def _free_bodies(self, system: SpatialSystem) -> CompiledBodies | None:
+        """Return free bodies compiled; only they need what this imports."""
+        from .compiled.free_bodies import CompiledBodies
+
+        return CompiledBodies.of(system)
 
     def dense_step(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> Step:
         """Return one step by dense kernels, which take those of free bodies that sparse ones cannot solve."""

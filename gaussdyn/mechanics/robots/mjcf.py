@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...errors import BackendMissing, InputError
+from ..trees.visuals import WhenSeen
 from .inertias import LEAST_INERTIA, LEAST_MASS
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of, states_of
 from .mjcf_contacts import colliding, colours_of, touching
 from .mjcf_features import ignored, missing, switched
 from .mjcf_names import Names, names_of
 from .mjcf_sensors import sensors_left_out, sensors_of, sites_of
+from .mjcf_visuals import visuals_of
 from .robot import Keyframe, Robot, refuse
 
 MENDED = f"masses below {LEAST_MASS:g} kg, moments below {LEAST_INERTIA:g} kg m^2, moments that no body has (mended)"
@@ -125,4 +128,5 @@ def robot_of(name: str, m: Any, text: str, said: tuple[str, ...] = ()) -> Robot:
         gravity=tuple(m.opt.gravity.tolist()), fluid=fluid_of(m), dt=float(m.opt.timestep),
         home=start_of(m), keyframes=tuple(keys), ignored=tuple(left_out(m, names, said)),
         sites=sites_of(m, names), sensors=sensors_of(m, names, kinds), colours=colours_of(m, names),
+        visuals=WhenSeen(partial(visuals_of, m, names)),
     )  # fmt: skip

@@ -182,10 +182,15 @@ def colours_of(m: Any, names: Names) -> dict[str, tuple[float, float, float, flo
     """Return the colours of all shapes that may touch: of their materials, else their own."""
     found = {}
     for k in sorted({geom for pair in colliding(m) for geom in pair}):
-        material = int(m.geom_matid[k])
-        r, g, b, a = (float(x) for x in (m.geom_rgba[k] if material < 0 else m.mat_rgba[material]))
-        found[_label(m, names, k)] = r, g, b, a
+        found[_label(m, names, k)] = colour_of(m, k)
     return found
+
+
+def colour_of(m: Any, g: int) -> tuple[float, float, float, float]:
+    """Return the colour of a geom: of its material, else its own."""
+    material = int(m.geom_matid[g])
+    red, green, blue, opacity = (float(x) for x in (m.geom_rgba[g] if material < 0 else m.mat_rgba[material]))
+    return red, green, blue, opacity
 
 
 def _label(m: Any, names: Names, g: int) -> str:

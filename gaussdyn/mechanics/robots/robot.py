@@ -25,6 +25,7 @@ from ..trees.bodies import TreeBody
 from ..trees.parts import Actuator, Fluid, Part
 from ..trees.sensors import Sensor, Site
 from ..trees.system import Colours, TreeSystem
+from ..trees.visuals import Visual
 
 SHOWN = 4  # violations that an error lists
 
@@ -67,6 +68,8 @@ class Robot:
         As `TreeSystem` takes them.
     colours : mapping of str to (r, g, b, a)
         Of bodies, shapes (``body.shape``) and obstacles, as `TreeSystem` takes them.
+    visuals : sequence of Visual
+        What the file has to be looked at; meshes are read when it is.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Robot:
     colours: Colours = field(default_factory=dict)
     sites: tuple[Site, ...] = ()
     sensors: tuple[Sensor, ...] = ()
+    visuals: Sequence[Visual] = ()
     _made: list[TreeSystem] = field(default_factory=list, init=False, repr=False)
 
     __repr__ = brief
@@ -109,7 +113,7 @@ class Robot:
                 TreeSystem(
                     bodies=self.bodies, obstacles=self.obstacles, parts=self.parts, actuators=self.actuators,
                     gravity=self.gravity, fluid=self.fluid, contact=self.contact, pairs=self.pairs, source=self.text,
-                    colours=self.colours, sites=self.sites, sensors=self.sensors,
+                    colours=self.colours, sites=self.sites, sensors=self.sensors, visuals=self.visuals,
                 )
             )  # fmt: skip
         return self._made[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,11 +16,13 @@ from ..contact_law import ContactLaw
 from ..names import GROUND
 from ..trees.bodies import TreeBody, TreeJoint
 from ..trees.parts import Actuator, Fluid, JointEquality
+from ..trees.visuals import WhenSeen
 from .robot import Robot, refuse
 from .urdf_joints import SCALAR, Joint, Structure, largest, mimic_of, parts_of, structure_of
-from .urdf_links import Link, colours_of, link_of, pictures
+from .urdf_links import Colours, Link, colours_of, link_of
 from .urdf_masses import Placement, placements, with_masses
 from .urdf_shapes import origin_of
+from .urdf_visuals import unseen, visuals_of
 from .urdf_vocabulary import strangers
 from .usable_names import different
 from .xml_elements import Element, parsed
@@ -38,6 +41,10 @@ class Urdf:
     root : Element
     links : mapping of str to Link
         By name in the file.
+    colours : mapping of str to (r, g, b, a)
+        Of materials.
+    folder : Path
+        Where the file is.
     structure : Structure
     base : str
         Whether the root is fixed to the ground, or free.
@@ -46,6 +53,8 @@ class Urdf:
 
     root: Element
     links: Mapping[str, Link]
+    colours: Colours
+    folder: Path
     structure: Structure
     base: Base
     left_out: tuple[str, ...]
@@ -76,6 +85,7 @@ def read_urdf(
         actuators=_motors(file.structure, mimics), gravity=(0.0, 0.0, -9.81), fluid=Fluid(), contact=contact, pairs={},
         dt=1e-3, home=home, ignored=(*file.left_out, *_noted(file, contact)),
         colours={link.name: link.colour for link in file.links.values() if link.colour is not None},
+        visuals=WhenSeen(partial(visuals_of, tuple(file.links.values()), file.colours, file.folder)),
     )  # fmt: skip
 
 
@@ -107,7 +117,8 @@ def checked(path: Path, *, mend: bool, base: Base) -> Urdf:
     links = with_masses(structure, _named(links), free=base == "free", mend=mend)
     mended = [text for link in links.values() for text in link.mended]
     return Urdf(
-        root=root, links=links, structure=structure, base=base, left_out=(*left_out, *pictures(root), *mended)
+        root=root, links=links, colours=colours, folder=path.resolve().parent, structure=structure, base=base,
+        left_out=(*left_out, *unseen(links.values(), path.resolve().parent), *mended),
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +62,7 @@ def link_of(element: Element, colours: Colours, folder: Path, *, mend: bool) -> 
     name = usable(element.text("name"), "")
     mass, centre, J, mended = _inertia(element, mend)
     found = shapes_of(element, folder, mend=mend)
-    colour = next((x for visual in element.all("visual") if (x := _colour(visual, colours)) is not None), None)
+    colour = next((x for visual in element.all("visual") if (x := colour_of(visual, colours)) is not None), None)
     return Link(
         element=element, name=name, mass=mass, centre=centre, inertia=J, shapes=found.shapes, colour=colour,
         missing=found.missing, mended=(*mended, *found.mended),
@@ -102,7 +102,7 @@ def _inertia(element: Element, mend: bool) -> tuple[float, Triple, Array, tuple[
     return mass, centre, 0.5 * (J + J.T), said
 
 
-def _colour(visual: Element, colours: Colours) -> Colour | None:
+def colour_of(visual: Element, colours: Colours) -> Colour | None:
     """Return the colour of something that is seen; None where the file does not say."""
     material = visual.one("material")
     if material is None:
@@ -116,10 +116,3 @@ def _rgba(color: Element) -> Colour:
     if not all(0.0 <= x <= 1.0 for x in (r, g, b, a)):
         raise color.wrong("rgba of <color>", f"{r:g} {g:g} {b:g} {a:g}", "four numbers from 0 to 1")
     return r, g, b, a
-
-
-def pictures(root: Element) -> Iterator[str]:
-    """Yield what is only seen and left out."""
-    visuals = [visual for link in root.all("link") for visual in link.all("visual")]
-    if visuals:
-        yield f"visual shapes ({len(visuals)}): what collides is drawn, in their colours"

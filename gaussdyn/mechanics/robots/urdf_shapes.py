@@ -61,7 +61,7 @@ def shapes_of(link: Element, folder: Path, *, mend: bool) -> Shapes:
                 raise lost
             mended.append(f"link {link.text('name')} (line {one.line}): a mesh that is not there (mended)")
             continue
-        made = _shape(one, name if len(collisions) > 1 else "", folder)
+        made = shape_of(one, name if len(collisions) > 1 else "", folder)
         if isinstance(made, str):
             missing.append(f"link {link.text('name')} (line {one.line}): contacts of a {made}")
         else:
@@ -80,7 +80,7 @@ def _lost(collision: Element, folder: Path) -> InputError | None:
     return None
 
 
-def _shape(collision: Element, name: str, folder: Path) -> Shape | str:
+def shape_of(collision: Element, name: str, folder: Path) -> Shape | str:
     """Return a shape, or the kind of one that cannot be had."""
     geometry = collision.needed("geometry")
     kinds = [child for child in geometry.children if child.tag in GEOMETRIES]

@@ -5,6 +5,7 @@ from .joint_coordinates import JointCoordinates, in_joint_coordinates
 from .parts import Actuator, Connect, Fluid, JointEquality, Tendon
 from .sensors import Sensor, Site
 from .system import TreeSystem
+from .visuals import Skin, Visual
 
 __all__ = [
     "Actuator",
@@ -14,9 +15,11 @@ __all__ = [
     "JointEquality",
     "Sensor",
     "Site",
+    "Skin",
     "Tendon",
     "TreeBody",
     "TreeJoint",
     "TreeSystem",
+    "Visual",
     "in_joint_coordinates",
 ]

@@ -23,13 +23,13 @@ from ..joints.columns import Readings
 from ..names import GROUND, nearest
 from ..rows import Row
 from ..spatial.contacts import Contacts, Obstacle, Pairs
-from ..spatial.drawables import drawn_obstacle, drawn_shape
 from ..spatial.spec import KINDS as SHAPES
 from ..spatial.spec import decoded, encoded
 from ..state import State
 from . import columns
 from .activations import Activations, activations_of
 from .bodies import TreeBody, TreeJoint
+from .drawables import drawables
 from .forest import Forest
 from .forest_state import ForestState, Frame, held
 from .kinematics import move_trees
@@ -37,6 +37,7 @@ from .parts import Actuator, Connect, Fluid, JointEquality, Part, Tendon
 from .sensing import Column, check_sensors, read_sensors
 from .sensors import Sensor, Site
 from .tables import Places, forest_of, together
+from .visuals import Visual
 
 PARTS = (TreeBody, TreeJoint, Tendon, JointEquality, Connect, Actuator, Fluid, Site, Sensor)
 KINDS: dict[str, Any] = SHAPES | {kind.__name__: kind for kind in PARTS}
@@ -72,6 +73,8 @@ class TreeSystem:
         The text of the file that it was read from, if it was.
     colours : mapping of str to (r, g, b, a)
         For drawing, numbers from 0 to 1, by name of an obstacle, a body or one of its shapes (``body.shape``).
+    visuals : sequence of Visual
+        What bodies are seen by in views and pages, in the place of their shapes; `spec` leaves it out.
 
     Raises
     ------
@@ -91,6 +94,7 @@ class TreeSystem:
     sensors: Sequence[Sensor] = ()
     source: str = ""
     colours: Colours = field(default_factory=dict)
+    visuals: Sequence[Visual] = ()
     contacts: Contacts = field(init=False, repr=False)
     forest: Forest = field(init=False, repr=False)
     places: Places = field(init=False, repr=False)
@@ -207,21 +211,11 @@ class TreeSystem:
 
     def drawables(self, q: Array) -> list[dict[str, Any]]:
         """Return shapes in the pose q, see `spatial.drawables`."""
-        state, drawn = ForestState.at(self.forest, q), []
-        for k, body in enumerate(self.bodies):
-            frame = state.frame(k)
-            drawn += [
-                drawn_shape(f"{body.name}.{one.name}" if one.name else body.name, one, frame) for one in body.shapes
-            ]
-            if not body.shapes:
-                drawn.append({"shape": "point", "name": body.name, "at": frame.x.tolist()})
-        drawn += [
-            drawn_obstacle(one, state.frame(self.places.bodies[getattr(one, "body", GROUND)])) for one in self.obstacles
-        ]
-        for one in drawn if self.colours else ():
-            colour = self.colours.get(one["name"]) or self.colours.get(one["name"].partition(".")[0])
-            one |= {"colour": list(colour)} if colour else {}
-        return drawn
+        return drawables(self, ForestState.at(self.forest, q))
+
+    def seen(self, q: Array) -> list[dict[str, Any]]:
+        """Return the same with the `visuals` of bodies in the place of their shapes."""
+        return drawables(self, ForestState.at(self.forest, q), self.visuals)
 
     def spec(self) -> dict[str, Any]:
         """Return plain data from which `from_spec` builds the same system."""

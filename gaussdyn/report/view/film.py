@@ -45,7 +45,7 @@ def film(system: System, run: Trajectory) -> dict[str, Any] | None:
         that the longest ordinary arrow stands for, N; ``outcomes``, ``events``.
     """
     chosen = frames(run, _cost(system, run))
-    poses = [system.drawables(run.q[k]) for k in chosen]
+    poses = [seen(system, run.q[k]) for k in chosen]
     if not any(poses):
         return None
     middle, half = box([shape for pose in poses for shape in pose])
@@ -65,6 +65,12 @@ def film(system: System, run: Trajectory) -> dict[str, Any] | None:
         "events": [[float(f"{e.t:.9g}"), e.kind, e.id] for e in run.events[: 10 * EVENTS]],
     }
     return found | _held(system, run, chosen, decimals) | acting(run, chosen, size, decimals)
+
+
+def seen(system: System, q: Array) -> list[dict[str, Any]]:
+    """Return what a view shows of a system in one pose: robots by the meshes of their files."""
+    found: list[dict[str, Any]] = getattr(system, "seen", system.drawables)(q)
+    return found
 
 
 def _held(system: System, run: Trajectory, chosen: IntArray, decimals: int) -> dict[str, Any]:
@@ -99,9 +105,13 @@ def tracks(poses: Sequence[Sequence[Shape]], decimals: int) -> list[dict[str, An
 def _track(key: tuple[str, str, int], poses: Sequence[Shape | None], decimals: int) -> dict[str, Any]:
     names = dict.fromkeys(name for pose in poses if pose for name in pose if name not in ("shape", "name"))
     values = {name: _column(name, [None if p is None else p.get(name) for p in poses], decimals) for name in names}
-    fixed = {name: column[0] for name, column in values.items() if all(one == column[0] for one in column)}
+    fixed = {name: column[0] for name, column in values.items() if _same(column)}
     moving = {name: column for name, column in values.items() if name not in fixed}
     return {"shape": key[0], "name": key[1], "fixed": fixed, "moving": moving}
+
+
+def _same(column: Sequence[Any]) -> bool:
+    return all(one is column[0] or one == column[0] for one in column)
 
 
 def _column(name: str, values: Sequence[Any], decimals: int) -> list[Any]:
@@ -114,8 +124,10 @@ def _column(name: str, values: Sequence[Any], decimals: int) -> list[Any]:
 
 
 def _rounded(name: str, value: Any, decimals: int) -> Any:
-    if value is None or isinstance(value, (str, bool)) or name == "faces":
+    if value is None or isinstance(value, (str, bool)):
         return value
+    if name == "faces":
+        return value.tolist() if isinstance(value, np.ndarray) else value
     return np.round(np.asarray(value, dtype=np.float64), decimals if name in PLACES else 4).tolist()
 
 
@@ -209,5 +221,5 @@ def _outcomes(run: Trajectory) -> list[list[Any]]:
 def _cost(system: System, run: Trajectory) -> int:
     """Return about how many numbers a frame takes."""
     middle = len(run) // 2
-    shapes = sum(extent(shape).size + 4 for shape in system.drawables(run.q[middle]))
+    shapes = sum(7 if "turn" in shape else extent(shape).size + 4 for shape in seen(system, run.q[middle]))
     return int(shapes) + 12 * len(run.contacts(middle))

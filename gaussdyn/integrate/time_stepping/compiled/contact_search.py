@@ -7,15 +7,13 @@ import numpy as np
 from ...._jit import kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.structure import A1, A2, A3, I1, I2
-from ....mechanics.collision.broad_phase import LABELS, find_features
+from ....mechanics.collision.broad_phase import find_features
 from ....mechanics.collision.feature_kinematics import feature_geometry
+from ..feature_lists import LISTS, Lists, copy_feature, place_of
 from .active_contacts import POSES, Poses
 from .body_kinematics import move_bodies, pose_bodies
 from .position_projection import STATE, StateArrays
 
-LISTS = f"Tuple(({I1}, {I2}, {I2}, {A2}))"
-Lists = tuple[IntArray, IntArray, IntArray, Array]
-"""kind (f,), bodies (f, 2), label (f, 4), data (f, 25) of contacts, as `mechanics.features.Found`."""
 SHAPES = f"Tuple(({I2}, {A2}, {I1}, {A2}))"
 Shapes = tuple[IntArray, Array, IntArray, Array]
 WORKROOM = f"Tuple(({A2}, {A1}, {I1}, {A2}, {A2}))"
@@ -43,24 +41,6 @@ def search_at(search: Search, lists: Lists, x: Array, R: Array, reach: float, tr
             lists[0], lists[1], lists[2], lists[3],
         )
     )  # fmt: skip
-
-
-@kernel(f"int64({I2}, {I2}, int64)", borrows=True)
-def place_of(table: IntArray, label: IntArray, f: int) -> int:
-    """Return a number that grows with the id of a feature."""
-    return int((table[label[f, 0], 2] + label[f, 1]) * LABELS + table[label[f, 2], 3] + label[f, 3])
-
-
-@kernel(f"void({LISTS}, int64, {LISTS}, int64)", borrows=True)
-def copy_feature(source: Lists, k: int, target: Lists, f: int) -> None:
-    """Put feature k of one list into place f of another."""
-    target[0][f] = source[0][k]
-    for a in range(2):
-        target[1][f, a] = source[1][k, a]
-    for a in range(4):
-        target[2][f, a] = source[2][k, a]
-    for a in range(len(target[3][f])):
-        target[3][f, a] = source[3][k, a]
 
 
 @kernel(f"int64({SEARCH}, int64, int64, {A2}, {A3}, {A1})", borrows=True)

@@ -10,7 +10,7 @@ from ....mechanics.collision.broad_phase import find_features
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ....mechanics.collision.primitives import BOX, CAPSULE, HALF_SPACE, SPHERE
 from ....mechanics.spatial.contacts import CLOSED, SLACK
-from ..compiled.contact_search import copy_feature, place_of
+from ..feature_lists import copy_feature, place_of
 from ..scheme import ALLOWED
 from .evaluate import move, put_motion, put_poses, standing
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar

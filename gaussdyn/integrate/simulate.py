@@ -12,6 +12,7 @@ from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
 from .actuator_states import check_states, told_at
+from .compiled_control import CompiledControl
 from .run.certificate_log import NONE
 from .run.checkpoints import Archive
 from .run.checkpoints import check_options as check_place
@@ -78,7 +79,7 @@ def simulate(
     stepper : Stepper, optional
         Default ``MoreauJean(dt=scene.dt)``; dt = 1e-3 s for a system.
     control : callable or Array, optional
-        ``control(t, state)``, evaluated at the beginning of every step and held.
+        ``control(t, state)``, evaluated at the beginning of every step and held; a `CompiledControl` costs no Python.
     save : int
         Every how many steps a state is saved; the first and the last always are. A stepper that can takes many steps
         at once in between, as long as no contact opens, closes, sticks or slips.
@@ -262,12 +263,13 @@ class Loop:
     def _many(self, recorder: Recorder, state: State, archive: Archive | None) -> ManySteps | None:
         """Return steps that kernels have taken up to the next one to be saved, or that changed a contact; None if none.
 
-        A control that depends on the state, actuators with states, examinations and files need to see every step.
+        A control in Python, actuators with states, examinations and files need to see every step.
         """
         setup, stepper = self.setup, self.stepper
         room = archive.room(recorder) if archive is not None else None
         n = min(MOST_AT_ONCE, recorder.save - recorder.count % recorder.save, MOST_AT_ONCE if room is None else room)
-        seen = self.files is not None or self.examination.every_step or callable(setup.control)
+        asked = callable(setup.control) and not isinstance(setup.control, CompiledControl)
+        seen = self.files is not None or self.examination.every_step or asked
         seen = seen or getattr(setup.system, "activations", None) is not None
         ahead = None if n < 2 or seen else getattr(stepper, "advance_many", None)
         return None if ahead is None else ahead(setup.system, state, n, setup.t_end, control=setup.control)

@@ -16,6 +16,7 @@ from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.solution.residuals import TOL
+from ..compiled_control import CompiledControl
 from ..stepper import Control, Step, check_span, held_control
 from .tolerance import Tolerance
 
@@ -106,13 +107,19 @@ class MoreauJean:
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
     ) -> ManySteps | None:  # fmt: skip
         """Take up to n steps in one call, up to one in which a contact changes; None where kernels take none."""
-        from .core.advance import ListedSystem
+        from .core.advance import CompiledSystem, ListedSystem
 
+        law = control if isinstance(control, CompiledControl) else None
         held = held_control(control, state)
         kernels = None if self.step is not None else self.kernels(_told(system, held), state)
         if kernels is None or isinstance(kernels, ListedSystem):
             return None
-        many = kernels.advance_many(self, state, n, held, t_max=t_max, whole=False)
+        if law is None:
+            many = kernels.advance_many(self, state, n, held, t_max=t_max, whole=False)
+        elif isinstance(kernels, CompiledSystem) and kernels.asks(law):
+            many = kernels.advance_many(self, state, n, law=law, t_max=t_max, whole=False)
+        else:
+            return None
         return many if many.taken else None
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:

@@ -67,11 +67,7 @@ def compiled(path: Path, *, mend: bool = False) -> tuple[Any, str, tuple[str, ..
     try:
         with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
-            spec = mujoco.MjSpec.from_file(str(path))
-            if mend:
-                spec.compiler.balanceinertia, spec.compiler.boundmass = True, LEAST_MASS
-                spec.compiler.boundinertia = LEAST_INERTIA
-            model, text = spec.compile(), str(spec.to_xml())
+            model, text, bounded = _built(str(path), mend)
     except (ValueError, mujoco.FatalError) as error:
         given = " ".join(str(error).split())
         mend_it = next((text for words, text in MENDS if words in given), "")
@@ -79,9 +75,26 @@ def compiled(path: Path, *, mend: bool = False) -> tuple[Any, str, tuple[str, ..
     finally:
         mujoco.set_mju_user_warning(before)
     said += [str(one.message) for one in raised]
-    said += [MENDED] if mend else []
+    said += [MENDED] if bounded else []
     switched(model)
     return model, text, tuple(dict.fromkeys(" ".join(line.split()) for line in said))
+
+
+def _built(path: str, mend: bool) -> tuple[Any, str, bool]:
+    """Return the model of a file, its text, and whether masses and inertias were mended: where nothing else serves."""
+    import mujoco
+
+    for bounded in (False, True):
+        spec = mujoco.MjSpec.from_file(path)
+        if bounded:
+            spec.compiler.balanceinertia, spec.compiler.boundmass = True, LEAST_MASS
+            spec.compiler.boundinertia = LEAST_INERTIA
+        try:
+            return spec.compile(), str(spec.to_xml()), bounded
+        except (ValueError, mujoco.FatalError):
+            if bounded or not mend:
+                raise
+    raise AssertionError
 
 
 def sensor_kinds() -> dict[int, str]:

@@ -15,6 +15,7 @@ from ....arrays import Array, vector
 from ....contact.snapshot import rows_of
 from ....mechanics.state import State
 from ....mechanics.system import System
+from ...compiled_control import CompiledControl
 from ...stepper import Shift, Step
 from ..compiled.energy_balance import Books
 from ..compiled.lazy_step import ManySteps
@@ -65,6 +66,7 @@ class CompiledSystem:
         self._open, self._resume = entry_of(open_step), entry_of(resume_step)
         self._labels: dict[tuple[int, ...], str] = {}
         self._last: State | None = None
+        self._told = np.zeros((0, 0))  # what a compiled control said in every step
         self._use(parts)
 
     def _use(self, parts: Built) -> None:
@@ -189,17 +191,25 @@ class CompiledSystem:
             dynamics=problem_as_far_as_known(self, state, span, control),
         )  # fmt: skip
 
+    def asks(self, law: CompiledControl) -> bool:
+        """Return whether kernels ask this law themselves: trees do, whose every actuator it tells something."""
+        model = self.parts.model
+        return model.layout.who == FOREST and len(model.forest.drives.control) == law.size
+
     def advance_many(
         self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
-        whole: bool = True,
+        whole: bool = True, law: CompiledControl | None = None,
     ) -> ManySteps:  # fmt: skip
-        """Take up to n steps in one call, up to one in which a contact changes, or that the kernels cannot solve."""
+        """Take up to n steps in one call, up to one in which a contact changes, or that the kernels cannot solve.
+
+        law: asked for the control at every step, see `asks`; it ends before a step for which that has no numbers.
+        """
         from ..compiled.free_bodies import spans_of
 
         spans = spans_of(stepper, state.t, n, t_max)
-        code, log, q, v = self._go(stepper, state, control, spans, stop=not whole)
+        code, log, q, v = self._go(stepper, state, control, spans, not whole, law)
         if code != DONE and len(q):  # the step that failed has touched what is said of the last one
-            _code, log, q, v = self._go(stepper, state, control, spans[: len(q)], stop=False)
+            _code, log, q, v = self._go(stepper, state, control, spans[: len(q)], False, law)
         k = len(q)
         spans = spans[:k]
         last = None
@@ -208,6 +218,7 @@ class CompiledSystem:
             before = state
             if k > 1:
                 before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), end.memory)
+            control = control if law is None else self._told[k - 1].copy()
             last = self._step(stepper, before, end, float(spans[-1, 1]), control, log[-1])
         books = Books(*(log[:, c].copy() for c in BOOKS))
         return ManySteps(
@@ -218,19 +229,22 @@ class CompiledSystem:
         )  # fmt: skip
 
     def _go(
-        self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, stop: bool
+        self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, stop: bool,
+        law: CompiledControl | None = None,
     ) -> tuple[int, Array, Array, Array]:  # fmt: skip
         """Take steps from a state, see `_run`; with more room where there is too little for its contacts."""
         while True:
             fits = self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt)
             if fits:
-                code, log, q, v = self._run(stepper, spans, stop)
+                code, log, q, v = self._run(stepper, spans, stop, law)
                 if code != ROOM or len(q):
                     return code, log, q, v
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             self._use(parts)
 
-    def _run(self, stepper: MoreauJean, spans: Array, stop: bool) -> tuple[int, Array, Array, Array]:
+    def _run(
+        self, stepper: MoreauJean, spans: Array, stop: bool, law: CompiledControl | None
+    ) -> tuple[int, Array, Array, Array]:  # fmt: skip
         """Take steps; return how that ended, and the logs of those that were taken, q and v at their ends.
 
         What a function of the system raised is raised where no step was taken; else the next call meets it again.
@@ -240,7 +254,15 @@ class CompiledSystem:
         log, q, v = np.zeros((n, LOGGED)), np.empty((n, nq)), np.empty((n, nv))
         count = np.array([0, int(stop)], dtype=np.int64)
         rules = _span(stepper, 0.0, 0.0, 0.0)
-        code = self._take(*self._records, spans, rules, count, log, q, v)
+        if law is None:
+            code = self._take(*self._records, spans, rules, count, log, q, v)
+        else:
+            from ...._jit import entry_of
+            from .driven_steps import take_driven_steps
+
+            self._told, drive = np.zeros((n, law.size)), entry_of(take_driven_steps)
+            numbers = np.array(law.numbers)
+            code = drive(*self._records, spans, rules, count, log, q, v, law.address, numbers, self._told)
         taken = int(count[0])
         error = None if parts.answers is None else parts.answers.error(code == FAULT)
         if error is not None and (taken == 0 or not isinstance(error, Exception)):

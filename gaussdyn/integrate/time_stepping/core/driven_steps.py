@@ -1,0 +1,40 @@
+"""Many steps under a compiled control: it is asked at the beginning of each, in the kernels."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from ...._jit import A1, A2, I1, caller, kernel
+from ....arrays import Array, IntArray
+from .contact_problem import Problem
+from .passes import Work
+from .projection import Push
+from .records import AT, CHANGED, DONE, Data, Model, Span
+from .step import take_steps
+
+ask_law = caller(f"void(float64, {A1}, {A1}, {A1}, {A1})")
+
+
+@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2}, int64, {A1}, {A2})", entry=True)
+def take_driven_steps(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, spans: Array, rules: Span, count: IntArray,
+    log: Array, places: Array, speeds: Array, law: int, numbers: Array, told: Array,
+) -> int:  # fmt: skip
+    """Take steps of trees as `take_steps` does, but ask the law at this address before each what actuators are told.
+
+    It ends, with DONE, before a step for which the law gives no finite numbers; told: what it gave, a row per step.
+    """
+    u = model.forest.drives.control
+    while count[0] < len(spans):
+        s = count[0]
+        for i in range(len(u)):
+            u[i] = 0.0
+        ask_law(law, spans[s, 0], data.q, data.v, numbers, u)
+        for i in range(len(u)):
+            told[s, i] = u[i]
+            if not isfinite(u[i]):
+                return DONE
+        code = take_steps(model, data, work, push, problem, spans[: s + 1], rules, count, log, places, speeds)
+        if code != DONE or (count[1] and (data.log[CHANGED] > 0.0 or data.log[AT] > 0.0)):
+            return int(code)
+    return DONE

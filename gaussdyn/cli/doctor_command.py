@@ -19,6 +19,7 @@ EXTRAS = {
     "sweep": ("distributed", "cloudpickle"),
     "mjcf": ("mujoco",),
     "mesh": ("trimesh",),
+    "coacd": ("coacd",),
     "gym": ("gymnasium",),
     "league": ("mujoco", "drake", "pybullet", "dartpy", "pymunk"),
 }

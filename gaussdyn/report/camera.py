@@ -14,6 +14,8 @@ from ..arrays import Array
 from ..linalg.rotations import matrix_of
 
 Shape = Mapping[str, Any]
+Seen = tuple[int, float, dict[str, Any]]  # layer, height towards the camera, planar shape
+PLANE, GROUND, BODY = range(3)  # layers, drawn one after the other: the ground never hides what is on it
 AZIMUTH, ELEVATION = np.deg2rad(-60.0), np.deg2rad(20.0)
 FLAT = ("disc", "polygon", "halfplane")  # already planar
 FACED = ("box", "solid", "cylinder")  # drawn face by face
@@ -41,7 +43,7 @@ def seen(shapes: Sequence[Shape], unit: float = UNIT) -> list[dict[str, Any]]:
     found = [
         flat for shape in shapes for flat in (_faces(shape) if shape["shape"] in FACED else [_flattened(shape, size)])
     ]
-    return [flat for _, flat in sorted(found, key=lambda pair: pair[0])]
+    return [flat for *_, flat in sorted(found, key=lambda one: one[:2])]
 
 
 def seen_in_turn(poses: Sequence[Sequence[Shape]]) -> list[list[dict[str, Any]]]:
@@ -59,14 +61,14 @@ def _in_space(shape: Shape) -> bool:
     return len(np.atleast_1d(shape.get("at", shape.get("ends", [[0.0, 0.0]])[0]))) == 3
 
 
-def _flattened(shape: Shape, size: tuple[Array, float]) -> tuple[float, dict[str, Any]]:
-    """Return the height towards the camera and the planar shape."""
+def _flattened(shape: Shape, size: tuple[Array, float]) -> Seen:
+    """Return the layer, the height towards the camera and the planar shape."""
     kind, name = shape["shape"], shape.get("name", "")
     if kind == "segment":
         ends = np.array(shape["ends"]) @ view().T
-        return float(ends[:, 2].mean()), {"shape": "segment", "name": name, "ends": ends[:, :2].tolist()}
+        return BODY, float(ends[:, 2].mean()), {"shape": "segment", "name": name, "ends": ends[:, :2].tolist()}
     if kind == "plane":
-        return -np.inf, {"shape": "polygon", "name": name, "points": _ground(shape, size), "ground": True}
+        return PLANE, 0.0, {"shape": "polygon", "name": name, "points": _ground(shape, size), "ground": True}
     at = view() @ np.array(shape["at"])
     if kind == "sphere":
         flat = {"shape": "disc", "at": at[:2].tolist(), "radius": shape["radius"], "angle": _mark(shape)}
@@ -76,17 +78,21 @@ def _flattened(shape: Shape, size: tuple[Array, float]) -> tuple[float, dict[str
         flat = {"shape": "polygon", "points": _outline(shape)}
     else:
         flat = {"shape": "point", "at": at[:2].tolist()}
-    return float(at[2]), {"name": name, **flat}
+    return BODY, float(at[2]), {"name": name, **flat}
 
 
-def _faces(shape: Shape) -> list[tuple[float, dict[str, Any]]]:
+def _faces(shape: Shape) -> list[Seen]:
     """Return the faces of a box, polyhedron or cylinder that look towards the camera, and the side of a cylinder."""
-    R, found = matrix_of(shape["turn"]), []
+    R, at, found = matrix_of(shape["turn"]), view()[2] @ np.array(shape["at"]), []
     for corners in LOOPS[shape["shape"]](shape, view()[2] @ R):
         flat = (np.array(shape["at"]) + corners @ R.T) @ view().T
         polygon = {"shape": "polygon", "name": shape.get("name", ""), "points": flat[:, :2].tolist()}
-        found.append((float(view()[2] @ np.array(shape["at"])), polygon))
+        found.append((_layer(shape), float(flat[:, 2].mean() if "ground" in shape else at), polygon))
     return found
+
+
+def _layer(shape: Shape) -> int:
+    return GROUND if "ground" in shape else BODY
 
 
 def _box_loops(shape: Shape, towards: Array) -> list[Array]:

@@ -329,7 +329,7 @@ def test_doctor(cli: Cli) -> None:
     found = cli("doctor", "--json").document
     assert found["version"] == __version__
     assert found["libraries"]["numpy"] == np.__version__
-    assert set(found["extras"]) == {"report", "data", "sweep", "mjcf", "mesh", "league", "gym"}
+    assert set(found["extras"]) == {"report", "data", "sweep", "mjcf", "mesh", "coacd", "league", "gym"}
     assert Path(found["cache"]["directory"]).is_dir()
     assert "numba" in cli("doctor").out
 

@@ -130,3 +130,23 @@ def test_bodies_without_extent_have_pages_and_pictures(shapes, tmp_path):
     for name in ("run.html", "run.gif", "run.png"):
         plot(run, path=tmp_path / name)
         assert (tmp_path / name).stat().st_size > 1000
+
+
+def test_ground_of_triangles_hides_no_body_and_its_far_faces_come_first():
+    corners = [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0], [0, -9, 0]]
+    ground = {"shape": "solid", "name": "ground", "at": [0.0, -9.0, 0.0], "turn": [1, 0, 0, 0], "corners": corners,
+              "faces": [[0, 4, 1], [0, 1, 2], [0, 2, 3]], "ground": True}  # fmt: skip
+    ball = {"shape": "sphere", "name": "ball", "at": [0.0, 5.0, 0.1], "turn": TURN, "radius": 0.1}
+    *faces, last = seen([ball, ground])
+    assert (len(faces), last["name"]) == (3, "ball")
+    assert [len(face["points"]) for face in faces] == [3, 3, 3]
+    lowest = [np.mean(face["points"], axis=0)[1] for face in faces]  # what is near is low in a picture from above
+    assert lowest == sorted(lowest, reverse=True)
+
+
+def test_a_height_field_is_marked_as_ground():
+    field = spatial.HeightField(name="hills", heights=[[0, 1], [1, 0]], spacing=(1.0, 1.0))
+    system = spatial.SpatialSystem(bodies=[spatial.ball("b", mass=1.0, radius=0.1)], obstacles=[field])
+    drawn = {one["name"]: one for one in system.drawables(system.state({"b": (0, 0, 9)}).q)}
+    assert drawn["hills"]["ground"]
+    assert "ground" not in drawn["b"]

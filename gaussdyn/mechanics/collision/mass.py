@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import InputError
 from ...linalg.rotations import matrix_of
+from .compound import Compound
 from .shapes import Capsule, ConvexMesh, Cylinder, Ellipsoid, Shape, Sphere
 from .solid_hull import mass_integrals, triangles_of
 
@@ -38,8 +39,10 @@ class Fill(NamedTuple):
         return float(np.trace(self.spread)) * np.eye(3) - self.spread
 
 
-def fill_of(shape: Shape) -> Fill:
+def fill_of(shape: Shape | Compound) -> Fill:
     """Return volume, centre and spread of a shape in the frame of its body."""
+    if isinstance(shape, Compound) and shape.surface is None:
+        return joined([fill_of(part) for part in shape.shapes])
     own = _own(shape)
     R = np.eye(3) if isinstance(shape, Sphere) else matrix_of(shape.turn)
     return Fill(own.volume, np.array(shape.at) + R @ own.centre, R @ own.spread @ R.T)
@@ -54,8 +57,10 @@ def joined(fills: Sequence[Fill]) -> Fill:
     return Fill(volume, centre, np.sum(parts, axis=0))
 
 
-def _own(shape: Shape) -> Fill:
+def _own(shape: Shape | Compound) -> Fill:
     """Return the same in the axes of the shape."""
+    if isinstance(shape, Compound):
+        return _inside(shape)
     if isinstance(shape, ConvexMesh):
         return Fill(*mass_integrals(shape.hull.corners, triangles_of(shape.hull.faces)))
     if isinstance(shape, Sphere):
@@ -75,6 +80,15 @@ def _own(shape: Shape) -> Fill:
     if volume == 0.0:
         raise InputError("radius", 0.0, "a shape with a volume", "A point or needle has no mass of its own.")
     return Fill(volume, np.zeros(3), np.diag(squares))
+
+
+def _inside(compound: Compound) -> Fill:
+    """Return the same of what its surface encloses."""
+    surface = compound.surface
+    assert surface is not None
+    R = matrix_of(surface.turn)
+    own = Fill(*mass_integrals(surface.corners, surface.triangles))
+    return Fill(own.volume, np.array(surface.at) + R @ own.centre, R @ own.spread @ R.T)
 
 
 def _ball(r: float) -> tuple[list[float], float]:

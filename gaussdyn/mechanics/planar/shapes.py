@@ -100,38 +100,42 @@ class Stadium:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Polygon:
-    """A convex polygon.
+    """A convex polygon, with round corners if it has a radius: all points within `radius` of the polygon.
 
     Parameters
     ----------
     points : sequence of (x, y)
         Corners in the body's frame, m, at least three, in order around it; stored counter-clockwise.
+    radius : float
+        m, >= 0. It adds to the polygon on all sides: middles of round corners are `radius` further in than the rim.
     name : str
         As for `Disc`.
 
     Raises
     ------
     InputError
-        Fewer than three corners, a corner that is not convex, NaN, an unusable name.
+        Fewer than three corners, a corner that is not convex, a negative radius, NaN, an unusable name.
     """
 
     points: Sequence[Pair]
     name: str = ""
+    radius: float = 0.0
 
     def __post_init__(self) -> None:
         _check(self, ())
+        object.__setattr__(self, "radius", scalar("radius of a polygon", self.radius, low=0.0))
         corners = tuple(pair("corner of a polygon", corner) for corner in self.points)
         object.__setattr__(self, "points", _convex(corners))
 
     @property
     def corners(self) -> tuple[Pair, ...]:
-        """Its corners, counter-clockwise."""
+        """Of the core, counter-clockwise: its own corners, or the middles of round ones."""
         return tuple(self.points)
 
     @property
     def skin(self) -> float:
-        """Thickness around the core: 0."""
-        return 0.0
+        """Thickness around the core, m."""
+        return self.radius
 
 
 Outline = Disc | Stadium | Polygon
@@ -148,11 +152,13 @@ def drawn_corners(shape: Outline) -> tuple[Pair, ...]:
     """Return the rim of a stadium or polygon as a polygon, round ends in small pieces."""
     if shape.skin == 0.0:
         return shape.corners
-    rim = []
-    (ax, ay), (bx, by) = shape.corners
-    lean = math.atan2(by - ay, bx - ax)
-    for (x, y), start in (((bx, by), lean - math.pi / 2), ((ax, ay), lean + math.pi / 2)):
-        angles = [start + math.pi * k / CAP for k in range(CAP + 1)]
+    rim, n = [], len(shape.corners)
+    for k in (*range(1, n), 0):
+        (ax, ay), (x, y), (bx, by) = (shape.corners[(k + m) % n] for m in (-1, 0, 1))
+        start, end = math.atan2(ax - x, y - ay), math.atan2(x - bx, by - y)  # the outward normals of both edges
+        sweep = (end - start) % (2.0 * math.pi)
+        pieces = math.ceil(CAP * sweep / math.pi - 1e-9)
+        angles = [start + sweep * m / pieces for m in range(pieces + 1)]
         rim += [(x + shape.skin * math.cos(angle), y + shape.skin * math.sin(angle)) for angle in angles]
     return tuple(rim)
 

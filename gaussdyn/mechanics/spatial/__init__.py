@@ -1,5 +1,6 @@
 """Bodies in space."""
 
+from ..collision.compound import Compound, decomposed
 from ..collision.mesh_files import read_mesh
 from ..collision.shapes import Box, Capsule, ConvexMesh, Cylinder, Ellipsoid, HalfSpace, Sphere
 from ..collision.terrain.surfaces import HeightField, Mesh
@@ -17,6 +18,7 @@ __all__ = [
     "BallJoint",
     "Box",
     "Capsule",
+    "Compound",
     "ConvexMesh",
     "Cylinder",
     "Drag",
@@ -45,6 +47,7 @@ __all__ = [
     "Weld",
     "ball",
     "brick",
+    "decomposed",
     "mark",
     "pill",
     "read_mesh",

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
+from ..collision.compound import Compound, flattened
 from ..collision.mass import fill_of, joined
 from ..collision.shapes import SHAPES, Box, Capsule, Shape, Sphere, Triple
 from ..names import check_name
@@ -34,8 +35,9 @@ class SpatialBody:
         kg, > 0.
     inertia : array_like, shape (3,) or (3, 3)
         About the mass centre in body axes, kg m^2: the moments about x, y and z, or the whole matrix.
-    shapes : sequence of shapes, see `collision.shapes`
-        What it touches others with; several need different names. Without shapes it touches nothing.
+    shapes : sequence of shapes, see `collision.shapes`, or Compound
+        What it touches others with; several need different names. Of a compound it keeps the
+        parts. Without shapes it touches nothing.
 
     Raises
     ------
@@ -47,11 +49,11 @@ class SpatialBody:
     name: str
     mass: float
     inertia: Any
-    shapes: Sequence[Shape] = ()
+    shapes: Sequence[Any] = ()
 
     def __post_init__(self) -> None:
         check_name("name of a body", self.name)
-        shapes = tuple(self.shapes) if isinstance(self.shapes, Sequence) else (self.shapes,)
+        shapes = flattened(self.shapes if isinstance(self.shapes, Sequence) else (self.shapes,))
         _check_shapes(self.name, shapes)
         object.__setattr__(self, "mass", scalar(f"mass of {self.name}", self.mass, low=0.0, open_low=True))
         object.__setattr__(self, "inertia", _moments(f"inertia of {self.name}", self.inertia))
@@ -90,13 +92,13 @@ def pill(name: str, *, mass: float, radius: float, half_length: float) -> Spatia
     )
 
 
-def solid(name: str, shapes: Shape | Sequence[Shape], *, density: float) -> SpatialBody:
+def solid(name: str, shapes: Shape | Compound | Sequence[Shape | Compound], *, density: float) -> SpatialBody:
     """Return a homogeneous body made of shapes: their mass and inertia, with its frame moved into the mass centre.
 
     Parameters
     ----------
     name : str
-    shapes : shape or sequence of shapes
+    shapes : shape, Compound, or sequence of these
         In any frame with the axes of the body; they are moved so that its origin is the mass centre. Where they overlap
         the mass counts twice.
     density : float
@@ -108,7 +110,7 @@ def solid(name: str, shapes: Shape | Sequence[Shape], *, density: float) -> Spat
         A density that is not positive; a shape without volume.
     """
     parts = tuple(shapes) if isinstance(shapes, Sequence) else (shapes,)
-    _check_shapes(name, parts)
+    _check_shapes(name, flattened(parts))
     rho = scalar(f"density of {name}", density, low=0.0, open_low=True)
     if not parts:
         raise InputError(f"shapes of {name}", "none", "at least one shape")
@@ -125,7 +127,7 @@ def _check_shapes(name: str, shapes: tuple[Any, ...]) -> None:
     """Raise InputError unless these are shapes with different names."""
     for shape in shapes:
         if not isinstance(shape, Shape):
-            mend = "Ground of triangles is an obstacle; a body is made of convex parts: one ConvexMesh each."
+            mend = "Ground of triangles is an obstacle; a body is made of convex parts: ConvexMesh, or decomposed(...)."
             raise InputError(f"shapes of {name}", repr(shape), SHAPES, mend)
     names = [shape.name for shape in shapes]
     if len(set(names)) < len(names):

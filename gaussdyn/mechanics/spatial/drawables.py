@@ -3,7 +3,7 @@
 Every dictionary has ``shape`` and ``name``, lengths in m, ``turn`` a unit quaternion (w, x, y, z): ``point`` (at),
 ``segment`` (ends), ``sphere`` (at, turn, radius), ``capsule`` and ``cylinder`` (at, turn, radius, half_length; along
 z), ``box`` and ``ellipsoid`` (at, turn, half), ``solid`` (at, turn, corners, and faces: which corners, counterclockwise
-seen from outside), ``plane`` (at, normal).
+seen from outside; ``ground`` where these are the triangles of a surface), ``plane`` (at, normal).
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def drawn_shape(name: str, shape: Shape | Surface, pose: Posed) -> dict[str, Any
         corners, faces = shape.hull.corners.tolist(), [list(loop) for loop in shape.hull.faces]
         return {"shape": "solid", **drawn, "corners": corners, "faces": faces}
     if isinstance(shape, (Mesh, HeightField)):
-        return {"shape": "solid", **drawn, "corners": shape.corners.tolist(), "faces": shape.triangles.tolist()}
+        faces = shape.triangles.tolist()
+        return {"shape": "solid", **drawn, "corners": shape.corners.tolist(), "faces": faces, "ground": True}
     if isinstance(shape, Ellipsoid):
         return {"shape": "ellipsoid", **drawn, "half": list(shape.half)}
     return {"shape": "box", **drawn, "half": list(shape.half)}

@@ -144,7 +144,8 @@ const gaussdynFlat = (canvas, film, view) => {
     },
     solid: (s, colour) => {
       const corners = s.corners.map((p) => add(s.at, rotate(s.turn, p)));
-      for (const loop of s.faces) {
+      const far = (loop) => loop.reduce((sum, k) => sum + dot(camera[2], corners[k]) / loop.length, 0);
+      for (const loop of s.ground ? [...s.faces].sort((a, b) => far(a) - far(b)) : s.faces) {
         const [a, b, c] = loop.map((k) => corners[k]), n = unit(cross(add(b, a, -1), add(c, b, -1)));
         if (dot(camera[2], n) > 0) path(loop.map((k) => screen(corners[k])), { fill: shaded(colour, 0.35 + 0.35 * Math.abs(dot(camera[0], n))), stroke: colour, line: 1 });
       }
@@ -234,7 +235,7 @@ const gaussdynFlat = (canvas, film, view) => {
     const drawn = film.shapes.map((track, k) => [pose(track), k, track.shape]);
     aim(drawn);
     pen.clearRect(0, 0, width, height);
-    const rank = ([s, , kind]) => (kind === "plane" || kind === "halfplane" ? -Infinity : seen(place(s))[2]);
+    const rank = ([s, , kind]) => (kind === "plane" || kind === "halfplane" ? -Infinity : s.ground ? -1e300 : seen(place(s))[2]); // the ground never hides what is on it
     for (const [s, k, kind] of drawn.filter(([s]) => s).sort((a, b) => rank(a) - rank(b))) (PAINT[kind] || (s.at ? PAINT.point : () => 0))(s, colours[k]);
     acting.forEach(cone);
     acting.forEach(arrow);

@@ -1,0 +1,106 @@
+"""Compounds: inertia by closed forms, parts that move with the body, meshes cut into convex parts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, simulate
+from gaussdyn.errors import InputError
+from gaussdyn.mechanics.spatial import Box, Compound, ConvexMesh, HalfSpace, Mesh, Sphere, ball, decomposed, solid
+from gaussdyn.mechanics.specs import system_of
+
+SIDES = [((0, 0), (0.3, 0)), ((0.3, 0), (0.3, 0.1)), ((0.3, 0.1), (0.1, 0.1)), ((0.1, 0.1), (0.1, 0.3)),
+         ((0.1, 0.3), (0, 0.3)), ((0, 0.3), (0, 0))]  # fmt: skip
+LEGS = [Box(half=(0.15, 0.05, 0.05), at=(0.15, 0.05, 0.0)), Box(half=(0.05, 0.1, 0.05), at=(0.05, 0.2, 0.0))]
+
+
+def _angle():
+    """Return the surface of an L of 0.3 m, its legs 0.1 m wide and thick: corners and triangles."""
+    outline = [a for a, _ in SIDES]
+    points = [(x, y, z) for z in (-0.05, 0.05) for x, y in outline]
+    n = len(outline)
+    sides = [t for k in range(n) for t in ((k, (k + 1) % n, n + (k + 1) % n), (k, n + (k + 1) % n, n + k))]
+    cap = [(0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5)]
+    return np.array(points), [*sides, *((a + n, b + n, c + n) for a, b, c in cap), *((a, c, b) for a, b, c in cap)]
+
+
+def _moments():
+    """Return mass, centre and inertia of the L at density 1000, from those of two bricks."""
+    m, x = np.array([3.0, 2.0]), np.array([[0.15, 0.05, 0.0], [0.05, 0.2, 0.0]])
+    half = np.array([[0.15, 0.05, 0.05], [0.05, 0.1, 0.05]])
+    centre = m @ x / m.sum()
+    inertia = np.zeros((3, 3))
+    for mass, h, d in zip(m, half, x - centre, strict=True):
+        inertia += mass / 3.0 * np.diag(h @ h - h * h) + mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return m.sum(), centre, inertia
+
+
+def test_inertia_of_parts_and_of_their_surface():
+    mass, centre, inertia = _moments()
+    vertices, faces = _angle()
+    whole = Mesh(vertices=vertices, faces=faces, name="angle")
+    for compound in (Compound(parts=LEGS), Compound(parts=[LEGS[0]], surface=whole)):
+        body = solid("angle", compound, density=1000.0)
+        assert body.mass == pytest.approx(mass, rel=1e-14)
+        assert np.array(body.inertia) == pytest.approx(inertia, rel=1e-13, abs=1e-15)
+        assert body.shapes[0].at == pytest.approx(np.array(LEGS[0].at) - centre, abs=1e-15)
+
+
+def test_a_compound_turns_and_moves_with_its_parts():
+    turn, at = Rotation.from_rotvec([0.3, -0.5, 0.2]), np.array([0.1, 0.2, -0.3])
+    parts = [LEGS[0], Sphere(radius=0.05, at=(0.0, 0.3, 0.1), name="knob")]
+    moved = Compound(parts=parts, at=at, turn=turn.as_quat()[[3, 0, 1, 2]], name="hook")
+    leg, knob = moved.shapes
+    assert (leg.name, knob.name) == ("hook00", "hook_knob")
+    assert knob.at == pytest.approx(at + turn.apply([0.0, 0.3, 0.1]))
+    still, other = (solid("b", one, density=1.0) for one in (Compound(parts=parts), moved))
+    Q = turn.as_matrix()
+    assert np.array(other.inertia) == pytest.approx(Q @ np.array(still.inertia) @ Q.T, rel=1e-12, abs=1e-15)
+
+
+def _standing(body):
+    """Return a system in which the body, an L that lies, holds a ball in its corner."""
+    floor = HalfSpace(name="floor", point=(0.0, 0.0, -0.05))
+    marble = ball("marble", mass=0.1, radius=0.05)
+    system = SpatialSystem(bodies=[body, marble], obstacles=[floor], contact=ContactLaw(mu=0.3))
+    corner = np.array([0.15, 0.15, 0.0]) - _moments()[1]
+    return system, system.state({body.name: (0, 0, 0), "marble": corner})
+
+
+def test_what_is_in_its_hollow_does_not_overlap_and_its_spec_comes_back():
+    system, state = _standing(solid("angle", Compound(parts=LEGS, name="leg"), density=1000.0))
+    run = simulate(system, state, 0.05, stepper=MoreauJean(dt=1e-3))
+    assert np.abs(run.q - run.q[0]).max() < 1e-12
+    drawn = {one["name"] for one in system.drawables(state.q)}
+    assert drawn == {"angle.leg00", "angle.leg01", "marble", "floor"}
+    assert system_of(json.loads(json.dumps(system.spec()))).spec() == system.spec()
+
+
+def test_a_mesh_cut_into_convex_parts():
+    pytest.importorskip("coacd", reason="the extra coacd is not installed")
+    vertices, faces = _angle()
+    compound = decomposed(vertices, faces)
+    assert len(compound.parts) >= 2
+    mass, _, inertia = _moments()
+    body = solid("angle", compound, density=1000.0)
+    assert body.mass == pytest.approx(mass, rel=1e-13)
+    assert np.array(body.inertia) == pytest.approx(inertia, rel=1e-12, abs=1e-14)
+    filled = sum(solid("p", ConvexMesh(vertices=part.vertices), density=1.0).mass for part in compound.parts)
+    assert filled == pytest.approx(mass / 1000.0, rel=0.05)
+
+
+def test_bad_compounds_are_named():
+    vertices, faces = _angle()
+    ground = Mesh(vertices=vertices, faces=faces, name="m")
+    twice = [Sphere(radius=1.0, name="a")] * 2
+    for parts, said in (((), r"given \(\)"), ([ground], "convex shapes"), (twice, "different")):
+        with pytest.raises(InputError, match=said):
+            Compound(parts=parts)
+    with pytest.raises(InputError, match=r"open surface \(3 edges.*Close the holes"):
+        decomposed(vertices, faces[:-1])
+    with pytest.raises(InputError, match="inside out"):
+        decomposed(vertices, [face[::-1] for face in faces])

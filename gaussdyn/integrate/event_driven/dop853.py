@@ -14,6 +14,7 @@ import numpy as np
 from scipy.integrate import DOP853 as TABLEAU
 
 from ...arrays import Array
+from ..recorded_arcs import Trail
 
 Slope = Callable[[float, Array], Array]
 STAGES = 12
@@ -43,6 +44,8 @@ class Piece:
         Local error over the tolerance.
     local : Array or None
         Local error of every component, whatever its tolerance; None where it is not known.
+    samples : callable or None
+        samples(t, y) -> the Trail from its beginning to a time and the state there, where kernels know it.
     bend : float
         h times the fastest rate of the slopes, as the last two stages show it: near 6 the step is bounded by stability.
     """
@@ -57,6 +60,7 @@ class Piece:
     bend: float
     _dense: Array | None = field(default=None, repr=False)
     local: Array | None = field(default=None, repr=False)
+    samples: Callable[[float, Array], Trail] | None = field(default=None, repr=False)
 
     @property
     def t_end(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -11,12 +12,12 @@ from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.planar.tables import PlanarTables, tables_of
 from ....mechanics.rows import Row
 from ...contact_modes import Mode, parts_of, rough
-from ...recorded_arcs import LOBATTO, Arc
+from ...recorded_arcs import LOBATTO, Trail
 from ..dop853 import A_EXTRA, C_EXTRA, ERRORS, STAGES, A, B, C, D, Piece
 from ..event_location import Seen
 from ..guards import Guard
 from ..phase_integrator import Accuracy
-from ..smooth_phase import Phase, arc_of
+from ..smooth_phase import Phase, trail_of
 
 WIDTH = STAGES + 4
 TABLE = np.zeros((24, WIDTH))
@@ -51,7 +52,7 @@ class Sailed:
         The step, not taken, in which a condition may fall below zero.
     crossing : (int, float) or None
         The number of the guard that does so first, and when, if that is clear.
-    arcs : list of Arc
+    trail : Trail
         What was passed.
     """
 
@@ -63,7 +64,7 @@ class Sailed:
     y: Array
     piece: Piece | None
     crossing: tuple[int, float] | None
-    arcs: list[Arc]
+    trail: Trail
 
 
 @dataclass(slots=True, eq=False)
@@ -132,12 +133,37 @@ class CompiledPhase:
         now, length, _, _, _, bounded, _, error, bend, taken, ahead, which, when = control.tolist()
         piece = Piece(self.slope, now, length, y, last, K[:WIDTH], error, bend, F) if code == EVENT else None
         crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
-        arcs = [self._arc(line) for line in trail[: int(taken)]]
-        return Sailed(code == HOLD, int(taken), int(bounded), now, ahead, y, piece, crossing, arcs)
+        if piece is not None:
+            piece.samples = partial(self.samples, piece)
+        passed = self._trail(trail[: int(taken)].copy())
+        return Sailed(code == HOLD, int(taken), int(bounded), now, ahead, y, piece, crossing, passed)
 
-    def _arc(self, line: Array) -> Arc:
-        samples, states = line[2:].reshape(len(LOBATTO), -1), 2 * self.phase.system.nv
-        return arc_of(self.phase, float(line[0]), float(line[1]), samples[:, :states], samples[:, states:])
+    def _trail(self, lines: Array) -> Trail:
+        """Return what `keep_samples` has written, a line for every step."""
+        samples, states = lines[:, 2:].reshape(len(lines), len(LOBATTO), self.size - 2), 2 * self.phase.system.nv
+        return trail_of(self.phase, lines[:, 0], lines[:, 1], samples[:, :, :states], samples[:, :, states:])
+
+    def samples(self, piece: Piece, t: float, y: Array) -> Trail:
+        """Return the way from the beginning of a step to a time and the state there.
+
+        Raises
+        ------
+        LinAlgError
+            At a pole of the reactions.
+        """
+        from .dop853 import H, T
+        from .phase_loop import keep_samples
+
+        line, control = np.empty((1, 2 + len(LOBATTO) * (self.size - 2))), self.control
+        control[T], control[H] = piece.t, piece.h
+        K = np.empty((WIDTH + 1, self.size))
+        K[:WIDTH] = piece.K
+        if keep_samples(
+            control, piece.y, K, y, piece.dense(), np.empty(self.size), line[0], t - piece.t, self.held, *self.system,
+            *self.work,
+        ):  # fmt: skip
+            raise np.linalg.LinAlgError("a trial is beyond a pole")
+        return self._trail(line)
 
     def ends(self, piece: Piece) -> tuple[Seen, Seen]:
         """Return the conditions at the beginning and at the end of the step that `sail` returned."""

@@ -57,21 +57,31 @@ def armed(guards: IntArray, w: int, info: Array) -> float:
     return 1e-9 * max(info[1], info[2]) if guards[w, 3] == FORCE else 1e-11
 
 
-@kernel(f"int64({A1}, {A1}, {A2}, {A1}, {A2}, {A1}, {A1}, int64, {SYSTEM}, {WORK}, {A1})", borrows=True)
+@kernel(
+    f"int64({A1}, {A1}, {A2}, {A1}, {A2}, {A1}, {A1}, float64, int64, {SYSTEM}, {WORK}, {A1})",
+    borrows=True,
+    entry=True,
+)
 def keep_samples(
-    control: Array, y: Array, K: Array, end: Array, F: Array, place: Array, line: Array, n: int, numbers: IntArray,
-    data: Array, forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
+    control: Array, y: Array, K: Array, end: Array, F: Array, place: Array, line: Array, span: float, n: int,
+    numbers: IntArray, data: Array, forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array,
+    W: Array, info: Array,
 ) -> int:  # fmt: skip
-    """Write what an `Arc` keeps of a step: t, h, and at its samples the state and the reactions of all rows."""
+    """Write what an `Arc` keeps of the first `span` (s) of a step, which ends at `end`.
+
+    That is t, span, and at its samples the state and the reactions of all rows.
+    """
     t, h, states, size = control[T], control[H], 2 * bodies.shape[1], len(y) - 2
-    line[0], line[1] = t, h
+    line[0], line[1] = t, span
     for s in range(LAST_NODE + 1):
-        rates = K[0] if s == 0 else K[STAGES] if s == LAST_NODE else K[STAGES + 1 + EXTRA]
+        known = s == 0 or (s == LAST_NODE and span == h)
+        rates = K[0] if s == 0 else K[STAGES] if known else K[STAGES + 1 + EXTRA]
         at = y if s == 0 else end if s == LAST_NODE else place
-        if 0 < s < LAST_NODE:
-            when = t + h * NODES[s]
-            between(y, F, t, h, when, place)
-            if slope(when, place, n, numbers, data, forces, strength, bodies, J, found, W, info, rates):
+        if not known:
+            when = t + span * NODES[s]
+            if s < LAST_NODE:
+                between(y, F, t, h, when, place)
+            if slope(when, at, n, numbers, data, forces, strength, bodies, J, found, W, info, rates):
                 return 1
         for j in range(size):
             line[2 + s * size + j] = at[j] if j < states else rates[j]
@@ -143,7 +153,7 @@ def cruise(
                 )  # fmt: skip
             return EVENT
         if keep_samples(
-            control, y, K, end, F, place, trail[int(control[TAKEN])], n, numbers, data, forces, strength, bodies, J,
+            control, y, K, end, F, place, trail[int(control[TAKEN])], h, n, numbers, data, forces, strength, bodies, J,
             found, W, info,
         ):  # fmt: skip
             return FAIL

@@ -109,13 +109,14 @@ class SmoothFlow(PhaseIntegrator):
 
     def _stretch(self, phase: Phase, end: float) -> Stretch:
         """Take one step of the integrator, and look for the first event in it."""
+        self.kernels = ship = CompiledPhase.of(phase, self.accuracy) if self.accuracy.step is None else None
+        before = self._here(phase)
         piece, after = self._step(phase, end)
         _watch_caps(phase, after.rows)
-        before = self._instant(phase, piece.t, piece.y)
 
         def look(t: float, y: Array) -> Seen:
             """Return the conditions at a state."""
-            return seen(phase, self._instant(phase, t, y))
+            return seen(phase, self._instant(phase, t, y)) if ship is None else ship.look(t, y)
 
         self._scale("force", after)
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED

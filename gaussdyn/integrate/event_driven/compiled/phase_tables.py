@@ -133,9 +133,15 @@ def _filled(phase: Phase, start: IntArray, m: int, inverse: Array) -> PhaseTable
         np.zeros((h, h + 1)), np.zeros((3, nv)), np.zeros(4),
     )  # fmt: skip
     size = _whole([row.size for row in phase.rows])
-    return nothing(PhaseTables)._replace(
+    return _empty()._replace(
         nq=nq, nv=nv, start=_whole(start), size=size, inverse=inverse, held=_held(phase, start.tolist(), m), room=room
     )
+
+
+@lru_cache(maxsize=1)
+def _empty() -> PhaseTables:
+    """Return a record of empty arrays, which nobody writes to."""
+    return nothing(PhaseTables)
 
 
 def _held(phase: Phase, start: Sequence[int], m: int) -> HeldRows:

@@ -53,7 +53,7 @@ def tables_of_phase(phase: Phase) -> PhaseTables | None:
         return None
     if isinstance(phase.system, PlanarSystem):
         return _planar(phase, phase.system)
-    return _spatial(phase, phase.system) if isinstance(phase.system, SpatialSystem) else None
+    return _spatial(phase, phase.system) if type(phase.system) is SpatialSystem else None
 
 
 def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:

@@ -3,6 +3,7 @@
 * driven: the Coulomb oscillator, shaken; every reversal is checked against scipy's DOP853 with its own event location.
 * belt: stick and slip on a belt, against the period in closed form.
 * bounce: a ball on a table with restitution 0.999, against the flights in closed form.
+* pair: two jointed balls that bounce and slide on a floor in space; both ways have to agree.
 
 Run: ``python benchmarks/events.py [--events 10000]`` (of the first; interpreted steps are timed on a tenth of it).
 """
@@ -22,13 +23,20 @@ from scipy.integrate import solve_ivp
 from gaussdyn.integrate.event_driven.compiled.phase_arrays import CompiledPhase
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import Marker, Point, fixed
 from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact
 from gaussdyn.mechanics.planar.forces import Shaking, Spring
 from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.mechanics.spatial.bodies import ball
+from gaussdyn.mechanics.spatial.joints import BallJoint
+from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
 
 G, MU, SHAKE, OMEGA, BELT, KEPT = 9.81, 0.1 / 9.81, 0.5, 0.7, 0.5, 0.999
+PAIRED = 2.0  # s
 CHECKED = 20  # reversals that scipy finds too
 SLIDER = Marker("slider")
 
@@ -60,6 +68,18 @@ def bounce() -> tuple[PlanarSystem, State]:
     contact = PlanarContact(point=Marker("ball"), plane=HalfPlane(name="table"), eps_n=KEPT)
     system = PlanarSystem(bodies=[Point(name="ball", mass=1.0)], contacts=[contact], gravity=(0.0, -G))
     return system, system.state({"ball": (0.0, 1.0)})
+
+
+def pair() -> tuple[SpatialSystem, State]:
+    """Return two jointed balls above a floor, one of them lower."""
+    joint = BallJoint(name="joint", a=SpatialMarker("a", (0.3, 0.0, 0.0)), b=SpatialMarker("b", (-0.3, 0.0, 0.0)))
+    system = SpatialSystem(
+        bodies=[ball("a", mass=1.0, radius=0.2), ball("b", mass=2.0, radius=0.2)], joints=[joint],
+        obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.3, eps_n=0.7),
+    )  # fmt: skip
+    c, s = math.cos(0.1), math.sin(0.1)
+    up, away = 0.3 * math.sin(0.2), 0.3 * (1.0 + math.cos(0.2))
+    return system, system.state({"a": (0.0, 0.0, 1.0 + up, c, 0.0, s, 0.0), "b": (away, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0)})
 
 
 def reversals(n: int) -> np.ndarray[Any, Any]:
@@ -103,6 +123,12 @@ def off_bounce(run: Any) -> float:
     return float(np.abs(times - np.cumsum(flights)).max())
 
 
+def off_pair(run: Any) -> float:
+    """Largest difference of the first events from a run without kernels, s."""
+    _, other = timed(pair, PAIRED, False)
+    return max(abs(a.t - b.t) for a, b in zip(run.events[:CHECKED], other.events[:CHECKED], strict=True))
+
+
 def timed(make: Callable[[], tuple[PlanarSystem, State]], t_end: float, compiled: bool) -> tuple[float, Any]:
     """Return the processor time of a run, s, and the run."""
     system, state = make()
@@ -118,14 +144,14 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=10_000, help="of the driven oscillator")
     n = parser.parse_args().events
     half = math.pi / OMEGA
-    cases = (("driven", driven, n * half, off_driven), ("belt", belt, 0.1 * n * half, off_belt),
-             ("bounce", bounce, 0.01 * n * half, off_bounce))  # fmt: skip
+    cases = (("driven", driven, n * half, 0.02, off_driven), ("belt", belt, 0.1 * n * half, 0.02, off_belt),
+             ("bounce", bounce, 0.01 * n * half, 0.02, off_bounce), ("pair", pair, PAIRED, 1.0, off_pair))  # fmt: skip
     timed(driven, 10.0, True)  # loads the kernels
     print(f"{'':8}{'events':>8}{'s':>8}{'ms/event':>10}{'interpreted':>13}{'ratio':>7}{'worst time':>12}  status")
-    for name, make, t_end, off in cases:
+    for name, make, t_end, part, off in cases:
         seconds, run = timed(make, t_end, True)
-        slow, short = timed(make, 0.02 * t_end, False)
-        again, _ = timed(make, 0.02 * t_end, True)
+        slow, short = timed(make, part * t_end, False)
+        again, _ = timed(make, part * t_end, True)
         each, events = 1e3 * seconds / len(run.events), len(short.events)
         print(
             f"{name:8}{len(run.events):8d}{seconds:8.2f}{each:10.2f}{1e3 * slow / events:10.2f} ms{slow / again:7.1f}"

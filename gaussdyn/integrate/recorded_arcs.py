@@ -10,10 +10,11 @@ which method the integrator has: the rule is the one that is exact for all polyn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from itertools import chain
+from typing import Any, overload
 
 import numpy as np
 
@@ -74,6 +75,73 @@ class Arc:
     def impulses(self) -> dict[str, Array]:
         """Return the impulse of every row, N s."""
         return {key: self.weights @ r for key, r in self.reactions.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Trail(Sequence[Arc]):
+    """Steps of one phase, whose arcs are made when they are asked for.
+
+    Attributes
+    ----------
+    t, h : Array, shape (n,)
+        s.
+    q, v, r : Array, shapes (n, s, nq), (n, s, nv), (n, s, m)
+        At the s points of `LOBATTO`; r of all rows, one after another.
+    pushes : mapping of str to slice
+        Where the reactions of what may push stand in r.
+    modes : mapping of str to str
+    """
+
+    t: Array
+    h: Array
+    q: Array
+    v: Array
+    r: Array
+    pushes: Mapping[str, slice]
+    modes: Mapping[str, str]
+
+    __repr__ = brief
+
+    def __len__(self) -> int:
+        """Return the number of steps."""
+        return len(self.t)
+
+    @overload
+    def __getitem__(self, k: int) -> Arc: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Arc, ...]: ...
+    def __getitem__(self, k: int | slice) -> Arc | tuple[Arc, ...]:
+        """Return one arc, or several."""
+        if isinstance(k, slice):
+            return tuple(self[i] for i in range(*k.indices(len(self))))
+        reactions = {key: self.r[k, :, at] for key, at in self.pushes.items()}
+        return Arc(
+            t=float(self.t[k]), h=float(self.h[k]), nodes=LOBATTO, q=self.q[k], v=self.v[k], reactions=reactions,
+            modes=self.modes, springs=np.zeros((len(LOBATTO), 0)),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Course(Sequence[Arc]):
+    """The arcs of one trail after another."""
+
+    trails: tuple[Sequence[Arc], ...]
+
+    def __len__(self) -> int:
+        """Return the number of arcs."""
+        return sum(map(len, self.trails))
+
+    def __iter__(self) -> Iterator[Arc]:
+        """Go over all arcs."""
+        return chain.from_iterable(self.trails)
+
+    @overload
+    def __getitem__(self, k: int) -> Arc: ...
+    @overload
+    def __getitem__(self, k: slice) -> tuple[Arc, ...]: ...
+    def __getitem__(self, k: int | slice) -> Arc | tuple[Arc, ...]:
+        """Return one arc, or several."""
+        return tuple(self)[k]
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -122,7 +122,7 @@ class Step:
         What was passed on the way, where the stepper locates events; None: what `modes` say at the end.
     impacts : tuple of ImpactRecord
         The impacts on the way, where the stepper locates them.
-    arcs : tuple of Arc
+    arcs : sequence of Arc
         The smooth motion, where the stepper follows differential equations.
     forces : mapping of str to Array
         Reactions right after the end, N, where the stepper knows them.
@@ -150,7 +150,7 @@ class Step:
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None
     impacts: tuple[ImpactRecord, ...] = ()
-    arcs: tuple[Arc, ...] = ()
+    arcs: Sequence[Arc] = ()
     forces: Mapping[str, Array] = field(default_factory=dict)
     ends: str = ""
     sizing: Sizing | None = None

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.integrate import DOP853 as TABLEAU
 
 from ...arrays import Array
+from ..recorded_arcs import Trail
 
 Slope = Callable[[float, Array], Array]
 STAGES = 12
@@ -43,6 +44,8 @@ class Piece:
         Local error over the tolerance.
     local : Array or None
         Local error of every component, whatever its tolerance; None where it is not known.
+    samples : callable or None
+        samples(t, y) -> the Trail from its beginning to a time and the state there, where kernels know it.
     bend : float
         h times the fastest rate of the slopes, as the last two stages show it: near 6 the step is bounded by stability.
     """
@@ -57,6 +60,7 @@ class Piece:
     bend: float
     _dense: Array | None = field(default=None, repr=False)
     local: Array | None = field(default=None, repr=False)
+    samples: Callable[[float, Array], Trail] | None = field(default=None, repr=False)
 
     @property
     def t_end(self) -> float:
@@ -118,12 +122,14 @@ def take(slope: Slope, t: float, y: Array, first: Array, h: float, weight: Calla
     error = abs(h) * e5 / np.sqrt(total * counted) if total > 0.0 else 0.0
     apart = float(np.abs((end - x) * w).max(initial=0.0))
     bend = h * float(np.abs((K[STAGES] - K[STAGES - 1]) * w).max(initial=0.0)) / apart if apart > 0.0 else 0.0
-    return Piece(slope, t, h, y, end, K, float(error), bend, local=_local(abs(h), *errors))
+    return Piece(slope, t, h, y, end, K, float(error), bend, local=local_error(h, K))
 
 
-def _local(h: float, e5: Array, e3: Array) -> Array:
+def local_error(h: float, K: Array) -> Array:
+    """Return the local error of every component of a step with slopes K."""
+    e5, e3 = (ERRORS @ K[: STAGES + 1]) ** 2
     total = np.sqrt(e5 + 0.01 * e3)
-    found: Array = h * e5 / np.where(total > 0.0, total, 1.0)
+    found: Array = abs(h) * e5 / np.where(total > 0.0, total, 1.0)
     return found
 
 

@@ -32,6 +32,7 @@ from ...programs.solution.status import Status
 from ..contact_modes import CLOSED
 from ..impact.impact_laws import ImpactLaw, Moreau, law_document
 from ..mode_memory import CROWD, LARGEST, PACE, memory_of, rebounds
+from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from .feature_borders import check_borders
 from .phase_integrator import SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
@@ -180,7 +181,7 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
         restitution=segment.kept,
         changes=tuple(segment.changes),
         impacts=tuple(segment.impacts),
-        arcs=tuple(segment.arcs),
+        arcs=Course(tuple(segment.trails)),
         forces=forces,
         ends=segment.ends,
     )

@@ -19,7 +19,7 @@ from ...mechanics.system import System
 from ..contact_modes import rough
 from ..energy import energy
 from ..mode_changes import Change
-from ..recorded_arcs import LOBATTO, Arc
+from ..recorded_arcs import LOBATTO, Trail
 from .compiled.phase_arrays import CompiledPhase
 from .dop853 import STAGES, Piece, Slope
 from .drift_correction import held
@@ -27,7 +27,7 @@ from .event_location import Crossing, Search, Seen
 from .feature_borders import room_of
 from .phase_integrator import OneStep, PhaseIntegrator, Stuck
 from .phase_state import Instant, over_mass
-from .smooth_phase import Phase, arc_of, by_rows
+from .smooth_phase import Phase, by_rows, trail_of
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
@@ -72,8 +72,8 @@ class SmoothFlow(PhaseIntegrator):
         With the contact that had an impulse last, by its id.
     work : list of float
         Of reactions, forces and projection, J.
-    arcs : list of Arc
-        What was passed, step by step.
+    trails : list of Trail
+        What was passed.
     offsets : dict
         Of conditions that began at zero, by row id and kind.
     entered : bool
@@ -89,7 +89,7 @@ class SmoothFlow(PhaseIntegrator):
     impulses: dict[str, Array] = field(default_factory=dict)
     acted: dict[str, System] = field(default_factory=dict)
     work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
-    arcs: list[Arc] = field(default_factory=list)
+    trails: list[Trail] = field(default_factory=list)
     offsets: dict[tuple[str, str], float] = field(default_factory=dict)
     entered: bool = False
     largest: dict[str, float] = field(default_factory=lambda: {"force": FAINT, "acceleration": FAINT})
@@ -109,13 +109,14 @@ class SmoothFlow(PhaseIntegrator):
 
     def _stretch(self, phase: Phase, end: float) -> Stretch:
         """Take one step of the integrator, and look for the first event in it."""
+        self.kernels = ship = CompiledPhase.of(phase, self.accuracy) if self.accuracy.step is None else None
+        before = self._here(phase)
         piece, after = self._step(phase, end)
         _watch_caps(phase, after.rows)
-        before = self._instant(phase, piece.t, piece.y)
 
         def look(t: float, y: Array) -> Seen:
             """Return the conditions at a state."""
-            return seen(phase, self._instant(phase, t, y))
+            return seen(phase, self._instant(phase, t, y)) if ship is None else ship.look(t, y)
 
         self._scale("force", after)
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
@@ -151,7 +152,8 @@ class SmoothFlow(PhaseIntegrator):
         ship.offset[:] = self._offsets(phase)
         done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
         self.h, self.stiff = done.h, done.stiff
-        self.arcs += done.arcs
+        if done.taken:
+            self.trails.append(done.trail)
         for guard, offset in zip(phase.guards, ship.offset.tolist(), strict=True):
             if offset == 0.0:
                 self.offsets.pop((guard.id, guard.kind), None)
@@ -180,6 +182,10 @@ class SmoothFlow(PhaseIntegrator):
 
     def _follow(self, phase: Phase, piece: Piece, t: float, y: Array) -> None:
         """Go along a step of the integrator to a time and the state there, and keep what was passed."""
+        if piece.samples is not None and t > piece.t:
+            self.trails.append(piece.samples(t, y))
+            self._move_to(phase, t, y)
+            return
         whole = y is piece.end
         first = piece.K[0] if self.turning is None else None
         self._along(
@@ -192,7 +198,7 @@ class SmoothFlow(PhaseIntegrator):
     ) -> None:  # fmt: skip
         """Go from a state to another one; `known`: the rates there, `at`: the states in between."""
         (t, y), h = start, end[0] - start[0]
-        arc = None
+        given = None
         if h > 0.0:
             times = (t + h * LOBATTO).tolist()
             places = [y, *(at(x) for x in times[1:-1]), end[1]]
@@ -205,9 +211,10 @@ class SmoothFlow(PhaseIntegrator):
                     (slope(x, place) if rate is None else rate)[n:-2]
                     for x, place, rate in zip(times, places, rates, strict=True)
                 ]
-            arc = arc_of(phase, t, h, np.array(places), np.array(r))
-            self.arcs.append(arc)
-        self._move_to(phase, *end, arc.impulses() if arc is not None and phase.redundant else None)
+            trail = trail_of(phase, np.array([t]), np.array([h]), np.array([places]), np.array([r]))
+            self.trails.append(trail)
+            given = trail[0].impulses() if phase.redundant else None
+        self._move_to(phase, *end, given)
 
     def _shared(self, phase: Phase, t: float, y: Array) -> Array:
         """Return redundant reactions at a state, inside their cones if they can be."""

@@ -108,9 +108,10 @@ def rate_of(now: Instant, guard: Guard, mode: Mode) -> float:
         return float(row.rate[0])
     if guard.kind == "touchdown" and row.level == "velocity":
         return float(row.J[0] @ now.a + row.drift[0])
-    if guard.kind == "stop":
-        where, _ = parts_of(row)
-        return float(np.dot(row.J[where] @ now.a + row.drift[where], mode.slip))
+    if guard.kind in ("stop", "stop_roll"):
+        slip, roll = parts_of(row)
+        where, e = (slip, mode.slip) if guard.kind == "stop" else (roll, mode.roll)
+        return float(np.dot(row.J[where] @ now.a + row.drift[where], e))
     return math.nan
 
 

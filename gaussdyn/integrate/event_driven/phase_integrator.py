@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 import numpy as np
 
@@ -44,6 +44,23 @@ class Accuracy:
     activation: Activation
     law: ImpactLaw
     step: float | None = None
+
+
+class Kernels(Protocol):
+    """A phase that is compiled, see `compiled.phase_arrays`."""
+
+    @property
+    def side(self) -> float:
+        """Of the last state, see `Instant`."""
+        ...
+
+    def slope(self, t: float, y: Array) -> Array:
+        """Return the rates of y."""
+        ...
+
+    def trial(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:
+        """Return one step, with its local errors, on one side of the poles of reactions."""
+        ...
 
 
 class Stuck(Exception):
@@ -92,6 +109,8 @@ class PhaseIntegrator:
         What a function of the system raised within the step that was tried last.
     goal : float
         When the run ends, s, where that is known: it may have many segments.
+    kernels : Kernels or None
+        Of the phase, where it is compiled.
     """
 
     control: Array | None
@@ -110,9 +129,15 @@ class PhaseIntegrator:
     turns: bool = False
     fault: Exception | None = None
     goal: float = 0.0
+    kernels: Kernels | None = None
 
     def _slope(self, t: float, y: Array) -> Array:
         """Return the rates of (q, v, impulses, work of reactions and of forces); LinAlgError at and beyond a pole."""
+        if self.kernels is not None:
+            rates = self.kernels.slope(t, y)
+            if self.kernels.side * self.side < 0.0:
+                raise np.linalg.LinAlgError("a trial is beyond a pole")
+            return rates
         phase, nq, nv = self.phase, len(self.q), len(self.v)
         assert phase is not None
         if not float(np.abs(y).max()) < WILD:
@@ -144,9 +169,9 @@ class PhaseIntegrator:
         """Return one step of the integrator whose error is small enough, and the instant at its end."""
         y, left = self._start(phase), end - self.t
         self.side = 0.0
-        first = self._slope(self.t, y)
-        assert self.now is not None
-        before, self.side = self.now, self.now.side
+        before = self._here(phase)
+        first = self._rates(before) if self.kernels is None else self._slope(self.t, y)
+        self.side = before.side
         if self.h <= 0.0:
             self.h = self.accuracy.step or self._first_length(y, first, left)
         self.turning = self._turning(phase, before)
@@ -169,8 +194,17 @@ class PhaseIntegrator:
         self._watch_pace(max(self.h, piece.h), piece.h, piece.t_end, end)
         grown = min(h * factor(off), self.accuracy.step or np.inf)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
-        assert self.now is not None
+        if self.kernels is not None or self.now is None:
+            self.now = self._instant(phase, piece.t_end, piece.end)
         return piece, self.now
+
+    def _here(self, phase: Phase) -> Instant:
+        """Return the phase where it is."""
+        now = self.now
+        here = now is not None and now.t == self.t and now.q is self.q and now.v is self.v
+        if now is None or not here or now.shared:  # reactions that have been shared jump against those of a step
+            self.now = now = phase.instant(self.t, self.q, self.v)
+        return now
 
     def _off(self, piece: Piece, now: Instant) -> float:
         """Return the local error of the impulses over what is allowed; where bodies hardly turn only they show it."""
@@ -227,6 +261,8 @@ class PhaseIntegrator:
         """Return one step of length h (s), whatever its error."""
         if self.turning is not None:
             return self.turning.take(t, y, h)
+        if self.kernels is not None:
+            return self.kernels.trial(t, y, first, h, self.side)
         return take(self._slope, t, y, first, h, self._weight)
 
     def _again_to(self, piece: Piece, end: float, one_step: OneStep) -> Piece:

@@ -38,7 +38,7 @@ ZERO, LISTED = 1e-9, 12  # coordinates of a point that are zero; how many parts 
 CLOSE = 1e-5  # smallest over largest singular value of constraints
 MATTER = 1e-2  # of a null vector: constraints that are named
 KEPT = ("t", "q", "v", "h", "stiff", "phase", "now", "turns", "crawled")  # of a segment that goes back
-COPIED = ("impulses", "acted", "work", "offsets", "largest", "arcs")
+COPIED = ("impulses", "acted", "work", "offsets", "largest", "trails")
 
 
 @dataclass(slots=True, eq=False)

@@ -175,7 +175,7 @@ class Segment(RankWatch):
         transit = getattr(self.whole, "transit", None)
         if transit is None or not any(guard.kind == "touchdown" for guard in phase.guards):
             return 1
-        quickest = float(min(transit(self._parts(y)[1]) for y in (piece.y, piece.end)))
+        quickest = float(min(transit(*self._parts(y), end - piece.t) for y in (piece.y, piece.end)))
         return math.ceil((end - piece.t) / (PASSING * quickest))
 
     def _count_cut(self, piece: Piece) -> None:

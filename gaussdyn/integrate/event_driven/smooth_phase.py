@@ -22,7 +22,7 @@ from ...arrays import Array, IntArray
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
-from ..recorded_arcs import LOBATTO, Arc
+from ..recorded_arcs import Trail
 from .feature_borders import extent_of
 from .guards import Guard, guards_of, rate_of, value_of
 from .phase_state import RANK, Instant, Place, dependent, over_mass, side_of
@@ -235,17 +235,14 @@ def moment_of(row: Row) -> float:
     return row.moments[0][1] if row.moments else 0.0
 
 
-def arc_of(phase: Phase, t: float, h: float, y: Array, r: Array) -> Arc:
-    """Return a step of length h (s) with the states and the reactions of all rows at its samples."""
-    nq, nv = phase.system.nq, phase.system.nv
-    closed = {
-        row.id: part for row, part in zip(phase.rows, by_rows(phase, r), strict=True) if phase.modes[row.id].closed
-    }
-    modes = {row.id: phase.modes[row.id].name(row) for row in phase.rows if row.id in closed}
-    return Arc(
-        t=t, h=h, nodes=LOBATTO, q=y[:, :nq], v=y[:, nq : nq + nv], reactions=closed, modes=modes,
-        springs=np.zeros((len(y), 0)),
-    )  # fmt: skip
+def trail_of(phase: Phase, t: Array, h: Array, y: Array, r: Array) -> Trail:
+    """Return n steps of lengths h (s): states y (n, s, nq + nv) and reactions r (n, s, m) of all rows."""
+    nq, pushes, modes, at = phase.system.nq, {}, {}, 0
+    for row in phase.rows:
+        if (mode := phase.modes[row.id]).closed:
+            pushes[row.id], modes[row.id] = slice(at, at + row.size), mode.name(row)
+        at += row.size
+    return Trail(t=t, h=h, q=y[:, :, :nq], v=y[:, :, nq : nq + phase.system.nv], r=r, pushes=pushes, modes=modes)
 
 
 def by_rows(phase: Phase, r: Array) -> list[Array]:

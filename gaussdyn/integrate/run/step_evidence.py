@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,7 @@ class StepEvidence:
         See `Step.place`.
     shifts : tuple of Shift
         The passes of the position projection; rows that do not push are left out, and passes in which none does.
-    arcs : tuple of Arc
+    arcs : sequence of Arc
         The smooth motion of a step that follows differential equations.
     forces : mapping of str to Array
         Reactions right after such a step, N; rows that do not push are left out.
@@ -40,7 +40,7 @@ class StepEvidence:
     acts: tuple[str, ...]
     place: Array | None = None
     shifts: tuple[Shift, ...] = ()
-    arcs: tuple[Arc, ...] = ()
+    arcs: Sequence[Arc] = ()
     forces: Mapping[str, Array] = field(default_factory=dict)
 
     __repr__ = brief

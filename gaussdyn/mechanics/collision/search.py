@@ -225,6 +225,16 @@ class Shapes:
                 return count
             buffers.reserve(2 * count)
 
+    def may_pass(self, a: int, b: int) -> bool:
+        """Return whether two bodies, by their numbers, have shapes that may touch and also pass by each other.
+
+        A half-space sees every corner: nothing passes it.
+        """
+        kinds, bodies = self.arrays.table[:, 0], self.arrays.table[:, 1]
+        first, second = (np.flatnonzero((bodies == k) & (kinds != HALF_SPACE)).tolist() for k in (a, b))
+        off, s = set(self.arrays.off.tolist()), len(self.labels)
+        return any(min(i, j) * s + max(i, j) not in off for i in first for j in second)
+
     def id(self, label: Sequence[int]) -> str:
         """Return the id of the contact with the label (shape A, feature, shape B, feature)."""
         a, f, b, g = label

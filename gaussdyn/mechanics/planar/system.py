@@ -170,7 +170,7 @@ class PlanarSystem:
         found = () if self.detector is None or self._found is None else self.detector.borders(contact)
         return Extent(found, self._pose) if found else None
 
-    def transit(self, v: Array) -> float:
+    def transit(self, q: Array, v: Array, dt: float) -> float:
         """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
         return math.inf if self.detector is None else self.detector.transit(v)
 

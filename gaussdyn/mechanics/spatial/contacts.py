@@ -26,6 +26,7 @@ Pairs = Mapping[Pair, ContactLaw | None]
 Obstacle = HalfSpace | Shape | Surface
 CLOSED = 1e-9  # m; a contact that is open by no more counts as closed, see `contact.snapshot.Activation`
 UNITS = 500.0  # sizes of bodies that differ by more are warned of
+AHEAD = 2.0  # times the way at the speed of now: so far a body may come in a step
 SLACK = 1e-6  # of a body's size: rounding and what a step's curvature leaves of a closed gap
 
 
@@ -152,6 +153,15 @@ class Contacts:
         V = v.reshape(-1, 6)
         found: Array = np.sqrt((V[:, :3] ** 2).sum(axis=1)) + self.radii * np.sqrt((V[:, 3:] ** 2).sum(axis=1))
         return found
+
+    def pace(self, q: Array, v: Array, dt: float) -> float:
+        """Return how fast bodies pass by others that they may come to within dt, in their own sizes per s."""
+        x, r, speed = q.reshape(-1, 7)[:, :3], self.radii, self.speeds(v)
+        apart, way = np.sqrt(((x[:, None] - x) ** 2).sum(axis=2)) - (r[:, None] + r), AHEAD * dt * speed
+        i, j = np.nonzero(np.triu(apart <= way[:, None] + way, 1))
+        pairs = [*zip(i.tolist(), j.tolist(), strict=True), *((k, -1) for k in range(len(r)))]
+        near = [k for a, b in pairs if self.shapes.may_pass(a, b) for k in (a, b) if k >= 0 and r[k] > 0.0]
+        return max((float(speed[k] / r[k]) for k in near), default=0.0)
 
     def law(self, feature: Feature) -> ContactLaw:
         """Return the law of a contact: of its shapes, else of a shape and a body, else of its bodies, else the default.

@@ -17,7 +17,7 @@ from ...arrays import Array, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from ..borders import Crossing, Extent, Pose
-from ..collision.shapes import HalfSpace, Triple, triple
+from ..collision.shapes import Triple, triple
 from ..collision.tangent_frames import chart_of
 from ..contact_law import ContactLaw
 from ..initial.joint_state import Mechanism, state_of_joints
@@ -230,12 +230,12 @@ class SpatialSystem:
         """Names of shapes that touch with features whose ends are not known."""
         return without_borders(self.contacts.shapes)
 
-    def transit(self, v: Array) -> float:
-        """Return the least time in which a shape passes by another one of its size, s; infinite at rest."""
-        if len(self.bodies) == 1 and all(isinstance(one, HalfSpace) for one in self.obstacles):
-            return math.inf  # a half-space sees every corner
-        radii, speeds = self.contacts.radii, self.contacts.speeds(v)
-        quickest = float((speeds[radii > 0.0] / radii[radii > 0.0]).max(initial=0.0))
+    def transit(self, q: Array, v: Array, dt: float) -> float:
+        """Return the least time in which a shape passes by another one of its size that it may come to within dt, s.
+
+        It is infinite where there is none.
+        """
+        quickest = self.contacts.pace(q, v, dt)
         return 0.5 / quickest if quickest > 0.0 else math.inf
 
     def rows(self, t: float, q: Array, v: Array) -> tuple[Row, ...]:

@@ -142,7 +142,7 @@ class JointedSystem(SpatialSystem):
         """Return the system whose contacts over rims stay where they were found on their edges."""
         return self._on(self.tree.pinned())
 
-    def transit(self, v: Array) -> float:
+    def transit(self, q: Array, v: Array, dt: float) -> float:
         """Return infinity: rates of joints alone do not say how fast bodies are, as in `TreeSystem`."""
         return math.inf
 

@@ -193,6 +193,7 @@ def test_what_is_advised_for_stiff_forces_damps_them():
     drag = UserSystem(1, [[1.0]], lambda t, q, v: np.array([-1e6 * v[0] - 9.81]), ground)
     for stepper in (MoreauJean(theta=1.0), Smooth()):
         run = simulate(drag, State(q=[1.0], v=[1.0]), 0.005, stepper=stepper)
+        assert run.stop is None
         assert run.final.v[0] == pytest.approx(-9.81e-6, rel=1e-6)
 
 

@@ -10,32 +10,28 @@ import math
 
 import numpy as np
 
-from ...._jit import kernel
-from ....arrays import Array, IntArray
-from ....mechanics.planar.row_kernels import A1, A2
-from .phase_rhs import SYSTEM, WORK, slope
+from ...._jit import A1, A2, kernel
+from ....arrays import Array
+from .phase_rhs import slope
+from .records import SIDE as DETERMINANT
+from .records import PhaseTables
 
 STAGES, EXTRA = 12, 3
 TB, TD, TE5, TE3, TC = 16, 17, 21, 22, 23  # rows of the table of the method, after those of its stages
 T, H, END, RTOL, ATOL, STIFFNESS, SIDE, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS = range(13)
 
 
-@kernel(f"int64({A1}, {A1}, {A2}, {A2}, {A1}, int64, {SYSTEM}, {WORK}, {A1})", borrows=True, entry=True)
-def take_step(
-    control: Array, y: Array, K: Array, table: Array, end: Array, n: int, numbers: IntArray, data: Array,
-    forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
-) -> int:  # fmt: skip
+@kernel(f"int64(PhaseTables, {A1}, {A1}, {A2}, {A2}, {A1})", borrows=True, entry=True)
+def take_step(phase: PhaseTables, control: Array, y: Array, K: Array, table: Array, end: Array) -> int:
     """Take one step of length control[H] from y with the slope K[0]: fill in K up to 12, the end, error and bend."""
-    t, h, size, whole = control[T], control[H], 2 * bodies.shape[1], len(y)
+    t, h, size, whole = control[T], control[H], phase.nq + phase.nv, len(y)
     for s in range(1, STAGES):
         for j in range(size):
             total = 0.0
             for m in range(s):
                 total += table[s, m] * K[m, j]
             end[j] = y[j] + h * total
-        if slope(
-            t + table[TC, s] * h, end, n, numbers, data, forces, strength, bodies, J, found, W, info, K[s]
-        ) or info[0] * control[SIDE] < 0.0:  # fmt: skip
+        if slope(phase, t + table[TC, s] * h, end, K[s]) or phase.room.info[DETERMINANT] * control[SIDE] < 0.0:
             return 1
     last = K[STAGES]  # holds the last place before it is overwritten
     for j in range(size):
@@ -49,9 +45,7 @@ def take_step(
     for j in range(size):
         w = 1.0 / (control[ATOL] + control[RTOL] * max(abs(y[j]), abs(end[j])))
         apart = max(apart, abs(end[j] - last[j]) * w)
-    if slope(t + h, end, n, numbers, data, forces, strength, bodies, J, found, W, info, last) or (
-        info[0] * control[SIDE] < 0.0
-    ):  # fmt: skip
+    if slope(phase, t + h, end, last) or phase.room.info[DETERMINANT] * control[SIDE] < 0.0:
         return 1
     e5 = e3 = 0.0
     for j in range(size):
@@ -68,20 +62,17 @@ def take_step(
     return 0
 
 
-@kernel(f"int64({A1}, {A1}, {A2}, {A2}, {A1}, {A2}, int64, {SYSTEM}, {WORK}, {A1})", borrows=True)
-def dense_output(
-    control: Array, y: Array, K: Array, table: Array, end: Array, F: Array, n: int, numbers: IntArray, data: Array,
-    forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
-) -> int:  # fmt: skip
+@kernel(f"int64(PhaseTables, {A1}, {A1}, {A2}, {A2}, {A1}, {A2})", borrows=True)
+def dense_output(phase: PhaseTables, control: Array, y: Array, K: Array, table: Array, end: Array, F: Array) -> int:
     """Fill in the coefficients F (7, len(y)) of a step; row 6 serves for the places in between before that."""
-    t, h, size, whole = control[T], control[H], 2 * bodies.shape[1], len(y)
+    t, h, size, whole = control[T], control[H], phase.nq + phase.nv, len(y)
     for s in range(STAGES + 1, STAGES + 1 + EXTRA):
         for j in range(size):
             total = 0.0
             for m in range(s):
                 total += table[s, m] * K[m, j]
             F[6, j] = y[j] + h * total
-        if slope(t + table[TC, s] * h, F[6], n, numbers, data, forces, strength, bodies, J, found, W, info, K[s]):
+        if slope(phase, t + table[TC, s] * h, F[6], K[s]):
             return 1
     for j in range(whole):
         dy = end[j] - y[j]

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from ...._jit import kernel
-from ....arrays import EPS, Array, IntArray
-from ....mechanics.planar.row_kernels import A1, A2, I2
+from ...._jit import A1, A2, kernel
+from ....arrays import EPS, Array
 from .dop853 import CROSS, H, T, between
-from .phase_rhs import SYSTEM, WORK, look_at
+from .phase_rhs import look_at
+from .records import PhaseTables
 
 QUIET, CROSSING, UNCLEAR = 0, 1, 2
 FAR, SIMPLE, DIP, QUINTIC, ENVELOPE = 4.0, 0.05, 4.0 / 27.0, 1.0 / 7.0, 32.0  # as in `event_location`
@@ -57,14 +57,12 @@ def judged(seen: Array, noise: Array, offset: Array, h: float) -> int:
 
 
 @kernel(
-    f"float64(float64, float64, float64, float64, int64, {A1}, {A2}, {A1}, {A1}, {A1}, {I2}, {A2}, int64, {SYSTEM},"
-    f" {WORK}, {A1}, {A1}, {A2})",
+    f"float64(PhaseTables, float64, float64, float64, float64, int64, {A1}, {A2}, {A1}, {A1}, {A1}, {A1}, {A2})",
     borrows=True,
 )
 def root(
-    low: float, high: float, f1: float, f2: float, k: int, y: Array, F: Array, control: Array, place: Array,
-    offset: Array, guards: IntArray, limits: Array, n: int, numbers: IntArray, data: Array, forces: IntArray,
-    strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array, rates: Array, seen: Array,
+    phase: PhaseTables, low: float, high: float, f1: float, f2: float, k: int, y: Array, F: Array, control: Array,
+    place: Array, offset: Array, rates: Array, seen: Array,
 ) -> float:  # fmt: skip
     """Return where condition k falls below zero between two times within a step, NaN where it cannot be computed.
 
@@ -74,10 +72,7 @@ def root(
     for _ in range(100):
         x = x1 + share * (x2 - x1)
         between(y, F, control[T], control[H], x, place)
-        if look_at(
-            x, place, guards, limits, n, numbers, data, forces, strength, bodies, J, found, W, info, rates, seen[6],
-            seen[7],
-        ):  # fmt: skip
+        if look_at(phase, x, place, rates, seen[6], seen[7]):
             return np.nan
         f = seen[6, k] + offset[k]
         if (f > 0.0) == (f1 > 0.0):
@@ -97,24 +92,19 @@ def root(
     return np.nan
 
 
-@kernel(f"int64({A1}, {A2}, {A1}, {A1}, {A1}, {I2}, {A2}, int64, {SYSTEM}, {WORK}, {A1}, {A1}, {A2})", borrows=True)
+@kernel(f"int64(PhaseTables, {A1}, {A2}, {A1}, {A1}, {A1}, {A1}, {A2})", borrows=True)
 def first_crossing(
-    y: Array, F: Array, control: Array, place: Array, offset: Array, guards: IntArray, limits: Array, n: int,
-    numbers: IntArray, data: Array, forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array,
-    info: Array, rates: Array, seen: Array,
-) -> int:  # fmt: skip
+    phase: PhaseTables, y: Array, F: Array, control: Array, place: Array, offset: Array, rates: Array, seen: Array
+) -> int:
     """Return the condition that falls below zero first in a step, -1 if that is not clear; control[CROSS] is when."""
     first, t, h = -1, control[T], control[H]
     for half in range(2):
         low, high = t + 0.5 * half * h, t + 0.5 * (half + 1) * h
-        for w in range(len(guards)):
+        for w in range(len(offset)):
             f1, f2 = seen[2 * half, w] + offset[w], seen[2 * half + 2, w] + offset[w]
             if not f1 > 0.0 or f2 > 0.0:
                 continue
-            x = root(
-                low, high, f1, f2, w, y, F, control, place, offset, guards, limits, n, numbers, data, forces,
-                strength, bodies, J, found, W, info, rates, seen,
-            )  # fmt: skip
+            x = root(phase, low, high, f1, f2, w, y, F, control, place, offset, rates, seen)
             if math.isnan(x):
                 return -1
             if first < 0 or x < control[CROSS]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ...._jit import kernel
-from ....arrays import EPS, Array, IntArray
-from ....mechanics.planar.row_kernels import A1, A2, GAP, HELD, I2, RATE
+from ...._jit import A1, A2, kernel
+from ....arrays import EPS, Array
 from ...recorded_arcs import LOBATTO
 from .dop853 import (
     BEND,
@@ -25,10 +24,10 @@ from .dop853 import (
     take_step,
 )
 from .event_location import CROSSING, QUIET, first_crossing, judged
-from .phase_rhs import CLOSED, SYSTEM, WORK, conditions, look_at, slope
+from .phase_rhs import conditions, look_at, slope
+from .records import FORCE, LOAD, REACTION, UNIT, PhaseTables
 
 DONE, EVENT, HOLD, FAIL, STIFF = 0, 1, 2, 3, 4
-FORCE = 2
 LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
 MOST_BENT, STIFF_STEPS, HOPELESS = 1.0, 50.0, 3e3
 NODES = tuple(LOBATTO.tolist())
@@ -36,42 +35,49 @@ LAST_NODE = len(NODES) - 1
 HELD_TO = 1e-13  # m and m/s, times max(1, |q|) and max(1, |v|)
 
 
-@kernel(f"int64({A1}, int64, {I2}, {A2})", borrows=True)
-def out_of_place(y: Array, nv: int, numbers: IntArray, found: Array) -> int:
+@kernel(f"int64(PhaseTables, {A1})", borrows=True)
+def out_of_place(phase: PhaseTables, y: Array) -> int:
     """Whether the gap of something closed, or a rate that is held, is not zero to rounding."""
-    q = v = 1.0
-    for j in range(nv):
-        q, v = max(q, abs(y[j])), max(v, abs(y[nv + j]))
-    for k in range(len(numbers)):
-        if numbers[k, CLOSED] and abs(found[k, GAP]) > HELD_TO * q:
+    held, room, q, v = phase.held, phase.room, 1.0, 1.0
+    for j in range(phase.nq):
+        q = max(q, abs(y[j]))
+    for j in range(phase.nq, phase.nq + phase.nv):
+        v = max(v, abs(y[j]))
+    for k in range(len(held.closed)):
+        if held.closed[k] and abs(room.gap[k]) > HELD_TO * q:
             return 1
-        for i in range(2):
-            if numbers[k, HELD + i] >= 0 and abs(found[k, RATE + i]) > HELD_TO * v:
-                return 1
+    for i in range(len(held.at)):
+        if held.at[i] >= 0 and abs(room.rate[i]) > HELD_TO * v:
+            return 1
     return 0
 
 
-@kernel(f"float64({I2}, int64, {A1})", inline=True, borrows=True)
-def armed(guards: IntArray, w: int, info: Array) -> float:
+@kernel("float64(PhaseTables, int64)", borrows=True)
+def armed(phase: PhaseTables, w: int) -> float:
     """Return below what a condition starts at zero, or is noise."""
-    return 1e-9 * max(info[1], info[2]) if guards[w, 3] == FORCE else 1e-11
+    info = phase.room.info
+    return 1e-9 * max(info[LOAD], info[REACTION]) if phase.held.guards[w, UNIT] == FORCE else 1e-11
 
 
-@kernel(f"int64({A1}, {A1}, {A2}, {A1}, {A2}, {A1}, {A1}, int64, {SYSTEM}, {WORK}, {A1})", borrows=True)
+@kernel(f"int64(PhaseTables, {A1}, {A1}, {A2}, {A1}, {A2}, {A1}, {A1}, float64)", borrows=True, entry=True)
 def keep_samples(
-    control: Array, y: Array, K: Array, end: Array, F: Array, place: Array, line: Array, n: int, numbers: IntArray,
-    data: Array, forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
-) -> int:  # fmt: skip
-    """Write what an `Arc` keeps of a step: t, h, and at its samples the state and the reactions of all rows."""
-    t, h, states, size = control[T], control[H], 2 * bodies.shape[1], len(y) - 2
-    line[0], line[1] = t, h
+    phase: PhaseTables, control: Array, y: Array, K: Array, end: Array, F: Array, place: Array, line: Array, span: float
+) -> int:
+    """Write what an `Arc` keeps of the first `span` (s) of a step, which ends at `end`.
+
+    That is t, span, and at its samples the state and the reactions of all rows.
+    """
+    t, h, states, size = control[T], control[H], phase.nq + phase.nv, len(y) - 2
+    line[0], line[1] = t, span
     for s in range(LAST_NODE + 1):
-        rates = K[0] if s == 0 else K[STAGES] if s == LAST_NODE else K[STAGES + 1 + EXTRA]
+        known = s == 0 or (s == LAST_NODE and span == h)
+        rates = K[0] if s == 0 else K[STAGES] if known else K[STAGES + 1 + EXTRA]
         at = y if s == 0 else end if s == LAST_NODE else place
-        if 0 < s < LAST_NODE:
-            when = t + h * NODES[s]
-            between(y, F, t, h, when, place)
-            if slope(when, place, n, numbers, data, forces, strength, bodies, J, found, W, info, rates):
+        if not known:
+            when = t + span * NODES[s]
+            if s < LAST_NODE:
+                between(y, F, t, h, when, place)
+            if slope(phase, when, at, rates):
                 return 1
         for j in range(size):
             line[2 + s * size + j] = at[j] if j < states else rates[j]
@@ -79,15 +85,11 @@ def keep_samples(
 
 
 @kernel(
-    f"int64({A1}, {A1}, {A2}, {A2}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A2}, {I2}, {A2}, "
-    f"int64, {SYSTEM}, {WORK}, {A1})",
-    borrows=True,
-    entry=True,
+    f"int64(PhaseTables, {A1}, {A1}, {A2}, {A2}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A2})", borrows=True, entry=True
 )
 def cruise(
-    control: Array, y: Array, K: Array, table: Array, end: Array, F: Array, place: Array, offset: Array, noise: Array,
-    seen: Array, trail: Array, guards: IntArray, limits: Array, n: int, numbers: IntArray, data: Array,
-    forces: IntArray, strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array,
+    phase: PhaseTables, control: Array, y: Array, K: Array, table: Array, end: Array, F: Array, place: Array,
+    offset: Array, noise: Array, seen: Array, trail: Array,
 ) -> int:  # fmt: skip
     """Take steps as long as nothing happens, and return why they end.
 
@@ -95,22 +97,18 @@ def cruise(
     off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken; `seen`
     (8, w) has the conditions and rates at its beginning, middle and end. STIFF, FAIL: the step is not taken.
     """
-    nv, rows = bodies.shape[1], len(numbers)
-    a = J[2 * rows + n + 2]
+    info, rates = phase.room.info, K[STAGES + 1 + EXTRA]
     stop, control[TAKEN] = control[END], 0.0
-    if slope(control[T], y, n, numbers, data, forces, strength, bodies, J, found, W, info, K[0]):
+    if look_at(phase, control[T], y, K[0], seen[0], seen[1]):
         return FAIL
-    conditions(guards, limits, J, found, a, seen[0], seen[1])
     while True:
         t, want, left, control[SIDE] = control[T], control[NEXT], stop - control[T], info[0]
-        for w in range(len(guards)):
-            noise[w] = armed(guards, w, info)
+        for w in range(len(noise)):
+            noise[w] = armed(phase, w)
         h = left if want >= left / 1.1 else min(want, 0.5 * left)
         while True:
             control[H] = h
-            code = take_step(
-                control, y, K, table, end, n, numbers, data, forces, strength, bodies, J, found, W, info
-            )  # fmt: skip
+            code = take_step(phase, control, y, K, table, end)
             if code == 0 and control[ERROR] <= 1.0:
                 break
             h *= 0.2 if code else growth(control[ERROR])
@@ -119,17 +117,12 @@ def cruise(
         stiff = control[STIFFNESS] + 1.0 if control[BEND] > MOST_BENT else max(0.0, control[STIFFNESS] - 1.0)
         if stiff >= STIFF_STEPS and (stop - (t + h)) / h > HOPELESS:
             return STIFF
-        conditions(guards, limits, J, found, a, seen[4], seen[5])
-        off, side, largest_h, largest_r = out_of_place(end, nv, numbers, found), info[0], info[1], info[2]
-        if dense_output(
-            control, y, K, table, end, F, n, numbers, data, forces, strength, bodies, J, found, W, info
-        ):  # fmt: skip
+        conditions(phase, seen[4], seen[5])
+        off, side, largest_h, largest_r = out_of_place(phase, end), info[0], info[LOAD], info[REACTION]
+        if dense_output(phase, control, y, K, table, end, F):
             return FAIL
         between(y, F, t, h, t + 0.5 * h, place)
-        if look_at(
-            t + 0.5 * h, place, guards, limits, n, numbers, data, forces, strength, bodies, J, found, W, info,
-            K[STAGES + 1 + EXTRA], seen[2], seen[3],
-        ):  # fmt: skip
+        if look_at(phase, t + 0.5 * h, place, rates, seen[2], seen[3]):
             return FAIL
         grown = h * growth(control[ERROR])
         control[STIFFNESS], control[NEXT] = stiff, grown if h >= want or grown < want else want
@@ -137,19 +130,13 @@ def cruise(
         if verdict != QUIET:
             control[WHICH] = -1.0
             if verdict == CROSSING:
-                control[WHICH] = first_crossing(
-                    y, F, control, place, offset, guards, limits, n, numbers, data, forces, strength, bodies, J,
-                    found, W, info, K[STAGES + 1 + EXTRA], seen,
-                )  # fmt: skip
+                control[WHICH] = first_crossing(phase, y, F, control, place, offset, rates, seen)
             return EVENT
-        if keep_samples(
-            control, y, K, end, F, place, trail[int(control[TAKEN])], n, numbers, data, forces, strength, bodies, J,
-            found, W, info,
-        ):  # fmt: skip
+        if keep_samples(phase, control, y, K, end, F, place, trail[int(control[TAKEN])], h):
             return FAIL
-        info[0], info[1], info[2] = side, largest_h, largest_r
-        for w in range(len(guards)):
-            if seen[4, w] > armed(guards, w, info):
+        info[0], info[LOAD], info[REACTION] = side, largest_h, largest_r
+        for w in range(len(noise)):
+            if seen[4, w] > armed(phase, w):
                 offset[w] = 0.0
             seen[0, w], seen[1, w] = seen[4, w], seen[5, w]
         for j in range(len(y)):

@@ -1,11 +1,7 @@
-"""The motion of a phase of a planar system, compiled: accelerations, reactions and conditions at one state.
+"""The motion of a phase, compiled: accelerations, reactions and conditions at one state.
 
-The formulas are those of `phases` and `guards`; `phase_arrays` fills in the arrays:
-
-* columns of ``numbers`` from `HELD` on: which unknown reaction the two rows of a constraint have (-1: none), whether it
-  slips (1: contact, 2: dry), whether its gap is held; of ``data`` `FRICTION`: mu times signs, or cap.
-* ``guards`` (w, 4): kind, constraint, component, unit; ``limits`` (w, 2): sign or direction, friction of rest.
-* ``y`` = (q, v, impulses, work of reactions, work of forces); only q and v are fed back.
+The formulas are those of `smooth_phase` and `guards`; `phase_tables` fills in the records. ``y`` = (q, v, impulses,
+work of reactions, work of forces); only q and v are fed back.
 """
 
 from __future__ import annotations
@@ -14,33 +10,42 @@ import math
 
 import numpy as np
 
-from ...._jit import kernel
-from ....arrays import Array, IntArray
-from ....mechanics.planar.row_kernels import (
-    A1,
-    A2,
-    DRIFT,
-    GAP,
-    HELD,
-    I2,
-    RATE,
+from ...._jit import A1, A2, kernel
+from ....arrays import Array
+from .phase_rows import force_of_phase, rates_of_places, rows_of_phase
+from .records import (
+    ACCELERATION,
+    DRY,
+    DRY_SLIP,
+    FIRST,
+    LIFT_OFF,
+    LIMIT,
+    LOAD,
+    MANY,
+    OF,
+    PUSH,
     REACTION,
+    ROLL,
+    ROW,
+    SIDE,
     SIZE,
-    planar_forces,
-    planar_rows,
+    SLIP,
+    TOUCHDOWN,
+    TURN,
+    WHAT,
+    WHOSE,
+    A,
+    H,
+    PhaseTables,
 )
 
-SLIPS, CLOSED = HELD + 2, HELD + 3
-FRICTION = 9
-TOUCHDOWN, LIFT_OFF, TURN, SLIP, STOP, DRY_SLIP = 0, 1, 2, 3, 4, 5
 WILD, LOG_FLAT = 1e60, math.log(1e-14)
-SYSTEM = f"{I2}, {A2}, {I2}, {A2}, {A2}"
-WORK = f"{A2}, {A2}, {A2}"
+AT_REST = 1e-12  # m/s: below this a slip has no direction of its own
 
 
 @kernel(f"int64({A2}, int64, {A1})", borrows=True)
 def solve_small(W: Array, n: int, info: Array) -> int:
-    """Overwrite column n of W (n, n + 1) with the solution; info[0] is the sign of the determinant, 0 if unclear."""
+    """Overwrite column n of W (n, n + 1) with the solution; info[SIDE] is the sign of det W, 0 if unclear."""
     sign, size = 1.0, 0.0
     for i in range(n):
         length = 0.0
@@ -73,125 +78,182 @@ def solve_small(W: Array, n: int, info: Array) -> int:
         for j in range(i + 1, n):
             total -= W[i, j] * W[j, n]
         W[i, n] = total / W[i, i]
-    info[0] = sign if size > LOG_FLAT or n == 1 else 0.0
+    info[SIDE] = sign if size > LOG_FLAT or n == 1 else 0.0
     return 0
 
 
-@kernel(f"int64(float64, {A1}, int64, {SYSTEM}, {WORK}, {A1}, {A1})", borrows=True, entry=True)
-def slope(
-    t: float, y: Array, n: int, numbers: IntArray, data: Array, forces: IntArray, strength: Array, bodies: Array,
-    J: Array, found: Array, W: Array, info: Array, out: Array,
-) -> int:  # fmt: skip
-    """Fill in the rates of y; 1 where there are none.
+@kernel("UniTuple(float64, 2)(PhaseTables, int64)", borrows=True)
+def direction(phase: PhaseTables, p: int) -> tuple[float, float]:
+    """Return the direction of slip p on the line of its rate, see `contact_modes.direction`."""
+    slips, pull, rate = phase.held.slips, phase.held.pull, phase.room.rate
+    first, x, y = slips[p, ROW], pull[p, 1], pull[p, 2]
+    if slips[p, SIZE] == 1:
+        return x, 0.0
+    u, v = rate[first], rate[first + 1]
+    speed = math.hypot(u, v)
+    if speed <= AT_REST:
+        return x, y
+    if u * x + v * y < 0.0:
+        speed = -speed
+    return u / speed, v / speed
 
-    `n` is the number of rows held. J has 2 rows for every constraint, then n for B, then three: h and friction, the
-    push of reactions, a. `info` (4,): sign of the determinant, |h|, |r| and |a|, the largest.
-    """
-    nv, rows = bodies.shape[1], len(numbers)
-    for j in range(2 * nv):
-        if not abs(y[j]) < WILD:
-            return 1
-    base = 2 * rows
-    h, push, a = J[base + n], J[base + n + 1], J[base + n + 2]
-    planar_rows(y, nv, numbers, data, J, found)
-    power = planar_forces(t, y, nv, forces, strength, bodies, h)
-    info[0], info[1], info[2], info[3] = 0.0, 0.0, 0.0, 0.0
+
+@kernel("void(PhaseTables)", borrows=True)
+def directions_of_reactions(phase: PhaseTables) -> None:
+    """Fill in B, with the friction of what slips, and the push of friction that is given."""
+    held, room, nv = phase.held, phase.room, phase.nv
+    push = room.V[PUSH]
     for j in range(nv):
-        info[1] = max(info[1], abs(h[j]))
         push[j] = 0.0
-    for k in range(rows):  # B^T row by row, and the friction that is known
-        slips, c = numbers[k, SLIPS], data[k, FRICTION]
-        for i in range(2):
-            at = numbers[k, HELD + i]
-            if at >= 0:
-                for j in range(nv):
-                    J[base + at, j] = J[2 * k + i, j]
-                if slips == 1:
-                    for j in range(nv):
-                        J[base + at, j] -= c * J[2 * k + 1, j]
-        if slips == 2:
+    for i in range(len(held.at)):
+        if held.at[i] >= 0:
             for j in range(nv):
-                push[j] -= c * J[2 * k, j]
-    for j in range(nv):
-        a[j] = bodies[0, j] * (h[j] + push[j])
-    for k in range(rows):
-        for i in range(2):
-            at = numbers[k, HELD + i]
-            if at < 0:
+                room.B[held.at[i], j] = room.J[i, j]
+    for p in range(len(held.slips)):
+        first, d = held.slips[p, ROW], direction(phase, p)
+        for i in range(held.slips[p, SIZE]):
+            c = held.pull[p, 0] * d[i]
+            if held.slips[p, DRY]:
+                for j in range(nv):
+                    push[j] -= c * room.J[first + i, j]
                 continue
-            total = found[k, DRIFT + i]
+            normal = held.at[phase.start[held.slips[p, OF]]]
             for j in range(nv):
-                total += J[2 * k + i, j] * a[j]
-            W[at, n] = -total
-            for m in range(n):
-                total = 0.0
-                for j in range(nv):
-                    total += J[2 * k + i, j] * bodies[0, j] * J[base + m, j]
-                W[at, m] = total
-    if n and solve_small(W, n, info) != 0:
+                room.B[normal, j] -= c * room.J[first + i, j]
+
+
+@kernel(f"void({A2}, {A1}, {A1})", borrows=True)
+def over_mass(inverse: Array, f: Array, out: Array) -> None:
+    """Put M^-1 f."""
+    b = inverse.shape[1]
+    for j in range(len(f)):
+        first, total = (j // b) * b, 0.0
+        for i in range(b):
+            total += inverse[j, i] * f[first + i]
+        out[j] = total
+
+
+@kernel("int64(PhaseTables)", borrows=True)
+def solve_reactions(phase: PhaseTables) -> int:
+    """Fill in the push of all reactions and the acceleration; 1 where there are none."""
+    held, room, nv, n = phase.held, phase.room, phase.nv, phase.held.unknowns
+    h, push, a, W = room.V[H], room.V[PUSH], room.V[A], room.W
+    for j in range(nv):
+        h[j] += push[j]
+    over_mass(phase.inverse, h, a)
+    for m in range(n):
+        over_mass(phase.inverse, room.B[m], room.X[m])
+    for i in range(len(held.at)):
+        k = held.at[i]
+        if k < 0:
+            continue
+        total = room.drift[i]
+        for j in range(nv):
+            total += room.J[i, j] * a[j]
+        W[k, n] = -total
+        for m in range(n):
+            total = 0.0
+            for j in range(nv):
+                total += room.J[i, j] * room.X[m, j]
+            W[k, m] = total
+    if n and solve_small(W, n, room.info) != 0:
         return 1
     for m in range(n):
         for j in range(nv):
-            push[j] += W[m, n] * J[base + m, j]
-    work = 0.0
+            push[j] += W[m, n] * room.B[m, j]
+            a[j] += W[m, n] * room.X[m, j]
+    return 0
+
+
+@kernel("void(PhaseTables)", borrows=True)
+def spread_reactions(phase: PhaseTables) -> None:
+    """Fill in the reactions of all rows."""
+    held, room, n = phase.held, phase.room, phase.held.unknowns
+    for i in range(len(held.at)):
+        room.r[i] = room.W[held.at[i], n] if held.at[i] >= 0 else 0.0
+    for p in range(len(held.slips)):
+        first, d = held.slips[p, ROW], direction(phase, p)
+        push = 1.0 if held.slips[p, DRY] else room.r[phase.start[held.slips[p, OF]]]
+        for i in range(held.slips[p, SIZE]):
+            room.r[first + i] = -held.pull[p, 0] * push * d[i]
+
+
+@kernel(f"int64(PhaseTables, float64, {A1}, {A1})", borrows=True, entry=True)
+def slope(phase: PhaseTables, t: float, y: Array, out: Array) -> int:
+    """Fill in the rates of y; 1 where there are none."""
+    nq, nv, room = phase.nq, phase.nv, phase.room
+    h, push, a, info = room.V[H], room.V[PUSH], room.V[A], room.info
+    for j in range(nq + nv):
+        if not abs(y[j]) < WILD:
+            return 1
+    rows_of_phase(phase, y)
+    power, work = force_of_phase(phase, t, y, h), 0.0
+    info[SIDE], info[LOAD], info[REACTION], info[ACCELERATION] = 0.0, 0.0, 0.0, 0.0
     for j in range(nv):
-        a[j] = bodies[0, j] * (h[j] + push[j])
-        work += y[nv + j] * push[j]
-        out[j], out[nv + j] = y[nv + j], a[j]
-        info[3] = max(info[3], abs(a[j]))
+        info[LOAD] = max(info[LOAD], abs(h[j]))
+    directions_of_reactions(phase)
+    if solve_reactions(phase):
+        return 1
+    spread_reactions(phase)
+    rates_of_places(phase, y, out)
+    for j in range(nv):
+        work += y[nq + j] * push[j]
+        out[nq + j] = a[j]
+        info[ACCELERATION] = max(info[ACCELERATION], abs(a[j]))
         if not math.isfinite(a[j]):
             return 1
-    at = 2 * nv
-    for k in range(rows):
-        slips, c = numbers[k, SLIPS], data[k, FRICTION]
-        for i in range(2):
-            one = numbers[k, HELD + i]
-            found[k, REACTION + i] = W[one, n] if one >= 0 else 0.0
-        if slips == 1:
-            found[k, REACTION + 1] = -c * found[k, REACTION]
-        elif slips == 2:
-            found[k, REACTION] = -c
-        for i in range(numbers[k, SIZE]):
-            out[at] = found[k, REACTION + i]
-            info[2] = max(info[2], abs(out[at]))
+    at = nq + nv
+    for k in range(len(phase.start)):
+        for i in range(phase.start[k], phase.start[k] + phase.size[k]):
+            out[at] = room.r[i]
+            info[REACTION] = max(info[REACTION], abs(room.r[i]))
             at += 1
     out[at], out[at + 1] = work, power
     return 0
 
 
-@kernel(f"void({I2}, {A2}, {A2}, {A2}, {A1}, {A1}, {A1})", borrows=True)
-def conditions(
-    guards: IntArray, limits: Array, J: Array, found: Array, a: Array, g: Array, rate: Array
-) -> None:  # fmt: skip
+@kernel(f"float64({A1}, int64, int64)", borrows=True)
+def length(x: Array, first: int, n: int) -> float:
+    """Return the length of one or two components; 0 of none."""
+    if n == 2:
+        return math.hypot(x[first], x[first + 1])
+    return abs(x[first]) if n == 1 else 0.0
+
+
+@kernel(f"void(PhaseTables, {A1}, {A1})", borrows=True)
+def conditions(phase: PhaseTables, g: Array, rate: Array) -> None:
     """Fill in how far every guard is from the end of the phase, and its rate (NaN where it is not known)."""
+    guards, limits, room = phase.held.guards, phase.held.limits, phase.room
     for w in range(len(guards)):
-        kind, k, i = guards[w, 0], guards[w, 1], guards[w, 2]
-        sign, limit = limits[w, 0], limits[w, 1]
+        kind, k, first, n = guards[w, WHAT], guards[w, WHOSE], guards[w, FIRST], guards[w, MANY]
+        top, limit = phase.start[k], limits[w, LIMIT]
         rate[w] = np.nan
         if kind == TOUCHDOWN:
-            g[w], rate[w] = found[k, GAP], found[k, RATE]
+            g[w], rate[w] = room.gap[k], room.rate[top]
         elif kind == LIFT_OFF:
-            g[w] = found[k, REACTION]
+            g[w] = room.r[top]
         elif kind == TURN:
-            g[w] = sign * found[k, REACTION]
+            g[w] = limits[w, 0] * room.r[top]
         elif kind == SLIP:
-            g[w] = limit * abs(found[k, REACTION]) - abs(found[k, REACTION + 1])
+            g[w] = limit * abs(room.r[top]) - length(room.r, first, n)
+        elif kind == ROLL:
+            g[w] = limit * room.r[top] - length(room.r, first, n)
         elif kind == DRY_SLIP:
-            g[w] = limit - abs(found[k, REACTION])
+            g[w] = limit - length(room.r, first, n)
         else:
-            total = found[k, DRIFT + i]
-            for j in range(len(a)):
-                total += J[2 * k + i, j] * a[j]
-            g[w], rate[w] = sign * found[k, RATE + i], sign * total
+            g[w] = rate[w] = 0.0
+            for i in range(n):
+                total = room.drift[first + i]
+                for j in range(phase.nv):
+                    total += room.J[first + i, j] * room.V[A, j]
+                g[w] += limits[w, i] * room.rate[first + i]
+                rate[w] += limits[w, i] * total
 
 
-@kernel(f"int64(float64, {A1}, {I2}, {A2}, int64, {SYSTEM}, {WORK}, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
-def look_at(
-    t: float, y: Array, guards: IntArray, limits: Array, n: int, numbers: IntArray, data: Array, forces: IntArray,
-    strength: Array, bodies: Array, J: Array, found: Array, W: Array, info: Array, rates: Array, g: Array, rate: Array,
-) -> int:  # fmt: skip
+@kernel(f"int64(PhaseTables, float64, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
+def look_at(phase: PhaseTables, t: float, y: Array, rates: Array, g: Array, rate: Array) -> int:
     """Fill in the conditions at a state; `rates` takes the rates of y."""
-    if slope(t, y, n, numbers, data, forces, strength, bodies, J, found, W, info, rates):
+    if slope(phase, t, y, rates):
         return 1
-    conditions(guards, limits, J, found, J[2 * len(numbers) + n + 2], g, rate)
+    conditions(phase, g, rate)
     return 0

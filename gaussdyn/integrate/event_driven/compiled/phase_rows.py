@@ -1,0 +1,130 @@
+"""What a system says at one state of a phase, compiled: the only place where kinds of system differ.
+
+Rows with gap, rate, drift (second rates are J a + drift) and J, the generalised force, and the rates of coordinates.
+"""
+
+from __future__ import annotations
+
+from ...._jit import A1, kernel
+from ....arrays import Array
+from ....mechanics.collision.feature_kinematics import (
+    TURNOVER,
+    axis_of_row,
+    contact_frame,
+    feature_motion,
+    rates_and_drifts,
+)
+from ....mechanics.collision.vectors import along, cross3, triple3
+from ....mechanics.planar.row_kernels import DRIFT, GAP, RATE, planar_forces, planar_rows
+from ....mechanics.spatial.drifts import row_drift
+from ....mechanics.spatial.row_kernels import ZERO, add_wrench, joint_row, put_bodies, spatial_forces
+from .records import PLANAR, PhaseTables
+
+
+@kernel(f"void(PhaseTables, {A1})", borrows=True)
+def planar_table(phase: PhaseTables, y: Array) -> None:
+    """Fill in the rows of a planar system, whose J has two rows for every constraint."""
+    planar, room = phase.planar, phase.room
+    planar_rows(y, phase.nv, planar.numbers, planar.data, room.J, planar.found)
+    for k in range(len(phase.start)):
+        room.gap[k] = planar.found[k, GAP]
+        for i in range(2):
+            room.rate[2 * k + i], room.drift[2 * k + i] = planar.found[k, RATE + i], planar.found[k, DRIFT + i]
+
+
+@kernel("void(PhaseTables, int64)", borrows=True)
+def keep_chart(phase: PhaseTables, c: int) -> None:
+    """Turn tangents, and their rates, into the chart that a contact keeps, see `tangent_frames.in_chart`."""
+    frame, chart = phase.touches.frame[c], phase.touches.chart[c]
+    x, y = frame[0, 0], frame[0, 1]
+    natural = 1 if frame[0, 2] > TURNOVER else -1
+    if chart == 0 or chart == natural:
+        return
+    r2 = x * x + y * y
+    cosine, sine = (y * y - x * x) / r2, chart * -2.0 * x * y / r2
+    turn = chart * 2.0 * (x * frame[3, 1] - y * frame[3, 0]) / r2
+    for i in range(3):
+        a, b, da, db = frame[1, i], frame[2, i], frame[4, i], frame[5, i]
+        frame[1, i], frame[2, i] = cosine * a - sine * b, sine * a + cosine * b
+        frame[4, i] = cosine * da - sine * db - turn * frame[2, i]
+        frame[5, i] = sine * da + cosine * db + turn * frame[1, i]
+
+
+@kernel("void(PhaseTables, int64, int64)", borrows=True)
+def contact_row(phase: PhaseTables, k: int, c: int) -> None:
+    """Fill in constraint k, which is contact c between bodies in space; its rows of J hold zeros."""
+    tables, touches, room = phase.mechanism, phase.touches, phase.room
+    a, b = touches.bodies[c, 0] % len(tables.x), touches.bodies[c, 1] % len(tables.x)
+    moved, frame, first, n = touches.moved, touches.frame[c], phase.start[k], phase.size[k]
+    feature_motion(
+        phase.kind[c], touches.data[c], tables.x[a], tables.R[a], tables.velocity[a], tables.omega[a], tables.x[b],
+        tables.R[b], tables.velocity[b], tables.omega[b], moved,
+    )  # fmt: skip
+    contact_frame(moved[1:4], moved[7:10], frame)
+    keep_chart(phase, c)
+    room.gap[k] = moved[0]
+    rates_and_drifts(
+        tables.x[a], tables.velocity[a], tables.omega[a], touches.still, tables.x[b], tables.velocity[b],
+        tables.omega[b], touches.still, moved, frame, room.rate[first : first + n], room.drift[first : first + n],
+    )  # fmt: skip
+    point = triple3(moved[4:7])
+    arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
+    for i in range(n):
+        t, J = triple3(frame[axis_of_row(i, n)]), room.J[first + i]
+        add_wrench(tables, a, 1.0, t if i < 3 else ZERO, cross3(arm_a, t) if i < 3 else t, J)
+        add_wrench(tables, b, -1.0, t if i < 3 else ZERO, cross3(arm_b, t) if i < 3 else t, J)
+
+
+@kernel(f"void(PhaseTables, {A1})", borrows=True)
+def spatial_table(phase: PhaseTables, y: Array) -> None:
+    """Fill in the rows of bodies in space."""
+    tables, room, nq, nv = phase.mechanism, phase.room, phase.nq, phase.nv
+    put_bodies(tables, y[:nq], y[nq : nq + nv])
+    for k in range(len(phase.start)):
+        first, r = phase.start[k], phase.touches.joint[k]
+        for i in range(first, first + phase.size[k]):
+            for j in range(nv):
+                room.J[i, j] = 0.0
+        if r < 0:
+            contact_row(phase, k, -1 - r)
+            continue
+        room.gap[k], room.rate[first] = joint_row(tables, r, room.J[first])
+        room.drift[first] = row_drift(tables, r)
+
+
+@kernel(f"void(PhaseTables, {A1})", borrows=True)
+def rows_of_phase(phase: PhaseTables, y: Array) -> None:
+    """Fill in all rows at y = (q, v, ..)."""
+    if phase.who == PLANAR:
+        planar_table(phase, y)
+    else:
+        spatial_table(phase, y)
+
+
+@kernel(f"float64(PhaseTables, float64, {A1}, {A1})", borrows=True)
+def force_of_phase(phase: PhaseTables, t: float, y: Array, h: Array) -> float:
+    """Fill in the generalised force; return the power of what has no potential, W."""
+    nq, nv, planar = phase.nq, phase.nv, phase.planar
+    if phase.who == PLANAR:
+        return planar_forces(t, y, nv, planar.forces, planar.strength, planar.bodies, h)
+    return spatial_forces(phase.mechanism, t, y[:nq], y[nq : nq + nv], h)
+
+
+@kernel(f"void(PhaseTables, {A1}, {A1})", borrows=True)
+def rates_of_places(phase: PhaseTables, y: Array, out: Array) -> None:
+    """Fill in dq/dt: v, or for bodies in space (v, 1/2 q (0, w))."""
+    nq = phase.nq
+    if phase.who == PLANAR:
+        for j in range(nq):
+            out[j] = y[nq + j]
+        return
+    for body in range(nq // 7):
+        q, v = 7 * body, nq + 6 * body
+        for i in range(3):
+            out[q + i] = y[v + i]
+        a, b, c, d = y[q + 3], y[q + 4], y[q + 5], y[q + 6]
+        x, z, w = 0.5 * y[v + 3], 0.5 * y[v + 4], 0.5 * y[v + 5]
+        out[q + 3] = -b * x - c * z - d * w
+        out[q + 4] = a * x + c * w - d * z
+        out[q + 5] = a * z - b * w + d * x
+        out[q + 6] = a * w + b * z - c * x

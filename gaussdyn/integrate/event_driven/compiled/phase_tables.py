@@ -1,0 +1,191 @@
+"""From a phase to what kernels work on: tables of its system, and what its modes make of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ...._jit import nothing
+from ....arrays import Array, IntArray
+from ....mechanics.planar.system import PlanarSystem
+from ....mechanics.planar.tables import tables_of
+from ....mechanics.rows import Row
+from ....mechanics.spatial.row_kernels import Mechanism
+from ....mechanics.spatial.system import SpatialSystem
+from ...contact_modes import Mode, limit_of, parts_of, rough
+from ...time_stepping.core import spatial_model
+from ..guards import Guard
+from ..smooth_phase import Phase
+from .records import (
+    DRY_SLIP,
+    LIFT_OFF,
+    PLANAR,
+    ROLL,
+    SLIP,
+    SPATIAL,
+    STOP,
+    TOUCHDOWN,
+    TURN,
+    HeldRows,
+    PhaseTables,
+    PlanarParts,
+    Room,
+    SpatialContacts,
+)
+
+KINDS = {
+    "touchdown": TOUCHDOWN, "lift_off": LIFT_OFF, "turn": TURN, "slip": SLIP, "stop": STOP, "roll": ROLL,
+    "stop_roll": STOP,
+}  # fmt: skip
+UNITS = {"place": 0, "speed": 1, "force": 2}
+
+
+def tables_of_phase(phase: Phase) -> PhaseTables | None:
+    """Return a phase for kernels; None if they cannot serve it.
+
+    That is where reactions are not unique, features of shapes may end, or a part of the system has no table.
+    """
+    served = not phase.redundant and all(guard.kind in KINDS and guard.unit in UNITS for guard in phase.guards)
+    if not served or any(row.level == "acceleration" for row in phase.rows):
+        return None
+    if isinstance(phase.system, PlanarSystem):
+        return _planar(phase, phase.system)
+    return _spatial(phase, phase.system) if type(phase.system) is SpatialSystem else None
+
+
+def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:
+    tables = tables_of(system) if system.detector is None else None
+    if tables is None:
+        return None
+    bodies, n = tables.bodies, len(phase.rows)
+    if phase.control is not None:
+        bodies = bodies.copy()
+        bodies[4] = phase.control
+    parts = PlanarParts(tables.numbers, tables.data, tables.forces, tables.strength, bodies, np.zeros((n, 7)))
+    return _filled(phase, 2 * np.arange(n), 2 * n, bodies[0][:, None].copy())._replace(who=PLANAR, planar=parts)
+
+
+def _spatial(phase: Phase, system: SpatialSystem) -> PhaseTables | None:
+    """Return a phase of bodies in space."""
+    known = _mechanism(_Parts(system))
+    if known is None or system.contacts.found is None:
+        return None
+    fixed, of_joint, inverse = known
+    found, blanks = system.contacts.found, system.contacts.blanks
+    of_contact = {blank.id: -1 - c for c, blank in enumerate(blanks)}
+    numbers = {**of_contact, **of_joint}
+    joint = _whole([numbers[row.id] for row in phase.rows])
+    chart = _whole([system.contacts.charts.get(blank.id, 0) for blank in blanks])
+    touches = SpatialContacts(
+        joint, chart, np.ascontiguousarray(found.bodies), np.ascontiguousarray(found.data), np.zeros(13),
+        np.zeros((len(blanks), 6, 3)), np.zeros(3),
+    )  # fmt: skip
+    start = np.cumsum([0, *(row.size for row in phase.rows)])
+    tables = _filled(phase, start[:-1], int(start[-1]), inverse)
+    kind = np.ascontiguousarray(found.kind)
+    return tables._replace(who=SPATIAL, kind=kind, mechanism=_own(fixed, phase.control), touches=touches)
+
+
+class _Parts:
+    """A system in space by its parts, which all its copies with other contacts have in common."""
+
+    __slots__ = ("key", "system")
+
+    def __init__(self, system: SpatialSystem) -> None:
+        self.system, self.key = system, (id(system.layout), id(system.joint_table), id(system.forces))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Parts) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+@lru_cache(maxsize=32)
+def _mechanism(parts: _Parts) -> tuple[Mechanism, dict[str, int], Array] | None:
+    """Return the tables of joints and forces, the number of every row, and the blocks of M^-1."""
+    system = parts.system
+    if not spatial_model.serves(system):
+        return None
+    tables, lines = spatial_model.mechanism_of(system)
+    M = system.mass(np.zeros(system.nq))
+    inverse = np.vstack([np.linalg.inv(M[k : k + 6, k : k + 6]) for k in range(0, system.nv, 6)])
+    return tables, {line.id: r for r, line in enumerate(lines)}, np.ascontiguousarray(inverse)
+
+
+def _own(tables: Mechanism, control: Array | None) -> Mechanism:
+    """Return tables with work space of their own, and a control."""
+    names = ("x", "R", "velocity", "omega", "turn", "found", "load")
+    own = tables._replace(**{name: getattr(tables, name).copy() for name in names})
+    if control is not None:
+        own.load[1] = control
+    return own
+
+
+def _filled(phase: Phase, start: IntArray, m: int, inverse: Array) -> PhaseTables:
+    """Return what does not depend on who evaluates: the modes of rows that begin at `start`, and room for m rows."""
+    n, nq, nv, h = len(phase.rows), phase.system.nq, phase.system.nv, phase.size
+    room = Room(
+        np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(m), np.zeros((m, nv)), np.zeros((h, nv)), np.zeros((h, nv)),
+        np.zeros((h, h + 1)), np.zeros((3, nv)), np.zeros(4),
+    )  # fmt: skip
+    size = _whole([row.size for row in phase.rows])
+    return _empty()._replace(
+        nq=nq, nv=nv, start=_whole(start), size=size, inverse=inverse, held=_held(phase, start.tolist(), m), room=room
+    )
+
+
+@lru_cache(maxsize=1)
+def _empty() -> PhaseTables:
+    """Return a record of empty arrays, which nobody writes to."""
+    return nothing(PhaseTables)
+
+
+def _held(phase: Phase, start: Sequence[int], m: int) -> HeldRows:
+    at, closed = np.full(m, -1, dtype=np.int64), np.zeros(len(phase.rows), dtype=np.int64)
+    slips: list[list[int]] = []
+    pull: list[list[float]] = []
+    for part in phase.parts:
+        row, first = phase.rows[part.k], start[part.k]
+        for number, component in enumerate(part.held.tolist(), start=part.at.start):
+            at[first + component] = number
+        closed[part.k] = row.kind != "dry" and row.level == "position"
+        for where, mu, e in part.slips:
+            strength = row.cap if part.dry else part.sign * getattr(row, mu)
+            slips.append([part.k, first + where.start, len(e), part.dry])
+            pull.append([strength, *_two(e.tolist())])
+    guards, limits = [], []
+    for guard in phase.guards:
+        row = phase.rows[guard.k]
+        numbers, values = _guard(guard, row, phase.modes[row.id], start[guard.k])
+        guards.append(numbers)
+        limits.append(values)
+    return HeldRows(
+        phase.size, at, closed, _table(slips, 4, np.int64), _table(pull, 3, np.float64),
+        _table(guards, 5, np.int64), _table(limits, 3, np.float64),
+    )  # fmt: skip
+
+
+def _guard(guard: Guard, row: Row, mode: Mode, start: int) -> tuple[list[int], list[float]]:
+    """Return numbers and limits of a guard."""
+    dry, rolls = row.kind == "dry", guard.kind in ("roll", "stop_roll")
+    where = parts_of(row)[rolls] if rough(row) else slice(0, 0)
+    kind = DRY_SLIP if dry and guard.kind == "slip" else KINDS[guard.kind]
+    limit = row.cap_s if dry else row.moments[0][1] if guard.kind == "roll" else limit_of(row, mode)
+    ahead = (mode.sign, 0.0) if kind == TURN else _two(list(mode.roll if rolls else mode.slip))
+    return [kind, guard.k, start + where.start, where.stop - where.start, UNITS[guard.unit]], [*ahead, limit]
+
+
+def _two(e: Sequence[float]) -> tuple[float, float]:
+    return (float(e[0]) if e else 0.0), (float(e[1]) if len(e) > 1 else 0.0)
+
+
+def _whole(x: Any) -> IntArray:
+    return np.array(x, dtype=np.int64)
+
+
+def _table(lines: Sequence[Sequence[float]], columns: int, kind: Any) -> Any:
+    return np.array(lines, dtype=kind).reshape(len(lines), columns)

@@ -1,0 +1,148 @@
+"""A phase as kernels see it: who evaluates its system, what its modes make of the rows, and room to work in.
+
+Shapes: n constraints with m rows, nq coordinates, nv velocities, h rows held, w guards.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...._jit import A1, A2, A3, I1, I2, record
+from ....arrays import Array, IntArray
+from ....mechanics.spatial.row_kernels import Mechanism
+
+PLANAR, SPATIAL = range(2)  # who evaluates
+TOUCHDOWN, LIFT_OFF, TURN, SLIP, STOP, DRY_SLIP, ROLL = range(7)  # kinds of guards
+PLACE, SPEED, FORCE = range(3)  # their units
+OF, ROW, SIZE, DRY = range(4)  # columns of `Held.slips`
+WHAT, WHOSE, FIRST, MANY, UNIT = range(5)  # columns of `Held.guards`
+LIMIT = 2  # column of `Held.limits` behind a direction
+SIDE, LOAD, REACTION, ACCELERATION = range(4)  # entries of `Room.info`
+H, PUSH, A = range(3)  # lines of `Room.V`
+
+
+@record(I2, A2, I2, A2, A2, A2)
+class PlanarParts(NamedTuple):
+    """Tables of a planar system, see `planar.row_kernels`; `found` (n, 7) is work space."""
+
+    numbers: IntArray
+    data: Array
+    forces: IntArray
+    strength: Array
+    bodies: Array
+    found: Array
+
+
+@record(I1, I1, I2, A2, A1, A3, A1)
+class SpatialContacts(NamedTuple):
+    """Which rows of bodies in space are joints, and the contacts of the others.
+
+    Attributes
+    ----------
+    joint : IntArray, shape (n,)
+        The row of `Mechanism.parts`; -1 - c: contact c.
+    chart : IntArray, shape (c,)
+        1 or -1: the chart that tangents keep; 0: that of the normal.
+    bodies, data : shapes (c, 2) and (c, 25)
+        As in `features.Found`.
+    moved, frame, still : shapes (13,), (c, 6, 3) and (3,)
+        Work space; zeros.
+    """
+
+    joint: IntArray
+    chart: IntArray
+    bodies: IntArray
+    data: Array
+    moved: Array
+    frame: Array
+    still: Array
+
+
+@record("int64", I1, I1, I2, A2, I2, A2)
+class HeldRows(NamedTuple):
+    """What the modes of a phase make of its rows.
+
+    Attributes
+    ----------
+    unknowns : int
+        Number of rows held.
+    at : IntArray, shape (m,)
+        Which unknown the reaction of a row is, -1: none.
+    closed : IntArray, shape (n,)
+        Whether a gap is held.
+    slips : IntArray, shape (p, 4)
+        Constraint, first row and number of rows of what slips, and whether its friction is given.
+    pull : Array, shape (p, 3)
+        Coefficient times sign, or the cap; the direction.
+    guards : IntArray, shape (w, 5)
+        Kind, constraint, first row and number of rows of what is looked at, unit.
+    limits : Array, shape (w, 3)
+        Sign or direction, and the limit of friction.
+    """
+
+    unknowns: int
+    at: IntArray
+    closed: IntArray
+    slips: IntArray
+    pull: Array
+    guards: IntArray
+    limits: Array
+
+
+@record(A1, A1, A1, A1, A2, A2, A2, A2, A2, A1)
+class Room(NamedTuple):
+    """The rows at one state, and work space.
+
+    Attributes
+    ----------
+    gap, rate, drift, r : Array, shapes (n,), (m,), (m,), (m,)
+        `r`: reactions, N.
+    J : Array, shape (m, nv)
+    B, X : Array, shape (h, nv)
+        Directions of the reactions of what is held, and these over the mass.
+    W : Array, shape (h, h + 1)
+    V : Array, shape (3, nv)
+        Force, push of all reactions, acceleration.
+    info : Array, shape (4,)
+        Sign of det W (0: unclear), the largest |h|, |r| and |a|.
+    """
+
+    gap: Array
+    rate: Array
+    drift: Array
+    r: Array
+    J: Array
+    B: Array
+    X: Array
+    W: Array
+    V: Array
+    info: Array
+
+
+@record("int64", "int64", "int64", I1, I1, I1, A2, "PlanarParts", "Mechanism", "SpatialContacts", "HeldRows", "Room")
+class PhaseTables(NamedTuple):
+    """A phase.
+
+    Attributes
+    ----------
+    who, nq, nv : int
+    start, size : IntArray, shape (n,)
+        The first row of every constraint, and how many it has; rows in between are empty.
+    kind : IntArray, shape (c,)
+        Of the contacts in space.
+    inverse : Array, shape (nv, b)
+        The inverse of the mass, in blocks of b velocities along its diagonal.
+    """
+
+    who: int
+    nq: int
+    nv: int
+    start: IntArray
+    size: IntArray
+    kind: IntArray
+    inverse: Array
+    planar: PlanarParts
+    mechanism: Mechanism
+    touches: SpatialContacts
+    held: HeldRows
+    room: Room

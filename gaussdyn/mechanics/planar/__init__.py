@@ -7,7 +7,7 @@ from .body_file import ExactBody
 from .contacts import DryFriction, HalfPlane, PlanarContact, Rod, String
 from .forces import Drag, Load, Shaking, Spring
 from .joints import Hinge, Slider, Weld
-from .shapes import Disc, Polygon, Stadium, rectangle
+from .shapes import Disc, Polygon, Stadium, chain, rectangle
 from .system import PlanarSystem
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "String",
     "Weld",
     "box",
+    "chain",
     "disc",
     "fixed",
     "rectangle",

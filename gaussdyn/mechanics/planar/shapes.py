@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ...arrays import scalar
 from ...errors import InputError
@@ -146,6 +147,22 @@ def rectangle(width: float, height: float, name: str = "") -> Polygon:
     a = scalar("width of a rectangle", width, low=0.0, open_low=True) / 2
     b = scalar("height of a rectangle", height, low=0.0, open_low=True) / 2
     return Polygon(points=((-a, -b), (a, -b), (a, b), (-a, b)), name=name)
+
+
+def chain(name: str, points: Sequence[Pair], radius: float = 0.0) -> tuple[Stadium, ...]:
+    """Return ground made of segments from point to point, ``name00`` ..: obstacles; nothing catches where it is level.
+
+    Raises
+    ------
+    InputError
+        Fewer than two points, two of them in one place, a negative radius, NaN, an unusable name.
+    """
+    if len(points) < 2:
+        raise InputError(f"points of {name}", f"{len(points)}", "two points or more")
+    width = max(2, len(str(len(points) - 2)))
+    return tuple(
+        Stadium(a=a, b=b, radius=radius, name=f"{name}{k:0{width}d}") for k, (a, b) in enumerate(pairwise(points))
+    )
 
 
 def drawn_corners(shape: Outline) -> tuple[Pair, ...]:

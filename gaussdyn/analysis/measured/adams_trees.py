@@ -29,9 +29,10 @@ def tree_of(case: Mapping[str, Any], bodies: SpatialSystem, start: State) -> tup
         return None
     x, R = start.q[:3], matrix_of(start.q[3:])
     turn = tuple((start.q[3:] / np.linalg.norm(start.q[3:])).tolist())
+    inertia: Any = np.diag(np.array(case["inertia_body"], dtype=float))
     body = TreeBody(
         name=BODY, at=tuple(x.tolist()), turn=turn, joints=_joints(case, x, R, _angle(bodies, start)),
-        mass=float(case["mass"]), inertia=np.diag(np.array(case["inertia_body"], dtype=float)),
+        mass=float(case["mass"]), inertia=inertia,
     )  # fmt: skip
     tree = TreeSystem(bodies=[body], gravity=tuple(np.array(case["gravity"], dtype=float).tolist()))
     state = tree.state()
@@ -42,7 +43,7 @@ def tree_of(case: Mapping[str, Any], bodies: SpatialSystem, start: State) -> tup
 def _joints(case: Mapping[str, Any], x: Array, R: Array, angle: float) -> tuple[TreeJoint, ...]:
     """Return the joints one after the other, in the frame of the body as it starts."""
     kind = str(case["kind"]).replace(":", " ").replace(",", " ").split()[0]
-    marker = tuple(np.array(case["marker_body"], dtype=float).tolist())
+    marker: Any = tuple(np.array(case["marker_body"], dtype=float).tolist())
     if "ground_point" in case:
         return _line(case, x, R, marker)
     if kind == "spherical":
@@ -51,14 +52,16 @@ def _joints(case: Mapping[str, Any], x: Array, R: Array, angle: float) -> tuple[
     slide = TreeJoint(name="slide", motion="slide", axis=axis)
     if kind == "prismatic":
         return (slide,)
-    spring = {key: float(case.get(f"rotational_{key}", 0.0)) for key in ("stiffness", "damping")}
-    hinge = TreeJoint(name="hinge", axis=axis, at=marker, zero=angle, rest=(0.0,), **spring)
+    stiffness, damping = (float(case.get(f"rotational_{key}", 0.0)) for key in ("stiffness", "damping"))
+    hinge = TreeJoint(
+        name="hinge", axis=axis, at=marker, zero=angle, rest=(0.0,), stiffness=stiffness, damping=damping
+    )  # fmt: skip
     return (hinge,) if kind == "revolute" else (slide, hinge)
 
 
-def _line(case: Mapping[str, Any], x: Array, R: Array, marker: tuple[float, ...]) -> tuple[TreeJoint, ...]:
+def _line(case: Mapping[str, Any], x: Array, R: Array, marker: Any) -> tuple[TreeJoint, ...]:
     """Return what turns a line about its point on the ground, and the ball at its other end."""
-    anchor = tuple((R.T @ (np.array(case["ground_point"], dtype=float) - x)).tolist())
+    anchor: Any = tuple((R.T @ (np.array(case["ground_point"], dtype=float) - x)).tolist())
     line = np.array(marker) - np.array(anchor)
     if "axis_ground" in case:
         axes = [R.T @ np.array(case["axis_ground"], dtype=float)]

@@ -192,9 +192,9 @@ def joints(place: Path, pictures: Path | None) -> dict[str, Any]:
     """Compare ADAMS runs of joints with ours, in the coordinates of bodies and in those of joints."""
     from dataclasses import asdict
 
-    from ...analysis.measured.adams_joints import joint_cases
+    from ...analysis.measured.adams_joints import Coordinates, joint_cases
 
-    kinds = ("bodies", "joints")
+    kinds: tuple[Coordinates, ...] = ("bodies", "joints")
     found = [one for kind in kinds for case in joint_cases(place, coordinates=kind) for one in case.differences]
     if pictures is not None:
         from ...report.measurements.measured_pictures import draw_joints

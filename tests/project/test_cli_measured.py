@@ -59,8 +59,9 @@ def test_bench_measured_judges_joints_and_draws(cli: Cli, tmp_path: Path) -> Non
     pendulum(tmp_path / "adams_joints.h5")
     answer = cli("bench", "measured", tmp_path, "--only", "joints", "--pictures", tmp_path, "--json")
     assert answer.code == 0, answer
-    (bar,) = answer.document["joints"]["bars"]
-    assert bar["reached"]
+    bars = answer.document["joints"]["bars"]
+    assert [one["reached"] for one in bars] == [True, True]
+    assert {one["coordinates"] for one in answer.document["joints"]["results"]} == {"bodies", "joints"}
     assert (tmp_path / "joints.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,12 +18,17 @@ from ...linalg.rotations import matrix_of
 from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
 from .adams_systems import system_of
+from .adams_trees import of_body, tree_of
 from .recorded_file import recorded
 
 RTOL, ATOL = 1e-11, 1e-12
 REACTIONS = 3e-4  # of the largest value, to which the reactions of ADAMS hold
 ROUNDING = 1.1  # a digit that is rounded after another rounding may be off by a little more than half
 MOTION = ("position", "velocity", "angular_velocity", "quaternion_wxyz")
+
+
+Coordinates = Literal["bodies", "joints"]
+Read = tuple[Array, Array, Array]  # place and quaternion, velocities, accelerations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +38,8 @@ class ColumnDifference:
     Attributes
     ----------
     case, column : str
+    coordinates : "bodies" or "joints"
+        In which our run was made.
     largest, difference : float
         Largest entry of the recording, and of the difference.
     bar : float
@@ -47,6 +55,7 @@ class ColumnDifference:
     difference: float
     bar: float
     independent: float
+    coordinates: Coordinates = "bodies"
 
     @property
     def holds(self) -> bool:
@@ -70,38 +79,61 @@ class JointCase:
     differences: tuple[ColumnDifference, ...]
 
 
-def joint_cases(folder: Path, names: tuple[str, ...] | None = None) -> list[JointCase]:
-    """Run the cases of the file (all, or those named) and compare them."""
+def joint_cases(
+    folder: Path, names: tuple[str, ...] | None = None, coordinates: Coordinates = "bodies"
+) -> list[JointCase]:
+    """Run the cases of the file (all, or those named) and compare them.
+
+    Parameters
+    ----------
+    folder : Path
+    names : tuple of str, optional
+    coordinates : "bodies" or "joints"
+        Six of a body held by rows, or those that its joints leave; of cases that have no such joints there is none.
+    """
     with recorded(folder, "joints") as file:
-        return [_case(name, file[name]) for name in (names or tuple(file))]
+        found = [_case(name, file[name], coordinates) for name in (names or tuple(file))]
+    return [one for one in found if one is not None]
 
 
-def _case(name: str, group: Any) -> JointCase:
+def _case(name: str, group: Any, coordinates: Coordinates) -> JointCase | None:
     attributes = {key: group.attrs[key] for key in group.attrs}
     system, start = system_of(attributes)
     t = np.asarray(group["time"][()], dtype=float)
-    ours = _run(system, start, t)
+    if coordinates == "bodies":
+        ours = _run(system, start, t, _of_body)
+    else:
+        tree = tree_of(attributes, system, start)
+        if tree is None:
+            return None
+        ours = _run(*tree, t, of_body)
     ours |= _reactions(attributes, ours)
     theirs = {key: np.asarray(group[key][()], dtype=float) for key in group if key in ours}
-    differences = tuple(_difference(name, key, ours[key], theirs[key], group[key].attrs) for key in theirs)
+    differences = tuple(_difference(name, key, coordinates, ours[key], theirs[key], group[key].attrs) for key in theirs)
     return JointCase(name=name, t=t, ours=ours, theirs=theirs, differences=differences)
 
 
-def _run(system: SpatialSystem, start: State, t: Array) -> dict[str, Array]:
+def _run(system: Any, start: State, t: Array, read: Callable[[Any, State, Array], Read]) -> dict[str, Array]:
     """Return the columns of our run at the times of the recording; angular velocity and accelerations in space."""
     run = simulate(
         system, start, float(t[-1]), stepper=EventDriven(rtol=RTOL, atol=ATOL, dt=float(t[1] - t[0])), examine="off"
     )
-    places = np.searchsorted(run.t, t - 1e-9)
-    found: dict[str, list[Array]] = {key: [] for key in (*MOTION, "acceleration", "angular_acceleration")}
-    for k in places:
+    rows = []
+    for k in np.searchsorted(run.t, t - 1e-9):
         state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
         a = np.asarray(resolve(snapshot(system, state, level="acceleration")).require().x)
-        R = matrix_of(state.q[3:7])
-        values = (state.q[:3], state.v[:3], R @ state.v[3:], state.q[3:7], a[:3], R @ a[3:])
-        for key, value in zip(found, values, strict=True):
-            found[key].append(value)
-    return {key: np.array(values) for key, values in found.items()}
+        rows.append(np.concatenate(read(system, state, a)))
+    place, turn, v, w, a, alpha = np.split(np.array(rows), [3, 7, 10, 13, 16], axis=1)
+    return {
+        "position": place, "velocity": v, "angular_velocity": w, "quaternion_wxyz": turn, "acceleration": a,
+        "angular_acceleration": alpha,
+    }  # fmt: skip
+
+
+def _of_body(_system: SpatialSystem, state: State, a: Array) -> Read:
+    """Return place and quaternion (7,), velocities (6,) and accelerations (6,) in space."""
+    R = matrix_of(state.q[3:7])
+    return state.q, np.r_[state.v[:3], R @ state.v[3:]], np.r_[a[:3], R @ a[3:]]
 
 
 def _reactions(case: dict[str, Any], ours: dict[str, Array]) -> dict[str, Array]:
@@ -136,7 +168,9 @@ def _reactions(case: dict[str, Any], ours: dict[str, Array]) -> dict[str, Array]
     }
 
 
-def _difference(case: str, column: str, ours: Array, theirs: Array, attributes: Any) -> ColumnDifference:
+def _difference(
+    case: str, column: str, coordinates: Coordinates, ours: Array, theirs: Array, attributes: Any
+) -> ColumnDifference:
     if column == "quaternion_wxyz":
         ours = ours * np.sign(np.sum(ours * theirs, axis=1))[:, None]
     largest = float(np.abs(theirs).max())
@@ -146,6 +180,6 @@ def _difference(case: str, column: str, ours: Array, theirs: Array, attributes: 
     bar = last if moving else max(REACTIONS * largest, 1e-9)
     independent = float(attributes.get("independent_integration_differs_by", 0.0))
     return ColumnDifference(
-        case=case, column=column, largest=largest, difference=float(np.abs(ours - theirs).max()), bar=float(bar),
-        independent=independent,
+        case=case, column=column, coordinates=coordinates, largest=largest,
+        difference=float(np.abs(ours - theirs).max()), bar=float(bar), independent=independent,
     )  # fmt: skip

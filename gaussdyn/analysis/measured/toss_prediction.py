@@ -50,12 +50,21 @@ class TossParameters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TossSprings:
-    """Contacts as springs: damping is a share of the critical one, stiffness in N/m, the rest as for rigid ones."""
+    """Contacts as springs; friction, floor and the cube as for rigid ones.
+
+    Attributes
+    ----------
+    damping : float
+        Share of the critical one.
+    stiffness, tangential : float
+        Of every corner, N/m; that of the springs that slip over it.
+    """
 
     mu: float = 0.179
     damping: float = 1.0
     floor: float = -0.0005
     stiffness: float = 1e4
+    tangential: float = 1.0
     inertia: float = INERTIA
     offset: float = 0.0
 
@@ -100,7 +109,12 @@ def predictor(tosses: CubeTosses, parameters: TossParameters, steps: int = STEPS
 def springs_predictor(tosses: CubeTosses, springs: TossSprings) -> Callable[[Array, Array], Array]:
     """Return ``predict(start, t)`` with springs and dashpots in the place of the contacts: they take their time."""
     stepper = Penalty(
-        stiffness=springs.stiffness, damping=springs.damping, dt=tosses.dt, rtol=COARSE, atol=0.01 * COARSE
+        stiffness=springs.stiffness,
+        damping=springs.damping,
+        tangential=springs.tangential,
+        dt=tosses.dt,
+        rtol=COARSE,
+        atol=0.01 * COARSE,
     )
     system = _box_on_floor(tosses, springs, ContactLaw(mu=springs.mu))
 

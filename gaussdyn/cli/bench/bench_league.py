@@ -81,7 +81,12 @@ def show(document: dict[str, Any]) -> None:
     if missing:
         screen.print(f"not installed: {', '.join(missing)}")
     for one in behind(document):
-        ours = f"{one['what']} {one['own']:.2g} {one['unit']} ({one['own_setting']})"
-        screen.print(
-            f"behind in {one['match']}: {ours}; {one['engine']} ({one['setting']}) {one['best']:.2g}", markup=False
-        )
+        screen.print(f"behind in {one['match']}: {_lost(one)}", markup=False)
+
+
+def _lost(one: dict[str, Any]) -> str:
+    """Return what this package has and what the best other engine has, in words."""
+    theirs = f"{one['engine']} ({one['setting']})"
+    if not one["unit"]:
+        return f"{one['what']}: never; {theirs} does"
+    return f"{one['what']} {one['own']:.2g} {one['unit']} ({one['own_setting']}); {theirs} {one['best']:.2g}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ SETS = ("tosses", "impacts", "joints")
 BARS = {"position_percent": 10.0, "rotation_deg": 7.7, "Newton": 5.9, "Poisson": 7.7}
 CUBE = "(inertia=, offset= or the source's)"
 SOURCE = {"inertia": 0.00081, "offset": 0.0}  # kg m^2, m: the cube as it was published
+SOFT = {"stiffness": 1e4, "tangential": 1.0}  # N/m of a corner, and that of friction over it
 Folder = Annotated[Path | None, typer.Argument(metavar="[FOLDER]", show_default="GAUSSDYN_MEASURED")]
 
 
@@ -36,8 +38,8 @@ def measured(
     """
     from ...analysis.measured.recorded_file import measured_folder
 
-    sets, given = _sets(only), _given("--toss", toss, ("mu", "eps_n", "floor"))
-    soft = _given("--springs", springs, ("mu", "damping", "floor"))
+    sets, given = _sets(only), _given("--toss", toss, ("mu", "eps_n", "floor"), SOURCE)
+    soft = _given("--springs", springs, ("mu", "damping", "floor"), SOURCE | SOFT)
     place = measured_folder(folder)
     if pictures is not None:
         _place(pictures)
@@ -68,15 +70,17 @@ def _sets(only: list[str] | None) -> tuple[str, ...]:
     return tuple(name for name in SETS if name in (only or SETS))
 
 
-def _given(option: str, settings: list[str] | None, names: tuple[str, ...]) -> dict[str, float]:
-    """Return the parameters of the tosses that are given, the cube's own by default as published; or none."""
+def _given(
+    option: str, settings: list[str] | None, needed: tuple[str, ...], others: dict[str, float]
+) -> dict[str, float]:
+    """Return the parameters of the tosses that are given, with the others as they are by default; or none."""
     given = numbers(settings)
     for name in given:
-        if name not in (*names, *SOURCE):
-            raise InputError(option, repr(name), ", ".join((*names, *SOURCE)))
-    if given and not set(names) <= set(given):
-        raise InputError(option, ", ".join(given), f"all of {', '.join(names)}, or none")
-    return SOURCE | given if given else {}
+        if name not in (*needed, *others):
+            raise InputError(option, repr(name), ", ".join((*needed, *others)))
+    if given and not set(needed) <= set(given):
+        raise InputError(option, ", ".join(given), f"all of {', '.join(needed)}, or none")
+    return others | given if given else {}
 
 
 def _place(pictures: Path) -> None:
@@ -185,19 +189,21 @@ def impacts(place: Path, pictures: Path | None) -> dict[str, Any]:
 
 
 def joints(place: Path, pictures: Path | None) -> dict[str, Any]:
-    """Compare ADAMS runs of joints with ours."""
+    """Compare ADAMS runs of joints with ours, in the coordinates of bodies and in those of joints."""
     from dataclasses import asdict
 
-    from ...analysis.measured.adams_joints import joint_cases
+    from ...analysis.measured.adams_joints import Coordinates, joint_cases
 
-    found = [one for case in joint_cases(place) for one in case.differences]
+    kinds: tuple[Coordinates, ...] = ("bodies", "joints")
+    found = [one for kind in kinds for case in joint_cases(place, coordinates=kind) for one in case.differences]
     if pictures is not None:
         from ...report.measurements.measured_pictures import draw_joints
 
         draw_joints(found, pictures / "joints.png")
     results = [asdict(one) | {"holds": one.holds, "loose": one.loose} for one in found]
-    wrong = sum(not one.holds for one in found)
-    return {"results": results, "bars": [_bar("joints, columns that differ", float(wrong), 0.0)]}
+    wrong = {kind: sum(not one.holds for one in found if one.coordinates == kind) for kind in kinds}
+    bars = [_bar(f"joints, columns that differ, coordinates of {kind}", float(wrong[kind]), 0.0) for kind in kinds]
+    return {"results": results, "bars": bars}
 
 
 def _bar(name: str, value: Any, bar: float) -> dict[str, Any]:
@@ -220,7 +226,8 @@ def show(document: dict[str, Any]) -> None:
         screen.print(f"{one['change']}: predictions move by {moved}", markup=False)
     for one in document.get("joints", {}).get("results", ()):
         if not one["holds"]:
-            screen.print(f"{one['case']} {one['column']}: off by {one['difference']:.2g}, bar {one['bar']:.2g}")
+            said = f"off by {one['difference']:.2g}, bar {one['bar']:.2g}"
+            screen.print(f"{one['case']} {one['column']}, coordinates of {one['coordinates']}: {said}", markup=False)
 
 
 def _lines(document: dict[str, Any]) -> list[tuple[str, str, str, str]]:
@@ -236,17 +243,18 @@ def _lines(document: dict[str, Any]) -> list[tuple[str, str, str, str]]:
             rows.append(
                 (f"impacts, {one['law']}", f"{one['median_percent']:.2f} %", f"{bar:g} %" if bar else "", least)
             )
-    if "joints" in document:
-        results = document["joints"]["results"]
-        holds, loose = sum(one["holds"] for one in results), sum(one["loose"] for one in results)
-        rows.append(
-            (
-                "ADAMS columns within their bar",
-                f"{holds} of {len(results)}",
-                str(len(results)),
-                f"{loose} recorded loosely",
-            )
-        )
+    rows += _joint_lines(document.get("joints", {}).get("results", ()))
+    return rows
+
+
+def _joint_lines(results: Sequence[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
+    """Return a row for each kind of coordinates."""
+    rows = []
+    for kind in dict.fromkeys(one["coordinates"] for one in results):
+        chosen = [one for one in results if one["coordinates"] == kind]
+        cases, holds = len({one["case"] for one in chosen}), sum(one["holds"] for one in chosen)
+        head, loose = f"ADAMS columns, {cases} runs, coordinates of {kind}", sum(one["loose"] for one in chosen)
+        rows.append((head, f"{holds} of {len(chosen)}", str(len(chosen)), f"{loose} recorded loosely"))
     return rows
 
 

@@ -138,9 +138,10 @@ def test_a_bounce_of_a_corner_is_measured_back():
     assert found.friction.tolist() == pytest.approx([0.15], abs=0.01)
 
 
-def test_a_hanging_mass_pulls_at_the_ground(tmp_path):
+@pytest.mark.parametrize("coordinates", ["bodies", "joints"])
+def test_a_hanging_mass_pulls_at_the_ground(tmp_path, coordinates):
     pendulum(tmp_path / "adams_joints.h5")
-    (case,) = joint_cases(tmp_path)
+    (case,) = joint_cases(tmp_path, coordinates=coordinates)
     assert {one.column for one in case.differences} == {"position", "velocity", "reaction_force"}
     assert all(one.holds and one.difference < 1e-9 for one in case.differences)
 
@@ -192,7 +193,18 @@ def test_recorded_impacts_reach_their_bars():
 
 @real
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["Revolute_Case02", "Cylindrical_Case03", "RevSpherical_Case02", "RotSpring_Case02"])
-def test_adams_columns_hold(name):
-    (case,) = joint_cases(Path(HERE), (name,))
+@pytest.mark.parametrize(
+    ("name", "coordinates"),
+    [
+        ("Revolute_Case02", "bodies"),
+        ("Cylindrical_Case03", "bodies"),
+        ("RevSpherical_Case02", "bodies"),
+        ("RotSpring_Case02", "bodies"),
+        ("Cylindrical_Case02", "joints"),
+        ("Distance_Case02", "joints"),
+        ("RotSpring_Case01", "joints"),
+    ],
+)
+def test_adams_columns_hold(name, coordinates):
+    (case,) = joint_cases(Path(HERE), (name,), coordinates)
     assert [one.column for one in case.differences if not one.holds] == []

@@ -87,7 +87,7 @@ class EnergyBook:
 def energy(system: System, state: State) -> tuple[float, float]:
     """Return kinetic and potential energy, J."""
     v: Array = state.v
-    if hasattr(system, "kinetic_energy"):
+    if getattr(system, "kinetic_energy", None) is not None:
         kinetic = float(system.kinetic_energy(v))
     else:
         kinetic = float(0.5 * v @ np.asarray(system.mass(state.q), dtype=np.float64) @ v)

@@ -1,10 +1,11 @@
 """All robot files of a folder: which MuJoCo compiles, which run here for a second, and why the others do not.
 
-Every MJCF and URDF file that MuJoCo's compiler takes is read by `read_robot`, with its mends of inertias if need be;
-its start is moved to the nearest one that limits, loops and bodies allow; then it runs for a second with the step of
-the file, told nothing. It counts as run if every step is SOLVED. M, and the sum of bias, passive forces and those of
-the actuators, are compared with MuJoCo's at a random state, relative to their largest entries. Every file has a process
-of its own, and so much processor time. One line of JSON per file goes to --out, a table and the reasons to the screen.
+Every MJCF and URDF file that MuJoCo's compiler takes is read by `read_robot`, and its start moved to the nearest one
+that limits, loops and bodies allow. Where that fails, it is read with `mend=True`: impossible inertias, and shapes that
+are in one another wherever joints stand. Then it runs for a second with the step of the file, told nothing. It counts
+as run if every step is SOLVED. M, and the sum of bias, passive forces and those of the actuators, are compared with
+MuJoCo's at a random state, relative to their largest entries. Every file has a process of its own, and so much
+processor time. One line of JSON per file goes to --out, a table and the reasons to the screen.
 
 Run: ``python benchmarks/robot_survey.py FOLDER [--seconds 1] [--limit 60] [--out survey.jsonl] [--match ant]``, after
 ``pip install mujoco``; folders are e.g. unpacked wheels of gymnasium, dm_control, robosuite or pybullet.
@@ -142,15 +143,18 @@ def first_line(error: object) -> str:
 
 def table(found: list[dict[str, Any]]) -> str:
     """Return a table by package, and the reasons of all files that MuJoCo compiles and that did not run."""
-    lines = ["| package | compiled by MuJoCo | run | read | M, forces to 1e-12 |", "|---|---|---|---|---|"]
+    lines = [
+        "| package | compiled by MuJoCo | run | of these mended | read | M, forces to 1e-12 |",
+        "|---|---|---|---|---|---|",
+    ]
     packages = sorted({one["file"].split("/")[0] for one in found})
     for package in (*packages, ""):
         own = [one for one in found if package in ("", one["file"].split("/")[0]) and one["end"] != "compile"]
         ends, same = Counter(one["end"] for one in own), [one for one in own if "mass" in one]
+        mends = sum("mend" in one and one["end"] == "done" for one in own)
         good = sum(max(one["mass"], one["force"]) <= 1e-12 for one in same)
-        lines.append(
-            f"| {package or 'all'} | {len(own)} | {ends['done']} | {len(own) - ends['read']} | {good} of {len(same)} |"
-        )
+        counts = (len(own), ends["done"], mends, len(own) - ends["read"], f"{good} of {len(same)}")
+        lines.append(f"| {package or 'all'} | {' | '.join(map(str, counts))} |")
     lines += [
         f"{one['file']}: {one['end']}: {one['reason']}" for one in found if one["end"] not in ("compile", "done")
     ]  # fmt: skip

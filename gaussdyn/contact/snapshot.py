@@ -186,7 +186,7 @@ def rows_at_start(system: System, state: State, control: Array | None = None) ->
     The mass matrix of bodies that know their energy without it was checked when they were made, and it may be large.
     """
     q, v = vector("q of the state", state.q, system.nq), vector("v of the state", state.v, system.nv)
-    if not hasattr(system, "kinetic_energy"):
+    if getattr(system, "kinetic_energy", None) is None:
         _factored(system, q)
     rows = rows_of(system, state.t, q, v)
     vector("force(t, q, v)", system.force(state.t, q, v, control), system.nv)

@@ -87,8 +87,9 @@ class EnergyBook:
 def energy(system: System, state: State) -> tuple[float, float]:
     """Return kinetic and potential energy, J."""
     v: Array = state.v
-    if hasattr(system, "kinetic_energy"):
-        kinetic = float(system.kinetic_energy(v))
+    own = getattr(system, "kinetic_energy", None)
+    if own is not None:
+        kinetic = float(own(v))
     else:
         kinetic = float(0.5 * v @ np.asarray(system.mass(state.q), dtype=np.float64) @ v)
     return scalar("kinetic energy", kinetic), scalar("potential", system.potential(state.t, state.q))

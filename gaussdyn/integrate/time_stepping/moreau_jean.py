@@ -117,7 +117,9 @@ class MoreauJean:
         if law is None:
             many = kernels.advance_many(self, state, n, held, t_max=t_max, whole=False)
         elif isinstance(kernels, CompiledSystem) and kernels.asks(law):
-            many = kernels.advance_many(self, state, n, law=law, t_max=t_max, whole=False)
+            from .driven_steps import driven
+
+            many = kernels.advance_many(self, state, n, driven=driven(law), t_max=t_max, whole=False)
         else:
             return None
         return many if many.taken else None

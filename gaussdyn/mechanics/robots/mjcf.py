@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import BackendMissing, InputError
+from ..names import nearest
 from ..trees.visuals import WhenSeen
 from .inertias import LEAST_INERTIA, LEAST_MASS
 from .mjcf_bodies import actuators_of, bodies_of, fluid_of, parts_of, start_of, states_of
@@ -31,6 +33,10 @@ MENDS = (  # what the compiler says, and what to do about it
         "Give it an inertial, or let mend=True (--mend) give it a small one.",
     ),
     ("inertia must satisfy", "Measure it anew, or let mend=True (--mend) take the nearest one that a body can have."),
+    ("unrecognized", "Correct it or take it out: MuJoCo's XML reference says what stands in which element."),
+    ("repeated name", "Give each joint, body, geom, .. a name that no other one of its kind has."),
+    ("XML parse error", "It is no XML from here on: was it written to its end?"),
+    ("empty file", "Was it written to its end?"),
     (
         "rror opening file",
         "Paths are relative to the file, or to meshdir of its <compiler>.",
@@ -70,14 +76,25 @@ def compiled(path: Path, *, mend: bool = False) -> tuple[Any, str, tuple[str, ..
             model, text, bounded = _built(str(path), mend)
     except (ValueError, mujoco.FatalError) as error:
         given = " ".join(str(error).split())
-        mend_it = next((text for words, text in MENDS if words in given), "")
-        raise InputError(f"robot file {path.name}", given, "a file that MuJoCo's compiler accepts", mend_it) from None
+        text = "a file that MuJoCo's compiler accepts"
+        raise InputError(f"robot file {path.name}", given, text, _mend_of(given)) from None
     finally:
         mujoco.set_mju_user_warning(before)
     said += [str(one.message) for one in raised]
     said += [MENDED] if bounded else []
     switched(model)
     return model, text, tuple(dict.fromkeys(" ".join(line.split()) for line in said))
+
+
+def _mend_of(said: str) -> str:
+    """Return what to do about what the compiler said; for a word that it does not know one of those that it does."""
+    import mujoco
+
+    mend = next((text for words, text in MENDS if words in said), "")
+    if word := re.search(r"unrecognized (?:element Element|attribute:) '(\w+)'", said):
+        known = set(re.findall(r"[a-zA-Z_]+", mujoco.mj_printSchema(False, False))) | {"worldbody"}  # (world)body there
+        mend = f"{nearest(word[1], known)[1]} {mend}".strip()
+    return mend
 
 
 def _built(path: str, mend: bool) -> tuple[Any, str, bool]:

@@ -11,7 +11,7 @@ import copy
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,6 +56,7 @@ class JointedSystem(SpatialSystem):
         The rows of the tree without values.
     """
 
+    kinetic_energy: ClassVar[None] = None  # type: ignore[assignment]  # M depends on q: v alone does not say
     coordinates: Coordinates = "joints"
     pair: JointCoordinates = field(init=False, repr=False)
     tree: TreeSystem = field(init=False, repr=False)

@@ -133,8 +133,11 @@ def test_ellipsoids_and_height_fields_are_those_of_mujoco(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("text", "words"), [
     ("<mujoco><worldbody><body><joint/><geom size='0'/></body></worldbody></mujoco>", "MuJoCo's compiler accepts"),
-    ("<mujoco><wordbody/></mujoco>", "wordbody"),
-    ("<mujoco", "bad.xml"),
+    ("<mujoco><wordbody/></mujoco>", "wordbody.*Did you mean worldbody"),
+    ("<mujoco><worldbody><geom sise='1'/></worldbody></mujoco>", "sise.*line 1.*Did you mean size"),
+    ("<mujoco><worldbody><geom name='a' size='1'/><geom name='a' size='1'/></worldbody></mujoco>", "'a'.*no other one"),
+    ("<mujoco", "bad.xml.*written to its end"),
+    ("", "written to its end"),
     (WALKER.replace("<worldbody>", FIELD + "<worldbody>").replace(
         'type="sphere" size=".06"', 'type="hfield" hfield="hills"'), "contacts of a height field on a body"),
     (WALKER.replace('<motor name="drive" joint="hip" gear="3" ctrlrange="-1 1" ctrllimited="true"/>',

@@ -45,6 +45,7 @@ from .records import (
 from .row_model import Built, built, by_answers, shape_contact, steady
 
 if TYPE_CHECKING:
+    from ..driven_steps import Driven
     from ..moreau_jean import MoreauJean
 
 NONE: Joins = {}
@@ -198,18 +199,18 @@ class CompiledSystem:
 
     def advance_many(
         self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
-        whole: bool = True, law: CompiledControl | None = None,
+        whole: bool = True, driven: Driven | None = None,
     ) -> ManySteps:  # fmt: skip
         """Take up to n steps in one call, up to one in which a contact changes, or that the kernels cannot solve.
 
-        law: asked for the control at every step, see `asks`; it ends before a step for which that has no numbers.
+        driven: its law is asked for the control at every step, see `asks`; steps end before one without numbers.
         """
         from ..compiled.free_bodies import spans_of
 
         spans = spans_of(stepper, state.t, n, t_max)
-        code, log, q, v = self._go(stepper, state, control, spans, not whole, law)
+        code, log, q, v = self._go(stepper, state, control, spans, not whole, driven)
         if code != DONE and len(q):  # the step that failed has touched what is said of the last one
-            _code, log, q, v = self._go(stepper, state, control, spans[: len(q)], False, law)
+            _code, log, q, v = self._go(stepper, state, control, spans[: len(q)], False, driven)
         k = len(q)
         spans = spans[:k]
         last = None
@@ -218,7 +219,7 @@ class CompiledSystem:
             before = state
             if k > 1:
                 before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), end.memory)
-            control = control if law is None else self._told[k - 1].copy()
+            control = control if driven is None else self._told[k - 1].copy()
             last = self._step(stepper, before, end, float(spans[-1, 1]), control, log[-1])
         books = Books(*(log[:, c].copy() for c in BOOKS))
         return ManySteps(
@@ -230,20 +231,20 @@ class CompiledSystem:
 
     def _go(
         self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, stop: bool,
-        law: CompiledControl | None = None,
+        driven: Driven | None = None,
     ) -> tuple[int, Array, Array, Array]:  # fmt: skip
         """Take steps from a state, see `_run`; with more room where there is too little for its contacts."""
         while True:
             fits = self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt)
             if fits:
-                code, log, q, v = self._run(stepper, spans, stop, law)
+                code, log, q, v = self._run(stepper, spans, stop, driven)
                 if code != ROOM or len(q):
                     return code, log, q, v
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             self._use(parts)
 
     def _run(
-        self, stepper: MoreauJean, spans: Array, stop: bool, law: CompiledControl | None
+        self, stepper: MoreauJean, spans: Array, stop: bool, driven: Driven | None
     ) -> tuple[int, Array, Array, Array]:  # fmt: skip
         """Take steps; return how that ended, and the logs of those that were taken, q and v at their ends.
 
@@ -254,15 +255,12 @@ class CompiledSystem:
         log, q, v = np.zeros((n, LOGGED)), np.empty((n, nq)), np.empty((n, nv))
         count = np.array([0, int(stop)], dtype=np.int64)
         rules = _span(stepper, 0.0, 0.0, 0.0)
-        if law is None:
+        if driven is None:
             code = self._take(*self._records, spans, rules, count, log, q, v)
         else:
-            from ...._jit import entry_of
-            from .driven_steps import take_driven_steps
-
-            self._told, drive = np.zeros((n, law.size)), entry_of(take_driven_steps)
-            numbers = np.array(law.numbers)
-            code = drive(*self._records, spans, rules, count, log, q, v, law.address, numbers, self._told)
+            law = driven.law
+            self._told, numbers = np.zeros((n, law.size)), np.array(law.numbers)
+            code = driven.take(*self._records, spans, rules, count, log, q, v, law.address, numbers, self._told)
         taken = int(count[0])
         error = None if parts.answers is None else parts.answers.error(code == FAULT)
         if error is not None and (taken == 0 or not isinstance(error, Exception)):

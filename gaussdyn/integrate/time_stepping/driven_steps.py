@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
+from typing import Any, NamedTuple
 
-from ...._jit import A1, A2, I1, caller, kernel
-from ....arrays import Array, IntArray
-from .contact_problem import Problem
-from .passes import Work
-from .projection import Push
-from .records import AT, CHANGED, DONE, Data, Model, Span
-from .step import take_steps
+from ..._jit import A1, A2, I1, caller, entry_of, kernel
+from ...arrays import Array, IntArray
+from ..compiled_control import CompiledControl
+from .core.contact_problem import Problem
+from .core.passes import Work
+from .core.projection import Push
+from .core.records import AT, CHANGED, DONE, Data, Model, Span
+from .core.step import take_steps
 
 ask_law = caller(f"void(float64, {A1}, {A1}, {A1}, {A1})")
 
@@ -38,3 +41,15 @@ def take_driven_steps(
         if code != DONE or (count[1] and (data.log[CHANGED] > 0.0 or data.log[AT] > 0.0)):
             return int(code)
     return DONE
+
+
+class Driven(NamedTuple):
+    """A compiled control, and the kernel that takes steps under it."""
+
+    law: CompiledControl
+    take: Callable[..., Any]
+
+
+def driven(law: CompiledControl) -> Driven:
+    """Return a compiled control with its kernel, for `CompiledSystem.advance_many`."""
+    return Driven(law, entry_of(take_driven_steps))

@@ -47,7 +47,9 @@ def constant_sources() -> list[Path]:
 def source_hash() -> str:
     """Return 16 hex digits over all kernel sources, the numba version and the processor type."""
     digest = hashlib.sha256(f"{version('numba')} {sys.version_info[:2]} {platform.machine()}".encode())
-    for path in sorted({PACKAGE / "_jit.py", PACKAGE / "_cache.py", *kernel_sources(), *constant_sources()}):
+    for path in sorted(
+        {PACKAGE / "_jit.py", PACKAGE / "_records.py", PACKAGE / "_cache.py", *kernel_sources(), *constant_sources()}
+    ):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -4,53 +4,48 @@ Numba compiles a kernel together with all that it calls, so that LLVM could inli
 inline, but optimises and translates once more in every caller, and in the callers of those. Large kernels (`APART`) are
 therefore called by their address, under a name of their own: a caller declares it, and has it loaded before itself.
 Only kernels that Python calls (``entry``) get what takes numbers and arrays out of Python's objects.
-
-Records are named tuples of arrays and numbers that kernels take as one pointer. Passed by value a record of fifty
-arrays becomes hundreds of arguments, and minutes of compiling. A kernel gets the address of a block of words, one field
-after the other as numba lays out a named tuple, and reads what it uses; a field that is a record is again an address.
-Fields cannot be assigned; entries of arrays can.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from functools import cached_property
 from inspect import signature as parameters_of
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
-import numpy as np
 from numba.core import cgutils, config, event, typeinfer
 from numba.core import types as numba_types
 from numba.core.caching import FunctionCache
 from numba.core.codegen import ll as llvm
-from numba.core.datamodel import models
-from numba.core.imputils import impl_ret_borrowed, lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
+from numba.core.compiler_lock import global_compiler_lock
+from numba.extending import intrinsic
 
 from ._cache import NEEDED, kernel_directory, reason, say
+from ._records import RECORDS
+from ._records import Held as Held
+from ._records import nothing as nothing
+from ._records import record as record
 
 F = TypeVar("F", bound=Callable[..., Any])
-R = TypeVar("R", bound=tuple[Any, ...])
 _IR: Any = cgutils.ir
 types: Any = numba_types
 APART = 20_000  # bytes of LLVM's code, with all that is linked to it: from there on called by address
-RECORDS: dict[str, Any] = {}  # what signatures call records -> their types
-_TUPLES: dict[str, Any] = {}  # their named tuples
 
 
 class _Build(event.Listener):  # type: ignore[misc]
     """Announces the first kernel that is really compiled (not loaded from disk), and counts them all."""
 
     def __init__(self) -> None:
-        self.compiled, self.seconds = 0, 0.0
+        self.compiled, self.seconds, self.begun = 0, 0.0, False
         self.unkept = ""  # why machine code cannot be kept
         self.lock = threading.RLock()
 
@@ -143,7 +138,7 @@ def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> 
     except RuntimeError as error:  # no place for it anywhere
         _build.not_kept(error)
         jitted = numba.njit(**options)(function)
-    waiting = _KERNELS[_name(jitted)] = _Waiting(jitted, [eval(one, vars(types) | RECORDS) for one in signatures])
+    waiting = _KERNELS[_name(jitted)] = _Waiting(jitted, signatures)
     if not waiting.on_disk():
         waiting.take()
     return jitted
@@ -155,22 +150,20 @@ class _Waiting:
     A process calls few kernels from Python, and the code of small ones that they call in turn is in theirs.
     """
 
-    def __init__(self, jitted: Any, kinds: list[Any]) -> None:
-        self.jitted, self.kinds, self.taken = jitted, kinds, False
+    def __init__(self, jitted: Any, signatures: list[str]) -> None:
+        self.jitted, self.signatures, self.taken = jitted, signatures, False
         self.entry = not jitted.targetoptions["no_cpython_wrapper"]
         jitted._compile_for_args, jitted.get_call_template, jitted._waiting = self.called, self.typed, self
 
     def on_disk(self) -> bool:
-        """Return whether the index on disk, made from this source, has all of its machine code."""
+        """Return whether there is an index of its machine code, which a look at this source's place tells."""
         cache = self.jitted._cache
-        if not isinstance(cache, FunctionCache):
-            return False
-        try:
-            index = cache._cache_file._load_index()
-        except Exception:  # damaged: it is compiled again
-            return False
-        codegen = self.jitted.targetctx.codegen()
-        return all(cache._index_key(kind, codegen) in index for kind in self.kinds)
+        return isinstance(cache, FunctionCache) and os.path.exists(cache._cache_file._index_path)
+
+    @cached_property
+    def kinds(self) -> list[Any]:
+        """Types of arguments and of what is returned, for each signature."""
+        return [eval(one, vars(types) | RECORDS) for one in self.signatures]
 
     def load(self) -> None:
         """Load the machine code, unless another thread was first."""
@@ -184,9 +177,9 @@ class _Waiting:
         del jitted.get_call_template  # it may call itself
         if not self.entry:
             jitted.add_overload = self.add_inner
-        with typeinfer.register_dispatcher(jitted):
+        with typeinfer.register_dispatcher(jitted), global_compiler_lock:
             for kind in self.kinds:
-                jitted.compile(kind)
+                self.read(kind) or jitted.compile(kind)
         for found in self.found():  # what comes from disk has told numba its needs, and its callers have them too
             found.library._reload_init.update(found.reload_init)
         self.taken, jitted.get_call_template = True, self.linked
@@ -195,6 +188,14 @@ class _Waiting:
             del jitted._compile_for_args  # until now other threads wait there
         else:
             jitted.compile = lambda _kind: None  # types are those of the signatures
+
+    def read(self, kind: Any) -> bool:
+        """Take machine code from disk. Numba's own way times every call of LLVM, once more within each caller."""
+        found = self.jitted._cache.load_overload(kind, self.jitted.targetctx)
+        if found is not None:
+            self.jitted.targetctx.insert_user_function(found.entry_point, found.fndesc, [found.library])
+            self.jitted.add_overload(found)
+        return found is not None
 
     def add_inner(self, found: Any) -> None:
         """Keep what was compiled where callers look for it, and not where a call from Python would jump to."""
@@ -298,13 +299,16 @@ class _Guarded:
     """The place of one kernel on disk: what cannot be read is compiled again, what cannot be written is not kept."""
 
     def __init__(self, cache: Any) -> None:
-        self.cache, self.load, self.save = cache, cache.load_overload, cache.save_overload
+        self.cache, self.load, self.save = cache, cache._load_overload, cache.save_overload
         cache.load_overload, cache.save_overload = self.loaded, self.saved
 
-    def loaded(self, *arguments: Any) -> Any:
+    def loaded(self, kind: Any, target: Any) -> Any:
         """Return the machine code, None if it is not there or damaged."""
         try:
-            return self.load(*arguments)
+            if not _build.begun:  # numba does it for each
+                _build.begun = True
+                target.refresh()
+            return self.load(kind, target)
         except Exception as error:
             say(f"gaussdyn: a compiled kernel in {kernel_directory()} is damaged ({reason(error)}); compiled again")
             try:
@@ -334,117 +338,6 @@ def kernel_from(path: Path, name: str, signature: str) -> Callable[..., Any]:
             spec.loader.exec_module(module)
             sys.modules[module_name] = module  # where numba looks for it when it loads the machine code
     return kernel(signature, entry=True)(cast(Callable[..., Any], getattr(module, name)))  # takes the lock, counts
-
-
-def record(*fields: str, by_value: bool = False) -> Callable[[type[R]], type[R]]:
-    """Make a named tuple known to the signatures of kernels, by its own name; its fields are of these numba types.
-
-    Kernels are handed its address (`Held`), or by value, which is for a few numbers.
-    """
-
-    def known(cls: type[R]) -> type[R]:
-        of = [eval(field, vars(types) | _TUPLES) for field in fields]
-        assert len(of) == len(cls._fields)  # type: ignore[attr-defined]
-        same = all(one == of[0] for one in of)
-        kind = types.NamedUniTuple(of[0], len(of), cls) if same else types.NamedTuple(of, cls)
-        _TUPLES[cls.__name__], RECORDS[cls.__name__] = kind, kind if by_value else Reference(kind)
-        return cls
-
-    return known
-
-
-def nothing(cls: type[R]) -> R:
-    """Return a record of empty arrays and zeros."""
-    made: R = _nothing(_TUPLES[cls.__name__])
-    return made
-
-
-def _nothing(kind: Any) -> Any:
-    if isinstance(kind, types.BaseTuple):
-        return kind.instance_class._make([_nothing(part) for part in kind.types])
-    if isinstance(kind, types.Array):
-        return np.zeros((0,) * kind.ndim, dtype=str(kind.dtype))
-    return 0
-
-
-class Reference(numba_types.Type):
-    """The address of a named tuple."""
-
-    def __init__(self, of: Any) -> None:
-        self.of = of
-        super().__init__(name=f"Reference({of})")
-
-
-class Held:
-    """A record in memory, as kernels take it.
-
-    Attributes
-    ----------
-    value : named tuple
-        Its arrays, which kernels read and write.
-    address : int
-    """
-
-    __slots__ = ("address", "kind", "value", "words")
-
-    def __init__(self, value: Any) -> None:
-        self.value, self.words = value, np.array(_words(value), dtype=np.int64)
-        self.kind, self.address = RECORDS[type(value).__name__], int(self.words.ctypes.data)
-
-
-def _words(value: Any) -> list[int]:
-    """Return a record as words: of an array no owner, size, size of an entry, address, shape, strides."""
-    if isinstance(value, np.ndarray):
-        assert value.flags.c_contiguous
-        return [0, 0, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides]
-    if isinstance(value, tuple):
-        return [word for part in value for word in _words(part)]
-    return [int(value)]
-
-
-@register_model(Reference)
-class _Model(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _IR.IntType(8).as_pointer())
-
-
-@infer_getattr
-class _Fields(AttributeTemplate):  # type: ignore[misc]
-    key = Reference
-
-    def generic_resolve(self, reference: Any, name: str) -> Any:
-        """Return the type of a field."""
-        if name not in reference.of.fields:
-            return None
-        kind = reference.of.types[reference.of.fields.index(name)]
-        return Reference(kind) if isinstance(kind, types.BaseTuple) else kind
-
-
-@lower_getattr_generic(Reference)  # type: ignore[untyped-decorator]
-def _field(context: Any, builder: Any, reference: Any, value: Any, name: str) -> Any:
-    """Read a field."""
-    index = reference.of.fields.index(name)
-    kind = reference.of.types[index]
-    struct = builder.bitcast(value, context.get_value_type(reference.of).as_pointer())
-    zero, at = _IR.Constant(_IR.IntType(32), 0), _IR.Constant(_IR.IntType(32), index)
-    place = builder.gep(struct, [zero, at], inbounds=True)
-    if isinstance(kind, types.BaseTuple):
-        return builder.bitcast(place, _IR.IntType(8).as_pointer())
-    return impl_ret_borrowed(context, builder, kind, builder.load(place))
-
-
-@typeof_impl.register(Held)  # type: ignore[untyped-decorator]
-def _typeof(value: Held, context: Any) -> Any:
-    return value.kind
-
-
-@unbox(Reference)  # type: ignore[untyped-decorator]
-def _address(kind: Any, value: Any, context: Any) -> Any:
-    """Take the address out of a `Held`."""
-    number = context.pyapi.object_getattr_string(value, "address")
-    address = context.pyapi.long_as_voidptr(number)
-    context.pyapi.decref(number)
-    return NativeValue(address)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

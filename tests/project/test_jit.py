@@ -45,7 +45,7 @@ def toy(tmp_path: Path) -> Path:
     """A package with the same _jit.py, two kernels in two files, and a constant in a third."""
     package = tmp_path / "toy"
     package.mkdir()
-    for name in ("_jit.py", "_cache.py", "_warmup.py"):
+    for name in ("_jit.py", "_records.py", "_cache.py", "_warmup.py"):
         shutil.copy(ROOT / "gaussdyn" / name, package)
     (package / "__init__.py").write_text("")
     (package / "toy_inner.py").write_text(INNER)

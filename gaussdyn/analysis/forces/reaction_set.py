@@ -107,33 +107,24 @@ class ReactionSet:
         found = self.supports(np.vstack([C, -C]))
         values = np.array([one.value for one in found])
         best = np.argmax(np.where(np.isnan(values), np.inf, values), axis=0)  # what is undecided decides nothing
+        k, ends = len(C), np.arange(2 * len(C))
+        at = np.array([self._reactions(one, which) for which, one in enumerate(found)])[best, ends]
+        ends_at = values[best, ends].tolist()
         gaps = np.max([one.gaps() for one in found], axis=0)
-        made = []
-        for k, label in enumerate(labels):
-            ends = [len(labels) + k, k]
-            low_at, high_at = (self._reactions(found[best[i]], int(best[i]), i) for i in ends)
-            low, high = (float(values[best[i], i]) for i in ends)
-            verdicts = tuple(found[best[i]].verdicts[i] for i in ends)
-            made.append(
-                ForceRange(
-                    of=label,
-                    low=-low,
-                    high=high,
-                    low_at=low_at,
-                    high_at=high_at,
-                    verdicts=(verdicts[0], verdicts[1]),
-                    gap=float(gaps[ends].max()),
-                    unit=unit_of(self.allowed, C[k], self.unit),
-                    size=max(float(np.abs(r).max(initial=0.0)) for r in (low_at, high_at)) or 1.0,
-                )
-            )
-        return tuple(made)
+        gap, size = (np.maximum(one[:k], one[k:]).tolist() for one in (gaps, np.abs(at).max(axis=1)))
+        verdicts = [found[which].verdicts[end] for end, which in enumerate(best.tolist())]
+        return tuple(
+            ForceRange(of=labels[i], low=-ends_at[k + i], high=ends_at[i], low_at=at[k + i], high_at=at[i],
+                       verdicts=(verdicts[k + i], verdicts[i]), gap=gap[i],
+                       unit=unit_of(self.allowed, C[i], self.unit), size=size[i] or 1.0)
+            for i in range(k)
+        )  # fmt: skip
 
-    def _reactions(self, found: Support, which: int, k: int) -> Array:
-        """Return the reactions at an end, or the direction in which they may grow."""
+    def _reactions(self, found: Support, which: int) -> Array:
+        """Return the reactions at every end, or the directions in which they may grow, one per row."""
         one = self.allowed.alternatives[which]
-        along = found.verdicts[k] is Verdict.UNBOUNDED
-        return np.asarray(one.spread @ found.points[k] + (0.0 if along else one.offset))
+        bounded = [[verdict is not Verdict.UNBOUNDED] for verdict in found.verdicts]
+        return np.asarray(found.points @ one.spread.T + np.array(bounded) * one.offset)
 
     def contains(self, reactions: Mapping[str, Array] | Array, tol: float = 1e-9) -> bool:
         """Whether some reactions, a vector or by id, are among those allowed, to a relative tolerance."""

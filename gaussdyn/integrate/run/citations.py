@@ -15,7 +15,7 @@ STEPPERS = {
     "event_driven": ("hairer1993",),
     "smooth": ("hairer1993",),
 }
-SYSTEMS = {"TreeSystem": ("featherstone2008",)}
+SYSTEMS = {"TreeSystem": ("featherstone2008",), "joints": ("featherstone2008",)}  # by kind, or by coordinates
 ALWAYS = (ENGINE, "gauss1829")
 FRICTION = ("desaxce1998", "alart1991")
 PARADOX = ("genot1999",)  # where a state had no motion
@@ -88,7 +88,11 @@ def keys_of(settings: Mapping[str, Any], *, friction: bool, paradox: bool = Fals
     system = settings.get("system")
     spec: Mapping[str, Any] = system if isinstance(system, Mapping) else {}
     found = [*ALWAYS, *STEPPERS.get(str(settings.get("stepper", {}).get("name")), ())]
-    found += [*SYSTEMS.get(str(spec.get("kind")), ()), *(FRICTION if friction else ()), *(PARADOX if paradox else ())]
+    found += [
+        *SYSTEMS.get(str(spec.get("coordinates", spec.get("kind"))), ()),
+        *(FRICTION if friction else ()),
+        *(PARADOX if paradox else ()),
+    ]
     found += ROBOT_FILE if re.search(r"<mujoco\b", str(spec.get("source", ""))) else ()
     return tuple(dict.fromkeys(found))
 

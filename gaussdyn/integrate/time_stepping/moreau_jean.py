@@ -100,7 +100,7 @@ class MoreauJean:
             return advance_within(self, self.step, system, state, t_max, control)
         dt, t_end = self.span(state.t, t_max)
         held = held_control(control, state)
-        return self.kernels(system, state).advance(self, state, dt, t_end, held)
+        return self.kernels(_told(system, held), state).advance(self, state, dt, t_end, held)
 
     def advance_many(
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
@@ -108,10 +108,11 @@ class MoreauJean:
         """Take up to n steps in one call, up to one in which a contact changes; None where kernels take none."""
         from .core.advance import ListedSystem
 
-        kernels = None if self.step is not None else self.kernels(system, state)
+        held = held_control(control, state)
+        kernels = None if self.step is not None else self.kernels(_told(system, held), state)
         if kernels is None or isinstance(kernels, ListedSystem):
             return None
-        many = kernels.advance_many(self, state, n, held_control(control, state), t_max=t_max, whole=False)
+        many = kernels.advance_many(self, state, n, held, t_max=t_max, whole=False)
         return many if many.taken else None
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
@@ -136,3 +137,8 @@ class MoreauJean:
         if t_max > t_end + near:
             return self.dt, t_end
         return (self.dt if abs(t_max - t_end) <= near else t_max - t), t_max
+
+
+def _told(system: System, control: Array | None) -> System:
+    """Return what takes a step with this control: the system, or what it names as `pushed`."""
+    return system if control is None else getattr(system, "pushed", system)

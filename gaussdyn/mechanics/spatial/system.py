@@ -6,7 +6,8 @@ import copy
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from importlib import import_module
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -37,6 +38,7 @@ from .spec import decoded, encoded
 
 PLACES = ("x", "y", "z", "qw", "qx", "qy", "qz")
 RATES = ("vx", "vy", "vz", "wx", "wy", "wz")
+Coordinates = Literal["bodies", "joints"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,6 +62,9 @@ class SpatialSystem:
     pairs : mapping of (str, str) to ContactLaw or None
         Laws of pairs by the names of bodies, obstacles or shapes (``body.shape``, which come first); None: they do not
         touch each other. Bodies that a joint connects do not, unless they are named here.
+    coordinates : "bodies" or "joints"
+        What q and v are: places and velocities of all bodies, which joints hold by rows; or what the joints of a
+        spanning tree leave free (a `JointedSystem`), with rows for those that close loops only. The motion is the same.
 
     Raises
     ------
@@ -74,6 +79,7 @@ class SpatialSystem:
     gravity: Triple = (0.0, 0.0, -9.81)
     contact: ContactLaw = field(default_factory=ContactLaw)
     pairs: Pairs = field(default_factory=dict)
+    coordinates: Coordinates = "bodies"
     layout: SpatialLayout = field(init=False, repr=False)
     contacts: Contacts = field(init=False, repr=False)
     _bonds: Joints = field(init=False, repr=False)
@@ -82,7 +88,15 @@ class SpatialSystem:
 
     __repr__ = brief
 
+    def __new__(cls, *, coordinates: str = "bodies", **given: Any) -> SpatialSystem:
+        """Return a system in the coordinates that were asked for; `import_module`, because trees are made of bodies."""
+        if cls is SpatialSystem and coordinates == "joints":
+            cls = import_module("...trees.jointed_system", __name__).JointedSystem
+        return object.__new__(cls)
+
     def __post_init__(self) -> None:
+        if self.coordinates not in get_args(Coordinates):
+            raise InputError("coordinates", repr(self.coordinates), "'bodies' or 'joints'")
         layout = SpatialLayout.of(tuple(self.bodies))
         bonds = Joints.of(layout, self.joints)
         forces = bonds.check_forces(layout, self.forces)
@@ -235,6 +249,13 @@ class SpatialSystem:
         """Return the rows of joints, and of what acts on them, at (t, q, v)."""
         return self._bonds.rows(Motions(self.layout, t, q, v))
 
+    def kinetic_energy(self, v: Array) -> float:
+        """Return the kinetic energy, J: body by body, for the mass matrix of many is large."""
+        V = v.reshape(-1, 6)
+        masses = np.array([body.mass for body in self.bodies])
+        turning = np.einsum("ki,kij,kj->", V[:, 3:], self._inertias, V[:, 3:])
+        return 0.5 * float(masses @ (V[:, :3] ** 2).sum(axis=1) + turning)
+
     def potential(self, t: float, q: Array) -> float:
         """Return the energy of gravity and springs, J; gravity is zero at the origin."""
         places = np.concatenate([q.reshape(-1, 7)[:, :3], np.zeros((len(self.bodies), 3))], axis=1)
@@ -271,7 +292,8 @@ class SpatialSystem:
         names = ("bodies", "obstacles", "joints", "forces", "gravity", "contact")
         spec = {name: encoded(getattr(self, name)) for name in names}
         pairs = [[*names, encoded(law)] for names, law in self.pairs.items()]
-        return {"kind": "SpatialSystem", **spec, "pairs": pairs}
+        chosen = {} if self.coordinates == "bodies" else {"coordinates": self.coordinates}
+        return {"kind": "SpatialSystem", **spec, "pairs": pairs, **chosen}
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> SpatialSystem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,16 +12,20 @@ import numpy as np
 from ...arrays import Array
 from ...errors import InputError
 from ...linalg.rotations import conjugate, matrix_of, product, quaternion_of
+from ..contact_law import ContactLaw
 from ..joints.limits_motors import JointFriction, Limit
 from ..names import GROUND
-from ..spatial.joints import BallJoint, Hinge, Joint, Slider, Universal, Weld
+from ..spatial.joint_table import Bond
+from ..spatial.joints import BallJoint, Joint, Slider, Universal, Weld
 from ..spatial.kinematics import Motions, SpatialMarker
 from ..spatial.system import SpatialSystem
 from ..state import State
 from .bodies import TreeBody, TreeJoint, Turn
+from .forest_state import ForestState
 from .parts import Connect
 from .sensors import Sensor
 from .system import TreeSystem
+from .tables import together
 
 FREE = "_free"  # the joint of a body that no joint ties to the ground, after its name
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -35,6 +39,23 @@ class Tie:
     parent: SpatialMarker
     child: SpatialMarker
     turned: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BodyMotion:
+    """How bodies move with joints: velocities are S v, accelerations S a + drift.
+
+    Attributes
+    ----------
+    q : Array, shape (7 n,)
+        Where the bodies are.
+    S : Array, shape (6 n, nv)
+    drift : Array, shape (6 n,)
+    """
+
+    q: Array
+    S: Array
+    drift: Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,28 +85,34 @@ class JointCoordinates:
         """
         motion = Motions(self.bodies.layout, state.t, state.q, state.v)
         joints: dict[str, Any] = {}
+        limits = {one.joint: one for one in self.bodies.joints if isinstance(one, Limit)}
         for tie in self.ties:
-            joints |= _coordinates(tie, motion)
+            joints |= _coordinates(tie, motion, limits.get(tie.joint.name))
         for k, body in enumerate(self.bodies.bodies):
             if body.name + FREE in self.system.places.joints:
                 joints[body.name + FREE] = state.q[7 * k : 7 * k + 7]
         q = self.system.state(joints).q
-        v: Array = np.linalg.lstsq(self._jacobian(q), state.v, rcond=None)[0].astype(np.float64)
+        v: Array = np.linalg.lstsq(self.motion(q).S, state.v, rcond=None)[0].astype(np.float64)
         return State(t=state.t, q=q, v=v)
 
     def back(self, state: State) -> State:
         """Return the state of the bodies at a state of the tree."""
-        frames = [self.system.frame(state.q, body.name) for body in self.bodies.bodies]
-        q = np.concatenate([[*frame.x, *quaternion_of(frame.R)] for frame in frames])
-        return State(t=state.t, q=q, v=self._jacobian(state.q) @ state.v)
+        motion = self.motion(state.q)
+        return State(t=state.t, q=motion.q, v=motion.S @ state.v)
 
-    def _jacobian(self, q: Array) -> Array:
-        """Return the velocities of the bodies per velocity of the tree, shape (6 n, nv)."""
-        lines = []
-        for body in self.bodies.bodies:
-            J, turn = self.system.jacobian(q, body.name)
-            lines += [J, self.system.frame(q, body.name).R.T @ turn]
-        return np.vstack(lines)
+    def motion(self, q: Array, v: Array | None = None) -> BodyMotion:
+        """Return how the bodies move with the tree at one state of it."""
+        n, seen = len(self.bodies.bodies), ForestState.at(self.system.forest, q, v).bodies()
+        nv, place = self.system.nv, self.system.places.bodies
+        x, S, drift = np.empty((n, 7)), np.empty((n, 6, nv)), np.empty((n, 6))
+        for k, body in enumerate(self.bodies.bodies):
+            b = place[body.name]
+            R = seen.R[b]
+            x[k, :3], x[k, 3:] = seen.x[b], quaternion_of(R)
+            turn = R.T @ seen.turn[b]
+            S[k, :3], S[k, 3:] = seen.J[b, :, :nv], turn[:, :nv]
+            drift[k, :3], drift[k, 3:] = seen.drift[b], turn[:, nv]
+        return BodyMotion(x.ravel(), S.reshape(6 * n, nv), drift.ravel())
 
 
 def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
@@ -98,39 +125,72 @@ def in_joint_coordinates(system: SpatialSystem) -> JointCoordinates:
     InputError
         What trees do not have: other joints that close a loop, rods, motors, gears, springs and other forces.
     """
-    joints = [one for one in system.joints if isinstance(one, (BallJoint, Hinge, Universal, Slider, Weld))]
-    limits, frictions = _taken(system, joints)
-    ties, loops = _spanning([body.name for body in system.bodies], joints)
+    found, others = tree_of(system)
+    named = {f"a {type(one).__name__} that closes a loop" for one in others if isinstance(one, Joint)}
+    named |= {type(one).__name__ for one in (*others, *system.forces) if not isinstance(one, Joint)}
+    if named:
+        mend = 'SpatialSystem(..., coordinates="joints") has them; or list the joints of the loop in another order.'
+        text = "ball joints, hinges, universal joints, sliders, welds, limits without restitution, dry friction"
+        raise InputError("joints, forces", ", ".join(sorted(named)), text, mend)
+    return found
+
+
+def tree_of(system: SpatialSystem) -> tuple[JointCoordinates, tuple[Bond, ...]]:
+    """Return the tree that moves as a system of bodies does, but for its forces and for those joints that are named.
+
+    What trees have no tables for: joints that close loops but balls and welds, rods, strings, motors, gears, limits
+    with restitution, friction that is larger at rest, and what acts on a joint that closes a loop.
+    """
+    joints = [one for one in system.joints if isinstance(one, Joint)]
+    ties, left = _spanning([body.name for body in system.bodies], joints)
+    loops = [one for one in left if isinstance(one, (BallJoint, Weld))]
+    limits, frictions = _taken(system, {tie.joint.name for tie in ties})
     held = {tie.child.body: tie for tie in ties}
     order = [*(body.name for body in system.bodies if body.name not in held), *(tie.child.body for tie in ties)]
     given = {body.name: body for body in system.bodies}
     bodies = _sorted([_body(given[name], held.get(name), limits, frictions) for name in order])
-    on_ground = [tie.child.body for tie in ties if tie.parent.body == GROUND]
-    fixed = [one.name for one in system.obstacles if getattr(one, "body", GROUND) == GROUND]
-    apart = {(min(a, b), max(a, b)): None for a in on_ground for b in fixed}
-    named = {(min(pair), max(pair)) for pair in system.pairs}
+    pairs = {**_pairs(system, bodies), **system.pairs}
     sensors = [one for tie in ties for one in _reactions(tie)]
     tree = TreeSystem(
         bodies=bodies, obstacles=system.obstacles, parts=[_closure(one) for one in loops], gravity=system.gravity,
-        contact=system.contact, pairs={pair: None for pair in apart if pair not in named} | dict(system.pairs),
-        sensors=() if loops else sensors,
+        contact=system.contact, pairs=pairs, sensors=() if loops else sensors,
     )  # fmt: skip
-    return JointCoordinates(system, tree, ties)
+    taken = [*(tie.joint for tie in ties), *loops, *limits.values(), *frictions.values()]
+    others = tuple(one for one in system.joints if not any(one is other for other in taken))
+    return JointCoordinates(system, tree, ties), others
 
 
-def _taken(system: SpatialSystem, joints: Sequence[Joint]) -> tuple[dict[str, Limit], dict[str, float]]:
-    """Return limits and dry friction by name of the joint."""
-    limits = {one.joint: one for one in system.joints if isinstance(one, Limit)}
-    frictions = {one.joint: one.cap for one in system.joints if isinstance(one, JointFriction)}
-    rest = [one for one in system.joints if one not in joints and not isinstance(one, (Limit, JointFriction))]
-    others = [type(one).__name__ for one in (*rest, *system.forces)]
-    others += [f"Limit of {one.joint} with restitution" for one in limits.values() if one.eps_n > 0.0]
-    scalars = {one.name for one in joints if isinstance(one, (Hinge, Slider))}
-    others += [f"limit or friction of {name}" for name in {*limits, *frictions} - scalars]
-    if others:
-        mend = "Write the tree by hand: gaussdyn.mechanics.trees has springs, actuators and gears of its own."
-        raise InputError("joints, forces", ", ".join(sorted(set(others))), "ball, hinge, universal, slider, weld", mend)
+def _taken(system: SpatialSystem, tied: Collection[str]) -> tuple[dict[str, Limit], dict[str, JointFriction]]:
+    """Return the limits and dry friction that joints of trees have, by name of the joint."""
+    limits, frictions = dict[str, Limit](), dict[str, JointFriction]()
+    for one in system.joints:
+        if isinstance(one, Limit) and one.joint in tied and one.eps_n == 0.0:
+            limits.setdefault(one.joint, one)
+        if isinstance(one, JointFriction) and one.joint in tied and one.cap == one.cap_s:
+            frictions.setdefault(one.joint, one)
     return limits, frictions
+
+
+def _pairs(system: SpatialSystem, bodies: Sequence[TreeBody]) -> dict[tuple[str, str], ContactLaw | None]:
+    """Return the laws of pairs that trees treat otherwise by themselves, but for those that the system names.
+
+    What joints connect does not touch, obstacles among it; but what hangs on a body may touch those welded to it.
+    """
+    named = {(min(pair), max(pair)) for pair in system.pairs}
+    joined, fixed = (
+        system.joint_table.joined,
+        [x.name for x in system.obstacles if getattr(x, "body", GROUND) == GROUND],
+    )
+    pairs: dict[tuple[str, str], ContactLaw | None] = {}
+    for one, other in joined - named:
+        ends = [(one, name) for name in fixed] if other == GROUND else [(one, other)]
+        ends = [(other, name) for name in fixed] if one == GROUND else ends
+        pairs |= {(min(pair), max(pair)): None for pair in ends if (min(pair), max(pair)) not in named}
+    base = {GROUND: GROUND}
+    for body in bodies:
+        base[body.name] = body.name if body.joints else base[body.parent]
+    beside = {pair for pair in together(bodies, ()) if base[pair[0]] != base[pair[1]]}
+    return pairs | dict.fromkeys(beside - joined - named, system.contact)
 
 
 def _spanning(names: Sequence[str], joints: Sequence[Joint]) -> tuple[list[Tie], list[Joint]]:
@@ -151,7 +211,7 @@ def _spanning(names: Sequence[str], joints: Sequence[Joint]) -> tuple[list[Tie],
     return ties, left
 
 
-def _body(body: Any, tie: Tie | None, limits: Mapping[str, Limit], frictions: Mapping[str, float]) -> TreeBody:
+def _body(body: Any, tie: Tie | None, limits: Mapping[str, Limit], frictions: Mapping[str, JointFriction]) -> TreeBody:
     plain = {"name": body.name, "mass": body.mass, "inertia": body.inertia, "shapes": tuple(body.shapes)}
     if tie is None:
         return TreeBody(joints=(TreeJoint(name=body.name + FREE, motion="free"),), **plain)
@@ -159,11 +219,11 @@ def _body(body: Any, tie: Tie | None, limits: Mapping[str, Limit], frictions: Ma
     at = np.array(tie.parent.at) - matrix_of(turn) @ np.array(tie.child.at)
     return TreeBody(
         parent=tie.parent.body, at=tuple(at.tolist()), turn=tuple(turn.tolist()),
-        joints=_moves(tie, limits.get(tie.joint.name), frictions.get(tie.joint.name, 0.0)), **plain,
+        joints=_moves(tie, limits.get(tie.joint.name), frictions.get(tie.joint.name)), **plain,
     )  # fmt: skip
 
 
-def _moves(tie: Tie, limit: Limit | None, friction: float) -> tuple[TreeJoint, ...]:
+def _moves(tie: Tie, limit: Limit | None, friction: JointFriction | None) -> tuple[TreeJoint, ...]:
     """Return what a joint leaves free, in the frame of the child."""
     R, at, name = matrix_of(tie.child.turn), tie.child.at, tie.joint.name
     sign = -1.0 if tie.turned else 1.0
@@ -180,12 +240,13 @@ def _moves(tie: Tie, limit: Limit | None, friction: float) -> tuple[TreeJoint, .
         second = TreeJoint(name=f"{name}_2", axis=along(X), at=at)
         return (second, first) if tie.turned else (first, second)
     low, high = (limit.low, limit.high) if limit else (-math.inf, math.inf)
+    rub = friction.cap if friction else 0.0
     kind: Any = "slide" if isinstance(tie.joint, Slider) else "hinge"
-    return (TreeJoint(name=name, motion=kind, axis=along(Z), at=at, low=low, high=high, friction=friction),)
+    return (TreeJoint(name=name, motion=kind, axis=along(Z), at=at, low=low, high=high, friction=rub),)
 
 
-def _coordinates(tie: Tie, motion: Motions) -> dict[str, Any]:
-    """Return the coordinates of a joint."""
+def _coordinates(tie: Tie, motion: Motions, limit: Limit | None) -> dict[str, Any]:
+    """Return the coordinates of a joint; an angle with limits is taken within half a turn of their middle."""
     joint, name = tie.joint, tie.joint.name
     if isinstance(joint, Weld):
         return {}
@@ -193,14 +254,13 @@ def _coordinates(tie: Tie, motion: Motions) -> dict[str, Any]:
         parent, child = motion(tie.parent), motion(tie.child)
         R = matrix_of(tie.child.turn)
         return {name: quaternion_of(R @ parent.R.T @ child.R @ R.T)}
+    if limit is not None and joint.coordinate == "angle":
+        return {name: joint.free(motion, 0.5 * (limit.low + limit.high)).value}
     values = [one.value for one in joint.free_motions(motion)]
     return dict(zip((f"{name}_1", f"{name}_2"), values, strict=True)) if len(values) == 2 else {name: values[0]}
 
 
 def _closure(joint: Joint) -> Connect:
-    if not isinstance(joint, (BallJoint, Weld)):
-        given = f"a {type(joint).__name__} that closes a loop"
-        raise InputError(f"joint {joint.name}", given, "a ball joint or a weld", "List those of the loop last.")
     turn: Turn | None = None
     if isinstance(joint, Weld):
         w, x, y, z = product(joint.b.turn, conjugate(np.array(joint.a.turn))).tolist()

@@ -21,7 +21,8 @@ def skeleton(system: System, q: Array) -> tuple[list[dict[str, Any]], list[float
     Systems that are neither bodies in space nor trees have no joints and None.
     """
     if isinstance(system, SpatialSystem):
-        return _of_bodies(system, q)
+        pair = getattr(system, "pair", None)  # of a system in joint coordinates
+        return _of_bodies(system, q) if pair is None else _of_bodies(pair.bodies, pair.motion(q).q)
     from ...mechanics.trees.system import TreeSystem
 
     return _of_trees(system, q) if isinstance(system, TreeSystem) else ([], None)

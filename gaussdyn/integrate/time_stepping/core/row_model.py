@@ -213,7 +213,7 @@ def _who(system: System) -> int:
         return PLANAR
     if type(system) is SpatialSystem and system.contacts.found is None and spatial_model.serves(system):
         return SPATIAL
-    if type(system) is TreeSystem and system.contacts.found is None:
+    if getattr(system, "forest", None) is not None and system.contacts.found is None:  # type: ignore[attr-defined]
         return FOREST
     return PROGRAM if type(system) is LagrangianSystem else CALLBACK
 

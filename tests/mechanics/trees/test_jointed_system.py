@@ -1,0 +1,182 @@
+"""`SpatialSystem(coordinates="joints")`: what it says is what the bodies say, in other coordinates."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from gaussdyn import InputError, MoreauJean, SpatialSystem, State, simulate
+from gaussdyn.mechanics import spatial
+from gaussdyn.mechanics.specs import system_of
+from gaussdyn.mechanics.trees.jointed_system import JointedSystem
+from tests.evidence import first
+from tests.joint_cases import CHAIN, CHAIN_RATES, chain
+from tests.jointed_cases import KINDS, both, closed, random_parts, random_state
+
+SEEDS = range(24)
+
+
+def case(seed: int) -> tuple[SpatialSystem, JointedSystem, State]:
+    """Both systems, and a state of the joints; every third has a loop."""
+    parts = random_parts(seed, others=seed % 2 == 0)
+    if seed % 3:
+        bodies, joints = both(parts)
+        return bodies, joints, random_state(joints, seed)
+    parts, there = closed(parts, seed, KINDS[seed % 5])
+    bodies, joints = both(parts)
+    return bodies, joints, joints.pair.state(there)
+
+
+@pytest.mark.parametrize("seed", first(8, SEEDS))
+def test_laws_of_motion_are_the_same(seed: int) -> None:
+    """M, forces, energies and power are those of the bodies, with v = S v' and a = S a' + drift."""
+    bodies, joints, state = case(seed)
+    there, t, moved = joints.in_bodies(state), 0.3, joints.pair.motion(state.q, state.v)
+    size = np.abs(bodies.force(t, there.q, there.v)).max()
+    assert joints.mass(state.q) == pytest.approx(moved.S.T @ bodies.mass(there.q) @ moved.S, abs=1e-12)
+    h = moved.S.T @ (bodies.force(t, there.q, there.v) - bodies.mass(there.q) @ moved.drift)
+    assert joints.force(t, state.q, state.v) == pytest.approx(h, abs=1e-12 * size)
+    assert joints.potential(t, state.q) == pytest.approx(bodies.potential(t, there.q), abs=1e-11)
+    assert joints.power(t, state.q, state.v) == pytest.approx(bodies.power(t, there.q, there.v), abs=1e-11 * size)
+
+
+@pytest.mark.parametrize("seed", first(8, SEEDS))
+def test_constraints_are_the_same(seed: int) -> None:
+    """Every row is that of the bodies, but for those that the joints of the tree keep; none is missing."""
+    bodies, joints, state = case(seed)
+    there, t, moved = joints.in_bodies(state), 0.3, joints.pair.motion(state.q, state.v)
+    rows = {row.id: row for row in bodies.near(t, there.q, there.v, 0.02).rows(t, there.q, there.v)}
+    own = {
+        row.id.replace(":friction", ":dry"): row
+        for row in joints.near(t, state.q, state.v, 0.02).rows(t, state.q, state.v)
+    }
+    tied = {id for tie in joints.pair.ties for id in tie.joint.ids}
+    assert tied <= set(rows)
+    assert {id for id in own if "/" not in id} == {id for id in rows if "/" not in id} - tied
+    close = {id for id, row in rows.items() if "/" in id and row.gap < 1e-3}
+    assert close <= set(own)
+    for id, row in own.items():
+        if (other := rows.get(id)) is not None:
+            assert (row.kind, row.level, row.mu, row.eps_n) == (other.kind, other.level, other.mu, other.eps_n)
+            assert row.gap == pytest.approx(other.gap, abs=1e-12), id
+            assert pytest.approx(other.J @ moved.S, abs=1e-12) == row.J, id
+            assert row.drift == pytest.approx(other.drift + other.J @ moved.drift, abs=1e-10), id
+
+
+CRANE = (
+    spatial.Limit(joint="tube", low=-0.5, high=0.2), spatial.JointFriction(joint="hip", cap=0.5),
+    spatial.Motor(joint="hip", rate=1.3),
+)  # fmt: skip
+PUSHES = (
+    spatial.Spring(a=spatial.mark("five"), b=spatial.mark("ground"), stiffness=20.0, length=0.3, damping=0.5),
+    spatial.Drive(joint="tube", stiffness=30.0, damping=0.5),
+)
+
+
+@pytest.mark.parametrize(("parts", "forces"), [((), ()), (CRANE[:2], ()), (CRANE, PUSHES)])
+def test_runs_tell_the_same(parts: tuple[object, ...], forces: tuple[object, ...]) -> None:
+    """A chain with every kind of joint: all columns that both have, reactions among them, as close as the steps are.
+
+    A limit is met within the run: when, and what it leaves, is known to first order in dt = 1 ms.
+    """
+    there = chain(*parts, forces=forces)
+    here = dataclasses.replace(there, coordinates="joints")
+    runs = [
+        simulate(one, one.state(joints=CHAIN, rates=CHAIN_RATES), 0.1, stepper=MoreauJean(dt=1e-3))
+        for one in (here, there)
+    ]
+    missing = [name for name in runs[1].names if name not in runs[0] and "error_" not in name and ":" not in name]
+    assert [name for name in missing if name[0] not in "qv"] == []
+    for name in ("hip.angle", "knee.turn_y", "cardan.rate_2", "tube.position", "five.x", "five.wz", "energy"):
+        assert runs[0][name] == pytest.approx(runs[1][name], abs=1e-3 * np.abs(runs[1][name]).max()), name
+    for name in runs[1].names:
+        if "reaction" in name or "torque" in name:
+            size = np.abs(runs[1]["hip.reaction"]).max()
+            assert runs[0][name][1:] == pytest.approx(runs[1][name][1:], abs=4e-3 * size), name
+
+
+def test_reactions_of_a_loop_and_of_contacts() -> None:
+    """A four-bar of hinges of which one closes the loop, lying on a ball of the floor: weights are carried."""
+    size = {"crank": 0.3, "coupler": 0.7, "rocker": 0.5}
+    bodies = [spatial.brick(name, mass=1.0, half=(half / 2, 0.02, 0.02)) for name, half in size.items()]
+    ends = {name: [spatial.mark(name, (s * x / 2, 0, 0), axis=(0, 1, 0)) for s in (-1, 1)] for name, x in size.items()}
+    ground = [spatial.mark("ground", (x, 0, 1), axis=(0, 1, 0)) for x in (0.0, 0.6)]
+    pairs = [(ends["crank"][0], ground[0]), (ends["coupler"][0], ends["crank"][1]),
+             (ends["coupler"][1], ends["rocker"][1]), (ends["rocker"][0], ground[1])]  # fmt: skip
+    hinges = [spatial.Hinge(name=name, a=a, b=b) for name, (a, b) in zip("ABCD", pairs, strict=True)]
+    there = SpatialSystem(bodies=bodies, joints=hinges)
+    here = dataclasses.replace(there, coordinates="joints")
+    runs = [simulate(one, one.state(joints={"A": 1.1}), 0.02, stepper=MoreauJean(dt=1e-3)) for one in (here, there)]
+    assert here.nv == 3
+    for name in ("A.angle", "D.angle", "coupler.z"):
+        assert runs[0][name] == pytest.approx(runs[1][name], abs=1e-6)
+    for joint in "ABCD":  # the plane leaves forces across it to the rank of the rows
+        for axis in "xz":
+            name = f"{joint}.reaction_{axis}"
+            assert runs[0][name][1:] == pytest.approx(runs[1][name][1:], abs=0.02), name
+
+
+def test_control_is_a_generalised_force_in_both() -> None:
+    there = chain()
+    here = dataclasses.replace(there, coordinates="joints")
+    ends = []
+    for one in (here, there):
+        state, stepper = one.state(joints=CHAIN), MoreauJean(dt=1e-3)
+        for _ in range(20):
+            push = 5.0 * one.coordinate("hip", state.q, state.v).J - 3.0 * one.coordinate("tube", state.q, state.v).J
+            state = stepper.advance(one, state, state.t + 1e-3, control=push).state
+        ends.append(state)
+    assert here.in_bodies(ends[0]).q == pytest.approx(ends[1].q, abs=1e-5)
+    assert np.abs(here.in_bodies(ends[0]).v - there.state(joints=CHAIN).v).max() > 0.1
+
+
+def test_plain_trees_are_compiled_and_others_are_not() -> None:
+    plain = dataclasses.replace(chain(*CRANE[:2]), coordinates="joints")
+    assert plain.forest is not None
+    assert plain.pushed.forest is None
+    assert plain.pushed.pushed is plain.pushed
+    assert dataclasses.replace(chain(*CRANE), coordinates="joints").forest is None
+    assert dataclasses.replace(chain(forces=PUSHES), coordinates="joints").forest is None
+
+
+def test_built_again_from_its_spec_and_pickled() -> None:
+    system = dataclasses.replace(chain(*CRANE, forces=PUSHES), coordinates="joints")
+    for other in (system_of(json.loads(json.dumps(system.spec()))), pickle.loads(pickle.dumps(system))):
+        assert isinstance(other, JointedSystem)
+        q = random_state(system, 1).q
+        assert np.array_equal(other.mass(q), system.mass(q))
+        assert other.spec() == system.spec()
+    assert "coordinates" not in chain().spec()
+
+
+def test_states_of_bodies_are_taken_where_joints_allow_them() -> None:
+    there = chain()
+    here = dataclasses.replace(there, coordinates="joints")
+    state = there.state(joints=CHAIN, rates=CHAIN_RATES)
+    own = here.in_joints(state)
+    assert here.in_bodies(own).q == pytest.approx(state.q, abs=1e-13)
+    assert here.in_bodies(own).v == pytest.approx(state.v, abs=1e-12)
+    places = {body.name: state.q[7 * k : 7 * k + 7] for k, body in enumerate(there.bodies)}
+    assert here.state(places).q == pytest.approx(own.q, abs=1e-12)
+    places["two"] = (*(places["two"][:3] + 0.1), *places["two"][3:])
+    with pytest.raises(InputError, match=r"place of two.*joints="):
+        here.state(places)
+
+
+def test_bad_values_are_refused() -> None:
+    bodies = chain().bodies
+    with pytest.raises(InputError, match=r"coordinates.*'minimal'.*'bodies' or 'joints'"):
+        SpatialSystem(bodies=bodies, coordinates="minimal")  # type: ignore[arg-type]
+    free = SpatialSystem(bodies=bodies, coordinates="joints")
+    assert free.index("two", "vx") == 6
+    assert free.index("three", "qw") == 17
+    with pytest.raises(InputError, match="a body on a joint"):
+        dataclasses.replace(chain(), coordinates="joints").index("two")
+    with pytest.raises(InputError, match="control"):
+        free.force(0.0, free.state().q, np.zeros(30), np.zeros(3))
+    with pytest.raises(InputError, match="unknown_joint"):
+        free.state(joints={"unknown_joint": 1.0})

@@ -153,7 +153,7 @@ def next_step(step: float, t: float, off: float) -> float:
     return max(SHORTER * step, SHORTEST) if t < 0.5 or off > ASTRAY else step
 
 
-@kernel(f"{PLACE}({PROBLEM}, {WORK}, {A2}, {A2}, {A2}, float64, float64)", entry=True)
+@kernel(f"{PLACE}({PROBLEM}, {WORK}, {A2}, {A2}, {A2}, float64, float64)")
 def begin_path(
     problem: Problem, work: Work, p: Array, v: Array, u: Array, warm: float, k: float
 ) -> Place:  # fmt: skip
@@ -179,7 +179,6 @@ def put_impulses(n: int, mu: Array, point: Point, q: Array) -> None:
 
 @kernel(
     f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {PLACE}, {A2}, {A2}, {A2}, float64, int64, float64)",
-    entry=True,
 )
 def follow_path(
     problem: Problem, ordering: Ordering, work: Work, place: Place, p: Array, v: Array, u: Array, tol: float,

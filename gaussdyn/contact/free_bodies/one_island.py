@@ -174,7 +174,7 @@ def with_other_friction(
     return used
 
 
-@kernel(f"UniTuple(int64, 3)({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)", entry=True)
+@kernel(f"UniTuple(int64, 3)({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
 def solve_island(
     problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
 ) -> tuple[int, int, int]:  # fmt: skip

@@ -44,7 +44,7 @@ PART_OF = {name: part for part, names in PARTS.items() for name in names.split()
 CALLERS = (
     "advance_bodies find_contacts solve_and_judge leave_step begin_step begin_again solve_step refresh solve_contacts "
     "rest_bodies take_up take_again join_late leave_idle modes_newton without_impulses newton_step factorise_modes "
-    "newton_direction next_term slips proximal_point regularised_newton shifted_motion interior_point "
+    "newton_direction next_term slips proximal_point regularised_newton shifted_motion follow_path "
     "project_end place_gaps close_gaps push_apart squeeze"
 )
 MODULES = [

@@ -19,11 +19,13 @@ from .cone_path import (
     DIRECTION,
     LEAST_MU,
     POINT,
+    YIELDS,
     Direction,
     Point,
     combine,
     gap_after,
     go,
+    let_yield,
     linearise_cones,
     longest_step,
     products,
@@ -31,10 +33,9 @@ from .cone_path import (
     relative_lengths,
 )
 from .newton import PROBLEM, WORK, Problem, Work, factorise_modes, motion, newton_direction, residual, scale_and_floor
-from .structure import A2, block_multiply, copy_rows, relative_motion
+from .structure import A1, A2, block_multiply, copy_rows, relative_motion
 
 SLOW = 0.85  # centring above, twice: the path may turn
-TURNS = 6  # a path that turns more often is left
 FIRST, SHORTEST, LONGEST = 0.3, 0.02, 0.6  # steps along the path: change of the contact that changes most, relative
 BOLDER, SHORTER = 1.7, 0.6  # factors of that
 NEAR, OFF, ASTRAY = 0.6, 1.5, 4.0  # from the path, relative to tau: good, bearable, too far for longer steps
@@ -42,6 +43,12 @@ STEEP = 0.2  # of the largest relative change: tau falls so fast that it may be 
 WHOLE = 0.8  # step lengths from here on were nearly full ones
 LEAST_TAU = 0.05  # of the last
 FARTHEST = 0.7  # relative change of one contact in a step along the path
+BOLD, SHY = 0.09, 0.9  # of the way to the border: SHY + t BOLD until a path turns; nearer to it the turn is far away
+PLACE = f"Tuple(({POINT}, {A2}, {A1}))"
+Place = tuple[Point, Array, Array]
+"""point; x, the velocity that is followed; pace: slow steps, turns, whether by length, side, step along the path,
+whether it was ever followed by length."""
+PACE, PACE_TURNS, BENT, SIDE, STEP, TURNED = range(6)
 
 
 @kernel(f"void({PROBLEM}, {POINT}, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
@@ -95,12 +102,16 @@ def find_direction(
     anew: bool,
 ) -> None:  # fmt: skip
     """Put the Newton direction by which r o g changes by rc; factors are kept unless anew."""
-    n, mu = problem[0][1][-1], problem[5]
+    n, mu, rho, dp, du = problem[0][1][-1], problem[5], problem[6], work[3], work[4]
     linearise_cones(n, mu, point, G, rc, work[1], work[2])
+    let_yield(n, rho, work[1], work[2])
     if anew:
         factorise_modes(problem, ordering, work)
     newton_direction(problem, ordering, work, first)
-    put_direction(n, mu, point, G, work[4], work[3], work[5], to)
+    for i in range(n):
+        for j in range(3):
+            du[i, j] += YIELDS / rho[i] * dp[i, j]
+    put_direction(n, mu, point, G, du, dp, work[5], to)
 
 
 @kernel(f"void(int64, {A2}, {DIRECTION}, float64, boolean)", borrows=True)
@@ -142,63 +153,84 @@ def next_step(step: float, t: float, off: float) -> float:
     return max(SHORTER * step, SHORTEST) if t < 0.5 or off > ASTRAY else step
 
 
-@kernel(
-    f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64, float64, float64)",
-    entry=True,
-)
-def interior_point(
-    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int,
-    warm: float, k: float,
-) -> tuple[float, int]:  # fmt: skip
-    """Solve to E <= tol, from near p or with warm = 0 from nothing; p becomes the best point met.
-
-    Returns E and the number of iterations, each with one factorisation.
-    """
-    mu, n, F = problem[5], problem[0][1][-1], work[6]
-    q, rc, G, none = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
-    first, x, zero = np.zeros_like(v), np.zeros_like(v), np.zeros_like(v)
+@kernel(f"{PLACE}({PROBLEM}, {WORK}, {A2}, {A2}, {A2}, float64, float64)")
+def begin_path(
+    problem: Problem, work: Work, p: Array, v: Array, u: Array, warm: float, k: float
+) -> Place:  # fmt: skip
+    """Return where a path begins: near p, or with warm = 0 far inside; k as in `cone_path`."""
+    F, q, x = work[6], np.zeros_like(p), np.zeros_like(v)
     point = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), k)
-    to = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
-    along = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
     motion(problem, q, F, v, u)
     scale, _floor = scale_and_floor(problem, q, u)
     if warm > 0.0:
         motion(problem, p, F, v, u)
     place_inside(problem, point, p, v, u, x, scale, warm)
-    best, it, slow, turns, bent, side, step = np.inf, 0, 0, 0, False, -1.0, FIRST
+    pace = np.array([0.0, 0.0, 0.0, -1.0, FIRST, 0.0])
+    return point, x, pace
+
+
+@kernel(f"void(int64, {A1}, {POINT}, {A2})", borrows=True)
+def put_impulses(n: int, mu: Array, point: Point, q: Array) -> None:
+    """Put the impulses of a point."""
+    r = point[0]
+    for i in range(n):
+        q[i, 0], q[i, 1], q[i, 2] = r[i, 0] / max(mu[i], LEAST_MU), r[i, 1], r[i, 2]
+
+
+@kernel(
+    f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {PLACE}, {A2}, {A2}, {A2}, float64, int64, float64)",
+)
+def follow_path(
+    problem: Problem, ordering: Ordering, work: Work, place: Place, p: Array, v: Array, u: Array, tol: float,
+    limit: int, turns: float,
+) -> tuple[float, int]:  # fmt: skip
+    """Follow a path on from `place` to E <= tol; p becomes the best point met. A path that turns more often is left.
+
+    Returns E and the number of iterations, each with one factorisation.
+    """
+    mu, n, F, (point, x, pace) = problem[5], problem[0][1][-1], work[6], place
+    q, rc, G, none = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
+    first, zero = np.zeros_like(v), np.zeros_like(v)
+    to = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
+    along = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
+    motion(problem, q, F, v, u)
+    scale, _floor = scale_and_floor(problem, q, u)
+    best, it, centring = np.inf, 0, 0.0
     for it in range(limit + 1):
-        for i in range(n):
-            q[i, 0], q[i, 1], q[i, 2] = point[0][i, 0] / max(mu[i], LEAST_MU), point[0][i, 1], point[0][i, 2]
+        put_impulses(n, mu, point, q)
         motion(problem, q, F, v, u)
         E = residual(problem, scale, q, u)
         if best > E:
             best = E
             copy_rows(n, q, p)
-        if best <= tol or it == limit or turns > TURNS or not np.isfinite(E):
+        if best <= tol or it == limit or pace[PACE_TURNS] > turns or not np.isfinite(E):
             break
         gap, off = products(n, point, rc)
         put_misfit(problem, point, x, F, u, first, G)
         find_direction(problem, ordering, work, point, G, rc, first, to, True)
-        before, side = side, -orientation(len(v), work[0])
+        before, pace[SIDE] = pace[SIDE], -orientation(len(v), work[0])
         t = min(1.0, longest_step(n, point, to))
-        if not bent:
+        if pace[BENT] == 0.0:
             centring = 0.998 * min(1.0, max(gap_after(n, point, to, t), 0.0) / gap) ** max(1.0, 3.0 * t * t)
-            slow = slow + 1 if centring > SLOW else 0
-            bent, step = slow >= 2 or side > 0.0, FIRST
-        if bent:
-            turns += side != before
+            pace[PACE] = pace[PACE] + 1.0 if centring > SLOW else 0.0
+            pace[BENT], pace[STEP] = 1.0 if pace[PACE] >= 2.0 or pace[SIDE] > 0.0 else 0.0, FIRST
+        if pace[BENT] > 0.0:
+            pace[PACE_TURNS] += pace[SIDE] != before
+            pace[TURNED] = 1.0
             for i in range(n):
                 rc[i, 0], rc[i, 1], rc[i, 2] = 1.0, 0.0, 0.0
             find_direction(problem, ordering, work, point, none, rc, zero, along, False)
-            t, steep, _tau = follow(n, point, to, along, gap, side, step)
-            step = next_step(step, t, off)
-            if side < 0.0 and off < NEAR and steep > STEEP and t > WHOLE:
-                bent, slow = False, 0
+            t, steep, _tau = follow(n, point, to, along, gap, pace[SIDE], pace[STEP])
+            pace[STEP] = next_step(pace[STEP], t, off)
+            if pace[SIDE] < 0.0 and off < NEAR and steep > STEEP and t > WHOLE:
+                pace[BENT], pace[PACE] = 0.0, 0.0
         else:
             aim(n, rc, to, centring * gap, centring < 0.5)
             find_direction(problem, ordering, work, point, G, rc, first, to, False)
-            t = min(1.0, (0.9 + 0.09 * t) * longest_step(n, point, to))
+            bold = BOLD * t if pace[TURNED] == 0.0 else 0.0
+            t = min(1.0, (SHY + bold) * longest_step(n, point, to))
         go(n, point, x, to, t)
         if t < 1e-12:
+            pace[PACE_TURNS] = np.inf
             break
     return best, it

@@ -4,6 +4,10 @@
 
 r and g lie in the Lorentz cone, y > 0. As tau falls to zero so does y where a contact pushes, s becomes |u_T|, and the
 law is Coulomb's. k rounds the kink of |u_T| off where a contact sticks; paths of different k differ.
+
+Contacts yield a little to a step, by YIELDS / rho times the change of their impulse: what a stiff contact takes up
+would else carry more rounding than the momentum that is left to balance. Source of that: Friedlander, Orban (2012), A
+primal-dual regularized interior-point method for convex quadratic programs.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from ..._jit import kernel
 from ...arrays import Array
 from .structure import A1, A2, A3
 
+YIELDS = 1e-8  # of the local compliance: steps lose as much, and find it again in what they have to mend next
 LEAST_MU = 1e-3  # the cones of smoother contacts are taken this wide: what follows corrects it
 POINT = f"Tuple(({A2}, {A2}, {A1}, float64))"
 Point = tuple[Array, Array, Array, float]
@@ -61,9 +66,32 @@ def arrow_solve(x: float, y: float, z: float, a: float, b: float, c: float) -> t
     return s, (b - y * s) / x, (c - z * s) / x
 
 
+@kernel(f"void(int64, {A1}, {A3}, {A2})", borrows=True)
+def let_yield(n: int, rho: Array, E: Array, e: Array) -> None:
+    """Turn dp = e - E du with du = J dv + YIELDS / rho dp into dp = e - E J dv, contact by contact."""
+    for i in range(n):
+        d = YIELDS / rho[i]
+        a, b, c = 1.0 + d * E[i, 0, 0], d * E[i, 0, 1], d * E[i, 0, 2]
+        f, g, h = d * E[i, 1, 0], 1.0 + d * E[i, 1, 1], d * E[i, 1, 2]
+        p, q, s = d * E[i, 2, 0], d * E[i, 2, 1], 1.0 + d * E[i, 2, 2]
+        A, B, C = g * s - h * q, c * q - b * s, b * h - c * g
+        D, F, G = h * p - f * s, a * s - c * p, c * f - a * h
+        P, Q, S = f * q - g * p, b * p - a * q, a * g - b * f
+        t = 1.0 / (a * A + b * D + c * P)
+        x, y, z = e[i, 0], e[i, 1], e[i, 2]
+        e[i, 0], e[i, 1], e[i, 2] = (
+            t * (A * x + B * y + C * z), t * (D * x + F * y + G * z), t * (P * x + Q * y + S * z)
+        )  # fmt: skip
+        for j in range(3):
+            x, y, z = E[i, 0, j], E[i, 1, j], E[i, 2, j]
+            E[i, 0, j], E[i, 1, j], E[i, 2, j] = (
+                t * (A * x + B * y + C * z), t * (D * x + F * y + G * z), t * (P * x + Q * y + S * z)
+            )  # fmt: skip
+
+
 @kernel(f"void(int64, {A1}, {POINT}, {A2}, {A2}, {A3}, {A2})", borrows=True)
 def linearise_cones(n: int, mu: Array, point: Point, G: Array, rc: Array, E: Array, e: Array) -> None:
-    """Eliminate the cone variables of a step to dp = e - E J dv, with r o g to change by rc.
+    """Eliminate the cone variables of a step to dp = e - E du, du = J dv, with r o g to change by rc.
 
     G (c, 3) is what y and g_T lack of the velocity that is followed.
     """
@@ -91,7 +119,7 @@ def linearise_cones(n: int, mu: Array, point: Point, G: Array, rc: Array, E: Arr
 def put_direction(
     n: int, mu: Array, point: Point, G: Array, du: Array, dp: Array, dv: Array, to: Direction
 ) -> None:  # fmt: skip
-    """Put the direction of the point that belongs to dv, du = J dv and dp."""
+    """Put the direction of the point that belongs to dv, du and dp."""
     dr, dg, dy, dx = to
     k = point[3]
     for i in range(n):

@@ -168,7 +168,6 @@ def next_term(alpha: float, grew: bool, same: bool, share: float) -> float:
     f"Tuple((float64, int64, float64, float64, boolean))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, "
     "float64, float64, float64, int64, boolean)",
     borrows=True,
-    entry=True,
 )
 def modes_newton(
     problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, best: Array, alpha: float,

@@ -118,9 +118,7 @@ def regularised_newton(
     return limit
 
 
-@kernel(
-    f"Tuple((float64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64)", entry=True
-)
+@kernel(f"Tuple((float64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64)")
 def proximal_point(
     problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int
 ) -> tuple[float, int, float]:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from evidence import examples
 
-from gaussdyn.contact.free_bodies.bodies_interior_point import interior_point
+from gaussdyn.contact.free_bodies.bodies_interior_point import PACE_TURNS, begin_path, follow_path
+from gaussdyn.contact.free_bodies.cone_path import YIELDS, let_yield
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
 from gaussdyn.contact.free_bodies.newton import modes_newton, motion
 from gaussdyn.contact.free_bodies.one_by_one import gauss_seidel
@@ -94,6 +95,12 @@ class Heap:
         return np.linalg.norm(F) / np.linalg.norm(Q)
 
 
+def interior_point(heap, iterate, tol, limit, warm, k):
+    """Follow a path from its beginning; p becomes the best point met."""
+    place = begin_path(heap.problem, heap.work, *iterate, warm, k)
+    return follow_path(heap.problem, heap.ordering, heap.work, place, *iterate, tol, limit, 30.0)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_jacobian_is_the_dense_one(seed):
     heap = Heap(seed)
@@ -147,7 +154,7 @@ def check_solvers_meet_the_law(seed, start):
     best, v = np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
     p, u = np.zeros((heap.c, 3)), np.zeros((heap.c, 3))
     if start == "interior":
-        interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30, 0.0, 1.0)
+        interior_point(heap, (p, v, u), 1e-2, 30, 0.0, 1.0)
     E, _, floor = proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     if max(1e-12, floor) < E:
         E, _, floor, *_ = modes_newton(
@@ -172,17 +179,63 @@ def test_the_orientation_is_the_sign_of_the_determinant():
     assert set(signs) == {-1.0, 1.0}
 
 
-@pytest.mark.parametrize("seed", [7, 8, 11, 17, 41])
-def test_paths_that_turn_back_end_where_the_law_holds(seed):
-    """Much friction: on the first path the determinant changes its sign two to four times. Others may be left."""
-    heap, found = Heap(seed, n=4, per_pair=2), []
+@pytest.mark.parametrize(("seed", "k"), [(7, 1.0), (8, 1.0), (11, 3.0), (11, 10.0), (17, 1.0), (41, 1.0), (54, 1.0)])
+def test_paths_that_turn_back_end_where_the_law_holds(seed, k):
+    """Much friction: the determinant changes its sign two to eight times. Others, as (11, 1.0), may be left."""
+    heap = Heap(seed, n=4, per_pair=2)
     heap.mu *= 4.0
-    for warm, k in ((0.0, 1.0), (0.0, 3.0), (0.1, 1.0), (1.0, 1.0)):
+    for warm in (0.0, 0.1, 1.0):
         p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-        E, _ = interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-4, 100, warm, k)
+        place = begin_path(heap.problem, heap.work, p, v, u, warm, k)
+        E, _ = follow_path(heap.problem, heap.ordering, heap.work, place, p, v, u, 1e-4, 100, 30.0)
         assert heap.natural_map(p) == pytest.approx(E, rel=1e-6)  # what is claimed is true, solved or not
-        found.append(E)
-    assert found[0] <= 1e-4
+        if warm == 0.0:
+            assert E <= 1e-4
+            assert place[2][PACE_TURNS] >= 2.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_path_taken_up_again_goes_on_where_it_stood(seed):
+    heap, answers = Heap(seed, n=4, per_pair=2), []
+    for goals in ((1e-2, 1e-4), (1e-4,)):
+        p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
+        place, total = begin_path(heap.problem, heap.work, p, v, u, 0.0, 1.0), 0
+        for goal in goals:
+            E, used = follow_path(heap.problem, heap.ordering, heap.work, place, p, v, u, goal, 100, 30.0)
+            assert goal >= E == pytest.approx(heap.natural_map(p), rel=1e-6)
+            total += used
+            p_then = p.copy()
+            p += 1.0  # what others make of the impulses on the way is no part of the path
+        answers.append((total, p_then))
+    assert answers[0][0] == answers[1][0] > 5
+    np.testing.assert_array_equal(answers[0][1], answers[1][1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_paths_come_close_where_contacts_depend_on_one_another(seed):
+    """Every contact twice: their impulses are not unique, and stiff ones would carry more rounding than is left."""
+    heap = Heap(seed, n=5, per_pair=4)
+    for c in range(0, heap.c, 2):
+        for part in heap.contacts[3:]:
+            part[c + 1] = part[c]
+        heap.mu[c + 1] = heap.mu[c]
+    step_sizes(heap.contacts, heap.mu, heap.problem[2], heap.rho)
+    p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
+    E, _ = interior_point(heap, (p, v, u), 1e-8, 100, 0.0, 1.0)
+    assert E <= 1e-8
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e3, 1e9])
+def test_contacts_that_yield_take_up_less(size):
+    """dp = e - E (x + YIELDS / rho dp), solved for dp, is e' - E' x."""
+    rng = np.random.default_rng(0)
+    E, e, x, rho = rng.normal(size=(6, 3, 3)), rng.normal(size=(6, 3)), rng.normal(size=(6, 3)), rng.uniform(1, 2, 6)
+    E = size * (E @ E.transpose(0, 2, 1) + np.eye(3))
+    softer, rest = E.copy(), e.copy()
+    let_yield(6, rho, softer, rest)
+    for c in range(6):
+        dp = np.linalg.solve(np.eye(3) + YIELDS / rho[c] * E[c], e[c] - E[c] @ x[c])
+        np.testing.assert_allclose(rest[c] - softer[c] @ x[c], dp, rtol=1e-12 * max(1.0, YIELDS * size))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -203,7 +256,7 @@ def test_factors_at_hand_serve_for_other_rates(seed):
 def test_a_perturbed_impulse_is_noticed():
     heap = Heap(0, n=3, per_pair=2)
     p, u, _best, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
-    interior_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-2, 30, 0.0, 1.0)
+    interior_point(heap, (p, v, u), 1e-2, 30, 0.0, 1.0)
     proximal_point(heap.problem, heap.ordering, heap.work, p, v, u, 1e-12, 200)
     p[0, 0] += 1e-6
     assert heap.natural_map(p) > 1e-8

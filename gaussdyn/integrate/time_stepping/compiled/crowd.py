@@ -12,15 +12,11 @@ Coulomb friction; Anitescu, Potra (1997).
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...._jit import kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.bodies_interior_point import interior_point
-from ....contact.free_bodies.newton import FINE, PROBLEM, READY, WORK, Problem, Work, modes_newton, motion
-from ....contact.free_bodies.one_by_one import gauss_seidel
-from ....contact.free_bodies.proximal import proximal_point
-from ....contact.free_bodies.structure import A1, A2, I1, copy_rows
+from ....contact.free_bodies.islands import solve_islands
+from ....contact.free_bodies.newton import PROBLEM, READY, WORK, Problem, Work
+from ....contact.free_bodies.structure import A1, A2, I1
 from ....linalg.block_lu import ORDERING, Ordering
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ..scheme import MAX_PASSES, SETTLED
@@ -33,7 +29,6 @@ from .step import (
     DONE,
     HARD,
     OVERLAP,
-    POLISHED,
     largest_change,
     looped,
     move_to_end,
@@ -44,16 +39,6 @@ from .step import (
 )
 
 AHEAD = 2  # mark of contacts that act and were open at the start
-FEW, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
-GAINED = 0.5  # of the residual by the few
-SWEEPS = 50  # before what begins near the last impulses
-ROUGHLY = 1e-5  # residual from which proximal points end what the interior point method began
-WARM = (0.1, 0.0, 1.0)  # begins of that: near the last impulses, far inside the cones, between them ...
-ROUND = (1.0, 3.0, 1.0)  # ... and the paths
-CENTRAL, AFTER = 100, 15  # iterations of that, and factorisations of proximal points after it
-NEARER, FINELY, ONCE_MORE = 1e-2, 1e-8, 40  # where the path is taken up again after that, how far, iterations
-OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
-LAST_TRY = 300  # factorisations of each
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding, as in `MoreauJean`
 
 
@@ -183,96 +168,6 @@ def hold_crowd(
             held[f] = 1 if rebounds else LOOSELY
 
 
-@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)", borrows=True)
-def newton_first(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
-) -> tuple[float, float, int]:  # fmt: skip
-    """Improve p by Newton's method as long as it gains; return E, its floor and the number of factorisations."""
-    p, u, best, _start, v = iterate
-    begin, _none, floor, _alpha, _held = modes_newton(
-        problem, ordering, work, p, v, u, best, FINE, tol, np.inf, 0, False
-    )
-    E, factors, floor, alpha, _held = modes_newton(problem, ordering, work, p, v, u, best, FINE, tol, ready, FEW, False)
-    if max(tol, floor) < E < GAINED * begin:
-        E, used, floor, _alpha, _held = modes_newton(
-            problem, ordering, work, p, v, u, best, alpha, tol, ready, FIRST_TRY - FEW, False
-        )
-        factors += used
-    return E, floor, factors
-
-
-@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64, int64)")
-def along_path(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float, trial: int
-) -> tuple[float, float, int]:  # fmt: skip
-    """Begin from the first impulses, follow a central path to where few contacts are still to change, and end it.
-
-    By proximal points; where they stall, from near there along a path to its very end, and by Newton's method.
-    Returns E, its floor and the number of factorisations.
-    """
-    p, u, _best, start, v = iterate
-    copy_rows(problem[0][1][-1], start, p)
-    motion(problem, p, work[6], v, u)
-    gauss_seidel(problem, p, v, SWEEPS)
-    _E, factors = interior_point(problem, ordering, work, p, v, u, ROUGHLY, CENTRAL, WARM[trial], ROUND[trial])
-    E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
-    factors += used
-    if max(tol, floor) < E < ROUGHLY:
-        _E, used = interior_point(problem, ordering, work, p, v, u, FINELY, ONCE_MORE, NEARER, 1.0)
-        E, floor, last = newton_first(problem, ordering, work, iterate, tol, ready)
-        factors += used + last
-        if not max(tol, floor) >= E:
-            E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
-            factors += used
-    return E, floor, factors
-
-
-@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
-def with_other_friction(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, share: float
-) -> int:  # fmt: skip
-    """Begin from the answer with other coefficients of friction: a path may end there that folds in this problem."""
-    p, u, _best, _start, v = iterate
-    n, mu = problem[0][1][-1], problem[5].copy()
-    for c in range(n):
-        problem[5][c] = share * mu[c]
-    _E, used, _floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
-    for c in range(n):
-        problem[5][c] = mu[c]
-    return used
-
-
-@kernel(f"Tuple((float64, float64, int64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
-def solve_crowd(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
-) -> tuple[float, float, int, int]:
-    """Solve the contact problem from p, by what costs more and more.
-
-    By Newton's method; along central paths, with proximal points at their ends; from answers with other friction.
-    Returns E, its floor, factorisations, and whether Newton's method was not enough.
-    """
-    p, u, _best, start, v = iterate
-    copy_rows(problem[0][1][-1], p, start)
-    E, floor, factors = newton_first(problem, ordering, work, iterate, tol, ready)
-    if max(tol, floor) >= E:
-        return E, floor, factors, 0
-    for trial in range(len(WARM)):
-        E, floor, used = along_path(problem, ordering, work, iterate, tol, ready, trial)
-        factors += used
-        if max(tol, floor) >= E:
-            break
-    for share in OTHER:
-        if max(tol, floor) >= E:
-            break
-        factors += with_other_friction(problem, ordering, work, iterate, tol, share)
-        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
-        factors += used
-    if ready < E < POLISHED:
-        E, floor, used = newton_first(problem, ordering, work, iterate, tol, ready)
-        factors += used
-    return E, floor, factors, 1
-
-
 @kernel(f"void({BODIES}, {STATE}, {POSES}, {PROBLEM}, {A1})", borrows=True)
 def renew(bodies: Bodies, state: StateArrays, poses: Poses, problem: Problem, span: Array) -> None:
     """Put M and h for the guess of v+."""
@@ -307,7 +202,7 @@ def settle_crowd(
             return E, floor, factors, passes, slow, bool(max(tol, floor) >= E)
         last, earlier = change, last
         renew(bodies, state, poses, problem, span)
-        E, floor, used, more = solve_crowd(problem, ordering, work, iterate, tol, tol)
+        E, floor, used, more = solve_islands(problem, iterate, tol, tol)
         factors, slow = factors + used, slow + more
     return E, floor, factors, MAX_PASSES, slow, False
 
@@ -335,12 +230,12 @@ def crowded_step(
         return 0.0, tol, 0.0, 0.0, 0.0, float(OVERLAP), -1.0
     place_acting(n, features, poses, index, problem, state[2], p)
     put_gaps(poses, index, problem, span)
-    E, floor, factors, slow = solve_crowd(problem, ordering, work, iterate, tol, ready)
+    E, floor, factors, slow = solve_islands(problem, iterate, tol, ready)
     which, passes = crowded(index, problem, p, poses[4], force or looped(problem, p, poses[4])), 1
     if max(tol, floor) >= E and which >= 0:
         if rebound(features, state, poses, index, problem, p, span) > 0:
             put_gaps(poses, index, problem, span)
-            E, floor, used, more = solve_crowd(problem, ordering, work, iterate, tol, ready)
+            E, floor, used, more = solve_islands(problem, iterate, tol, ready)
             factors, slow, passes = factors + used, slow + more, passes + 1
         E, floor, used, again, more, solved = settle_crowd(
             bodies, state, poses, problem, ordering, work, iterate, span, tol, E, floor

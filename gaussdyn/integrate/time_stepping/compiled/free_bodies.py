@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....arrays import Array, IntArray, vector
-from ....mechanics.collision.shapes import Sphere
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
@@ -39,9 +38,8 @@ class CompiledBodies:
     def __init__(self, system: SpatialSystem) -> None:
         self.system, self.space = system, Workspace(system)
         self._labels: dict[tuple[int, ...], str] = {}
-        self._settings = np.zeros(12)
+        self._settings = np.zeros(11)
         self._settings[4], self._settings[6], self._settings[10] = math.hypot(*system.gravity), 1.0, 1.0
-        self._settings[11] = float(all(type(shape) is Sphere for body in system.bodies for shape in body.shapes))
         self._last: State | None = None
 
     @staticmethod
@@ -284,28 +282,17 @@ class CompiledBodies:
         space.count[5] = 1
 
     def _solve(self, log: Array) -> bool:
-        """Solve the contact problem at hand by an interior point method and what polishes it; whether it succeeded."""
-        from ....contact.free_bodies.bodies_interior_point import interior_point
-        from ....contact.free_bodies.newton import COARSE, READY, modes_newton
-        from ....contact.free_bodies.proximal import proximal_point
+        """Solve the contact problem at hand by what costs more than a pass may; whether it succeeded."""
+        from ....contact.free_bodies.islands import solve_islands
+        from ....contact.free_bodies.newton import READY
 
         space, tol = self.space, float(log[1])
-        problem, p, u, v = space.problems[0], space.iterate[0], space.iterate[1], space.iterate[4]
-        for begin, limit, most in ((1e-2, 30, 60), (1e-3, 30, 100), (1e-5, 60, 100)):
-            if log[4] > MOST_SLOW:
-                return False
-            _, used = interior_point(problem, space.ordering, space.work, p, v, u, begin, limit, 0.0, 1.0)
-            E, more, floor = proximal_point(problem, space.ordering, space.work, p, v, u, tol, most)
-            if tol < E:
-                E, last, floor, *_ = modes_newton(
-                    problem, space.ordering, space.work, p, v, u, space.iterate[2], COARSE, tol, READY * tol, 20, False
-                )
-                more += last
-            log[2], log[4], log[6] = log[2] + used + more, log[4] + 1, PATHS.index("interior")
-            if max(tol, floor) >= E:
-                space.count[4] = 1
-                return True
-        return False
+        if log[4] > MOST_SLOW:
+            return False
+        E, floor, used, _slow = solve_islands(space.problems[0], space.iterate, tol, READY * tol)
+        log[2], log[4], log[6] = log[2] + used, log[4] + 1, PATHS.index("interior")
+        space.count[4] = int(max(tol, floor) >= E)
+        return bool(space.count[4])
 
 
 @dataclass(slots=True, kw_only=True)

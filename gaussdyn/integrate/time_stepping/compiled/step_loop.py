@@ -151,7 +151,7 @@ def solve_and_judge(
 ) -> int:  # fmt: skip
     """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
     n, count[8], keeps, which, code, E, goal = count[2], 0, 0.0, -1.0, float(HARD), 0.0, tol
-    fresh = span[9] > 0.0 and span[6] > 0.0 and span[7] == 0.0 and count[4] == 0
+    fresh = span[6] > 0.0 and span[7] == 0.0 and count[4] == 0
     if fresh and may_crowd(n, index, problem, poses[4]):
         E, goal, factors, passes, slow, code, which = crowded_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
@@ -240,8 +240,8 @@ def advance_bodies(
     settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
     has moved, the step for which the contacts known still stand, whether to stop where contacts change, whether the
     laws hold at the middle (2: with the contacts that acted when they first did), the fraction of all restitution
-    that is kept, whether all bodies are balls); a step under other laws than at its end ends with GAINS, and what an
-    impact in it gains. span (10,) is work space: an array made here would have all others counted wherever they are
+    that is kept); a step under other laws than at its end ends with GAINS, and what an
+    impact in it gains. span (9,) is work space: an array made here would have all others counted wherever they are
     touched.
     count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
     features are others than at the end of the last step, the feature of the largest impact, whether the factors of
@@ -255,7 +255,7 @@ def advance_bodies(
     lists = find[2]
     features = (lists[0], lists[1], lists[3], lists[2], memory[3])
     span[3], span[4], span[5], span[6] = settings[0], settings[1], settings[2], settings[5]
-    span[7], span[8], span[9] = settings[9], settings[10], settings[11]
+    span[7], span[8] = settings[9], settings[10]
     while count[0] < len(spans):
         s = count[0]
         for k in range(3):

@@ -1,0 +1,204 @@
+"""One island of a contact problem: solved from its last impulses, by what costs more and more.
+
+Newton's method; central paths, ended by Newton's method where it can; answers with other friction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._jit import kernel
+from ...arrays import Array
+from ...linalg.block_lu import ORDERING, Ordering
+from .bodies_interior_point import begin_path, follow_path
+from .coulomb import linearise_modes
+from .newton import (
+    COARSE,
+    FINE,
+    PROBLEM,
+    WORK,
+    Problem,
+    Work,
+    modes_newton,
+    motion,
+    newton_step,
+    residual,
+    without_impulses,
+)
+from .one_by_one import gauss_seidel
+from .proximal import proximal_point
+from .structure import A2, copy_rows
+
+ITERATE = f"UniTuple({A2}, 5)"
+Iterate = tuple[Array, Array, Array, Array, Array]
+"""p, u, work space for the best p and the first (c, 3); v (n, 6)."""
+FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
+SHRUNK = 0.5  # of the residual by the few
+FEW, MORE, GAINED = 3, 8, 0.1  # the same of Newton's method at the end of paths: a few, more if these gain as much
+SWEEPS = 50  # before what begins near the last impulses
+GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tried
+WARM = (1.0, 1.0, 0.1, 0.0)  # begins of paths: from near the last impulses to far inside the cones ...
+ROUND = (1.0, 10.0, 3.0, 1.0)  # ... with kinks rounded off in several ways
+TWISTS, LONG = 30.0, 60  # turns, and iterations to a goal, after which a path is left
+FOLDED, AFTER = 1e-4, 25  # residual below which so many factorisations of proximal points end a path; above it folds
+POINTS = 60  # factorisations of proximal points from the first impulses, where the first path folds
+PATIENTLY, PATIENCE = 1e-6, 60  # residual from which so many steps of Newton's method end what is begun
+OTHER = (1.03, 0.99, 1.5, 1.1, 0.97, 1.01, 1.2, 0.9)  # frictions whose answers are begun from where all else fails
+LAST_TRY = 150  # factorisations of each
+POLISHED = 1e-6  # residuals from here on are Newton's to finish
+LEAST = 1e-9  # of the local compliance: how little contacts yield at least
+
+
+@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)", borrows=True)
+def newton_first(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
+) -> tuple[float, float, int]:  # fmt: skip
+    """Improve p by Newton's method as long as it gains; return E, its floor and the number of factorisations."""
+    p, u, best, _start, v = iterate
+    begin, _none, floor, _alpha, _held = modes_newton(
+        problem, ordering, work, p, v, u, best, FINE, tol, np.inf, 0, False
+    )
+    E, factors, floor, alpha, _held = modes_newton(
+        problem, ordering, work, p, v, u, best, FINE, tol, ready, FIRST, False
+    )
+    if max(tol, floor) < E < SHRUNK * begin:
+        E, used, floor, _alpha, _held = modes_newton(
+            problem, ordering, work, p, v, u, best, alpha, tol, ready, FIRST_TRY - FIRST, False
+        )
+        factors += used
+    return E, floor, factors
+
+
+@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, int64)", borrows=True)
+def full_newton(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, few: int
+) -> tuple[float, float, int]:  # fmt: skip
+    """Take full Newton steps to which contacts yield a little, whatever they do to E; p becomes the best point met.
+
+    No more than `few` if these do not lower E to a tenth; with the right modes it falls by powers of ten. Contacts that
+    depend on one another and whose rates disagree by rounding move the impulses at a constant pace, and E stays as it
+    is, until one of them opens or slips: they get there sooner if they yield less. Returns E, its floor and the number
+    of factorisations.
+    """
+    p, u, best, _start, v = iterate
+    n, alpha, factors, E, begin, last = problem[0][1][-1], COARSE, 0, np.inf, np.inf, np.inf
+    scale, floor = without_impulses(problem, work, p, v, u, best)
+    for it in range(max(few, MORE) + 1):
+        motion(problem, p, work[6], v, u)
+        now = residual(problem, scale, p, u)
+        begin = now if it == 0 else begin
+        if now < E:
+            E = now
+            copy_rows(n, p, best)
+        done = max(tol, floor) >= E or it == max(few, MORE)
+        if done or (it == few and GAINED * begin < E) or not np.isfinite(now):
+            break
+        changed = linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], work[8], True)
+        if it > 0 and (changed > 0 or now > 0.5 * last):
+            alpha = COARSE if changed > 0 else max(0.1 * alpha, LEAST)
+            linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], work[8], True)
+        last = now
+        newton_step(problem, ordering, work, p, True)
+        factors += 1
+    copy_rows(n, best, p)
+    motion(problem, p, work[6], v, u)
+    return E, floor, factors
+
+
+@kernel(f"void({PROBLEM}, {WORK}, {ITERATE})", borrows=True)
+def sweep_from_start(problem: Problem, work: Work, iterate: Iterate) -> None:
+    """Put what sweeps make of the first impulses."""
+    p, u, _best, start, v = iterate
+    copy_rows(problem[0][1][-1], start, p)
+    motion(problem, p, work[6], v, u)
+    gauss_seidel(problem, p, v, SWEEPS)
+    motion(problem, p, work[6], v, u)
+
+
+@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, int64)")
+def along_path(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, trial: int
+) -> tuple[float, float, int]:  # fmt: skip
+    """Follow a central path from near the first impulses to where Newton's method ends it, or proximal points.
+
+    Returns E, its floor and the number of factorisations.
+    """
+    p, u, _best, _start, v = iterate
+    sweep_from_start(problem, work, iterate)
+    place = begin_path(problem, work, p, v, u, WARM[trial], ROUND[trial])
+    factors, E, floor = 0, 1.0, 0.0
+    for goal in GOALS:
+        E, used = follow_path(problem, ordering, work, place, p, v, u, goal, LONG, TWISTS)
+        factors += used
+        if not goal >= E:
+            break
+        E, floor, used = full_newton(problem, ordering, work, iterate, tol, FEW)
+        factors += used
+        if max(tol, floor) >= E:
+            return E, floor, factors
+    if E < FOLDED:
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
+        factors += used
+    if max(tol, floor) < E < PATIENTLY:
+        E, floor, used = full_newton(problem, ordering, work, iterate, tol, PATIENCE)
+        factors += used
+    return E, floor, factors
+
+
+@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64)")
+def by_proximal_points(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float
+) -> tuple[float, float, int]:  # fmt: skip
+    """Begin from the first impulses, and take proximal points; return E, its floor and factorisations."""
+    p, u, _best, _start, v = iterate
+    sweep_from_start(problem, work, iterate)
+    E, factors, floor = proximal_point(problem, ordering, work, p, v, u, tol, POINTS)
+    if max(tol, floor) < E < PATIENTLY:
+        E, floor, used = full_newton(problem, ordering, work, iterate, tol, PATIENCE)
+        factors += used
+    return E, floor, factors
+
+
+@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
+def with_other_friction(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, share: float
+) -> int:  # fmt: skip
+    """Begin from the answer with other coefficients of friction: a path may end there that folds in this problem."""
+    p, u, _best, _start, v = iterate
+    n, mu = problem[0][1][-1], problem[5].copy()
+    for c in range(n):
+        problem[5][c] = share * mu[c]
+    _E, used, _floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
+    for c in range(n):
+        problem[5][c] = mu[c]
+    return used
+
+
+@kernel(f"UniTuple(int64, 3)({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
+def solve_island(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
+) -> tuple[int, int, int]:  # fmt: skip
+    """Solve the contact problem from p; return if it is, factorisations, and whether Newton's method was not enough."""
+    p, u, _best, start, v = iterate
+    copy_rows(problem[0][1][-1], p, start)
+    E, floor, factors = newton_first(problem, ordering, work, iterate, tol, ready)
+    if max(tol, floor) >= E:
+        return 1, factors, 0
+    for trial in range(len(WARM)):
+        E, floor, used = along_path(problem, ordering, work, iterate, tol, trial)
+        factors += used
+        if trial == 0 and E > FOLDED:
+            E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol)
+            factors += used
+        if max(tol, floor) >= E:
+            break
+    for share in OTHER:
+        if max(tol, floor) >= E:
+            break
+        factors += with_other_friction(problem, ordering, work, iterate, tol, share)
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
+        factors += used
+    if ready < E < POLISHED:
+        E, floor, used = newton_first(problem, ordering, work, iterate, tol, ready)
+        factors += used
+    return int(max(tol, floor) >= E), factors, 1

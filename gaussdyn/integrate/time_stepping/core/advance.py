@@ -291,11 +291,11 @@ class CompiledSystem:
     def _memory(self, before: State) -> dict[str, Array]:
         """Return what a state remembers: the impulses of the last step, and what is not ours."""
         last, ids = self.parts.data.last, self.ids
-        start = self.parts.model.layout.start[: len(ids) + 1].tolist()  # more are of other states
+        start = self.parts.model.layout.start[: len(ids) + 1]  # more are of other states
         index = _numbered(ids)
         kept = {key: value for key, value in before.memory.items() if key not in index and "/" not in key}
-        some = np.flatnonzero(last[: start[len(ids)]])
-        for k in dict.fromkeys((np.searchsorted(start, some, side="right") - 1).tolist()):
+        some = last[: start[-1]].nonzero()[0]
+        for k in dict.fromkeys((start.searchsorted(some, side="right") - 1).tolist()):
             kept[ids[k]] = last[start[k] : start[k + 1]].copy()
         return kept
 
@@ -309,9 +309,10 @@ class CompiledSystem:
         self, stepper: MoreauJean, start: State, end: State, dt: float, control: Array | None, log: Array
     ) -> Step:  # fmt: skip
         """Return the step that the kernels have just taken."""
-        data, first, ids = self.parts.data, self.parts.model.layout.start.tolist(), self.ids
-        acts = (data.acts[: len(ids)] != 0) & (self.parts.model.layout.kind[: len(ids)] != SOFT)
-        some, mode = np.flatnonzero(acts).tolist(), self.work.mode.tolist()
+        data, ids, layout = self.parts.data, self.ids, self.parts.model.layout
+        first = layout.start[: len(ids) + 1].tolist()
+        acts = (data.acts[: len(ids)] != 0) & (layout.kind[: len(ids)] != SOFT)
+        some, mode = acts.nonzero()[0].tolist(), self.work.mode[: len(ids)].tolist()
         p = {ids[k]: data.p[first[k] : first[k + 1]].copy() for k in some}
         modes = {ids[k]: mode[k] for k in some if mode[k] >= 0}
         projected = self._place(), self._shifts() if stepper.project else ()

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,27 +15,33 @@ from ....arrays import Array, vector
 from ....contact.snapshot import rows_of
 from ....mechanics.state import State
 from ....mechanics.system import System
-from ...stepper import Shift, Step
+from ...stepper import Shift, Step, Work
 from ..compiled.energy_balance import Books
-from ..compiled.lazy_step import ManySteps
-from .core_step import BOOKS, CoreStep
+from ..compiled.lazy_step import CompiledStep, ManySteps, put
 from .endings import STIFF, Ending
 from .late_contacts import Joins, advance_listing, restrict
 from .outside import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
+    AT,
     CONE,
     DONE,
     E_,
     FAULT,
+    FORCES,
     FOREST,
     GAP,
     GOAL,
+    KEPT,
+    KINETIC,
+    LIFTED,
     LOGGED,
     MASS,
     OVERLAP,
     PASSES,
     PLANAR,
+    POTENTIAL,
     PROGRAM,
+    REACTIONS,
     ROOM,
     SOFT,
     SPATIAL,
@@ -47,6 +53,37 @@ if TYPE_CHECKING:
     from ..moreau_jean import MoreauJean
 
 NONE: Joins = {}
+NOTHING: dict[str, Any] = {"changes": None, "impacts": (), "arcs": (), "ends": "", "sizing": None}
+BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
+
+
+class CoreStep(CompiledStep):
+    """A step that the compiled step has taken; what else there is to say about it is made when it is asked for."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def made(
+        stepper: MoreauJean, kernels: CompiledSystem, ends: tuple[State, State], dt: float, control: Array | None,
+        p: Mapping[str, Array], modes: Mapping[str, int], log: Array,
+        projected: tuple[Array | None, tuple[Shift, ...]],
+    ) -> CoreStep:  # fmt: skip
+        """Return the step between two states; `log` as in `records`, projected: `Step.place` and `Step.shifts`."""
+        kinetic, potential, reactions, forces, lifted, E, cone, at, share = log[[*BOOKS, E_, CONE, AT, KEPT]].tolist()
+        step = object.__new__(CoreStep)
+        said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
+        said["unsettled"], said["crowded"] = kernels.ids[int(at) - 1] if at > 0.0 else "", ""
+        said["restitution"], (said["place"], said["shifts"]) = share, projected
+        said["energy"] = kinetic, potential
+        said["work"] = Work(reactions=reactions, forces=forces, projection=lifted)
+        said |= {"_figures": (E, cone, share), "_mode": modes, "_stepper": stepper, "_kernels": kernels}
+        put(step, NOTHING | {"forces": {}})
+        put(step, said)
+        return step
+
+    def numbers(self) -> dict[str, int]:
+        """Return which of `WORDS` every contact that acts has, by id."""
+        return dict(self._mode)
 
 
 class CompiledSystem:

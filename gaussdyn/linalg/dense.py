@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import A1, A2, kernel
-from ..arrays import Array
+from .._jit import A1, A2, I1, kernel
+from ..arrays import Array, IntArray
 
 
 @kernel("float64(float64[::1], float64[::1], int64)")
@@ -147,3 +147,49 @@ def solve_dense(A: Array, b: Array) -> bool:
             b[k] -= A[k, j] * b[j]
         b[k] /= A[k, k]
     return True
+
+
+@kernel(f"boolean({A1}, int64, {I1})", borrows=True)
+def factor_flat(A: Array, n: int, pivot: IntArray) -> bool:
+    """Factorise A (n, n), given row by row, in place: P A = L U, row k changed places with `pivot[k]`.
+
+    Returns False if A is singular.
+    """
+    for k in range(n):
+        p, row = k, A[k * n : (k + 1) * n]
+        for i in range(k + 1, n):
+            if abs(A[i * n + k]) > abs(A[p * n + k]):
+                p = i
+        pivot[k] = p
+        if p != k:
+            other = A[p * n : (p + 1) * n]
+            for j in range(n):
+                row[j], other[j] = other[j], row[j]
+        if not abs(row[k]) > 0.0:
+            return False
+        inverse = 1.0 / row[k]
+        for i in range(k + 1, n):
+            below = A[i * n : (i + 1) * n]
+            if below[k] != 0.0:
+                f = below[k] * inverse
+                below[k] = f
+                for j in range(k + 1, n):
+                    below[j] -= f * row[j]
+    return True
+
+
+@kernel(f"void({A1}, int64, {I1}, {A1})", borrows=True)
+def solve_flat(A: Array, n: int, pivot: IntArray, b: Array) -> None:
+    """Overwrite b with A^-1 b, by the factor of `factor_flat`."""
+    for k in range(n):
+        p = pivot[k]
+        b[k], b[p] = b[p], b[k]
+    for i in range(n):
+        row = A[i * n : (i + 1) * n]
+        for j in range(i):
+            b[i] -= row[j] * b[j]
+    for i in range(n - 1, -1, -1):
+        row = A[i * n : (i + 1) * n]
+        for j in range(i + 1, n):
+            b[i] -= row[j] * b[j]
+        b[i] /= row[i]

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,27 +16,33 @@ from ....contact.snapshot import rows_of
 from ....mechanics.state import State
 from ....mechanics.system import System
 from ...compiled_control import CompiledControl
-from ...stepper import Shift, Step
+from ...stepper import Shift, Step, Work
 from ..compiled.energy_balance import Books
-from ..compiled.lazy_step import ManySteps
-from .core_step import BOOKS, CoreStep
+from ..compiled.lazy_step import CompiledStep, ManySteps, put
 from .endings import STIFF, Ending
 from .late_contacts import Joins, advance_listing, restrict
 from .outside import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
+    AT,
     CONE,
     DONE,
     E_,
     FAULT,
+    FORCES,
     FOREST,
     GAP,
     GOAL,
+    KEPT,
+    KINETIC,
+    LIFTED,
     LOGGED,
     MASS,
     OVERLAP,
     PASSES,
     PLANAR,
+    POTENTIAL,
     PROGRAM,
+    REACTIONS,
     ROOM,
     SOFT,
     SPATIAL,
@@ -49,6 +55,37 @@ if TYPE_CHECKING:
     from ..moreau_jean import MoreauJean
 
 NONE: Joins = {}
+NOTHING: dict[str, Any] = {"changes": None, "impacts": (), "arcs": (), "ends": "", "sizing": None}
+BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
+
+
+class CoreStep(CompiledStep):
+    """A step that the compiled step has taken; what else there is to say about it is made when it is asked for."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def made(
+        stepper: MoreauJean, kernels: CompiledSystem, ends: tuple[State, State], dt: float, control: Array | None,
+        p: Mapping[str, Array], modes: Mapping[str, int], log: Array,
+        projected: tuple[Array | None, tuple[Shift, ...]],
+    ) -> CoreStep:  # fmt: skip
+        """Return the step between two states; `log` as in `records`, projected: `Step.place` and `Step.shifts`."""
+        kinetic, potential, reactions, forces, lifted, E, cone, at, share = log[[*BOOKS, E_, CONE, AT, KEPT]].tolist()
+        step = object.__new__(CoreStep)
+        said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
+        said["unsettled"], said["crowded"] = kernels.ids[int(at) - 1] if at > 0.0 else "", ""
+        said["restitution"], (said["place"], said["shifts"]) = share, projected
+        said["energy"] = kinetic, potential
+        said["work"] = Work(reactions=reactions, forces=forces, projection=lifted)
+        said |= {"_figures": (E, cone, share), "_mode": modes, "_stepper": stepper, "_kernels": kernels}
+        put(step, NOTHING | {"forces": {}})
+        put(step, said)
+        return step
+
+    def numbers(self) -> dict[str, int]:
+        """Return which of `WORDS` every contact that acts has, by id."""
+        return dict(self._mode)
 
 
 class CompiledSystem:
@@ -311,11 +348,11 @@ class CompiledSystem:
     def _memory(self, before: State) -> dict[str, Array]:
         """Return what a state remembers: the impulses of the last step, and what is not ours."""
         last, ids = self.parts.data.last, self.ids
-        start = self.parts.model.layout.start[: len(ids) + 1].tolist()  # more are of other states
+        start = self.parts.model.layout.start[: len(ids) + 1]  # more are of other states
         index = _numbered(ids)
         kept = {key: value for key, value in before.memory.items() if key not in index and "/" not in key}
-        some = np.flatnonzero(last[: start[len(ids)]])
-        for k in dict.fromkeys((np.searchsorted(start, some, side="right") - 1).tolist()):
+        some = last[: start[-1]].nonzero()[0]
+        for k in dict.fromkeys((start.searchsorted(some, side="right") - 1).tolist()):
             kept[ids[k]] = last[start[k] : start[k + 1]].copy()
         return kept
 
@@ -329,9 +366,10 @@ class CompiledSystem:
         self, stepper: MoreauJean, start: State, end: State, dt: float, control: Array | None, log: Array
     ) -> Step:  # fmt: skip
         """Return the step that the kernels have just taken."""
-        data, first, ids = self.parts.data, self.parts.model.layout.start.tolist(), self.ids
-        acts = (data.acts[: len(ids)] != 0) & (self.parts.model.layout.kind[: len(ids)] != SOFT)
-        some, mode = np.flatnonzero(acts).tolist(), self.work.mode.tolist()
+        data, ids, layout = self.parts.data, self.ids, self.parts.model.layout
+        first = layout.start[: len(ids) + 1].tolist()
+        acts = (data.acts[: len(ids)] != 0) & (layout.kind[: len(ids)] != SOFT)
+        some, mode = acts.nonzero()[0].tolist(), self.work.mode[: len(ids)].tolist()
         p = {ids[k]: data.p[first[k] : first[k + 1]].copy() for k in some}
         modes = {ids[k]: mode[k] for k in some if mode[k] >= 0}
         projected = self._place(), self._shifts() if stepper.project else ()

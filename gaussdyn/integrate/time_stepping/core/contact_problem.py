@@ -30,6 +30,8 @@ from ....programs.solution.residual_kernels import block_mode
 from ....programs.solution.residuals import BORDER
 from .dependent_joints import LOOKED, stand_beside
 from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_products, part_dot, row_dot, solve_nodes
+from .near_solution import Near, near_solution
+from .near_solution import room as near_room
 from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, SOFT, UNILATERAL, Data, Layout, Rows, Span
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
@@ -43,7 +45,7 @@ READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 ACTIVE, INACTIVE = 4, 5  # modes beside those of `block_mode`
 
 
-@record("int64", I1, I1, I1, I1, I1, I1, A2, A2, A2, A2, A2, A1, I1, I1, A3, A1, A1, A1, A1, A1, A1, A1, A2)
+@record("int64", *[I1] * 6, *[A2] * 5, A1, I1, I1, A3, *[A1] * 7, A2, "Near")
 class Problem(NamedTuple):
     """The problem, with room for all rows; what counts of it is in `counts`.
 
@@ -80,6 +82,7 @@ class Problem(NamedTuple):
     last, past : Array, shape (m,)
         Impulses to begin with, and work space.
     work : Array, shape (17, 6)
+    near : Near
     """
 
     attempts: int
@@ -106,6 +109,7 @@ class Problem(NamedTuple):
     last: Array
     past: Array
     work: Array
+    near: Near
 
 
 def room(n: int, m: int, nv: int) -> Problem:
@@ -113,7 +117,7 @@ def room(n: int, m: int, nv: int) -> Problem:
     square = [np.zeros((m, m)) for _ in range(3)]
     whole = [np.zeros(k, dtype=np.int64) for k in (3, n, m, n, n + 1, m)]
     sparse = np.zeros(m * m), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
-    rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6))
+    rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6)), near_room(n, m)
     first = address_of(first_attempts), *whole, np.zeros((n, 4)), np.zeros((m, nv))
     return Problem._make([*first, *square, *sparse, *rest])
 
@@ -193,6 +197,7 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put J L^-1, W and what eliminates the joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
     at, A, S, C = problem.at, problem.A, problem.S, problem.C
+    problem.near.size[0] = 0
     cross_products(layout, data.L, data.inverse, rows.J, at, total, problem.Z, A)
     for i in range(g):
         problem.past[i] = 1.0
@@ -211,12 +216,11 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
             column[i] = A[g + c, i]
         cholesky_solve(S, g, problem.first, column)
     for i in range(n):
-        problem.indptr[i + 1] = (i + 1) * n
+        row, own = problem.W[i * n : (i + 1) * n], A[g + i]
         for j in range(n):
-            s = A[g + i, g + j]
+            row[j] = own[g + j]
             for k in range(g):
-                s -= A[g + i, k] * C[j, k]
-            problem.W[i * n + j], problem.indices[i * n + j] = s, j
+                row[j] -= own[k] * C[j, k]
     spectra(problem, n)
     return True
 
@@ -303,6 +307,10 @@ def solve_blocks(problem: Problem, tol: float, rough: float, size: float, capped
     code, P = problem.code[:blocks], problem.P[:blocks]
     table = (code, problem.start[: blocks + 1], P)
     rows = (problem.W[: n * n], problem.indices[: n * n], problem.indptr[: n + 1])
+    for i in range(n):
+        rows[2][i + 1] = (i + 1) * n
+        for j in range(n):
+            rows[1][i * n + j] = j
     if blocks == 1 and alone(problem, tol, some) >= 0.0:
         return residual(problem, size)
     if capped:
@@ -345,9 +353,10 @@ def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, f
     Where E <= rough, which data that contradict themselves may not let fall, only Newton's method is tried.
     """
     blocks, n, capped, still, some = problem.counts[0], problem.counts[1], False, True, False
+    q, r, rho, total = problem.q[:n], problem.r[:n], problem.rho[:blocks], 0.0
     for i in range(n):
-        still = still and problem.q[i] == 0.0
-        some = some or problem.r[i] != 0.0
+        still = still and q[i] == 0.0
+        some = some or r[i] != 0.0
     if still:
         for i in range(n):
             problem.r[i] = 0.0
@@ -357,10 +366,12 @@ def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, f
         code, P = problem.code[b], problem.P[b]
         capped = capped or code == CAPPED
         stronger = stronger or P[1] > (P[2] if code == CAPPED else P[0])  # at rest: what can stick is not let slip
-    E = residual(problem, size) if some and not stronger else np.inf
-    if not READY * tol >= E:
+    E = np.inf
+    if not stronger:
+        table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
+        E = near_solution(problem.near, problem.W, q, table, rho, r, READY * tol, size)
+    if not tol >= E:
         E = solve_blocks(problem, tol, rough, size, capped, some)
-    total = 0.0
     for i in range(n):
         total += problem.r[i] ** 2
     floor = min(10.0 * EPS * np.sqrt(total) / size, 1e-8) if size > EPS else 0.0

@@ -137,11 +137,17 @@ def program_table(model: Model, t: float, q: Array, v: Array, rows: Rows) -> boo
     return True
 
 
+@kernel("int64(int64, int64)", inline=True, borrows=True)
+def body_at(body: int, n: int) -> int:
+    """Return where a body stands among n of them; the ground, -1, is the last."""
+    return body if body >= 0 else body + n
+
+
 @kernel(f"void(Layout, Shapes, {A2}, {A3}, int64, Rows)", borrows=True)
 def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int, rows: Rows) -> None:
     """Fill in gap and law of contact k, its directions in `shapes`, and zeros for its rows."""
     f, out = k - layout.counts[2], shapes.out[0]
-    a, b = shapes.bodies[f, 0] % len(x), shapes.bodies[f, 1] % len(x)
+    a, b = body_at(shapes.bodies[f, 0], len(x)), body_at(shapes.bodies[f, 1], len(x))
     feature_geometry(shapes.kind[f], shapes.data[f], x[a], R[a], x[b], R[b], out)
     contact_frame(out[1:4], shapes.numbers[1:4], shapes.frame)
     rows.gap[k] = out[0]
@@ -158,7 +164,7 @@ def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int,
     """Fill in contact k: gap, and rows N, T1, T2 of the velocity of A against B, R1, R2, S of the angular velocity."""
     contact_geometry(layout, shapes, tables.x, tables.R, k, rows)
     f, first, frame = k - layout.counts[2], layout.start[k], shapes.frame
-    a, b = shapes.bodies[f, 0] % len(tables.x), shapes.bodies[f, 1] % len(tables.x)
+    a, b = body_at(shapes.bodies[f, 0], len(tables.x)), body_at(shapes.bodies[f, 1], len(tables.x))
     point = triple3(shapes.out[0, 4:7])
     arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
     omega_a, omega_b = triple3(tables.omega[a]), triple3(tables.omega[b])
@@ -203,7 +209,7 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
     f, first, end = k - layout.counts[2], layout.start[k], layout.start[k + 1]
     S, dofs, frame, J, point = moving.S, trees.dofs, shapes.frame, rows.J, triple3(shapes.out[0, 4:7])
     for side in range(2):
-        b = shapes.bodies[f, side] % len(moving.x)
+        b = body_at(shapes.bodies[f, side], len(moving.x))
         arm = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
         d = trees.bodies[b, LAST]
         while d >= 0:

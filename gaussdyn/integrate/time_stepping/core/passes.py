@@ -9,14 +9,14 @@ import numpy as np
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
-from ..scheme import CANCELS, CLAIMED, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED, SLOW
+from ..scheme import ALLOWED, CLAIMED, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
-from .acting import one_sided, stopped, surely_late
+from .acting import surely_late
 from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, resist_anew, rows_at
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
-from .projection import FAILED, Push, project
+from .projection import FAILED, Push, limit, project, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -27,14 +27,11 @@ from .records import (
     DEPENDENT,
     DONE,
     E_,
-    EPS_N,
     FAULT,
     FOREST,
     GOAL,
     HARD,
-    HIGH,
     KEPT,
-    LOW,
     MOVED,
     OVERLAP,
     PASSES,
@@ -49,6 +46,7 @@ from .records import (
 )
 from .standstill import Standstill, bring_to_rest
 from .standstill import room as still_room
+from .targets import aim, rounded_speeds
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 FIRST = 1e-6  # residual E of the first contact problem of a step
@@ -106,40 +104,6 @@ def room(n: int, m: int, nv: int) -> Work:
     return Work._make([*square, *both, *vectors, np.zeros(m), np.zeros(n), numbers[0], np.zeros(n), *numbers[1:]])
 
 
-@kernel(f"void(Layout, Data, Push, float64, {A1}, boolean)", borrows=True)
-def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, first: bool) -> None:
-    """Put the gaps with which contacts shall end: those that the law leaves no speed, NaN for others.
-
-    `tol` are the speeds that are rounding; in the first pass the contacts that pushed in the last step count.
-    """
-    for k in range(layout.counts[0]):
-        push.target[k] = np.nan
-        row = layout.start[k]
-        if not (data.acts[k] and one_sided(layout, k)):
-            continue
-        still = data.p[row] > 0.0 if first else stopped(layout, data, row, tol)
-        if still:
-            rebounds = False
-            for i in range(row, layout.start[k + 1]):
-                rebounds = rebounds or data.bounce[i] != 0.0
-            before = max(data.mid.gap[k] - rest * data.mid.rate[row], 0.0)
-            push.target[k] = (data.log[KEPT] * data.mid.law[k, EPS_N]) ** 2 * before if rebounds else 0.0
-
-
-@kernel("void(Layout, Data, Work)", borrows=True)
-def rounded_speeds(layout: Layout, data: Data, work: Work) -> None:
-    """Put into V[7] what rounding may leave of the speeds: of those at hand, and of impulses that cancel."""
-    nv, tol, reach = len(data.v), data.V[7], data.V[8]
-    for j in range(nv):
-        reach[j] = 0.0
-    for i in range(layout.counts[1]):
-        if data.p[i] != 0.0:
-            for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
-                reach[j] += abs(data.seen.J[i, j] * data.p[i])
-    for j in range(nv):
-        tol[j] = SLOW * work.speed[j] + CANCELS * reach[j] / data.M[j, j]
-
-
 @kernel("boolean(Model, Data, Work, Span)", borrows=True)
 def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put the force for the mean velocity of v and v1 into h, and that velocity."""
@@ -162,7 +126,7 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
     if not force_along(model, data, work, span):
         return FAULT
     if not first:
-        rounded_speeds(layout, data, work)
+        rounded_speeds(layout, data, work.speed, data.V[7])
     if span.project:
         aim(layout, data, push, rest, data.V[7], first)
     if not move(model, data.q, work.mean, span.dt, data.moved):
@@ -344,6 +308,17 @@ def exact_enough(model: Model, enough: float) -> float:
     return enough
 
 
+@kernel("boolean(Model, Data, Work, Push, Span)", borrows=True)
+def guessed(model: Model, data: Data, work: Work, push: Push, span: Span) -> bool:
+    """Return whether v1 is the guess that the end of the step was evaluated for: it need not be looked at again."""
+    far = size = 0.0
+    for j in range(len(data.v)):
+        far = max(far, abs((1.0 - span.theta) * data.v[j] + span.theta * data.v1[j] - work.mean[j]))
+        size = max(size, work.speed[j])
+    same = model.layout.who == FOREST and model.layout.turning == 0 and far <= ENOUGH * size
+    return bool(same and violation(model.layout, data, push, False) <= limit(ALLOWED, data.q1))
+
+
 @kernel("boolean(Data, Work)", borrows=True)
 def followed(data: Data, work: Work) -> bool:
     """Return whether the velocity that the force was followed to is that of the contact problem."""
@@ -381,10 +356,36 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
     solved = max(tol, floor) >= E
     if not solved and not max(ROUGH, rough) >= E:
         return HARD
-    if solved:
+    if solved and (layout.who != FOREST or data.log[PASSES] == 1.0):  # then once more, by `rest_at_end`
         data.log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, max(tol, floor))
     take_solution(data)
     return DONE
+
+
+@kernel("boolean(Model, Data, Work, Push, Span)", borrows=True)
+def take_along(model: Model, data: Data, work: Work, push: Push, span: Span) -> bool:
+    """Take the velocity of the last contact problem, and move the end of the step along; False if that failed."""
+    take_solution(data)
+    for j in range(len(data.v)):
+        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+    if not move(model, data.q, work.mean, span.dt, push.place):
+        return False
+    for i in range(len(data.q)):
+        data.q1[i] += push.place[i] - data.moved[i]
+        data.moved[i] = push.place[i]
+    return True
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span)", borrows=True)
+def rest_at_end(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
+    """Bring trees to rest that stand, once passes have settled, and move the end of the step along."""
+    if model.layout.who != FOREST:
+        take_solution(data)
+        return DONE
+    if data.log[PASSES] > 1.0:
+        E, goal = data.log[E_], data.log[GOAL]
+        data.log[E_] = bring_to_rest(model.layout, data, problem, work.still, work.speed, E, goal)
+    return DONE if take_along(model, data, work, push, span) else FAULT
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span)")
@@ -395,14 +396,7 @@ def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem
         return code
     if not data.log[GOAL] >= data.log[E_]:
         return HARD
-    for j in range(len(data.v)):
-        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
-    if not move(model, data.q, work.mean, span.dt, push.place):
-        return FAULT
-    for i in range(len(data.q)):
-        data.q1[i] += push.place[i] - data.moved[i]
-        data.moved[i] = push.place[i]
-    return DONE
+    return int(rest_at_end(model, data, work, push, problem, span))
 
 
 @kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True)
@@ -446,7 +440,8 @@ def settle(
             given = False
         if code == DONE and follows and not follow_force(model, data, work, span, sloped):
             code = FAULT
-        if code == DONE:
+        same = code == DONE and k == 0 and not asked and guessed(model, data, work, push, span)
+        if code == DONE and not same:
             code = lead_to_end(model, data, work, push, span, False)
         if code != DONE and code != OVERLAP:
             return code
@@ -456,7 +451,7 @@ def settle(
             continue
         if turned != UNSETTLED:  # or they go round in circles
             return UNSETTLED if turned == DONE else turned
-        change = far_from_last(layout, data, work, span.dt)
+        change = 0.0 if same else far_from_last(layout, data, work, span.dt)
         solved = data.log[GOAL] >= data.log[E_]
         if k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
             return code
@@ -465,7 +460,8 @@ def settle(
         if ends and follows and layout.who == FOREST and not followed(data, work):
             return UNSETTLED
         if solved and change <= enough:
-            take_solution(data)
+            if rest_at_end(model, data, work, push, problem, span) == FAULT:
+                return FAULT
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
         if solved and fine and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code

@@ -11,6 +11,7 @@ from ....arrays import Array, IntArray
 from ....mechanics.contact_law import ContactLaw
 from ....mechanics.joints.drives import Drive
 from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor, Part
+from ....mechanics.joints.part_rows import part_rows
 from ....mechanics.planar.contacts import DryFriction, Link, PlanarContact, String
 from ....mechanics.planar.disc_contact import PlanarDiscContact
 from ....mechanics.planar.forces import Drag, Load, Shaking, Spring
@@ -36,7 +37,6 @@ from ....mechanics.planar.row_kernels import (
 )  # fmt: skip
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.planar.tables import enter_force, enter_markers
-from .part_rows import part_rows
 from .records import Planar, Touches
 
 PARTS = (PlanarContact, PlanarDiscContact, Link, DryFriction)

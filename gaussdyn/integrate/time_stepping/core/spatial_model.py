@@ -15,6 +15,7 @@ from ....mechanics.collision.features import WIDTH
 from ....mechanics.joints.drives import Drive
 from ....mechanics.joints.equation import AS_VALUE, AS_ZERO
 from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor
+from ....mechanics.joints.part_rows import part_rows
 from ....mechanics.names import GROUND
 from ....mechanics.spatial.forces import Drag, Load, Shaking, Spring
 from ....mechanics.spatial.joints import BallJoint, Hinge, Slider, Universal, Weld
@@ -35,7 +36,6 @@ from ....mechanics.spatial.row_kernels import (
 )
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.trees.system import TreeSystem
-from .part_rows import part_rows
 from .records import Shapes
 
 DAMPER = "/damper"  # how ids of dampers begin, and no others

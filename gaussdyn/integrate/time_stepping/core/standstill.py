@@ -19,7 +19,17 @@ from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ..scheme import INSIDE, REST, REST_ROUNDS, WORSE
 from .contact_problem import CAPPED, GUIDED, Problem, residual, weight
-from .linear import add_row, back_nodes, cholesky, cholesky_solve, dot, multiply_nodes, row_dot, row_dot_abs
+from .linear import (
+    add_row,
+    back_nodes,
+    cholesky,
+    cholesky_solve,
+    dot,
+    multiply_abs,
+    multiply_nodes,
+    row_dot,
+    row_dot_abs,
+)
 from .records import HIGH, LOW, Data, Layout
 
 APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
@@ -82,15 +92,19 @@ def creeps(layout: Layout, data: Data, problem: Problem, still: Standstill, tol:
     return fastest != 0.0 and fastest <= REST * most
 
 
-@kernel(f"boolean(Data, {A1})", borrows=True)
-def stands(data: Data, speeds: Array) -> bool:
-    """Return whether all velocities are what rounding leaves of the largest speeds at hand; they become zero."""
-    still = True
-    for j in range(len(speeds)):
-        still = still and abs(data.V[0, j]) <= STILL * EPS * speeds[j]
+@kernel(f"boolean(Layout, Data, {A1}, {A1})", borrows=True)
+def stands(layout: Layout, data: Data, speeds: Array, Mx: Array) -> bool:
+    """Return whether all velocities are what rounding leaves of the largest speeds at hand; they become zero.
+
+    In the metric of the mass: speeds of one coordinate become those of others. Mx is work space.
+    """
+    multiply_abs(data.M, layout.nodes, speeds, Mx)
+    most = dot(speeds, Mx)
+    multiply_nodes(data.M, layout.nodes, data.V[0], Mx)
+    still = dot(data.V[0], Mx) <= (STILL * EPS) ** 2 * most
     for j in range(len(speeds) if still else 0):
         data.V[0, j] = 0.0
-    return still
+    return bool(still)
 
 
 @kernel("boolean(Problem, Standstill, int64)", borrows=True)
@@ -268,7 +282,7 @@ def bring_to_rest(
     find_holding(data, problem, still)
     if not creeps(layout, data, problem, still, speeds):
         return E
-    if stands(data, speeds):
+    if stands(layout, data, speeds, push):
         return E
     most = max(goal, WORSE * E)
     if factor_rows(problem, still, nv):

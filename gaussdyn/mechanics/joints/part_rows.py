@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ....mechanics.joints.equation import AS_RATE, AS_VALUE, AS_ZERO
-from ....mechanics.joints.limits_motors import Gear, JointFriction, Limit, Motor, Part
+from .equation import AS_RATE, AS_VALUE, AS_ZERO
+from .limits_motors import Gear, JointFriction, Limit, Motor, Part
 
 
 class PartRow(NamedTuple):

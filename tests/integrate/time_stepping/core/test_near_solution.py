@@ -1,0 +1,59 @@
+"""Newton's method from reactions that are nearly right, beside the attempts that solve from nothing."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from gaussdyn import ComplementarityProblem, solve
+from gaussdyn._jit import Held
+from gaussdyn.integrate.time_stepping.core.near_solution import near_solution, room
+from gaussdyn.programs.laws.laws import Coulomb, Unilateral
+
+TOL = 1e-12
+
+
+def problem_of(rng: np.random.Generator) -> ComplementarityProblem:
+    """Return contacts with friction that slip, stick and open, and one without friction."""
+    laws = [Coulomb(0.3)] * 3 + [Unilateral()]
+    G = rng.normal(size=(10, 14))
+    q = rng.normal(size=10)
+    q[[0, 3, 6, 9]] = -np.abs(q[[0, 3, 6, 9]])
+    return ComplementarityProblem(W=G @ G.T / 14.0, q=q, laws=laws)
+
+
+def arrays(problem: ComplementarityProblem) -> tuple[np.ndarray, tuple[np.ndarray, ...], np.ndarray]:
+    """Return W row by row, laws as kernels take them, and step sizes."""
+    W = np.asarray(problem.W, dtype=float)
+    P = np.array([[0.3, 0.3, 0.0, 0.0]] * 3 + [[0.0] * 4])
+    code, start = np.array([1, 1, 1, 0]), np.array([0, 3, 6, 9, 10])
+    rho = np.array([1.0 / np.linalg.eigvalsh(W[a:b, a:b])[-1] for a, b in pairwise(start)])
+    return W.ravel().copy(), (code, start, P), rho
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = problem_of(rng)
+    (W, table, rho), near = arrays(problem), room(4, 10)
+    r = np.array(solve(problem, tol=TOL).r)
+    factor = np.zeros(0)
+    for k in range(3):  # as passes change q, less and less
+        q = np.asarray(problem.q) + 10.0 ** (-3 * k - 4) * rng.normal(size=10)
+        size = np.linalg.norm(np.repeat(rho, [3, 3, 3, 1]) * q)
+        found = near_solution(Held(near), W, q, table, rho, r, TOL, size)
+        assert found <= TOL
+        exact = solve(ComplementarityProblem(W=problem.W, q=q, laws=problem.laws), tol=TOL)
+        assert exact.solved
+        assert np.allclose(r, exact.r, rtol=0.0, atol=1e-9)
+        if k > 1:
+            assert np.array_equal(near.A, factor)
+        factor = near.A.copy()
+
+
+def test_what_is_not_quick_leaves_the_reactions_as_they_were() -> None:
+    W, q = np.zeros(1), np.array([-1.0])  # no reaction stops it
+    r, near = np.array([0.5]), room(1, 1)
+    table = np.array([0]), np.array([0, 1]), np.zeros((1, 4))
+    assert near_solution(Held(near), W, q, table, np.ones(1), r, TOL, 1.0) == np.inf
+    assert r[0] == 0.5

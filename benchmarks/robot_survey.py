@@ -23,7 +23,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from gaussdyn import MoreauJean, read_robot, simulate
+from gaussdyn import MoreauJean, State, read_robot, simulate
 from gaussdyn.errors import GaussdynError
 from gaussdyn.mechanics.robots.robot import Robot
 
@@ -85,12 +85,11 @@ def survey(file: Path, seconds: float) -> dict[str, Any]:
         return {"end": "compile", "reason": first_line(error)}
     found: dict[str, Any] = {"end": "read", "nv": int(model.nv)}
     try:
-        robot = mended(file)
+        robot, start = mended(file, found)
         if not robot.system().nv:
             return found | {"end": "compile", "reason": "nothing moves"}
         found |= compared(robot, model)
-        found["end"] = "start"
-        start = robot.start(project=True)
+        start = start or robot.start(project=True)
         found["end"] = "run"
         run = simulate(robot.system(), start, seconds, stepper=MoreauJean(dt=robot.dt))
     except (GaussdynError, np.linalg.LinAlgError) as error:
@@ -101,12 +100,15 @@ def survey(file: Path, seconds: float) -> dict[str, Any]:
     return found | {"end": "done", "E": float(run.statistics["max_residual"])}
 
 
-def mended(file: Path) -> Robot:
-    """Return the robot of a file, with impossible inertias mended where that is needed."""
+def mended(file: Path, found: dict[str, Any]) -> tuple[Robot, State | None]:
+    """Return the robot of a file and its start, mended where that is needed; `found` says so, and how far it came."""
     try:
-        return read_robot(file)
+        robot = read_robot(file)
+        return robot, robot.start(project=True)
     except GaussdynError:
-        return read_robot(file, mend=True)
+        robot = read_robot(file, mend=True)
+        found |= {"mend": sum(line.startswith("contact of") for line in robot.ignored), "end": "start"}
+        return robot, None
 
 
 def compared(robot: Robot, model: Any) -> dict[str, float]:

@@ -66,14 +66,19 @@ def scalar(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf,
     InputError
         If it is not a number, not finite, or out of range.
     """
-    bounds = f"a number {'>' if open_low else '>='} {low:g}" + (f" and <= {high:g}" if np.isfinite(high) else "")
-    allowed = bounds if np.isfinite(low) else "a finite number"
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InputError(name, repr(value), allowed)
+        raise InputError(name, repr(value), _bounds(low, high, open_low))
     x = float(value)
-    if not np.isfinite(x) or x < low or x > high or (open_low and x == low):
-        raise InputError(name, x, allowed)
+    if not math.isfinite(x) or x < low or x > high or (open_low and x == low):
+        raise InputError(name, x, _bounds(low, high, open_low))
     return x
+
+
+def _bounds(low: float, high: float, open_low: bool) -> str:
+    """Return what `scalar` allows, in words."""
+    if not math.isfinite(low):
+        return "a finite number"
+    return f"a number {'>' if open_low else '>='} {low:g}" + (f" and <= {high:g}" if math.isfinite(high) else "")
 
 
 def all_finite(x: Array) -> bool:

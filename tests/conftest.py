@@ -8,7 +8,7 @@ import os
 
 from hypothesis import settings
 
-settings.register_profile("same", derandomize=True, max_examples=25)
-settings.register_profile("thorough", derandomize=True)
-settings.register_profile("search")
+settings.register_profile("same", derandomize=True, max_examples=25, deadline=None)
+settings.register_profile("thorough", derandomize=True, deadline=None)
+settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))

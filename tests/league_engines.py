@@ -69,6 +69,21 @@ class Hanging(Flight):
         raise AssertionError
 
 
+class Endless(Flight):
+    """One whose steps never end, though it starts and goes on with them."""
+
+    name = "endless"
+
+    def start(self, world: World, setting: str, dt: float) -> Simulation:
+        return Busy(world, dt)
+
+
+class Busy(Flying):
+    def step(self, n: int) -> None:
+        while self.taken >= 0:
+            self.taken += n
+
+
 class Failing(Flight):
     """One that raises."""
 

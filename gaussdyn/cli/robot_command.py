@@ -35,7 +35,10 @@ def robot(
     run: Annotated[float | None, typer.Option(help="Run for so many seconds, actuators told zero.", min=0.0)] = None,
     keyframe: Annotated[str, typer.Option(help="Begin at a keyframe of the file.")] = "",
     project: Annotated[bool, typer.Option("--project", help="Mend a start that overlaps or breaks limits.")] = False,
-    mend: Annotated[bool, typer.Option("--mend", help="Mend inertias, leave out what is not known.")] = False,
+    mend: Annotated[
+        bool,
+        typer.Option("--mend", help="Mend inertias, leave out what is not known, and contacts that nothing parts."),
+    ] = False,
     base: Annotated[Base | None, typer.Option(help="Root of a URDF file (default: fixed).")] = None,
     floor: Annotated[float | None, typer.Option(help="Height of a floor under a URDF file's robot, m.")] = None,
     dt: Annotated[float | None, typer.Option(help="Step, s (default: the file's).")] = None,

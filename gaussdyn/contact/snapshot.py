@@ -180,6 +180,19 @@ def snapshot(
     )
 
 
+def rows_at_start(system: System, state: State, control: Array | None = None) -> tuple[Row, ...]:
+    """Return the rows at a state, once all that the system says there has been checked as `snapshot` does.
+
+    The mass matrix of bodies that know their energy without it was checked when they were made, and it may be large.
+    """
+    q, v = vector("q of the state", state.q, system.nq), vector("v of the state", state.v, system.nv)
+    if not hasattr(system, "kinetic_energy"):
+        _factored(system, q)
+    rows = rows_of(system, state.t, q, v)
+    vector("force(t, q, v)", system.force(state.t, q, v, control), system.nv)
+    return rows
+
+
 def check_dynamics(dynamics: object) -> None:
     """Raise InputError unless this is what `snapshot` returns."""
     if not isinstance(dynamics, LocalDynamics):

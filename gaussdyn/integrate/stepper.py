@@ -14,7 +14,7 @@ from ..mechanics.state import State
 from ..mechanics.system import System
 
 if TYPE_CHECKING:
-    from ..contact.snapshot import LocalDynamics
+    from ..contact.snapshot import Activation, LocalDynamics
     from ..programs.solution.solution import Solution
     from .impact.history import ImpactRecord
     from .mode_changes import Change
@@ -156,6 +156,11 @@ class Step:
     sizing: Sizing | None = None
 
     __repr__ = brief
+
+    @property
+    def activation(self) -> Activation:
+        """What counted as closed and as at rest."""
+        return self.dynamics.activation
 
     def contact_force(self, one: str, other: str) -> Array:
         """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.

@@ -49,7 +49,7 @@ def game(engine: Engine, setting: str, match: Match, seconds: float) -> dict[str
     said = "; ".join(dict.fromkeys(filter(None, [field.cut, *field.said])))
     return row | {
         "status": CUT if field.cut else PLAYED,
-        "figures": [asdict(one) for one in figures],
+        "figures": [asdict(one) for one in figures] if field.t > 0.0 else [],
         "said": said[:300],
         "steps": field.steps,
         "cpu_s": field.cpu,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
 import numpy as np
 
@@ -13,6 +17,7 @@ from .engines.protocol import Simulation
 from .world import World
 
 Start = Callable[[World, float], Simulation]
+LATE = 4.0  # times of the time of a game, by the clock on the wall, after which steps to the next state are given up
 WARM = 1.0  # s of CPU time that a world is run before it is timed, beyond its first steps
 
 
@@ -96,15 +101,15 @@ class Field:
     def play(self, world: World, dt: float, t_end: float, every: int = 1) -> Record:
         """Take a world from its start to t_end in steps of dt, s; keep every so-manieth state."""
         count = round(t_end / dt)
-        if not self.steps:
+        if not self.steps and not self.cut:
             self._warm(world, dt, count, every)
         running = self._start(world, dt)
         times, states, taken = [0.0], [running.states()], 0
         while taken < count and not self.cut:
             n = min(every, count - taken)
-            begin = time.process_time()
-            running.step(n)
-            self.cpu += time.process_time() - begin
+            if not self._stepped(running, n):
+                self.cut = f"{LATE:g} times the time was not enough for what comes after t = {times[-1]:.4g} s"
+                break
             taken += n
             times.append(taken * dt)
             states.append(running.states())
@@ -119,10 +124,50 @@ class Field:
             self.said.append(words)
         return Record(t=np.array(times), states=np.array(states), complete=taken == count and not self.cut)
 
+    def _stepped(self, running: Simulation, n: int) -> bool:
+        """Take n steps and count their time; False if they took far too long."""
+        try:
+            with at_most(LATE * self._seconds):
+                begin = time.process_time()
+                running.step(n)
+                self.cpu += time.process_time() - begin
+        except TimeUp:
+            self.cpu += time.process_time() - begin
+            return False
+        return True
+
     def _warm(self, world: World, dt: float, count: int, every: int) -> None:
         """Run a world once, not timed, so that libraries have loaded what they need."""
         running, taken = self._start(world, dt), 0
-        running.step(min(every, count))
         begin = time.process_time()
-        while (taken := taken + every) < count and time.process_time() - begin < WARM:
+        if not self._stepped(running, min(every, count)):
+            self.cut = f"{LATE:g} times the time was not enough for the first state"
+        while not self.cut and (taken := taken + every) < count and time.process_time() - begin < WARM:
             running.step(min(every, count - taken))
+        self.cpu = 0.0
+
+
+class TimeUp(BaseException):
+    """Steps take far too long; no error, so that nobody who handles errors handles it."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Raise `TimeUp` within the block after so many seconds, where the system has such an alarm and Python runs.
+
+    It is no alarm of CPU time: while one is set some systems count the time of processes in coarse ticks only.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(_number: int, _frame: object) -> NoReturn:
+        raise TimeUp
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, Literal
@@ -123,6 +124,15 @@ class Row:
             _PUT[name](other, value)
         return other
 
+    def late(self, make: Callable[[], Array], **values: Any) -> LateRow:
+        """Return the same with other values, as `but`, whose J `make` gives when it is first asked for."""
+        other = object.__new__(LateRow)
+        values = {name: getattr(self, name) for name in _PUT if name != "J"} | values
+        for name, value in values.items():
+            _PUT[name](other, value)
+        object.__setattr__(other, "_make", make)
+        return other
+
     @property
     def size(self) -> int:
         """Number of rows."""
@@ -151,6 +161,20 @@ class Row:
         """Tangential speed, m/s (0 without friction)."""
         tangential = self.rate if self.kind == "dry" else self.rate[1:3]
         return float(np.sqrt((tangential**2).sum()))
+
+
+class LateRow(Row):
+    """A constraint whose J is made when it is first asked for: among many bodies it is wide, and few ask."""
+
+    __slots__ = ("_make",)
+    _make: Callable[[], Array]
+
+    def __getattr__(self, name: str) -> Any:
+        """Make J."""
+        if name != "J":
+            raise AttributeError(name)
+        _PUT["J"](self, J := self._make())
+        return J
 
 
 _values = attrgetter(*(field.name for field in fields(Row)))

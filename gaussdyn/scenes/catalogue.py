@@ -27,15 +27,15 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "sliding": (
         "associated_slider", "belt_oscillator", "brick_on_slope", "capstan", "conveyor", "coulomb_oscillator",
         "cue_ball", "duffing_friction", "duffing_plane", "incline", "launched_cube", "pinched_capsule",
-        "rest_scenarios", "sphere_slip", "spinning_disc", "stribeck_belt", "turntable", "wall_press",
+        "rest_scenarios", "sphere_slip", "spinning_disc", "stribeck_belt", "turntable", "wall_press", "wedge_in_groove",
     ),
     "spinning": (
-        "chaplygin_sleigh", "free_body", "knife_edge", "leaving_sphere", "rattleback", "rolling_cylinder",
+        "chaplygin_sleigh", "coin", "free_body", "knife_edge", "leaving_sphere", "rattleback", "rolling_cylinder",
         "rolling_disc", "spinning_top", "tippe_top",
     ),
     "standing": (
-        "arch", "bar_on_supports", "bipod", "drawer", "four_legs", "ladder", "overhang", "redundant_corner",
-        "reentrant_corner", "stack", "table", "tip_or_slide", "toppling_cylinder",
+        "arch", "bar_on_supports", "bipod", "drawer", "four_legs", "ladder", "masonry", "overhang", "redundant_corner",
+        "reentrant_corner", "stack", "table", "tetrahedra", "tip_or_slide", "toppling_cylinder",
         "v_groove", "wedge", "wedge_lock",
     ),
 }  # fmt: skip

@@ -65,6 +65,12 @@ def test_time_that_is_up_is_a_row() -> None:
     assert row["simulated_s"] < 10.0
 
 
+def test_a_step_that_does_not_end_is_given_up() -> None:
+    row = game(league_engines.Endless(), "defaults", matches()["stack"], 0.05)
+    assert (row["status"], row["figures"], row["simulated_s"]) == ("cut short", [], 0.0)
+    assert "first state" in row["said"]
+
+
 @pytest.mark.usefixtures("found_by_processes")
 def test_a_crash_is_a_row_and_not_the_end() -> None:
     also = ["league_engines:Crashing", "league_engines:Flight"]

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ...arrays import Array
-from ...linalg.rotations import conjugate, exponential, logarithm, product
+from ...linalg.rotations import conjugate, exponential, logarithm, matrix_of, product
 from .recorded_file import recorded
 
 GRAVITY = 9.61  # m/s^2: median of the first falls; the recorded scale of lengths or times is off by 2 %
@@ -71,11 +71,17 @@ class CubeTosses:
         low = self.lowest(self.tosses[name]) < ALOFT
         return int(np.argmax(low)) if low.any() else len(low)
 
-    def start(self, name: str) -> Array:
+    def start(self, name: str, offset: float = 0.0) -> Array:
         """Return the state at the first sample: the free motion nearest to the first flight.
 
         The recorded velocities are differences to the sample before, so they belong half a sample earlier and carry
         the noise of two samples; where the flight is too short to fit they are taken, moved to the sample.
+
+        Parameters
+        ----------
+        name : str
+        offset : float
+            Of the mass centre, which moves freely, from the centre of the cube, whose state this is; see `shifted`.
         """
         states = self.tosses[name]
         count = min(self.flight(name), FLIGHT[1])
@@ -83,7 +89,20 @@ class CubeTosses:
         start[9] -= 0.5 * GRAVITY * self.dt
         if count < FLIGHT[0]:
             return start
-        return free_motion(states[:count], self.dt)
+        centre = free_motion(shifted(states[:count], offset), self.dt)
+        return np.asarray(shifted(centre[None], -offset)[0])
+
+
+def shifted(states: Array, offset: float) -> Array:
+    """Return states (n, 13) of the point so far along the cube's z axis, m: other places and velocities."""
+    if offset == 0.0:
+        return states
+    found: Array = states.copy()
+    for one in found:
+        R = matrix_of(one[3:7])
+        one[:3] += offset * R[:, 2]
+        one[7:10] += R @ np.cross(one[10:], (0.0, 0.0, offset))
+    return found
 
 
 def free_motion(states: Array, dt: float) -> Array:
@@ -128,6 +147,12 @@ def angles(one: Array, other: Array) -> Array:
     return np.asarray(np.degrees(2.0 * np.arccos(np.clip(cosine, 0.0, 1.0))))
 
 
+def middle(values: Array) -> float:
+    """Return the mean of the middle third: nearly the median, but it does not jump from toss to toss."""
+    count = len(values)
+    return float(np.sort(values)[count // 3 : count - count // 3].mean())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TossErrors:
     """How far predictions are off, one entry per toss: means over a toss, and at its end.
@@ -153,8 +178,8 @@ class TossErrors:
 
     @property
     def objective(self) -> float:
-        """What is fitted: median position plus median rotation over 90 degrees."""
-        return float(np.median(self.position) + np.median(self.rotation) / 90.0)
+        """What is fitted: middle position plus middle rotation over 90 degrees; see `middle`."""
+        return middle(self.position) + middle(self.rotation) / 90.0
 
     def summary(self) -> dict[str, float]:
         """Return medians, quantiles and shares, ready for JSON."""
@@ -172,7 +197,9 @@ class TossErrors:
         }
 
 
-def errors(tosses: CubeTosses, names: Iterable[str], predict: Predictor, floor: float) -> TossErrors:
+def errors(
+    tosses: CubeTosses, names: Iterable[str], predict: Predictor, floor: float, offset: float = 0.0
+) -> TossErrors:
     """Compare predictions with the recordings, over all samples after the first.
 
     Parameters
@@ -183,10 +210,12 @@ def errors(tosses: CubeTosses, names: Iterable[str], predict: Predictor, floor: 
         ``predict(start, t)`` returns the states at the times t, shape (len(t), 13), the first one being the start.
     floor : float
         Height of the floor, m, for the deepest corner.
+    offset : float
+        Of the mass centre along the cube's z axis, m, for the starts.
     """
     rows, failed = [], 0
     for name in names:
-        seen, start = tosses.tosses[name], tosses.start(name)
+        seen, start = tosses.tosses[name], tosses.start(name, offset)
         made = predict(start, tosses.times(name))
         if made.shape != seen.shape or not np.isfinite(made).all():
             made, failed = np.tile(start, (len(seen), 1)), failed + 1

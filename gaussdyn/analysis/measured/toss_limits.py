@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...linalg.rotations import exponential, product
-from .cube_tosses import GRAVITY, CubeTosses, angles
+from .cube_tosses import GRAVITY, CubeTosses, angles, shifted
 from .toss_prediction import STEPS, TossParameters, predictor
 
 Predict = Callable[[Array, Array], Array]
@@ -38,11 +38,14 @@ class Shift:
 
 def shifts(tosses: CubeTosses, names: list[str], parameters: TossParameters, *, seed: int = 0) -> list[Shift]:
     """Return how far our own predictions move for changes as large as what is not known of the recordings."""
-    start = {name: tosses.start(name) for name in names}
+    start = _starts(tosses, names, parameters)
     usual = _made(tosses, names, start, predictor(tosses, parameters))
     mu, e, floor = parameters.mu, parameters.eps_n, parameters.floor
     wide = replace(tosses, half=tosses.half + 0.0005)
+    central = replace(parameters, offset=0.0)
     others: dict[str, tuple[dict[str, Array], Predict]] = {
+        "mass centre in the middle": (_starts(tosses, names, central), predictor(tosses, central)),
+        "inertia 5 % more": (start, predictor(tosses, replace(parameters, inertia=1.05 * parameters.inertia))),
         "half the step": (start, predictor(tosses, parameters, 2 * STEPS)),
         "floor 0.5 mm higher": (start, predictor(tosses, replace(parameters, floor=floor + 0.0005))),
         "half edge 0.5 mm longer": (start, predictor(wide, parameters)),
@@ -52,6 +55,10 @@ def shifts(tosses: CubeTosses, names: list[str], parameters: TossParameters, *, 
         "friction 10 % more": (start, predictor(tosses, replace(parameters, mu=1.1 * mu))),
     }
     return [_shift(tosses, change, usual, _made(tosses, names, *other)) for change, other in others.items()]
+
+
+def _starts(tosses: CubeTosses, names: list[str], parameters: TossParameters) -> dict[str, Array]:
+    return {name: tosses.start(name, parameters.offset) for name in names}
 
 
 def _made(tosses: CubeTosses, names: list[str], start: dict[str, Array], predict: Predict) -> dict[str, Array]:
@@ -111,7 +118,7 @@ def own_friction(tosses: CubeTosses, names: list[str], parameters: TossParameter
     predictors = [predictor(tosses, replace(parameters, mu=float(mu))) for mu in FRICTIONS]
     found = []
     for name in names:
-        seen, start, t = tosses.tosses[name], tosses.start(name), tosses.times(name)
+        seen, start, t = tosses.tosses[name], tosses.start(name, parameters.offset), tosses.times(name)
         tried = []
         for mu, predict in zip(FRICTIONS.tolist(), predictors, strict=True):
             made = predict(start, t)
@@ -124,14 +131,15 @@ def own_friction(tosses: CubeTosses, names: list[str], parameters: TossParameter
     return OwnFriction(mu=mu, position=position, rotation=rotation)
 
 
-def flight_errors(tosses: CubeTosses, names: list[str]) -> tuple[float, float]:
+def flight_errors(tosses: CubeTosses, names: list[str], offset: float = 0.0) -> tuple[float, float]:
     """Return the median errors of the flight before the first contact, which no law of contact decides (part, deg)."""
     ways, turns = [], []
     for name in names:
         count = tosses.flight(name)
         if count < 5:
             continue
-        seen, start, t = tosses.tosses[name][:count], tosses.start(name), tosses.times(name)[:count]
+        seen, t = shifted(tosses.tosses[name][:count], offset), tosses.times(name)[:count]
+        start = shifted(tosses.start(name, offset)[None], offset)[0]
         place = start[:3] + t[:, None] * start[7:10] - np.outer(0.5 * GRAVITY * t * t, (0.0, 0.0, 1.0))
         turn = np.array([product(start[3:7], exponential(start[10:] * moment)) for moment in t])
         ways.append(np.linalg.norm(place[1:] - seen[1:, :3], axis=1).mean() / (2.0 * tosses.half))
@@ -145,7 +153,7 @@ def growth(tosses: CubeTosses, names: list[str], parameters: TossParameters) -> 
     after: dict[int, list[tuple[float, float]]] = {count: [] for count in GROWTH}
     for name in names:
         seen, first = tosses.tosses[name], tosses.flight(name)
-        made = predict(tosses.start(name), tosses.times(name))
+        made = predict(tosses.start(name, parameters.offset), tosses.times(name))
         for count, found in after.items():
             k = first + count
             if k < min(len(seen), len(made)):

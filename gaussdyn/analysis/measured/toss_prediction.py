@@ -1,4 +1,4 @@
-"""A box on a floor as predictor of recorded tosses, and its three numbers fitted on a part of them."""
+"""A box on a floor as predictor of recorded tosses, and its five numbers fitted on a part of them."""
 
 from __future__ import annotations
 
@@ -17,30 +17,47 @@ from ...mechanics.contact_law import ContactLaw
 from ...mechanics.spatial.bodies import SpatialBody
 from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
-from .cube_tosses import GRAVITY, INERTIA, CubeTosses, TossErrors, errors
+from .cube_tosses import GRAVITY, INERTIA, CubeTosses, TossErrors, errors, shifted
 
 STEPS = 8  # per sample
 COARSE = 1e-4  # relative error per step of the integration of springs
-ROUNDS = 3  # of the pattern search; each halves the steps
+STEP = {"offset": 5e-4, "inertia": 5e-5, "mu": 0.0025, "eps_n": 0.025, "floor": 3e-4}  # of the pattern search, at first
+ROUNDS = 3  # of it; each halves the steps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TossParameters:
-    """What is fitted: friction, Newton restitution, height of the floor (m); by default what a coarse grid found."""
+    """What is fitted; by default where the fit begins.
+
+    Attributes
+    ----------
+    mu, eps_n : float
+        Friction, Newton restitution.
+    floor : float
+        Its height, m.
+    inertia : float
+        About every axis, kg m^2.
+    offset : float
+        Of the mass centre from the centre of the cube, along its z axis, m.
+    """
 
     mu: float = 0.18
-    eps_n: float = 0.15
-    floor: float = -0.0008
+    eps_n: float = 0.2
+    floor: float = -0.001
+    inertia: float = 0.0011
+    offset: float = 0.0055
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TossSprings:
-    """Contacts as springs: friction, damping (share of the critical one), height of the floor (m), stiffness (N/m)."""
+    """Contacts as springs: damping is a share of the critical one, stiffness in N/m, the rest as for rigid ones."""
 
     mu: float = 0.179
     damping: float = 1.0
     floor: float = -0.0005
     stiffness: float = 1e4
+    inertia: float = INERTIA
+    offset: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +82,17 @@ def predictor(tosses: CubeTosses, parameters: TossParameters, steps: int = STEPS
 
     A toss is one call of the compiled loop, six times as fast as a run that records all there is, with the same bits.
     """
-    law, floor = ContactLaw(mu=parameters.mu, eps_n=parameters.eps_n), parameters.floor
-    system, stepper = _box_on_floor(tosses, law), MoreauJean(dt=tosses.dt / steps)
+    law = ContactLaw(mu=parameters.mu, eps_n=parameters.eps_n)
+    system, stepper = _box_on_floor(tosses, parameters, law), MoreauJean(dt=tosses.dt / steps)
 
     def predict(start: Array, t: Array) -> Array:
         """Return the states at the times of the samples; fewer if a step has no solution."""
-        state = _state(start, floor)
+        state = _state(start, parameters)
         kernels = CompiledBodies.of(system)
         assert kernels is not None  # they serve all free bodies of such shapes
         many = kernels.advance_many(stepper, state, steps * (len(t) - 1), t_max=float(t[-1]))
         kept = slice(steps - 1, None, steps)
-        return _lifted(np.vstack([state.q, many.q[kept]]), np.vstack([state.v, many.v[kept]]), floor)
+        return _lifted(np.vstack([state.q, many.q[kept]]), np.vstack([state.v, many.v[kept]]), parameters)
 
     return predict
 
@@ -85,37 +102,42 @@ def springs_predictor(tosses: CubeTosses, springs: TossSprings) -> Callable[[Arr
     stepper = Penalty(
         stiffness=springs.stiffness, damping=springs.damping, dt=tosses.dt, rtol=COARSE, atol=0.01 * COARSE
     )
-    system, floor = _box_on_floor(tosses, ContactLaw(mu=springs.mu)), springs.floor
+    system = _box_on_floor(tosses, springs, ContactLaw(mu=springs.mu))
 
     def predict(start: Array, t: Array) -> Array:
         """Return the states at the times of the samples; fewer if the run stops."""
-        run = simulate(system, _state(start, floor), float(t[-1]), stepper=stepper, examine="off")
-        return _lifted(run.q, run.v, floor)
+        run = simulate(system, _state(start, springs), float(t[-1]), stepper=stepper, examine="off")
+        return _lifted(run.q, run.v, springs)
 
     return predict
 
 
-def _box_on_floor(tosses: CubeTosses, law: ContactLaw) -> SpatialSystem:
-    cube = SpatialBody(name="cube", mass=tosses.mass, inertia=[INERTIA] * 3, shapes=(Box(half=(tosses.half,) * 3),))
+def _box_on_floor(tosses: CubeTosses, parameters: TossParameters | TossSprings, law: ContactLaw) -> SpatialSystem:
+    box = Box(half=(tosses.half,) * 3, at=(0.0, 0.0, -parameters.offset))
+    cube = SpatialBody(name="cube", mass=tosses.mass, inertia=[parameters.inertia] * 3, shapes=(box,))
     return SpatialSystem(bodies=[cube], obstacles=[HalfSpace(name="floor")], gravity=(0.0, 0.0, -GRAVITY), contact=law)
 
 
-def _state(start: Array, floor: float) -> State:
-    """Return a recorded start as a state over the plane z = 0."""
-    place = start[:3] - np.array([0.0, 0.0, floor])
-    return State(t=0.0, q=np.r_[place, start[3:7] / np.linalg.norm(start[3:7])], v=start[7:])
+def _state(start: Array, parameters: TossParameters | TossSprings) -> State:
+    """Return a recorded start as a state of the mass centre over the plane z = 0."""
+    centre = shifted(start[None], parameters.offset)[0]
+    place = centre[:3] - np.array([0.0, 0.0, parameters.floor])
+    return State(t=0.0, q=np.r_[place, start[3:7] / np.linalg.norm(start[3:7])], v=centre[7:])
 
 
-def _lifted(q: Array, v: Array, floor: float) -> Array:
-    """Return states back over the recorded floor, shape (n, 13)."""
-    return np.column_stack([q[:, :3] + np.array([0.0, 0.0, floor]), q[:, 3:], v])
+def _lifted(q: Array, v: Array, parameters: TossParameters | TossSprings) -> Array:
+    """Return states of the centre of the cube, back over the recorded floor, shape (n, 13)."""
+    made = np.column_stack([q[:, :3] + np.array([0.0, 0.0, parameters.floor]), q[:, 3:], v])
+    return shifted(made, -parameters.offset)
 
 
 def judged(tosses: CubeTosses, names: list[str], parameters: TossParameters | TossSprings) -> TossErrors:
     """Return the errors of our predictions, by rigid contacts or by springs."""
     if isinstance(parameters, TossSprings):
-        return errors(tosses, names, springs_predictor(tosses, parameters), parameters.floor)
-    return errors(tosses, names, predictor(tosses, parameters), parameters.floor)
+        predict = springs_predictor(tosses, parameters)
+    else:
+        predict = predictor(tosses, parameters)
+    return errors(tosses, names, predict, parameters.floor, parameters.offset)
 
 
 def fit_tosses(
@@ -124,12 +146,11 @@ def fit_tosses(
     start: TossParameters | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> TossFit:
-    """Find friction, restitution and floor by a pattern search on the tosses named.
+    """Find all five numbers by a pattern search on the tosses named; see docs/measured.md.
 
-    Medians over chaotic motions are no smooth functions: steps of 1/400 in mu, 1/40 in restitution and 0.3 mm in height
-    are tried one by one and halved twice, which is as fine as sixty tosses tell (see docs/measured.md).
+    The motions are chaotic and sixty are few, so that no smaller steps than a quarter of `STEP` are worth while.
     """
-    steps = {"mu": 0.0025, "eps_n": 0.025, "floor": 0.0003}
+    steps = dict(STEP)
     known: dict[TossParameters, float] = {}
 
     def value(parameters: TossParameters) -> float:
@@ -156,7 +177,7 @@ def _neighbour(
     for name, step in steps.items():
         for sign in (-1.0, 1.0):
             moved = round(getattr(best, name) + sign * step, 8)
-            if name != "floor" and moved < 0.0:
+            if name not in ("floor", "offset") and moved < 0.0:
                 continue
             other = replace(best, **{name: moved})
             if value(other) < value(best):

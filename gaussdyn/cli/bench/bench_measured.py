@@ -14,6 +14,8 @@ from .group import bench
 
 SETS = ("tosses", "impacts", "joints")
 BARS = {"position_percent": 10.0, "rotation_deg": 7.7, "Newton": 5.9, "Poisson": 7.7}
+CUBE = "(inertia=, offset= or the source's)"
+SOURCE = {"inertia": 0.00081, "offset": 0.0}  # kg m^2, m: the cube as it was published
 Folder = Annotated[Path | None, typer.Argument(metavar="[FOLDER]", show_default="GAUSSDYN_MEASURED")]
 
 
@@ -22,8 +24,8 @@ def measured(
     folder: Folder = None,
     *,
     only: Annotated[list[str] | None, typer.Option(help=f"One of {', '.join(SETS)}; may be repeated.")] = None,
-    toss: Annotated[list[str] | None, typer.Option(help="mu=, eps_n=, floor= of the tosses: no fit then.")] = None,
-    springs: Annotated[list[str] | None, typer.Option(help="mu=, damping=, floor=: judge springs, too (slow).")] = None,
+    toss: Annotated[list[str] | None, typer.Option(help=f"mu=, eps_n=, floor= {CUBE}: no fit then.")] = None,
+    springs: Annotated[list[str] | None, typer.Option(help=f"mu=, damping=, floor= {CUBE}: springs too.")] = None,
     limits: Annotated[bool, typer.Option("--limits", help="What limits the prediction of tosses, too.")] = False,
     pictures: Annotated[Path | None, typer.Option(help="A folder for one picture per set.")] = None,
     json_wanted: Json = False,
@@ -67,14 +69,14 @@ def _sets(only: list[str] | None) -> tuple[str, ...]:
 
 
 def _given(option: str, settings: list[str] | None, names: tuple[str, ...]) -> dict[str, float]:
-    """Return the parameters of the tosses that are given: all three, or none."""
+    """Return the parameters of the tosses that are given, the cube's own by default as published; or none."""
     given = numbers(settings)
     for name in given:
-        if name not in names:
-            raise InputError(option, repr(name), ", ".join(names))
-    if given and set(given) != set(names):
+        if name not in (*names, *SOURCE):
+            raise InputError(option, repr(name), ", ".join((*names, *SOURCE)))
+    if given and not set(names) <= set(given):
         raise InputError(option, ", ".join(given), f"all of {', '.join(names)}, or none")
-    return given
+    return SOURCE | given if given else {}
 
 
 def _place(pictures: Path) -> None:
@@ -88,6 +90,8 @@ def _place(pictures: Path) -> None:
 
 def tosses(place: Path, given: dict[str, float], pictures: Path | None) -> dict[str, Any]:
     """Fit on 60 tosses (unless parameters are given), and judge on 150 others."""
+    from dataclasses import asdict
+
     from ...analysis.measured.cube_tosses import CubeTosses
     from ...analysis.measured.toss_limits import flight_errors
     from ...analysis.measured.toss_prediction import TossParameters, fit_tosses, judged
@@ -101,7 +105,7 @@ def tosses(place: Path, given: dict[str, float], pictures: Path | None) -> dict[
             found = fit_tosses(data, data.names("fit"), progress=lambda count: bar.update(count, 60))
         parameters, fitted = found.parameters, {"objective": found.objective, "tried": found.tried}
     names = data.names("test")
-    errors, flight = judged(data, names, parameters), flight_errors(data, names)
+    errors, flight = judged(data, names, parameters), flight_errors(data, names, parameters.offset)
     summary = errors.summary()
     bars = _toss_bars("tosses", summary)
     if pictures is not None:
@@ -109,8 +113,13 @@ def tosses(place: Path, given: dict[str, float], pictures: Path | None) -> dict[
 
         draw_tosses(errors, flight, (BARS["position_percent"] / 100.0, BARS["rotation_deg"]), pictures / "tosses.png")
     floor = {"position_percent": 100.0 * flight[0], "rotation_deg": flight[1]}
-    values = {"mu": parameters.mu, "eps_n": parameters.eps_n, "floor": parameters.floor}
-    return {"parameters": values, "fit": fitted or None, "test": summary, "flight_alone": floor, "bars": bars}
+    return {
+        "parameters": asdict(parameters),
+        "fit": fitted or None,
+        "test": summary,
+        "flight_alone": floor,
+        "bars": bars,
+    }
 
 
 def _by_springs(place: Path, given: dict[str, float]) -> dict[str, Any]:
@@ -132,8 +141,8 @@ def _limits(place: Path, values: dict[str, float]) -> dict[str, Any]:
     from dataclasses import asdict
 
     from ...analysis.measured import toss_limits
-    from ...analysis.measured.corner_bounces import corner_bounces
     from ...analysis.measured.cube_tosses import CubeTosses
+    from ...analysis.measured.mass_centre import mass_centre
     from ...analysis.measured.toss_prediction import TossParameters
 
     data, parameters = CubeTosses.load(place), TossParameters(**values)
@@ -142,10 +151,20 @@ def _limits(place: Path, values: dict[str, float]) -> dict[str, Any]:
     found = {
         "changes": [asdict(one) for one in toss_limits.shifts(data, names, parameters)],
         "own_friction": toss_limits.own_friction(data, names, parameters).summary(),
-        "corner_bounces": corner_bounces(data, data.names("all"), parameters.floor).summary(),
+        "mass_centre": mass_centre(data, data.names("all")).summary(),
+        "corner_bounces": _bounces(data, parameters),
         "growth": [{"t_s": t, "position_percent": 100.0 * x, "rotation_deg": turn} for t, x, turn in grown],
     }
     return {"limits": found}
+
+
+def _bounces(data: Any, parameters: Any) -> dict[str, Any]:
+    """Return bounces of single corners of the cube as published, and of the one that was fitted."""
+    from ...analysis.measured.corner_bounces import corner_bounces
+
+    cubes = {"published": SOURCE, "fitted": {name: getattr(parameters, name) for name in SOURCE}}
+    names = data.names("all")
+    return {key: corner_bounces(data, names, parameters.floor, **cube).summary() for key, cube in cubes.items()}
 
 
 def impacts(place: Path, pictures: Path | None) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...arrays import Array, scalar
-from ...contact.snapshot import snapshot
+from ...arrays import Array, scalar, vector
+from ...contact.snapshot import rows_at_start
 from ...errors import InputError
 from ...mechanics.joints.columns import Readings
 from ...mechanics.rows import Row
@@ -134,7 +134,7 @@ class Recorder:
         system, state = setup.system, setup.state
         control = held_control(setup.control, state)
         near = system.near(state.t, state.q, state.v, 0.0)
-        rows = snapshot(near, state, control=control).rows
+        rows = rows_at_start(near, state, None if control is None else vector("control", control))
         changing = near is not system
         named = [row for row in rows if not changing or row.between == NOBODY]
         ids = tuple(row.id for row in named)
@@ -263,7 +263,7 @@ class Recorder:
             totals.note_sizing(step.sizing, step.dt)
         now = contact_states(step, totals.contacts)
         if self.count == 1:  # a contact that is closed at the start has not just touched down
-            closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.dynamics.activation.gap}
+            closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.activation.gap}
             totals.contacts = {key: state for key, state in now.items() if key in closed}
         located = [Event(t=one.t, kind=one.kind, id=one.id) for one in step.changes or ()]
         for one in step.changes or ():

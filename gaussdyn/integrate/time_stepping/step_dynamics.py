@@ -57,6 +57,15 @@ def with_contacts(system: System, step: Step, ids: Collection[str]) -> System:
     return listed
 
 
+def rows_at_end(system: System, step: Step, ids: Collection[str]) -> tuple[Row, ...]:
+    """Return the rows at the end of a step, of the contacts that `with_contacts` lists."""
+    near, end = near_of(system, step.start, step.dt), step.state
+    rows = rows_of(near, end.t, end.q, end.v)
+    if not {row.id for row in rows}.issuperset(ids):
+        rows = rows_of(with_contacts(system, step, ids), end.t, end.q, end.v)
+    return rows
+
+
 def _seen(step: Step, middle: Row, row: Row, end: Row, begin: Row, theta: float, activation: Activation) -> Row:
     """Return a row at the middle as the contact problem saw it."""
     if row.level == "acceleration":

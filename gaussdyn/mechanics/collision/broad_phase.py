@@ -1,4 +1,4 @@
-"""The search for contacts, compiled: bounding boxes, a sweep along the axis of largest spread, then pair by pair.
+"""The search for contacts, compiled: bounding boxes in a tree, then pair by pair.
 
 `find_features` is all that a compiled stepper calls; it allocates nothing.
 """
@@ -19,16 +19,18 @@ from .ellipsoids.ellipsoid_solid import ellipsoid_solid
 from .primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, I1, I2, KIND, MESH, NONE, SPHERE, SURFACE
 from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
 from .round_solid import ball_solid, capsule_solid
+from .shape_tree import FAN, along_curve, next_shape, raise_tree, sort_by
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID, ELLIPSOID_PLANE, OFF
 from .solid_solid import solid_solid
 from .solids import BLOCK, on_plane
 from .terrain.curved_on_surface import cylinder_on_surface, ellipsoid_on_surface
 from .terrain.round_on_surface import ball_on_surface, capsule_on_surface
 from .terrain.solid_on_surface import solid_on_surface
+from .terrain.surface_search import HIGH, LOW
 from .vectors import A1, A2
 
 LABELS = 1 << 26  # more features than all shapes have; its square is below 2^53
-FRAME, SIZE, LOW, HIGH = 3, 12, 15, 18  # columns of `world`
+FRAME, SIZE = 3, 12  # columns of `world`, before the bounds
 DEEP = 0.02  # of its size: what is deeper in a surface has come in elsewhere
 
 
@@ -74,43 +76,6 @@ def place(
         for a in range(3):
             extent = half_width(table, forms, solids, world, i, a)
             world[i, LOW + a], world[i, HIGH + a] = world[i, a] - extent - margin, world[i, a] + extent + margin
-
-
-@kernel(f"int64({I2}, {A2})", borrows=True)
-def widest(table: IntArray, world: Array) -> int:
-    """Return the axis of space along which the shapes are spread most."""
-    best, axis = -1.0, 0
-    for a in range(3):
-        low, high = np.inf, -np.inf
-        for i in range(len(table)):
-            if table[i, 0] != HALF_SPACE:
-                low, high = min(low, world[i, a]), max(high, world[i, a])
-        if high - low > best:
-            best, axis = high - low, a
-    return axis
-
-
-@kernel(f"void({A1}, {I1}, int64)", borrows=True)
-def sort_by(value: Array, order: IntArray, n: int) -> None:
-    """Sort the first n numbers of `order` by value, those of equal value by number (Shell's method)."""
-    step, run = 1, 1
-    while run < n and value[order[run - 1]] < value[order[run]]:
-        run += 1
-    if run >= n:
-        return
-    while step < n // 3:
-        step = 3 * step + 1
-    while step > 0:
-        for i in range(step, n):
-            k, j = order[i], i
-            while j >= step:
-                m = order[j - step]
-                if value[m] < value[k] or (value[m] == value[k] and m < k):
-                    break
-                order[j] = m
-                j -= step
-            order[j] = k
-        step //= 3
 
 
 @kernel(f"boolean({I1}, int64)", borrows=True)
@@ -236,31 +201,28 @@ def consider(
 
 
 @kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2})", borrows=True)
-def sweep(
+def meet_all(
     table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array,
     world: Array, value: Array, order: IntArray, room: Array, found: Array,
 ) -> None:  # fmt: skip
     """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
-    axis, n = widest(table, world), 0
-    for i in range(len(table)):
+    shapes, n = len(table), 0
+    for i in range(shapes):
         if table[i, 0] == HALF_SPACE:
-            for j in range(len(table)):
+            for j in range(shapes):
                 if table[j, 0] != HALF_SPACE:
                     consider(table, off, solids, world, j, i, reach, travel, room, found)
         else:
-            order[n], value[i] = i, world[i, LOW + axis]
+            order[n] = i
             n += 1
-    sort_by(value, order, n)
-    c1, c2 = (axis + 1) % 3, (axis + 2) % 3
-    for s in range(n):
-        i = order[s]
-        for t in range(s + 1, n):
-            j = order[t]
-            if world[j, LOW + axis] > world[i, HIGH + axis]:
-                break
-            apart = world[j, LOW + c1] > world[i, HIGH + c1] or world[i, LOW + c1] > world[j, HIGH + c1]
-            if not apart and world[j, LOW + c2] <= world[i, HIGH + c2] and world[i, LOW + c2] <= world[j, HIGH + c2]:
-                consider(table, off, solids, world, i, j, reach, travel, room, found)
+    if n > FAN:
+        along_curve(world, value, order, n)
+        raise_tree(world, order, shapes, n)
+    for s in range(n - 1):
+        t = next_shape(world, order, shapes, n, order[s], s + 1)
+        while t < n:
+            consider(table, off, solids, world, order[s], order[t], reach, travel, room, found)
+            t = next_shape(world, order, shapes, n, order[s], t + 1)
 
 
 @kernel(f"void({I2}, int64, {A2}, {A1}, {I1})", borrows=True)
@@ -318,14 +280,15 @@ def find_features(
     travel : Array, shape (n,)
         Contacts are found whose gap is at most reach plus the travel of their two bodies, m.
     world, value, order, room, found : arrays
-        Work space of shapes (s, 22), (max(s, c),) twice, (k, 3) with k as `Shapes.buffers` has it, and (c + 1, 24).
+        Work space of shapes and boxes about them (s + b, 22), (max(s, c),) twice, (k, 3) with b and k as `Buffers` has
+        them, and (c + 1, 24).
     kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 25)
         The contacts in the order of their ids: what `feature_kinematics` takes, numbers of the bodies A and B (-1 for
         the ground), and (shape A, feature, shape B, feature).
     """
     found[0, 0] = 0.0
     place(table, forms, solids, x, R, reach, travel, world)
-    sweep(table, off, solids, reach, travel, world, value, order, room, found)
+    meet_all(table, off, solids, reach, travel, world, value, order, room, found)
     count = int(found[0, 0])
     if count > len(kind):
         return count

@@ -54,6 +54,16 @@ def feature_gaps(kind: IntArray, data: Array, bodies: IntArray, x: Array, R: Arr
         gap[c] = out[0]
 
 
+@kernel(f"void({I1}, {A1}, {A2}, {A2}, {A3}, {A3}, {I1}, {A2})", borrows=True, entry=True)
+def contact_jacobian(
+    bodies: IntArray, point: Array, frame: Array, x: Array, JX: Array, turn: Array, first: IntArray, J: Array
+) -> None:  # fmt: skip
+    """Add the derivatives of the rates of one contact to its rows, shape (k, nv); see `feature_rows`."""
+    a, b = bodies[0] % len(x), bodies[1] % len(x)
+    add_body(1.0, x[a], point, JX[a], turn[a], frame, first[a], J)
+    add_body(-1.0, x[b], point, JX[b], turn[b], frame, first[b], J)
+
+
 @kernel(
     f"void({I1}, {A2}, {I2}, {I1}, {A2}, {A3}, {A2}, {A2}, {A2}, {A3}, {A3}, {I1}, {A2}, {A3}, {A2}, {A1}, {A1})",
     entry=True,
@@ -78,7 +88,7 @@ def feature_rows(
     moved, frame : arrays, shape (c, 13) and (c, 6, 3)
         Gap, normal, contact point and their rates; N, T1, T2 and their rates.
     J : Array, shape (rows, nv)
-        Zeros on entry.
+        Zeros on entry; without columns it is left out.
     rate, second : Array, shape (rows,)
         Rates, and what the second rates are without acceleration.
     """
@@ -87,6 +97,6 @@ def feature_rows(
         m, f, rows = moved[i], frame[i], slice(start[i], start[i + 1])
         feature_motion(kind[i], data[i], x[a], R[a], v[a], omega[a], x[b], R[b], v[b], omega[b], m)
         contact_frame(m[1:4], m[7:10], f)
-        add_body(1.0, x[a], m[4:7], JX[a], turn[a], f, first[a], J[rows])
-        add_body(-1.0, x[b], m[4:7], JX[b], turn[b], f, first[b], J[rows])
+        if J.shape[1] > 0:
+            contact_jacobian(bodies[i], m[4:7], f, x, JX, turn, first, J[rows])
         rates_and_drifts(x[a], v[a], omega[a], drift[a], x[b], v[b], omega[b], drift[b], m, f, rate[rows], second[rows])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -30,6 +31,7 @@ ELLIPSOID_BALL, ELLIPSOID_LINE, ELLIPSOID_RIM, ELLIPSOID_ELLIPSOID = range(10, 1
 ELLIPSOIDS = (ELLIPSOID_PLANE, *range(10, 14))
 GUESSED = (EDGE_RIM, RIM_LINE, RIM_RIM, *range(10, 14))  # what has a third direction
 WIDTH = 25  # numbers of a contact
+WIDE = 120  # velocities: with more of them J of a row is made when it is asked for
 FRICTIONLESS = ContactLaw()
 
 
@@ -161,19 +163,31 @@ class Found(NamedTuple):
         start[1:] = np.cumsum([blank.size for blank in blanks])
         size = int(start[-1])
         moved, frames = np.empty((len(blanks), 13)), np.empty((len(blanks), 6, 3))
-        J, rate, drift = np.zeros((size, nv)), np.empty(size), np.empty(size)
+        J, rate, drift = np.zeros((size, nv if nv <= WIDE else 0)), np.empty(size), np.empty(size)
         feature_rows(self.kind, self.data, self.bodies, start, *bodies, moved, frames, J, rate, drift)
-        rows = [
-            blank.but(gap=gap, J=J[i:k], rate=rate[i:k], drift=drift[i:k], point=motion[4:7], frame=frame[:3])
-            for blank, gap, i, k, motion, frame in zip(
-                blanks, moved[:, 0].tolist(), start.tolist(), start[1:].tolist(), moved, frames, strict=False
-            )
-        ]
+        rows = []
+        ends = zip(blanks, moved[:, 0].tolist(), start.tolist(), start[1:].tolist(), strict=False)
+        for c, (blank, gap, i, k) in enumerate(ends):
+            point, frame = moved[c, 4:7], frames[c]
+            values = {"gap": gap, "rate": rate[i:k], "drift": drift[i:k], "point": point, "frame": frame[:3]}
+            if nv <= WIDE:
+                rows.append(blank.but(J=J[i:k], **values))
+            else:
+                rows.append(blank.late(partial(_jacobian, bodies, self.bodies[c], point, frame, (k - i, nv)), **values))
         if not all(np.isfinite(x).all() for x in (moved, frames, rate, drift)):  # and so is J, which is made of them
             return [replace(row) for row in rows]  # checks each
         if charts:
             rows = [in_chart(row, x[7:10], charts.get(row.id, 0)) for row, x in zip(rows, moved, strict=True)]
         return rows
+
+
+def _jacobian(bodies: Bodies, pair: IntArray, point: Array, frame: Array, shape: tuple[int, int]) -> Array:
+    """Return J of one contact, shape (k, nv)."""
+    from .contact_rows import contact_jacobian
+
+    J = np.zeros(shape)
+    contact_jacobian(pair, point, frame, bodies.x, bodies.J, bodies.turn, bodies.first, J)
+    return J
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

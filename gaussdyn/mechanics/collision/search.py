@@ -108,7 +108,8 @@ class Buffers:
         self.room, most = room, max(room, self.shapes)
         self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, WIDTH)))
         bench = np.zeros((12 + 5 * self.longest, 3))  # for the corners of a face and of its overlap with another
-        work = (np.zeros((self.shapes, 22)), np.zeros(most), _counts(most), bench, np.zeros((room + 1, 24)))
+        world = np.zeros((self.shapes + _boxes(self.shapes), 22))
+        work = (world, np.zeros(most), _counts(most), bench, np.zeros((room + 1, 24)))
         self.space: tuple[Any, ...] = (*work, *self.answer)
 
 
@@ -297,6 +298,15 @@ def _block(solids: SolidTable, shape: Part) -> int:
     if isinstance(shape, (Mesh, HeightField)):
         return solids.add(surface_block(shape.corners - centre_of_box(shape), shape.triangles, solids.length))
     return solids.enter(shape.hull.moved(-shape.centre)) if isinstance(shape, ConvexMesh) else -1
+
+
+def _boxes(shapes: int) -> int:
+    """Return how many boxes a tree about so many shapes has at most, see `shape_tree`."""
+    total = 0
+    while shapes > 1:
+        shapes = (shapes + 7) // 8
+        total += shapes
+    return total
 
 
 def _counts(*shape: int) -> IntArray:

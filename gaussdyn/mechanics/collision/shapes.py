@@ -13,7 +13,7 @@ from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, unit_quaternion
 from ..names import GROUND, check_name
-from .solid_hull import Polyhedron, check_convex, hull_of, mass_integrals, triangles_of
+from .solid_hull import COARSER, Polyhedron, check_convex, hull_of, loops_of, mass_integrals, triangles_of
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -267,12 +267,10 @@ class ConvexMesh:
         what = f"vertices of {self.name or 'a convex mesh'}"
         _name("convex mesh", self.name)
         points = matrix(what, self.vertices, cols=3)
-        hull = hull_of(what, points)
+        faces, hull = loops_of(what.replace("vertices", "faces", 1), self.faces), hull_of(what, points)
         features = len(hull.corners) + 2 * len(hull.edges) + len(hull.faces)
         if features > MOST_FEATURES:
-            mend = "Take fewer points: the hull of every tenth, or a mesh made coarser where it came from."
-            raise InputError(what, f"a hull with {len(hull.corners)} corners", "about 450 corners at most", mend)
-        faces = tuple(tuple(int(k) for k in loop) for loop in self.faces)
+            raise InputError(what, f"a hull with {len(hull.corners)} corners", "about 450 corners at most", COARSER)
         if faces:
             check_convex(what.replace("vertices", "faces", 1), points, faces, hull)
         object.__setattr__(self, "faces", faces)

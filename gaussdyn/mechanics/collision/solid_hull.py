@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from ...errors import InputError
 
 FLAT = 1e-9  # of the size: triangles whose corners are this near to one plane are one face
 CONVEX = 1e-6  # of the volume: a solid that fills its hull to this is convex
+MOST = 20_000  # points on a hull, the corners within its faces and edges included
+COARSER = "Take fewer points: the hull of every tenth, or a mesh made coarser where it came from."
 THIN = 1e-12  # of the cube of the size: a volume below is none
 
 
@@ -60,7 +64,7 @@ def hull_of(name: str, points: Array) -> Polyhedron:
     Raises
     ------
     InputError
-        Fewer than four points, or points in one plane.
+        Fewer than four points, points in one plane, far too many corners.
     """
     from scipy.spatial import ConvexHull, QhullError
 
@@ -71,6 +75,8 @@ def hull_of(name: str, points: Array) -> Polyhedron:
         hull = ConvexHull(points)
     except QhullError:
         hull = None
+    if hull is not None and len(hull.vertices) > MOST:  # all that follows goes face by face
+        raise InputError(name, f"a hull with {len(hull.vertices)} corners", "about 450 corners at most", COARSER)
     if hull is None or hull.volume <= THIN * size**3:
         mend = "Give it some thickness; a plane that others rest on is a HalfSpace."
         raise InputError(name, "points in one plane (volume 0)", "points that span a volume", mend)
@@ -171,6 +177,24 @@ def mass_integrals(corners: Array, triangles: IntArray) -> tuple[float, Array, A
     second = sum(np.einsum("i,ij,ik->jk", volumes, x, x) for x in (a, b, c, sums)) / 20.0
     spread: Array = second - volume * np.outer(centre, centre)
     return volume, origin + centre, spread
+
+
+def loops_of(name: str, faces: Any) -> tuple[tuple[int, ...], ...]:
+    """Return faces as tuples of whole numbers.
+
+    Raises
+    ------
+    InputError
+        Something else, or a face with fewer than three corners.
+    """
+    try:
+        given = [[float(k) for k in loop] for loop in faces]
+    except (TypeError, ValueError, OverflowError):
+        given = [[math.nan]]
+    if any(len(loop) < 3 or not all(k.is_integer() for k in loop) for loop in given):
+        mend = "E.g. ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)) for a tetrahedron."
+        raise InputError(name, repr(faces)[:60], "for every face the numbers of three corners or more", mend)
+    return tuple(tuple(int(k) for k in loop) for loop in given)
 
 
 def check_convex(name: str, points: Array, faces: Sequence[Sequence[int]], hull: Polyhedron) -> None:

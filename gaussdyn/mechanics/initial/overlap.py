@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,12 @@ from ..system import System
 
 TOLERANCE = 1e-12  # m
 ROUNDS = 60
+GIVE = 1e-4  # kg m^2 per m^2, what overlap costs less than motion; small: bodies move as far as they can
+LEAP = 0.1  # m, of any gap in a round that only lessens overlaps
+FAR = 0.3  # rad, m, of any velocity in a round: what gaps say here holds near here only
+NUDGE = 1e-3  # rad, m: off a place where all that is symmetric balances
+GOLDEN = 0.6180339887498949
+STILL = 1e-6  # m, by which gaps move where there is no more to be had
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +87,8 @@ def pushed_apart(system: System, state: State) -> State:
     """Return the state with bodies moved until no gap is below -1e-12 m, and bilateral constraints kept.
 
     Every round takes the smallest displacement d in the metric of the mass, d^T M d, with gap + J d >= 0 for the
-    contacts near (= 0 for bilateral constraints), and looks again.
+    contacts near (= 0 for bilateral constraints), and looks again. Where there is no such d the gaps give way, at a
+    price, for that round.
 
     Raises
     ------
@@ -91,18 +99,53 @@ def pushed_apart(system: System, state: State) -> State:
     -----
     Source: least distance programming by C. L. Lawson and R. J. Hanson, Solving Least Squares Problems (1974), ch. 23.
     """
-    q = state.q.copy()
+    q, nudged = state.q.copy(), False
     for _ in range(ROUNDS):
-        rows = [row for row in _rows(system, state.t, q) if row.level == "position"]
+        rows = _rows(system, state.t, q)
         if all(abs(row.gap) <= TOLERANCE if row.bilateral else row.gap >= -TOLERANCE for row in rows):
             return State(t=state.t, q=q, v=state.v, memory=state.memory)
         step = _smallest(system.mass(q), rows)
-        if step is None:
+        if step is None:  # what the gaps say here cannot be met at once: elsewhere they may say otherwise
+            step = _giving(system, q, rows)
+        if step is None and nudged:
             break
-        q = system.move(q, step, 1.0)
+        if step is None:
+            step, nudged = _nudge(system.nv), True
+        q = system.move(q, min(1.0, FAR / np.abs(step).max(initial=FAR)) * step, 1.0)
     left = overlaps(system, State(t=state.t, q=q, v=state.v))
     given = str(left[0]) if left else "bilateral constraints that cannot be met"
     raise InputError("state", given, "bodies that can be moved apart", "Give them room: they are shut in or too deep.")
+
+
+def least_overlaps(system: System, state: State) -> list[Overlap]:
+    """Return the pairs that still overlap where bodies were pushed apart as far as that goes, the deepest first.
+
+    Rounds are those of `pushed_apart`, but contacts give way, at a price: what is shut in by others, or by its joints,
+    keeps an overlap.
+    """
+    q = system.move(state.q, _nudge(system.nv), 1.0)
+    for _ in range(ROUNDS):
+        step = _giving(system, q, _rows(system, state.t, q))
+        if step is None:
+            break
+        q = system.move(q, step, 1.0)
+    return overlaps(system, State(t=state.t, q=q, v=state.v), tolerance=STILL)
+
+
+def _giving(system: System, q: Array, rows: Sequence[Row]) -> Array | None:
+    """Return a step, not far, that lessens overlaps that cannot all be mended at once; None if none moves anything."""
+    step = _smallest(system.mass(q), rows, GIVE)
+    far = 0.0 if step is None else max((abs(float(row.J[0] @ step)) for row in rows), default=0.0)
+    if step is None or far <= STILL:
+        return None
+    shorter: Array = min(1.0, LEAP / far, FAR / float(np.abs(step).max())) * step
+    return shorter
+
+
+def _nudge(nv: int) -> Array:
+    """Return a small motion in which no two velocities are alike, always the same one."""
+    pattern: Array = NUDGE * (2.0 * (GOLDEN * np.arange(1.0, nv + 1.0) % 1.0) - 1.0)
+    return pattern
 
 
 def _rows(system: System, t: float, q: Array) -> Sequence[Row]:
@@ -118,8 +161,11 @@ def _names(row: Row) -> tuple[str, ...]:
     return tuple(side.split(":")[0] for side in row.id.split("/")) if "/" in row.id else (row.id,)
 
 
-def _smallest(M: Array, rows: Sequence[Row]) -> Array | None:
-    """Return the d of smallest d^T M d with gap + J d >= 0 (= 0 for bilateral rows), or None if there is none."""
+def _smallest(M: Array, rows: Sequence[Row], give: float = 0.0) -> Array | None:
+    """Return the d of smallest d^T M d with gap + J d >= 0 (= 0 for bilateral rows), or None if there is none.
+
+    With `give` the gaps may miss zero by s, at the price s^2 / give each: there is always such a d then.
+    """
     L = np.linalg.cholesky(M)
     J = np.array([row.J[0] for row in rows])
     gap = np.array([row.gap for row in rows])
@@ -131,11 +177,12 @@ def _smallest(M: Array, rows: Sequence[Row]) -> Array | None:
     need = -gap[~equal] - K[~equal] @ x
     scale = float(np.abs(need).max(initial=0.0))
     if need.max(initial=0.0) > 0.0:
-        E = np.vstack([free.T, need / scale])
-        u, residual = nnls(E, np.append(np.zeros(len(M)), 1.0), maxiter=30 * len(need) + 100)
+        slack = math.sqrt(give) * np.eye(len(need))[: len(need) if give else 0]
+        E = np.vstack([free.T, slack, need / scale])
+        u, residual = nnls(E, np.append(np.zeros(len(E) - 1), 1.0), maxiter=30 * len(need) + 100)
         if residual < 1e-10:
             return None
         r = E @ u
         r[-1] -= 1.0
-        x = x - scale * r[:-1] / r[-1]
+        x = x - scale * r[: len(M)] / r[-1]
     return np.asarray(solve_triangular(L.T, x, lower=False))

@@ -9,6 +9,7 @@ from typing import Any
 from ...errors import InputError
 from ..contact_law import ContactLaw
 from . import mjcf, urdf
+from .built_in_overlaps import parted
 from .robot import Robot
 from .urdf import Base
 
@@ -29,7 +30,8 @@ def read_robot(
         A file that ends in .xml or .urdf.
     mend : bool
         Give links without inertia a small one, and take the nearest possible one for inertias that no body has; leave
-        out what is not known in a URDF file. All that was mended is listed in `Robot.ignored`.
+        out what is not known in a URDF file; let bodies that are in one another wherever joints stand not touch. All
+        that was mended is listed in `Robot.ignored`.
     base : "fixed" or "free"
         What the root of a URDF file is; "fixed" by default. MJCF files say it themselves, as they do the rest.
     floor : float, optional
@@ -46,7 +48,7 @@ def read_robot(
     """
     own = _own(path, base, floor, contact)
     robot: Robot = served(Path(path), mjcf.read_mjcf, urdf.read_urdf)(mend=mend, **own)
-    return robot
+    return parted(robot) if mend else robot
 
 
 def survey(path: str | Path, *, mend: bool = False, base: Base | None = None) -> dict[str, Any]:

@@ -169,7 +169,13 @@ class Robot:
             mend = "Give other joints, or pass project=True (--project) to move it to the nearest one."
             raise InputError(f"start of {self.name}", text, "a state that limits, loops and bodies allow", mend)
         placed = projected(system, state)
-        return replace(pushed_apart(system, placed), v=placed.v, memory=state.memory)
+        try:
+            return replace(pushed_apart(system, placed), v=placed.v, memory=state.memory)
+        except InputError as error:
+            mend = (
+                f"{error.mend} Shapes that joints never part: read_robot(..., mend=True) (--mend) has them not touch."
+            )
+            raise InputError(error.name, error.given, error.allowed, mend) from None
 
     def troubles(self, keyframe: str = "") -> tuple[str, ...]:
         """Return what is wrong with the start of the file or one of its keyframes: limits, loops, overlaps."""

@@ -249,6 +249,13 @@ class SpatialSystem:
         """Return the rows of joints, and of what acts on them, at (t, q, v)."""
         return self._bonds.rows(Motions(self.layout, t, q, v))
 
+    def kinetic_energy(self, v: Array) -> float:
+        """Return the kinetic energy, J: body by body, for the mass matrix of many is large."""
+        V = v.reshape(-1, 6)
+        masses = np.array([body.mass for body in self.bodies])
+        turning = np.einsum("ki,kij,kj->", V[:, 3:], self._inertias, V[:, 3:])
+        return 0.5 * float(masses @ (V[:, :3] ** 2).sum(axis=1) + turning)
+
     def potential(self, t: float, q: Array) -> float:
         """Return the energy of gravity and springs, J; gravity is zero at the origin."""
         places = np.concatenate([q.reshape(-1, 7)[:, :3], np.zeros((len(self.bodies), 3))], axis=1)

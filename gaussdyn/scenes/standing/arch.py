@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array
 from ...mechanics.planar.bodies import Marker, PlanarBody
 from ...mechanics.planar.contacts import HalfPlane, PlanarContact
 from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.scene import Exact, Parameter, Scene
 from ..measures.measures import Columns, G, check, coordinate
+from ..references.arch_statics import ArchStatics
 
 PARAMETERS = {
     "stones": Parameter(default=7.0, unit="1", min=7.0, max=51.0, meaning="N (rounded)"),
@@ -91,38 +91,9 @@ def sector(inner: float, outer: float, half: float) -> tuple[float, float, float
 
 @lru_cache(maxsize=256)
 def stands(n: int, thickness: float, mu: float) -> bool:
-    """Whether forces in the joints can carry the stones, by linear programming (mean radius and density 1)."""
-    from scipy.optimize import linprog
-
-    inner, outer = 1.0 - thickness / 2.0, 1.0 + thickness / 2.0
-    half = 0.5 * math.pi / n
-    area, centre, _ = sector(inner, outer, half)
-    A, b = np.zeros((3 * n, 4 * (n + 1))), np.zeros(3 * n)
-    for k in range(n):
-        middle = (2 * k + 1) * half
-        at = centre * np.array([math.cos(middle), math.sin(middle)])
-        b[3 * k + 1] = area
-        for joint, sign in ((k, 1.0), (k + 1, -1.0)):
-            A[3 * k : 3 * k + 3, 4 * joint : 4 * joint + 4] = sign * _joint(2 * joint * half, (inner, outer), at)
-    cone = np.zeros((2 * (n + 1), 4 * (n + 1)))
-    for joint in range(n + 1):
-        cone[2 * joint, 4 * joint : 4 * joint + 4] = -mu, 1.0, -mu, 1.0
-        cone[2 * joint + 1, 4 * joint : 4 * joint + 4] = -mu, -1.0, -mu, -1.0
-    bounds = [(0.0, None), (None, None)] * (2 * (n + 1))
-    zero = np.zeros(len(cone))
-    found = linprog(np.zeros(4 * (n + 1)), A_ub=cone, b_ub=zero, A_eq=A, b_eq=b, bounds=bounds, method="highs")
-    return bool(found.status == 0)
-
-
-def _joint(angle: float, radii: tuple[float, float], at: Array) -> Array:
-    """Return force and moment about `at` of normal and radial forces at both ends of a joint, shape (3, 4)."""
-    normal = np.array([-math.sin(angle), math.cos(angle)])
-    along = np.array([math.cos(angle), math.sin(angle)])
-    columns = []
-    for r in radii:
-        x, y = r * along - at
-        columns += [[fx, fy, x * fy - y * fx] for fx, fy in (normal, along)]
-    return np.array(columns).T
+    """Whether forces in the joints can carry the stones (mean radius and density 1)."""
+    area, centre, _ = sector(1.0 - thickness / 2.0, 1.0 + thickness / 2.0, 0.5 * math.pi / n)
+    return ArchStatics(n=n, thickness=thickness, mu=mu, area=area, centre=centre).stands
 
 
 def _exact(n: int, thickness: float, mu: float, system: PlanarSystem) -> tuple[Exact, ...]:

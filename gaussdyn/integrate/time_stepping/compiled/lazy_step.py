@@ -10,7 +10,7 @@ import numpy as np
 
 from ....arrays import Array, IntArray
 from ....contact.assemble import assemble, blocks, start_of_blocks
-from ....contact.snapshot import rows_of
+from ....contact.snapshot import Activation
 from ....mechanics.state import State
 from ....programs.solution.residuals import MODES, Residuals
 from ....programs.solution.solution import Solution
@@ -18,7 +18,7 @@ from ....programs.solution.status import Status
 from ....programs.solution.uniqueness import uniqueness
 from ...contact_modes import FREE, acting_mode
 from ...stepper import Shift, Step, Work
-from ..step_dynamics import dynamics_of, with_contacts
+from ..step_dynamics import dynamics_of, rows_at_end
 from .energy_balance import Books, books
 
 if TYPE_CHECKING:
@@ -190,8 +190,7 @@ class CompiledStep(Step):
         elif name == "dynamics":
             value = dynamics_of(self._kernels.system, self, self._stepper.theta, self._stepper.activation)
         elif name == "rows":
-            near = with_contacts(self._kernels.system, self, self.reactions)
-            value = rows_of(near, self.state.t, self.state.q, self.state.v)
+            value = rows_at_end(self._kernels.system, self, self.reactions)
         elif name in ("work", "energy"):
             book = self._books()
             put(self, {"energy": (book[0], book[1])})
@@ -201,6 +200,12 @@ class CompiledStep(Step):
             raise AttributeError(name)
         put(self, {name: value})
         return value
+
+    @property
+    def activation(self) -> Activation:
+        """What counted as closed and as at rest; asked without the dynamics, which are large for many bodies."""
+        stepper: MoreauJean = self._stepper
+        return stepper.activation
 
     def numbers(self) -> dict[str, int]:
         """Return which of `WORDS` every contact that acts has, by id."""

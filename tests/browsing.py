@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import threading
@@ -13,6 +14,7 @@ from typing import Any
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SECONDS = 120
+BUSY = 2.0  # load per core: above it times are not those of pages
 DRIVER = """<!doctype html><body><script>
 const load = (name) => new Promise((done) => {
   const frame = document.createElement("iframe");
@@ -42,6 +44,18 @@ const load = (name) => new Promise((done) => {
 </script>"""
 
 
+def busy() -> bool:
+    """Tell whether other work on this machine leaves a browser no time."""
+    return os.getloadavg()[0] > BUSY * (os.cpu_count() or 1)
+
+
+class _Server(ThreadingHTTPServer):
+    """Says nothing of pages that are left before all of their pictures have come."""
+
+    def handle_error(self, *_: Any) -> None:
+        """Nothing to do."""
+
+
 class _Handler(SimpleHTTPRequestHandler):
     """Hands out a folder, and keeps what is posted."""
 
@@ -66,12 +80,12 @@ def timed(folder: Path, pages: list[str], profile: Path) -> dict[str, dict[str, 
     answer: dict[str, Any] = {}
     there = threading.Event()
     kind = type("Handler", (_Handler,), {"answer": answer, "there": there})
-    (folder / "driver_of_the_test.html").write_text(DRIVER.replace("PAGES", json.dumps(pages)), encoding="utf-8")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(kind, directory=str(folder)))
+    (folder / "timing_of_the_test.html").write_text(DRIVER.replace("PAGES", json.dumps(pages)), encoding="utf-8")
+    server = _Server(("127.0.0.1", 0), partial(kind, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     words = [
         str(BROWSER), "--headless=new", "--no-sandbox", "--enable-unsafe-swiftshader", f"--user-data-dir={profile}",
-        "--window-size=1300,1000", f"http://127.0.0.1:{server.server_port}/driver_of_the_test.html",
+        "--window-size=1300,1000", f"http://127.0.0.1:{server.server_port}/timing_of_the_test.html",
     ]  # fmt: skip
     browser = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -81,5 +95,5 @@ def timed(folder: Path, pages: list[str], profile: Path) -> dict[str, dict[str, 
         browser.wait()
         server.shutdown()
         server.server_close()
-        (folder / "driver_of_the_test.html").unlink()
+        (folder / "timing_of_the_test.html").unlink()
     return answer

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from browsing import BROWSER, timed
+from browsing import BROWSER, busy, timed
 
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 pytest.importorskip("material", reason="the extra docs is not installed")
@@ -146,6 +146,8 @@ def test_pages_in_a_browser(site: Path, tmp_path: Path, width: int) -> None:
 def test_pages_are_there_within_a_second(site: Path, tmp_path: Path) -> None:
     """The fastest of five loads, for the largest pages and the first ones."""
     names = ["index.html", "gallery.html", "scenes.html", "api.html", "examples.html"]
+    if busy():
+        pytest.skip("the machine is busy with other work")
     found = timed(site, names, tmp_path / "profile")
     assert {name: min(times) for name, times in found["ready"].items() if min(times) > 1000.0} == {}
 

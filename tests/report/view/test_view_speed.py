@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("jinja2")
 
-from browsing import BROWSER, timed
+from browsing import BROWSER, busy, timed
 
 from gaussdyn import ContactLaw, MoreauJean, SpatialSystem, read_robot, simulate
 from gaussdyn.mechanics.spatial import HalfSpace, Sphere, solid
@@ -45,6 +45,8 @@ def test_ten_seconds_of_a_robot_are_small(views: Path) -> None:
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
 def test_views_are_there_within_a_second_and_a_frame_is_drawn_in_time(views: Path, tmp_path: Path) -> None:
     """The fastest of five loads, and the median frame: what else the machine does is not the page's."""
+    if busy():
+        pytest.skip("the machine is busy with other work")
     found = timed(views, ["balls.html", "robot.html"], tmp_path / "profile")
     assert {name: min(times) for name, times in found["ready"].items() if min(times) > 1000.0} == {}
     assert {name: costs[30] for name, costs in found["frames"].items() if costs[30] > 1000.0 / 60.0} == {}

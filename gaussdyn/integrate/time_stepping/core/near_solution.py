@@ -27,7 +27,7 @@ from .linear import part_dot
 SAME = (0, 5)  # codes of laws whose natural map is r - y itself: without friction, dry
 STEPS, REFUSED = 12, 3  # most steps, and those that hardly lower the residual
 CHORD, FALL = 0.25, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
-BEYOND = 1e-3  # of the tolerance: above it one more step is taken with the factor at hand
+EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them one more step is taken with the factor at hand
 
 
 @record(I1, I1, I1, A1, A1, A1, A1, A1, A1, A3, A2)
@@ -162,9 +162,10 @@ def near_solution(
     for i in range(n):
         near.before[i] = r[i]
     E, goes_on = look(near, W, q, table, rho, r) / size, True
-    for _ in range(STEPS):
-        if tol >= E and (beyond or BEYOND * tol >= E or not same_open(near, start)):
-            return E
+    for taken in range(STEPS):
+        exact = EXACT >= E and OWN * length(r, 0, n) >= E * size
+        if tol >= E and (beyond or exact or (taken > 0 and not same_open(near, start))):
+            return E  # never the last reactions as they were, unless they are exact: rest would waver
         beyond = tol >= E
         alpha, stands = min(max(SHARE * E, LEAST), MOST), goes_on and same_open(near, start)
         if not stands and not make_factor(near, W, start, rho, alpha):

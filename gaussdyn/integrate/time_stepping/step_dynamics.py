@@ -76,8 +76,11 @@ def _seen(step: Step, middle: Row, row: Row, end: Row, begin: Row, theta: float,
     else:
         rate = end.rate - row.J @ (v_plus - v)
     bounce = restitution(begin, activation)
+    ahead = step.crowded and row.kind in ("contact", "unilateral") and begin.gap > activation.gap
+    if ahead and not step.reactions[row.id][0] > 0.0:  # what was open restores only if it pushes
+        bounce = np.zeros_like(bounce)
     rate = rate + step.restitution * bounce
-    if step.crowded and row.kind in ("contact", "unilateral") and not bounce.any() and begin.gap > activation.gap:
+    if ahead and not bounce.any():
         rate[0] += max(middle.gap, 0.0) / (theta * step.dt)
     return row.but(level="position", gap=0.0, rate=rate, eps_n=0.0, eps_t=0.0)
 

@@ -38,6 +38,7 @@ from .step import (
     rest_bodies,
 )
 
+ROUNDS = 5  # of contacts that begin to push as others restore
 AHEAD = 2  # mark of contacts that act and were open at the start
 NOTHING = 1e-9  # of the largest impulse: one that may be rounding, as in `MoreauJean`
 
@@ -232,15 +233,21 @@ def crowded_step(
     put_gaps(poses, index, problem, span)
     E, floor, factors, slow = solve_islands(problem, iterate, tol, ready)
     which, passes = crowded(index, problem, p, poses[4], force or looped(problem, p, poses[4])), 1
-    if max(tol, floor) >= E and which >= 0:
-        if rebound(features, state, poses, index, problem, p, span) > 0:
+    restores = 0
+    for _ in range(ROUNDS if max(tol, floor) >= E and which >= 0 else 0):  # of contacts that push, restored, others
+        found = rebound(features, state, poses, index, problem, p, span)
+        if found <= restores and solved:
+            break
+        if found > restores:
             put_gaps(poses, index, problem, span)
             E, floor, used, more = solve_islands(problem, iterate, tol, ready)
-            factors, slow, passes = factors + used, slow + more, passes + 1
+            factors, slow, passes, restores = factors + used, slow + more, passes + 1, found
         E, floor, used, again, more, solved = settle_crowd(
             bodies, state, poses, problem, ordering, work, iterate, span, tol, E, floor
         )
         factors, slow, passes = factors + used, slow + more, passes + again
+        if not solved:
+            break
     if solved:
         note_moved(state, poses)
         move_to_end(n, features, state, poses, span[1], span[3])

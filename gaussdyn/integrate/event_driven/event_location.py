@@ -144,6 +144,9 @@ class Search:
         return float(self._lifted(self.look(t)).g[k])
 
     def _cut(self, low: float, high: float, k: int) -> Crossing:
+        for t, beyond in ((low, self._value(low, k) <= 0.0), (high, self._value(high, k) >= 0.0)):
+            if beyond:  # noise: looked at again an end has another sign
+                return self._crossing(t, k)
         t = brentq(lambda t: self._value(t, k), low, high, xtol=1e-13 * max(1.0, abs(high)), rtol=4.0 * EPS)
         return self._crossing(float(t), k)
 

@@ -154,7 +154,7 @@ def _seen(record: Record, scheme: Scheme, rows: tuple[Row, ...]) -> Iterator[Row
         silent = late or (ahead and not record.impulses[row.id][0] > 0.0)
         bounce = np.zeros(row.size) if silent else record.kept * _restitution(first, scheme)
         u = _motion(record, scheme, row, last[row.id]) + bounce
-        if ahead and not bounce.any():  # what is open at the start closes at a constant rate
+        if ahead and bounce[0] == 0.0:  # what is open at the start closes at a constant rate
             u[0] += max(row.gap, 0.0) / (scheme.force * record.dt)
         yield row.but(level="position", gap=0.0, rate=u - row.J @ (v_plus - v), eps_n=0.0, eps_t=0.0)
 

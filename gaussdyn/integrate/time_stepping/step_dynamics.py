@@ -80,7 +80,7 @@ def _seen(step: Step, middle: Row, row: Row, end: Row, begin: Row, theta: float,
     if ahead and not step.reactions[row.id][0] > 0.0:  # what was open restores only if it pushes
         bounce = np.zeros_like(bounce)
     rate = rate + step.restitution * bounce
-    if ahead and not bounce.any():
+    if ahead and bounce[0] == 0.0:
         rate[0] += max(middle.gap, 0.0) / (theta * step.dt)
     return row.but(level="position", gap=0.0, rate=rate, eps_n=0.0, eps_t=0.0)
 

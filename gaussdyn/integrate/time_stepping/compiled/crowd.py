@@ -146,7 +146,7 @@ def rebound(
         f = index[0][WHICH, c]
         if index[0][ACTS, f] == AHEAD and p[c, 0] > 0.0 and (law[f, 1] != 0.0 or law[f, 2] != 0.0):
             restitution(f, features, poses, state[7], index, span[5], poses[5][2])
-            found += index[1][f, 0] != 0.0
+            found += index[1][f, 0] != 0.0 or index[1][f, 1] != 0.0 or index[1][f, 2] != 0.0
     return found
 
 

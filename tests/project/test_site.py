@@ -142,6 +142,7 @@ def test_pages_in_a_browser(site: Path, tmp_path: Path, width: int) -> None:
     assert found == {"wide": [], "faint": [], "unnamed": [], "unreached": [], "heads": []}
 
 
+@pytest.mark.nightly  # it takes times
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
 def test_pages_are_there_within_a_second(site: Path, tmp_path: Path) -> None:
     """The fastest of five loads, for the largest pages and the first ones."""

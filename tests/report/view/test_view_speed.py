@@ -42,6 +42,7 @@ def test_ten_seconds_of_a_robot_are_small(views: Path) -> None:
     assert (views / "robot.html").stat().st_size < 3_000_000
 
 
+@pytest.mark.nightly  # it takes times
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
 def test_views_are_there_within_a_second_and_a_frame_is_drawn_in_time(views: Path, tmp_path: Path) -> None:
     """The fastest of five loads, and the median frame: what else the machine does is not the page's."""

@@ -62,11 +62,8 @@ def test_gaps_that_hardly_tell_shifts_apart_are_closed():
     assert audit(run, system).passed
 
 
-STUCK = pytest.mark.xfail(reason="a step of this stack ends with an edge 6e-5 m deep, and the run with MAX_ITERATIONS")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [pytest.param(7, marks=STUCK), *first(1, [1, 5, 8, 11, 12], rest=pytest.mark.nightly)])
+@pytest.mark.parametrize("seed", first(2, [7, 8, 1, 5, 11, 12], rest=pytest.mark.nightly))
 def test_stacks_rock_and_turn(seed):
     rng = np.random.default_rng(seed)
     n, shaking, mu = int(rng.integers(3, 10)), rng.uniform(0.1, 0.5), rng.uniform(0.3, 0.9)

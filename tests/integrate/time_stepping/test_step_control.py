@@ -32,6 +32,7 @@ def bounced(t):
         start += 2.0 * speed / G
 
 
+@pytest.mark.slow
 def test_errors_of_a_smooth_motion_fall_with_the_tolerance_and_the_order_is_observed():
     found = []
     for rtol in (1e-5, 1e-7, 1e-9):
@@ -50,6 +51,7 @@ def test_steps_that_damp_are_of_order_one():
     assert abs(run.statistics["achieved_order"] - 1.0) < 0.1
 
 
+@pytest.mark.slow
 def test_errors_across_impacts_fall_with_the_tolerance_at_far_fewer_steps_than_fixed_ones():
     off, steps, t_end = [], [], 1.2  # two impacts
     for rtol in (1e-3, 1e-5, 1e-7):

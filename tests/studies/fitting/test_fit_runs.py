@@ -83,6 +83,7 @@ def test_several_experiments_with_parameters_of_their_own():
     assert fit(data, COARSE, {"g": (5.0, 15.0)}).values["g"] == pytest.approx(8.0, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_search_finds_what_least_squares_misses():
     """A swing cos(w t) over many turns: from w = 3 least squares stays in a valley beside w = 11."""
     t = np.linspace(0.0, 4.0, 81)

@@ -13,8 +13,7 @@ from ..arrays import Array, vector
 from ..errors import InputError
 from ..mechanics.state import State
 
-A1 = "float64[::1]"
-SIGNATURE = f"void(float64, {A1}, {A1}, {A1}, {A1})"
+SIGNATURE = f"void(float64, {', '.join(4 * ['float64[::1]'])})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

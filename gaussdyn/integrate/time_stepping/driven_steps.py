@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from ..._jit import A1, A2, I1, caller, entry_of, kernel
 from ...arrays import Array, IntArray
-from ..compiled_control import CompiledControl
+from ..compiled_control import SIGNATURE, CompiledControl
 from .core.contact_problem import Problem
 from .core.passes import Work
 from .core.projection import Push
 from .core.records import AT, CHANGED, DONE, Data, Model, Span
 from .core.step import take_steps
 
-ask_law = caller(f"void(float64, {A1}, {A1}, {A1}, {A1})")
+ask_law = caller(SIGNATURE)
 
 
 @kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2}, int64, {A1}, {A2})", entry=True)

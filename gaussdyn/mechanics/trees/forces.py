@@ -192,6 +192,8 @@ def side_of(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> int:
     Those are the ones whose force does not fall with the rate, that act on several velocities, or share an effort.
     """
     own, i = drives.actuators[k], drives.start[len(drives.tendons) + k]
+    if own[GAIN + 2] == 0.0 and own[BIAS + 2] >= 0.0:
+        return FREE_SIDE
     d = drives.dof[i]
     bounded = drives.effort[d, 0] > -np.inf or drives.effort[d, 1] < np.inf
     force, fall = actuator_law(trees, drives, q, v, k)

@@ -10,13 +10,14 @@ from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
 from ..scheme import ALLOWED, CLAIMED, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
+from ..scheme import PASSES as SHIFTS
 from ..settling import foretold, lost, stalled
 from .acting import surely_late
 from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, resist_anew, rows_at
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
-from .projection import FAILED, Push, limit, project, violation
+from .projection import FAILED, Push, limit, project, shift_as_before, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -58,7 +59,7 @@ BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off t
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 
 
-@record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
+@record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1)
 class Work(NamedTuple):
     """Work space of a step.
 
@@ -70,8 +71,8 @@ class Work(NamedTuple):
     whole : IntArray, shape (2,)
         Nodes of a matrix that has one block only.
     small : Array, shape (6, 3)
-    mean, speed, hu, wu : Array
-        Mean velocity; largest speeds at hand; force and w of the last pass.
+    mean, speed, momentum, hu, wu : Array
+        Mean velocity; largest speeds at hand, and their momentum; force and w of the last pass.
     size : Array, shape (n,)
         Longest row of every constraint in the metric of the inverse mass.
     late : IntArray, shape (n,)
@@ -86,6 +87,7 @@ class Work(NamedTuple):
     small: Array
     mean: Array
     speed: Array
+    momentum: Array
     hu: Array
     wu: Array
     size: Array
@@ -97,7 +99,7 @@ class Work(NamedTuple):
 
 def room(n: int, m: int, nv: int) -> Work:
     """Return work space for n constraints with m rows."""
-    vectors = [np.zeros(nv) for _ in range(3)]
+    vectors = [np.zeros(nv) for _ in range(4)]
     numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
     square = still_room(m, nv), np.zeros((nv, nv))
     both = np.array([0, nv]), np.zeros((6, 3))
@@ -133,9 +135,11 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
         return FAULT
     for i in range(len(data.q)):
         data.q1[i] = data.moved[i]
+    if span.project and not shift_as_before(model, data, push):
+        return FAULT
     if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
         return FAULT
-    said = project(model, data, push, span) if span.project else 0
+    said = project(model, data, push, span, 1 if first else SHIFTS) if span.project else 0
     if said == UNANSWERED:
         return FAULT
     if layout.turning != 0:
@@ -160,9 +164,8 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
 @kernel("float64(Layout, Data, Work, float64)", borrows=True)
 def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
     """Return the largest change of the data since the last pass, relative to its own size, and keep the data."""
-    nv, size, most, far = len(data.v), data.V[9], 0.0, 0.0
+    nv, size, most, far = len(data.v), work.momentum, 0.0, 0.0
     fastest = 0.0
-    multiply_abs(data.M, layout.nodes, work.speed, size)
     for i in range(nv):
         most = max(most, size[i])
         far = max(far, dt * abs(data.h[i] - work.hu[i]))
@@ -186,7 +189,8 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
 
 @kernel("void(Layout, Data, Work, Problem)", borrows=True)
 def measure_rows(layout: Layout, data: Data, work: Work, problem: Problem) -> None:
-    """Put the longest row of every constraint that acts, in the metric of the inverse mass."""
+    """Put the longest row of every constraint that acts, in the metric of the inverse mass, and |M| |v|."""
+    multiply_abs(data.M, layout.nodes, work.speed, work.momentum)
     for k in range(layout.counts[0]):
         work.size[k] = 0.0
     total = problem.counts[1] + problem.counts[2]

@@ -17,6 +17,7 @@ from .records import AT, BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, L
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 MOST_AGAIN = 10  # shifts that one pass takes over from the last one
+SLIGHT = 1e-3  # of the way of a step: violations at the end that the first pass need not remove
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
@@ -341,7 +342,7 @@ def holds_the_same(layout: Layout, data: Data, push: Push) -> bool:
 def shift_as_before(model: Model, data: Data, push: Push) -> bool:
     """Move q1 by the shifts of the last projection, if the same is held; False where a function failed.
 
-    What is left is what these gaps have changed by since: less than `CLOSE` when passes have nearly settled.
+    What is left is what these gaps have changed by since: nothing, nearly, when passes have nearly settled.
     """
     if not holds_the_same(model.layout, data, push):
         push.kept[1] = 0
@@ -353,11 +354,23 @@ def shift_as_before(model: Model, data: Data, push: Push) -> bool:
     return True
 
 
-@kernel("int64(Model, Data, Push, Span, int64)", borrows=True)
-def project(model: Model, data: Data, push: Push, span: Span, most: int) -> int:
+@kernel("float64(Data, Push, boolean)", borrows=True)
+def left(data: Data, push: Push, first: bool) -> float:
+    """Return up to which violation the end that a pass leads to is left where it is.
+
+    That of the first pass is a guess, and the next one begins with the shifts of this one.
+    """
+    way = 0.0
+    for i in range(len(data.q) if first else 0):
+        way = max(way, abs(data.q1[i] - data.q[i]))
+    return max(CLOSE, SLIGHT * way) if push.kept[1] == 0 else 0.5 * ALLOWED
+
+
+@kernel("int64(Model, Data, Push, Span, float64)", borrows=True)
+def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> int:
     """Move q1 onto the joints and gaps that act, rows at the end renewed. Returns what happened.
 
-    most: so many shifts are enough, wherever they lead to. Those that `shift_as_before` has taken stand.
+    enough: violations up to this are left as they are, m. Shifts that `shift_as_before` has taken stand.
     """
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
     before = earlier = oldest = np.inf
@@ -367,7 +380,7 @@ def project(model: Model, data: Data, push: Push, span: Span, most: int) -> int:
     taken = push.kept[1]
     while taken < PASSES:
         off = violation(layout, data, push, holds)
-        if off <= limit(CLOSE, q):
+        if off <= limit(enough, q):
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
             holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
@@ -396,6 +409,4 @@ def project(model: Model, data: Data, push: Push, span: Span, most: int) -> int:
         if not rows_at(model, span.t_end, q, data.v1, data.end):
             return FAULT
         result, taken = MOVED, taken + 1
-        if taken >= most:
-            return result
     return result if violation(layout, data, push, False) <= limit(ALLOWED, q) else FAILED

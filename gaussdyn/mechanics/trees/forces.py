@@ -158,8 +158,9 @@ def fluid_forces(trees: Trees, moving: Moving, h: Array) -> float:
 @kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", borrows=True)
 def actuator_law(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> tuple[float, float]:
     """Return the force of an actuator along its line without its limits, and by how much it falls with the rate."""
-    own = drives.actuators[k]
-    length, rate = length_and_rate(trees, drives, q, v, len(drives.tendons) + k)
+    own, length, rate = drives.actuators[k], 0.0, 0.0
+    if own[GAIN + 1] != 0.0 or own[GAIN + 2] != 0.0 or own[BIAS + 1] != 0.0 or own[BIAS + 2] != 0.0:
+        length, rate = length_and_rate(trees, drives, q, v, len(drives.tendons) + k)
     control = min(max(drives.control[k], own[CONTROL_LOW]), own[CONTROL_HIGH])
     force = (own[GAIN] + own[GAIN + 1] * length + own[GAIN + 2] * rate) * control
     force += own[BIAS] + own[BIAS + 1] * length + own[BIAS + 2] * rate
@@ -192,6 +193,8 @@ def side_of(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> int:
     Those are the ones whose force does not fall with the rate, that act on several velocities, or share an effort.
     """
     own, i = drives.actuators[k], drives.start[len(drives.tendons) + k]
+    if own[GAIN + 2] == 0.0 and own[BIAS + 2] >= 0.0:
+        return FREE_SIDE
     d = drives.dof[i]
     bounded = drives.effort[d, 0] > -np.inf or drives.effort[d, 1] < np.inf
     force, fall = actuator_law(trees, drives, q, v, k)

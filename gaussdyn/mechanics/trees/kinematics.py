@@ -32,20 +32,23 @@ from .forest import (
 )
 
 
-@kernel(f"void({A2}, {A2}, {A2})", borrows=True)
-def times(A: Array, B: Array, out: Array) -> None:
-    """Put the product of two matrices of three rows; `out` is another one."""
+@kernel(f"void({A2}, {A2})", borrows=True)
+def turn_axes(R: Array, turn: Array) -> None:
+    """Put R = R turn."""
     for i in range(3):
-        for k in range(3):
-            out[i, k] = A[i, 0] * B[0, k] + A[i, 1] * B[1, k] + A[i, 2] * B[2, k]
+        x, y, z = R[i, 0], R[i, 1], R[i, 2]
+        R[i, 0] = x * turn[0, 0] + y * turn[1, 0] + z * turn[2, 0]
+        R[i, 1] = x * turn[0, 1] + y * turn[1, 1] + z * turn[2, 1]
+        R[i, 2] = x * turn[0, 2] + y * turn[1, 2] + z * turn[2, 2]
 
 
 @kernel(f"void({V3}, float64, {A2})", borrows=True)
 def turn_about(axis: Vector, angle: float, out: Array) -> None:
     """Put the rotation about a unit axis (Rodrigues)."""
-    c, s = math.cos(angle), math.sin(angle)
+    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
     x, y, z = axis
-    k = 2.0 * math.sin(0.5 * angle) ** 2  # 1 - c, without cancellation
+    k, s = 2.0 * s * s, 2.0 * s * c  # 1 - cosine, without cancellation, and sine
+    c = 1.0 - k
     out[0, 0], out[0, 1], out[0, 2] = c + k * x * x, k * x * y - s * z, k * x * z + s * y
     out[1, 0], out[1, 1], out[1, 2] = k * x * y + s * z, c + k * y * y, k * y * z - s * x
     out[2, 0], out[2, 1], out[2, 2] = k * x * z - s * y, k * y * z + s * x, c + k * z * z
@@ -85,10 +88,7 @@ def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> None:
         turn_about((own[AXIS], own[AXIS + 1], own[AXIS + 2]), q[at] - own[ZERO], turn)
     else:
         turn_of(q, at, turn)
-    times(R, turn, moving.turn[1])
-    for i in range(3):
-        for k in range(3):
-            R[i, k] = moving.turn[1, i, k]
+    turn_axes(R, turn)
     put3(x, along(triple3(moving.anchor[j]), -1.0, turned(R, own, ANCHOR)))
 
 

@@ -97,13 +97,16 @@ class CompiledSystem:
     def __init__(self, system: System, parts: Built) -> None:
         from ...._jit import entry_of
         from .contact_list import list_contacts
+        from .dependent_joints import AMONG, COUNT, LOOKED
         from .step import open_step, resume_step, retake_step, take_steps
 
         self.system = system
         self._take, self._list, self._retake = map(entry_of, (take_steps, list_contacts, retake_step))
         self._open, self._resume = entry_of(open_step), entry_of(resume_step)
         self._labels: dict[tuple[int, ...], str] = {}
+        self._named: tuple[bytes, tuple[str, ...]] = b"", ()  # the contacts whose ids were asked for last
         self._last: State | None = None
+        self._known = LOOKED, AMONG, COUNT
         self._told = np.zeros((0, 0))  # what a compiled control said in every step
         self._use(parts)
 
@@ -114,7 +117,8 @@ class CompiledSystem:
         from .passes import room
         from .projection import room as push_room
 
-        layout, nq, nv = parts.model.layout, self.system.nq, self.system.nv
+        layout = parts.model.layout
+        nq, nv = self._sizes = self.system.nq, self.system.nv
         n, m = len(layout.kind), len(layout.reach)
         self.parts, self.work = parts, room(n, m, nv)
         self._push = push_room(n, nq, nv)
@@ -127,8 +131,13 @@ class CompiledSystem:
         """The constraints of the last step."""
         layout, model = self.parts.model.layout, self.parts.model
         contacts = int(layout.counts[0] - layout.counts[2])
-        labels = model.touches.found if layout.who == PLANAR else model.shapes.label
-        return (*self.parts.ids, *map(self._id, labels[:contacts].tolist())) if contacts else self.parts.ids
+        if not contacts:
+            return self.parts.ids
+        labels = (model.touches.found if layout.who == PLANAR else model.shapes.label)[:contacts]
+        key = labels.tobytes()
+        if key != self._named[0]:
+            self._named = key, (*self.parts.ids, *map(self._id, labels.tolist()))
+        return self._named[1]
 
     def _id(self, label: list[int]) -> str:
         """Return the id of a contact of shapes."""
@@ -288,7 +297,7 @@ class CompiledSystem:
         What a function of the system raised is raised where no step was taken; else the next call meets it again.
         """
         parts, self._last = self.parts, None
-        n, (nq, nv) = len(spans), (self.system.nq, self.system.nv)
+        n, (nq, nv) = len(spans), self._sizes
         log, q, v = np.zeros((n, LOGGED)), np.empty((n, nq)), np.empty((n, nv))
         count = np.array([0, int(stop)], dtype=np.int64)
         rules = _span(stepper, 0.0, 0.0, 0.0)
@@ -310,7 +319,7 @@ class CompiledSystem:
         Returns False if its contacts do not fit.
         """
         model, data = self.parts.model, self.parts.data
-        nv = self.system.nv
+        nv = self._sizes[1]
         if model.layout.who == PLANAR:
             model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
         elif model.layout.who == SPATIAL:
@@ -377,21 +386,20 @@ class CompiledSystem:
 
     def _place(self) -> Array | None:
         """Return the middle of the step where it may have been moved onto joints, see `Step.place`."""
-        from .dependent_joints import LOOKED
-
         data = self.parts.data
-        return data.middle.copy() if data.bound.known[LOOKED] else None
+        return data.middle.copy() if data.bound.known[self._known[0]] else None
 
     def _shifts(self) -> tuple[Shift, ...]:
         """Return the passes of the projection that has just been."""
-        from .dependent_joints import AMONG, COUNT
-
-        push, bound, found = self._push, self.parts.data.bound, []
+        push, bound, found = self._push, self.parts.data.bound, list[Shift]()
+        if not push.kept[1]:
+            return ()
+        _looked, among, count = bound.known[list(self._known)].tolist()
         first, ids = self.parts.model.layout.start[: len(self.ids)], self.ids
         for k in range(int(push.kept[1])):
             s = push.shifts[k, : len(ids)].copy()
-            for c in range(int(bound.known[COUNT])):  # rows that depend on one another were cleared
-                rows, N = bound.rows[: bound.known[AMONG]], bound.N[: bound.known[AMONG], c]
+            for c in range(count):  # rows that depend on one another were cleared
+                rows, N = bound.rows[:among], bound.N[:among, c]
                 at, lengths = np.searchsorted(first, rows), bound.lengths[: len(rows)]
                 s[at] -= N @ (s[at] * lengths) * N / lengths
             found.append(Shift(dict(zip(ids, s.tolist(), strict=True)), push.places[k].copy()))

@@ -9,6 +9,7 @@ import numpy as np
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ....mechanics.spatial.row_kernels import spatial_slope
+from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CLAIMED, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
 from .acting import surely_late
@@ -16,7 +17,7 @@ from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, resist_anew, rows_at
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
-from .projection import FAILED, Push, limit, project, violation
+from .projection import FAILED, Push, left, limit, project, shift_as_before, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -52,13 +53,13 @@ SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 FIRST = 1e-6  # residual E of the first contact problem of a step
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
-ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
+ENOUGH = 1e-11  # relative change of the data at which an answer in joint coordinates is taken
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 
 
-@record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, I1, A1, I1, I1)
+@record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1)
 class Work(NamedTuple):
     """Work space of a step.
 
@@ -70,8 +71,8 @@ class Work(NamedTuple):
     whole : IntArray, shape (2,)
         Nodes of a matrix that has one block only.
     small : Array, shape (6, 3)
-    mean, speed, hu, wu : Array
-        Mean velocity; largest speeds at hand; force and w of the last pass.
+    mean, speed, momentum, hu, wu : Array
+        Mean velocity; largest speeds at hand, and their momentum; force and w of the last pass.
     size : Array, shape (n,)
         Longest row of every constraint in the metric of the inverse mass.
     late : IntArray, shape (n,)
@@ -86,6 +87,7 @@ class Work(NamedTuple):
     small: Array
     mean: Array
     speed: Array
+    momentum: Array
     hu: Array
     wu: Array
     size: Array
@@ -97,7 +99,7 @@ class Work(NamedTuple):
 
 def room(n: int, m: int, nv: int) -> Work:
     """Return work space for n constraints with m rows."""
-    vectors = [np.zeros(nv) for _ in range(3)]
+    vectors = [np.zeros(nv) for _ in range(4)]
     numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
     square = still_room(m, nv), np.zeros((nv, nv))
     both = np.array([0, nv]), np.zeros((6, 3))
@@ -119,12 +121,20 @@ def rate_at_middle(layout: Layout, data: Data, k: int, i: int) -> float:
     return float((2.0 if joint else 1.0) * data.seen.rate[i])
 
 
+@kernel("boolean(Model, Data)", borrows=True)
+def knows_rates(model: Model, data: Data) -> bool:
+    """Return whether the rows of all that acts are the same everywhere: passes need no look at the end of the step."""
+    layout, kinds, same = model.layout, model.forest.couplings.kinds, model.layout.turning == 0
+    for k in range(layout.counts[0]):
+        steady = layout.who == FOREST and k < layout.counts[2] and kinds[k, WHAT] <= RUB
+        same = same and (steady or data.acts[k] == 0)
+    return bool(same)
+
+
 @kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)
-def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool) -> int:
-    """Put the end of the step that v1 leads to, with its rows, and the data of the contact problem for it."""
+def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool) -> int:
+    """Put the end of the step that the mean velocity leads to, with its rows."""
     layout, rest = model.layout, (1.0 - span.theta) * span.dt
-    if not force_along(model, data, work, span):
-        return FAULT
     if not first:
         rounded_speeds(layout, data, work.speed, data.V[7])
     if span.project:
@@ -133,18 +143,34 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
         return FAULT
     for i in range(len(data.q)):
         data.q1[i] = data.moved[i]
+    if span.project and not shift_as_before(model, data, push):
+        return FAULT
     if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
         return FAULT
-    said = project(model, data, push, span) if span.project else 0
+    said = project(model, data, push, span, left(data, push, first)) if span.project else 0
     if said == UNANSWERED:
         return FAULT
+    return OVERLAP if said == FAILED else DONE
+
+
+@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
+def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, blind: bool) -> int:
+    """Put the data of the contact problem for the end of the step that v1 leads to, unless `blind` with that end."""
+    layout = model.layout
+    if not force_along(model, data, work, span):
+        return FAULT
+    code = DONE if blind else put_end(model, data, work, push, span, first)
+    if code == FAULT:
+        return FAULT
     if layout.turning != 0:
-        if not rows_at(model, span.t + rest, data.middle, work.mean, data.seen):
+        if not rows_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.seen):
             return FAULT
         clear_rows(data.bound, data.seen.J)
     for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
             data.w[i] = data.log[KEPT] * data.bounce[i]
+            if blind:  # rates are J v everywhere
+                continue
             if layout.level[k] == ACCELERATION:  # J (v+ - v) + dt drift
                 data.w[i] += span.dt * data.seen.rate[i] - row_dot(layout, data.seen.J, i, data.v)
             elif layout.kind[k] == SOFT:
@@ -154,15 +180,14 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
             else:
                 data.w[i] += data.end.rate[i] - row_dot(layout, data.seen.J, i, data.v1)
     clear(data.bound, data.w)
-    return OVERLAP if said == FAILED else DONE
+    return code
 
 
 @kernel("float64(Layout, Data, Work, float64)", borrows=True)
 def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
     """Return the largest change of the data since the last pass, relative to its own size, and keep the data."""
-    nv, size, most, far = len(data.v), data.V[9], 0.0, 0.0
+    nv, size, most, far = len(data.v), work.momentum, 0.0, 0.0
     fastest = 0.0
-    multiply_abs(data.M, layout.nodes, work.speed, size)
     for i in range(nv):
         most = max(most, size[i])
         far = max(far, dt * abs(data.h[i] - work.hu[i]))
@@ -186,7 +211,8 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
 
 @kernel("void(Layout, Data, Work, Problem)", borrows=True)
 def measure_rows(layout: Layout, data: Data, work: Work, problem: Problem) -> None:
-    """Put the longest row of every constraint that acts, in the metric of the inverse mass."""
+    """Put the longest row of every constraint that acts, in the metric of the inverse mass, and |M| |v|."""
+    multiply_abs(data.M, layout.nodes, work.speed, work.momentum)
     for k in range(layout.counts[0]):
         work.size[k] = 0.0
     total = problem.counts[1] + problem.counts[2]
@@ -258,16 +284,17 @@ def put_problem(layout: Layout, data: Data, problem: Problem, span: Span) -> boo
     return bool(assemble(layout, data.seen, data, problem))
 
 
-@kernel("Tuple((int64, boolean))(Model, Data, Work, Push, Problem, Span, boolean, boolean)", borrows=True)
+@kernel("Tuple((int64, boolean))(Model, Data, Work, Push, Problem, Span, boolean, boolean, boolean)", borrows=True)
 def begin_passes(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, given: bool
-) -> tuple[int, bool]:
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, blind: bool,
+    given: bool,
+) -> tuple[int, bool]:  # fmt: skip
     """Put the problem of the first pass; also return whether the force is followed by its slope.
 
     given: whether its answer is known already.
     """
     layout = model.layout
-    code = lead_to_end(model, data, work, push, span, first)
+    code = lead_to_end(model, data, work, push, span, first, blind)
     if code == FAULT:
         return FAULT, False
     follows = layout.who == SPATIAL and layout.dampers == 0
@@ -308,15 +335,15 @@ def exact_enough(model: Model, enough: float) -> float:
     return enough
 
 
-@kernel("boolean(Model, Data, Work, Push, Span)", borrows=True)
-def guessed(model: Model, data: Data, work: Work, push: Push, span: Span) -> bool:
+@kernel("boolean(Model, Data, Work, Push, Span, boolean)", borrows=True)
+def guessed(model: Model, data: Data, work: Work, push: Push, span: Span, blind: bool) -> bool:
     """Return whether v1 is the guess that the end of the step was evaluated for: it need not be looked at again."""
     far = size = 0.0
     for j in range(len(data.v)):
         far = max(far, abs((1.0 - span.theta) * data.v[j] + span.theta * data.v1[j] - work.mean[j]))
         size = max(size, work.speed[j])
     same = model.layout.who == FOREST and model.layout.turning == 0 and far <= ENOUGH * size
-    return bool(same and violation(model.layout, data, push, False) <= limit(ALLOWED, data.q1))
+    return bool(same and (blind or violation(model.layout, data, push, False) <= limit(ALLOWED, data.q1)))
 
 
 @kernel("boolean(Data, Work)", borrows=True)
@@ -415,17 +442,15 @@ def holds(layout: Layout, data: Data, problem: Problem, span: Span, asked: bool)
     return True
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
-def settle(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, given: bool
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean, boolean)")
+def pass_by_pass(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, blind: bool,
+    given: bool,
 ) -> int:  # fmt: skip
-    """Solve with the constraints that act, pass by pass, until the data no longer changes, or others must act, too.
-
-    given: whether the caller has solved the problem of the first pass, because kernels could not: impulses p, V[0].
-    """
+    """Solve with the constraints that act until the data no longer changes, or others must act, too; see `settle`."""
     layout = model.layout
     last, earlier = (data.log[CHANGE], data.log[BEFORE]) if given else (np.inf, np.inf)
-    code, follows = begin_passes(model, data, work, push, problem, span, first, given)
+    code, follows = begin_passes(model, data, work, push, problem, span, first, blind, given)
     if code != DONE:
         return code
     fine, sloped, turns = given, follows, 0
@@ -440,9 +465,9 @@ def settle(
             given = False
         if code == DONE and follows and not follow_force(model, data, work, span, sloped):
             code = FAULT
-        same = code == DONE and k == 0 and not asked and guessed(model, data, work, push, span)
+        same = code == DONE and k == 0 and not asked and guessed(model, data, work, push, span, blind)
         if code == DONE and not same:
-            code = lead_to_end(model, data, work, push, span, False)
+            code = lead_to_end(model, data, work, push, span, False, blind)
         if code != DONE and code != OVERLAP:
             return code
         turned = turn_drives(model, data, work, problem, span, turns)
@@ -453,7 +478,7 @@ def settle(
             return UNSETTLED if turned == DONE else turned
         change = 0.0 if same else far_from_last(layout, data, work, span.dt)
         solved = data.log[GOAL] >= data.log[E_]
-        if k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
+        if not blind and k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
             return code
         enough = exact_enough(model, enough)
         ends = solved and (change <= enough or (fine and stalled(change, last, earlier)))
@@ -482,3 +507,20 @@ def settle(
             data.log[CHANGE], data.log[BEFORE] = last, earlier
             return DEPENDENT
     return UNSETTLED
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
+def settle(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, given: bool
+) -> int:  # fmt: skip
+    """Solve with the constraints that act, pass by pass, and put the end of the step.
+
+    given: whether the caller has solved the problem of the first pass, because kernels could not: impulses p, V[0].
+    """
+    blind = knows_rates(model, data)
+    code = pass_by_pass(model, data, work, push, problem, span, first, blind, given)
+    if not blind or code != DONE:
+        return int(code)
+    for j in range(len(data.v)):
+        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+    return int(put_end(model, data, work, push, span, False))

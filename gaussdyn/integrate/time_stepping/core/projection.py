@@ -16,12 +16,14 @@ from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_product
 from .records import AT, BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
+MOST_AGAIN = 10  # shifts that one pass takes over from the last one
+SLIGHT = 1e-3  # of the way of a step: violations at the end that the first pass need not remove
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
 
-@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A2, A2)
+@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A1, A2, A2, A2)
 class Push(NamedTuple):
     """Work space of the projection, for m gaps.
 
@@ -40,12 +42,13 @@ class Push(NamedTuple):
         How many rows the factor is of, 0: it is of no use for another shift; how many passes the last projection took.
     equal, acts : IntArray, shape (m,)
         Whether a gap is held or a joint; whether it pushes.
-    target : Array, shape (n,)
-        The gaps with which constraints shall end, NaN: not held.
+    target, held : Array, shape (n,)
+        The gaps with which constraints shall end, NaN: not held; what they were in the last projection.
     place, seen : Array, shape (nq,)
         Work space; the place that the factor was made for.
-    shifts, places : Array, shapes (PASSES, n) and (PASSES, nq)
-        The pushes of the constraints in every pass, kg m, and where their rows stood; as many as `kept` says.
+    shifts, places, steps : Array, shapes (PASSES, n), (PASSES, nq) and (PASSES, nv)
+        The pushes of the constraints in every pass, kg m, where their rows stood, and the shifts that they made; as
+        many as `kept` says.
     """
 
     Z: Array
@@ -64,17 +67,19 @@ class Push(NamedTuple):
     equal: IntArray
     acts: IntArray
     target: Array
+    held: Array
     place: Array
     seen: Array
     shifts: Array
     places: Array
+    steps: Array
 
 
 def room(n: int, nq: int, nv: int) -> Push:
     """Return work space for n constraints."""
     squares, vectors = [np.zeros((n, n)) for _ in range(2)], [np.zeros(n) for _ in range(6)]
     numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 2, n, n)]
-    places, passes = (np.zeros(n), np.zeros(nq), np.zeros(nq)), (np.zeros((PASSES, n)), np.zeros((PASSES, nq)))
+    places, passes = [np.zeros(k) for k in (n, n, nq, nq)], [np.zeros((PASSES, k)) for k in (n, nq, nv)]
     return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, *places, *passes])
 
 
@@ -291,10 +296,12 @@ def strains(layout: Layout, data: Data, push: Push, m: int, d: Array, Md: Array)
     return bool(dot(d, Md) > STRAIN * lacking)
 
 
-@kernel("void(Layout, Data, Push, int64)", borrows=True)
-def note_shift(layout: Layout, data: Data, push: Push, taken: int) -> None:
-    """Keep the pushes of a pass, by constraint, and the place that the factor was made for."""
+@kernel(f"void(Layout, Data, Push, int64, {A1})", borrows=True)
+def note_shift(layout: Layout, data: Data, push: Push, taken: int, d: Array) -> None:
+    """Keep the pushes of a pass, by constraint, the place that the factor was made for, and the shift."""
     m = 0
+    for j in range(len(d)):
+        push.steps[taken, j] = d[j]
     for i in range(len(push.seen)):
         push.places[taken, i] = push.seen[i]
     for k in range(layout.counts[0]):
@@ -317,21 +324,67 @@ def keep_if_near(data: Data, push: Push) -> None:
             push.seen[i] = data.q1[i]
 
 
-@kernel("int64(Model, Data, Push, Span)", borrows=True)
-def project(model: Model, data: Data, push: Push, span: Span) -> int:
-    """Move q1 from `moved` onto the joints and gaps that act, rows at the end renewed. Returns what happened."""
+@kernel("boolean(Layout, Data, Push)", borrows=True)
+def holds_the_same(layout: Layout, data: Data, push: Push) -> bool:
+    """Return whether the shifts of the last projection are by what is held now, to the same gaps; note what is held."""
+    same = 0 < push.kept[1] <= MOST_AGAIN
+    for k in range(layout.counts[0]):
+        goal = push.target[k] if data.acts[k] else np.nan
+        held = goal == goal
+        same = same and (goal == push.held[k] or (not held and push.held[k] != push.held[k]))
+        for s in range(push.kept[1] if same and not held and not joint(layout, k) else 0):
+            same = same and push.shifts[s, k] == 0.0
+        push.held[k] = goal
+    return bool(same)
+
+
+@kernel("boolean(Model, Data, Push)", borrows=True)
+def shift_as_before(model: Model, data: Data, push: Push) -> bool:
+    """Move q1 by the shifts of the last projection, if the same is held; False where a function failed.
+
+    What is left is what these gaps have changed by since: nothing, nearly, when passes have nearly settled.
+    """
+    if not holds_the_same(model.layout, data, push):
+        push.kept[1] = 0
+    for s in range(push.kept[1]):
+        if not move(model, data.q1, push.steps[s], 1.0, push.place):
+            return False
+        for i in range(len(data.q1)):
+            data.q1[i] = push.place[i]
+    return True
+
+
+@kernel("float64(Data, Push, boolean)", borrows=True)
+def left(data: Data, push: Push, first: bool) -> float:
+    """Return up to which violation the end that a pass leads to is left where it is.
+
+    That of the first pass is a guess, and the next one begins with the shifts of this one.
+    """
+    way = 0.0
+    for i in range(len(data.q) if first else 0):
+        way = max(way, abs(data.q1[i] - data.q[i]))
+    return max(CLOSE, SLIGHT * way) if push.kept[1] == 0 else 0.5 * ALLOWED
+
+
+@kernel("int64(Model, Data, Push, Span, float64)", borrows=True)
+def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> int:
+    """Move q1 onto the joints and gaps that act, rows at the end renewed. Returns what happened.
+
+    enough: violations up to this are left as they are, m. Shifts that `shift_as_before` has taken stand.
+    """
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
     before = earlier = oldest = np.inf
     loosely = held_loosely(layout, data, push)
     for k in range(layout.counts[0]):
         holds = holds or push.target[k] == push.target[k]
-    taken = push.kept[1] = 0
+    taken = push.kept[1]
     while taken < PASSES:
         off = violation(layout, data, push, holds)
-        if off <= limit(CLOSE, q):
+        if off <= limit(enough, q):
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
             holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
+            push.held[0] = np.inf  # next time from the beginning
             for i in range(len(q)):
                 q[i] = data.moved[i]
             if not rows_at(model, span.t_end, q, data.v1, data.end):
@@ -348,7 +401,7 @@ def project(model: Model, data: Data, push: Push, span: Span) -> int:
                 holds = False
                 if not shift(layout, data, push, m, False, d):
                     return FAILED
-        note_shift(layout, data, push, taken)
+        note_shift(layout, data, push, taken, d)
         if not move(model, q, d, 1.0, push.place):
             return FAULT
         for i in range(len(q)):

@@ -58,7 +58,7 @@ def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem
     """Take the step from (q, v): v1, q1, the impulses p and the rows at the end; return DONE, or why not."""
     for i in range(len(data.log)):
         data.log[i] = 0.0
-    data.log[KEPT], push.kept[0] = 1.0, 0
+    data.log[KEPT], push.kept[0], push.kept[1] = 1.0, 0, 0
     code = begin(model, data, work, span)
     if code == DONE:
         code = settle_all(model, data, work, push, problem, span, False)
@@ -75,7 +75,7 @@ def retake_step(
     """
     for i in range(len(data.log)):
         data.log[i] = 0.0
-    data.log[AT], data.log[KEPT], push.kept[0] = laws[0], laws[1], 0
+    data.log[AT], data.log[KEPT], push.kept[0], push.kept[1] = laws[0], laws[1], 0, 0
     if not begin_anew(model, data, work, span):
         return FAULT
     code = settle_all(model, data, work, push, problem, span, False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...._jit import kernel
-from ..scheme import EXACT, NEAR, ON
+from ..scheme import CLOSE, EXACT, NEAR, ON
 from .acting import find_acting
 from .contact_list import list_contacts
 from .dependent_joints import AMONG, LOOKED, bind, clear_rows, find_null, list_joints, release
@@ -109,9 +109,9 @@ def middle_onto_joints(model: Model, data: Data, work: Work, push: Push, span: S
     there = Span(span.t, span.dt, t, span.theta, span.gap, span.speed, span.tol, span.project)
     if not rows_at(model, t, data.q1, data.v1, data.end):
         return FAULT
-    push.kept[0] = 0
-    said = project(model, data, push, there)
-    push.kept[0] = 0
+    push.kept[0] = push.kept[1] = 0
+    said = project(model, data, push, there, CLOSE)
+    push.kept[0] = push.kept[1] = 0
     off = way = 0.0
     for i in range(len(data.q)):
         off, way = off + (data.middle[i] - data.q1[i]) ** 2, way + (data.middle[i] - data.q[i]) ** 2

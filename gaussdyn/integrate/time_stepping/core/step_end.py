@@ -20,6 +20,7 @@ from .records import (
     DONE,
     FAULT,
     FORCES,
+    FOREST,
     GAINED,
     GAINS,
     GAP,
@@ -133,7 +134,7 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, a
             log[GAP] = min(log[GAP], data.end.gap[k])
     hit = impact(layout, data)
     if hit > 0:
-        if not mass_at(model, data.middle, none, data.M):
+        if layout.who != FOREST and not mass_at(model, data.middle, none, data.M):  # `kinetic_at` has taken its place
             return FAULT
         log[GAINED] = work_gain(layout, data, work, v_mid)
         if log[GAINED] > GAIN and not accepts:

@@ -36,7 +36,7 @@ from .run.setup import (
 from .run.trajectory import INTERRUPT, Trajectory
 from .run.uniqueness_checks import Effort, Examination, Finding, OnMultiple
 from .run.values import Stop
-from .stepper import Control, Step, Stepper
+from .stepper import Control, Step, Stepper, for_run
 
 if TYPE_CHECKING:
     from .time_stepping.compiled.lazy_step import ManySteps
@@ -146,7 +146,7 @@ def simulate(
         setup = with_outputs(placed(setup, stepper, project), stepper)
         examination = Examination.of(examine, on_multiple)
         loop = Loop(
-            setup=setup, stepper=stepper, examination=examination,
+            setup=setup, stepper=for_run(stepper), examination=examination,
             files=ProblemFiles.of(record, setup.name), on_failure=on_failure, progress=progress,
             watch=watch,
         )  # fmt: skip

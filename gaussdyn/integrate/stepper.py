@@ -195,7 +195,8 @@ class Stepper(Protocol):
     """A frozen value that advances any `System`.
 
     One that can take many steps in one call has ``advance_many(system, state, n, t_max, *, control)``, too: up to n
-    steps as far as nothing happens that a run must see, or None; `MoreauJean` shows what they are returned as.
+    steps as far as nothing happens that a run must see, or None; `MoreauJean` shows what they are returned as. One
+    whose steps hand on what they have found has ``for_run()``, too: the same stepper for the steps of one run.
     """
 
     name: ClassVar[str]
@@ -274,3 +275,9 @@ def near_of(system: System, start: State, dt: float) -> System:
     if local is not system and (getattr(local, "nq", None), getattr(local, "nv", None)) != (system.nq, system.nv):
         raise InputError("near(t, q, v, dt)", repr(local), f"a System with nq = {system.nq}, nv = {system.nv}")
     return local
+
+
+def for_run(stepper: Stepper) -> Stepper:
+    """Return a stepper for one run, whose results are the same: what a step has found is there for the next one."""
+    own: Callable[[], Stepper] | None = getattr(stepper, "for_run", None)
+    return stepper if own is None else own()

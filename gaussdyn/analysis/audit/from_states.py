@@ -41,12 +41,12 @@ def states_series(states: RecordedStates, system: System) -> tuple[list[AuditChe
         given = f"(nq, nv) = {(states.q.shape[1], states.v.shape[1])}"
         raise InputError("q, v", given, f"{(system.nq, system.nv)}, as {states.scene} has")
     n = len(states.t)
-    table, nine, books = np.zeros((n - 1, len(FIGURES))), np.zeros((n - 1, len(NCP))), np.zeros(n)
+    table, nine, books = np.zeros((n - 1, len(FIGURES))), np.zeros((n - 1, len(NCP))), np.zeros((2, n))
     for k in range(1, n):
         record = _record(states, system, k)
         step = RecordedStep.of(record, states.scheme)
         table[k - 1], nine[k - 1] = _figures(step), ncp_residuals(step)
-        books[k] = figures.work(step)[0] + _power(step)
+        books[:, k] = figures.work(step)[0] + _power(step), _of_rule(step)
     t = states.t[1:]
     series = [AuditCheck(name=name, t=t, values=table[:, k], tol=tol) for k, (name, tol) in enumerate(FIGURES.items())]
     return [*_of_places(states, system), *series, _energy(states, system, books)], dict(zip(NCP, nine.T, strict=True))
@@ -102,6 +102,16 @@ def _power(step: RecordedStep) -> float:
     return d.dt * float(d.system.power(d.t, d.q, 0.5 * (d.v + step.record.state.v), d.control))
 
 
+def _of_rule(step: RecordedStep) -> float:
+    """Return the energy that the rule of a step adds, J: it may move otherwise than the mean velocity, which works."""
+    system, start, state = step.record.whole, step.record.start, step.record.state
+    ruled, mean = (
+        float(system.potential(state.t, system.move(start.q, start.v + share * (state.v - start.v), step.record.dt)))
+        for share in (step.scheme.moves, 0.5)
+    )
+    return ruled - mean
+
+
 def _of_places(states: RecordedStates, system: System) -> list[AuditCheck]:
     """Return how deep gaps are and how far joints are open at the states."""
     depth, joint = np.zeros(len(states.t)), np.zeros(len(states.t))
@@ -115,12 +125,15 @@ def _of_places(states: RecordedStates, system: System) -> list[AuditCheck]:
 
 
 def _energy(states: RecordedStates, system: System, books: Array) -> AuditCheck:
-    """Return how far the energy is from that of the start and all work since, relative."""
+    """Return how far the energy is from that of the start and all work since, what the rule of steps adds among it.
+
+    It is relative to the largest kinetic + |potential - initial|. `books` (2, n): work, and what the rule adds, J.
+    """
     parts = [
         energy(system, State(t=t, q=q, v=v)) for t, q, v in zip(states.t.tolist(), states.q, states.v, strict=True)
     ]
     kinetic, potential = (np.array(x) for x in zip(*parts, strict=True))
-    error = np.abs(kinetic + potential - kinetic[0] - potential[0] - np.cumsum(books))
+    error = np.abs(kinetic + potential - kinetic[0] - potential[0] - np.cumsum(books.sum(axis=0)))
     scale = float((kinetic + np.abs(potential - potential[0])).max())
     moves = bool((np.abs(states.v) > REST).any())
     return AuditCheck(name="energy", t=states.t, values=error / (scale if scale > 0.0 and moves else 1.0), tol=DRIFT)

@@ -13,7 +13,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import rows_of
+from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.rows import Row
+from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..contact_modes import rough
@@ -27,12 +29,14 @@ from .event_location import Crossing, Search, Seen
 from .feature_borders import room_of
 from .phase_integrator import OneStep, PhaseIntegrator, Stuck
 from .phase_state import Instant, over_mass
+from .run_memory import RunMemory, Setting
 from .smooth_phase import Phase, by_rows, trail_of
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
 FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
 FAINT = 1e-30  # N and m/s^2: where there has been none
+SAME_LAWS = (PlanarSystem, SpatialSystem)  # their rows have the same laws at all states
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 
 
@@ -65,6 +69,8 @@ class SmoothFlow(PhaseIntegrator):
         With all contacts, and with those that may act.
     memory : mapping
         Of the state that it began with.
+    known : RunMemory
+        Of its run.
     changes : list of Change
     impulses : dict of str to Array
         N s, by row id.
@@ -84,6 +90,7 @@ class SmoothFlow(PhaseIntegrator):
 
     whole: System
     memory: Mapping[str, Array]
+    known: RunMemory = field(default_factory=RunMemory)
     system: System = field(init=False)
     changes: list[Change] = field(default_factory=list)
     impulses: dict[str, Array] = field(default_factory=dict)
@@ -102,6 +109,11 @@ class SmoothFlow(PhaseIntegrator):
     def state(self) -> State:
         """Return the state as it is now."""
         return State.trusted(self.t, self.q, self.v, self.memory)
+
+    def _setting(self) -> Setting:
+        """Return what phases are made of here."""
+        same = self.system is self.whole and type(self.system) in SAME_LAWS
+        return Setting(system=self.system, control=self.control, known=self.known.phases if same else None)
 
     def _parts(self, y: Array) -> tuple[Array, Array]:
         nq, nv = len(self.q), len(self.v)

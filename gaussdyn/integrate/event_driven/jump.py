@@ -82,8 +82,7 @@ class Jump(SmoothFlow):
             self.q, self.v = self._apart(place.rows, guesses[0], q, v)
             place = self._place()
         chosen = choose(
-            self.system, self.state(), place, guesses, self.control, activation, None if struck else later,
-            self.sizes,
+            self._setting(), self.state(), place, guesses, activation, None if struck else later, self.sizes
         )  # fmt: skip
         self._take_over(chosen, known, before, struck)
 
@@ -211,7 +210,7 @@ class Jump(SmoothFlow):
         p = np.asarray(np.linalg.lstsq(G @ X, -(G @ was + rest.explicit(phase.rows, was)), rcond=None)[0], np.float64)
         self.v = was + X @ p
         place = self._place()
-        chosen = choose(phase.system, self.state(), place, [modes], self.control, self.closed)
+        chosen = choose(self._setting(), self.state(), place, [modes], self.closed)
         before, after = 0.5 * float(was @ M @ was), 0.5 * float(self.v @ M @ self.v)
         now = chosen.now
         v, self.v = self.v, was

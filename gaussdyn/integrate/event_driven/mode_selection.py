@@ -23,6 +23,7 @@ from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
 from .phase_state import Instant, Place, over_mass
+from .run_memory import Setting
 from .slip_onset import aligned, speeds_up
 from .smooth_phase import Phase
 
@@ -89,8 +90,8 @@ def _direction(u: Array, known: tuple[float, ...], activation: Activation) -> tu
 
 
 def choose(
-    system: System, state: State, place: Place, guesses: list[Modes], control: Array | None,
-    activation: Activation, later: Callable[[], State] | None = None, sizes: Sizes = NONE,
+    setting: Setting, state: State, place: Place, guesses: list[Modes], activation: Activation,
+    later: Callable[[], State] | None = None, sizes: Sizes = NONE,
 ) -> Chosen:  # fmt: skip
     """Return the phase that begins at a state.
 
@@ -106,19 +107,19 @@ def choose(
         What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together.
     """
     for modes in guesses:
-        phase = _aligned(Phase(system=system, control=control, modes=modes, rows=place.rows), place)
+        phase = _aligned(setting.phase(modes, place.rows), place)
         now = holds(phase, place, activation, sizes=sizes)
         if now and (later is None or _goes_on(phase, now, later, activation, sizes)):
             return Chosen(phase=phase, now=now)
     failure = None
     for at in (later(), state) if later is not None else (state,):
-        read, said = modes_of_laws(system, at, control, activation, guesses[0])
+        read, said = modes_of_laws(setting.system, at, setting.control, activation, guesses[0])
         if read is None:
             failure = said if at is state or said.status in NO_MOTION else failure
             continue
         if at is not state:
-            read = _as_here(system, state, place.rows, read, at, said, control, activation)
-        phase = Phase(system=system, control=control, modes=read, rows=place.rows)
+            read = _as_here(setting, state, place.rows, read, at, said, activation)
+        phase = setting.phase(read, place.rows)
         now = holds(phase, place, activation, sizes=sizes)
         if now and (later is None or failure is None or _goes_on(phase, now, later, activation, sizes)):
             return Chosen(phase=phase, now=now)
@@ -131,13 +132,14 @@ def _aligned(phase: Phase, place: Place) -> Phase:
 
 
 def _as_here(
-    system: System, state: State, rows: tuple[Row, ...], read: dict[str, Mode], at: State, said: Solution,
-    control: Array | None, activation: Activation,
+    setting: Setting, state: State, rows: tuple[Row, ...], read: dict[str, Mode], at: State, said: Solution,
+    activation: Activation,
 ) -> dict[str, Mode]:  # fmt: skip
     """Return modes that were read a little later, with the directions that slips in space have at the state itself."""
     slow = [row for row in rows if len(read[row.id].slip) == 2 and row.slip_speed <= activation.speed]
     if not slow:
         return read
+    system, control = setting.system, setting.control
     r = reactions(snapshot(system, at, control=control, activation=activation), said)
     memory = {**state.memory, **r}
     here, _ = modes_of_laws(system, State(t=state.t, q=state.q, v=state.v, memory=memory), control, activation, read)

@@ -9,7 +9,6 @@ configurations ahead (`mechanics.branching.section`), so that motions that pass 
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +20,6 @@ from ...contact.snapshot import rows_of
 from ...mechanics.branching.rank import rank_loss_at
 from ...mechanics.branching.section import RankLoss, involved, rank_loss_ahead
 from ...mechanics.rows import Row
-from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from .contact_detection import ContactDetection
@@ -82,11 +80,6 @@ class Search:
     far: float
     loss: RankLoss | None = None
     left: float = math.inf  # time to it along the curve, s
-
-
-_SEARCHES: deque[tuple[System, Search]] = deque(
-    maxlen=8
-)  # a run has many segments: each goes on with what others found
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -168,14 +161,12 @@ class RankWatch(ContactDetection):
         speed, rate = self._pace(self.system.qdot(self.q, self.v))
         left = math.inf if loss is None else _time_to(far, speed, rate)
         found = Search(self.t, self.q, self.h, far, loss, left)
-        _SEARCHES.append((self.whole, found))
+        self.known.searches.append(found)
         return found
 
     def _searched(self) -> Search | None:
         """Return the last search that still says what is ahead, if there is one."""
-        for system, last in reversed(_SEARCHES):
-            if system is not self.whole:
-                continue
+        for last in reversed(self.known.searches):
             if last.loss is not None:
                 return last if self._until(last)[0] < last.loss.length else None
             near = float(np.linalg.norm(self.q - last.q)) < last.far

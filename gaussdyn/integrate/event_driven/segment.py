@@ -8,7 +8,6 @@ chosen.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -84,7 +83,7 @@ class Segment(RankWatch):
         if not known and self._begins_without_rank(rows):
             return
         if known:
-            phase = Phase(system=self.system, control=self.control, modes=completed(rows, known), rows=rows)
+            phase = self._setting().phase(completed(rows, known), rows)
             if now := holds(phase, self._place(rows), self.accuracy.activation, touching=FLIGHT, sizes=self.sizes):
                 self._enter(phase, now)
                 return
@@ -92,8 +91,8 @@ class Segment(RankWatch):
 
     def _goes_on(self) -> bool:
         """Take over the phase that a segment has just entered at the state where this one begins, if there is one."""
-        for memory, last in tuple(_ENTERED):
-            if memory is not self.memory or last.whole is not self.whole or last.t != self.t:
+        for memory, last in tuple(self.known.entered):
+            if memory is not self.memory or last.t != self.t:
                 continue
             if last.accuracy == self.accuracy and all(_same(*pair) for pair in self._given(last)):
                 self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
@@ -195,7 +194,7 @@ class Segment(RankWatch):
         """Return the state as it is now, with what it shall remember."""
         state = State.trusted(self.t, self.q, self.v, MappingProxyType(memory))
         if self.entered and self.phase is not None and self.phase.system is self.whole:
-            _ENTERED.append((state.memory, self))
+            self.known.entered.append((state.memory, self))
         return state
 
     # integration
@@ -326,7 +325,7 @@ class Segment(RankWatch):
         rows, activation = rows_of(system, t, q, v), self.closed
         place = Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.control))
         guess = first_modes(rows, {}, activation)
-        return choose(system, state, place, [guess], self.control, activation).phase is not None
+        return choose(self._setting(), state, place, [guess], activation).phase is not None
 
     def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
         """Choose what comes after closed contacts whose features end here; others may touch in their place."""
@@ -340,9 +339,6 @@ class Segment(RankWatch):
         ]
         self.changes[n:] = [*lifted, *(replace(change, modes_before=was) for change in self.changes[n:])]
         self._consider_passing(t_stop)
-
-
-_ENTERED: deque[tuple[Mapping[str, Array], Segment]] = deque(maxlen=2)  # by the memory of the state at their end
 
 
 def _same(x: Array | None, y: Array | None) -> bool:

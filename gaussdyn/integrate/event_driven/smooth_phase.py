@@ -14,7 +14,8 @@ Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +28,9 @@ from .feature_borders import extent_of
 from .guards import Guard, guards_of, rate_of, value_of
 from .phase_state import RANK, Instant, Place, dependent, over_mass, side_of
 from .redundant_reactions import Cones, inside
+
+if TYPE_CHECKING:
+    from .compiled.phase_arrays import CompiledPhase
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +66,8 @@ class Phase:
         Whether they depend on one another, so that reactions are not unique.
     parts : tuple of Part
         What is closed.
+    compiled : list of CompiledPhase or None
+        Empty, or what kernels take it as.
     """
 
     system: System
@@ -72,6 +78,7 @@ class Phase:
     size: int = field(init=False)
     redundant: bool = field(init=False)
     parts: tuple[Part, ...] = field(init=False)
+    compiled: list[CompiledPhase | None] = field(init=False, repr=False)
     _rolling: IntArray = field(init=False)
     _sloping: bool = field(init=False)
 
@@ -90,12 +97,22 @@ class Phase:
         held = [self.rows[part.k].J[part.held] for part in parts]
         rolling = np.array([i for part in parts for i in _rolling(self.rows[part.k], part)], dtype=np.int64)
         values = {"parts": tuple(parts), "guards": tuple(guards), "size": n, "_sloping": sloping, "_rolling": rolling}
-        for name, value in {**values, "redundant": dependent(held)}.items():
+        for name, value in {**values, "redundant": dependent(held), "compiled": []}.items():
             object.__setattr__(self, name, value)
 
     def but(self, modes: Modes) -> Phase:
         """Return the phase with other modes."""
         return replace(self, modes=modes)
+
+    def beginning(self, rows: tuple[Row, ...]) -> Phase | None:
+        """Return the phase with other rows of the same laws at its beginning; None where these depend on each other."""
+        if self.redundant or dependent([rows[part.k].J[part.held] for part in self.parts]):
+            return None
+        other = object.__new__(Phase)
+        for name in _NAMES:
+            object.__setattr__(other, name, getattr(self, name))
+        object.__setattr__(other, "rows", rows)
+        return other
 
     def instant(self, t: float, q: Array, v: Array) -> Instant:
         """Return accelerations and reactions at one state."""
@@ -228,6 +245,9 @@ class Phase:
                 d = direction(row.rate[where], e)
                 full[where] = -row.cap * d if part.dry else -part.sign * getattr(row, mu) * full[0] * d
         return tuple(found)
+
+
+_NAMES = tuple(one.name for one in fields(Phase))
 
 
 def moment_of(row: Row) -> float:

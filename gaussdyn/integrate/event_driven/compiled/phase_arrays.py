@@ -70,7 +70,6 @@ class CompiledPhase:
     Attributes
     ----------
     phase : Phase
-    accuracy : Accuracy
     size : int
         Length of y = (q, v, impulses, two works).
     tables : Held
@@ -80,7 +79,6 @@ class CompiledPhase:
     """
 
     phase: Phase
-    accuracy: Accuracy
     size: int
     tables: Any  # a `Held`, which kernels take for what it holds
     offset: Array
@@ -90,14 +88,21 @@ class CompiledPhase:
 
     @classmethod
     def of(cls, phase: Phase, accuracy: Accuracy) -> CompiledPhase | None:
-        """Return a phase for the kernels; None if they cannot serve it."""
+        """Return a phase for the kernels, made once; None if they cannot serve it."""
+        if not phase.compiled:
+            phase.compiled.append(cls._made(phase))
+        made = phase.compiled[0]
+        if made is not None:
+            made.control[RTOL], made.control[ATOL] = accuracy.rtol, accuracy.atol
+        return made
+
+    @classmethod
+    def _made(cls, phase: Phase) -> CompiledPhase | None:
         tables = tables_of_phase(phase)
         if tables is None:
             return None
         w, size = len(phase.guards), tables.nq + tables.nv + sum(row.size for row in phase.rows) + 2
-        made = cls(phase, accuracy, size, Held(tables), np.zeros(w), np.zeros(w), np.zeros((8, w)))
-        made.control[RTOL], made.control[ATOL] = accuracy.rtol, accuracy.atol
-        return made
+        return cls(phase, size, Held(tables), np.zeros(w), np.zeros(w), np.zeros((8, w)))
 
     @property
     def side(self) -> float:
@@ -116,7 +121,7 @@ class CompiledPhase:
         control, y = self.control, np.zeros(self.size)
         nq, n = len(q), len(q) + len(v)
         y[:nq], y[nq:n] = q, v
-        control[:] = t, h, end, self.accuracy.rtol, self.accuracy.atol, stiff, 0.0, 0.0, 0.0, 0.0, h, -1.0, 0.0
+        control[:RTOL], control[ATOL + 1 :] = (t, h, end), (stiff, 0.0, 0.0, 0.0, 0.0, h, -1.0, 0.0)
         trail = np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
         K, F, last = np.empty((WIDTH + 1, self.size)), np.empty((7, self.size)), np.empty(self.size)
         code = cruise(

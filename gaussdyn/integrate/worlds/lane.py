@@ -53,13 +53,13 @@ class Lane(CompiledSystem):
 
     def put(self, stock: Stock, k: int, state: State, dt: float) -> bool:
         """Put a state into world k; return False if its contacts do not fit."""
-        self._last = None
         if not self._load(state, None, dt):
             return False
         layout, data, carried = self.parts.model.layout, self.parts.data, self.parts.model.carried
         stock.q[k], stock.v[k], stock.last[k], stock.now[k] = data.q, data.v, data.last, self.work.now
         stock.counts[k], stock.start[k], stock.place[k] = layout.counts[:2], layout.start, carried.place
         stock.label[k] = self.labels.reshape(-1)
+        self._disown()
         return True
 
     def state(self, stock: Stock, k: int, t: float, before: State) -> State:
@@ -69,11 +69,15 @@ class Lane(CompiledSystem):
         layout.counts[:2], layout.start[:], carried.place[:] = stock.counts[k], stock.start[k], stock.place[k]
         self.labels.reshape(-1)[:] = stock.label[k]
         found = self._state(t, before)
-        self._last = None
+        self._disown()
         return found
 
-    def advance_worlds(self, stepper: MoreauJean, stock: Any, spans: Array, which: IntArray) -> None:
-        """Take these worlds through all steps; `stock` is a held `Stock`, whose `said` tells how that ended."""
+    def _disown(self) -> None:
+        """Let the arrays be no world's: rows of contacts of shapes in them are others than those that are listed."""
+        self._last, self.parts.model.carried.place[:] = None, -1
+
+    def advance_worlds(self, stepper: MoreauJean, stock: Any, spans: Array, which: IntArray) -> int:
+        """Take these worlds through all steps; return how many could not: `said` of the held `Stock` tells which."""
         active = stepper.activation
         rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
-        self._advance(self._step_at, *self._records, stock, spans, rules, which)
+        return int(self._advance(self._step_at, *self._records, stock, spans, rules, which))

@@ -77,6 +77,16 @@ def forget_rows(model: Model, data: Data) -> None:
             data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
 
 
+@kernel("boolean(Model, Stock, int64)", borrows=True)
+def lists_others(model: Model, stock: Stock, k: int) -> bool:
+    """Whether world k lists other contacts of shapes than the step does: those that are the same lie alike."""
+    counts, place = model.layout.counts, model.carried.place
+    others = counts[0] != stock.counts[k, 0]
+    for f in range(0 if others else counts[0] - counts[2]):
+        others = others or place[f] != stock.place[k, f]
+    return bool(others)
+
+
 @kernel("void(Model, Data, Work, Stock, int64)", borrows=True)
 def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     """Put world k into the arrays of the step."""
@@ -85,64 +95,70 @@ def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
         data.q[i] = stock.q[k, i]
     for i in range(len(data.v)):
         data.v[i] = stock.v[k, i]
-    layout.counts[0], layout.counts[1] = stock.counts[k, 0], stock.counts[k, 1]
-    for i in range(layout.counts[1]):
-        data.last[i] = stock.last[k, i]
-    for i in range(layout.counts[0]):
-        work.now[i] = stock.now[k, i]
-    if len(place) > 0:
+    if lists_others(model, stock, k):
+        layout.counts[0], layout.counts[1] = stock.counts[k, 0], stock.counts[k, 1]
         for i in range(layout.counts[0] + 1):
             layout.start[i] = stock.start[k, i]
         for f in range(layout.counts[0] - layout.counts[2]):
             place[f] = stock.place[k, f]
         forget_rows(model, data)
+    for i in range(layout.counts[1]):
+        data.last[i] = stock.last[k, i]
+    for i in range(layout.counts[0]):
+        work.now[i] = stock.now[k, i]
     put_control(model, stock, k)
 
 
 @kernel("void(Model, Data, Work, Stock, int64)", borrows=True)
 def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
-    """Put the arrays of the step back into world k."""
+    """Put the end of the step into world k."""
     layout, plane = model.layout, model.layout.who == PLANAR
     for i in range(len(data.q)):
-        stock.q[k, i] = data.q[i]
+        stock.q[k, i] = data.q1[i]
     for i in range(len(data.v)):
-        stock.v[k, i] = data.v[i]
+        stock.v[k, i] = data.v1[i]
+    if lists_others(model, stock, k):
+        stock.counts[k, 0], stock.counts[k, 1] = layout.counts[0], layout.counts[1]
+        for i in range(layout.counts[0] + 1):
+            stock.start[k, i] = layout.start[i]
+        for f in range(layout.counts[0] - layout.counts[2]):
+            stock.place[k, f] = model.carried.place[f]
+            for c in range(4):
+                stock.label[k, 4 * f + c] = model.touches.found[f, c] if plane else model.shapes.label[f, c]
     for i in range(layout.counts[1]):
         stock.last[k, i] = data.last[i]
     for i in range(layout.counts[0]):
         stock.now[k, i] = work.now[i]
-    stock.counts[k, 0], stock.counts[k, 1] = layout.counts[0], layout.counts[1]
-    for i in range(layout.counts[0] + 1):
-        stock.start[k, i] = layout.start[i]
-    for f in range(layout.counts[0] - layout.counts[2]):
-        stock.place[k, f] = model.carried.place[f]
-        for c in range(4):
-            stock.label[k, 4 * f + c] = model.touches.found[f, c] if plane else model.shapes.label[f, c]
 
 
-@kernel(f"void(int64, Model, Data, Work, Push, Problem, Stock, {A2}, Span, {I1})", entry=True)
+@kernel(f"int64(int64, Model, Data, Work, Push, Problem, Stock, {A2}, Span, {I1})", entry=True)
 def advance_worlds(
     step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, stock: Stock, spans: Array,
     rules: Span, which: IntArray,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Take some worlds through the steps with rows (t, dt, t_end); one that cannot stays as it was, with its code.
 
-    `step` is the address of `take_step` of the core, `rules` what all steps share.
+    Returns how many could not. `step` is the address of `take_step` of the core, `rules` what all steps share.
     """
+    left = 0
     for k in which:
         fetch(model, data, work, stock, k)
         code = DONE
         for s in range(len(spans)):
+            for i in range(len(data.q) if s > 0 else 0):
+                data.q[i] = data.q1[i]
+            for j in range(len(data.v) if s > 0 else 0):
+                data.v[j] = data.v1[j]
             span = Span(
                 spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol, rules.project
             )
             code = take_step(step, model, data, work, push, problem, span)
             if code != DONE:
                 break
-            for i in range(len(data.q)):
-                data.q[i] = data.q1[i]
-            for j in range(len(data.v)):
-                data.v[j] = data.v1[j]
         stock.said[k, 0] = code
         if code == DONE:
             keep(model, data, work, stock, k)
+        else:
+            left += 1
+            model.carried.place[:] = -1  # no world's: it ended in between
+    return left

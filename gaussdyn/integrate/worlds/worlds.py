@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .lane import Lane
     from .world_kernels import Stock
 
-PIECES = 8  # of the worlds, per thread: who is done early takes another one
+PIECES = 8  # of the worlds, per thread where there are some: who is done early takes another one
 
 
 class Worlds:
@@ -83,8 +83,8 @@ class Worlds:
         self.t = self._states[0].t
         self.stopped: Mapping[int, str] = {}
         self.threads = _threads(threads)
-        self._pool = ThreadPoolExecutor(self.threads)
-        self._room = 0
+        self._pool = ThreadPoolExecutor(max(1, self.threads - 1))  # the caller is one more
+        self._room, self._told = 0, True  # whether controls may be there
         self._which, self._pieces = np.zeros(0, dtype=np.int64), list[IntArray]()
         self._fill(list(self._states))
 
@@ -158,25 +158,32 @@ class Worlds:
         """Return the worlds that have not stopped; they are cut into pieces when that changes."""
         if len(self._which) + len(self.stopped) != len(self):
             self._which = np.array([k for k in range(len(self)) if k not in self.stopped], dtype=np.int64)
-            self._pieces = [part for part in np.array_split(self._which, PIECES * self.threads) if len(part)]
+            pieces = PIECES * self.threads if self.threads > 1 else 1
+            self._pieces = [part for part in np.array_split(self._which, pieces) if len(part)]
         return self._which
 
     def _together(self, spans: Array, which: IntArray, held: Array | None) -> IntArray:
         """Advance these worlds in threads; return those that must be taken one by one."""
         assert self._stock is not None
         stock: Stock = self._stock.value
-        stock.control[:] = 0.0 if held is None else held
+        if held is not None or self._told:
+            stock.control[:] = 0.0 if held is None else held
+        self._told = held is not None
         pieces, following = self._pieces, count()
 
-        def run(lane: Lane) -> None:
-            """Take one piece after the other."""
+        def run(lane: Lane) -> int:
+            """Take one piece after the other; return how many worlds could not go all the way."""
+            left = 0
             while (at := next(following)) < len(pieces):
-                lane.advance_worlds(self.stepper, self._stock, spans, pieces[at])
+                left += lane.advance_worlds(self.stepper, self._stock, spans, pieces[at])
+            return left
 
-        for _ in self._pool.map(run, self._lanes):
-            pass
-        left: IntArray = which[stock.said[which, 0] != DONE]
-        return left
+        others, left = [self._pool.submit(run, lane) for lane in self._lanes[1:]], 0
+        try:
+            left = run(self._lanes[0])
+        finally:
+            left += sum(one.result() for one in others)
+        return which[stock.said[which, 0] != DONE] if left else which[:0]
 
     def _alone(self, k: int, spans: Array, control: Array | None) -> None:
         """Take world k through the steps as `simulate` does; a step without a solution stops it where it began."""

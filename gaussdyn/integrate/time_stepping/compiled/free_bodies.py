@@ -318,9 +318,9 @@ def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
     spans: list[tuple[float, float, float]] = []
     horizon, k = min(t_max, t + (n + 2) * stepper.dt), round(t / stepper.dt)
     if t == k * stepper.dt and horizon < t_max:
-        ends, regular = np.arange(k, k + n + 1) * stepper.dt, np.empty((n, 3))
-        regular[:, 0], regular[:, 1], regular[:, 2] = ends[:-1], stepper.dt, ends[1:]
-        return regular
+        ends, whole = np.arange(k, k + n + 1) * stepper.dt, np.empty((n, 3))
+        whole[:, 0], whole[:, 1], whole[:, 2] = ends[:-1], stepper.dt, ends[1:]
+        return whole
     while len(spans) < n and t < horizon:
         dt, end = stepper.span(t, horizon)
         spans.append((t, dt, end))

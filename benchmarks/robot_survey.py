@@ -1,21 +1,25 @@
 """All robot files of a folder: which MuJoCo compiles, which run here for a second, and why the others do not.
 
 Every MJCF and URDF file that MuJoCo's compiler takes is read by `read_robot`, and its start moved to the nearest one
-that limits, loops and bodies allow. Where that fails, it is read with `mend=True`: impossible inertias, and shapes that
-are in one another wherever joints stand. Then it runs for a second with the step of the file, told nothing. It counts
-as run if every step is SOLVED. M, and the sum of bias, passive forces and those of the actuators, are compared with
-MuJoCo's at a random state, relative to their largest entries. Every file has a process of its own, and so much
-processor time. One line of JSON per file goes to --out, a table and the reasons to the screen.
+that limits, loops and bodies allow. A file whose meshes the compiler does not find, or cannot read, is taken without
+meshes: by the compiler, and by `read_robot` where it does not find them either. Where that fails, it is read with
+`mend=True`: impossible inertias, and shapes that are in one another wherever joints stand. Then it runs for a second
+with the step of the file, told nothing. It counts as run if every step is SOLVED. M, and the sum of bias, passive
+forces and those of the actuators, are compared with MuJoCo's at a random state, relative to their largest entries.
+Every file has a process of its own, and so much processor time. One line of JSON per file goes to --out, a table and
+the reasons to the screen.
 
-Run: ``python benchmarks/robot_survey.py FOLDER [--seconds 1] [--limit 60] [--out survey.jsonl] [--match ant]``, after
-``pip install mujoco``; folders are e.g. unpacked wheels of gymnasium, dm_control, robosuite or pybullet.
+Run: ``python benchmarks/robot_survey.py FOLDER [--seconds 1] [--limit 60] [--out survey.jsonl] [--match ant] [--files
+LIST]``, after ``pip install mujoco``; folders are e.g. unpacked wheels of gymnasium, dm_control, robosuite or pybullet.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
+import re
 import signal
 from collections import Counter
 from pathlib import Path
@@ -40,8 +44,10 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=60, help="processor time per file, s")
     parser.add_argument("--out", type=Path, default=Path("survey.jsonl"))
     parser.add_argument("--match", default="", help="only files whose path has this in it")
+    parser.add_argument("--files", type=Path, help="a text with the paths of all files, one per line")
     given = parser.parse_args()
-    files = sorted(f for f in given.folder.rglob("*") if f.suffix in (".xml", ".urdf") and given.match in str(f))
+    every = map(Path, given.files.read_text().split()) if given.files else given.folder.rglob("*")
+    files = sorted(f for f in every if f.suffix in (".xml", ".urdf") and given.match in str(f))
     found = []
     with given.out.open("w") as out:
         for file in files:
@@ -67,6 +73,7 @@ def alone(file: Path, seconds: float, limit: int) -> dict[str, Any]:
         signal.setitimer(signal.ITIMER_PROF, limit)  # SIGPROF ends it
         with os.fdopen(write, "w") as pipe:
             json.dump(survey(file, seconds), pipe)
+        atexit._run_exitfuncs()
         os._exit(0)
     os.close(write)
     with os.fdopen(read) as pipe:
@@ -80,13 +87,14 @@ def alone(file: Path, seconds: float, limit: int) -> dict[str, Any]:
 
 def survey(file: Path, seconds: float) -> dict[str, Any]:
     """Return how far a file comes: `end` is compile, read, start, run or done, with the reason where it is not done."""
+    mujoco.set_mju_user_warning(lambda said: None)
     try:
-        model = mujoco.MjModel.from_xml_path(str(file))
-    except ValueError as error:
+        model, bare = compiled(file)
+    except (ValueError, mujoco.FatalError) as error:
         return {"end": "compile", "reason": first_line(error)}
-    found: dict[str, Any] = {"end": "read", "nv": int(model.nv)}
+    found: dict[str, Any] = {"end": "read", "nv": int(model.nv), "bare": bare is not None}
     try:
-        robot, start = mended(file, found)
+        robot, start = readable(file, bare, found)
         if not robot.system().nv:
             return found | {"end": "compile", "reason": "nothing moves"}
         found |= compared(robot, model)
@@ -99,6 +107,50 @@ def survey(file: Path, seconds: float) -> dict[str, Any]:
         reason = run.stop.reason if run.stop else f"{run.statistics['unsolved_steps']} steps not solved"
         return found | {"t": float(run.t[-1]), "reason": first_line(reason)}
     return found | {"end": "done", "E": float(run.statistics["max_residual"])}
+
+
+def compiled(file: Path) -> tuple[Any, Path | None]:
+    """Return the model of a file, and the copy without meshes that it is the model of, if it is."""
+    try:
+        return mujoco.MjModel.from_xml_path(str(file)), None
+    except ValueError as error:
+        if "file '" not in str(error):
+            raise
+    bare = file.with_name(f"without_meshes_{os.getpid()}_{file.name}")
+    atexit.register(bare.unlink, missing_ok=True)
+    bare.write_text(without_meshes_urdf(file) if file.suffix == ".urdf" else without_meshes_mjcf(file))
+    return mujoco.MjModel.from_xml_path(str(bare)), bare
+
+
+def without_meshes_urdf(file: Path) -> str:
+    """Return the text of a URDF file without what is a mesh, and without what is only looked at."""
+    text = re.sub(r"<visual.*?</visual>|<\?xml.*?\?>", "", file.read_text(errors="replace"), flags=re.DOTALL)
+    return re.sub(r"<collision[^>]*>(?:(?!</collision>).)*<mesh.*?</collision>", "", text, flags=re.DOTALL)
+
+
+def without_meshes_mjcf(file: Path) -> str:
+    """Return the text of an MJCF file, with what it includes, without meshes, textures and skins."""
+    spec = mujoco.MjSpec.from_file(str(file))
+    for geom in list(spec.geoms):
+        if geom.type == mujoco.mjtGeom.mjGEOM_MESH or geom.meshname:
+            spec.delete(geom)
+    for material in spec.materials:
+        material.textures = [""] * len(material.textures)
+    for part in [*spec.meshes, *spec.textures, *spec.skins]:
+        spec.delete(part)
+    spec.compile()
+    return str(spec.to_xml())
+
+
+def readable(file: Path, bare: Path | None, found: dict[str, Any]) -> tuple[Robot, State | None]:
+    """Return the robot of a file and its start, of its copy without meshes where the file itself cannot be read."""
+    try:
+        return mended(file, found)
+    except GaussdynError:
+        if bare is None:
+            raise
+        found["end"] = "read"
+        return mended(bare, found)
 
 
 def mended(file: Path, found: dict[str, Any]) -> tuple[Robot, State | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Told:
             return step
         end = step.state
         later = self.activations.after(self.states, self.told, step.dt)
-        return replace(step, state=State.trusted(end.t, end.q, end.v, {**end.memory, MEMORY: later}))
+        return step.ending(State.trusted(end.t, end.q, end.v, {**end.memory, MEMORY: later}))
 
 
 def check_states(system: System, stepper: Stepper) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from .._show import brief
@@ -161,6 +161,10 @@ class Step:
     def activation(self) -> Activation:
         """What counted as closed and as at rest."""
         return self.dynamics.activation
+
+    def ending(self, state: State) -> Step:
+        """Return the same step with another state at its end, one that remembers more."""
+        return replace(self, state=state)
 
     def contact_force(self, one: str, other: str) -> Array:
         """Return the mean force (N) of body `other` on body `one` over the step, shape (d,); zero without contact.

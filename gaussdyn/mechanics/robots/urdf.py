@@ -180,5 +180,6 @@ def _noted(file: Urdf, contact: ContactLaw) -> tuple[str, ...]:
     joints = [joint for _, joint in file.structure.order if joint is not None]
     fast = [f"{joint.name} {largest(joint, 'velocity'):g}" for joint in joints if largest(joint, "velocity") < np.inf]
     said = [f"largest velocities of joints ({', '.join(fast)}): noted, nothing keeps them"] if fast else []
+    said += [f"mimic of joint {x.name}, which is fixed" for x in joints if x.kind == "fixed" and x.element.one("mimic")]
     none = [f"friction: the file has none, all pairs have mu = {contact.mu:g}"]
     return (*said, *none) if any(link.shapes for link in file.links.values()) else tuple(said)

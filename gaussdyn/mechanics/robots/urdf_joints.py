@@ -172,19 +172,25 @@ def largest(joint: Joint, what: str) -> float:
 
 
 def mimic_of(joint: Joint, joints: Mapping[str, Joint]) -> JointEquality | None:
-    """Return what a mimic joint obeys: its coordinate is multiplier times that of another one, and an offset."""
+    """Return what a mimic joint obeys: its coordinate is multiplier times that of another one, and an offset.
+
+    Of a fixed joint it says nothing; one that mimics a fixed joint stands at its offset.
+    """
     mimic = joint.element.one("mimic")
-    if mimic is None:
+    if mimic is None or joint.kind == "fixed":
         return None
     other = mimic.text("joint")
-    moving = {name: one for name, one in joints.items() if one.kind in SCALAR}
-    if other not in moving:
-        raise mimic.wrong(f"mimic of joint {joint.name}", repr(other), *nearest(other, moving))
-    if joint.kind not in SCALAR or moving[other] is joint:
+    known = {name: one for name, one in joints.items() if one.kind in (*SCALAR, "fixed")}
+    if other not in known:
+        raise mimic.wrong(f"mimic of joint {joint.name}", repr(other), *nearest(other, known))
+    if joint.kind not in SCALAR or known[other] is joint:
         given = f"a {joint.kind} joint" if joint.kind not in SCALAR else "itself"
         raise mimic.wrong(f"mimic of joint {joint.name}", given, f"another joint, both {', '.join(SCALAR)}")
-    numbers = mimic.number("offset", 0.0), mimic.number("multiplier", 1.0)
-    return JointEquality(name=f"{joint.name}_mimic", one=joint.name, other=moving[other].name, coefficients=numbers)
+    offset, name = mimic.number("offset", 0.0), f"{joint.name}_mimic"
+    if known[other].kind == "fixed":
+        return JointEquality(name=name, one=joint.name, coefficients=(offset,))
+    numbers = offset, mimic.number("multiplier", 1.0)
+    return JointEquality(name=name, one=joint.name, other=known[other].name, coefficients=numbers)
 
 
 def _limits(joint: Joint) -> tuple[float, float]:

@@ -112,6 +112,17 @@ def test_a_mimic_joint_follows(tmp_path: Path) -> None:
     assert np.ptp(run["shoulder.angle"]) > 1e-3
 
 
+def test_a_fixed_joint_neither_follows_nor_leads(tmp_path: Path) -> None:
+    """Fixed, it says nothing; what mimics one stands at its offset."""
+    fixed = ARM.replace('name="elbow" type="revolute"', 'name="elbow" type="fixed"')
+    robot = read(tmp_path, fixed)
+    assert robot.parts == ()
+    assert "mimic of joint elbow, which is fixed" in robot.ignored
+    led = read(tmp_path, ARM.replace('name="shoulder" type="revolute"', 'name="shoulder" type="fixed"'))
+    run = gaussdyn.simulate(led.system(), led.start(project=True), 0.05, stepper=MoreauJean(dt=2e-3))
+    assert run["elbow.angle"] == pytest.approx(0.1, abs=1e-9)
+
+
 BAD = [
     (("</robot>", ""), r"line 1\d: given no element found.*Was it written to its end"),
     (('<link name="base"/>', '<link name="base"/><lonk/>'),

@@ -57,6 +57,17 @@ def test_an_integrator_adds_up_and_the_force_sees_its_state() -> None:
     assert ahead["control0"][1:] == pytest.approx(0.01 * np.arange(1, 41), abs=1e-14)
 
 
+def test_a_joint_with_limits_may_be_driven_by_them() -> None:
+    """Whose rows a run looks at after its first step."""
+    rail = TreeJoint(name="rail", motion="slide", axis=(1, 0, 0), low=-1.0, high=0.1)
+    body = TreeBody(name="cart", joints=(rail,), mass=2.0, inertia=J)
+    system = TreeSystem(bodies=[body], actuators=[one(dynamics="filterexact", time=0.2)])
+    run = gaussdyn.simulate(system, system.state(), 1.0, stepper=MoreauJean(dt=0.01), control=np.array([3.0]))
+    assert run.status == "COMPLETED"
+    assert run["rail"][-1] == pytest.approx(0.1, abs=1e-12)
+    assert [event.kind for event in run.events] == ["touchdown"]
+
+
 MODEL = """<mujoco><option timestep="0.002" gravity="0 0 0"/><worldbody><body><joint name="h" axis="0 1 0" damping="1"/>
 <geom size=".1 .2 .3" type="box"/></body></worldbody><actuator>
 <general joint="h" dyntype="integrator" actlimited="true" actrange="-.1 .02"/>

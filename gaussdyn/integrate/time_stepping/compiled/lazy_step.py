@@ -207,6 +207,13 @@ class CompiledStep(Step):
         stepper: MoreauJean = self._stepper
         return stepper.activation
 
+    def ending(self, state: State) -> Step:
+        """Return the same step with another state at its end; what has not been made yet is not made for it."""
+        step = object.__new__(type(self))
+        every = (name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ()))
+        put(step, {name: object.__getattribute__(self, name) for name in every if _has(self, name)} | {"state": state})
+        return step
+
     def numbers(self) -> dict[str, int]:
         """Return which of `WORDS` every contact that acts has, by id."""
         reactions: Impulses = self.reactions  # type: ignore[assignment]
@@ -218,6 +225,15 @@ class CompiledStep(Step):
         q, v = np.stack([self.start.q, self.state.q]), np.stack([self.start.v, self.state.v])
         found = books(self._kernels.space, spans, self._stepper.theta, self.control, q, v)
         return [float(x[0]) for x in found]
+
+
+def _has(target: object, name: str) -> bool:
+    """Return whether an attribute has been set."""
+    try:
+        object.__getattribute__(target, name)
+    except AttributeError:
+        return False
+    return True
 
 
 def put(target: object, values: Mapping[str, Any]) -> None:

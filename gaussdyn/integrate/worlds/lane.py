@@ -10,6 +10,7 @@ from ...arrays import Array, IntArray
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..time_stepping.core.advance import CompiledSystem
+from ..time_stepping.core.lazy_step import others_of, remembered
 from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, Span
 from ..time_stepping.core.row_model import Built
 from .world_kernels import Stock, advance_worlds
@@ -68,9 +69,9 @@ class Lane(CompiledSystem):
         data.q[:], data.v[:], data.last[:], self.work.now[:] = stock.q[k], stock.v[k], stock.last[k], stock.now[k]
         layout.counts[:2], layout.start[:], carried.place[:] = stock.counts[k], stock.start[k], stock.place[k]
         self.labels.reshape(-1)[:] = stock.label[k]
-        found = self._state(t, before)
-        self._last = None
-        return found
+        self._last, ids = None, self.ids
+        memory = {**others_of(before.memory, ids), **remembered(ids, layout.start, data.last)}
+        return State.trusted(t, data.q.copy(), data.v.copy(), memory)
 
     def advance_worlds(self, stepper: MoreauJean, stock: Any, spans: Array, which: IntArray) -> None:
         """Take these worlds through all steps; `stock` is a held `Stock`, whose `said` tells how that ended."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +14,8 @@ from .scheme import PASSES
 
 ROWS, SHIFTED, PLACED = range(3)  # columns of `Kept.found`
 ROOM = 4_000_000  # numbers that one call may leave behind
+Shapes = tuple[list[tuple[int, ...]], list[tuple[int, ...]]]
+SMALL = 4_000  # numbers that are sooner copied than looked through for those that are used
 
 
 @record(*[A2] * 8, *[I2] * 5, A3, A3)
@@ -71,9 +75,48 @@ class Kept(NamedTuple):
         return Kept._make([*parts, self.shifts[steps, :passes, :R].copy(), self.places[steps, :passes].copy()])
 
 
-def kept_room(n: int, logged: int, sizes: tuple[int, int, int], R: int, m: int) -> Kept:
+class Room(NamedTuple):
+    """Arrays of `Kept` that lie one behind the other, so that a copy of all of them is soon made.
+
+    Attributes
+    ----------
+    kept : Kept
+    floats, numbers : Array and IntArray
+        All of its entries.
+    shapes : pair of list
+        Of its arrays of either kind, in the order of `Kept`.
+    """
+
+    kept: Kept
+    floats: Array
+    numbers: IntArray
+    shapes: Shapes
+
+    def copied(self) -> Callable[[], Kept]:
+        """Return what gives that which is kept now."""
+        if len(self.floats) > SMALL:
+            kept = self.kept.chosen(slice(None))
+            return lambda: kept
+        floats, numbers = self.floats.copy(), self.numbers.copy()
+        return lambda: _placed(floats, numbers, self.shapes)
+
+
+def kept_room(n: int, logged: int, sizes: tuple[int, int, int], R: int, m: int) -> Room:
     """Return room for n steps, or for as many as fit; sizes: of q, v and `middle`."""
     n = max(1, min(n, ROOM // (logged + sum(sizes) + 2 * m + 14 * R + PASSES * (R + sizes[2]))))
-    floats = [np.empty((n, k)) for k in (logged, *sizes, R, m, m, 6 * R)]
-    numbers = [np.zeros((n, k), dtype=np.int64) for k in (R, R, R + 1, 4 * R, 3)]
-    return Kept._make([*floats, *numbers, np.empty((n, PASSES, R)), np.empty((n, PASSES, sizes[2]))])
+    lines = [(n, k) for k in (logged, *sizes, R, m, m, 6 * R)], [(n, k) for k in (R, R, R + 1, 4 * R, 3)]
+    shapes: Shapes = [*lines[0], (n, PASSES, R), (n, PASSES, sizes[2])], [*lines[1]]
+    floats = np.empty(sum(map(prod, shapes[0])))
+    numbers = np.zeros(sum(map(prod, shapes[1])), dtype=np.int64)
+    return Room(_placed(floats, numbers, shapes), floats, numbers, shapes)
+
+
+def _placed(floats: Array, numbers: IntArray, shapes: Shapes) -> Kept:
+    """Return the arrays that lie in these."""
+    found: list[list[Any]] = [[], []]
+    for own, flat, parts in zip(found, (floats, numbers), shapes, strict=True):
+        at = 0
+        for shape in parts:
+            own.append(flat[at : at + prod(shape)].reshape(shape))
+            at += prod(shape)
+    return Kept._make([*found[0][:8], *found[1], *found[0][8:]])

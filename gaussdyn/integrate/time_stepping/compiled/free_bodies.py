@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +21,7 @@ from ...stepper import Step
 from ...stretch import Stretch
 from ..core.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
 from ..core.records import AT, CONE, E_, GAP, KEPT, LOGGED
-from ..kept import ROWS, Kept, kept_room
+from ..kept import Kept, Room, kept_room
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 PATHS = ("verified", "newton", "proximal", "interior", "dense")
 DENSE = 4
+FIGURES, LOG = [E_, CONE, GAP, KEPT, AT], [0, 7, 5, 10, 11]  # columns of `Kept.log` and of our own log
 MOST_SLOW = 20  # proximal or interior solves in one step
 
 
@@ -40,11 +41,17 @@ class CompiledBodies:
     """
 
     def __init__(self, system: SpatialSystem) -> None:
+        from ...._jit import entry_of
+        from .step import DONE, GRAPH, ROOM
+        from .step_loop import advance_bodies
+
         self.system, self.space = system, Workspace(system)
+        self._advance, self._codes = entry_of(advance_bodies), (DONE, GRAPH, ROOM)
         self._labels: dict[tuple[int, ...], str] = {}
         self._settings = np.zeros(10)
         self._settings[4], self._settings[6], self._settings[9] = math.hypot(*system.gravity), 1.0, 1.0
         self._last: State | None = None
+        self._one: _Run | None = None
 
     @staticmethod
     def of(system: SpatialSystem) -> CompiledBodies | None:
@@ -57,8 +64,8 @@ class CompiledBodies:
         run = self._run(stepper, spans, state, control)
         if run.beaten:
             return stepper.dense_step(self.system, state, dt, t_end, control)
-        of = self._kept(stepper, state, spans, run.chosen(slice(0, 1)), control)
-        self._last = of.end(0)
+        of, space = self._kept(stepper, state, spans, run.copied(), control), self.space
+        self._last = of.state(0, space.q.ravel().copy(), space.v.ravel().copy())
         return CompiledStep.made(of, 0, (state, self._last))
 
     def advance_many(
@@ -98,23 +105,29 @@ class CompiledBodies:
 
     def _part(self, stepper: MoreauJean, spans: Array, state: State, run: _Run, control: Array | None) -> _Part:
         """Return the steps that kernels have just taken."""
-        kept, found, end = run.held.value, [], state
+        kept, found, end = _figured(run.room.kept, run.log), [], state
         starts = [np.concatenate([x[None], y[: run.taken]]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
         for a, b in pairwise(edges(kept, run.taken)):
-            of = self._kept(stepper, state, spans[a:b], run.chosen(slice(a, b)), control)
-            of, end = of._replace(before=(starts[0][a:b], starts[1][a:b])), of.end(b - a - 1)
+            of = self._kept(stepper, state, spans[a:b], partial(kept.chosen, slice(a, b)), control)
+            of.before, end = (starts[0][a:b], starts[1][a:b]), of.end(b - a - 1)
             found.append(stretch_of(of, end))
         return _Part(run.log[: run.taken], tuple(found))
 
     def _kept(
-        self, stepper: MoreauJean, state: State, spans: Array, kept: Kept, control: Array | None
+        self, stepper: MoreauJean, state: State, spans: Array, make: Callable[[], Kept], control: Array | None
     ) -> KeptSteps:  # fmt: skip
         """Return steps with the same contacts, the first one from a state."""
-        ids = tuple(self.ids(kept.label[0, : 4 * int(kept.found[0, ROWS])].reshape(-1, 4)))
-        told = np.zeros((len(spans), 0)) if control is None else np.repeat(control[None], len(spans), axis=0)
-        others = others_of(state.memory, ids)
-        before = state.q[None], state.v[None]
-        return KeptSteps(self, stepper, kept, ids, spans, before, told, control is not None, others)
+        told = None if control is None else np.repeat(control[None], len(spans), axis=0)
+        return KeptSteps(
+            kernels=self, stepper=stepper, make=make, spans=spans, before=(state.q[None], state.v[None]),
+            control=told, others=others_of(state.memory, ()),
+        )  # fmt: skip
+
+    fixed: tuple[str, ...] = ()
+
+    def named(self, labels: IntArray) -> tuple[str, ...]:
+        """Return the ids of contacts by their labels."""
+        return tuple(self.ids(labels))
 
     @property
     def kinds(self) -> tuple[IntArray, IntArray]:
@@ -132,12 +145,17 @@ class CompiledBodies:
         return found
 
     def _room(self, n: int, state: State) -> _Run:
-        """Return room for n steps from a state, or for as many as fit."""
+        """Return room for n steps from a state, or for as many as fit; that for one is always the same."""
         from ...._jit import Held
 
-        room, system = self.space.buffers.room, self.system
-        held = Held(kept_room(n, LOGGED, (system.nq, system.nv, 0), room, 3 * room))
-        return _Run(log=np.zeros((len(held.value.log), 12)), q0=state.q.copy(), v0=state.v.copy(), held=held)
+        found, room = self._one if n == 1 else None, self.space.buffers.room
+        if found is None or found.room.kept.gap.shape[1] != room:
+            kept = kept_room(n, LOGGED, (self.system.nq, self.system.nv, 0), room, 3 * room)
+            logs = np.zeros((len(kept.kept.log), 12))
+            found = _Run(log=logs, q0=state.q.copy(), v0=state.v.copy(), room=kept, held=Held(kept.kept))
+            self._one = found if n == 1 else self._one
+        found.log[:], found.q0[:], found.v0[:], found.taken, found.beaten = 0.0, state.q, state.v, 0, False
+        return found
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:
         """Put a state into the arrays of the kernels, unless it stands there already, and the settings."""
@@ -178,8 +196,7 @@ class CompiledBodies:
 
     def _run(self, stepper: MoreauJean, spans: Array, state: State, control: Array | None) -> _Run:
         """Take steps with rows (t, dt, t_end) from a state, up to one that kernels cannot take, or that has no room."""
-        from .step import DONE, GRAPH, ROOM
-
+        done, graph, room = self._codes
         self._load(state, stepper, float(spans[0, 1]), control)
         space, run = self.space, self._room(len(spans), state)
         self._settings[3], spans = stepper.tol, spans[: len(run.log)]
@@ -187,11 +204,11 @@ class CompiledBodies:
         while True:
             code = self._call(spans, run)
             run.taken = int(space.count[0])
-            if code == DONE:
+            if code == done:
                 return run
-            if code == GRAPH:
+            if code == graph:
                 space.join(space.memory[1][: space.count[3]].copy())
-            elif code == ROOM:
+            elif code == room:
                 self._more_room(int(space.count[3]))
                 if run.taken:
                     return run
@@ -211,13 +228,11 @@ class CompiledBodies:
 
     def _call(self, spans: Array, run: _Run) -> int:
         """Let the kernels take steps, and return why they come back."""
-        from .step_loop import advance_bodies
-
         space = self.space
-        return int(advance_bodies(
+        return int(self._advance(
             spans, self._settings, space.span, space.bodies, space.loads, space.find, space.memory, space.state,
             space.poses, space.indices[0], space.indices[1], space.problems[0], space.problems[1], space.ordering,
-            space.work, space.bench, space.iterate, space.count, run.log, run.q0, run.v0, run.held,  # type: ignore[arg-type]  # kernels take it by its address
+            space.work, space.bench, space.iterate, space.count, run.log, run.q0, run.v0, run.held,
         ))  # fmt: skip
 
     def _at_middle(self, spans: Array, run: _Run, code: int) -> bool:
@@ -281,16 +296,21 @@ class _Run:
     log: Array
     q0: Array
     v0: Array
+    room: Room
     held: Held
     taken: int = 0
     beaten: bool = False
 
-    def chosen(self, steps: slice) -> Kept:
-        """Return what is kept of some steps, with their figures where runs look for them."""
-        kept, log = self.held.value.chosen(steps), self.log[steps]
-        kept.log[:, [E_, CONE, GAP, KEPT, AT]] = log[:, [0, 7, 5, 10, 11]]
-        found: Kept = kept
-        return found
+    def copied(self) -> Callable[[], Kept]:
+        """Return what gives that which is kept of a single step now."""
+        make, log = self.room.copied(), self.log.copy()
+        return lambda: _figured(make(), log)
+
+
+def _figured(kept: Kept, log: Array) -> Kept:
+    """Return what is kept of steps, with the figures of their log where runs look for them."""
+    kept.log[:, FIGURES] = log[:, LOG]
+    return kept
 
 
 class _Part(NamedTuple):

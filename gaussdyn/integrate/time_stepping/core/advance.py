@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from threading import get_ident
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from ....mechanics.state import State
 from ....mechanics.system import System
 from ...compiled_control import CompiledControl
 from ...stepper import Step
-from ..kept import ROWS, Kept, kept_room
+from ..kept import Kept, Room, kept_room
 from .endings import STIFF, Ending
 from .late_contacts import Joins, advance_listing, restrict
 from .lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
@@ -82,16 +82,22 @@ class CompiledSystem:
         self._push = push_room(n, nq, nv)
         self.problem = problem_room(n, m, nv)
         of = parts.model, parts.data, self.work, self._push, self.problem
-        self._records, self._one = tuple(Held(one) for one in of), self._held(1)
+        self._records, self._room = tuple(Held(one) for one in of), self._kept_room(1)
+        self._one = Held(self._room.kept)
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The constraints of the last step."""
         layout, model = self.parts.model.layout, self.parts.model
         labels = model.touches.found if layout.who == PLANAR else model.shapes.label
-        return self._ids(labels[: int(layout.counts[0] - layout.counts[2])])
+        return self.named(labels[: int(layout.counts[0] - layout.counts[2])])
 
-    def _ids(self, labels: IntArray) -> tuple[str, ...]:
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Ids of the constraints that are no contacts of shapes."""
+        return self.parts.ids
+
+    def named(self, labels: IntArray) -> tuple[str, ...]:
         """Return the ids of all constraints, those of contacts of shapes by their labels."""
         return (*self.parts.ids, *map(self._id, labels.tolist())) if len(labels) else self.parts.ids
 
@@ -147,9 +153,9 @@ class CompiledSystem:
         if code == DONE:
             self._keep(*self._records[:4], self._one, 0)
             data.q[:], data.v[:] = data.q1, data.v1
-            kept, spans = self._one.value.chosen(slice(0, 1)), np.array([[state.t, dt, t_end]])
-            of = self._kept(stepper, state, spans, kept, _row(control), control is not None)
-            self._last = of.end(0)
+            told = None if control is None else control[None]
+            of = self._kept(stepper, state, np.array([[state.t, dt, t_end]]), self._room.copied(), told)
+            self._last = of.state(0, data.q1.copy(), data.v1.copy())
             return CompiledStep.made(of, 0, (state, self._last))
         if self.parts.python is None and (code == STIFF or (code == OVERLAP and not overlap(self)[0])):
             return None
@@ -220,12 +226,13 @@ class CompiledSystem:
         """
         spans = spans_of(stepper, state.t, n, t_max)
         code, kept, spans, told = self._go(stepper, state, control, spans, None, driven)
-        given, found, end = control is not None or driven is not None, [], state
+        found, end = [], state
         starts = [np.concatenate([x[None], y[:-1]]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
         for a, b in pairwise(edges(kept, len(spans))):
             piece = slice(a, b)
-            of = self._kept(stepper, state, spans[piece], kept.chosen(piece), told[piece], given)
-            of = of._replace(before=(starts[0][piece], starts[1][piece]))
+            own = None if told is None else told[piece]
+            of = self._kept(stepper, state, spans[piece], partial(kept.chosen, piece), own)
+            of.before = starts[0][piece], starts[1][piece]
             end = of.end(b - a - 1)
             found.append(stretch_of(of, end))
         self._last = end if code == DONE else None  # the step that failed has touched what the next one begins with
@@ -236,41 +243,42 @@ class CompiledSystem:
         )  # fmt: skip
 
     def _kept(
-        self, stepper: MoreauJean, state: State, spans: Array, kept: Kept, control: Array, told: bool
+        self, stepper: MoreauJean, state: State, spans: Array, make: Callable[[], Kept], control: Array | None
     ) -> KeptSteps:  # fmt: skip
         """Return steps with the same constraints, the first one from a state."""
-        ids = self._ids(kept.label[0, : 4 * int(kept.found[0, ROWS] - len(self.parts.ids))].reshape(-1, 4))
-        before = state.q[None], state.v[None]
-        return KeptSteps(self, stepper, kept, ids, spans, before, control, told, others_of(state.memory, ids))
+        return KeptSteps(
+            kernels=self, stepper=stepper, make=make, spans=spans, before=(state.q[None], state.v[None]),
+            control=control, others=others_of(state.memory, self.fixed),
+        )  # fmt: skip
 
     def _go(
         self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, one: Held | None,
         driven: Driven | None = None,
-    ) -> tuple[int, Kept, Array, Array]:  # fmt: skip
+    ) -> tuple[int, Kept, Array, Array | None]:  # fmt: skip
         """Take steps from a state; return how that ended, and of those taken what is kept, spans and controls.
 
         With more room where there is too little for its contacts; one: room for a single step.
         """
+        from ...._jit import Held
+
         while True:
             if self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt):
-                held = self._held(len(spans)) if one is None else self._one
+                held = Held(self._kept_room(len(spans)).kept) if one is None else self._one
                 code, taken, told = self._run(stepper, spans[: len(held.value.log)], control, held, driven)
                 if code != ROOM or taken:
                     kept = held.value if one is not None else Kept(*(x[:taken] for x in held.value))
-                    return code, kept, spans[:taken], told[:taken]
+                    return code, kept, spans[:taken], None if told is None else told[:taken]
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             self._use(parts)
 
-    def _held(self, n: int) -> Held:
+    def _kept_room(self, n: int) -> Room:
         """Return room for n steps, or for as many as fit."""
-        from ...._jit import Held
-
         layout, (nq, nv) = self.parts.model.layout, (self.system.nq, self.system.nv)
-        return Held(kept_room(n, LOGGED, (nq, nv, nq), len(layout.kind), len(layout.reach)))
+        return kept_room(n, LOGGED, (nq, nv, nq), len(layout.kind), len(layout.reach))
 
     def _run(
         self, stepper: MoreauJean, spans: Array, control: Array | None, held: Held, driven: Driven | None
-    ) -> tuple[int, int, Array]:  # fmt: skip
+    ) -> tuple[int, int, Array | None]:  # fmt: skip
         """Take steps; return how that ended, how many were taken, and under what control.
 
         What a function of the system raised is raised where no step was taken; else the next call meets it again.
@@ -278,7 +286,7 @@ class CompiledSystem:
         parts, self._last = self.parts, None
         count, rules = np.zeros(1, dtype=np.int64), _span(stepper, 0.0, 0.0, 0.0)
         if driven is None:
-            told = np.repeat(_row(control), len(spans), axis=0)
+            told = None if control is None else np.repeat(control[None], len(spans), axis=0)
             code = self._take(*self._records, spans, rules, count, held)
         else:
             law = driven.law
@@ -371,11 +379,6 @@ class _Same:
 
     def __hash__(self) -> int:
         return id(self.system)
-
-
-def _row(control: Array | None) -> Array:
-    """Return a control as the line of a table."""
-    return np.zeros((1, 0)) if control is None else control[None]
 
 
 def _span(stepper: MoreauJean, t: float, dt: float, t_end: float) -> Span:

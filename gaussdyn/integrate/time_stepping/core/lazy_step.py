@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -139,7 +139,7 @@ class CompiledStep(Step):
     @staticmethod
     def made(of: KeptSteps, k: int, ends: tuple[State, State]) -> CompiledStep:
         """Return the k-th of steps, between two states."""
-        step, control = object.__new__(CompiledStep), of.control[k] if of.told else None
+        step, control = object.__new__(CompiledStep), None if of.control is None else of.control[k]
         put(step, {"start": ends[0], "state": ends[1], "dt": float(of.spans[k, 1]), "control": control})
         put(step, {"_of": of, "_at": k})
         return step
@@ -168,7 +168,7 @@ class CompiledStep(Step):
     def stretch(self) -> Stretch:
         """Return the step as a stretch of one."""
         start = self.start.q[None], self.start.v[None]
-        found = stretch_of(self._of.chosen(np.array([self._at]))._replace(before=start), self.state)
+        found = stretch_of(replace(self._of.chosen(np.array([self._at])), before=start), self.state)
         return found if self.sizing is None else replace(found, sizing=self.sizing)
 
 
@@ -196,39 +196,62 @@ class Kernels(Protocol):
         ...
 
     @property
+    def fixed(self) -> tuple[str, ...]:
+        """Ids of the constraints that are no contacts of shapes."""
+        ...
+
+    def named(self, labels: IntArray) -> tuple[str, ...]:
+        """Return the ids of all constraints, those of contacts of shapes by their labels."""
+        ...
+
+    @property
     def kinds(self) -> tuple[IntArray, IntArray]:
-        """Kind and level of the constraints that are no contacts of shapes."""
+        """Kind and level of the fixed ones."""
         ...
 
 
-class KeptSteps(NamedTuple):
+@dataclass(slots=True, kw_only=True, eq=False)
+class KeptSteps:
     """Steps in a row that kernels have taken, with the same constraints.
 
     Attributes
     ----------
     kernels : Kernels
     stepper : MoreauJean
-    kept : Kept
-    ids : tuple of str
+    make : callable
+        Gives `kept`.
     spans : Array, shape (n, 3)
     before : pair of Array, shapes (n, nq) and (n, nv)
         At their beginnings.
-    control : Array, shape (n, k)
-    told : bool
-        Whether there is a control.
+    control : Array, shape (n, k), or None
     others : mapping
         What states remember beside impulses.
     """
 
     kernels: Kernels
     stepper: MoreauJean
-    kept: Kept
-    ids: tuple[str, ...]
+    make: Callable[[], Kept]
     spans: Array
     before: tuple[Array, Array]
-    control: Array
-    told: bool
+    control: Array | None
     others: Mapping[str, Array]
+    _kept: Kept | None = field(default=None, init=False)
+    _ids: tuple[str, ...] | None = field(default=None, init=False)
+
+    @property
+    def kept(self) -> Kept:
+        """What the kernels have left."""
+        if self._kept is None:
+            self._kept = self.make()
+        return self._kept
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The constraints."""
+        if self._ids is None:
+            contacts = int(self.kept.found[0, ROWS]) - len(self.kernels.fixed)
+            self._ids = self.kernels.named(self.kept.label[0, : 4 * contacts].reshape(-1, 4))
+        return self._ids
 
     def __call__(self, k: int) -> CompiledStep:
         """Return the k-th step."""
@@ -236,16 +259,18 @@ class KeptSteps(NamedTuple):
         return CompiledStep.made(self, k, (start, self.end(k)))
 
     def end(self, k: int) -> State:
+        """Return the state after the k-th step."""
+        return self.state(k, self.kept.q[k].copy(), self.kept.v[k].copy())
+
+    def state(self, k: int, q: Array, v: Array) -> State:
         """Return the state after the k-th step, which remembers its impulses."""
-        kept = self.kept
-        memory = Late(lambda: self.memory(k), self.others)
-        return State.trusted(float(self.spans[k, 2]), kept.q[k].copy(), kept.v[k].copy(), memory)
+        return State.trusted(float(self.spans[k, 2]), q, v, Late(lambda: self.memory(k), self.others))
 
     def chosen(self, steps: IntArray) -> KeptSteps:
         """Return some of them."""
-        before = self.before[0][steps], self.before[1][steps]
-        kept = self.kept.chosen(steps)
-        return self._replace(kept=kept, spans=self.spans[steps], before=before, control=self.control[steps])
+        kept, before = self.kept.chosen(steps), (self.before[0][steps], self.before[1][steps])
+        control = None if self.control is None else self.control[steps]
+        return replace(self, make=lambda: kept, spans=self.spans[steps], before=before, control=control)
 
     def memory(self, k: int) -> dict[str, Array]:
         """Return what is remembered after the k-th step: impulses, and what is not ours."""
@@ -253,7 +278,8 @@ class KeptSteps(NamedTuple):
 
     def reactions(self, k: int) -> dict[str, Array]:
         """Return the impulses of what acted in the k-th step."""
-        p, first, acts = self.kept.p[k], self.kept.start[k].tolist(), self.kept.acts[k].nonzero()[0].tolist()
+        p, first = self.kept.p[k], self.kept.start[k].tolist()
+        acts = self.kept.acts[k, : len(self.ids)].nonzero()[0].tolist()  # what comes after is of other steps
         return {self.ids[j]: p[first[j] : first[j + 1]].copy() for j in acts}
 
     def unsettled(self, k: int) -> str:
@@ -313,11 +339,12 @@ def stretch_of(of: KeptSteps, end: State) -> Stretch:
     joint = np.isin(kind[: len(level)], (BILATERAL, BILATERAL_CONTACT)) & (level == POSITION)
     fixed, held = len(level), gap[:, : len(level)]
     law, dry = kept.limit[:, : 6 * fixed].reshape(len(log), fixed, 6).max(axis=0), kind[:fixed] == DRY
+    told = np.zeros((len(log), 0)) if of.control is None else of.control
     rest, turns = law[:, MU_S], np.where(dry, 0.0, law[:, CAP])
     limits = np.column_stack([np.where(dry, 0.0, rest), law[:, MU_R], turns, np.where(dry, rest, 0.0)])
     return Stretch(
         step=of, end=end, spans=of.spans, before_q=of.before[0], before_v=of.before[1], q=kept.q, v=kept.v,
-        control=of.control, E=log[:, E_], cone=log[:, CONE], restitution=log[:, KEPT],
+        control=told, E=log[:, E_], cone=log[:, CONE], restitution=log[:, KEPT],
         books=Books(*log[:, BOOKS].T), depth=log[:, GAP], joint=np.abs(held[:, joint]).max(axis=1, initial=0.0),
         of=Constraints(of.ids, start, (kind != BILATERAL) & (kind != SOFT)), gap=gap, impulses=kept.p[:, : start[-1]],
         mode=kept.mode[:, :R], limits=limits,

@@ -82,7 +82,7 @@ def simulate(
         ``control(t, state)``, evaluated at the beginning of every step and held; a `CompiledControl` costs no Python.
     save : int
         Every how many steps a state is saved; the first and the last always are. A stepper that can takes many steps
-        at once in between, as long as no contact opens, closes, sticks or slips.
+        at once, saved or not.
     examine : str, optional
         off, start, cheap or full: how the acceleration problem is examined before every step; start: before the first
         one only, up to 8 contacts. Default: start, and cheap where `on_multiple` asks for something, which it cannot

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Array, scalar
 from ..mechanics.state import State
 from ..mechanics.system import System
-from .stepper import Work
 
 REST = 1e-12  # m/s, rad/s: velocities up to this are rounding, and energies made of them have no relative error
+
+
+class Books(NamedTuple):
+    """Energies at the end of n steps and the work over each, J, shape (n,); see `stepper.Work`."""
+
+    kinetic: Array
+    potential: Array
+    reactions: Array
+    forces: Array
+    projection: Array
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,36 +57,21 @@ class EnergyBook:
         initial = (kinetic, potential)
         return cls(kinetic=kinetic, potential=potential, initial=initial, scale=kinetic, fastest=_fastest(state))
 
-    def add(self, system: System, state: State, work: Work, known: tuple[float, float] | None = None) -> None:
-        """Enter one step that ended in `state`, its energies there where they are known."""
-        self.enter(*(energy(system, state) if known is None else known), work, _fastest(state))
+    def enter(self, books: Books, fastest: Array) -> tuple[Array, ...]:
+        """Enter n > 0 steps, and the largest |velocity| at the end of each.
 
-    def enter(self, kinetic: float, potential: float, work: Work, fastest: float) -> None:
-        """Enter one step by its numbers."""
-        self.kinetic, self.potential = kinetic, potential
-        self.reactions += work.reactions
-        self.forces += work.forces
-        self.projection += work.projection
-        self.drift = max(self.drift, abs(self.error))
-        self.scale = max(self.scale, self.kinetic + abs(self.potential - self.initial[1]))
-        self.fastest = max(self.fastest, fastest)
-
-    def enter_many(self, kinetic: Array, potential: Array, work: tuple[Array, Array, Array], fastest: Array) -> None:
-        """Enter n > 0 steps by their numbers, each of shape (n,), with the sums that `enter` makes one by one."""
-        started = zip((self.reactions, self.forces, self.projection), work, strict=True)
-        reactions, forces, projection = (np.add.accumulate(np.concatenate([[x], more]))[1:] for x, more in started)
-        errors = kinetic + potential - sum(self.initial) - (reactions + forces + projection)
-        self.kinetic, self.potential = float(kinetic[-1]), float(potential[-1])
-        self.reactions, self.forces, self.projection = float(reactions[-1]), float(forces[-1]), float(projection[-1])
+        Returns work done since the start up to the end of each, by reactions, forces and projection, and the error.
+        """
+        started = zip((self.reactions, self.forces, self.projection), books[2:], strict=True)
+        work = tuple(np.add.accumulate(np.concatenate([[x], more]))[1:] for x, more in started)
+        energies = books.kinetic + books.potential
+        errors = energies - sum(self.initial) - (work[0] + work[1] + work[2])
+        self.kinetic, self.potential = float(books.kinetic[-1]), float(books.potential[-1])
+        self.reactions, self.forces, self.projection = (float(x[-1]) for x in work)
         self.drift = _largest(self.drift, np.abs(errors))
-        self.scale = _largest(self.scale, kinetic + np.abs(potential - self.initial[1]))
+        self.scale = _largest(self.scale, books.kinetic + np.abs(books.potential - self.initial[1]))
         self.fastest = _largest(self.fastest, fastest)
-
-    @property
-    def error(self) -> float:
-        """Energy - energy at the start - work, J."""
-        work = self.reactions + self.forces + self.projection
-        return self.kinetic + self.potential - sum(self.initial) - work
+        return *work, errors
 
     @property
     def drift_rel(self) -> float | None:

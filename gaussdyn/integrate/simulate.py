@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..errors import PRESSED, Interrupted, InvariantBroken, interrupts, raised_in
 from ..mechanics.scene import Scene
@@ -37,11 +38,10 @@ from .run.trajectory import INTERRUPT, Trajectory
 from .run.uniqueness_checks import Effort, Examination, Finding, OnMultiple
 from .run.values import Stop
 from .stepper import Control, Step, Stepper, for_run
-
-if TYPE_CHECKING:
-    from .time_stepping.compiled.lazy_step import ManySteps
+from .stretch import Stretch
 
 MOST_AT_ONCE = 256  # steps between two looks at the clock
+MOMENT = 0.1  # s
 Progress = Callable[[float, float], None]
 Watch = Callable[[Callable[[], Trajectory]], None]
 OnFailure = Literal["stop", "record"]
@@ -82,7 +82,7 @@ def simulate(
         ``control(t, state)``, evaluated at the beginning of every step and held; a `CompiledControl` costs no Python.
     save : int
         Every how many steps a state is saved; the first and the last always are. A stepper that can takes many steps
-        at once in between, as long as no contact opens, closes, sticks or slips.
+        at once, saved or not.
     examine : str, optional
         off, start, cheap or full: how the acceleration problem is examined before every step; start: before the first
         one only, up to 8 contacts. Default: start, and cheap where `on_multiple` asks for something, which it cannot
@@ -156,7 +156,7 @@ def simulate(
         recorder = Recorder.start(setup, save, about)
         archive = Archive.of(out, chunk, resume)
         if archive is None:
-            run = recorder.trajectory(loop.run(recorder, setup.state, keyboard))
+            run = recorder.trajectory(loop.run(recorder, keyboard))
         else:
             run = _archived(loop, recorder, archive, keyboard)
         if keyboard.pending or (run.interrupted and on_interrupt == "raise"):
@@ -176,18 +176,41 @@ def _kept(run: Trajectory, out: str | os.PathLike[str] | None) -> str:
 def _archived(loop: Loop, recorder: Recorder, archive: Archive, keyboard: Interrupts) -> Trajectory:
     """Begin or go on with a run on disk, and return all of it."""
     try:
-        state, earlier = loop.setup.state, archive.take_earlier()
+        earlier = archive.take_earlier()
         if earlier is not None:
             check_same(earlier, recorder.about["settings"], recorder.about["versions"])
             if complete(earlier, loop.setup.t_end):
                 return replace(earlier, system=loop.setup.system)
-            state = recorder.go_on(earlier)
+            recorder.go_on(earlier)
         archive.begin(recorder)
         del earlier  # it is on disk, and may be large
-        stop = loop.run(recorder, state, keyboard, archive)
+        stop = loop.run(recorder, keyboard, archive)
         return archive.finish(recorder, stop)
     finally:
         archive.release()
+
+
+@dataclass(slots=True)
+class Ahead:
+    """How many steps are taken at once: as many as take a moment, so that keys and clocks are looked at in between.
+
+    Attributes
+    ----------
+    n : int
+    single : bool
+        Whether the next step is one that kernels could not take by themselves.
+    """
+
+    n: int = 16
+    single: bool = False
+
+    def note(self, seconds: float, whole: bool) -> None:
+        """Enter how long n steps took, and whether they were all taken."""
+        self.single = not whole
+        if whole and seconds < MOMENT:
+            self.n = min(2 * self.n, MOST_AT_ONCE)
+        elif seconds > 2.0 * MOMENT:
+            self.n = max(self.n // 2, 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,84 +225,90 @@ class Loop:
     progress: Progress | None
     watch: Watch | None = None
 
-    def run(
-        self, recorder: Recorder, state: State, keyboard: Interrupts, archive: Archive | None = None
-    ) -> Stop | None:  # fmt: skip
+    def run(self, recorder: Recorder, keyboard: Interrupts, archive: Archive | None = None) -> Stop | None:
         """Advance to the end, and return why it did not get there if it did not."""
         if recorder.count == 0:
             setup, rows, name = self.setup, recorder.first_rows, self.stepper.name
-            recorder.first = self.examination.at_start(setup.system, state, setup.control, rows, name)
+            recorder.first = self.examination.at_start(setup.system, recorder.final, setup.control, rows, name)
         self._look(recorder)
-        while state.t < self.setup.t_end:
-            stop = self._advance(recorder, state, keyboard, archive)
+        ahead = Ahead()
+        while recorder.final.t < self.setup.t_end:
+            stop = self._advance(recorder, keyboard, archive, ahead)
             if stop is not None:
                 return stop
-            state = recorder.final
         return None
 
     def _advance(
-        self, recorder: Recorder, state: State, keyboard: Interrupts, archive: Archive | None
+        self, recorder: Recorder, keyboard: Interrupts, archive: Archive | None, ahead: Ahead
     ) -> Stop | None:  # fmt: skip
-        """Take one step, or many at once, record them, and return why the run ends there if it does."""
-        recording = False
+        """Take many steps at once, or one, record them, and return why the run ends there if it does."""
+        recording, ends = False, ""
         try:
             keyboard.allow()
-            many = self._many(recorder, state, archive)
-            one = self._step(recorder, state, keyboard) if many is None else None
+            many = self._many(recorder, archive, ahead)
+            one = self._step(recorder, keyboard) if not many else None
             keyboard.hold()
             keyboard.check()
             recording = True
-            if many is not None:
-                recorder.add_many(many)
+            for steps in many:
+                recorder.add(steps, Finding())
             if one is not None:
-                recorder.add(*one)
+                ends = one[0].ends
+                recorder.add(Stretch.of_step(one[0], self.setup.system), one[1])
                 if then := self._then(one[0]):
-                    recorder.add(then, Finding())
-            recording, state = False, recorder.final
+                    recorder.add(Stretch.of_step(then, self.setup.system), Finding())
+            recording = False
             self._look(recorder)
             if archive is not None:
                 archive.keep(recorder)
             if self.progress is not None:
-                self.progress(state.t, self.setup.t_end)
-            return Stop(t=state.t, reason=one[0].ends) if one is not None and one[0].ends else None
+                self.progress(recorder.final.t, self.setup.t_end)
+            return Stop(t=recorder.final.t, reason=ends) if ends else None
         except (Exception, KeyboardInterrupt) as error:
             keyboard.hold()
+            t = recorder.final.t
             if recording and interrupts(error):  # the second Ctrl-C in a row: what is recorded is not whole
                 raise
             if keyboard.behind(error):
                 said = str(error) if isinstance(error, KeyboardInterrupt) else PRESSED
-                return Stop(t=state.t, reason=f"{INTERRUPT}: {said}{raised_in(error)}")
+                return Stop(t=t, reason=f"{INTERRUPT}: {said}{raised_in(error)}")
             if isinstance(error, InvariantBroken):
                 raise
             if isinstance(error, _Stopped):
                 return error.stop
-            return Stop(t=state.t, reason=f"{type(error).__name__}: {error}{raised_in(error)}")
+            return Stop(t=t, reason=f"{type(error).__name__}: {error}{raised_in(error)}")
 
     def _look(self, recorder: Recorder) -> None:
         """Let those who watch look at what is recorded, if there is anything that is not on disk yet."""
         if self.watch is not None and (recorder.piece.saved or recorder.last is not None):
             self.watch(recorder.so_far)
 
-    def _many(self, recorder: Recorder, state: State, archive: Archive | None) -> ManySteps | None:
-        """Return steps that kernels have taken up to the next one to be saved, or that changed a contact; None if none.
+    def _many(self, recorder: Recorder, archive: Archive | None, ahead: Ahead) -> tuple[Stretch, ...]:
+        """Return steps that kernels have taken, none where the next one must be taken by itself.
 
         A control in Python, actuators with states, examinations and files need to see every step.
         """
         setup, stepper = self.setup, self.stepper
         room = archive.room(recorder) if archive is not None else None
-        n = min(MOST_AT_ONCE, recorder.save - recorder.count % recorder.save, MOST_AT_ONCE if room is None else room)
+        n = ahead.n if room is None else min(ahead.n, room)
         asked = callable(setup.control) and not isinstance(setup.control, CompiledControl)
         seen = self.files is not None or self.examination.every_step or asked
         seen = seen or getattr(setup.system, "activations", None) is not None
-        ahead = None if n < 2 or seen else getattr(stepper, "advance_many", None)
-        return None if ahead is None else ahead(setup.system, state, n, setup.t_end, control=setup.control)
+        take = None if seen or ahead.single else getattr(stepper, "advance_many", None)
+        ahead.single = False
+        if take is None:
+            return ()
+        begun = time.monotonic()
+        found: tuple[Stretch, ...] = take(setup.system, recorder.final, n, setup.t_end, control=setup.control)
+        ahead.note(time.monotonic() - begun, whole=sum(map(len, found)) >= n)
+        return found
 
     def _then(self, step: Step) -> Step | None:
         """Return the step after this one where it is known, and nothing is to be looked at in between."""
         then = None if step.sizing is None else step.sizing.then
         return None if self.files is not None or self.examination.every_step else then
 
-    def _step(self, recorder: Recorder, state: State, keyboard: Interrupts) -> tuple[Step, Finding]:
+    def _step(self, recorder: Recorder, keyboard: Interrupts) -> tuple[Step, Finding]:
         """Examine the state and advance from it; libraries that write files may swallow an interrupt.
 
         Raises
@@ -287,7 +316,7 @@ class Loop:
         _Stopped
             The run shall not go on.
         """
-        setup = self.setup
+        setup, state = self.setup, recorder.final
         told = told_at(setup.system, setup.control, state, self.stepper)
         found = self.examination.look(setup.system, state, told.control)
         recorder.proofs.see(setup.system, state, told.control, found.outcome)

@@ -199,8 +199,8 @@ class Stepper(Protocol):
     """A frozen value that advances any `System`.
 
     One that can take many steps in one call has ``advance_many(system, state, n, t_max, *, control)``, too: up to n
-    steps as far as nothing happens that a run must see, or None; `MoreauJean` shows what they are returned as. One
-    whose steps hand on what they have found has ``for_run()``, too: the same stepper for the steps of one run.
+    steps as arrays, a tuple of `stretch.Stretch`; empty where the next step must be taken by itself. One whose steps
+    hand on what they have found has ``for_run()``, too: the same stepper for the steps of one run.
     """
 
     name: ClassVar[str]

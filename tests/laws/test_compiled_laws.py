@@ -99,7 +99,7 @@ def test_a_brick_just_below_the_friction_angle_does_not_creep(heading):
     )  # fmt: skip
     run = CompiledBodies.of(system).advance_many(MoreauJean(dt=0.1), system.state({"b": (0.0, 0.0, 0.05)}), 36_000)
     assert run.taken == 36_000
-    assert run.speed.max() <= 1e-16
+    assert np.abs(run.v).max() <= 1e-16
     assert run.state.t == pytest.approx(3600.0)
 
 

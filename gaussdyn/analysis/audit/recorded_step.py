@@ -16,10 +16,10 @@ import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import LocalDynamics, rows_of, snapshot
-from ...integrate.run.mode_events import CROWDED, UNSETTLED
 from ...integrate.run.step_evidence import StepEvidence
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.stepper import near_of
+from ...integrate.stretch import CROWDED, UNSETTLED
 from ...linalg.factor import solve_spd
 from ...mechanics.rows import Row
 from ...mechanics.state import State

@@ -9,10 +9,10 @@ import numpy as np
 from ...arrays import Array
 from ...contact.snapshot import rows_of
 from ...integrate.run.column_names import component_names
-from ...integrate.run.mode_events import CROWDED, UNSETTLED
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.run.values import Event
 from ...integrate.stepper import near_of
+from ...integrate.stretch import CROWDED, UNSETTLED
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System

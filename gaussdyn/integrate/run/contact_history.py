@@ -7,7 +7,7 @@ the lines ``offsets[k]:offsets[k + 1]`` belong to saved state k.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,8 @@ from ..contact_forces import SPACE, is_contact
 
 COMPONENTS, MOST = 5, 6  # N, T1, T2 and two moments; with rolling and torsion at once three
 LINES = ("index", "gap", "size", "reaction", "point", "frame", "mu", "mu_s", "mode")
+FIELDS = ("offsets", "ids", "bodies", *LINES)
+Line = tuple[Row, Array, str]  # a row, its mean force over a step (N), and its mode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -248,6 +250,29 @@ class ContactTable:
         )
 
 
+class LateTable(ContactTable):
+    """A table that is made when it is first asked for: evaluating rows takes longer than many a step."""
+
+    __slots__ = ("_make",)
+
+    @staticmethod
+    def of(lines: Callable[[], Iterable[Sequence[Line]]]) -> LateTable:
+        """Return the table of the lines of saved states."""
+        table = object.__new__(LateTable)
+        object.__setattr__(table, "_make", lines)
+        return table
+
+    def __getattr__(self, name: str) -> Any:
+        """Make the table."""
+        if name not in FIELDS:
+            raise AttributeError(name)
+        made = table_of(list(self._make()))
+        for one in FIELDS:
+            object.__setattr__(self, one, getattr(made, one))
+        object.__setattr__(self, "_make", None)
+        return object.__getattribute__(self, name)
+
+
 def sides(id: str, bodies: tuple[str, str]) -> tuple[frozenset[str], frozenset[str]]:
     """Return what the two sides of a contact go by: the body, its shape (``body.shape``), the shape alone (``shape``).
 
@@ -288,7 +313,7 @@ def friction_left(r: Array, mu_s: Array) -> Array:
     return np.where(loaded, 1.0 - share, np.nan)
 
 
-def table_of(states: Sequence[Sequence[tuple[Row, Array, str]]]) -> ContactTable:
+def table_of(states: Sequence[Sequence[Line]]) -> ContactTable:
     """Return the table of (row, mean force, mode) lists, one list per saved state."""
     lines = [line for state in states for line in state]
     d = next((len(row.frame) for row, _, _ in lines if row.frame is not None), SPACE)

@@ -2,51 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from ...mechanics.rows import Row
+import numpy as np
+
+from ...arrays import IntArray
 from ..contact_modes import FREE, INACTIVE
-from ..stepper import Step
+from ..stretch import WORDS, Stretch
 from .values import Event
 
-UNSETTLED, CROWDED = "unsettled", "crowded"
-RESTED = "accumulation"
+OPEN = -1
+STATE = np.array([OPEN if word in (FREE, INACTIVE) else WORDS.index(word) for word in WORDS])
+SAME = WORDS.index("degenerate")  # on the border of two modes: the state that it had, so that rounding makes no events
 
 
-def contact_states(step: Step, before: Mapping[str, str]) -> dict[str, str]:
-    """Return open, active, stick or slip of every row that can change.
+def contact_states(steps: Stretch, before: Mapping[str, str], closed: Collection[str] | None) -> IntArray:
+    """Return open, active, stick or slip (numbers of `WORDS`) before the first step and after every one, (n + 1, R).
 
-    A mode on the border of two (degenerate) leaves the row in the state it had, so that rounding makes no events.
+    Constraints that cannot change are open. Those that are `closed`, where the run begins with the first step, have
+    not touched down in it: before it they were what they are after it.
     """
-    return {row.id: _state(row, step.modes.get(row.id), before.get(row.id, FREE)) for row in step.rows if _changes(row)}
+    first = [WORDS.index(before.get(key, FREE)) for key in steps.of.ids]
+    states: IntArray = STATE[np.concatenate([np.array(first, dtype=np.int64).reshape(1, -1), steps.mode])]
+    states[:, ~steps.of.changes] = OPEN
+    for k in np.flatnonzero((states == SAME).any(axis=1)):
+        states[k] = np.where(states[k] == SAME, states[k - 1], states[k])
+    if closed is not None:
+        began = np.array([key in closed for key in steps.of.ids], dtype=np.bool_)
+        states[0, began] = states[1, began]
+    return states
 
 
-def events(t: float, before: Mapping[str, str], now: Mapping[str, str]) -> list[Event]:
-    """Return touchdown, lift_off, stick and slip events at time t (s); a contact that is no longer there lifted off."""
-    found = []
-    for key, state in now.items():
-        kind = _kind(before.get(key, FREE), state)
-        if kind is not None:
-            found.append(Event(t=t, kind=kind, id=key))
-    gone = (key for key, state in before.items() if key not in now and state != FREE)
-    return found + [Event(t=t, kind="lift_off", id=key) for key in gone]
+def events(steps: Stretch, states: IntArray, before: Mapping[str, str]) -> list[list[Event]]:
+    """Return the events of every step: located ones, or what its states tell; and whether its laws held at its middle.
+
+    Contacts that were there before the first step, and are not in it, lifted off.
+    """
+    found: list[list[Event]] = [[] for _ in range(len(steps))]
+    ends, ids = steps.spans[:, 2].tolist(), steps.of.ids
+    if steps.changes is not None:
+        found[0] += [Event(t=one.t, kind=one.kind, id=one.id) for one in steps.changes]
+    else:
+        for k, j in np.argwhere(states[1:] != states[:-1]).tolist():
+            found[k].append(Event(t=ends[k], kind=_kind(int(states[k, j]), int(states[k + 1, j])), id=ids[j]))
+        gone = [key for key, state in before.items() if state != FREE and key not in ids]
+        found[0] += [Event(t=ends[0], kind="lift_off", id=key) for key in gone]
+    for k, kind, id in steps.notes:
+        found[k].append(Event(t=ends[k], kind=kind, id=id))
+    return found
 
 
-def _changes(row: Row) -> bool:
-    return row.kind != "bilateral"
-
-
-def _state(row: Row, mode: str | None, before: str) -> str:
-    if mode is None or mode in (FREE, INACTIVE):
-        return FREE
-    if mode == "degenerate":
-        return before
-    return mode
-
-
-def _kind(before: str, now: str) -> str | None:
-    if before == now:
-        return None
-    if now == FREE:
+def _kind(before: int, now: int) -> str:
+    if now == OPEN:
         return "lift_off"
-    return "touchdown" if before == FREE else now
+    return "touchdown" if before == OPEN else WORDS[now]

@@ -4,53 +4,53 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from ...arrays import Array, scalar, vector
+from ...arrays import Array, IntArray, scalar, vector
 from ...contact.snapshot import rows_at_start
 from ...errors import InputError
 from ...mechanics.joints.columns import Readings
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
-from ...programs.solution.status import Status
 from ..contact_forces import NOBODY, is_contact
+from ..contact_modes import FREE
 from ..energy import EnergyBook
-from ..impact.history import ImpactRecord
-from ..stepper import Step, check_same_rows, held_control
+from ..stepper import check_same_rows, held_control
+from ..stretch import WORDS, Stretch
 from .certificate_log import NONE, Proofs
 from .column_names import Heads, Winding, heads_of, readings_of
-from .contact_history import table_of
-from .mode_events import CROWDED, UNSETTLED, contact_states, events
+from .contact_history import LateTable, Line
+from .mode_events import OPEN, contact_states, events
 from .sensor_columns import check_sensor_names, with_sensors
 from .setup import Outputs, RunSetup
 from .statistics import RunningStatistics
-from .step_evidence import StepEvidence
+from .step_evidence import LateEvidence
 from .trajectory import Trajectory
 from .uniqueness_checks import CHOSEN, NOT_EXAMINED, Finding
 from .values import Column, Event, StepTable, Stop
-
-if TYPE_CHECKING:
-    from ..time_stepping.compiled.lazy_step import ManySteps
 
 NUMBERS = ("t", "dt", "E", "friction_margin", "restitution")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Saved:
-    """One saved state: its step's number, the states around the step, its columns, contacts, impacts, evidence."""
+    """Saved states: the numbers of their steps, the steps, and the values of all columns, a line for each state."""
 
-    number: int
-    before: State
-    state: State
-    values: list[float]
-    contacts: list[tuple[Row, Array, str]]
-    impacts: tuple[ImpactRecord, ...] = ()
-    evidence: StepEvidence | None = None
+    numbers: IntArray
+    steps: Stretch
+    values: Array
+
+    def take(self, lines: slice) -> Saved:
+        """Return some of them."""
+        return Saved(
+            numbers=self.numbers[lines], steps=self.steps.chosen(np.arange(len(self.numbers))[lines]),
+            values=self.values[lines],
+        )  # fmt: skip
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,6 +63,19 @@ class Piece:
     outcome: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
+
+    def add(self, steps: Stretch, found: Finding, happened: list[list[Event]]) -> None:
+        """Enter what is kept of every step, saved or not; found: of the first one."""
+        n = len(steps)
+        margin = np.full(n, math.nan)
+        margin[0] = found.margin
+        lines = (steps.spans[:, 2], steps.spans[:, 1], steps.E, margin, steps.restitution)
+        for name, values in zip(NUMBERS, lines, strict=True):
+            self.numbers[name].frombytes(np.ascontiguousarray(values).tobytes())
+        self.status += [str(steps.status)] * n
+        self.outcome += [found.outcome] + [NOT_EXAMINED] * (n - 1)
+        self.counts += [len(one) for one in happened]
+        self.events += [event for one in happened for event in one]
 
     def steps(self) -> StepTable:
         """Return the steps as a table."""
@@ -116,8 +129,7 @@ class Recorder:
     final: State
     readings: Readings | None = None
     winding: Winding | None = None
-    last: Step | None = None
-    extra: dict[str, float] = field(default_factory=dict)
+    last: Saved | None = None
     piece: Piece = field(default_factory=Piece)
     proofs: Proofs = field(default_factory=Proofs)
     first: Finding = field(default_factory=Finding)
@@ -147,10 +159,10 @@ class Recorder:
             totals=RunningStatistics.start(EnergyBook.start(system, state), rows, frozenset(ids)),
         )  # fmt: skip
         check_sensor_names(system, recorder.heads)
-        recorder.extra = recorder._outputs(state)
-        values = recorder._values(state, control, 0.0, {row.id: row for row in rows}, {}, 1.0)
-        contacts = [(row, np.zeros(row.size), "open") for row in rows if recorder._tabled(row)]
-        recorder.piece.saved.append(Saved(number=0, before=state, state=state, values=values, contacts=contacts))
+        steps = Stretch.at_start(state, rows, control, recorder.totals.book)
+        none, angles = np.zeros(1, dtype=np.int64), {} if recorder.winding is None else recorder.winding.by_joint()
+        values = recorder._values(steps, none, np.zeros((4, 1)), [angles], [recorder._outputs(state)])
+        recorder.piece.saved.append(Saved(numbers=none, steps=steps, values=values))
         return recorder
 
     @property
@@ -169,68 +181,65 @@ class Recorder:
         self.proofs.go_on(earlier.certificates, str(outcomes[-1]) if len(outcomes) else NOT_EXAMINED)
         return earlier.final
 
-    def add(self, step: Step, found: Finding) -> None:
-        """Record one step; if a function of the system or an output fails, nothing of it is recorded."""
-        self._check(step)
-        extra = self._outputs(step.state)
-        self.totals.book.add(self.system, step.state, step.work, step.energy)
-        self.extra, self.last, self.final = extra, step, step.state
-        if self.winding is not None:
-            self.winding.follow(step.state.q, step.state.v, step.dt)
-        self._note(step, found)
-        if self.count % self.save == 0:
-            self.piece.saved.append(self._saved(step))
+    def add(self, steps: Stretch, found: Finding) -> None:
+        """Record steps, of whose first one this was found.
 
-    def add_many(self, many: ManySteps) -> None:
-        """Record steps of which none but the last changed a contact; extra columns are asked of the last one only."""
-        if many.last is None:
-            return
-        totals, piece, n = self.totals, self.piece, many.taken - 1
-        if n:
-            kinetic, potential, *work = (x[:n] for x in many.books)
-            totals.book.enter_many(kinetic, potential, (work[0], work[1], work[2]), many.speed[:n])
-            totals.note_steps(many.E[:n], many.cone[:n], many.gap[:n])
-        for k in range(n if self.winding is not None else 0):
-            self.winding.follow(many.q[k], many.v[k], float(many.spans[k, 1]))  # type: ignore[union-attr]
-        for name, values in (("t", many.spans[:n, 2]), ("dt", many.spans[:n, 1]), ("E", many.E[:n])):
-            piece.numbers[name].extend(values.tolist())
-        piece.numbers["friction_margin"].extend([math.nan] * n)
-        piece.numbers["restitution"].extend([1.0] * n)
-        piece.status.extend([str(Status.SOLVED)] * n)
-        piece.outcome.extend([NOT_EXAMINED] * n)
-        piece.counts.extend([0] * n)
-        if n and totals.count == n:
-            piece.outcome[-n] = self.first.outcome
-            piece.counts[-n] = self._note_choice(self.final.t)
-        self.add(many.last, Finding())
+        If a function of the system or an output fails at a state, what was before is recorded, and it is raised.
+        """
+        self._check(steps)
+        numbers = self.count + 1 + np.arange(len(steps))
+        chosen = np.flatnonzero(numbers % self.save == 0)
+        if not len(chosen) or chosen[-1] < len(steps) - 1:
+            chosen = np.append(chosen, len(steps) - 1)
+        extra: list[list[float]] = []
+        try:
+            for k in chosen.tolist() if self.outputs else ():
+                extra.append(self._outputs(steps.end if k == len(steps) - 1 else steps.step(k).state))
+        except Exception:
+            if (n := int(chosen[len(extra)])) > 0:
+                self.add(steps.until(n), found)
+            raise
+        begins = self.count == 0
+        if begins and found.outcome == NOT_EXAMINED:
+            found = self.first
+        angles = self._wound(steps)
+        works = self.totals.book.enter(steps.books, np.abs(steps.v).max(axis=1, initial=0.0))
+        self.totals.note(steps)
+        self._note(steps, found, begins)
+        values = self._values(steps, chosen, np.array(works)[:, chosen], [angles[k] for k in chosen], extra)
+        saved = self.last = Saved(numbers=numbers[chosen], steps=steps.chosen(chosen), values=values)
+        self.final = steps.end
+        if numbers[-1] % self.save:
+            saved, self.last = saved.take(slice(0, -1)), saved.take(slice(-1, None))
+        if len(saved.numbers):
+            self.piece.saved.append(saved)
 
     def trajectory(self, stop: Stop | None) -> Trajectory:
         """Return what was recorded since the last `forget`; the last state is in it, even if it is off the grid."""
         saved = list(self.piece.saved)
-        if self.last is not None and (not saved or saved[-1].number != self.count):
-            saved.append(self._saved(self.last))
-        values = np.array([one.values for one in saved], dtype=np.float64).reshape(len(saved), len(self.heads))
+        if self.last is not None and (not saved or saved[-1].numbers[-1] != self.count):
+            saved.append(self.last)
+        numbers = np.concatenate([np.zeros(0, dtype=np.int64), *(one.numbers for one in saved)])
+        values = np.concatenate([np.zeros((0, len(self.heads))), *(one.values for one in saved)])
         columns = {
             name: Column(unit=unit, values=np.ascontiguousarray(values[:, k]), also=also)
             for k, (name, (unit, also)) in enumerate(self.heads.items())
         }
         angles = {} if self.winding is None else {"angles": self.winding.angle.tolist()}
-        sizes = self.system.nq, self.system.nv
         run = Trajectory(
             status="COMPLETED" if stop is None else "STOPPED",
             stop=stop,
-            **_arrays("", [one.state for one in saved], sizes),
-            **_arrays("before_", [one.before for one in saved], sizes),
-            saved=np.array([one.number for one in saved], dtype=np.int64),
+            **_arrays(saved, self.system.nq, self.system.nv),
+            saved=numbers,
             steps=self.piece.steps(),
             columns=columns,
             events=tuple(self.piece.events),
-            impacts=tuple(strike for one in saved for strike in one.impacts),
-            evidence={one.number: one.evidence for one in saved if one.evidence is not None},
+            impacts=tuple(replace(strike, step=int(one.numbers[0])) for one in saved for strike in one.steps.impacts),
+            evidence=LateEvidence([(one.numbers, one.steps.step) for one in saved if one.numbers[0] > 0]),
             certificates=tuple(self.proofs.found),
             statistics=self.totals.statistics(),
             rows=self.totals.rows,
-            table=table_of([one.contacts for one in saved]),
+            table=self._table(saved),
             running=self.totals.document() | angles,
             final=self.final,
             state_hash=self.final.digest(),
@@ -246,103 +255,103 @@ class Recorder:
         """Drop what `trajectory` has returned, once it is in safety."""
         self.piece, self.last, self.proofs.found = Piece(), None, []
 
-    def _note(self, step: Step, found: Finding) -> None:
-        """Enter what is kept of every step, saved or not."""
-        residuals, totals, piece, n = step.solution.residuals, self.totals, self.piece, len(self.piece.events)
-        E = residuals.E if residuals is not None else 0.0
-        if self.count == 0 and found.outcome == NOT_EXAMINED:
-            found = self.first
-            self._note_choice(step.start.t)
-        for name, value in zip(NUMBERS, (step.state.t, step.dt, E, found.margin, step.restitution), strict=True):
-            piece.numbers[name].append(value)
-        piece.status.append(str(step.solution.status))
-        piece.outcome.append(found.outcome)
-        totals.note_step(E, (residuals.cone or 0.0) if residuals is not None else 0.0, step.solution.solved)
-        totals.note_rows(step.rows)
-        if step.sizing is not None:
-            totals.note_sizing(step.sizing, step.dt)
-        now = contact_states(step, totals.contacts)
-        if self.count == 1:  # a contact that is closed at the start has not just touched down
-            closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= step.activation.gap}
-            totals.contacts = {key: state for key, state in now.items() if key in closed}
-        located = [Event(t=one.t, kind=one.kind, id=one.id) for one in step.changes or ()]
-        for one in step.changes or ():
+    def _note(self, steps: Stretch, found: Finding, begins: bool) -> None:
+        """Enter what is kept of every step, and what happened in it."""
+        totals, closed = self.totals, None
+        for one in steps.changes or ():
             self.proofs.add(one.t, NONE, one.certificate)
-        piece.events += located if step.changes is not None else events(step.state.t, totals.contacts, now)
-        if step.unsettled:
-            piece.events.append(Event(t=step.state.t, kind=UNSETTLED, id=step.unsettled))
-        if step.crowded:
-            piece.events.append(Event(t=step.state.t, kind=CROWDED, id=step.crowded))
-        piece.counts.append(len(piece.events) - n)
-        totals.contacts = now
+        if begins:  # a contact that is closed at the start has not just touched down
+            gap = steps.step(0).activation.gap
+            closed = {row.id for row in self.first_rows if row.kind == "dry" or row.gap <= gap}
+        states = contact_states(steps, totals.contacts, closed)
+        happened = events(steps, states, totals.contacts)
+        if begins and self.first.chosen and found is self.first:
+            happened[0].insert(0, Event(t=float(steps.spans[0, 0]), kind=CHOSEN, id=", ".join(self.first.chosen)))
+        self.piece.add(steps, found, happened)
+        now = zip(steps.of.ids, states[-1].tolist(), steps.of.changes.tolist(), strict=True)
+        totals.contacts = {key: FREE if state == OPEN else WORDS[state] for key, state, can in now if can}
 
-    def _note_choice(self, t: float) -> int:
-        """Enter that the run begins with one of several motions, if it does, and return the number of events."""
-        if not self.first.chosen:
-            return 0
-        self.piece.events.append(Event(t=t, kind=CHOSEN, id=", ".join(self.first.chosen)))
-        return 1
-
-    def _check(self, step: Step) -> None:
-        """Raise InputError if the step lacks rows that are columns, or its control has another size."""
-        if not self.changing:
-            check_same_rows(step.rows, self.first_rows)
-        elif missing := set(self.named) - {row.id for row in step.rows}:
+    def _check(self, steps: Stretch) -> None:
+        """Raise InputError if steps lack rows that are columns, or their control has another size."""
+        if not self.changing and steps.known is not None:
+            check_same_rows(steps.known, self.first_rows)
+        elif missing := set(self.named).difference(steps.of.ids):
             allowed = "every constraint that is no contact between bodies, in every state"
             raise InputError("rows(t, q, v)", f"no {', '.join(sorted(missing))}", allowed)
-        size = 0 if step.control is None else len(step.control)
-        if size != self.controls:
-            raise InputError("control", f"{size} values", f"{self.controls}, as in the first step")
+        if steps.control.shape[1] != self.controls:
+            raise InputError("control", f"{steps.control.shape[1]} values", f"{self.controls}, as in the first step")
 
-    def _saved(self, step: Step) -> Saved:
-        """Return the state at the end of the last step as it is saved: reactions are mean forces over the step."""
-        rows, residuals = {row.id: row for row in step.rows}, step.solution.residuals
-        E = residuals.E if residuals is not None else 0.0
-        values = self._values(step.state, step.control, E, rows, step.reactions, step.dt)
-        contacts = [
-            (row, _force(row, step.reactions, step.dt), step.modes.get(row.id, "open"))
-            for row in step.rows if self._tabled(row)
-        ]  # fmt: skip
-        struck = tuple(replace(strike, step=self.count) for strike in step.impacts)
-        return Saved(
-            number=self.count, before=step.start, state=step.state, values=values, contacts=contacts, impacts=struck,
-            evidence=StepEvidence.of(step),
-        )  # fmt: skip
+    def _wound(self, steps: Stretch) -> list[Mapping[str, float]]:
+        """Return the angles after every step, full turns counted."""
+        if self.winding is None:
+            return [{}] * len(steps)
+        found = []
+        for q, v, dt in zip(steps.q, steps.v, steps.spans[:, 1].tolist(), strict=True):
+            self.winding.follow(q, v, dt)
+            found.append(self.winding.by_joint())
+        return found
 
     def _values(
-        self, state: State, control: Array | None, E: float, rows: Mapping[str, Row], p: Mapping[str, Array], dt: float
-    ) -> list[float]:  # fmt: skip
-        """Return the values of all columns, in the order of `heads_of`."""
-        book = self.totals.book
-        energy, work = book.kinetic + book.potential, (book.reactions, book.forces, book.projection)
-        values = [state.t, *state.q.tolist(), *state.v.tolist(), *([] if control is None else control.tolist())]
-        values += [book.kinetic, book.potential, energy, *work, book.error, E]
+        self, steps: Stretch, chosen: IntArray, works: Array, angles: list[Mapping[str, float]],
+        extra: list[list[float]],
+    ) -> Array:  # fmt: skip
+        """Return the values of all columns at the ends of chosen steps, in the order of `heads_of`.
+
+        works: by reactions, forces and projection since the start, and the error of the energy, J.
+        """
+        dt = steps.spans[chosen, 1]
+        kinetic, potential = steps.books.kinetic[chosen], steps.books.potential[chosen]
+        columns = [steps.spans[chosen, 2, None], steps.q[chosen], steps.v[chosen], steps.control[chosen]]
+        columns += [np.column_stack([kinetic, potential, kinetic + potential, *works, steps.E[chosen]])]
+        forces, at = steps.impulses[chosen] / dt[:, None], {key: k for k, key in enumerate(steps.of.ids)}
+        spread = {key: slice(steps.of.start[at[key]], steps.of.start[at[key] + 1]) for key in at}
         for key in self.named:
-            values += [rows[key].gap, *_force(rows[key], p, dt).tolist()]
+            columns += [steps.gap[chosen, at[key], None], forces[:, spread[key]]]
         if self.readings is not None and self.readings.more:
-            forces = {key: impulse / dt for key, impulse in p.items() if key in self.readings.rows}
-            angles = self.winding.by_joint() if self.winding is not None else {}
-            values += self.readings.read(state.t, state.q, state.v, forces, angles)
-        return [*values, *self.extra.values()]
+            known = [key for key in self.readings.rows if key in at]
+            lines = zip(steps.spans[chosen, 2].tolist(), steps.q[chosen], steps.v[chosen], forces, angles, strict=True)
+            columns.append(np.array([
+                self.readings.read(t, q, v, {key: r[spread[key]] for key in known}, wound)
+                for t, q, v, r, wound in lines
+            ]))  # fmt: skip
+        return np.concatenate([*columns, np.array(extra).reshape(len(chosen), len(self.outputs))], axis=1)
+
+    def _table(self, saved: list[Saved]) -> LateTable:
+        """Return the table of contacts, which is made when it is asked for."""
+
+        def lines() -> Iterator[list[Line]]:
+            for one in saved:
+                for k in range(len(one.numbers)):
+                    yield self._lines(one.steps, k)
+
+        return LateTable.of(lines)
+
+    def _lines(self, steps: Stretch, k: int) -> list[Line]:
+        """Return the contacts at the end of a step."""
+        known, found = {key: j for j, key in enumerate(steps.of.ids)}, []
+        for row in steps.rows(k):
+            if not self._tabled(row):
+                continue
+            force, mode, j = np.zeros(row.size), FREE, known.get(row.id)
+            if j is not None:
+                force = steps.impulses[k, steps.of.start[j] : steps.of.start[j + 1]] / steps.spans[k, 1]
+                mode = WORDS[steps.mode[k, j]]
+            found.append((row, force, mode))
+        return found
 
     def _tabled(self, row: Row) -> bool:
         """Whether a row goes into the table of contacts: if it is no column, or knows its bodies and directions."""
         return is_contact(row) or (self.changing and row.id not in self.named)
 
-    def _outputs(self, state: State) -> dict[str, float]:
-        return {name: scalar(name, function(state)) for name, (_, function) in self.outputs.items()}
+    def _outputs(self, state: State) -> list[float]:
+        return [scalar(name, function(state)) for name, (_, function) in self.outputs.items()]
 
 
-def _force(row: Row, impulses: Mapping[str, Array], dt: float) -> Array:
-    """Return the mean reaction of a row over a step, N."""
-    found: Array = impulses[row.id] / dt if row.id in impulses else np.zeros(row.size)
+def _arrays(saved: list[Saved], nq: int, nv: int) -> dict[str, Any]:
+    """Return the saved states, and those before their steps."""
+    found = {}
+    for prefix, c, q, v in (("", 2, "q", "v"), ("before_", 0, "before_q", "before_v")):
+        found[f"{prefix}t"] = np.concatenate([np.zeros(0), *(one.steps.spans[:, c] for one in saved)])
+        found[f"{prefix}q"] = np.concatenate([np.zeros((0, nq)), *(getattr(one.steps, q) for one in saved)])
+        found[f"{prefix}v"] = np.concatenate([np.zeros((0, nv)), *(getattr(one.steps, v) for one in saved)])
     return found
-
-
-def _arrays(prefix: str, states: list[State], sizes: tuple[int, int]) -> dict[str, Any]:
-    nq, nv = sizes
-    return {
-        f"{prefix}t": np.array([s.t for s in states], dtype=np.float64),
-        f"{prefix}q": np.array([s.q for s in states], dtype=np.float64).reshape(len(states), nq),
-        f"{prefix}v": np.array([s.v for s in states], dtype=np.float64).reshape(len(states), nv),
-    }

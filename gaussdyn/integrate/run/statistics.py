@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from ...arrays import Array
 from ...mechanics.rows import Row
+from ...programs.solution.status import Status
 from ..energy import EnergyBook
 from ..stepper import Sizing
+from ..stretch import LIMITS, Stretch, errors_of
 
 ROW_DATA = ("kind", "level", "mu", "mu_s", "mu_r", "mu_t", "cap", "cap_s", "eps_n", "eps_t")
-LIMITS = ("mu_s", "mu_r", "mu_t", "cap_s")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,8 +49,8 @@ class RunningStatistics:
     def start(cls, book: EnergyBook, rows: tuple[Row, ...], named: frozenset[str]) -> RunningStatistics:
         """Open the totals with the rows of the first state."""
         data = {row.id: {name: getattr(row, name) for name in ROW_DATA} for row in rows if row.id in named}
-        totals = cls(book=book, rows=data)
-        totals.note_rows(rows)
+        (joint, depth), totals = errors_of(rows), cls(book=book, rows=data)
+        totals.worst.update({"joint": joint, "penetration": max(0.0, -depth)})
         return totals
 
     @classmethod
@@ -81,36 +82,24 @@ class RunningStatistics:
             "sizing": dict(self.sizing),
         }
 
-    def note_rows(self, rows: tuple[Row, ...]) -> None:
-        """Enter gaps and limits at the end of a step."""
-        for row in rows:
-            if row.level == "position" and row.kind != "dry":
-                if row.bilateral:
-                    self.worst["joint"] = max(self.worst["joint"], abs(row.gap))
-                else:
-                    self.note_gap(row.gap)
-            known = self.rows.get(row.id)
+    def note_limits(self, ids: Sequence[str], limits: Array) -> None:
+        """Enter the largest `LIMITS` of constraints, see `Stretch`; they may change with the state."""
+        for key, found in zip(ids, limits.tolist(), strict=False):
+            known = self.rows.get(key)
             if known is not None:
-                for name in LIMITS:  # they may change with the state
-                    known[name] = max(known.get(name, 0.0), getattr(row, name))
+                for name, value in zip(LIMITS, found, strict=True):
+                    known[name] = max(known.get(name, 0.0), value)
 
-    def note_gap(self, gap: float) -> None:
-        """Enter a gap at the end of a step, m."""
-        if gap < 0.0:
-            self.worst["penetration"] = max(self.worst["penetration"], -gap)
-
-    def note_step(self, E: float, cone: float, solved: bool) -> None:
-        """Enter the residual and the verdict of one more step."""
-        self.count += 1
-        self.worst["E"] = max(self.worst["E"], E)
-        self.worst["cone"] = max(self.worst["cone"], cone)
-        self.worst["unsolved"] += not solved
-
-    def note_steps(self, E: Array, cone: Array, gap: Array) -> None:
-        """Enter n > 0 solved steps by their numbers, each of shape (n,): residual, cone and smallest gap."""
-        self.note_step(float(np.fmax.reduce(E)), float(np.fmax.reduce(cone)), solved=True)
-        self.note_gap(float(np.fmin.reduce(gap)))
-        self.count += len(E) - 1
+    def note(self, steps: Stretch) -> None:
+        """Enter the residuals, the errors and the verdict of more steps."""
+        worst, solved = self.worst, steps.status is Status.SOLVED
+        for name, x in (("E", steps.E), ("cone", steps.cone), ("penetration", -steps.depth), ("joint", steps.joint)):
+            worst[name] = max(worst[name], float(np.fmax.reduce(x)))
+        worst["unsolved"] += 0 if solved else len(steps)
+        self.count += len(steps)
+        self.note_limits(steps.of.ids, steps.limits)
+        if steps.sizing is not None:
+            self.note_sizing(steps.sizing, float(steps.spans[0, 1]))
 
     def note_sizing(self, found: Sizing, dt: float) -> None:
         """Enter how the length of a step came about."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..._show import brief
-from ...arrays import Array
+from ...arrays import Array, IntArray
 from .. import recorded_arcs as smooth
 from ..recorded_arcs import Arc
 from ..stepper import Shift, Step
@@ -55,6 +55,28 @@ class StepEvidence:
             acts=tuple(step.reactions), place=step.place, shifts=tuple(one for one in shifts if one.pushes),
             arcs=step.arcs, forces={key: r for key, r in step.forces.items() if r.any()},
         )  # fmt: skip
+
+
+class LateEvidence(Mapping[int, StepEvidence]):
+    """The evidence of saved steps by their numbers, each made when it is asked for."""
+
+    __slots__ = ("_steps",)
+
+    def __init__(self, saved: Iterable[tuple[IntArray, Callable[[int], Step]]]) -> None:
+        self._steps = {int(n): (step, k) for numbers, step in saved for k, n in enumerate(numbers.tolist())}
+
+    def __getitem__(self, number: int) -> StepEvidence:
+        step, k = self._steps[number]
+        return StepEvidence.of(step(k))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._steps)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __reduce__(self) -> tuple[type[dict[int, StepEvidence]], tuple[dict[int, StepEvidence]]]:
+        return dict, (dict(self),)
 
 
 def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:

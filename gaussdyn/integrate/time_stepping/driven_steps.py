@@ -12,16 +12,17 @@ from ..compiled_control import SIGNATURE, CompiledControl
 from .core.contact_problem import Problem
 from .core.passes import Work
 from .core.projection import Push
-from .core.records import AT, CHANGED, DONE, Data, Model, Span
+from .core.records import DONE, Data, Model, Span
 from .core.step import take_steps
+from .kept import Kept
 
 ask_law = caller(SIGNATURE)
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2}, int64, {A1}, {A2})", entry=True)
+@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, Kept, int64, {A1}, {A2})", entry=True)
 def take_driven_steps(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, spans: Array, rules: Span, count: IntArray,
-    log: Array, places: Array, speeds: Array, law: int, numbers: Array, told: Array,
+    kept: Kept, law: int, numbers: Array, told: Array,
 ) -> int:  # fmt: skip
     """Take steps of trees as `take_steps` does, but ask the law at this address before each what actuators are told.
 
@@ -37,8 +38,8 @@ def take_driven_steps(
             told[s, i] = u[i]
             if not isfinite(u[i]):
                 return DONE
-        code = take_steps(model, data, work, push, problem, spans[: s + 1], rules, count, log, places, speeds)
-        if code != DONE or (count[1] and (data.log[CHANGED] > 0.0 or data.log[AT] > 0.0)):
+        code = take_steps(model, data, work, push, problem, spans[: s + 1], rules, count, kept)
+        if code != DONE:
             return int(code)
     return DONE
 

@@ -21,8 +21,8 @@ from ..stepper import Control, Step, check_span, held_control
 from .tolerance import Tolerance
 
 if TYPE_CHECKING:
+    from ..stretch import Stretch
     from .compiled.free_bodies import CompiledBodies
-    from .compiled.lazy_step import ManySteps
     from .core.advance import CompiledSystem, ListedSystem
 
 
@@ -105,24 +105,22 @@ class MoreauJean:
 
     def advance_many(
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
-    ) -> ManySteps | None:  # fmt: skip
-        """Take up to n steps in one call, up to one in which a contact changes; None where kernels take none."""
+    ) -> tuple[Stretch, ...]:  # fmt: skip
+        """Take up to n steps in one call, as many as kernels take by themselves."""
         from .core.advance import CompiledSystem, ListedSystem
 
         law = control if isinstance(control, CompiledControl) else None
         held = held_control(control, state)
         kernels = None if self.step is not None else self.kernels(_told(system, held), state)
         if kernels is None or isinstance(kernels, ListedSystem):
-            return None
+            return ()
         if law is None:
-            many = kernels.advance_many(self, state, n, held, t_max=t_max, whole=False)
-        elif isinstance(kernels, CompiledSystem) and kernels.asks(law):
+            return kernels.advance_many(self, state, n, held, t_max=t_max, whole=False).stretches
+        if isinstance(kernels, CompiledSystem) and kernels.asks(law):
             from .driven_steps import driven
 
-            many = kernels.advance_many(self, state, n, driven=driven(law), t_max=t_max, whole=False)
-        else:
-            return None
-        return many if many.taken else None
+            return kernels.advance_many(self, state, n, driven=driven(law), t_max=t_max).stretches
+        return ()
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
         """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""

@@ -10,6 +10,7 @@ from ...arrays import Array, IntArray
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..time_stepping.core.advance import CompiledSystem
+from ..time_stepping.core.lazy_step import others_of, remembered
 from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, Span
 from ..time_stepping.core.row_model import Built
 from .world_kernels import Stock, advance_worlds
@@ -68,7 +69,9 @@ class Lane(CompiledSystem):
         data.q[:], data.v[:], data.last[:], self.work.now[:] = stock.q[k], stock.v[k], stock.last[k], stock.now[k]
         layout.counts[:2], layout.start[:], carried.place[:] = stock.counts[k], stock.start[k], stock.place[k]
         self.labels.reshape(-1)[:] = stock.label[k]
-        found = self._state(t, before)
+        ids = self.ids
+        memory = {**others_of(before.memory, ids), **remembered(ids, layout.start, data.last)}
+        found = State.trusted(t, data.q.copy(), data.v.copy(), memory)
         self._disown()
         return found
 

@@ -68,9 +68,9 @@ class _Running:
         many = getattr(self.stepper, "advance_many", None)
         while self.state.t < end - 1e-9 * self.dt and not self.stopped:
             left = round((end - self.state.t) / self.dt)
-            found = many(self.system, self.state, left, end) if many is not None and left > 1 else None
-            if found is not None:
-                self.state = found.state
+            found = many(self.system, self.state, left, end) if many is not None and left > 1 else ()
+            if found:
+                self.state = found[-1].end
             else:
                 self._one(self.stepper.advance(self.system, self.state, end))
 

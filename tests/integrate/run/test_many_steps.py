@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import asdict
 
 import numpy as np
@@ -10,32 +9,49 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gaussdyn.integrate.energy import EnergyBook
+from gaussdyn.arrays import Array
+from gaussdyn.integrate.energy import Books, EnergyBook
 from gaussdyn.integrate.run.statistics import RunningStatistics
-from gaussdyn.integrate.stepper import Work
+from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.scenes.catalogue import build
+from tests.run_cases import same
+
+
+def running_balance(x: Array) -> dict[str, float]:
+    """Return the sums and maxima of a book, step by step: energies, works and speeds are the lines of x."""
+    work, drift, scale, fastest = [0.1, 0.0, 0.0], 1e-3, 0.0, 0.0
+    for kinetic, potential, *done, speed in x.T.tolist():
+        work = [a + b for a, b in zip(work, done, strict=True)]
+        drift = max(drift, abs(kinetic + potential - (0.1 + 0.2) - (work[0] + work[1] + work[2])))
+        scale, fastest = max(scale, kinetic + abs(potential - 0.2)), max(fastest, speed)
+    sums = dict(zip(("reactions", "forces", "projection"), work, strict=True))
+    return {"drift": drift, "scale": scale, "fastest": fastest, **sums}
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 300))
 def test_a_book_has_the_same_sums(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((6, n)) * 10.0 ** rng.integers(-9, 9, size=(6, n))
-    start = {"kinetic": 0.3, "potential": -0.7, "initial": (0.1, 0.2), "reactions": 0.1, "drift": 1e-3}
-    one, many = EnergyBook(**start), EnergyBook(**start)
-    for kinetic, potential, reactions, forces, projection, speed in x.T.tolist():
-        one.enter(kinetic, potential, Work(reactions=reactions, forces=forces, projection=projection), speed)
-    many.enter_many(x[0], x[1], (x[2], x[3], x[4]), x[5])
-    assert asdict(one) == asdict(many)
+    book = EnergyBook(kinetic=0.3, potential=-0.7, initial=(0.1, 0.2), reactions=0.1, drift=1e-3)
+    *work, error = book.enter(Books(*x[:5]), x[5])
+    found, expected = asdict(book), running_balance(x)
+    assert {key: found[key] for key in expected} == expected
+    assert [found["reactions"], found["forces"], found["projection"]] == [one[-1] for one in work]
+    assert abs(error[-1]) <= found["drift"]
 
 
-@pytest.mark.parametrize("lowest", [-1e-9, 1e-9])
-def test_statistics_have_the_same_extremes(lowest: float) -> None:
-    rng = np.random.default_rng(3)
-    E, cone, gap = 10.0 ** rng.uniform(-16, -10, 50), rng.random(50), rng.random(50)
-    gap[7], E[11] = lowest, np.nan
-    book = EnergyBook(kinetic=0.0, potential=0.0, initial=(0.0, 0.0))
-    one, many = (RunningStatistics(book=book, count=4, worst=defaultdict(float), contacts={}, rows={}) for _ in "ab")
-    for a, b, c in zip(E.tolist(), cone.tolist(), gap.tolist(), strict=True):
-        one.note_step(a, b, solved=True)
-        one.note_gap(c)
-    many.note_steps(E, cone, gap)
-    assert one.document() == many.document()
+def test_residuals_that_are_no_numbers_do_not_count() -> None:
+    run = simulate(build("incline"), t_end=0.01)
+    totals = RunningStatistics.again(run.running, run.rows)
+    assert totals.statistics() == run.statistics
+
+
+@pytest.mark.parametrize("name", ["zeno_ball", "pinched_capsule", "brick_on_slope", "pendulum", "woodpecker"])
+def test_a_run_whose_steps_are_seen_one_by_one_is_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = build(name)
+    end, stepper = 80 * scene.dt, MoreauJean(dt=scene.dt)
+    many = simulate(scene, t_end=end, stepper=stepper, save=3)
+    with monkeypatch.context() as patch:
+        patch.setattr(MoreauJean, "advance_many", lambda *_args, **_more: ())
+        same(many, simulate(scene, t_end=end, stepper=stepper, save=3))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,16 +17,20 @@ from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ...impact.restitution_scaling import GAIN, largest_share
-from ...stepper import Shift, Step
-from .energy_balance import books
-from .lazy_step import CompiledStep, Impulses, ManySteps
+from ...stepper import Step
+from ...stretch import Stretch
+from ..core.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
+from ..core.records import AT, CONE, E_, GAP, KEPT, LOGGED
+from ..kept import Kept, Room, kept_room
 from .workspace import Workspace
 
 if TYPE_CHECKING:
+    from ...._jit import Held
     from ..moreau_jean import MoreauJean
 
 PATHS = ("verified", "newton", "proximal", "interior", "dense")
 DENSE = 4
+FIGURES, LOG = [E_, CONE, GAP, KEPT, AT], [0, 7, 5, 10, 11]  # columns of `Kept.log` and of our own log
 MOST_SLOW = 20  # proximal or interior solves in one step
 
 
@@ -36,11 +41,17 @@ class CompiledBodies:
     """
 
     def __init__(self, system: SpatialSystem) -> None:
+        from ...._jit import entry_of
+        from .step import DONE, GRAPH, ROOM
+        from .step_loop import advance_bodies
+
         self.system, self.space = system, Workspace(system)
+        self._advance, self._codes = entry_of(advance_bodies), (DONE, GRAPH, ROOM)
         self._labels: dict[tuple[int, ...], str] = {}
-        self._settings = np.zeros(11)
-        self._settings[4], self._settings[6], self._settings[10] = math.hypot(*system.gravity), 1.0, 1.0
+        self._settings = np.zeros(10)
+        self._settings[4], self._settings[6], self._settings[9] = math.hypot(*system.gravity), 1.0, 1.0
         self._last: State | None = None
+        self._one: _Run | None = None
 
     @staticmethod
     def of(system: SpatialSystem) -> CompiledBodies | None:
@@ -48,81 +59,80 @@ class CompiledBodies:
         return _compiled(system, get_ident())
 
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
-        """Return one step, by the kernels or, where they fail, by the interpreted scheme."""
-        self._load(state, stepper, dt, control)
-        run = self._run(stepper, np.array([[state.t, dt, t_end]]), state, control)
-        if run.other is not None:
-            return run.other
-        return self._step(stepper, state, self._state(t_end, state), dt, control, run.log[0])
+        """Return one step, by the kernels or, where they fail, by dense ones."""
+        spans = np.array([[state.t, dt, t_end]])
+        run = self._run(stepper, spans, state, control)
+        if run.beaten:
+            return stepper.dense_step(self.system, state, dt, t_end, control)
+        of, space = self._kept(stepper, state, spans, run.copied(), control), self.space
+        self._last = of.state(0, space.q.ravel().copy(), space.v.ravel().copy())
+        return CompiledStep.made(of, 0, (state, self._last))
 
     def advance_many(
         self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
         whole: bool = True,
     ) -> ManySteps:  # fmt: skip
-        """Take up to n steps in one call, none beyond `t_max`; the result is that of calls of `advance`, bit by bit.
+        """Take up to n steps, none beyond `t_max`; the result is that of calls of `advance`, bit by bit.
 
-        Without `whole` it ends after a step in which a contact opens, closes, sticks or slips, and before one that
-        the kernels cannot solve.
+        Without `whole` it ends before a step that the kernels cannot solve, and where there is no room for more.
         """
-        spans = spans_of(stepper, state.t, n, t_max)
-        self._load(state, stepper, stepper.dt, control)
-        run = self._run(stepper, spans, state, control, whole=whole)
-        k = int(self.space.count[0])
-        if not whole and run.beaten:
-            self._last = None  # the step that failed has touched what the last state remembers, and the settings
-            self._settings[9:11] = 0.0, 1.0
-            if k:
-                return self.advance_many(stepper, state, k, control, t_max=t_max, whole=False)
-        spans, log, q, v = spans[:k], run.log[:k], run.q[: k + 1], run.v[: k + 1]
-        failed = run.other if run.other is not None and not run.other.solution.solved else None
-        last = None if run.other is failed else run.other
-        end = last.state if last is not None else self._state(float(spans[-1, 2]), state) if k else state
-        if last is None and k:
-            start = state if k == 1 else self._before(float(spans[-1, 0]), q[-2], v[-2], state)
-            last = self._step(stepper, start, end, float(spans[-1, 1]), control, log[-1])
+        spans, parts, failed = spans_of(stepper, state.t, n, t_max), list[_Part](), None
+        while len(spans):
+            run = self._run(stepper, spans, state, control)
+            if run.taken:
+                parts.append(self._part(stepper, spans[: run.taken], state, run, control))
+                state, spans = parts[-1].stretches[-1].end, spans[run.taken :]
+            self._last = None if run.beaten else state
+            if not whole:
+                break
+            if run.beaten:
+                dt, t_end = spans[0, 1:].tolist()
+                step = stepper.dense_step(self.system, state, dt, t_end, control)
+                if not step.solution.solved:
+                    failed = step
+                    break
+                parts.append(_Part.of_step(step, self.system, stepper.tol))
+                state, spans = step.state, spans[1:]
+        log = np.concatenate([np.zeros((0, 12)), *(part.log for part in parts)])
+        found = tuple(one for part in parts for one in part.stretches)
+        nq, nv = self.system.nq, self.system.nv
         return ManySteps(
-            state=end, spans=spans, E=log[:, 0], goal=log[:, 1], cone=log[:, 7], path=_paths(log),
-            factorisations=log[:, 2], passes=log[:, 3], gap=log[:, 5], speed=np.abs(v[1:]).max(axis=1), q=q[1:],
-            v=v[1:], last=last, books=books(self.space, spans, stepper.theta, control, q, v), failed=failed,
+            state=state, spans=np.concatenate([np.zeros((0, 3)), *(one.spans for one in found)]), E=log[:, 0],
+            goal=log[:, 1], path=_paths(log), factorisations=log[:, 2], passes=log[:, 3], gap=log[:, 5],
+            q=np.concatenate([np.zeros((0, nq)), *(one.q for one in found)]),
+            v=np.concatenate([np.zeros((0, nv)), *(one.v for one in found)]), stretches=found, failed=failed,
         )  # fmt: skip
 
-    def _step(
-        self, stepper: MoreauJean, start: State, end: State, dt: float, control: Array | None, log: Array
-    ) -> CompiledStep:
-        """Return the step that the kernels have just taken."""
-        space, c = self.space, int(self.space.problems[0][0][1][-1])
-        numbers, label = space.indices[0][0], end.memory.label  # type: ignore[attr-defined]  # it is `Impulses`
-        reactions = Impulses(self, label, space.iterate[0][:c].copy(), {}, numbers[1, :c].copy())
-        one = self.ids(label[int(abs(log[11])) - 1 :][:1])[0] if log[11] != 0.0 else ""
-        middle = (one, "") if log[11] > 0.0 else ("", one)
-        figures = float(log[0]), float(log[7]), float(log[10])
-        mode = numbers[6, : len(label)].copy()
-        shifts = self._shifts(label) if stepper.project else ()
-        return CompiledStep.of(stepper, self, (start, end), dt, control, reactions, mode, figures, middle, shifts)
+    def _part(self, stepper: MoreauJean, spans: Array, state: State, run: _Run, control: Array | None) -> _Part:
+        """Return the steps that kernels have just taken."""
+        kept, found, end = _figured(run.room.kept, run.log), [], state
+        starts = [np.concatenate([x[None], y[: run.taken]]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
+        for a, b in pairwise(edges(kept, run.taken)):
+            of = self._kept(stepper, state, spans[a:b], partial(kept.chosen, slice(a, b)), control)
+            of.before, end = (starts[0][a:b], starts[1][a:b]), of.end(b - a - 1)
+            found.append(stretch_of(of, end))
+        return _Part(run.log[: run.taken], tuple(found))
 
-    def _shifts(self, label: IntArray) -> tuple[Shift, ...]:
-        """Return the passes of the projection that has just been."""
-        pushes, n = self.space.indices[1][1], len(label)
-        if not n or math.isnan(pushes[0, 0]):
-            return ()
-        taken = int(np.argmax(np.isnan(pushes[0])))
-        return tuple(Shift(dict(zip(self.ids(label), pushes[:n, k].tolist(), strict=True))) for k in range(taken))
+    def _kept(
+        self, stepper: MoreauJean, state: State, spans: Array, make: Callable[[], Kept], control: Array | None
+    ) -> KeptSteps:  # fmt: skip
+        """Return steps with the same contacts, the first one from a state."""
+        told = None if control is None else np.repeat(control[None], len(spans), axis=0)
+        return KeptSteps(
+            kernels=self, stepper=stepper, make=make, spans=spans, before=(state.q[None], state.v[None]),
+            control=told, others=others_of(state.memory, ()),
+        )  # fmt: skip
 
-    def _state(self, t: float, before: State) -> State:
-        """Return the state in which the arrays stand."""
-        self._last = self._before(t, self.space.q, self.space.v, before)
-        return self._last
+    fixed: tuple[str, ...] = ()
 
-    def _before(self, t: float, q: Array, v: Array, first: State) -> State:
-        """Return a state with the impulses in the arrays: before a step they are those of the step itself."""
-        space, n = self.space, int(self.space.count[2])
-        return _state(t, q, v, Impulses(self, space.memory[0][:n].copy(), space.impulse[:n].copy(), _others(first)))
+    def named(self, labels: IntArray) -> tuple[str, ...]:
+        """Return the ids of contacts by their labels."""
+        return tuple(self.ids(labels))
 
-    def sizes(self, label: IntArray) -> list[int]:
-        """Return how many rows contacts have: 3 with friction or tangential restitution, else 1."""
-        kind = self.space.kind
-        law = self.space.table[kind[label[:, 0]], kind[label[:, 2]]]
-        return np.where((law[:, 0] > 0.0) | (law[:, 2] != 0.0), 3, 1).tolist()  # type: ignore[no-any-return]
+    @property
+    def kinds(self) -> tuple[IntArray, IntArray]:
+        """Kind and level of the constraints that are no contacts of shapes: there are none."""
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
 
     def ids(self, label: IntArray) -> list[str]:
         """Return the ids of contacts by their labels."""
@@ -132,6 +142,19 @@ class CompiledBodies:
             if key not in known:
                 known[key] = self.space.shapes.id(key)
             found.append(known[key])
+        return found
+
+    def _room(self, n: int, state: State) -> _Run:
+        """Return room for n steps from a state, or for as many as fit; that for one is always the same."""
+        from ...._jit import Held
+
+        found, room = self._one if n == 1 else None, self.space.buffers.room
+        if found is None or found.room.kept.gap.shape[1] != room:
+            kept = kept_room(n, LOGGED, (self.system.nq, self.system.nv, 0), room, 3 * room)
+            logs = np.zeros((len(kept.kept.log), 12))
+            found = _Run(log=logs, q0=state.q.copy(), v0=state.v.copy(), room=kept, held=Held(kept.kept))
+            self._one = found if n == 1 else self._one
+        found.log[:], found.q0[:], found.v0[:], found.taken, found.beaten = 0.0, state.q, state.v, 0, False
         return found
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:
@@ -171,33 +194,29 @@ class CompiledBodies:
                 p = memory[id][:3]
                 space.impulse[f, : len(p)] = p
 
-    def _run(self, stepper: MoreauJean, spans: Array, state: State, control: Array | None, whole: bool = True) -> _Run:
-        """Take steps with rows (t, dt, t_end), see `advance_many`."""
-        from .step import DONE, EVENT, GRAPH, ROOM
-
-        space, run = self.space, _Run.of(len(spans), state)
-        log, tol = run.log, stepper.tol
-        self._settings[3], self._settings[8] = tol, 0.0 if whole else 1.0
+    def _run(self, stepper: MoreauJean, spans: Array, state: State, control: Array | None) -> _Run:
+        """Take steps with rows (t, dt, t_end) from a state, up to one that kernels cannot take, or that has no room."""
+        done, graph, room = self._codes
+        self._load(state, stepper, float(spans[0, 1]), control)
+        space, run = self.space, self._room(len(spans), state)
+        self._settings[3], spans = stepper.tol, spans[: len(run.log)]
         space.count[0], space.count[1], space.count[4] = 0, 0, 0
         while True:
             code = self._call(spans, run)
-            s = int(space.count[0])
-            run.other = run.other if s == 0 or log[s - 1, 6] == DENSE else None
-            if code in (DONE, EVENT):
+            run.taken = int(space.count[0])
+            if code == done:
                 return run
-            if code == GRAPH:
+            if code == graph:
                 space.join(space.memory[1][: space.count[3]].copy())
-            elif code == ROOM:
+            elif code == room:
                 self._more_room(int(space.count[3]))
+                if run.taken:
+                    return run
+                run = self._room(len(spans), state)
+                spans = spans[: len(run.log)]
             elif not self._helped(spans, run, code):
-                if not whole:
-                    run.beaten = True
-                    return run
-                run.other = self._by_dense(stepper, spans[s], state, control, first=s == 0)
-                self._note(run, s, tol)
-                if not run.other.solution.solved:
-                    space.count[0] = s
-                    return run
+                run.beaten, self._last, self._settings[8:] = True, None, (0.0, 1.0)
+                return run
 
     def _helped(self, spans: Array, run: _Run, code: int) -> bool:
         """Return whether kernels can go on with the step at hand after all."""
@@ -209,13 +228,11 @@ class CompiledBodies:
 
     def _call(self, spans: Array, run: _Run) -> int:
         """Let the kernels take steps, and return why they come back."""
-        from .step_loop import advance_bodies
-
         space = self.space
-        return int(advance_bodies(
+        return int(self._advance(
             spans, self._settings, space.span, space.bodies, space.loads, space.find, space.memory, space.state,
             space.poses, space.indices[0], space.indices[1], space.problems[0], space.problems[1], space.ordering,
-            space.work, space.bench, space.iterate, space.count, run.log, run.q[1:], run.v[1:],
+            space.work, space.bench, space.iterate, space.count, run.log, run.q0, run.v0, run.held,
         ))  # fmt: skip
 
     def _at_middle(self, spans: Array, run: _Run, code: int) -> bool:
@@ -238,7 +255,7 @@ class CompiledBodies:
         def gain(share: float) -> float:
             """Return what is gained with a fraction of the restitution, NaN without a solution."""
             nonlocal tried
-            self._settings[9], self._settings[10] = 2.0 if known else 1.0, share
+            self._settings[8], self._settings[9] = 2.0 if known else 1.0, share
             space.count[1], space.count[4], tried = AGAIN, 0, share
             code = self._call(spans, run)
             while code == HARD and self._solve(log):
@@ -249,29 +266,6 @@ class CompiledBodies:
         restores = bounce[:n][acts[:n] != 0].any()
         share = largest_share(gain, first) if first > GAIN and restores else 1.0
         return not math.isnan(first if share == tried else gain(share))
-
-    def _note(self, run: _Run, s: int, tol: float) -> None:
-        """Enter step s, which was one of dense kernels."""
-        space, step = self.space, run.other
-        figures = None if step is None else step.solution.residuals
-        run.log[s, 6], run.log[s, 8], space.count[0], space.count[1], space.count[4] = DENSE, 1.0, s + 1, 0, 0
-        run.log[s, 0] = np.inf if figures is None else figures.E
-        run.log[s, 1] = tol if figures is None else max(tol, min(10.0 * figures.floor, 1e-8))
-        run.q[s + 1], run.v[s + 1] = space.q.ravel(), space.v.ravel()
-
-    def _by_dense(
-        self, stepper: MoreauJean, span: Array, state: State, control: Array | None, first: bool
-    ) -> Step:  # fmt: skip
-        """Take the step at hand by dense kernels; the first one starts from `state`."""
-        space = self.space
-        start = state if first else self._before(float(span[0]), space.q, space.v, state)
-        step = stepper.dense_step(self.system, start, float(span[1]), float(span[2]), control)
-        if step.solution.solved:
-            space.q[:], space.v[:] = step.state.q.reshape(-1, 7), step.state.v.reshape(-1, 6)
-            self._give(step.state.memory)
-        self._last, self._settings[7], space.count[5] = None, 0.0, 1
-        self._settings[9:11] = 0.0, 1.0
-        return step
 
     def _more_room(self, features: int) -> None:
         """Make room, keeping the impulses."""
@@ -297,35 +291,42 @@ class CompiledBodies:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """What steps leave behind: their log, and q and v at the beginning and at the end of each."""
+    """What steps leave behind, q and v before the first one, and whether one was more than the kernels can take."""
 
     log: Array
-    q: Array
-    v: Array
-    other: Step | None = None  # the last step, if it was one of dense kernels
-    beaten: bool = False  # by a step that the kernels cannot solve
+    q0: Array
+    v0: Array
+    room: Room
+    held: Held
+    taken: int = 0
+    beaten: bool = False
+
+    def copied(self) -> Callable[[], Kept]:
+        """Return what gives that which is kept of a single step now."""
+        make, log = self.room.copied(), self.log.copy()
+        return lambda: _figured(make(), log)
+
+
+def _figured(kept: Kept, log: Array) -> Kept:
+    """Return what is kept of steps, with the figures of their log where runs look for them."""
+    kept.log[:, FIGURES] = log[:, LOG]
+    return kept
+
+
+class _Part(NamedTuple):
+    """Steps in a row: their log and what runs record."""
+
+    log: Array
+    stretches: tuple[Stretch, ...]
 
     @staticmethod
-    def of(n: int, state: State) -> _Run:
-        """Return room for n steps."""
-        run = _Run(log=np.zeros((n, 12)), q=np.empty((n + 1, len(state.q))), v=np.empty((n + 1, len(state.v))))
-        run.q[0], run.v[0] = state.q, state.v
-        return run
-
-
-def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
-    """Return start, length and end of up to n steps, none beyond `t_max`."""
-    spans: list[tuple[float, float, float]] = []
-    horizon, k = min(t_max, t + (n + 2) * stepper.dt), round(t / stepper.dt)
-    if t == k * stepper.dt and horizon < t_max:
-        ends, whole = np.arange(k, k + n + 1) * stepper.dt, np.empty((n, 3))
-        whole[:, 0], whole[:, 1], whole[:, 2] = ends[:-1], stepper.dt, ends[1:]
-        return whole
-    while len(spans) < n and t < horizon:
-        dt, end = stepper.span(t, horizon)
-        spans.append((t, dt, end))
-        t = end
-    return np.array(spans).reshape(-1, 3)
+    def of_step(step: Step, system: SpatialSystem, tol: float) -> _Part:
+        """Return that of a step of dense kernels."""
+        found, log = Stretch.of_step(step, system), np.zeros((1, 12))
+        figures = step.solution.residuals
+        floor = 0.0 if figures is None else figures.floor
+        log[0, [0, 1, 5, 6]] = found.E[0], max(tol, min(10.0 * floor, 1e-8)), found.depth[0], DENSE
+        return _Part(log, (found,))
 
 
 def _paths(log: Array) -> tuple[str, ...]:
@@ -351,15 +352,3 @@ def serves(system: Any) -> bool:
     if any(law.mu_s != law.mu or max(law.mu_r, law.mu_t) > 0.0 for law in laws):
         return False
     return all(type(force) is Shaking for force in system.forces)
-
-
-def _others(state: State) -> Mapping[str, Array]:
-    """Return what a state remembers of other things than contacts, whose ids hold a slash."""
-    memory = state.memory
-    if isinstance(memory, Impulses):
-        return memory.others
-    return {key: value for key, value in memory.items() if "/" not in key}
-
-
-def _state(t: float, q: Array, v: Array, memory: Mapping[str, Array]) -> State:
-    return State.trusted(t, q.ravel().copy(), v.ravel().copy(), memory)

@@ -9,14 +9,16 @@ from ....arrays import Array, IntArray
 from ....contact.free_bodies.newton import PROBLEM, WORK, Problem, Work
 from ....contact.free_bodies.structure import A1, A2, A3, I1, I2
 from ....linalg.block_lu import ORDERING, Ordering
+from ..kept import Kept
 from .active_contacts import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
 from .body_kinematics import BODIES, FEATURES, Bodies, Features, group_pairs
 from .contact_modes import OPEN, note_modes
 from .contact_search import LOADS, SEARCH, Loads, Search, overlaps, search
 from .crowd import crowded_step, forget_ahead, may_crowd
 from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
+from .keep_bodies import keep_contacts, keep_works
 from .position_projection import ITERATE, STATE, Iterate, StateArrays
-from .step import DONE, EVENT, GAINS, GRAPH, HARD, ROOM, UNLISTED, begin_step, end_step, looped, solve_step
+from .step import DONE, GAINS, GRAPH, HARD, ROOM, UNLISTED, begin_step, end_step, looped, solve_step
 
 MEMORY = f"Tuple(({I2}, {I2}, {A3}, {A2}, {I1}))"
 Memory = tuple[IntArray, IntArray, Array, Array, IntArray]
@@ -207,7 +209,7 @@ def leave_step(
     state: StateArrays, poses: Poses, index: Index, problem: Problem, work: Work, iterate: Iterate, span: Array,
     count: IntArray, log: Array, place: Array, speed: Array,
 ) -> bool:  # fmt: skip
-    """Put the state at the end of the step, and its rows of the records; return whether nothing moved or moves."""
+    """Put the state at the end of the step, and its rows of the log; return whether nothing moved or moves."""
     n = count[2]
     for f in range(n):
         log[5] = min(log[5], poses[2][2, f, 0])
@@ -226,23 +228,22 @@ def leave_step(
 
 @kernel(
     f"int64({A2}, {A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
-    f"{PROBLEM}, {ORDERING}, {WORK}, {WORK}, {ITERATE}, {I1}, {A2}, {A2}, {A2})",
+    f"{PROBLEM}, {ORDERING}, {WORK}, {WORK}, {ITERATE}, {I1}, {A2}, {A1}, {A1}, Kept)",
     borrows=True,
     entry=True,
 )
 def advance_bodies(
     spans: Array, settings: Array, span: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory,
     state: StateArrays, poses: Poses, index: Index, aside: Index, problem: Problem, beside: Problem, ordering: Ordering,
-    work: Work, bench: Work, iterate: Iterate, count: IntArray, log: Array, places: Array, speeds: Array,
+    work: Work, bench: Work, iterate: Iterate, count: IntArray, log: Array, q0: Array, v0: Array, kept: Kept,
 ) -> int:  # fmt: skip
     """Take the steps spans[count[0]:], rows (t, dt, t_end); return DONE, or why the caller has to help.
 
     settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
-    has moved, the step for which the contacts known still stand, whether to stop where contacts change, whether the
-    laws hold at the middle (2: with the contacts that acted when they first did), the fraction of all restitution
-    that is kept); a step under other laws than at its end ends with GAINS, and what an
-    impact in it gains. span (9,) is work space: an array made here would have all others counted wherever they are
-    touched.
+    has moved, the step for which the contacts known still stand, whether the laws hold at the middle (2: with the
+    contacts that acted when they first did), the fraction of all restitution that is kept); a step under other laws
+    than at its end ends with GAINS, and what an impact in it gains. span (9,) is work space: an array made here would
+    have all others counted wherever they are touched.
     count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
     features are others than at the end of the last step, the feature of the largest impact, whether the factors of
     the last step still stand if nothing has moved, the feature that closes in a crowd (+ 1)).
@@ -250,12 +251,12 @@ def advance_bodies(
     it was solved (see `compiled.PATHS`), how far the impulses leave the friction cones (relative), contacts that
     changed, gain of energy (relative), fraction of the restitution kept, feature because of which the laws hold at the
     middle (+ 1), negative where it closes in a crowd.
-    places, speeds: rows of q and v at the end of every step.
+    q0, v0: before the first step.
     """
     lists = find[2]
     features = (lists[0], lists[1], lists[3], lists[2], memory[3])
     span[3], span[4], span[5], span[6] = settings[0], settings[1], settings[2], settings[5]
-    span[7], span[8] = settings[9], settings[10]
+    span[7], span[8] = settings[8], settings[9]
     while count[0] < len(spans):
         s = count[0]
         for k in range(3):
@@ -280,11 +281,16 @@ def advance_bodies(
                 return code
         if overlaps(find, loads, state, poses, count[2]):
             return UNLISTED
-        stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], places[s], speeds[s])
+        q1, v1 = kept.q[s], kept.v[s]
+        stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], q1, v1)
+        n, start = count[2], (q0, v0) if s == 0 else (kept.q[s - 1], kept.v[s - 1])
+        keep_works(bodies, loads, span, start[0], start[1], q1, v1, kept.log[s])
+        keep_contacts(n, memory[3], index, aside, problem, iterate, poses, state, kept, s)
+        for f in range(n):
+            for k in range(4):
+                kept.label[s, 4 * f + k] = memory[0][f, k]
         settings[7] = span[1] if stays else 0.0
         count[0], count[1], count[4], count[5] = s + 1, START, 0, 0
-        settings[9] = span[7] = 0.0
-        settings[10] = span[8] = 1.0
-        if settings[8] > 0.0 and log[s, 8] > 0.0:
-            return EVENT
+        settings[8] = span[7] = 0.0
+        settings[9] = span[8] = 1.0
     return DONE

@@ -3,89 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ....arrays import Array, vector
+from ....arrays import Array, IntArray, vector
 from ....contact.snapshot import rows_of
 from ....mechanics.state import State
 from ....mechanics.system import System
 from ...compiled_control import CompiledControl
-from ...stepper import Shift, Step, Work
-from ..compiled.energy_balance import Books
-from ..compiled.lazy_step import CompiledStep, ManySteps, put
+from ...stepper import Step
+from ..kept import Kept, Room, kept_room
 from .endings import STIFF, Ending
 from .late_contacts import Joins, advance_listing, restrict
+from .lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
 from .outside import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
-    AT,
-    CONE,
     DONE,
     E_,
     FAULT,
-    FORCES,
     FOREST,
     GAP,
     GOAL,
-    KEPT,
-    KINETIC,
-    LIFTED,
     LOGGED,
     MASS,
     OVERLAP,
     PASSES,
     PLANAR,
-    POTENTIAL,
     PROGRAM,
-    REACTIONS,
     ROOM,
-    SOFT,
     SPATIAL,
     Span,
 )
 from .row_model import Built, built, by_answers, shape_contact, steady
 
 if TYPE_CHECKING:
+    from ...._jit import Held
     from ..driven_steps import Driven
     from ..moreau_jean import MoreauJean
 
 NONE: Joins = {}
-NOTHING: dict[str, Any] = {"changes": None, "impacts": (), "arcs": (), "ends": "", "sizing": None}
-BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
-
-
-class CoreStep(CompiledStep):
-    """A step that the compiled step has taken; what else there is to say about it is made when it is asked for."""
-
-    __slots__ = ()
-
-    @staticmethod
-    def made(
-        stepper: MoreauJean, kernels: CompiledSystem, ends: tuple[State, State], dt: float, control: Array | None,
-        p: Mapping[str, Array], modes: Mapping[str, int], log: Array,
-        projected: tuple[Array | None, tuple[Shift, ...]],
-    ) -> CoreStep:  # fmt: skip
-        """Return the step between two states; `log` as in `records`, projected: `Step.place` and `Step.shifts`."""
-        kinetic, potential, reactions, forces, lifted, E, cone, at, share = log[[*BOOKS, E_, CONE, AT, KEPT]].tolist()
-        step = object.__new__(CoreStep)
-        said: dict[str, Any] = {"start": ends[0], "state": ends[1], "dt": dt, "control": control, "reactions": p}
-        said["unsettled"], said["crowded"] = kernels.ids[int(at) - 1] if at > 0.0 else "", ""
-        said["restitution"], (said["place"], said["shifts"]) = share, projected
-        said["energy"] = kinetic, potential
-        said["work"] = Work(reactions=reactions, forces=forces, projection=lifted)
-        said |= {"_figures": (E, cone, share), "_mode": modes, "_stepper": stepper, "_kernels": kernels}
-        put(step, NOTHING | {"forces": {}})
-        put(step, said)
-        return step
-
-    def numbers(self) -> dict[str, int]:
-        """Return which of `WORDS` every contact that acts has, by id."""
-        return dict(self._mode)
 
 
 class CompiledSystem:
@@ -97,17 +59,14 @@ class CompiledSystem:
     def __init__(self, system: System, parts: Built) -> None:
         from ...._jit import entry_of
         from .contact_list import list_contacts
-        from .dependent_joints import AMONG, COUNT, LOOKED
+        from .keep import keep_step
         from .step import open_step, resume_step, retake_step, take_steps
 
         self.system = system
         self._take, self._list, self._retake = map(entry_of, (take_steps, list_contacts, retake_step))
-        self._open, self._resume = entry_of(open_step), entry_of(resume_step)
+        self._open, self._resume, self._keep = map(entry_of, (open_step, resume_step, keep_step))
         self._labels: dict[tuple[int, ...], str] = {}
-        self._named: tuple[bytes, tuple[str, ...]] = b"", ()  # the contacts whose ids were asked for last
         self._last: State | None = None
-        self._known = LOOKED, AMONG, COUNT
-        self._told = np.zeros((0, 0))  # what a compiled control said in every step
         self._use(parts)
 
     def _use(self, parts: Built) -> None:
@@ -117,27 +76,37 @@ class CompiledSystem:
         from .passes import room
         from .projection import room as push_room
 
-        layout = parts.model.layout
-        nq, nv = self._sizes = self.system.nq, self.system.nv
+        layout, nq, nv = parts.model.layout, self.system.nq, self.system.nv
         n, m = len(layout.kind), len(layout.reach)
         self.parts, self.work = parts, room(n, m, nv)
         self._push = push_room(n, nq, nv)
         self.problem = problem_room(n, m, nv)
         of = parts.model, parts.data, self.work, self._push, self.problem
-        self._records = tuple(Held(one) for one in of)
+        self._records, self._room = tuple(Held(one) for one in of), self._kept_room(1)
+        self._one = Held(self._room.kept)
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The constraints of the last step."""
         layout, model = self.parts.model.layout, self.parts.model
-        contacts = int(layout.counts[0] - layout.counts[2])
-        if not contacts:
-            return self.parts.ids
-        labels = (model.touches.found if layout.who == PLANAR else model.shapes.label)[:contacts]
-        key = labels.tobytes()
-        if key != self._named[0]:
-            self._named = key, (*self.parts.ids, *map(self._id, labels.tolist()))
-        return self._named[1]
+        labels = model.touches.found if layout.who == PLANAR else model.shapes.label
+        return self.named(labels[: int(layout.counts[0] - layout.counts[2])])
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Ids of the constraints that are no contacts of shapes."""
+        return self.parts.ids
+
+    def named(self, labels: IntArray) -> tuple[str, ...]:
+        """Return the ids of all constraints, those of contacts of shapes by their labels."""
+        return (*self.parts.ids, *map(self._id, labels.tolist())) if len(labels) else self.parts.ids
+
+    @property
+    def kinds(self) -> tuple[IntArray, IntArray]:
+        """Kind and level of the constraints that are no contacts of shapes."""
+        layout = self.parts.model.layout
+        n = int(layout.counts[2])
+        return layout.kind[:n], layout.level[:n]
 
     def _id(self, label: list[int]) -> str:
         """Return the id of a contact of shapes."""
@@ -176,14 +145,18 @@ class CompiledSystem:
         if joins:
             code = self._restricted(stepper, state, span, control, joins)
         else:
-            code = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), stop=False)[0]
+            code = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), self._one)[0]
         ending, data = Ending(self, span, control), self.parts.data
         code = ending.of(code)
         if self.parts.python is not None:
             self.parts.python.stiff = None
         if code == DONE:
+            self._keep(*self._records[:4], self._one, 0)
             data.q[:], data.v[:] = data.q1, data.v1
-            return self._step(stepper, state, self._state(t_end, state), dt, control, data.log)
+            told = None if control is None else control[None]
+            of = self._kept(stepper, state, np.array([[state.t, dt, t_end]]), self._room.copied(), told)
+            self._last = of.state(0, data.q1.copy(), data.v1.copy())
+            return CompiledStep.made(of, 0, (state, self._last))
         if self.parts.python is None and (code == STIFF or (code == OVERLAP and not overlap(self)[0])):
             return None
         return self._failed(ending, code, state, control)
@@ -247,71 +220,82 @@ class CompiledSystem:
         self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
         whole: bool = True, driven: Driven | None = None,
     ) -> ManySteps:  # fmt: skip
-        """Take up to n steps in one call, up to one in which a contact changes, or that the kernels cannot solve.
+        """Take up to n steps in one call, as many as the kernels can take and there is room for.
 
         driven: its law is asked for the control at every step, see `asks`; steps end before one without numbers.
         """
-        from ..compiled.free_bodies import spans_of
-
         spans = spans_of(stepper, state.t, n, t_max)
-        code, log, q, v = self._go(stepper, state, control, spans, not whole, driven)
-        if code != DONE and len(q):  # the step that failed has touched what is said of the last one
-            _code, log, q, v = self._go(stepper, state, control, spans[: len(q)], False, driven)
-        k = len(q)
-        spans = spans[:k]
-        last = None
-        if k:
-            end = self._state(float(spans[-1, 2]), state)
-            before = state
-            if k > 1:
-                before = State.trusted(float(spans[-1, 0]), q[-2].copy(), v[-2].copy(), end.memory)
-            control = control if driven is None else self._told[k - 1].copy()
-            last = self._step(stepper, before, end, float(spans[-1, 1]), control, log[-1])
-        books = Books(*(log[:, c].copy() for c in BOOKS))
+        code, kept, spans, told = self._go(stepper, state, control, spans, None, driven)
+        found, end = [], state
+        starts = [np.concatenate([x[None], y[:-1]]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
+        for a, b in pairwise(edges(kept, len(spans))):
+            piece = slice(a, b)
+            own = None if told is None else told[piece]
+            of = self._kept(stepper, state, spans[piece], partial(kept.chosen, piece), own)
+            of.before = starts[0][piece], starts[1][piece]
+            end = of.end(b - a - 1)
+            found.append(stretch_of(of, end))
+        self._last = end if code == DONE else None  # the step that failed has touched what the next one begins with
         return ManySteps(
-            state=state if last is None else last.state, spans=spans, E=log[:, E_], goal=log[:, GOAL],
-            cone=log[:, CONE], path=("newton",) * k, factorisations=log[:, PASSES], passes=log[:, PASSES],
-            gap=log[:, GAP], speed=np.abs(v).max(axis=1, initial=0.0), q=q, v=v, last=last,
-            books=books,
+            state=end, spans=spans, E=kept.log[:, E_], goal=kept.log[:, GOAL], path=("newton",) * len(spans),
+            factorisations=kept.log[:, PASSES], passes=kept.log[:, PASSES], gap=kept.log[:, GAP], q=kept.q, v=kept.v,
+            stretches=tuple(found),
+        )  # fmt: skip
+
+    def _kept(
+        self, stepper: MoreauJean, state: State, spans: Array, make: Callable[[], Kept], control: Array | None
+    ) -> KeptSteps:  # fmt: skip
+        """Return steps with the same constraints, the first one from a state."""
+        return KeptSteps(
+            kernels=self, stepper=stepper, make=make, spans=spans, before=(state.q[None], state.v[None]),
+            control=control, others=others_of(state.memory, self.fixed),
         )  # fmt: skip
 
     def _go(
-        self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, stop: bool,
+        self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, one: Held | None,
         driven: Driven | None = None,
-    ) -> tuple[int, Array, Array, Array]:  # fmt: skip
-        """Take steps from a state, see `_run`; with more room where there is too little for its contacts."""
+    ) -> tuple[int, Kept, Array, Array | None]:  # fmt: skip
+        """Take steps from a state; return how that ended, and of those taken what is kept, spans and controls.
+
+        With more room where there is too little for its contacts; one: room for a single step.
+        """
+        from ...._jit import Held
+
         while True:
-            fits = self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt)
-            if fits:
-                code, log, q, v = self._run(stepper, spans, stop, driven)
-                if code != ROOM or len(q):
-                    return code, log, q, v
+            if self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt):
+                held = Held(self._kept_room(len(spans)).kept) if one is None else self._one
+                code, taken, told = self._run(stepper, spans[: len(held.value.log)], control, held, driven)
+                if code != ROOM or taken:
+                    kept = held.value if one is not None else Kept(*(x[:taken] for x in held.value))
+                    return code, kept, spans[:taken], None if told is None else told[:taken]
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             self._use(parts)
 
+    def _kept_room(self, n: int) -> Room:
+        """Return room for n steps, or for as many as fit."""
+        layout, (nq, nv) = self.parts.model.layout, (self.system.nq, self.system.nv)
+        return kept_room(n, LOGGED, (nq, nv, nq), len(layout.kind), len(layout.reach))
+
     def _run(
-        self, stepper: MoreauJean, spans: Array, stop: bool, driven: Driven | None
-    ) -> tuple[int, Array, Array, Array]:  # fmt: skip
-        """Take steps; return how that ended, and the logs of those that were taken, q and v at their ends.
+        self, stepper: MoreauJean, spans: Array, control: Array | None, held: Held, driven: Driven | None
+    ) -> tuple[int, int, Array | None]:  # fmt: skip
+        """Take steps; return how that ended, how many were taken, and under what control.
 
         What a function of the system raised is raised where no step was taken; else the next call meets it again.
         """
         parts, self._last = self.parts, None
-        n, (nq, nv) = len(spans), self._sizes
-        log, q, v = np.zeros((n, LOGGED)), np.empty((n, nq)), np.empty((n, nv))
-        count = np.array([0, int(stop)], dtype=np.int64)
-        rules = _span(stepper, 0.0, 0.0, 0.0)
+        count, rules = np.zeros(1, dtype=np.int64), _span(stepper, 0.0, 0.0, 0.0)
         if driven is None:
-            code = self._take(*self._records, spans, rules, count, log, q, v)
+            told = None if control is None else np.repeat(control[None], len(spans), axis=0)
+            code = self._take(*self._records, spans, rules, count, held)
         else:
             law = driven.law
-            self._told, numbers = np.zeros((n, law.size)), np.array(law.numbers)
-            code = driven.take(*self._records, spans, rules, count, log, q, v, law.address, numbers, self._told)
-        taken = int(count[0])
+            told, numbers = np.zeros((len(spans), law.size)), np.array(law.numbers)
+            code = driven.take(*self._records, spans, rules, count, held, law.address, numbers, told)
         error = None if parts.answers is None else parts.answers.error(code == FAULT)
-        if error is not None and (taken == 0 or not isinstance(error, Exception)):
+        if error is not None and (count[0] == 0 or not isinstance(error, Exception)):
             raise error
-        return int(code), log[:taken], q[:taken], v[:taken]
+        return int(code), int(count[0]), told
 
     def _load(self, state: State, control: Array | None, dt: float) -> bool:
         """Put the control and, unless it stands there already, the state into the arrays of the kernels.
@@ -319,7 +303,7 @@ class CompiledSystem:
         Returns False if its contacts do not fit.
         """
         model, data = self.parts.model, self.parts.data
-        nv = self._sizes[1]
+        nv = self.system.nv
         if model.layout.who == PLANAR:
             model.planar.bodies[4] = 0.0 if control is None else vector("control", control, nv)
         elif model.layout.who == SPATIAL:
@@ -353,57 +337,6 @@ class CompiledSystem:
         if not state.memory:
             return True
         return bool(self._list(self._records[0], self._records[1], self.work.now, dt))
-
-    def _memory(self, before: State) -> dict[str, Array]:
-        """Return what a state remembers: the impulses of the last step, and what is not ours."""
-        last, ids = self.parts.data.last, self.ids
-        start = self.parts.model.layout.start[: len(ids) + 1]  # more are of other states
-        index = _numbered(ids)
-        kept = {key: value for key, value in before.memory.items() if key not in index and "/" not in key}
-        some = last[: start[-1]].nonzero()[0]
-        for k in dict.fromkeys((start.searchsorted(some, side="right") - 1).tolist()):
-            kept[ids[k]] = last[start[k] : start[k + 1]].copy()
-        return kept
-
-    def _state(self, t: float, before: State) -> State:
-        """Return the state in which the arrays stand."""
-        data = self.parts.data
-        self._last = State.trusted(t, data.q.copy(), data.v.copy(), self._memory(before))
-        return self._last
-
-    def _step(
-        self, stepper: MoreauJean, start: State, end: State, dt: float, control: Array | None, log: Array
-    ) -> Step:  # fmt: skip
-        """Return the step that the kernels have just taken."""
-        data, ids, layout = self.parts.data, self.ids, self.parts.model.layout
-        first = layout.start[: len(ids) + 1].tolist()
-        acts = (data.acts[: len(ids)] != 0) & (layout.kind[: len(ids)] != SOFT)
-        some, mode = acts.nonzero()[0].tolist(), self.work.mode[: len(ids)].tolist()
-        p = {ids[k]: data.p[first[k] : first[k + 1]].copy() for k in some}
-        modes = {ids[k]: mode[k] for k in some if mode[k] >= 0}
-        projected = self._place(), self._shifts() if stepper.project else ()
-        return CoreStep.made(stepper, self, (start, end), dt, control, p, modes, log.copy(), projected)
-
-    def _place(self) -> Array | None:
-        """Return the middle of the step where it may have been moved onto joints, see `Step.place`."""
-        data = self.parts.data
-        return data.middle.copy() if data.bound.known[self._known[0]] else None
-
-    def _shifts(self) -> tuple[Shift, ...]:
-        """Return the passes of the projection that has just been."""
-        push, bound, found = self._push, self.parts.data.bound, list[Shift]()
-        if not push.kept[1]:
-            return ()
-        _looked, among, count = bound.known[list(self._known)].tolist()
-        first, ids = self.parts.model.layout.start[: len(self.ids)], self.ids
-        for k in range(int(push.kept[1])):
-            s = push.shifts[k, : len(ids)].copy()
-            for c in range(count):  # rows that depend on one another were cleared
-                rows, N = bound.rows[:among], bound.N[:among, c]
-                at, lengths = np.searchsorted(first, rows), bound.lengths[: len(rows)]
-                s[at] -= N @ (s[at] * lengths) * N / lengths
-            found.append(Shift(dict(zip(ids, s.tolist(), strict=True)), push.places[k].copy()))
-        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

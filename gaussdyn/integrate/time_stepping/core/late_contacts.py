@@ -19,9 +19,9 @@ from ....mechanics.state import State
 from ....mechanics.system import System
 from ....programs.solution.status import Status
 from ...stepper import Step, near_of
-from ..compiled.lazy_step import put
 from ..scheme import ALLOWED, ROUNDING, SEARCHES
 from ..step_dynamics import restitution
+from .lazy_step import put
 from .records import Data, Layout
 
 Joins = Mapping[str, bool]  # of contacts that were listed late: whether they join

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
+from ..kept import Kept
 from ..scheme import MAX_PASSES
 from .acting import find_late, join, leave_idle
 from .contact_list import overlooked
 from .contact_problem import Problem
 from .dependent_joints import LOOKED
+from .keep import keep_step
 from .passes import Work, settle
 from .projection import Push
-from .records import AT, CHANGED, DEPENDENT, DONE, FAULT, KEPT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
+from .records import AT, DEPENDENT, DONE, FAULT, KEPT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
 from .step_begin import begin, begin_anew, examine
 from .step_end import finish
 
@@ -103,16 +105,12 @@ def open_step(model: Model, data: Data, work: Work, span: Span) -> int:
     return int(begin(model, data, work, span))
 
 
-@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, {A2}, {A2}, {A2})", entry=True)
+@kernel(f"int64(Model, Data, Work, Push, Problem, {A2}, Span, {I1}, Kept)", entry=True)
 def take_steps(
     model: Model, data: Data, work: Work, push: Push, problem: Problem, spans: Array, rules: Span, count: IntArray,
-    log: Array, places: Array, speeds: Array,
+    kept: Kept,
 ) -> int:  # fmt: skip
-    """Take the steps spans[count[0]:], rows (t, dt, t_end), under the rules of a span; return DONE, or why not.
-
-    With count[1] it ends after a step in which a contact changes, or with the laws at its middle. log, places, speeds:
-    rows of `Data.log`, q and v.
-    """
+    """Take the steps spans[count[0]:], rows (t, dt, t_end), under the rules of a span; return DONE, or why not."""
     while count[0] < len(spans):
         s = count[0]
         span = Span(
@@ -121,13 +119,10 @@ def take_steps(
         code = take_step(model, data, work, push, problem, span)
         if code != DONE:
             return code
+        keep_step(model, data, work, push, kept, s)
         for i in range(len(data.q)):
-            data.q[i] = places[s, i] = data.q1[i]
+            data.q[i] = data.q1[i]
         for j in range(len(data.v)):
-            data.v[j] = speeds[s, j] = data.v1[j]
-        for i in range(len(data.log)):
-            log[s, i] = data.log[i]
+            data.v[j] = data.v1[j]
         count[0] = s + 1
-        if count[1] and (data.log[CHANGED] > 0.0 or data.log[AT] > 0.0):
-            return DONE
     return DONE

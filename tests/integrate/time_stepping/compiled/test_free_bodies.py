@@ -9,8 +9,8 @@ from reference_step import reference_of
 from stepping_cases import tumble
 
 from gaussdyn import build
-from gaussdyn.integrate.run.mode_events import UNSETTLED
 from gaussdyn.integrate.simulate import simulate
+from gaussdyn.integrate.stretch import UNSETTLED
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.collision.shapes import HalfSpace

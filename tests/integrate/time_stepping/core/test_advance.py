@@ -10,7 +10,8 @@ from reference_step import apart, reference_of
 
 from gaussdyn import MoreauJean, PlanarSystem, State, UserSystem, build
 from gaussdyn.errors import InputError
-from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, CoreStep, ListedSystem
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
+from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
 from gaussdyn.mechanics.planar import Drag, HalfPlane, Hinge, Marker, PlanarBody, PlanarContact, Slider, Spring
 from gaussdyn.mechanics.user.system import Position
 
@@ -38,7 +39,7 @@ def test_steps_of_scenes_are_those_of_the_reference(name: str) -> None:
         assert off <= 1e-9
         state = (step or stepper.advance(scene.system, state, state.t + 1.0, control=scene.control)).state
         kinds.add(type(step))
-    assert CoreStep in kinds
+    assert CompiledStep in kinds
 
 
 def linked(lengths: list[float], mu: float, eps: float, angle: float, damping: float) -> PlanarSystem:

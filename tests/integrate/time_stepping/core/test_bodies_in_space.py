@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gaussdyn import ContactLaw, MoreauJean
-from gaussdyn.integrate.time_stepping.core.advance import CoreStep
+from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
 from gaussdyn.mechanics.collision.shapes import Box, HalfSpace, Sphere
 from gaussdyn.mechanics.spatial.bodies import SpatialBody, brick
 from gaussdyn.mechanics.spatial.joints import BallJoint, Weld
@@ -49,7 +49,7 @@ def test_what_friction_holds_does_not_creep_while_what_hangs_on_it_swings() -> N
     )
     for _ in range(50):
         step = MoreauJean(dt=1e-3).advance(system, state, 1.0)
-        assert isinstance(step, CoreStep)
+        assert isinstance(step, CompiledStep)
         state = step.state
         assert np.abs(state.v[:6]).max() <= 1e-20
     assert np.abs(state.v[6:]).max() > 0.1

@@ -9,7 +9,7 @@ import pytest
 from reference_step import apart, reference_of
 
 from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State, build
-from gaussdyn.integrate.time_stepping.core.advance import CoreStep
+from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
 from gaussdyn.mechanics.joints.limits_motors import Motor
 from gaussdyn.mechanics.planar import HalfPlane, Hinge, Marker, PlanarBody
 from gaussdyn.mechanics.planar.shapes import Disc
@@ -42,7 +42,7 @@ def cranks(count: int, motor: bool, ball: bool) -> tuple[PlanarSystem, State]:
     return system, system.state(places, rates)
 
 
-def excess(system: System, step: CoreStep) -> float:
+def excess(system: System, step: CompiledStep) -> float:
     """Return the part of the joints' impulses that pushes nothing, relative: the smallest multipliers have none."""
     assert step.place is not None
     t = step.start.t + 0.5 * step.dt
@@ -62,7 +62,7 @@ def test_a_platform_on_four_cranks(motor: bool, ball: bool) -> None:
     system, state = cranks(4, motor, ball)
     for _ in range(STEPS):
         step = MoreauJean(dt=5e-3).advance(system, state, 10.0)
-        assert isinstance(step, CoreStep)
+        assert isinstance(step, CompiledStep)
         assert apart(step, reference_of(system, step)) <= 1e-10
         assert excess(system, step) <= 1e-9
         state = step.state
@@ -74,7 +74,7 @@ def test_the_closed_chain_of_bricard() -> None:
     state = scene.state
     for _ in range(STEPS):
         step = MoreauJean(dt=scene.dt).advance(scene.system, state, 10.0)
-        assert isinstance(step, CoreStep)
+        assert isinstance(step, CompiledStep)
         assert max(abs(row.gap) for row in step.rows) <= 1e-10
         assert excess(scene.system, step) <= 1e-9
         state = step.state
@@ -88,7 +88,7 @@ def test_two_hinges_at_one_place_share_their_load() -> None:
     for names in (("one",), ("one", "two")):
         system = PlanarSystem(bodies=[rod], joints=[Hinge(name=name, a=a, b=b) for name in names])
         steps.append(MoreauJean(dt=1e-2).advance(system, system.state({"rod": (0.5, 0.0, 0.0)}), 1.0))
-        assert isinstance(steps[-1], CoreStep)
+        assert isinstance(steps[-1], CompiledStep)
     alone, both = steps
     np.testing.assert_allclose(both.state.v, alone.state.v, rtol=0, atol=1e-14)
     for part in "xy":

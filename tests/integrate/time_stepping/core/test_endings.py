@@ -8,7 +8,8 @@ import pytest
 from gaussdyn import MoreauJean, Position, State, UserSystem, Velocity, build
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.time_stepping.core import advance, endings, outside
-from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, CoreStep, ListedSystem
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
+from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
 from gaussdyn.integrate.time_stepping.core.records import HARD, LOGGED
 from gaussdyn.programs.solution.status import Status
 
@@ -41,7 +42,7 @@ def test_a_step_with_the_answer_of_solve_is_the_step(name: str, monkeypatch: pyt
     plain = stepper.advance(scene.system, state, 10.0, control=scene.control)
     refusing(monkeypatch)
     asked = stepper.advance(scene.system, state, 10.0, control=scene.control)
-    assert isinstance(asked, CoreStep)
+    assert isinstance(asked, CompiledStep)
     assert asked.solution.solved
     scale = max(np.abs(plain.state.v).max(), 1e-3)
     np.testing.assert_allclose(asked.state.v, plain.state.v, rtol=0.0, atol=1e-10 * scale)

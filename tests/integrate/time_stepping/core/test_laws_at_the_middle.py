@@ -8,7 +8,7 @@ from reference_step import apart, reference_of, reference_step
 
 from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State, build, simulate
 from gaussdyn.analysis.audit.audit import audit
-from gaussdyn.integrate.time_stepping.core.advance import CoreStep
+from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
 from gaussdyn.mechanics.planar import HalfPlane
 from gaussdyn.mechanics.planar.bodies import box
 
@@ -20,7 +20,7 @@ def test_few_steps_of_these_scenes_have_their_laws_at_the_middle(name: str) -> N
     stepper, state, marked = MoreauJean(dt=scene.dt), scene.state, 0
     while state.t < scene.t_end:
         step = stepper.advance(scene.system, state, scene.t_end, control=scene.control)
-        assert isinstance(step, CoreStep)
+        assert isinstance(step, CompiledStep)
         if step.unsettled:
             marked += 1
             assert apart(step, reference_of(scene.system, step)) <= 1e-9
@@ -47,7 +47,7 @@ def test_impacts_keep_as_much_restitution_as_gains_no_energy(seed: int) -> None:
     kernels, kept = MoreauJean(dt=2e-3), []
     for _ in range(220):
         step = kernels.advance(system, state, 10.0)
-        assert isinstance(step, CoreStep)
+        assert isinstance(step, CompiledStep)
         if step.restitution < 1.0:
             assert apart(step, reference_of(system, step)) <= 1e-10
             assert step.work.reactions + step.work.projection <= 1e-12

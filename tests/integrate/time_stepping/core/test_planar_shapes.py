@@ -10,7 +10,8 @@ from reference_step import apart, reference_of
 from stepping_cases import pile
 
 from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State
-from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, CoreStep
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
+from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
 from gaussdyn.mechanics.planar import HalfPlane, Marker, PlanarContact
 from gaussdyn.mechanics.planar.bodies import box, disc
 
@@ -23,12 +24,12 @@ def test_piles_step_as_the_reference(seed: int) -> None:
     seen: Counter[str] = Counter()
     for k in range(360):
         step = stepper.advance(system, state, 10.0)
-        if k % 18 == 0 and isinstance(step, CoreStep):
+        if k % 18 == 0 and isinstance(step, CompiledStep):
             assert apart(step, reference_of(system, step)) <= 1e-9
         seen[type(step).__name__] += 1
         seen["contacts"] += len(step.reactions)
         state = step.state
-    assert seen["CoreStep"] >= 300
+    assert seen["CompiledStep"] >= 300
     assert seen["contacts"] > 1000
 
 
@@ -74,7 +75,7 @@ def test_a_contact_given_one_by_one_is_not_found_again() -> None:
     given = PlanarContact(point=Marker("ball"), plane=floor, radius=0.1, eps_n=1.0)
     system = PlanarSystem(bodies=[ball], contacts=[given], obstacles=[floor], contact=ContactLaw(mu=0.5))
     step = MoreauJean(dt=1e-3).advance(system, system.state({"ball": (0.0, 0.1, 0.0)}, {"ball": (1.0, -1.0, 0.0)}), 1.0)
-    assert isinstance(step, CoreStep)
+    assert isinstance(step, CompiledStep)
     assert {key: p.shape for key, p in step.reactions.items()} == {"ball/floor": (1,)}
     assert step.state.v[1] == pytest.approx(1.0, abs=0.02)
 
@@ -85,6 +86,6 @@ def test_there_is_room_for_as_many_contacts_as_come() -> None:
     system = PlanarSystem(bodies=bodies, obstacles=[HalfPlane(name="floor")], contact=ContactLaw(mu=0.3))
     state = system.state({f"b{k:02d}": (0.1 * k, 0.05, 0.0) for k in range(12)})
     step = MoreauJean(dt=1e-3).advance(system, state, 1.0)
-    assert isinstance(step, CoreStep)
+    assert isinstance(step, CompiledStep)
     assert np.abs(step.state.v).max() <= 1e-12
     assert sum(float(p[0]) for key, p in step.reactions.items() if "floor" in key) == pytest.approx(12 * 9.81e-3)

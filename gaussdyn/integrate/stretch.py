@@ -1,0 +1,246 @@
+"""Steps in a row as arrays: what a run records of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Array, IntArray
+from ..mechanics.rows import Row
+from ..mechanics.state import State
+from ..mechanics.system import System
+from ..programs.solution.residuals import MODES
+from ..programs.solution.status import Status
+from .contact_modes import FREE, INACTIVE
+from .energy import Books, EnergyBook, energy
+from .stepper import Sizing, Step
+
+if TYPE_CHECKING:
+    from .impact.history import ImpactRecord
+    from .mode_changes import Change
+
+WORDS = (INACTIVE, *MODES[1:], "active", INACTIVE, FREE)  # of modes by their numbers in kernels; -1: did not act
+NUMBER = {word: k for k, word in enumerate(WORDS)} | {INACTIVE: 0, FREE: -1}
+LIMITS = ("mu_s", "mu_r", "mu_t", "cap_s")
+UNSETTLED, CROWDED = "unsettled", "crowded"
+Note = tuple[int, str, str]  # step, kind and id of an event
+
+
+class Late(Mapping[str, Array]):
+    """What a state remembers, made when it is first asked for; `others` is what is no impulse of a constraint."""
+
+    __slots__ = ("_found", "_make", "others")
+
+    def __init__(self, make: Callable[[], dict[str, Array]], others: Mapping[str, Array]) -> None:
+        self._make, self.others = make, others
+        self._found: dict[str, Array] | None = None
+
+    @property
+    def whole(self) -> dict[str, Array]:
+        """All of it."""
+        if self._found is None:
+            self._found = self._make()
+        return self._found
+
+    def __getitem__(self, key: str) -> Array:
+        return self.whole[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.whole)
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    def __reduce__(self) -> tuple[type[dict[str, Array]], tuple[dict[str, Array]]]:
+        return dict, (self.whole,)
+
+
+class Constraints(NamedTuple):
+    """What the rows of steps are of.
+
+    Attributes
+    ----------
+    ids : tuple of str, length R
+    start : IntArray, shape (R + 1,)
+        The first row of each.
+    changes : array of bool, shape (R,)
+        Whether it may open, stick or slip.
+    """
+
+    ids: tuple[str, ...]
+    start: IntArray
+    changes: NDArray[np.bool_]
+
+
+class Steps(Protocol):
+    """Steps by their numbers."""
+
+    def __call__(self, k: int) -> Step:
+        """Return the k-th step."""
+        ...
+
+    def chosen(self, steps: IntArray) -> Steps:
+        """Return some of them."""
+        ...
+
+
+class Single(NamedTuple):
+    """One step; None where none was taken."""
+
+    one: Any
+
+    def __call__(self, k: int) -> Step:
+        """Return it."""
+        return self.one  # type: ignore[no-any-return]
+
+    def chosen(self, steps: IntArray) -> Single:
+        """Return it."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stretch:
+    """n steps in a row with the same constraints; what is seldom asked for is made of `step` then.
+
+    Attributes
+    ----------
+    step : Steps
+    known : tuple of Row or None
+        All rows at the end of a single step.
+    end : State
+        After the last one.
+    spans : Array, shape (n, 3)
+        Start, length and end, s.
+    before_q, before_v, q, v : Array, shapes (n, nq) and (n, nv)
+        At the beginning and at the end of every step.
+    control : Array, shape (n, k)
+    E, cone, restitution : Array, shape (n,)
+        Residual, how far impulses leave their cones (relative), fraction of all restitution that was kept.
+    books : Books
+    depth, joint : Array, shape (n,)
+        Lowest gap (0 if none is negative) and largest error of joints at the end, m.
+    of : Constraints
+    gap, impulses : Array, shapes (n, R) and (n, m)
+        Gaps at the end, m; impulses of the rows, zero where they did not act.
+    mode : IntArray, shape (n, R)
+        Numbers of `WORDS`.
+    limits : Array, shape (r, 4)
+        The largest `LIMITS` of the first constraints: of all but contacts of shapes.
+    status : Status
+        Of the contact problems.
+    notes : tuple of Note
+        Steps whose laws hold at the middle.
+    changes, impacts, sizing
+        Of a single step, see `Step`.
+    """
+
+    step: Steps
+    end: State
+    spans: Array
+    before_q: Array
+    before_v: Array
+    q: Array
+    v: Array
+    control: Array
+    E: Array
+    cone: Array
+    restitution: Array
+    books: Books
+    depth: Array
+    joint: Array
+    of: Constraints
+    gap: Array
+    impulses: Array
+    mode: IntArray
+    limits: Array
+    known: tuple[Row, ...] | None = None
+    status: Status = Status.SOLVED
+    notes: tuple[Note, ...] = ()
+    changes: tuple[Change, ...] | None = None
+    impacts: tuple[ImpactRecord, ...] = ()
+    sizing: Sizing | None = None
+
+    def __len__(self) -> int:
+        """Return the number of steps."""
+        return len(self.spans)
+
+    def rows(self, k: int) -> tuple[Row, ...]:
+        """Return all rows at the end of a step."""
+        return self.step(k).rows if self.known is None else self.known
+
+    def until(self, n: int) -> Stretch:
+        """Return the first n > 0 steps."""
+        notes = tuple(note for note in self.notes if note[0] < n)
+        return replace(self.chosen(np.arange(n)), notes=notes, end=self.step(n - 1).state)
+
+    def chosen(self, steps: IntArray) -> Stretch:
+        """Return some of the steps, without `notes`."""
+        cut = {name: getattr(self, name)[steps] for name in LINES}
+        books, step = Books(*(x[steps] for x in self.books)), self.step.chosen(steps)
+        return replace(self, **cut, books=books, step=step, notes=())
+
+    @staticmethod
+    def at_start(state: State, rows: tuple[Row, ...], control: Array | None, book: EnergyBook) -> Stretch:
+        """Return the first state of a run, as a step of one second in which nothing happened."""
+        none, energies = np.zeros(1), (book.kinetic, book.potential, 0.0, 0.0, 0.0)
+        return Stretch(
+            step=Single(None), end=state, spans=np.array([[state.t, 1.0, state.t]]), **_ends(state, state, control),
+            E=none, cone=none, restitution=none, books=Books(*np.array(energies)[:, None]), **_of_rows(rows, {}, {}),
+        )  # fmt: skip
+
+    @staticmethod
+    def of_step(step: Step, system: System) -> Stretch:
+        """Return one step as a stretch."""
+        own = getattr(step, "stretch", None)
+        if own is not None:
+            found: Stretch = own()
+            return found
+        start, end, work, residuals = step.start, step.state, step.work, step.solution.residuals
+        energies = energy(system, end) if step.energy is None else step.energy
+        E, cone = (0.0, 0.0) if residuals is None else (residuals.E, residuals.cone or 0.0)
+        notes = ((0, UNSETTLED, step.unsettled), (0, CROWDED, step.crowded))
+        books = (*energies, work.reactions, work.forces, work.projection)
+        return Stretch(
+            step=Single(step), end=end, spans=np.array([[start.t, step.dt, end.t]]),
+            **_ends(start, end, step.control), **_of_rows(step.rows, step.reactions, step.modes), E=np.array([E]),
+            cone=np.array([cone]), restitution=np.array([step.restitution]), books=Books(*np.array(books)[:, None]),
+            status=step.solution.status, notes=tuple(note for note in notes if note[2]), changes=step.changes,
+            impacts=step.impacts, sizing=step.sizing,
+        )  # fmt: skip
+
+
+def _ends(start: State, end: State, control: Array | None) -> dict[str, Any]:
+    """Return the states around a step, and the control in it."""
+    told, before = np.zeros(0) if control is None else control, {"before_q": start.q[None], "before_v": start.v[None]}
+    return {**before, "q": end.q[None], "v": end.v[None], "control": told[None]}
+
+
+def _of_rows(rows: tuple[Row, ...], reactions: Mapping[str, Array], modes: Mapping[str, str]) -> dict[str, Any]:
+    """Return what a single step did to its rows."""
+    joint, depth = errors_of(rows)
+    changes = np.array([row.kind != "bilateral" for row in rows], dtype=np.bool_)
+    p = [reactions.get(row.id, np.zeros(row.size)) for row in rows]
+    return {
+        "of": Constraints(tuple(row.id for row in rows), np.cumsum([0, *(len(x) for x in p)]), changes),
+        "depth": np.array([depth]), "joint": np.array([joint]), "gap": np.array([[row.gap for row in rows]]),
+        "impulses": np.concatenate([np.zeros(0), *p])[None], "known": rows,
+        "mode": np.array([[NUMBER[modes.get(row.id, FREE)] for row in rows]], dtype=np.int64),
+        "limits": np.array([[getattr(row, name) for name in LIMITS] for row in rows]).reshape(-1, 4),
+    }  # fmt: skip
+
+
+def errors_of(rows: Sequence[Row]) -> tuple[float, float]:
+    """Return the largest error of joints, and the lowest gap (0 if none is negative), m."""
+    placed = [row for row in rows if row.level == "position" and row.kind != "dry"]
+    gaps = (row.gap for row in placed if not row.bilateral)
+    return max((abs(row.gap) for row in placed if row.bilateral), default=0.0), min(0.0, min(gaps, default=0.0))
+
+
+LINES = (
+    "spans", "before_q", "before_v", "q", "v", "control", "E", "cone", "restitution", "depth", "joint", "gap",
+    "impulses", "mode",
+)  # fmt: skip

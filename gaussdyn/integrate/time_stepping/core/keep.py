@@ -1,0 +1,64 @@
+"""Keep what a step of the compiled step leaves behind, see `Kept`."""
+
+from __future__ import annotations
+
+from ...._jit import kernel
+from ..kept import PLACED, ROWS, SHIFTED, Kept
+from .dependent_joints import COUNT, LOOKED
+from .passes import Work
+from .projection import Push
+from .records import LOGGED, PLANAR, SOFT, Data, Model
+
+
+@kernel("void(Model, Data, Push, Kept, int64)", borrows=True)
+def keep_shifts(model: Model, data: Data, push: Push, kept: Kept, s: int) -> None:
+    """Keep the passes of the projection; of rows that depend on one another what they have in common is taken out."""
+    start, bound, fixed = model.layout.start, data.bound, model.layout.counts[2]
+    for a in range(push.kept[1]):
+        for k in range(model.layout.counts[0]):
+            kept.shifts[s, a, k] = push.shifts[a, k]
+        for i in range(len(data.q)):
+            kept.places[s, a, i] = push.places[a, i]
+        for c in range(bound.known[COUNT]):
+            total = 0.0
+            for k in range(fixed):
+                g = bound.of_row[start[k]]
+                total += bound.N[g, c] * kept.shifts[s, a, k] * bound.lengths[g] if g >= 0 else 0.0
+            for k in range(fixed):
+                g = bound.of_row[start[k]]
+                kept.shifts[s, a, k] -= total * bound.N[g, c] / bound.lengths[g] if g >= 0 else 0.0
+
+
+@kernel("void(Model, Data, Work, Kept, int64)", borrows=True)
+def keep_rows(model: Model, data: Data, work: Work, kept: Kept, s: int) -> None:
+    """Keep what the constraints did."""
+    layout, n = model.layout, model.layout.counts[0]
+    for k in range(n):
+        acts = data.acts[k] != 0 and layout.kind[k] != SOFT
+        kept.gap[s, k], kept.acts[s, k] = data.end.gap[k], int(acts)
+        kept.mode[s, k] = work.mode[k] if acts else -1
+        for i in range(layout.start[k], layout.start[k + 1]):
+            kept.p[s, i], kept.last[s, i] = data.p[i] if acts else 0.0, data.last[i]
+        for c in range(6):
+            kept.limit[s, 6 * k + c] = data.end.law[k, c]
+    for k in range(kept.start.shape[1]):
+        kept.start[s, k] = layout.start[min(k, n)]
+    for f in range(n - layout.counts[2]):
+        for c in range(4):
+            label = model.touches.found[f, c] if layout.who == PLANAR else model.shapes.label[f, c]
+            kept.label[s, 4 * f + c] = label
+
+
+@kernel("void(Model, Data, Work, Push, Kept, int64)", borrows=True, entry=True)
+def keep_step(model: Model, data: Data, work: Work, push: Push, kept: Kept, s: int) -> None:
+    """Keep the step at hand, which is done, in row s."""
+    for i in range(LOGGED):
+        kept.log[s, i] = data.log[i]
+    for i in range(len(data.q)):
+        kept.q[s, i], kept.middle[s, i] = data.q1[i], data.middle[i]
+    for j in range(len(data.v)):
+        kept.v[s, j] = data.v1[j]
+    kept.found[s, ROWS], kept.found[s, SHIFTED] = model.layout.counts[0], push.kept[1]
+    kept.found[s, PLACED] = data.bound.known[LOOKED]
+    keep_rows(model, data, work, kept, s)
+    keep_shifts(model, data, push, kept, s)

@@ -1,0 +1,399 @@
+"""What a compiled step says: impulses, solution and rows, whose costly parts are made when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ....arrays import Array, IntArray
+from ....contact.assemble import assemble, blocks, start_of_blocks
+from ....contact.snapshot import Activation
+from ....mechanics.state import State
+from ....programs.solution.residuals import MODES, Residuals
+from ....programs.solution.solution import Solution
+from ....programs.solution.status import Status
+from ....programs.solution.uniqueness import uniqueness
+from ...contact_modes import FREE
+from ...energy import Books
+from ...stepper import Shift, Step, Work
+from ...stretch import CROWDED, UNSETTLED, WORDS, Constraints, Late, Stretch
+from ..kept import PLACED, ROWS, SHIFTED, Kept
+from ..step_dynamics import dynamics_of, rows_at_end
+from .records import (
+    AT,
+    BILATERAL,
+    BILATERAL_CONTACT,
+    CAP,
+    CONE,
+    DRY,
+    E_,
+    FORCES,
+    GAP,
+    KEPT,
+    KINETIC,
+    LIFTED,
+    MU_R,
+    MU_S,
+    POSITION,
+    POTENTIAL,
+    REACTIONS,
+    SOFT,
+    UNILATERAL,
+)
+
+if TYPE_CHECKING:
+    from ....mechanics.system import System
+    from ..moreau_jean import MoreauJean
+
+BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
+SOLVED = (*MODES, "active", "inactive")  # modes of contact problems, by their numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ManySteps:
+    """What `CompiledBodies.advance_many` did.
+
+    Attributes
+    ----------
+    state : State
+        At the end; of the last good step where one was not solved.
+    spans : Array, shape (n, 3)
+        Start, length and end of the steps that were solved, s.
+    E, goal : Array, shape (n,)
+        Residual of every step, recomputed from its impulses, and what counted as solved.
+    path : tuple of str
+        How every step was solved, the slowest of `PATHS` that it needed.
+    factorisations, passes : Array, shape (n,)
+    gap : Array, shape (n,)
+        Lowest gap at the end of every step, m (0 if none is negative).
+    q, v : Array, shape (n, nq) and (n, nv)
+        At the end of every step.
+    stretches : tuple of Stretch
+        The steps as a run records them.
+    failed : Step or None
+        The step that was not solved.
+    """
+
+    state: State
+    spans: Array
+    E: Array
+    goal: Array
+    path: tuple[str, ...]
+    factorisations: Array
+    passes: Array
+    gap: Array
+    q: Array
+    v: Array
+    stretches: tuple[Stretch, ...]
+    failed: Step | None = None
+
+    @property
+    def taken(self) -> int:
+        """How many steps were solved."""
+        return len(self.spans)
+
+    @property
+    def last(self) -> Step | None:
+        """The last of them."""
+        return self.stretches[-1].step(len(self.stretches[-1]) - 1) if self.stretches else None
+
+
+class CompiledSolution(Solution):
+    """The solution of a compiled step: status, v+, E and cone at once, the rest is rebuilt when asked for."""
+
+    __slots__ = ("_step",)
+
+    @staticmethod
+    def of(step: CompiledStep, status: Status, x: Array, figures: Residuals) -> CompiledSolution:
+        """Return the solution of a step."""
+        solution = object.__new__(CompiledSolution)
+        plain = {"status": status, "x": x, "lam": np.zeros(0), "method": "compiled", "iterations": 0, "message": ""}
+        nothing = dict.fromkeys(("null_space", "certificate"))
+        put(solution, {"_step": step, "residuals": figures, **plain, **nothing})
+        return solution
+
+    def __getattr__(self, name: str) -> Any:
+        """Make what has not been made yet."""
+        if name == "unique":
+            put(self, {"unique": uniqueness(self.problem, self.r, self.modes)})
+            return self.unique
+        if name not in ("problem", "r", "u", "modes"):
+            raise AttributeError(name)
+        dynamics = self._step.dynamics
+        problem, r = assemble(dynamics), start_of_blocks(dynamics, self._step.reactions)
+        ids = [part.active.row.id for part in blocks(dynamics) if part.law is not None]
+        said = self._step.numbers()
+        modes = tuple(SOLVED[said[id]] if id in said else FREE for id in ids)
+        put(self, {"problem": problem, "r": r, "u": problem.motion(r), "modes": modes})
+        return object.__getattribute__(self, name)
+
+
+class CompiledStep(Step):
+    """A step that kernels have taken; what there is to say about it is made when it is asked for."""
+
+    __slots__ = ("_at", "_of")
+
+    @staticmethod
+    def made(of: KeptSteps, k: int, ends: tuple[State, State]) -> CompiledStep:
+        """Return the k-th of steps, between two states."""
+        step, control = object.__new__(CompiledStep), None if of.control is None else of.control[k]
+        put(step, {"start": ends[0], "state": ends[1], "dt": float(of.spans[k, 1]), "control": control})
+        put(step, {"_of": of, "_at": k})
+        return step
+
+    def __getattr__(self, name: str) -> Any:
+        """Make what has not been made yet."""
+        if name in ("_of", "_at") or name not in {**SAID, **NOTHING, **MADE}:
+            raise AttributeError(name)
+        if name in NOTHING:
+            value = NOTHING[name]
+        else:
+            value = SAID[name](self._of, self._at) if name in SAID else MADE[name](self)
+        put(self, {name: value})
+        return value
+
+    @property
+    def activation(self) -> Activation:
+        """What counted as closed and as at rest; asked without the dynamics, which are large for many bodies."""
+        stepper: MoreauJean = self._of.stepper
+        return stepper.activation
+
+    def numbers(self) -> dict[str, int]:
+        """Return which of `WORDS` every contact that acts has, by id."""
+        return {id: m for id, m in zip(self._of.ids, self._of.kept.mode[self._at].tolist(), strict=False) if m >= 0}
+
+    def stretch(self) -> Stretch:
+        """Return the step as a stretch of one."""
+        start = self.start.q[None], self.start.v[None]
+        found = stretch_of(replace(self._of.chosen(np.array([self._at])), before=start), self.state)
+        return found if self.sizing is None else replace(found, sizing=self.sizing)
+
+
+def _solution(step: CompiledStep) -> Solution:
+    """Return the solution of a step."""
+    E, cone, _share = step._of.figures(step._at)
+    return CompiledSolution.of(step, Status.SOLVED, step.state.v, Residuals(E=E, cone=cone))
+
+
+NOTHING: dict[str, Any] = {"changes": None, "impacts": (), "arcs": (), "ends": "", "sizing": None, "forces": {}}
+MADE: dict[str, Callable[[CompiledStep], Any]] = {
+    "solution": _solution,
+    "modes": lambda step: {id: WORDS[m] for id, m in step.numbers().items()},
+    "dynamics": lambda step: dynamics_of(step._of.kernels.system, step, step._of.stepper.theta, step.activation),
+    "rows": lambda step: rows_at_end(step._of.kernels.system, step, step.reactions),
+}
+
+
+class Kernels(Protocol):
+    """What has taken steps: a compiled system."""
+
+    @property
+    def system(self) -> System:
+        """What it advances."""
+        ...
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Ids of the constraints that are no contacts of shapes."""
+        ...
+
+    def named(self, labels: IntArray) -> tuple[str, ...]:
+        """Return the ids of all constraints, those of contacts of shapes by their labels."""
+        ...
+
+    @property
+    def kinds(self) -> tuple[IntArray, IntArray]:
+        """Kind and level of the fixed ones."""
+        ...
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class KeptSteps:
+    """Steps in a row that kernels have taken, with the same constraints.
+
+    Attributes
+    ----------
+    kernels : Kernels
+    stepper : MoreauJean
+    make : callable
+        Gives `kept`.
+    spans : Array, shape (n, 3)
+    before : pair of Array, shapes (n, nq) and (n, nv)
+        At their beginnings.
+    control : Array, shape (n, k), or None
+    others : mapping
+        What states remember beside impulses.
+    """
+
+    kernels: Kernels
+    stepper: MoreauJean
+    make: Callable[[], Kept]
+    spans: Array
+    before: tuple[Array, Array]
+    control: Array | None
+    others: Mapping[str, Array]
+    _kept: Kept | None = field(default=None, init=False)
+    _ids: tuple[str, ...] | None = field(default=None, init=False)
+
+    @property
+    def kept(self) -> Kept:
+        """What the kernels have left."""
+        if self._kept is None:
+            self._kept = self.make()
+        return self._kept
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The constraints."""
+        if self._ids is None:
+            contacts = int(self.kept.found[0, ROWS]) - len(self.kernels.fixed)
+            self._ids = self.kernels.named(self.kept.label[0, : 4 * contacts].reshape(-1, 4))
+        return self._ids
+
+    def __call__(self, k: int) -> CompiledStep:
+        """Return the k-th step."""
+        start = State.trusted(float(self.spans[k, 0]), self.before[0][k], self.before[1][k], self.others)
+        return CompiledStep.made(self, k, (start, self.end(k)))
+
+    def end(self, k: int) -> State:
+        """Return the state after the k-th step."""
+        return self.state(k, self.kept.q[k].copy(), self.kept.v[k].copy())
+
+    def state(self, k: int, q: Array, v: Array) -> State:
+        """Return the state after the k-th step, which remembers its impulses."""
+        return State.trusted(float(self.spans[k, 2]), q, v, Late(lambda: self.memory(k), self.others))
+
+    def chosen(self, steps: IntArray) -> KeptSteps:
+        """Return some of them."""
+        kept, before = self.kept.chosen(steps), (self.before[0][steps], self.before[1][steps])
+        control = None if self.control is None else self.control[steps]
+        return replace(self, make=lambda: kept, spans=self.spans[steps], before=before, control=control)
+
+    def memory(self, k: int) -> dict[str, Array]:
+        """Return what is remembered after the k-th step: impulses, and what is not ours."""
+        return {**self.others, **remembered(self.ids, self.kept.start[k], self.kept.last[k])}
+
+    def reactions(self, k: int) -> dict[str, Array]:
+        """Return the impulses of what acted in the k-th step."""
+        p, first = self.kept.p[k], self.kept.start[k].tolist()
+        acts = self.kept.acts[k, : len(self.ids)].nonzero()[0].tolist()  # what comes after is of other steps
+        return {self.ids[j]: p[first[j] : first[j + 1]].copy() for j in acts}
+
+    def unsettled(self, k: int) -> str:
+        """Return `Step.unsettled`."""
+        at = int(self.kept.log[k, AT])
+        return self.ids[at - 1] if at > 0 else ""
+
+    def restitution(self, k: int) -> float:
+        """Return `Step.restitution`."""
+        return float(self.kept.log[k, KEPT])
+
+    def figures(self, k: int) -> tuple[float, float, float]:
+        """Return E, how far impulses leave their cones, and the fraction of all restitution that was kept."""
+        log = self.kept.log[k]
+        return float(log[E_]), float(log[CONE]), float(log[KEPT])
+
+    def crowded(self, k: int) -> str:
+        """Return `Step.crowded`."""
+        at = -int(self.kept.log[k, AT])
+        return self.ids[at - 1] if at > 0 else ""
+
+    def energy(self, k: int) -> tuple[float, float]:
+        """Return `Step.energy`."""
+        log = self.kept.log[k]
+        return float(log[KINETIC]), float(log[POTENTIAL])
+
+    def work(self, k: int) -> Work:
+        """Return `Step.work`."""
+        reactions, forces, lifted = self.kept.log[k, [REACTIONS, FORCES, LIFTED]].tolist()
+        return Work(reactions=reactions, forces=forces, projection=lifted)
+
+    def place(self, k: int) -> Array | None:
+        """Return the middle of a step where it may have been moved onto joints, see `Step.place`."""
+        return self.kept.middle[k].copy() if self.kept.found[k, PLACED] else None
+
+    def shifts(self, k: int) -> tuple[Shift, ...]:
+        """Return the passes of the projection."""
+        kept, R = self.kept, len(self.ids)
+        passes = range(int(kept.found[k, SHIFTED]) if self.stepper.project else 0)
+        pushes = (dict(zip(self.ids, kept.shifts[k, a, :R].tolist(), strict=True)) for a in passes)
+        known = kept.places.shape[2] > 0
+        return tuple(Shift(push, kept.places[k, a].copy() if known else None) for a, push in enumerate(pushes))
+
+
+SAID: dict[str, Callable[[KeptSteps, int], Any]] = {
+    "reactions": KeptSteps.reactions, "unsettled": KeptSteps.unsettled, "restitution": KeptSteps.restitution,
+    "_figures": KeptSteps.figures, "energy": KeptSteps.energy, "work": KeptSteps.work, "place": KeptSteps.place,
+    "shifts": KeptSteps.shifts, "crowded": KeptSteps.crowded,
+}  # fmt: skip
+
+
+def stretch_of(of: KeptSteps, end: State) -> Stretch:
+    """Return steps as a run records them."""
+    kept, R, (kind, level) = of.kept, len(of.ids), of.kernels.kinds
+    log, gap, start = kept.log, kept.gap[:, :R], kept.start[0, : R + 1]
+    kind = np.append(kind, np.full(R - len(kind), UNILATERAL))  # contacts of shapes
+    joint = np.isin(kind[: len(level)], (BILATERAL, BILATERAL_CONTACT)) & (level == POSITION)
+    fixed, held = len(level), gap[:, : len(level)]
+    law, dry = kept.limit[:, : 6 * fixed].reshape(len(log), fixed, 6).max(axis=0), kind[:fixed] == DRY
+    told = np.zeros((len(log), 0)) if of.control is None else of.control
+    rest, turns = law[:, MU_S], np.where(dry, 0.0, law[:, CAP])
+    limits = np.column_stack([np.where(dry, 0.0, rest), law[:, MU_R], turns, np.where(dry, rest, 0.0)])
+    return Stretch(
+        step=of, end=end, spans=of.spans, before_q=of.before[0], before_v=of.before[1], q=kept.q, v=kept.v,
+        control=told, E=log[:, E_], cone=log[:, CONE], restitution=log[:, KEPT],
+        books=Books(*log[:, BOOKS].T), depth=log[:, GAP], joint=np.abs(held[:, joint]).max(axis=1, initial=0.0),
+        of=Constraints(of.ids, start, (kind != BILATERAL) & (kind != SOFT)), gap=gap, impulses=kept.p[:, : start[-1]],
+        mode=kept.mode[:, :R], limits=limits,
+        notes=tuple(_note(of.ids, k, int(log[k, AT])) for k in np.flatnonzero(log[:, AT]).tolist()),
+    )  # fmt: skip
+
+
+def _note(ids: tuple[str, ...], k: int, at: int) -> tuple[int, str, str]:
+    """Return why the laws of a step hold at its middle."""
+    return k, UNSETTLED if at > 0 else CROWDED, ids[abs(at) - 1]
+
+
+def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
+    """Return start, length and end of up to n steps, none beyond `t_max`."""
+    spans: list[tuple[float, float, float]] = []
+    horizon, k = min(t_max, t + (n + 2) * stepper.dt), round(t / stepper.dt)
+    if t == k * stepper.dt and horizon < t_max:
+        ends, whole = np.arange(k, k + n + 1) * stepper.dt, np.empty((n, 3))
+        whole[:, 0], whole[:, 1], whole[:, 2] = ends[:-1], stepper.dt, ends[1:]
+        return whole
+    while len(spans) < n and t < horizon:
+        dt, end = stepper.span(t, horizon)
+        spans.append((t, dt, end))
+        t = end
+    return np.array(spans).reshape(-1, 3)
+
+
+def edges(kept: Kept, n: int) -> list[int]:
+    """Return where those of n steps begin that have other contacts of shapes than before, and n."""
+    label, rows = kept.label[:n], kept.found[:n, ROWS]
+    others = (label[1:] != label[:-1]).any(axis=1) | (rows[1:] != rows[:-1])
+    return [0, *(np.flatnonzero(others) + 1).tolist(), n] if n else []
+
+
+def remembered(ids: tuple[str, ...], start: IntArray, last: Array) -> dict[str, Array]:
+    """Return the impulses that are not zero, by id."""
+    start = start[: len(ids) + 1]  # more are of other states
+    some = start.searchsorted(last[: start[-1]].nonzero()[0], side="right") - 1
+    return {ids[j]: last[start[j] : start[j + 1]].copy() for j in dict.fromkeys(some.tolist())}
+
+
+def others_of(memory: Mapping[str, Array], ids: Collection[str]) -> Mapping[str, Array]:
+    """Return what is remembered beside the impulses of constraints; ids of contacts of shapes hold a slash."""
+    if isinstance(memory, Late):
+        return memory.others
+    return {key: value for key, value in memory.items() if key not in ids and "/" not in key}
+
+
+def put(target: object, values: Mapping[str, Any]) -> None:
+    """Set attributes of a frozen object."""
+    for name, value in values.items():
+        object.__setattr__(target, name, value)

@@ -1,0 +1,122 @@
+"""What is kept of steps that are taken in one call, a row for each: kernels write it, runs read it in bulk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..._jit import A2, A3, I2, record
+from ...arrays import Array, IntArray
+from .scheme import PASSES
+
+ROWS, SHIFTED, PLACED = range(3)  # columns of `Kept.found`
+ROOM = 4_000_000  # numbers that one call may leave behind
+Shapes = tuple[list[tuple[int, ...]], list[tuple[int, ...]]]
+SMALL = 4_000  # numbers that are sooner copied than looked through for those that are used
+
+
+@record(*[A2] * 8, *[I2] * 5, A3, A3)
+class Kept(NamedTuple):
+    """n steps in a row, with room for R constraints that have m rows.
+
+    Attributes
+    ----------
+    log : Array, shape (n, LOGGED)
+        See `Data.log`; AT is negative where the constraint closed in a crowd.
+    q, v, middle : Array, shape (n, nq) or (n, nv)
+        At the ends of the steps, and where their contact problems stood.
+    gap : Array, shape (n, R)
+        At the ends.
+    p, last : Array, shape (n, m)
+        Impulses of what acted, and those that the next step remembers.
+    limit : Array, shape (n, 6 R)
+        Laws at the ends, see `Rows.law`.
+    mode, acts : IntArray, shape (n, R)
+        What constraints did, -1: nothing; whether they acted, dampers aside.
+    start : IntArray, shape (n, R + 1)
+        See `Layout.start`.
+    label : IntArray, shape (n, 4 R)
+        Of contacts of shapes.
+    found : IntArray, shape (n, 3)
+        How many constraints there were, how many passes the projection took, whether the middle may have been moved.
+    shifts, places : Array, shapes (n, passes, R) and (n, passes, nq)
+        See `Push`.
+    """
+
+    log: Array
+    q: Array
+    v: Array
+    middle: Array
+    gap: Array
+    p: Array
+    last: Array
+    limit: Array
+    mode: IntArray
+    acts: IntArray
+    start: IntArray
+    label: IntArray
+    found: IntArray
+    shifts: Array
+    places: Array
+
+    def chosen(self, steps: slice | IntArray) -> Kept:
+        """Return some of the steps, with no more room than they need."""
+        found = self.found[steps]
+        R, passes = found[:, [ROWS, SHIFTED]].max(axis=0, initial=0).tolist()
+        start = self.start[steps, : R + 1].copy()
+        m = int(start.max(initial=0))
+        parts: list[Any] = [x[steps].copy() for x in self[:4]]
+        parts += [self.gap[steps, :R].copy(), self.p[steps, :m].copy(), self.last[steps, :m].copy()]
+        parts += [self.limit[steps, : 6 * R].copy(), self.mode[steps, :R].copy(), self.acts[steps, :R].copy()]
+        parts += [start, self.label[steps, : 4 * R].copy(), found.copy()]
+        return Kept._make([*parts, self.shifts[steps, :passes, :R].copy(), self.places[steps, :passes].copy()])
+
+
+class Room(NamedTuple):
+    """Arrays of `Kept` that lie one behind the other, so that a copy of all of them is soon made.
+
+    Attributes
+    ----------
+    kept : Kept
+    floats, numbers : Array and IntArray
+        All of its entries.
+    shapes : pair of list
+        Of its arrays of either kind, in the order of `Kept`.
+    """
+
+    kept: Kept
+    floats: Array
+    numbers: IntArray
+    shapes: Shapes
+
+    def copied(self) -> Callable[[], Kept]:
+        """Return what gives that which is kept now."""
+        if len(self.floats) > SMALL:
+            kept = self.kept.chosen(slice(None))
+            return lambda: kept
+        floats, numbers = self.floats.copy(), self.numbers.copy()
+        return lambda: _placed(floats, numbers, self.shapes)
+
+
+def kept_room(n: int, logged: int, sizes: tuple[int, int, int], R: int, m: int) -> Room:
+    """Return room for n steps, or for as many as fit; sizes: of q, v and `middle`."""
+    n = max(1, min(n, ROOM // (logged + sum(sizes) + 2 * m + 14 * R + PASSES * (R + sizes[2]))))
+    lines = [(n, k) for k in (logged, *sizes, R, m, m, 6 * R)], [(n, k) for k in (R, R, R + 1, 4 * R, 3)]
+    shapes: Shapes = [*lines[0], (n, PASSES, R), (n, PASSES, sizes[2])], [*lines[1]]
+    floats = np.empty(sum(map(prod, shapes[0])))
+    numbers = np.zeros(sum(map(prod, shapes[1])), dtype=np.int64)
+    return Room(_placed(floats, numbers, shapes), floats, numbers, shapes)
+
+
+def _placed(floats: Array, numbers: IntArray, shapes: Shapes) -> Kept:
+    """Return the arrays that lie in these."""
+    found: list[list[Any]] = [[], []]
+    for own, flat, parts in zip(found, (floats, numbers), shapes, strict=True):
+        at = 0
+        for shape in parts:
+            own.append(flat[at : at + prod(shape)].reshape(shape))
+            at += prod(shape)
+    return Kept._make([*found[0][:8], *found[1], *found[0][8:]])

@@ -1,8 +1,9 @@
 """Robots beside MuJoCo: time per step, how well the laws hold, how deep bodies overlap, and what contacts do.
 
 Processor time per step on one thread of compiled steps of `MoreauJean` against `mujoco.rollout` under the same
-controls, which are held for 25 steps: zero, or random in the range of the actuators. All begin at the same state and
-then go their own ways; blocks of steps take turns, so that all see the same machine.
+controls: those of the keyframe at which they begin (else zero), or random ones in the range of the actuators, each held
+for 25 steps. All begin at the same state and then go their own ways; blocks of steps take turns, so that all see the
+same machine.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from . import robot_errors
 DT, HELD = 2e-3, 25  # s; steps for which a control is held
 ASSETS = ("ant", "humanoid", "hopper", "walker2d_v5", "half_cheetah")
 POSE = {"ankle_1": 1.0, "ankle_2": -1.0, "ankle_3": -1.0, "ankle_4": 1.0}  # in which the ant of gymnasium stands
+KEYFRAMES = ("stand", "home")  # at the first of which a robot begins
 PYRAMIDAL, ELLIPTIC = 0, 1  # cones of MuJoCo
 
 
@@ -115,6 +117,7 @@ class Theirs:
         self.model = model = mujoco.MjSpec.from_file(str(file)).compile()
         model.opt.timestep, model.opt.integrator, model.opt.cone = DT, mujoco.mjtIntegrator.mjINT_EULER, cone
         model.opt.solver, model.opt.iterations, model.opt.tolerance = mujoco.mjtSolver.mjSOL_NEWTON, 100, 1e-8
+        model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_SENSOR)  # ours are read from runs afterwards
         self.data, kind = mujoco.MjData(model), mujoco.mjtState.mjSTATE_FULLPHYSICS
         self.data.qpos[:], self.data.qvel[:] = start.q, start.v
         self.state = np.zeros(mujoco.mj_stateSize(model, kind))
@@ -152,13 +155,16 @@ def robot_files(example: Path | None = None) -> Iterator[Path]:
 
 
 def race(file: Path, steps: int, random: bool) -> Race:
-    """Run a robot from its keyframe 'stand', or where its joints are zero, beside MuJoCo."""
+    """Run a robot from its keyframe 'stand' or 'home', or where its joints are zero, beside MuJoCo."""
     robot = read_robot(file)
     system = robot.system()
     pose = {name: x for name, x in POSE.items() if name in system.places.joints}
-    keyframe = "stand" if any(one.name == "stand" for one in robot.keyframes) else ""
+    known = {one.name: one for one in robot.keyframes}
+    keyframe = next((name for name in KEYFRAMES if name in known), "")
     start = robot.start(keyframe, joints=pose, project=True)
-    told = _controls(system, steps, random)
+    told = _controls(system, steps)
+    if not random:
+        told[:] = known[keyframe].control if keyframe else 0.0
     Ours(system, start).take(told[0])  # loads the kernels
     ours, rivals = Ours(system, start), [Theirs(file, start, cone) for cone in (PYRAMIDAL, ELLIPTIC)]
     for control in told:
@@ -171,16 +177,15 @@ def race(file: Path, steps: int, random: bool) -> Race:
     us = [1e6 * spent / count for spent in (ours.spent, *(one.spent for one in rivals))]
     did = [Contacts(one.creep, one.put_in, one.friction) for one in errors]
     return Race(
-        file.stem, "random" if random else "zero", system.nv, us[0], 1e6 * ours.spent_by_hand / count,
+        file.stem, "random" if random else "held", system.nv, us[0], 1e6 * ours.spent_by_hand / count,
         ours.problems / count, ours.by_hand, ours.E, ours.gap, us[1], us[2], rivals[1].gap, *did,
     )  # fmt: skip
 
 
-def _controls(system: Any, steps: int, random: bool) -> Array:
-    """Return a control for every block."""
+def _controls(system: Any, steps: int) -> Array:
+    """Return a random control for every block."""
     low, high = (
         np.array([np.clip(getattr(one, f"control_{end}"), -1.0, 1.0) for one in system.actuators])
         for end in ("low", "high")
     )
-    drawn: Array = np.random.default_rng(0).uniform(low, high, size=(max(steps // HELD, 1), len(low)))
-    return drawn if random else np.zeros_like(drawn)
+    return np.random.default_rng(0).uniform(low, high, size=(max(steps // HELD, 1), len(low)))

@@ -26,7 +26,7 @@ def robots(
     steps: Annotated[int, typer.Option(help="Of 2 ms, for each robot and kind of control.")] = 1000,
     json_wanted: Json = False,
 ) -> None:
-    """Run robots told zero and at random, beside MuJoCo; without files those that gymnasium brings.
+    """Run robots that hold still and at random, beside MuJoCo; without files those that gymnasium brings.
 
     Needs the extra mjcf. The bar is what holds in each step: E and overlaps up to 1e-10.
 

@@ -15,8 +15,9 @@ from ...arrays import Array
 from ...linalg.rotations import matrix_of
 from ..collision.shapes import Shape
 from ..trees.bodies import TreeBody, TreeJoint
-from ..trees.parts import Actuator, Connect, Dynamics, Fluid, JointEquality, Part, Tendon
+from ..trees.parts import Actuator, Connect, Dynamics, Fluid, JointEquality, Part
 from .mjcf_names import Names
+from .mjcf_paths import factors_of, tendon_of, through_space
 
 KINDS = {0: "free", 1: "ball", 2: "slide", 3: "hinge"}  # mjtJoint
 CONNECT, JOINT, TENDON = 0, 2, 3  # mjtEq
@@ -85,30 +86,6 @@ def parts_of(m: Any, names: Names) -> tuple[Part, ...]:
     return (*tendons, *equalities)
 
 
-def tendon_of(m: Any, names: Names, t: int) -> Tendon:
-    """Return a fixed tendon."""
-    low, high = _pair(m.tendon_range[t]) if m.tendon_limited[t] else NO_LIMIT
-    return Tendon(
-        name=names.tendons[t],
-        factors=tendon_factors(m, names, t),
-        low=low,
-        high=high,
-        friction=float(m.tendon_frictionloss[t]),
-        damping=float(m.tendon_damping[t]),
-        stiffness=float(m.tendon_stiffness[t]),
-        slack=_pair(m.tendon_lengthspring[t]),
-    )
-
-
-def tendon_factors(m: Any, names: Names, t: int) -> dict[str, float]:
-    """Return the factors of a fixed tendon by joint."""
-    found: dict[str, float] = {}
-    for w in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
-        joint = names.joints[m.wrap_objid[w]]
-        found[joint] = found.get(joint, 0.0) + float(m.wrap_prm[w])
-    return found
-
-
 def equality_of(m: Any, names: Names, e: int) -> Part:
     """Return an equality of joints or tendons, or a closed loop."""
     kind, one, other, data = int(m.eq_type[e]), int(m.eq_obj1id[e]), int(m.eq_obj2id[e]), m.eq_data[e]
@@ -145,10 +122,14 @@ def actuators_of(m: Any, names: Names) -> tuple[Actuator, ...]:
 
 
 def actuator_of(m: Any, names: Names, k: int) -> Actuator:
-    """Return an actuator on a joint or a fixed tendon."""
+    """Return an actuator on a joint or a tendon."""
     target, gear = int(m.actuator_trnid[k, 0]), float(m.actuator_gear[k, 0])
     on_tendon = int(m.actuator_trntype[k]) == ON_TENDON
-    factors = tendon_factors(m, names, target) if on_tendon else {names.joints[target]: 1.0}
+    factors, tendon = {names.joints[target]: 1.0} if not on_tendon else {}, ""
+    if on_tendon and through_space(m, target):
+        tendon = names.tendons[target]
+    elif on_tendon:
+        factors = factors_of(m, names, target)
     control = _pair(m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else NO_LIMIT
     force = _pair(m.actuator_forcerange[k]) if m.actuator_forcelimited[k] else NO_LIMIT
     states = _pair(m.actuator_actrange[k]) if m.actuator_actlimited[k] else NO_LIMIT
@@ -156,6 +137,8 @@ def actuator_of(m: Any, names: Names, k: int) -> Actuator:
     return Actuator(
         name=names.actuators[k],
         factors={joint: gear * x for joint, x in factors.items()},
+        tendon=tendon,
+        gear=gear if tendon else 1.0,
         gain=gain if int(m.actuator_gaintype[k]) == AFFINE_GAIN else (gain[0], 0.0, 0.0),
         bias=_triple(m.actuator_biasprm[k, :3]) if int(m.actuator_biastype[k]) == AFFINE_BIAS else (0.0, 0.0, 0.0),
         control_low=control[0],

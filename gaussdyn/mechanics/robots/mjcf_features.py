@@ -11,6 +11,7 @@ from .mesh_files import MOST
 from .mjcf_bodies import DYNAMICS
 from .mjcf_contacts import MESH, colliding, mesh_of, served
 from .mjcf_names import Names
+from .mjcf_paths import through_space, trouble_with
 
 INTEGRATORS = {0: "Euler", 1: "RK4", 2: "implicit", 3: "implicitfast"}
 GEOMS = {1: "height field on a body", 8: "signed distance field"}
@@ -109,9 +110,8 @@ def _joints(m: Any, names: Names, add: Callable[[str], None]) -> None:
 
 def _tendons(m: Any, names: Names, add: Callable[[str], None]) -> None:
     for t, name in enumerate(names.tendons):
-        at = slice(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t])
-        if np.any(m.wrap_type[at] != 1):  # mjWRAP_JOINT
-            add(f"tendon {name}: a path through space")
+        if through_space(m, t) and (trouble := trouble_with(m, t)):
+            add(f"tendon {name}: {trouble}")
         if m.tendon_armature[t] or m.tendon_actfrclimited[t]:
             add(f"tendon {name}: armature or a limit of its actuators' force")
         if _polynomial(m, "tendon_stiffnesspoly", t) or _polynomial(m, "tendon_dampingpoly", t):

@@ -2,7 +2,7 @@
 
 from .bodies import TreeBody, TreeJoint
 from .joint_coordinates import JointCoordinates, in_joint_coordinates
-from .parts import Actuator, Connect, Fluid, JointEquality, Tendon
+from .parts import Actuator, Connect, Fluid, JointEquality, Leg, Round, SpatialTendon, Tendon
 from .sensors import Sensor, Site
 from .system import TreeSystem
 from .visuals import Skin, Visual
@@ -13,9 +13,12 @@ __all__ = [
     "Fluid",
     "JointCoordinates",
     "JointEquality",
+    "Leg",
+    "Round",
     "Sensor",
     "Site",
     "Skin",
+    "SpatialTendon",
     "Tendon",
     "TreeBody",
     "TreeJoint",

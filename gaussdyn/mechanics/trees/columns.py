@@ -6,7 +6,7 @@ A hinge called ``knee`` has ``knee.angle`` and ``knee.rate``, a slider ``.positi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ..joints.columns import Names, Readings
 from ..rows import Row
@@ -26,10 +26,10 @@ COORDINATES = {
 }  # fmt: skip
 
 
-def readings_of(places: Places, blanks: Sequence[Row]) -> Readings:
-    """Return the names of the columns of a system."""
+def readings_of(places: Places, blanks: Sequence[Row], paths: Collection[str]) -> Readings:
+    """Return the names of the columns of a system; `paths` are its tendons through space."""
     joints = [joint for joint, *_ in places.joints.values()]
-    rows = {row.id: names for row in blanks if (names := _names(places, row))}
+    rows = {row.id: names for row in blanks if (names := _names(places, paths, row))}
     return Readings(_named(joints, COORDINATES), _named(joints, RATES), rows)
 
 
@@ -37,11 +37,11 @@ def _named(joints: Sequence[TreeJoint], parts: dict[str, Names]) -> Names:
     return tuple((f"{joint.name}.{part}", unit) for joint in joints for part, unit in parts[joint.motion])
 
 
-def _names(places: Places, row: Row) -> Names:
+def _names(places: Places, paths: Collection[str], row: Row) -> Names:
     """Return name and unit of gap and reaction of a limit or of friction; others keep the general ones."""
     name, _, side = row.id.partition(":")
-    if name not in places.joints or not side:
+    if (name not in places.joints and name not in paths) or not side:
         return ()
-    turns = places.joints[name][0].motion != "slide"
+    turns = name in places.joints and places.joints[name][0].motion != "slide"
     length, effort, unit = ("rad", "torque", "N m") if turns else ("m", "force", "N")
     return (f"{name}.{side}_gap", length), (f"{name}.{side}_{effort}", unit)

@@ -101,3 +101,12 @@ def point_velocity(trees: Trees, moving: Moving, b: int, point: Vector) -> Vecto
     """Return the velocity of the material of body b at a point in space."""
     r = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
     return along(triple3(moving.speed[b, 3:6]), 1.0, cross3(triple3(moving.speed[b, 0:3]), r))
+
+
+@kernel(f"{V3}(Trees, Moving, int64, {V3})", borrows=True)
+def point_drift(trees: Trees, moving: Moving, b: int, point: Vector) -> Vector:
+    """Return the acceleration of the material of body b at a point, as far as it comes from velocities alone."""
+    r, speed, bias = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]])), moving.speed[b], moving.bias[b]
+    w = triple3(speed[0:3])
+    u = along(triple3(speed[3:6]), 1.0, cross3(w, r))
+    return along(along(triple3(bias[3:6]), 1.0, cross3(triple3(bias[0:3]), r)), 1.0, cross3(w, u))

@@ -84,12 +84,13 @@ def joint_springs(trees: Trees, q: Array, h: Array) -> float:
 
 @kernel(f"UniTuple(float64, 2)(Trees, Drives, {A1}, {A1}, int64)", borrows=True, entry=True)
 def length_and_rate(trees: Trees, drives: Drives, q: Array, v: Array, line: int) -> tuple[float, float]:
-    """Return the length of a line and its rate."""
+    """Return the length of a line and its rate; of lines through space where `put_paths` has put them."""
     length = rate = 0.0
     for i in range(drives.start[line], drives.start[line + 1]):
         d, factor = drives.dof[i], drives.factor[i]
         length, rate = length + factor * q[trees.dofs[d, SCALAR]], rate + factor * v[d]
-    return length, rate
+    through_space = drives.paths.start[line + 1] > drives.paths.start[line]
+    return drives.paths.length[line] if through_space else length, rate
 
 
 @kernel(f"void(Drives, int64, float64, {A1})", borrows=True)
@@ -198,7 +199,9 @@ def side_of(trees: Trees, drives: Drives, q: Array, v: Array, k: int) -> int:
     d = drives.dof[i]
     bounded = drives.effort[d, 0] > -np.inf or drives.effort[d, 1] < np.inf
     force, fall = actuator_law(trees, drives, q, v, k)
-    if bounded or drives.start[len(drives.tendons) + k + 1] != i + 1 or not fall > 0.0:
+    line = len(drives.tendons) + k
+    through_space = drives.paths.start[line + 1] > drives.paths.start[line]
+    if bounded or through_space or drives.start[line + 1] != i + 1 or not fall > 0.0:
         return FREE_SIDE
     return 1 if force >= own[FORCE_HIGH] else -1 if force <= own[FORCE_LOW] else 0
 

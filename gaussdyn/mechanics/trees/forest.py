@@ -117,12 +117,51 @@ class Moving(NamedTuple):
     known: IntArray
 
 
+END_A, END_B, AROUND, WOUND = range(4)  # columns of `Paths.ends`
+SHARE, ROUND_AT, ROUND_TURN, RADIUS, MARK = 6, 7, 10, 19, 20  # columns of `Paths.numbers`
+SPHERE, CYLINDER = 1, 2  # what a leg may wind around
+
+
+@record(I1, I2, A2, A1, A1, A1, A1, A1)
+class Paths(NamedTuple):
+    """Lines whose lengths are those of paths through space, leg by leg; `paths` has their kernels.
+
+    Attributes
+    ----------
+    start : IntArray, shape (lines + 1,)
+        The legs of line k are start[k] up to start[k + 1]; none of a linear combination of coordinates.
+    ends : IntArray, shape (s, 4)
+        The bodies of both ends, what it winds around (0: nothing), and the body of that.
+    numbers : Array, shape (s, 22)
+        Both ends in the frames of their bodies, the share of the leg in the length, place and axes (one after the
+        other) of what it winds around, its radius, and the mark (in its plane) that says on which side; zeros: any.
+    length : Array, shape (lines,)
+    row : Array, shape (nv,)
+        Work space.
+    leg : Array, shape (10,)
+        Of one leg, see `paths`.
+    centre : Array, shape (3,)
+        Work space.
+    at : Array, shape (nq,)
+        The coordinates for which lengths and factors have been put.
+    """
+
+    start: IntArray
+    ends: IntArray
+    numbers: Array
+    length: Array
+    row: Array
+    leg: Array
+    centre: Array
+    at: Array
+
+
 FREE_SIDE = 2  # of `Drives.side`
 GAIN, BIAS, CONTROL_LOW, CONTROL_HIGH, FORCE_LOW, FORCE_HIGH = 0, 3, 6, 7, 8, 9  # columns of `Drives.actuators`
 PULL, LOSS, SLACK_LOW, SLACK_HIGH = range(4)  # columns of `Drives.tendons`
 
 
-@record(I1, I1, A1, A2, A2, A2, A1, A1, I1)
+@record(I1, I1, A1, A2, A2, A2, A1, A1, I1, "Paths")
 class Drives(NamedTuple):
     """What pulls on linear combinations of joint coordinates ("lines"), tendons first, then actuators.
 
@@ -132,6 +171,7 @@ class Drives(NamedTuple):
     dof : IntArray, shape (m,)
         The velocities of line k are dof[start[k] : start[k + 1]], of hinges and sliders all.
     factor : Array, shape (m,)
+        Of lines through space those at the last place.
     tendons : Array, shape (t, 4)
         Stiffness, damping, and the lengths between which they are slack.
     actuators : Array, shape (u, 10)
@@ -145,6 +185,7 @@ class Drives(NamedTuple):
     side : IntArray, shape (u,)
         In a step, for those whose force falls with the rate: 1 and -1 where it is the largest and the least allowed, 0
         in between. FREE_SIDE: whatever the law says, as outside of steps.
+    paths : Paths
     """
 
     start: IntArray
@@ -156,9 +197,10 @@ class Drives(NamedTuple):
     control: Array
     beside: Array
     side: IntArray
+    paths: Paths
 
 
-ALONG, RUB, EQUAL, SWING, MEET, FACE = range(6)  # kinds of rows
+ALONG, RUB, EQUAL, SWING, MEET, FACE, TAUT, LEAN = range(8)  # kinds of rows
 WHAT, ONE, OTHER, PART = range(4)  # columns of `Couplings.kinds`
 
 
@@ -171,9 +213,11 @@ class Couplings(NamedTuple):
     kinds : IntArray, shape (r, 4)
         WHAT and on what it acts. ALONG: limit of a line; RUB: dry friction along a line (or, where that is -1, the
         velocity OTHER); EQUAL: a line by a polynomial of another (-1: none); SWING: limit of the angle of a ball (a
-        joint); MEET: component PART of the distance of two points; FACE: of the turn of two bodies.
+        joint); MEET: component PART of the distance of two points; FACE: of the turn of two bodies; TAUT: limit of a
+        line through space; LEAN: a direction of one body stays across one of another.
     numbers : Array, shape (r, 7)
-        Sign and offset; -; zeros and coefficients; the largest angle; two points; a quaternion.
+        Sign and offset; -; zeros and coefficients; the largest angle; two points; a quaternion; sign and offset; both
+        directions.
     """
 
     kinds: IntArray

@@ -15,7 +15,7 @@ from ..rows import Row
 from .forest import Forest
 from .frames import frame_motions, frame_speeds
 from .motion import forest_forces, forest_mass, forest_potential, forest_rows, put_forest
-from .tables import moving_of
+from .tables import moving_of, own_drives
 
 
 def held(record: Any) -> Any:
@@ -47,7 +47,7 @@ class ForestState:
     @staticmethod
     def at(forest: Forest, q: Array, v: Array | None = None, control: Array | None = None) -> ForestState:
         """Return the forest at a state; `control` stands for zeros where it is None."""
-        drives = forest.drives
+        drives = own_drives(forest.drives)
         told = np.zeros(len(drives.control)) if control is None else np.ascontiguousarray(control)
         own = forest._replace(moving=moving_of(forest.trees), drives=drives._replace(control=told))
         rates = np.zeros(len(forest.trees.dofs)) if v is None else np.ascontiguousarray(v, dtype=np.float64)

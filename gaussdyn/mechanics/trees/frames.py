@@ -7,10 +7,9 @@ import math
 from ..._jit import A1, A2, A3, kernel
 from ...arrays import Array
 from ..collision.vectors import along, cross3, dot3, triple3
-from .dynamics import point_velocity
+from .dynamics import point_drift, point_velocity
 from .forest import ABOVE, LAST, ROOT, Forest, Moving, Trees
 from .kinematics import put3
-from .row_kernels import point_drift
 
 
 @kernel(f"void(Forest, {A2}, {A2})", borrows=True, entry=True)

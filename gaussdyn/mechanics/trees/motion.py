@@ -16,6 +16,7 @@ from .forces import (
 )
 from .forest import ARMATURE, CENTRE, LIFT, MASS, Forest
 from .kinematics import place_bodies, place_inertias, put_speeds
+from .paths import put_paths
 from .row_kernels import coupling_row
 
 
@@ -23,6 +24,7 @@ from .row_kernels import coupling_row
 def put_forest(forest: Forest, q: Array, v: Array) -> None:
     """Put how all bodies stand and move."""
     place_bodies(forest.trees, forest.moving, q)
+    put_paths(forest.trees, forest.moving, forest.drives)
     put_speeds(forest.trees, forest.moving, v)
 
 
@@ -91,6 +93,7 @@ def forest_potential(forest: Forest, q: Array, rest: Array) -> float:
     trees, moving = forest.trees, forest.moving
     spare = moving.spare
     place_bodies(trees, moving, q)
+    put_paths(trees, moving, forest.drives)
     energy = joint_springs(trees, q, spare) + tendon_forces(trees, forest.drives, q, rest, spare)[0]
     for b in range(len(trees.inertia)):
         own = trees.inertia[b]

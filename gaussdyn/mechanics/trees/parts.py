@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from ...arrays import scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import unit_quaternion
-from ..collision.shapes import Triple, triple
+from ..collision.shapes import Triple, direction, triple
 from ..names import GROUND, check_name
 from .bodies import Turn, check_interval
 
@@ -55,10 +55,124 @@ class Tendon:
         for name in ("friction", "damping", "stiffness"):
             object.__setattr__(self, name, scalar(f"{name} of {self.name}", getattr(self, name), low=0.0))
         check_interval(self, "low", "high")
-        low, high = vector(f"slack of {self.name}", self.slack, 2).tolist()
-        if low > high:
-            raise InputError(f"slack of {self.name}", (low, high), "(shortest, longest) in this order")
-        object.__setattr__(self, "slack", (low, high))
+        object.__setattr__(self, "slack", _slack(self.name, self.slack))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """A sphere or cylinder that a leg of a tendon may wind around; it is no shape that bodies touch.
+
+    Parameters
+    ----------
+    body : str
+        Or ``ground``.
+    radius : float
+        m, > 0.
+    shape : "sphere" or "cylinder"
+        A cylinder has no ends.
+    at, turn : (x, y, z), (w, x, y, z)
+        Its centre and axes in the frame of the body; z is the axis of a cylinder.
+    mark : (x, y)
+        In the axes of a cylinder: the side on which the leg passes; zeros where it takes the shorter way.
+
+    Raises
+    ------
+    InputError
+        NaN, another shape, no radius, a mark within the cylinder or of a sphere.
+    """
+
+    body: str
+    radius: float
+    shape: Literal["sphere", "cylinder"] = "cylinder"
+    at: Triple = (0.0, 0.0, 0.0)
+    turn: Turn = (1.0, 0.0, 0.0, 0.0)
+    mark: tuple[float, float] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if self.shape not in ("sphere", "cylinder"):
+            raise InputError("shape that a tendon winds around", repr(self.shape), "sphere, cylinder")
+        object.__setattr__(self, "radius", scalar("radius of a Round", self.radius, low=0.0, open_low=True))
+        object.__setattr__(self, "at", triple("at of a Round", self.at))
+        object.__setattr__(self, "turn", unit_quaternion("turn of a Round", self.turn))
+        x, y = vector("mark of a Round", self.mark, 2).tolist()
+        far = math.hypot(x, y)
+        if far and (self.shape == "sphere" or far < self.radius):
+            raise InputError("mark of a Round", (x, y), "of a cylinder, and outside of it")
+        object.__setattr__(self, "mark", (x, y))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leg:
+    """A part of a tendon from a point of one body to a point of another.
+
+    Parameters
+    ----------
+    a, b : str
+        Bodies, or ``ground``.
+    at_a, at_b : (x, y, z)
+        In their frames, m.
+    around : Round or None
+        What it winds around where that is in its way.
+    share : float
+        How often it counts: 1/2 behind a pulley that halves.
+    """
+
+    a: str
+    b: str
+    at_a: Triple = (0.0, 0.0, 0.0)
+    at_b: Triple = (0.0, 0.0, 0.0)
+    around: Round | None = None
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at_a", triple("at_a of a leg", self.at_a))
+        object.__setattr__(self, "at_b", triple("at_b of a leg", self.at_b))
+        object.__setattr__(self, "share", scalar("share of a leg", self.share))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpatialTendon:
+    """A length through space, leg by leg: a string, a cable over pulleys, a muscle's path.
+
+    Parameters
+    ----------
+    name : str
+    legs : sequence of Leg
+    low, high : float
+        Limits of the length, m: a string has `high` alone.
+    damping, stiffness : float
+        Along the tendon, N s/m and N/m.
+    slack : (float, float)
+        The lengths between which the spring does not pull.
+
+    Raises
+    ------
+    InputError
+        No legs, NaN, a negative coefficient, low > high.
+    """
+
+    name: str
+    legs: tuple[Leg, ...]
+    low: float = -math.inf
+    high: float = math.inf
+    damping: float = 0.0
+    stiffness: float = 0.0
+    slack: tuple[float, float] = (0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        check_name("name of a tendon", self.name)
+        object.__setattr__(self, "legs", tuple(self.legs))
+        if not self.legs:
+            raise InputError(f"legs of {self.name}", "none", "at least one Leg")
+        for name in ("damping", "stiffness"):
+            object.__setattr__(self, name, scalar(f"{name} of {self.name}", getattr(self, name), low=0.0))
+        check_interval(self, "low", "high")
+        object.__setattr__(self, "slack", _slack(self.name, self.slack))
+
+    @property
+    def friction(self) -> float:
+        """None along a path."""
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,11 +223,13 @@ class Connect:
         In the frames of a and b, m.
     turn : (w, x, y, z) or None
         The quaternion of a's frame in b's that is held; None: turns are free.
+    axis_a, axis_b : (x, y, z) or None
+        Directions in a and b that stay along one another: with both it is a hinge, five equations.
 
     Raises
     ------
     InputError
-        NaN, a body connected to itself.
+        NaN, a body connected to itself, one axis alone, axes and a turn.
     """
 
     name: str
@@ -122,6 +238,8 @@ class Connect:
     at_a: Triple = (0.0, 0.0, 0.0)
     at_b: Triple = (0.0, 0.0, 0.0)
     turn: Turn | None = None
+    axis_a: Triple | None = None
+    axis_b: Triple | None = None
 
     def __post_init__(self) -> None:
         check_name("name of a closure", self.name)
@@ -131,6 +249,11 @@ class Connect:
         object.__setattr__(self, "at_b", triple(f"at_b of {self.name}", self.at_b))
         if self.turn is not None:
             object.__setattr__(self, "turn", unit_quaternion(f"turn of {self.name}", self.turn))
+        if (self.axis_a is None) != (self.axis_b is None) or (self.axis_a is not None and self.turn is not None):
+            given = f"axis_a {self.axis_a}, axis_b {self.axis_b}, turn {self.turn}"
+            raise InputError(f"turns of {self.name}", given, "a turn, both axes, or none of them")
+        for name in ("axis_a", "axis_b") if self.axis_a is not None else ():
+            object.__setattr__(self, name, direction(f"{name} of {self.name}", getattr(self, name)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +267,9 @@ class Actuator:
     ----------
     name : str
     factors : mapping of str to float
-        The gear, dx/dt over the rate, by name of the joint; kept as pairs.
+        The gear, dx/dt over the rate, by name of the joint; kept as pairs. None where it pulls on a tendon.
+    tendon, gear : str, float
+        A `SpatialTendon` on which it pulls, x being its length times the gear.
     gain, bias : sequence of three floats
     control_low, control_high, force_low, force_high : float
         Limits.
@@ -164,7 +289,9 @@ class Actuator:
     """
 
     name: str
-    factors: Factors
+    factors: Factors = ()
+    tendon: str = ""
+    gear: float = 1.0
     gain: Triple = (1.0, 0.0, 0.0)
     bias: Triple = (0.0, 0.0, 0.0)
     control_low: float = -math.inf
@@ -183,7 +310,10 @@ class Actuator:
             raise InputError(f"dynamics of {self.name}", repr(self.dynamics), ", ".join(get_args(Dynamics)))
         object.__setattr__(self, "time", scalar(f"time of {self.name}", self.time, low=0.0))
         check_interval(self, "state_low", "state_high")
-        object.__setattr__(self, "factors", _factors(self.name, self.factors))
+        object.__setattr__(self, "gear", scalar(f"gear of {self.name}", self.gear))
+        if self.tendon and self.factors:
+            raise InputError(f"factors of {self.name}", repr(self.factors), f"none, as it pulls on {self.tendon}")
+        object.__setattr__(self, "factors", () if self.tendon else _factors(self.name, self.factors))
         object.__setattr__(self, "gain", triple(f"gain of {self.name}", self.gain))
         object.__setattr__(self, "bias", triple(f"bias of {self.name}", self.bias))
         check_interval(self, "control_low", "control_high")
@@ -208,7 +338,15 @@ class Fluid:
             object.__setattr__(self, name, scalar(f"{name} of the fluid", getattr(self, name), low=0.0))
 
 
-Part = Tendon | JointEquality | Connect
+Part = Tendon | SpatialTendon | JointEquality | Connect
+
+
+def _slack(name: str, given: tuple[float, float]) -> tuple[float, float]:
+    """Return the lengths between which a spring does not pull, in their order."""
+    low, high = vector(f"slack of {name}", given, 2).tolist()
+    if low > high:
+        raise InputError(f"slack of {name}", (low, high), "(shortest, longest) in this order")
+    return low, high
 
 
 def _factors(name: str, given: Factors) -> tuple[tuple[str, float], ...]:

@@ -10,20 +10,20 @@ import math
 from ..._jit import A1, A2, I1, kernel
 from ...arrays import Array, IntArray
 from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned, turned_by
-from .dynamics import add_push, point_velocity
+from .dynamics import add_push, point_drift, point_velocity
 from .forces import ZERO3, length_and_rate, pull_line, turn_between
 from .forest import (
-    ALONG,
     EQUAL,
     FACE,
+    LEAN,
     MEET,
     ONE,
     OTHER,
     PART,
-    ROOT,
     RUB,
     SCALAR,
     SWING,
+    TAUT,
     WHAT,
     Couplings,
     Drives,
@@ -34,6 +34,7 @@ from .forest import (
     V,
 )
 from .kinematics import turn_of
+from .paths import path_drift
 
 STRAIGHT = 1e-12  # rad; below, the direction of the turn of a ball means nothing
 
@@ -51,7 +52,7 @@ def polynomial(c: Array, x: float) -> Vector:
 def steady_row(
     trees: Trees, drives: Drives, couplings: Couplings, q: Array, v: Array, k: int
 ) -> tuple[float, float]:  # fmt: skip
-    """Return gap and rate of a row ALONG a line, or of dry friction along one: its J is always the same."""
+    """Return gap and rate of a limit of a line, or of dry friction along one."""
     one = couplings.kinds[k, ONE]
     if one < 0:
         return 0.0, v[couplings.kinds[k, OTHER]]
@@ -80,9 +81,10 @@ def steady_rows(forest: Forest, q: Array, v: Array, row: IntArray, gap: Array, r
             gap[k], rate[row[k]] = numbers[k, 0] * length - numbers[k, 1], numbers[k, 0] * pace
 
 
-@kernel(f"{V3}(Trees, Drives, Couplings, {A1}, {A1}, int64, {A1})", borrows=True)
-def line_row(trees: Trees, drives: Drives, couplings: Couplings, q: Array, v: Array, k: int, J: Array) -> Vector:
+@kernel(f"{V3}(Forest, {A1}, {A1}, int64, {A1})", borrows=True)
+def line_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector:
     """Add J of a row along lines; return gap, rate and drift."""
+    trees, moving, drives, couplings = forest.trees, forest.moving, forest.drives, forest.couplings
     what, one, other = couplings.kinds[k, WHAT], couplings.kinds[k, ONE], couplings.kinds[k, OTHER]
     numbers = couplings.numbers[k]
     if what == EQUAL:
@@ -94,13 +96,16 @@ def line_row(trees: Trees, drives: Drives, couplings: Couplings, q: Array, v: Ar
         value, slope, bend = polynomial(numbers[2:7], y - numbers[1])
         if other >= 0:
             pull_line(drives, other, -slope, J)
-        return length - numbers[0] - value, rate - slope * speed, -bend * speed * speed
+        drift = path_drift(trees, moving, drives, one) - bend * speed * speed
+        if other >= 0:
+            drift -= slope * path_drift(trees, moving, drives, other)
+        return length - numbers[0] - value, rate - slope * speed, drift
     if one < 0:
         J[other] += 1.0
     else:
-        pull_line(drives, one, numbers[0] if what == ALONG else 1.0, J)
+        pull_line(drives, one, 1.0 if what == RUB else numbers[0], J)
     gap, rate = steady_row(trees, drives, couplings, q, v, k)
-    return gap, rate, 0.0
+    return gap, rate, numbers[0] * path_drift(trees, moving, drives, one) if what == TAUT else 0.0
 
 
 @kernel(f"{V3}(Trees, Couplings, {A1}, {A1}, int64, {A1})", borrows=True)
@@ -116,15 +121,6 @@ def swing_row(trees: Trees, couplings: Couplings, q: Array, v: Array, k: int, J:
     for i in range(3):
         J[d + i] -= turn[i] / angle
     return most - angle, -rate, -0.5 / math.tan(0.5 * angle) * (dot3(omega, omega) - rate * rate)
-
-
-@kernel(f"{V3}(Trees, Moving, int64, {V3})", borrows=True)
-def point_drift(trees: Trees, moving: Moving, b: int, point: Vector) -> Vector:
-    """Return the acceleration of the material of body b at a point, as far as it comes from velocities alone."""
-    r, speed, bias = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]])), moving.speed[b], moving.bias[b]
-    w = triple3(speed[0:3])
-    u = along(triple3(speed[3:6]), 1.0, cross3(w, r))
-    return along(along(triple3(bias[3:6]), 1.0, cross3(triple3(bias[0:3]), r)), 1.0, cross3(w, u))
 
 
 @kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)
@@ -172,6 +168,20 @@ def face_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Arra
     return 2.0 * u[i], dot3(n, spin), dot3(n, gain) - 0.5 * dot3(spin, spin) * u[i]
 
 
+@kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)
+def lean_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Array) -> Vector:
+    """Add J of the cosine between a direction of one body and one of another; return gap, rate and drift."""
+    a, b = couplings.kinds[k, ONE], couplings.kinds[k, OTHER]
+    n, m = turned(moving.R[a], couplings.numbers[k], 0), turned(moving.R[b], couplings.numbers[k], 3)
+    wa, wb, across = triple3(moving.speed[a, 0:3]), triple3(moving.speed[b, 0:3]), cross3(n, m)
+    add_push(trees, moving, a, triple3(moving.x[a]), ZERO3, across, 1.0, J)
+    add_push(trees, moving, b, triple3(moving.x[b]), ZERO3, across, -1.0, J)
+    turn_n, turn_m = cross3(wa, n), cross3(wb, m)
+    drift = dot3(across, along(triple3(moving.bias[a, 0:3]), -1.0, triple3(moving.bias[b, 0:3])))
+    drift += dot3(cross3(wa, turn_n), m) + dot3(n, cross3(wb, turn_m)) + 2.0 * dot3(turn_n, turn_m)
+    return dot3(n, m), dot3(across, along(wa, -1.0, wb)), drift
+
+
 @kernel(f"{V3}(Forest, {A1}, {A1}, int64, {A1})", borrows=True)
 def coupling_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector:
     """Put J of row k at (q, v), where the bodies have been put; return gap, rate and drift."""
@@ -185,4 +195,6 @@ def coupling_row(forest: Forest, q: Array, v: Array, k: int, J: Array) -> Vector
         return meet_row(trees, moving, couplings, k, J)
     if what == FACE:
         return face_row(trees, moving, couplings, k, J)
-    return line_row(trees, forest.drives, couplings, q, v, k, J)
+    if what == LEAN:
+        return lean_row(trees, moving, couplings, k, J)
+    return line_row(forest, q, v, k, J)

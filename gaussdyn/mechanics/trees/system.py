@@ -33,13 +33,13 @@ from .drawables import drawables
 from .forest import Forest
 from .forest_state import ForestState, Frame, held
 from .kinematics import move_trees
-from .parts import Actuator, Connect, Fluid, JointEquality, Part, Tendon
+from .parts import Actuator, Connect, Fluid, JointEquality, Leg, Part, Round, SpatialTendon, Tendon
 from .sensing import Column, check_sensors, read_sensors
 from .sensors import Sensor, Site
 from .tables import Places, forest_of, together
 from .visuals import Visual
 
-PARTS = (TreeBody, TreeJoint, Tendon, JointEquality, Connect, Actuator, Fluid, Site, Sensor)
+PARTS = (TreeBody, TreeJoint, Tendon, SpatialTendon, Leg, Round, JointEquality, Connect, Actuator, Fluid, Site, Sensor)
 KINDS: dict[str, Any] = SHAPES | {kind.__name__: kind for kind in PARTS}
 SEQUENCES = ("bodies", "obstacles", "parts", "actuators", "sites", "sensors")
 Colours = Mapping[str, Sequence[float]]
@@ -56,7 +56,7 @@ class TreeSystem:
         Parents before children. q has the coordinates of the joints in this order, v their rates.
     obstacles : sequence of HalfSpace, Mesh, HeightField or shapes
         Fixed in space, each with a name.
-    parts : sequence of Tendon, JointEquality or Connect
+    parts : sequence of Tendon, SpatialTendon, JointEquality or Connect
     actuators : sequence of Actuator
         `control` has one number for each, in this order.
     gravity : (x, y, z)
@@ -300,7 +300,8 @@ class TreeSystem:
 
     def readings(self) -> Readings:
         """Return what its numbers are called in a run."""
-        return columns.readings_of(self.places, self.blanks)
+        paths = {part.name for part in self.parts if isinstance(part, SpatialTendon)}
+        return columns.readings_of(self.places, self.blanks, paths)
 
     def sense(self, run: Any) -> dict[str, Column]:
         """Return unit and values of what the sensors read along a run, by name of the column."""

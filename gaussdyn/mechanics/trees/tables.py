@@ -17,22 +17,29 @@ from ..names import GROUND, nearest
 from ..rows import Kind
 from .bodies import MOTIONS, TreeBody, TreeJoint
 from .forest import (
+    ABOVE,
     ALONG,
     BALL,
+    CYLINDER,
     EQUAL,
     FACE,
     FREE_SIDE,
     KIND,
+    LAST,
+    LEAN,
     MEET,
     RUB,
+    SPHERE,
     SWING,
+    TAUT,
     Couplings,
     Drives,
     Forest,
     Moving,
+    Paths,
     Trees,
 )
-from .parts import Actuator, Fluid, JointEquality, Part, Tendon
+from .parts import Actuator, Fluid, JointEquality, Leg, Part, SpatialTendon, Tendon
 
 Line = tuple[str, dict[int, float]]  # name, and factors by velocity
 
@@ -101,7 +108,7 @@ def places_of(bodies: Sequence[TreeBody], parts: Sequence[Part], actuators: Sequ
             joints[joint.name] = joint, len(joints), q, v
             q, v = q + joint.coordinates, v + joint.velocities
     numbers[GROUND] = len(numbers)
-    tendons = [part.name for part in parts if isinstance(part, Tendon)]
+    tendons = [part.name for part in parts if isinstance(part, (Tendon, SpatialTendon))]
     scalars = [name for name, (joint, *_) in joints.items() if joint.velocities == 1]
     lines = dict(zip(tendons, range(len(tendons)), strict=True))
     first = len(tendons) + len(actuators)
@@ -118,7 +125,7 @@ def forest_of(
     rows = sorted(_rows(places, parts), key=lambda row: row[0].id)
     kinds = np.array([kind for _, kind, _ in rows], dtype=np.int64).reshape(len(rows), 4)
     numbers = np.array([[*x, *(0.0,) * (7 - len(x))] for _, _, x in rows]).reshape(len(rows), 7)
-    forest = Forest(trees, moving_of(trees), _drives(places, parts, actuators), Couplings(kinds, numbers))
+    forest = Forest(trees, moving_of(trees), _drives(places, trees, parts, actuators), Couplings(kinds, numbers))
     return forest, places, [row for row, _, _ in rows]
 
 
@@ -201,10 +208,27 @@ def _box(mass: float, J: Array) -> Array:
     return np.concatenate([R.ravel(), sides])
 
 
-def _drives(places: Places, parts: Sequence[Part], actuators: Sequence[Actuator]) -> Drives:
-    tendons = [part for part in parts if isinstance(part, Tendon)]
-    pulling: list[Any] = [*tendons, *actuators]
-    lines = [_factors(places, part.name, part.factors) for part in pulling]
+def own_drives(drives: Drives) -> Drives:
+    """Return drives whose lines through space have lengths and factors of their own."""
+    if not len(drives.paths.ends):
+        return drives
+    paths = drives.paths
+    own = paths._replace(
+        length=paths.length.copy(), row=paths.row.copy(), leg=paths.leg.copy(), centre=paths.centre.copy(),
+        at=np.full_like(paths.at, np.nan),
+    )  # fmt: skip
+    return drives._replace(factor=drives.factor.copy(), paths=own)
+
+
+def _drives(places: Places, trees: Trees, parts: Sequence[Part], actuators: Sequence[Actuator]) -> Drives:
+    tendons = [part for part in parts if isinstance(part, (Tendon, SpatialTendon))]
+    named = {one.name: one for one in tendons if isinstance(one, SpatialTendon)}
+    legs = [_legs(one, named) for one in (*tendons, *actuators)]
+    lines = [
+        _factors(places, one.name, one.factors) if not isinstance(one, SpatialTendon) and one.factors
+        else dict.fromkeys(_reached(places, trees, own), 0.0)
+        for one, (own, _) in zip((*tendons, *actuators), legs, strict=True)
+    ]  # fmt: skip
     lines += [{v: 1.0} for joint, _, _, v in places.joints.values() if joint.velocities == 1]
     start = np.cumsum([0, *map(len, lines)])
     dof = np.array([d for line in lines for d in line], dtype=np.int64)
@@ -216,7 +240,51 @@ def _drives(places: Places, parts: Sequence[Part], actuators: Sequence[Actuator]
     springs = [(one.stiffness, one.damping, *one.slack) for one in tendons]
     return Drives(
         start, dof, factor, _real(springs, 4), _real(acting, 10), _real(effort, 2), np.zeros(len(actuators)),
-        np.zeros(len(actuators)), np.full(len(actuators), FREE_SIDE),
+        np.zeros(len(actuators)), np.full(len(actuators), FREE_SIDE), _paths(places, trees, legs, len(lines)),
+    )  # fmt: skip
+
+
+def _legs(one: Tendon | SpatialTendon | Actuator, named: dict[str, SpatialTendon]) -> tuple[tuple[Leg, ...], float]:
+    """Return the legs of a line, and how often they count; none of a linear combination of coordinates."""
+    if isinstance(one, SpatialTendon):
+        return one.legs, 1.0
+    if isinstance(one, Actuator) and one.tendon:
+        if one.tendon not in named:
+            raise InputError(f"tendon of {one.name}", repr(one.tendon), *nearest(one.tendon, named))
+        return named[one.tendon].legs, one.gear
+    return (), 1.0
+
+
+def _reached(places: Places, trees: Trees, legs: Sequence[Leg]) -> list[int]:
+    """Return the velocities that move what legs run along."""
+    found: set[int] = set()
+    bodies = [name for leg in legs for name in (leg.a, leg.b, *((leg.around.body,) if leg.around else ()))]
+    for b in {places.body("body of a leg", name) for name in bodies}:
+        k = int(trees.bodies[b, LAST])
+        while k >= 0:
+            found.add(k)
+            k = int(trees.dofs[k, ABOVE])
+    return sorted(found)
+
+
+def _paths(places: Places, trees: Trees, legs: Sequence[tuple[Sequence[Leg], float]], lines: int) -> Paths:
+    start, ends, numbers = [0], [], []
+    for own, often in legs:
+        for leg in own:
+            a, b = (places.body("body of a leg", name) for name in (leg.a, leg.b))
+            ring, wound = leg.around, [0.0] * 15
+            kind, c = 0, 0
+            if ring is not None:
+                kind, c = SPHERE if ring.shape == "sphere" else CYLINDER, places.body("body of a Round", ring.body)
+                wound = [*ring.at, *matrix_of(ring.turn).T.ravel(), ring.radius, *ring.mark]
+            ends.append((a, b, kind, c))
+            numbers.append((*leg.at_a, *leg.at_b, often * leg.share, *wound))
+        start.append(len(ends))
+    start += [len(ends)] * (lines + 1 - len(start))
+    nv, nq = len(trees.dofs), len(trees.dofs) + int((trees.joints[:, KIND] >= BALL).sum())
+    return Paths(
+        np.array(start), _whole(ends, 4), _real(numbers, 22), np.zeros(lines), np.zeros(nv), np.zeros(10), np.zeros(3),
+        np.full(nq, np.nan),
     )  # fmt: skip
 
 
@@ -261,9 +329,9 @@ def _rows(places: Places, parts: Sequence[Part]) -> list[Entry]:
 
 def _of_part(places: Places, part: Part) -> list[Entry]:
     """Return the rows of a tendon, an equality or a closure."""
-    if isinstance(part, Tendon):
+    if isinstance(part, (Tendon, SpatialTendon)):
         line = places.lines[part.name]
-        rows = _limits(part.name, part.low, part.high, line)
+        rows = _limits(part.name, part.low, part.high, line, ALONG if isinstance(part, Tendon) else TAUT)
         rubs: list[Entry] = [(RowName(f"{part.name}:friction", "dry", part.friction), (RUB, line, 0, 0), ())]
         return rows + (rubs if part.friction > 0.0 else [])
     if isinstance(part, JointEquality):
@@ -281,13 +349,19 @@ def _of_part(places: Places, part: Part) -> list[Entry]:
         (RowName(f"{part.name}:turn_{axis}", "bilateral"), (FACE, a, b, k), turns)
         for k, axis in enumerate("xyz" if turns else "")
     ]
+    if part.axis_a is not None and part.axis_b is not None:
+        across = np.linalg.svd(np.array([part.axis_b]))[2][1:]
+        found += [
+            (RowName(f"{part.name}:turn_{axis}", "bilateral"), (LEAN, a, b, 0), (*part.axis_a, *direction.tolist()))
+            for axis, direction in zip("xy", across, strict=True)
+        ]
     return found
 
 
-def _limits(name: str, low: float, high: float, line: int) -> list[Entry]:
+def _limits(name: str, low: float, high: float, line: int, what: int = ALONG) -> list[Entry]:
     stops = (("high", high, -1.0), ("low", low, 1.0))
     return [
-        (RowName(f"{name}:{side}", "unilateral"), (ALONG, line, 0, 0), (sign, sign * stop))
+        (RowName(f"{name}:{side}", "unilateral"), (what, line, 0, 0), (sign, sign * stop))
         for side, stop, sign in stops
         if math.isfinite(stop)
     ]

@@ -43,6 +43,7 @@ from ....mechanics.trees.motion import (
     forest_power,
     put_forest,
 )
+from ....mechanics.trees.paths import put_paths
 from ....mechanics.trees.row_kernels import coupling_row, steady_rows
 from .linear import dot, multiply_nodes, row_dot
 from .records import (
@@ -235,6 +236,7 @@ def standing(model: Model, q: Array, otherwise: Forest) -> Forest:
             there = there and one.moving.at[i] == q[i]
         found = one if there else found
     place_bodies(found.trees, found.moving, q)
+    put_paths(found.trees, found.moving, found.drives)
     return found
 
 

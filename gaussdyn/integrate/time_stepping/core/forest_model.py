@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ....arrays import Array, IntArray
-from ....mechanics.trees.forest import ALONG, EQUAL, FACE, LAST, MEET, OF, ROOT, RUB, SWING, Drives, Forest, V
+from ....mechanics.trees.forest import ALONG, EQUAL, FACE, LAST, LEAN, MEET, OF, ROOT, RUB, SWING, Drives, Forest, V
 from ....mechanics.trees.system import TreeSystem
-from ....mechanics.trees.tables import moving_of
+from ....mechanics.trees.tables import moving_of, own_drives
 
 
 def forest_of(system: TreeSystem) -> tuple[Forest, Forest, IntArray, IntArray, list[tuple[int, ...]]]:
@@ -22,13 +22,13 @@ def forest_of(system: TreeSystem) -> tuple[Forest, Forest, IntArray, IntArray, l
     last = trees.bodies[:, LAST]
     node = np.where(last >= 0, at[last] if len(at) else -1, -1)
     own = forest._replace(moving=moving_of(trees), drives=_own(drives))
-    ahead = own._replace(moving=moving_of(trees))
+    ahead = own._replace(moving=moving_of(trees), drives=own_drives(own.drives))
     return own, ahead, nodes, node[:-1], [_nodes_of(forest, at, node, row) for row in range(len(system.blanks))]
 
 
 def _own(drives: Drives) -> Drives:
     """Return the tables of drives with what changes from step to step of their own."""
-    return drives._replace(
+    return own_drives(drives)._replace(
         control=np.zeros(len(drives.control)), beside=np.zeros(len(drives.control)), side=drives.side.copy()
     )
 
@@ -58,7 +58,7 @@ def _blocks(root: IntArray) -> IntArray:
 def _nodes_of(forest: Forest, at: IntArray, node: IntArray, row: int) -> tuple[int, ...]:
     """Return the blocks that a row of joints reaches."""
     what, one, other, _ = forest.couplings.kinds[row].tolist()
-    if what in (MEET, FACE):
+    if what in (MEET, FACE, LEAN):
         return tuple(int(node[b]) for b in (one, other) if node[b] >= 0)
     if what == SWING:
         return (int(at[forest.trees.joints[one, V]]),)

@@ -17,6 +17,7 @@ from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound,
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 MOST_AGAIN = 10  # shifts that one pass takes over from the last one
+LEAST = 1e-10  # of the square of the way of a step: a length that is no shift
 SLIGHT = 1e-3  # of the way of a step: violations at the end that the first pass need not remove
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
@@ -341,21 +342,31 @@ def holds_the_same(layout: Layout, data: Data, push: Push) -> bool:
 
 @kernel("boolean(Data, Push)", borrows=True)
 def begins_near(data: Data, push: Push) -> bool:
-    """Return whether the shifts of the last projection began so near that they still add up to the least shift."""
-    far = way = 0.0
+    """Return whether the shifts of the last projection began so near that they still add up to the least shift.
+
+    Rows turn with the place: what is not least is as long as the shifts times the way between the beginnings.
+    """
+    far = way = size = 0.0
     for i in range(len(data.q)):
         far = max(far, abs(data.moved[i] - push.begun[i]))
         way = max(way, abs(data.moved[i] - data.q[i]))
-    return far <= NEAR * way
+    for s in range(push.kept[1]):
+        longest = 0.0
+        for j in range(len(data.v)):
+            longest = max(longest, abs(push.steps[s, j]))
+        size += longest
+    return far * size <= LEAST * way * way
 
 
 @kernel("boolean(Model, Data, Push)", borrows=True)
 def shift_as_before(model: Model, data: Data, push: Push) -> bool:
     """Move q1 by the shifts of the last projection, if it held the same and began near; False if a function failed.
 
-    What is left is what these gaps have changed by since: nothing, nearly, when passes have nearly settled.
+    What is left is what these gaps have changed by since: nothing, nearly, when passes have nearly settled. Joints of
+    bodies in their own coordinates, whose shifts are larger, are always held anew: what is left there is rounding.
     """
-    if not (holds_the_same(model.layout, data, push) and begins_near(data, push)):
+    again = holds_the_same(model.layout, data, push) and begins_near(data, push)
+    if not (again and model.layout.who == FOREST):
         push.kept[1] = 0
         for i in range(len(data.q)):
             push.begun[i] = data.moved[i]

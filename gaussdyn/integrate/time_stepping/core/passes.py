@@ -147,7 +147,7 @@ def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first:
         return FAULT
     if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
         return FAULT
-    said = project(model, data, push, span, left(data, push, first)) if span.project else 0
+    said = project(model, data, push, span, left(layout, data, push, first)) if span.project else 0
     if said == UNANSWERED:
         return FAULT
     return OVERLAP if said == FAILED else DONE

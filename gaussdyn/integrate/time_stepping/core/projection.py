@@ -13,17 +13,18 @@ from .acting import in_place
 from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
 from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_products, dot, multiply_nodes, row_dot
-from .records import AT, BILATERAL, BILATERAL_CONTACT, HIGH, LOW, Bound, Data, Layout, Model, Span
+from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 MOST_AGAIN = 10  # shifts that one pass takes over from the last one
+LEAST = 1e-10  # of the square of the way of a step: a length that is no shift
 SLIGHT = 1e-3  # of the way of a step: violations at the end that the first pass need not remove
 NEAR = 1e-6  # of the way of a step: places as near may share a factor
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
 
-@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A1, A2, A2, A2)
+@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A1, A1, A2, A2, A2)
 class Push(NamedTuple):
     """Work space of the projection, for m gaps.
 
@@ -44,8 +45,8 @@ class Push(NamedTuple):
         Whether a gap is held or a joint; whether it pushes.
     target, held : Array, shape (n,)
         The gaps with which constraints shall end, NaN: not held; what they were in the last projection.
-    place, seen : Array, shape (nq,)
-        Work space; the place that the factor was made for.
+    place, seen, begun : Array, shape (nq,)
+        Work space; the place that the factor was made for; where the shifts begin.
     shifts, places, steps : Array, shapes (PASSES, n), (PASSES, nq) and (PASSES, nv)
         The pushes of the constraints in every pass, kg m, where their rows stood, and the shifts that they made; as
         many as `kept` says.
@@ -70,6 +71,7 @@ class Push(NamedTuple):
     held: Array
     place: Array
     seen: Array
+    begun: Array
     shifts: Array
     places: Array
     steps: Array
@@ -79,7 +81,7 @@ def room(n: int, nq: int, nv: int) -> Push:
     """Return work space for n constraints."""
     squares, vectors = [np.zeros((n, n)) for _ in range(2)], [np.zeros(n) for _ in range(6)]
     numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 2, n, n)]
-    places, passes = [np.zeros(k) for k in (n, n, nq, nq)], [np.zeros((PASSES, k)) for k in (n, nq, nv)]
+    places, passes = [np.zeros(k) for k in (n, n, nq, nq, nq)], [np.zeros((PASSES, k)) for k in (n, nq, nv)]
     return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, *places, *passes])
 
 
@@ -338,14 +340,36 @@ def holds_the_same(layout: Layout, data: Data, push: Push) -> bool:
     return bool(same)
 
 
+@kernel("boolean(Data, Push)", borrows=True)
+def begins_near(data: Data, push: Push) -> bool:
+    """Return whether the shifts of the last projection began so near that they still add up to the least shift.
+
+    Rows turn with the place: what is not least is as long as the shifts times the way between the beginnings.
+    """
+    far = way = size = 0.0
+    for i in range(len(data.q)):
+        far = max(far, abs(data.moved[i] - push.begun[i]))
+        way = max(way, abs(data.moved[i] - data.q[i]))
+    for s in range(push.kept[1]):
+        longest = 0.0
+        for j in range(len(data.v)):
+            longest = max(longest, abs(push.steps[s, j]))
+        size += longest
+    return far * size <= LEAST * way * way
+
+
 @kernel("boolean(Model, Data, Push)", borrows=True)
 def shift_as_before(model: Model, data: Data, push: Push) -> bool:
-    """Move q1 by the shifts of the last projection, if the same is held; False where a function failed.
+    """Move q1 by the shifts of the last projection, if it held the same and began near; False if a function failed.
 
-    What is left is what these gaps have changed by since: nothing, nearly, when passes have nearly settled.
+    What is left is what these gaps have changed by since: nothing, nearly, when passes have nearly settled. Joints of
+    bodies in their own coordinates, whose shifts are larger, are always held anew: what is left there is rounding.
     """
-    if not holds_the_same(model.layout, data, push):
+    again = holds_the_same(model.layout, data, push) and begins_near(data, push)
+    if not (again and model.layout.who == FOREST):
         push.kept[1] = 0
+        for i in range(len(data.q)):
+            push.begun[i] = data.moved[i]
     for s in range(push.kept[1]):
         if not move(model, data.q1, push.steps[s], 1.0, push.place):
             return False
@@ -354,12 +378,15 @@ def shift_as_before(model: Model, data: Data, push: Push) -> bool:
     return True
 
 
-@kernel("float64(Data, Push, boolean)", borrows=True)
-def left(data: Data, push: Push, first: bool) -> float:
+@kernel("float64(Layout, Data, Push, boolean)", borrows=True)
+def left(layout: Layout, data: Data, push: Push, first: bool) -> float:
     """Return up to which violation the end that a pass leads to is left where it is.
 
-    That of the first pass is a guess, and the next one begins with the shifts of this one.
+    Joint coordinates leave no joint to be mended: that of the first pass is a guess, whose violations the next one
+    removes, and what changes after a shift is far below what rates notice.
     """
+    if layout.who != FOREST:
+        return CLOSE
     way = 0.0
     for i in range(len(data.q) if first else 0):
         way = max(way, abs(data.q1[i] - data.q[i]))

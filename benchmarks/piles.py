@@ -4,14 +4,17 @@ Ours: exact Signorini and Coulomb laws, E (the natural map recomputed from the i
 asked for in every step, no gap below -1e-10 m at its end. MuJoCo: its defaults (soft contacts). Both engines go on by
 turns, some steps each, from the same start. What counts is the mean of the slowest tenth of the steps.
 
-Run: ``python benchmarks/piles.py [--balls 50 100 200] [--ratio 1] [--boxes 100] [--seconds 2]``; MuJoCo's columns are
-left out where it is not installed. With a ratio masses are spread between 1 and that, evenly in their logarithm. Boxes
-have sides of 4 to 20 cm, evenly in their logarithm, stand at random, and fall for 3 s.
+Run: ``python benchmarks/piles.py [--balls 50 100 200] [--ratio 1] [--boxes 100] [--seconds 2] [--many 10000]``.
+MuJoCo's columns are left out where it is not installed. With a ratio masses are spread between 1 and that, evenly in
+their logarithm. Boxes have sides of 4 to 20 cm, evenly in their logarithm, stand at random, and fall for 3 s. Contacts
+are the most there were in a step, microseconds for each are those of the slowest tenth. ``--many`` builds so many
+balls, takes a step, and says how much memory the process has needed at most.
 """
 
 from __future__ import annotations
 
 import argparse
+import resource
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -106,6 +109,7 @@ class Ours:
         assert self.kernels is not None
         self.kernels.advance(self.stepper, self.state, DT, DT)  # loads the machine code
         self.times: list[float] = []
+        self.contacts: list[int] = []
         self.worst, self.deepest, self.ways = 0.0, 0.0, Counter[str]()
 
     def go(self, steps: int) -> None:
@@ -120,6 +124,12 @@ class Ours:
             self.worst, self.deepest = max(self.worst, float(many.E[0])), min(self.deepest, float(many.gap[0]))
             kind = "by hand" if many.path[0] == "dense" else "crowded" if many.last.crowded else "passes"
             self.ways[kind] += 1
+            self.contacts.append(int(self.kernels.space.problems[0][0][1][-1]))
+
+    def for_each_contact(self) -> float:
+        """Return the time of the slowest tenth for each contact, microseconds."""
+        slow = np.argsort(self.times)[-max(1, len(self.times) // 10) :]
+        return 1e6 * float(np.sum(np.array(self.times)[slow]) / max(1, np.sum(np.array(self.contacts)[slow])))
 
 
 class Peer:
@@ -153,7 +163,17 @@ def measure(pile: Pile, seconds: float, mujoco: Any) -> str:
     beside = f"{slowest_tenth(peer.times):9.2f} {1e3 * np.median(peer.times):8.2f}" if peer else f"{'-':>9} {'-':>8}"
     ways = ", ".join(f"{count} {way}" for way, count in ours.ways.most_common())
     mine = f"{slowest_tenth(ours.times):9.2f} {1e3 * np.median(ours.times):8.2f} {1e3 * max(ours.times):8.1f}"
-    return f"{len(pile.mass):6d} {mine} {beside}   {ours.worst:.0e} {ours.deepest:8.0e}   {ways}"
+    each = f"{max(ours.contacts):8d} {ours.for_each_contact():8.1f}"
+    return f"{len(pile.mass):6d} {mine} {beside} {each}   {ours.worst:.0e} {ours.deepest:8.0e}   {ways}"
+
+
+def needed(n: int) -> str:
+    """Build n balls, take a step, and return what that needed."""
+    begin = time.process_time()
+    ours = Ours(balls(n, 1.0))
+    ours.go(1)
+    taken, most = time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return f"{n} balls built and a step taken: {taken:.1f} s, {most:.2f} GB at most, E {ours.worst:.0e}"
 
 
 def main() -> None:
@@ -163,19 +183,23 @@ def main() -> None:
     parser.add_argument("--ratio", type=float, default=1.0)
     parser.add_argument("--boxes", type=int, nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--many", type=int, default=0)
     given = parser.parse_args()
     try:
         import mujoco
     except ImportError:
         mujoco = None
-    print(f"{'':6} {'ours, ms a step':>27} {'MuJoCo':>18}")
+    print(f"{'':6} {'ours, ms a step':>27} {'MuJoCo':>18} {'contacts':>8} {'us each':>8}   {'ours':>5}")
     print(
-        f"{'bodies':>6} {'slow 10%':>9} {'median':>8} {'most':>8} {'slow 10%':>9} {'median':>8}   E     deepest   ways"
+        f"{'bodies':>6} {'slow 10%':>9} {'median':>8} {'most':>8} {'slow 10%':>9} {'median':>8} {'':17}   E     deepest"
+        "   ways"
     )
     for n in given.balls:
         print(measure(balls(n, given.ratio), given.seconds, mujoco), flush=True)
     for n in given.boxes:
         print(measure(boxes(n), 3.0, mujoco), flush=True)
+    if given.many:
+        print(needed(given.many))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from .._block_product import multiply_block, subtract_product
 from .._jit import kernel
 from ..arrays import Array, IntArray
 
@@ -147,22 +148,9 @@ def factorise(n: int, ordering: Ordering, B: Array) -> None:
     for k in range(n):
         invert(B[k])
         for p in range(n + start[k], n + start[k + 1]):
-            for i in range(6):
-                a0, a1, a2, a3, a4, a5 = B[p, i, 0], B[p, i, 1], B[p, i, 2], B[p, i, 3], B[p, i, 4], B[p, i, 5]
-                for j in range(6):
-                    B[p, i, j] = (
-                        a0 * B[k, 0, j] + a1 * B[k, 1, j] + a2 * B[k, 2, j]
-                        + a3 * B[k, 3, j] + a4 * B[k, 4, j] + a5 * B[k, 5, j]
-                    )  # fmt: skip
+            multiply_block(B, p, k)
         for t in range(first[k], first[k + 1]):
-            d, l, u = update[t, 0], update[t, 1], update[t, 2]
-            for i in range(6):
-                a0, a1, a2, a3, a4, a5 = B[l, i, 0], B[l, i, 1], B[l, i, 2], B[l, i, 3], B[l, i, 4], B[l, i, 5]
-                for j in range(6):
-                    B[d, i, j] -= (
-                        a0 * B[u, 0, j] + a1 * B[u, 1, j] + a2 * B[u, 2, j]
-                        + a3 * B[u, 3, j] + a4 * B[u, 4, j] + a5 * B[u, 5, j]
-                    )  # fmt: skip
+            subtract_product(B, update[t, 0], update[t, 1], update[t, 2])
 
 
 @kernel(f"float64(int64, {A3})")

@@ -289,10 +289,17 @@ class Recorder:
             check_same_rows(step.rows, self.first_rows)
         elif missing := set(self.named) - {row.id for row in step.rows}:
             allowed = "every constraint that is no contact between bodies, in every state"
-            raise InputError("rows(t, q, v)", f"no {', '.join(sorted(missing))}", allowed)
+            raise InputError(
+                "rows(t, q, v)", f"no {', '.join(sorted(missing))}", allowed, "Return them always: [Row(id=...), ...]."
+            )
         size = 0 if step.control is None else len(step.control)
         if size != self.controls:
-            raise InputError("control", f"{size} values", f"{self.controls}, as in the first step")
+            raise InputError(
+                "control",
+                f"{size} values",
+                f"{self.controls}, as in the first step",
+                f"Write numpy.zeros({self.controls}).",
+            )
 
     def _saved(self, step: Step) -> Saved:
         """Return the state at the end of the last step as it is saved: reactions are mean forces over the step."""

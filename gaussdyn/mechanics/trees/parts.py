@@ -57,7 +57,9 @@ class Tendon:
         check_interval(self, "low", "high")
         low, high = vector(f"slack of {self.name}", self.slack, 2).tolist()
         if low > high:
-            raise InputError(f"slack of {self.name}", (low, high), "(shortest, longest) in this order")
+            raise InputError(
+                f"slack of {self.name}", (low, high), "(shortest, longest) in this order", f"Write slack={(high, low)}."
+            )
         object.__setattr__(self, "slack", (low, high))
 
 
@@ -92,7 +94,9 @@ class JointEquality:
         check_name("name of an equality", self.name)
         c = vector(f"coefficients of {self.name}", self.coefficients)
         if not 1 <= len(c) <= 5:
-            raise InputError(f"coefficients of {self.name}", self.coefficients, "one to five numbers")
+            raise InputError(
+                f"coefficients of {self.name}", self.coefficients, "one to five numbers", "Write coefficients=(1.0,)."
+            )
         object.__setattr__(self, "coefficients", (*c.tolist(), *(0.0,) * (5 - len(c))))
         object.__setattr__(self, "zeros", tuple(vector(f"zeros of {self.name}", self.zeros, 2).tolist()))
 
@@ -126,7 +130,7 @@ class Connect:
     def __post_init__(self) -> None:
         check_name("name of a closure", self.name)
         if self.a == self.b:
-            raise InputError(f"bodies of {self.name}", self.a, "two bodies")
+            raise InputError(f"bodies of {self.name}", self.a, "two bodies", 'Write a="torso", b="foot".')
         object.__setattr__(self, "at_a", triple(f"at_a of {self.name}", self.at_a))
         object.__setattr__(self, "at_b", triple(f"at_b of {self.name}", self.at_b))
         if self.turn is not None:

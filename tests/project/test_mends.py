@@ -97,3 +97,9 @@ def test_lines_are_taken() -> None:
         line = caught.value.mend.removeprefix("Write ")
         cls = MoreauJean if caught.value.name in ("dt", "theta") else ContactLaw
         eval(f"cls({line})", {"cls": cls})
+
+
+def test_what_a_status_is_explained_with_can_be_typed() -> None:
+    from gaussdyn.cli.explanations import explanations
+
+    assert [word for word, one in explanations().items() if not any(map(says_code, one.tries))] == []

@@ -147,7 +147,9 @@ def _check_schema(path: Path, schema: str, wanted: str) -> None:
     if schema == wanted:
         return
     if not schema.startswith("gaussdyn/run"):
-        raise SceneError(str(path), "schema", "not a run of gaussdyn.")
+        raise SceneError(
+            str(path), "schema", "not a run of gaussdyn: those are written by gaussdyn run SCENE --out run.h5."
+        )
     raise SceneError(str(path), "schema", f"version {schema} is not known; this package reads {wanted}.")
 
 

@@ -268,7 +268,9 @@ class _Reader:
             raise SceneError(self.name, key, f"given {x.dtype} of shape {x.shape}; {wanted} is needed")
         if not np.isfinite(x).all():
             where = int(np.argmax(~np.isfinite(x)))
-            raise SceneError(self.name, key, f"entry {where} is {x[where]}; look for a division by zero")
+            raise SceneError(
+                self.name, key, f"entry {where} is {x[where]}; look for a division by zero: numpy.seterr(all='raise')"
+            )
         return np.asarray(x, dtype=np.float64)
 
     def not_negative(self, key: str, x: Array) -> None:

@@ -108,7 +108,9 @@ class Sobol(Sample):
             _check_seed(self.seed)
         if self.count & (self.count - 1) or self.count > MOST_SOBOL:
             near = 2 ** min(round(math.log2(self.count)), 30)
-            raise InputError("count", self.count, "a power of two, at most 2**30", f"Write count={near}.")
+            raise InputError(
+                "count", self.count, "a power of two, at most 2**30", f"The nearest is {near}: count={near}."
+            )
 
     def points(self, start: int, stop: int) -> Array:
         """Return points of the sequence."""

@@ -94,11 +94,13 @@ def json_document(path: PathLike) -> Any:
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_constant)
     except OSError as error:
-        raise SceneError(file, "", f"cannot be opened ({error.strerror}); check the path") from None
+        raise SceneError(file, "", f"cannot be opened ({error.strerror}); check the path: ls -l {file}") from None
     except UnicodeDecodeError:
         raise SceneError(file, "", "neither FCLib HDF5 nor JSON; a truncated HDF5 file looks like this too") from None
     except (ValueError, RecursionError) as error:
-        raise SceneError(file, "", f"not valid JSON ({error}); it may be truncated") from None
+        raise SceneError(
+            file, "", f"not valid JSON ({error}); it may be truncated: python -m json.tool {file}"
+        ) from None
 
 
 def is_hdf5(path: PathLike) -> bool:
@@ -113,7 +115,9 @@ def is_hdf5(path: PathLike) -> bool:
         with open(path, "rb") as stream:
             return stream.read(len(HEAD)) == HEAD
     except OSError as error:
-        raise SceneError(os.fspath(path), "", f"cannot be opened ({error.strerror}); check the path") from None
+        raise SceneError(
+            os.fspath(path), "", f"cannot be opened ({error.strerror}); check the path: ls -l {os.fspath(path)}"
+        ) from None
 
 
 def seal(data: bytes | memoryview) -> bytes:
@@ -145,7 +149,9 @@ def check_seal(path: PathLike) -> None:
                     os.fspath(path), "", "the file is damaged: it is not as it was written; fetch it again"
                 )
     except OSError as error:
-        raise SceneError(os.fspath(path), "", f"cannot be opened ({error.strerror}); check the path") from None
+        raise SceneError(
+            os.fspath(path), "", f"cannot be opened ({error.strerror}); check the path: ls -l {os.fspath(path)}"
+        ) from None
 
 
 def _hash(stream: BinaryIO, size: int) -> bytes:

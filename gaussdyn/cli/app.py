@@ -149,7 +149,7 @@ def numbers(settings: list[str] | None) -> dict[str, float]:
         if not sign or not key:
             raise InputError("--set", repr(text), "NAME=NUMBER, e.g. --set mu=0.3")
         if key in values:
-            raise InputError(f"--set {key}", repr(text), "each parameter once")
+            raise InputError(f"--set {key}", repr(text), "each parameter once", f"Leave one: --set {key}=...")
         values[key] = _number(key, number)
     return values
 
@@ -176,7 +176,7 @@ def writable(name: str, path: Path) -> Path:
     folder = path.parent
     if path.exists() and not path.is_file():
         what = "folder" if path.is_dir() else "device"
-        raise InputError(name, path, "the name of a file", f"This is a {what}.")
+        raise InputError(name, path, "the name of a file", f"This is a {what}: write {path}/out.h5, or so (name=...).")
     if not folder.is_dir():
         raise InputError(name, path, "a file in an existing folder", f"Create it first: mkdir -p {folder}")
     try:
@@ -186,7 +186,7 @@ def writable(name: str, path: Path) -> Path:
         if new:
             path.unlink()
     except OSError as error:
-        raise InputError(name, path, "a place that can be written", f"({error.strerror})") from None
+        raise InputError(name, path, "a place that can be written", f"chmod u+w {path} ({error.strerror})") from None
     return path
 
 
@@ -240,11 +240,11 @@ def readable(name: str, path: Path) -> Path:
         It does not exist, is a folder, or cannot be read.
     """
     if path.is_dir():
-        raise InputError(name, path, "a file", "This is a folder.")
+        raise InputError(name, path, "a file", f"This is a folder: ls {path}")
     if not path.exists():
         raise InputError(name, path, "an existing file", _near(path))
     if not os.access(path, os.R_OK):
-        raise InputError(name, path, "a file that can be read")
+        raise InputError(name, path, "a file that can be read", f"chmod u+r {path}")
     return path
 
 

@@ -80,7 +80,9 @@ def draw(
         if key not in known:
             raise InputError(f"parameter of {name}", repr(key), ", ".join(known), "Choose with --x and --y.")
         if key in params:
-            raise InputError(f"--set {key}", params[key], "a parameter that is not an axis")
+            raise InputError(
+                f"--set {key}", params[key], "a parameter that is not an axis", f"Leave --set {key}={params[key]} out."
+            )
     x, y = (_axis(known[key], key, ends, cells) for key, ends in zip(axes, ranges, strict=True))
     return count(partial(catalogue.build, name), x, y, params)
 

@@ -39,7 +39,12 @@ def census(
 
         body = read_outcome_problem(readable("FILE", file), case)
         if not isinstance(body, ExactSpatialBody):
-            raise InputError("FILE", str(file), "a spatial_body", "It needs the keys J, r, mu and F_star.")
+            raise InputError(
+                "FILE",
+                str(file),
+                "a spatial_body",
+                'Write kind = "spatial_body", J = ..., r = ..., mu = ..., F_star = ...',
+            )
         found = count(body, mu=mu, mu_s=mu_s, cells=cells)
         if out is not None:
             from ..report.census_pictures import draw_census

@@ -61,7 +61,7 @@ def scene_at(name: str, params: dict[str, float], at: float | None) -> tuple[Sce
         from ..integrate.simulate import simulate
 
         if not at > state.t:
-            raise InputError("--at", at, f"a time after the start, {state.t:g} s")
+            raise InputError("--at", at, f"a time after the start, {state.t:g} s", f"Write --at {state.t + 0.1:g}.")
         state = simulate(scene, t_end=at).final
     return scene, state
 

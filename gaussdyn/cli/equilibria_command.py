@@ -72,7 +72,12 @@ def find(
 
     known = catalogue.parameters(name)
     if param in params:
-        raise InputError(f"--set {param}", params[param], "a parameter that does not move")
+        raise InputError(
+            f"--set {param}",
+            params[param],
+            "a parameter that does not move",
+            f"Leave --set {param}={params[param]} out.",
+        )
     built = catalogue.build(name, **params)
     if param not in known and not hasattr(built.system, "params"):
         raise InputError(f"parameter of {name}", repr(param), ", ".join(known), "Choose it with --param.")

@@ -83,7 +83,10 @@ def method_class(name: str, group: str, kind: str) -> Any:
     path, made_for = METHODS[name]
     if made_for != group:
         raise InputError(
-            "--method", f"{name!r}, which is for {made_for}", ", ".join(names(group)), f"The file: {kind}."
+            "--method",
+            f"{name!r}, which is for {made_for}",
+            ", ".join(names(group)),
+            f"The file is {kind}: leave --method out.",
         )
     module, _, attribute = path.rpartition(".")
     return getattr(import_module(f"..programs.{module}", __package__), attribute)

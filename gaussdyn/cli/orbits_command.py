@@ -82,7 +82,12 @@ def first(
         return phases, periodic_orbit(phases, begin, settle=settle), None
     if frequency not in phases.system.params:
         allowed = ", ".join(phases.system.params)
-        raise InputError("--frequency", repr(frequency), f"a parameter of what depends on the time: {allowed}")
+        raise InputError(
+            "--frequency",
+            repr(frequency),
+            f"a parameter of what depends on the time: {allowed}",
+            f"Write --frequency {allowed.partition(',')[0]}.",
+        )
 
     def period(phases: Phases) -> float:
         """Return the period of the orbit."""
@@ -127,7 +132,9 @@ def _numbers(text: str | None) -> list[float] | None:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError("--start", repr(text), "numbers Q,..,V,.. separated by commas") from None
+        raise InputError(
+            "--start", repr(text), "numbers Q,..,V,.. separated by commas", "Write --start 0.1,0."
+        ) from None
 
 
 def write(

@@ -52,7 +52,12 @@ def read(target: str, case: str | None, params: dict[str, float], at: float | No
         from ..contact.outcome.problem_file import read_outcome_problem
 
         if params or at is not None:
-            raise InputError("--set, --at", target, "nothing of the kind for a file", "They belong to scenes.")
+            raise InputError(
+                "--set, --at",
+                target,
+                "nothing of the kind for a file",
+                "They belong to scenes: gaussdyn outcome SCENE --at 0.1",
+            )
         return read_outcome_problem(readable("FILE", Path(target)), case)
     from ..integrate.run.uniqueness_checks import accelerating
     from .contacts_command import scene_at

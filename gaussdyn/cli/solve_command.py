@@ -64,10 +64,12 @@ def perform(
     from ..programs.solution.wording import wording
 
     if save is not None and save.suffix.lower() not in HDF5:
-        raise InputError("--save", save, f"a file ending in {', '.join(HDF5)}")
+        raise InputError("--save", save, f"a file ending in {', '.join(HDF5)}", f"Write --save {save}.hdf5.")
     problem_file = read_problem(readable("FILE", file), case)
     if save is not None and problem_file.fclib is None:
-        raise InputError("--save", f"a problem of kind {problem_file.kind}", "a friction problem (FCLib HDF5)")
+        raise InputError(
+            "--save", f"a problem of kind {problem_file.kind}", "a friction problem (FCLib HDF5)", "Leave --save out."
+        )
     from .._warmup import ready
 
     ready("problems")

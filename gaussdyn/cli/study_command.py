@@ -91,9 +91,11 @@ def axes_of(texts: list[str]) -> dict[str, list[float]]:
     for text in texts:
         name, sign, values = (part.strip() for part in text.partition("="))
         if not sign or not name:
-            raise InputError("--over", repr(text), AXIS)
+            raise InputError("--over", repr(text), AXIS, "E.g. --over mu=0.1:0.9:9.")
         if name in axes:
-            raise InputError(f"--over {name}", repr(text), "each parameter once")
+            raise InputError(
+                f"--over {name}", repr(text), "each parameter once", f"Leave one: --over {name}=0.1:0.9:9."
+            )
         axes[name] = _values(text, values)
     return axes
 
@@ -108,7 +110,7 @@ def _values(text: str, values: str) -> list[float]:
         low, high, count = values.split(":")
         return [float(x) for x in np.linspace(float(low), float(high), int(count))]
     except ValueError:
-        raise InputError("--over", repr(text), AXIS) from None
+        raise InputError("--over", repr(text), AXIS, "E.g. --over mu=0.1:0.9:9.") from None
 
 
 def document_of(made: Study, scene: str) -> dict[str, Any]:

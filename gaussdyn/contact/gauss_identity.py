@@ -92,7 +92,9 @@ def conceivable_from_constraint(g_v: Array, rest: float) -> AdmissibleSet:
     """
     g_v = vector("g_v", g_v)
     if not g_v.any():
-        raise InputError("g_v", g_v, "a vector that is not zero", "The constraint is singular at this velocity.")
+        raise InputError(
+            "g_v", g_v, "a vector that is not zero", "It is singular at this velocity: State(q=..., v=1.01 * v)."
+        )
     return _plane(g_v[None, :], np.array([-scalar("rest", rest)]))
 
 

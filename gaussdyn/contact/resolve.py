@@ -98,7 +98,12 @@ def _solve(
         omega = admissible_set(dynamics, convex=convex)
         answer = solve(gauss_program(dynamics, omega), method=_with_convex(method, omega))
     elif convex:
-        raise InputError("convex", "constraints in CVXPY with friction or a method for blocks", "neither of these")
+        raise InputError(
+            "convex",
+            "constraints in CVXPY with friction or a method for blocks",
+            "neither of these",
+            "Leave method out: resolve(problem, convex=...), with mu = 0.",
+        )
     elif gauss and method is not None:
         raise InputError("method", method, "a method for blocks, because friction acts", "Try GaussSeidel().")
     else:
@@ -134,7 +139,7 @@ def _with_convex(method: Method | None, omega: AdmissibleSet) -> Method | None:
         return Cvxpy(constraints=omega.convex)
     if isinstance(method, Cvxpy):
         return replace(method, constraints=(*method.constraints, *omega.convex))
-    raise InputError("method", method, "Cvxpy", "Only it knows a user's convex constraints.")
+    raise InputError("method", method, "Cvxpy", "Only it knows a user's convex constraints: method=None.")
 
 
 def _refused(dynamics: LocalDynamics, active: ActiveSet) -> Solution:

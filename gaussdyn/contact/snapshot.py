@@ -232,9 +232,19 @@ def rows_of(system: System, t: float, q: Array, v: Array) -> tuple[Row, ...]:
     seen: set[str] = set()
     for row in rows:
         if row.J.shape[1] != system.nv:
-            raise InputError(f"J of {row.id}", f"shape {row.J.shape}", f"({row.size}, {system.nv}), nv columns")
+            raise InputError(
+                f"J of {row.id}",
+                f"shape {row.J.shape}",
+                f"({row.size}, {system.nv}), nv columns",
+                f"Write J = numpy.zeros(({row.size}, {system.nv})).",
+            )
         if row.id in seen:
-            raise InputError("rows(t, q, v)", f"the id {row.id!r} twice", "one id per constraint", "Name them apart.")
+            raise InputError(
+                "rows(t, q, v)",
+                f"the id {row.id!r} twice",
+                "one id per constraint",
+                f"Write Row(id={row.id + '2'!r}, ...).",
+            )
         seen.add(row.id)
     return rows
 
@@ -259,5 +269,10 @@ def checked_mass(given: Array, nv: int) -> Array:
     gap = np.abs(M - M.T)
     if gap.size and gap.max() > 1e-12 * np.abs(M).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
-        raise InputError("mass(q)", f"M[{i},{j}] = {M[i, j]:g}, M[{j},{i}] = {M[j, i]:g}", "a symmetric matrix")
+        raise InputError(
+            "mass(q)",
+            f"M[{i},{j}] = {M[i, j]:g}, M[{j},{i}] = {M[j, i]:g}",
+            "a symmetric matrix",
+            "Write M = 0.5 * (M + M.T).",
+        )
     return M

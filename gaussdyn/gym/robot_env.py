@@ -74,7 +74,12 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
         healthy: Healthy | None = None,
     ) -> None:
         if not robot.actuators:
-            raise InputError(f"robot {robot.name}", "no actuators", "a robot that can be told something")
+            raise InputError(
+                f"robot {robot.name}",
+                "no actuators",
+                "a robot that can be told something",
+                'Add <motor joint="..."/> to its <actuator>: gaussdyn robot FILE lists the joints.',
+            )
         self.robot, self.system, self.project = robot, robot.system(), project
         self.frames, self.horizon = (_count(*pair) for pair in (("frames", frames), ("horizon", horizon)))
         self.noise = scalar("noise", noise, low=0.0)

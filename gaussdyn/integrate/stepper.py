@@ -264,7 +264,9 @@ def check_same_rows(found: tuple[Row, ...], expected: tuple[Row, ...]) -> None:
     if [row.id for row in found] != [row.id for row in expected]:
         given = ", ".join(row.id for row in found) or "none"
         allowed = f"the same ids in the same order in every state: {', '.join(row.id for row in expected) or 'none'}"
-        raise InputError("rows(t, q, v)", given, allowed, "Open contacts are rows too.")
+        raise InputError(
+            "rows(t, q, v)", given, allowed, "Open contacts are rows, too: return all of them, [Row(...), ...]."
+        )
 
 
 def near_of(system: System, start: State, dt: float) -> System:

@@ -34,7 +34,9 @@ def named(name: str, **settings: Any) -> Stepper:
     known = STEPPERS[name].__dataclass_fields__
     for key in settings:
         if key not in known:
-            raise InputError(key, settings[key], f"the settings of {name}: {', '.join(known)}")
+            raise InputError(
+                key, settings[key], f"the settings of {name}: {', '.join(known)}", f"Leave {key} out: {name}()."
+            )
     stepper: Stepper = STEPPERS[name](**settings)
     return stepper
 
@@ -50,7 +52,9 @@ def from_settings(document: Mapping[str, Any]) -> Stepper:
     try:
         return _from_settings(document)
     except (TypeError, AttributeError) as error:
-        raise InputError("settings.stepper", dict(document), "what a stepper says of itself", f"({error})") from None
+        raise InputError(
+            "settings.stepper", dict(document), "what a stepper says of itself", f"Write MoreauJean(dt=1e-3) ({error})."
+        ) from None
 
 
 def _from_settings(document: Mapping[str, Any]) -> Stepper:

@@ -36,7 +36,12 @@ def rational(value: Any, name: str = "number") -> Fraction:
     if isinstance(value, Fraction):
         return value
     if isinstance(value, str) and len(value) > DIGITS:
-        raise InputError(name, f"{value[:20]}... of {len(value)} characters", f"at most {DIGITS} characters")
+        raise InputError(
+            name,
+            f"{value[:20]}... of {len(value)} characters",
+            f"at most {DIGITS} characters",
+            f"Round it: {name}=float({name}).",
+        )
     if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
         return Fraction(value.strip())
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
@@ -66,7 +71,9 @@ def sensible(name: str, value: Any) -> None:
         for i, entry in enumerate(value):
             sensible(f"{name}[{i}]", entry)
     elif _number(value) and not SMALLEST <= (abs(rational(value)) or 1) <= LARGEST:
-        raise InputError(name, value, "0, or a magnitude of 1e-100 to 1e100", "Take other units.")
+        raise InputError(
+            name, value, "0, or a magnitude of 1e-100 to 1e100", f"Take other units: {name} = 1e3 * {name}."
+        )
 
 
 def _number(value: Any) -> bool:

@@ -297,7 +297,12 @@ def _reader(system: System) -> Reader:
                 known.clear()
             known[key] = {row.id: row for row in system.rows(t, q, v)}
         if id not in known[key]:
-            raise InputError("rows(t, q, v)", f"no row {id!r} at a state nearby", "the same ids at every state")
+            raise InputError(
+                "rows(t, q, v)",
+                f"no row {id!r} at a state nearby",
+                "the same ids at every state",
+                f"Return it always: Row(id={id!r}, ...).",
+            )
         return known[key][id]
 
     return read

@@ -20,4 +20,4 @@ def nearest(given: str, known: Iterable[str]) -> tuple[str, str]:
 def check_name(what: str, name: object) -> None:
     """Raise InputError unless `name` is a usable name: not empty, not ``ground``, without ``. / :``."""
     if not isinstance(name, str) or not name or name == GROUND or set(name) & set("./: "):
-        raise InputError(what, repr(name), "a word without . / : and blanks, not 'ground'")
+        raise InputError(what, repr(name), "a word without . / : and blanks, not 'ground'", "E.g. name='left_foot'.")

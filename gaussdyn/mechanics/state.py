@@ -69,4 +69,6 @@ class State:
 def check_memory(memory: object) -> None:
     """Raise InputError unless this maps names to arrays."""
     if not isinstance(memory, Mapping):
-        raise InputError("memory", repr(memory), "a mapping of constraint ids to reactions", "Leave it out.")
+        raise InputError(
+            "memory", repr(memory), "a mapping of constraint ids to reactions", "Leave it out: State(q=[...], v=[...])."
+        )

@@ -62,7 +62,7 @@ def animate(
     chosen = np.unique(np.searchsorted(run.t, np.linspace(run.t[0], run.t[-1], max(2, round(seconds * rate)))))
     poses = seen_in_turn([system.drawables(run.q[k]) for k in chosen])
     if not any(poses):
-        raise InputError("scene", run.scene, "a system with something to draw", "Its `drawables` are empty.")
+        raise InputError("scene", run.scene, "a system with something to draw", "Write drawables=[...].")
     frame = framed([points(shape) for pose in poses for shape in pose if not shape.get("ground")])
     _, half = box([shape for k in chosen for shape in system.drawables(run.q[k])])
     size = float(half.max())

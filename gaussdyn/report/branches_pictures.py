@@ -56,9 +56,11 @@ def draw_branches(
     """
     length = scalar("length", length, low=0.0, open_low=True)
     if not found.point.branches:
-        raise InputError("found", found.kind, "a configuration where branches meet")
+        raise InputError(
+            "found", found.kind, "a configuration where branches meet", "Look where they meet: gaussdyn branches SCENE."
+        )
     if any(isinstance(k, bool) or not 0 <= k < system.nq for k in axes):
-        raise InputError("axes", axes, f"two numbers from 0 to {system.nq - 1}")
+        raise InputError("axes", axes, f"two numbers from 0 to {system.nq - 1}", "Write axes=(0, 1).")
     sheet = new_sheet(SIZE)
     plane = sheet.subplots()
     for j, branch in enumerate(found.point.branches):

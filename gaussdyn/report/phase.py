@@ -54,9 +54,14 @@ def draw_phase(
         If matplotlib is not installed.
     """
     if not runs:
-        raise InputError("runs", runs, "at least one run")
+        raise InputError("runs", runs, "at least one run", "Write runs=[simulate(scene)].")
     if system.nq != 2:
-        raise InputError("system", f"{system.nq} coordinates", "two coordinates", "The curve is drawn in their plane.")
+        raise InputError(
+            "system",
+            f"{system.nq} coordinates",
+            "two coordinates",
+            "Write run.plot('x', 'y'): the curve is drawn in their plane.",
+        )
     known = [one.id for one in system.rows(0.0, next(iter(runs.values())).q[0], np.zeros(2))]
     if row not in known:
         raise InputError("row", repr(row), ", ".join(known))

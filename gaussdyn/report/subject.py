@@ -38,7 +38,12 @@ def subject(run: Trajectory, given: Scene | System | None = None) -> Scene | Non
     check_is_system("scene", system)
     sizes, here = (run.q.shape[1], run.v.shape[1]), (system.nq, system.nv)
     if here != sizes:
-        raise InputError("scene", f"(nq, nv) = {here}", f"{sizes}, as in the run", "Give the system that was run.")
+        raise InputError(
+            "scene",
+            f"(nq, nv) = {here}",
+            f"{sizes}, as in the run",
+            "Give the system that was run: system=build(NAME, ...).system.",
+        )
     if scene is not None and (scene.system is system or given is None):
         return scene
     return Scene(

@@ -63,7 +63,12 @@ def basins(found: Study, names: str | Sequence[str], tolerance: float) -> Basins
     scalar("tolerance", tolerance, low=0.0, open_low=True)
     for name in chosen:
         if name not in found.values or found.values[name].ndim != 1:
-            raise InputError("names", repr(name), f"single numbers among {', '.join(found.values)}")
+            raise InputError(
+                "names",
+                repr(name),
+                f"single numbers among {', '.join(found.values)}",
+                f'Write names=["{next(iter(found.values), "")}"].',
+            )
     x = np.stack([found.values[name] for name in chosen], axis=1)
     label, ends = np.full(len(found), NOWHERE), list[Array]()
     left = (found.status == COMPLETED) & np.isfinite(x).all(axis=1)

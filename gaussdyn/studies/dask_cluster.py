@@ -58,7 +58,9 @@ def _client(where: Any) -> Iterator[Any]:
             "where", repr(where), "the address of a dask scheduler that answers", f"{mend} ({error})"
         ) from None
     if client.status != "running":
-        raise InputError("where", repr(client), "a client whose scheduler is there", "Make a new Client.")
+        raise InputError(
+            "where", repr(client), "a client whose scheduler is there", 'Write where=Client("tcp://127.0.0.1:8786").'
+        )
     try:
         yield client
     finally:
@@ -73,7 +75,12 @@ def _sent(job: Job) -> bytes:
     try:
         sent: bytes = cloudpickle.dumps(job)
     except Exception as error:
-        raise InputError("build or measure", str(error), "functions that can be pickled") from None
+        raise InputError(
+            "build or measure",
+            str(error),
+            "functions that can be pickled",
+            "Write def measure(run): ... at the top of a file that workers can import.",
+        ) from None
     return sent
 
 

@@ -67,7 +67,12 @@ class Grid:
         checked = {name: numbers_of(name, values) for name, values in named("axes", self.axes).items()}
         runs = math.prod(len(values) for values in checked.values())
         if runs >= MOST_RUNS:
-            raise InputError("axes", f"{runs} combinations", f"fewer than {MOST_RUNS}", "Draw samples: Sobol, Uniform.")
+            raise InputError(
+                "axes",
+                f"{runs} combinations",
+                f"fewer than {MOST_RUNS}",
+                'Draw samples: Sobol({"mu": (0.1, 0.9)}, count=1024).',
+            )
         object.__setattr__(self, "axes", checked)
 
     @property
@@ -127,7 +132,12 @@ class Cases:
         for k, case in enumerate(self.cases):
             if not isinstance(case, Mapping) or set(case) != set(first):
                 given = ", ".join(map(str, case)) if isinstance(case, Mapping) else repr(case)
-                raise InputError(f"cases[{k}]", given, f"the names of the first case: {', '.join(first)}")
+                raise InputError(
+                    f"cases[{k}]",
+                    given,
+                    f"the names of the first case: {', '.join(first)}",
+                    f"Write {{{', '.join(f'{one!r}: ...' for one in first)}}}.",
+                )
         columns = {name: numbers_of(name, [case[name] for case in self.cases]) for name in first}
         object.__setattr__(self, "_columns", columns)
 
@@ -189,7 +199,12 @@ def named(name: str, given: object) -> Mapping[str, Any]:
         raise InputError(name, repr(given), "a mapping with the name of at least one parameter", MEND)
     for key in given:
         if not isinstance(key, str) or not key or "/" in key:
-            raise InputError(name, f"the key {key!r}", "names of parameters: text without /")
+            raise InputError(
+                name,
+                f"the key {key!r}",
+                "names of parameters: text without /",
+                f"Write {str(key).replace('/', '_')!r}: [...]",
+            )
     return given
 
 
@@ -211,7 +226,7 @@ def numbers_of(name: str, values: Any) -> Any:
     x = given.astype(np.float64 if given.dtype.kind == "f" else np.int64)
     if not np.isfinite(x).all():
         k = int(np.flatnonzero(~np.isfinite(x))[0])
-        raise InputError(name, f"{x[k]} at index {k}", allowed)
+        raise InputError(name, f"{x[k]} at index {k}", allowed, f"Write {name}=[0.1, 0.2].")
     x.flags.writeable = False
     return x
 

@@ -108,7 +108,9 @@ class Sobol(Sample):
             _check_seed(self.seed)
         if self.count & (self.count - 1) or self.count > MOST_SOBOL:
             near = 2 ** min(round(math.log2(self.count)), 30)
-            raise InputError("count", self.count, "a power of two, at most 2**30", f"The nearest is {near}.")
+            raise InputError(
+                "count", self.count, "a power of two, at most 2**30", f"The nearest is {near}: count={near}."
+            )
 
     def points(self, start: int, stop: int) -> Array:
         """Return points of the sequence."""
@@ -284,7 +286,7 @@ def _ranges(given: object) -> dict[str, Pair]:
 
 def _pair(name: str, pair: Any) -> Pair:
     if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
-        raise InputError(name, repr(pair), "two numbers")
+        raise InputError(name, repr(pair), "two numbers", f"Write {name}=(0.0, 1.0).")
     return scalar(name, pair[0]), scalar(name, pair[1])
 
 

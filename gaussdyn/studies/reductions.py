@@ -195,7 +195,12 @@ def _factor_of(confidence: float, least: object) -> float:
 def _single(name: str, values: Mapping[str, Any]) -> float:
     """Return a number that was measured."""
     if name not in values or values[name].ndim:
-        raise InputError("name of the reduction", repr(name), f"a single number among {', '.join(values)}")
+        raise InputError(
+            "name of the reduction",
+            repr(name),
+            f"a single number among {', '.join(values)}",
+            f'Write name="{next(iter(values), "")}".',
+        )
     return float(values[name])
 
 

@@ -77,7 +77,12 @@ def sobol_indices(
     known = np.isfinite(y).all(axis=1)
     y = y[known]
     if len(y) < 2 or not y[:, [0, -1]].std() > 0.0:
-        raise InputError(f"values of {name}", f"{len(y)} base points, all alike", "numbers that differ")
+        raise InputError(
+            f"values of {name}",
+            f"{len(y)} base points, all alike",
+            "numbers that differ",
+            'Widen the range: Sobol({"mu": (0.1, 0.9)}, ...).',
+        )
     rng = np.random.default_rng(seed)
     drawn = np.array([_indices(y[rng.integers(len(y), size=len(y))]) for _ in range(resamples)])
     first, total = _indices(y)
@@ -97,7 +102,12 @@ def _groups(found: Study, name: str) -> tuple[tuple[str, ...], Array]:
         raise InputError("study", f"{len(found)} runs of a {said.get('kind')}", "all runs of a Saltelli", mend)
     y = found.values.get(name)
     if y is None or y.ndim != 1:
-        raise InputError("name", repr(name), f"a single number among {', '.join(found.values)}")
+        raise InputError(
+            "name",
+            repr(name),
+            f"a single number among {', '.join(found.values)}",
+            f'Write name="{next(iter(found.values), "")}".',
+        )
     return tuple(found.parameters), y.reshape(-1, group)
 
 

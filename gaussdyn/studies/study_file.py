@@ -163,7 +163,12 @@ class StudyReader:
         try:
             with self._open() as file:
                 if file.attrs.get("kind") != KIND:
-                    raise InputError("path", str(self.place), "a file that gaussdyn.studies.study has written")
+                    raise InputError(
+                        "path",
+                        str(self.place),
+                        "a file that gaussdyn.studies.study has written",
+                        'Write study(..., out="s.h5").',
+                    )
                 said = {name: json.loads(file.attrs[name]) for name in ("settings", "statistic")}
                 return {**said, "runs": int(file.attrs["runs"]), "complete": bool(file.attrs["complete"])}
         except (OSError, KeyError) as error:

@@ -182,4 +182,4 @@ def _lock(file: BinaryIO, path: Path) -> None:
     except BlockingIOError:
         taken = True
     if taken:
-        raise InputError("out", str(path), "a file that no other study is writing", "Give it another name.") from None
+        raise InputError("out", str(path), "a file that no other study is writing", 'Write out="other.h5".') from None

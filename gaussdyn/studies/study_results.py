@@ -192,7 +192,12 @@ def _so_far(journal: Path) -> bytes:
     """
     settings = settings_of(journal)
     if settings is None:
-        raise InputError("path", str(journal), "the journal of a study", "It holds nothing yet.")
+        raise InputError(
+            "path",
+            str(journal),
+            "the journal of a study",
+            "It holds nothing yet: gaussdyn study SCENE --over mu=0.1:0.9:9 --out s.h5",
+        )
     target, shapes = io.BytesIO(), Shapes()
     writer = StudyWriter(target, shapes)
     runs = sorted(runs_of(journal), key=lambda run: run[0])

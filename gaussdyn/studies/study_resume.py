@@ -52,7 +52,9 @@ class Resume:
         for key in settings.keys() | found.keys():
             if key != DIGESTS and settings.get(key) != found.get(key):
                 said = f"{where}, whose {key} is another"
-                raise InputError("resume", said, "the file of the same study", "Give it another name, or delete it.")
+                raise InputError(
+                    "resume", said, "the file of the same study", 'Write out="other.h5", or delete this one.'
+                )
         now, then = settings.get(DIGESTS, {}), found.get(DIGESTS, {})
         for name in now:
             if now[name] != then.get(name) and not self.edited:

@@ -72,9 +72,11 @@ class Template:
             catalogue.parameters(self.build)
         elif not callable(cast(object, self.build)):
             allowed = "the name of a scene, or a function of the parameters that returns what is to be run"
-            raise InputError("build", repr(self.build), allowed)
+            raise InputError("build", repr(self.build), allowed, 'Write study("incline", ...).')
         if not isinstance(cast(object, self.fixed), Mapping):
-            raise InputError("fixed", repr(self.fixed), "a mapping of parameters to numbers")
+            raise InputError(
+                "fixed", repr(self.fixed), "a mapping of parameters to numbers", 'Write fixed={"mu": 0.3}.'
+            )
         if self.save is not None and (isinstance(self.save, bool) or not isinstance(self.save, int) or self.save < 1):
             raise InputError("save", repr(self.save), "an integer >= 1, or None")
 
@@ -88,7 +90,12 @@ class Template:
         """
         both = sorted(set(names) & set(self.fixed))
         if both:
-            raise InputError("parameters", ", ".join(both), "parameters that are not fixed by the template")
+            raise InputError(
+                "parameters",
+                ", ".join(both),
+                "parameters that are not fixed by the template",
+                f"Leave {both[0]!r} out of fixed=...",
+            )
         if isinstance(self.build, str):
             from ..scenes import catalogue
 
@@ -212,7 +219,12 @@ def measured(given: object) -> dict[str, Any]:
 
 def _name(key: object) -> str:
     if not isinstance(key, str) or not key or "/" in key:
-        raise InputError("what measure returns", f"the key {key!r}", "names: text without /")
+        raise InputError(
+            "what measure returns",
+            f"the key {key!r}",
+            "names: text without /",
+            f"Write {str(key).replace('/', '_')!r}: ...",
+        )
     return key
 
 
@@ -226,9 +238,14 @@ def _values(key: str, value: object) -> Any:
     except (TypeError, ValueError):
         x = None
     if x is None:
-        raise InputError(f"measure {key!r}", repr(value), "a number, or an array of numbers of one shape")
+        raise InputError(
+            f"measure {key!r}",
+            repr(value),
+            "a number, or an array of numbers of one shape",
+            f"Write {key!r}: float(...).",
+        )
     if np.isnan(x).any():
-        raise InputError(f"measure {key!r}", "nan", "numbers", "Return None where there is none.")
+        raise InputError(f"measure {key!r}", "nan", "numbers", f"Write {{{key!r}: None}} where there is none.")
     return x
 
 
@@ -263,7 +280,12 @@ def measure_of(given: object) -> Measure:
         return Columns(tuple(given))
     if callable(given):
         return given
-    raise InputError("measure", repr(given), "a function of the trajectory, or names of columns")
+    raise InputError(
+        "measure",
+        repr(given),
+        "a function of the trajectory, or names of columns",
+        'Write measure=["max:block.speed"].',
+    )
 
 
 def name_of(function: Any) -> str:

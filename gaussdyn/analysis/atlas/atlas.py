@@ -217,7 +217,7 @@ def atlas(build: Build, x: Axis, y: Axis, params: Mapping[str, float] | None = N
         neither along x nor along y.
     """
     if x.name == y.name:
-        raise InputError("axes", f"twice {x.name}", "two different parameters")
+        raise InputError("axes", f"twice {x.name}", "two different parameters", f"E.g. --x mu --y {y.name}.")
     fixed = partial(build, **(params or {}))
     try:
         table = columns(fixed, x, y)
@@ -227,7 +227,7 @@ def atlas(build: Build, x: Axis, y: Axis, params: Mapping[str, float] | None = N
         except NotPolynomial as along_x:
             raise InputError("axes", f"{x.name} and {y.name}", "at least one along which the data are polynomials of "
                              "degree 2 (friction, forces, angular velocity) and the slip keeps its sign",
-                             f"Along {y.name}: {along_y}; along {x.name}: {along_x}.") from None  # fmt: skip
+                             f"Along {y.name}: {along_y}; along {x.name}: {along_x}: --x mu") from None  # fmt: skip
     return _painted(fixed, x, y, table)
 
 

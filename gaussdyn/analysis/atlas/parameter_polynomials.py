@@ -63,7 +63,12 @@ def sample_of(scene: Scene) -> Sample:
     acting = [one for one in rows if one.block is not None]
     allowed = "a scene with exactly one contact, closed and in the plane, at its start"
     if len(acting) != 1 or len(acting[0].J) > 2 or acting[0].document.get("law") == "dry":
-        raise InputError("scene", f"{scene.name} with {len(acting)} acting contacts", allowed)
+        raise InputError(
+            "scene",
+            f"{scene.name} with {len(acting)} acting contacts",
+            allowed,
+            "Look at one state instead: gaussdyn outcome SCENE.",
+        )
     W, q = local_doubles(dynamics, rows)
     row = next(a.row for a in active_set(dynamics).rows if a.row.J[: len(acting[0].J)].shape == acting[0].J.shape
                and np.array_equal(a.row.J[: len(acting[0].J)], acting[0].J) and a.row.kind != "bilateral")  # fmt: skip

@@ -39,7 +39,12 @@ def states_series(states: RecordedStates, system: System) -> tuple[list[AuditChe
     """
     if (system.nq, system.nv) != (states.q.shape[1], states.v.shape[1]):
         given = f"(nq, nv) = {(states.q.shape[1], states.v.shape[1])}"
-        raise InputError("q, v", given, f"{(system.nq, system.nv)}, as {states.scene} has")
+        raise InputError(
+            "q, v",
+            given,
+            f"{(system.nq, system.nv)}, as {states.scene} has",
+            "Build the system as it was: build(NAME, ...).system.",
+        )
     n = len(states.t)
     table, nine, books = np.zeros((n - 1, len(FIGURES))), np.zeros((n - 1, len(NCP))), np.zeros((2, n))
     for k in range(1, n):
@@ -75,7 +80,12 @@ def _record(states: RecordedStates, system: System, k: int) -> Record:
 def _cut(row: Row, p: Array) -> Array:
     """Return an impulse with as many components as the row has; those beyond must be 0."""
     if len(p) < row.size or p[row.size :].any():
-        raise InputError("contacts/impulse", f"{p.tolist()} for {row.id}", f"{row.size} components, then zeros")
+        raise InputError(
+            "contacts/impulse",
+            f"{p.tolist()} for {row.id}",
+            f"{row.size} components, then zeros",
+            f"Write numpy.pad(p, (0, 6 - {row.size})).",
+        )
     return p[: row.size]
 
 

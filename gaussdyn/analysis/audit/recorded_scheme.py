@@ -50,7 +50,7 @@ class Scheme:
         theta = _share(settings, "theta", 1.0)
         laws = settings.get("laws", "end")
         if laws not in ("end", "rows"):
-            raise InputError("settings.stepper.laws", repr(laws), '"end" or "rows"')
+            raise InputError("settings.stepper.laws", repr(laws), '"end" or "rows"', 'Write laws="end".')
         return cls(
             rows=_share(settings, "rows", 1.0 - theta),
             force=_share(settings, "force", theta),

@@ -55,14 +55,25 @@ class RecordedStates:
         n = len(self.t) if np.ndim(self.t) == 1 else 0
         for name, x in (("q", self.q), ("v", self.v)):
             if np.ndim(x) != 2 or len(x) != n:
-                raise InputError(name, f"shape {np.shape(x)}", f"a row for each of {n} times")
+                raise InputError(
+                    name,
+                    f"shape {np.shape(x)}",
+                    f"a row for each of {n} times",
+                    f"Write numpy.reshape({name}, ({n}, -1)).",
+                )
         if n < 2 or len(self.impulses) != n - 1:
             raise InputError(
-                "t", f"{n} times, {len(self.impulses)} steps", "at least two times, a step between each two"
+                "t",
+                f"{n} times, {len(self.impulses)} steps",
+                "at least two times, a step between each two",
+                "Record the start and every step: t[0], ..., t[n].",
             )
         if not all(np.isfinite(x).all() for x in (self.t, self.q, self.v)) or (np.diff(self.t) <= 0.0).any():
             raise InputError(
-                "t, q, v", "numbers that are not finite, or times that do not rise", "states in their order"
+                "t, q, v",
+                "numbers that are not finite, or times that do not rise",
+                "states in their order",
+                "Write order = numpy.argsort(t); t, q, v = t[order], q[order], v[order].",
             )
 
     @staticmethod
@@ -76,7 +87,7 @@ class RecordedStates:
         """
         with hdf5(path) as file:
             if (given := str(file.attrs.get("schema", ""))) != SCHEMA:
-                raise InputError("schema", repr(given), repr(SCHEMA))
+                raise InputError("schema", repr(given), repr(SCHEMA), f"Write schema={SCHEMA!r}.")
             t, q, v = (np.asarray(values(file[name]), dtype=np.float64) for name in "tqv")
             return RecordedStates(
                 scene=str(file.attrs["scene"]),
@@ -105,10 +116,20 @@ def _impulses(group: Any, n: int) -> tuple[dict[str, Array], ...]:
         return found
     state, ids, p = (values(group[name]) for name in ("state", "id", "impulse"))
     if not len(state) == len(ids) == len(p) or np.ndim(p) != 2:
-        raise InputError("contacts", f"{len(state)}, {len(ids)}, {np.shape(p)}", "a line of each for every impulse")
+        raise InputError(
+            "contacts",
+            f"{len(state)}, {len(ids)}, {np.shape(p)}",
+            "a line of each for every impulse",
+            "Write len(state) == len(ids) == len(p).",
+        )
     for k, key, line in zip(state.tolist(), ids.tolist(), np.asarray(p, dtype=np.float64), strict=True):
         name = key.decode() if isinstance(key, bytes) else str(key)
         if not 1 <= k < n or name in found[k - 1]:
-            raise InputError("contacts/state", f"{k} for {name}", f"1 to {n - 1}, once for every id")
+            raise InputError(
+                "contacts/state",
+                f"{k} for {name}",
+                f"1 to {n - 1}, once for every id",
+                f"Count from 0: state = numpy.arange(1, {n}).",
+            )
         found[k - 1][name] = line
     return found

@@ -118,7 +118,12 @@ def convergence_orders(
         The motion by events does not reach `t_end`, or `levels` < 3.
     """
     if levels < 3 or steps < 4:
-        raise InputError("levels, steps", (levels, steps), "at least 3 levels, the coarsest of 4 steps or more")
+        raise InputError(
+            "levels, steps",
+            (levels, steps),
+            "at least 3 levels, the coarsest of 4 steps or more",
+            "Write levels=3, steps=4.",
+        )
     known = simulate(system, state, t_end, stepper=EventDriven())
     if known.status != "COMPLETED":
         reason = "" if known.stop is None else known.stop.reason

@@ -120,16 +120,23 @@ def _chosen(one: Any) -> Any:
             raise InputError("realization", repr(one), ", ".join(REALIZATIONS))
         return REALIZATIONS[one]()
     if not isinstance(one, (Penalty, Viscous, Smooth)):
-        raise InputError("realization", repr(one), f"{', '.join(REALIZATIONS)}, or a stepper of these")
+        raise InputError(
+            "realization",
+            repr(one),
+            f"{', '.join(REALIZATIONS)}, or a stepper of these",
+            f'Write "{next(iter(REALIZATIONS))}".',
+        )
     return one
 
 
 def _checked(stiffness: Sequence[float]) -> tuple[float, ...]:
     if isinstance(stiffness, (str, int, float)) or not len(stiffness):
-        raise InputError("stiffness", repr(stiffness), "a list of rising positive numbers")
+        raise InputError(
+            "stiffness", repr(stiffness), "a list of rising positive numbers", "Write stiffness=[1e3, 1e4, 1e5]."
+        )
     found = tuple(scalar("stiffness", N, low=0.0, open_low=True) for N in stiffness)
     if any(b <= a for a, b in pairwise(found)):
-        raise InputError("stiffness", found, "a list of rising positive numbers")
+        raise InputError("stiffness", found, "a list of rising positive numbers", "Write stiffness=[1e3, 1e4, 1e5].")
     return found
 
 
@@ -145,7 +152,12 @@ def _reference(span: _Span) -> _Rigid:
         name = f"moreau_jean (dt = {span.dt / (2 * fine):.3g} s)"
     for run in runs:
         if run.stop is not None:
-            raise InputError("t_end", span.t_end, f"at most {run.t_reached:g} s: {run.stop.reason}")
+            raise InputError(
+                "t_end",
+                span.t_end,
+                f"at most {run.t_reached:g} s: {run.stop.reason}",
+                f"Write t_end={run.t_reached:g}.",
+            )
     coarse, best = (_samples(run, span) for run in runs)
     gaps = _gaps(coarse, best)
     floor = {key: max(gap.value, ROUNDING * _size(best, key)) for key, gap in gaps.items()}
@@ -261,7 +273,12 @@ def _level(span: _Span, stepper: Any, rigid: _Rigid) -> Level:
         fast = [fast_energy(scene.system, at, stepper, control=scene.control) for at in (state, run.final)]
     stop = "" if run.stop is None else run.stop.reason
     if run.stop is not None and run.t_reached == scene.state.t:
-        raise InputError(f"{stepper.name} at stiffness {stepper.stiffness:g}" if soft else stepper.name, stop, "a run")
+        raise InputError(
+            f"{stepper.name} at stiffness {stepper.stiffness:g}" if soft else stepper.name,
+            stop,
+            "a run",
+            "Take a shorter time: t_end=..., or stiffness=[1e3, 1e4].",
+        )
     return Level(
         stiffness=stepper.stiffness if soft else float("nan"),
         gaps=_gaps(_samples(run, span), rigid.samples),

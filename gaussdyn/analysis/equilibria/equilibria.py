@@ -167,7 +167,12 @@ def equilibria(
     if not any(one.components for one in families) and not found:
         least = _least(conditions, ends, low, high)
         given = f"{low:g} to {high:g}, where |F| - C is at least {least:.6g} in the window {ends.tolist()}"
-        raise InputError(f"range of {parameter}", given, "a range in which friction can hold the system")
+        raise InputError(
+            f"range of {parameter}",
+            given,
+            "a range in which friction can hold the system",
+            "Raise the friction: --set mu=1.",
+        )
     named = _named(found, families)
     return Equilibria(
         parameter=parameter, unit=conditions.unit, low=low, high=high, names=conditions.names, units=conditions.units,

@@ -216,7 +216,7 @@ def _derived(model: Model) -> tuple[Element, Rows, sp.Matrix]:
     ):
         given = f"{model.size} coordinates, constraints {[f'{e.id}: {e.kind}, {e.size} rows' for e in elements]}"
         raise InputError("system", given, "one constraint with friction, with as many rows as there are coordinates, "
-                         "one or two of them with friction")  # fmt: skip
+                         "one or two of them with friction", "Look at one state: gaussdyn outcome SCENE.")  # fmt: skip
     found = equations(model)
     still = dict.fromkeys((*symbols("v", model.size), *symbols("u", len(model.controls))), 0)
     h, rows = found.h.subs(still), found.rows[0]
@@ -226,10 +226,20 @@ def _derived(model: Model) -> tuple[Element, Rows, sp.Matrix]:
         mend = "On a moving belt a body at rest slips: its equilibria are single points."
         raise InputError(name_of(elements[0]), f"slip {list(rate)} at rest", "a slip that vanishes at rest", mend)
     if t in h.free_symbols or t in rows.J.free_symbols:
-        raise InputError("forces", "a force that depends on the time t", "forces of q alone at rest")
+        raise InputError(
+            "forces",
+            "a force that depends on the time t",
+            "forces of q alone at rest",
+            "Look at one state instead: gaussdyn outcome SCENE.",
+        )
     J = rows.J.subs(still)
     if sp.simplify(J.det()) == 0:
-        raise InputError(name_of(elements[0]), "dependent rows", "independent slip along every coordinate")
+        raise InputError(
+            name_of(elements[0]),
+            "dependent rows",
+            "independent slip along every coordinate",
+            "Leave one of them out: constraints=[...].",
+        )
     return elements[0], Rows(gap=rows.gap, J=J, rate=rate, drift=rows.drift, coefficients=rows.coefficients), h
 
 
@@ -249,5 +259,10 @@ def _smooth(name: str, expression: sp.Expr) -> sp.Expr:
     expression = sp.sympify(expression)
     kinks = sorted({type(part).__name__ for kind in KINKED for part in expression.atoms(kind)})
     if kinks:
-        raise InputError(name, f"{', '.join(kinks)} in {expression}", "smooth functions of q")
+        raise InputError(
+            name,
+            f"{', '.join(kinks)} in {expression}",
+            "smooth functions of q",
+            "Write sqrt(x**2 + 1e-6) instead of Abs(x).",
+        )
     return expression

@@ -129,7 +129,12 @@ def _pieces(part: Block, motion: Array, still: float) -> tuple[Piece, ...]:
     against = np.linalg.norm(u if row.kind == "bilateral" else u[:1]) > still if row.bilateral else False
     if below or against:
         given = f"a motion with {np.array2string(u, precision=4)} there"
-        raise InputError(row.id, given, "0" if row.bilateral else "0 or more", "The constraint forbids this motion.")
+        raise InputError(
+            row.id,
+            given,
+            "0" if row.bilateral else "0 or more",
+            "It forbids this motion: look at print(found.explain()).",
+        )
     if part.law is None:
         free = (FREE,) * len(part.take)
         return (piece(np.eye(len(part.take)), free, "held").mapped(part.spread),)

@@ -51,7 +51,12 @@ def forces(
     given = isinstance(system, LocalDynamics)
     dynamics = system if isinstance(system, LocalDynamics) else snapshot(system, state, level=level, dt=dt)
     if given and (state is not None or level != "acceleration" or dt):
-        raise InputError("state, level, dt", "a snapshot and these", "either of them", "A snapshot has its own.")
+        raise InputError(
+            "state, level, dt",
+            "a snapshot and these",
+            "either of them",
+            "Leave state=, level= and dt= out: a snapshot has its own.",
+        )
     status = active_set(dynamics)
     if status.status is not OmegaStatus.READY:
         mend = "Ask on the velocity level: level='velocity'."

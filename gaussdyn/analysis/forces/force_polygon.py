@@ -51,7 +51,9 @@ class ForcePolygon:
             The set is unbounded.
         """
         if not self.bounded:
-            raise InputError("outer", "an unbounded set", "a bounded one", "Look at `reach` over `directions`.")
+            raise InputError(
+                "outer", "an unbounded set", "a bounded one", "Look at zip(polygon.directions, polygon.reach) instead."
+            )
         after, reach = np.roll(self.directions, -1, axis=0), np.roll(self.reach, -1)
         return np.asarray(
             np.linalg.solve(np.stack([self.directions, after], 1), np.c_[self.reach, reach][..., None])[..., 0]

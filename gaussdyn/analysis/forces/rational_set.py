@@ -102,7 +102,9 @@ def exact(found: ReactionSet) -> ExactReactions:
         raise InputError("reactions", "no single polyhedron", "frictionless or planar contacts, and joints", mend)
     if dynamics.nv + first.slice.n > LARGEST:
         given = f"{dynamics.nv} velocities and {first.slice.n} reactions"
-        raise InputError("reactions", given, f"at most {LARGEST} together", "Certified ranges have no such limit.")
+        raise InputError(
+            "reactions", given, f"at most {LARGEST} together", "Certified ranges have no such limit: found.range(...)."
+        )
     return _solved(dynamics, found.allowed, first)
 
 

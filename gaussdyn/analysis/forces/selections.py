@@ -88,14 +88,21 @@ def smoothest(series: Sequence[ReactionSet]) -> list[Array]:
         Fewer than two states, different reactions, sets with several sides, an empty set, too many of them.
     """
     if len(series) < 2 or any(one.names != series[0].names for one in series):
-        raise InputError("series", f"{len(series)} states", "two or more with the same reactions")
+        raise InputError(
+            "series",
+            f"{len(series)} states",
+            "two or more with the same reactions",
+            "Write series=[admissible_set(a), admissible_set(b)].",
+        )
     if any(len(one.allowed.alternatives) > 1 for one in series):
-        raise InputError("series", "contacts held on both sides", "sets with one side")
+        raise InputError(
+            "series", "contacts held on both sides", "sets with one side", "Look at one set: shortest(found)."
+        )
     parts = [one.allowed.alternatives[0] for one in series]
     R, n = len(series[0].names), [part.slice.n for part in parts]
     rows = sum(len(part.slice.f) for part in parts)
     if rows + R * len(parts) > LARGEST:
-        raise InputError("series", f"{len(parts)} states of {R} reactions", "fewer", "Take every tenth state.")
+        raise InputError("series", f"{len(parts)} states of {R} reactions", "fewer", "Take every tenth: series[::10].")
     jumps, start = (len(parts) - 1) * (R + 1), np.cumsum([0, *n])
     A = np.zeros((rows + (len(parts) - 1) * R, start[-1] + jumps))
     f, line = np.zeros(len(A)), 0
@@ -154,7 +161,7 @@ def _inward(found: ReactionSet) -> Array:
         if found.allowed.modes[id] in ("bears", "sticks") and found.names[places.start].endswith(".N"):
             inward[places.start] = 1.0
     if not inward.any():
-        raise InputError("found", "no contact that bears or sticks", "one at least", "Take `shortest`.")
+        raise InputError("found", "no contact that bears or sticks", "one at least", "Write shortest(found).")
     return inward
 
 
@@ -172,7 +179,9 @@ def _deepest(one: Alternative, inward: Array, column: Array) -> tuple[Array, flo
     cones = (*one.slice.cones, RAY, Cone("cone", R + 1))
     best = support(ConeSlice(A=A, f=np.concatenate([one.slice.f, -one.offset]), cones=cones), cost)
     if best.verdicts[0] is Verdict.UNBOUNDED:
-        raise InputError("found", "a wedge", "a set in which distances from the limits are bounded", "Take `shortest`.")
+        raise InputError(
+            "found", "a wedge", "a set in which distances from the limits are bounded", "Write shortest(found)."
+        )
     if best.verdicts[0] is not Verdict.BOUNDED:
         return None
     s = best.points[0]
@@ -188,4 +197,4 @@ def _checked(found: ReactionSet, r: Array | None) -> Array:
 
 
 def _empty() -> InputError:
-    return InputError("found", "an empty set", "a set with reactions", "See ReactionSet.explain.")
+    return InputError("found", "an empty set", "a set with reactions", "print(found.explain())")

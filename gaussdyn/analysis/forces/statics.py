@@ -114,7 +114,7 @@ def limit_load(
     dynamics = _dynamics(system, state)
     w = vector("load", load, dynamics.nv)
     if not w.any():
-        raise InputError("load", "zeros", "a force")
+        raise InputError("load", "zeros", "a force", "Write load=[0.0, -1.0, 0.0].")
     base = allowed(dynamics, _motion(dynamics, motion))
     found = [_with_load(one, w) for one in base.alternatives]
     ends = [max(found, key=lambda one: _rank(one, k)) for k in (0, 1)]
@@ -152,7 +152,9 @@ def _dynamics(system: System | Scene | LocalDynamics, state: State | None) -> Lo
     status = active_set(dynamics)
     if dynamics.level != "acceleration" or status.status is not OmegaStatus.READY:
         given = f"{status.status} at {', '.join(status.at_fault)}" if status.at_fault else dynamics.level
-        raise InputError("state", given, "a state with an acceleration")
+        raise InputError(
+            "state", given, "a state with an acceleration", "Look at what holds there: resolve(problem).explain()."
+        )
     return dynamics
 
 

@@ -53,7 +53,7 @@ class ContactPoint:
     def __post_init__(self) -> None:
         n = vector("normal", self.normal, 3)
         if not n.any():
-            raise InputError("normal", "zeros", "a direction")
+            raise InputError("normal", "zeros", "a direction", "Write normal=(0.0, 0.0, 1.0).")
         object.__setattr__(self, "point", vector("point", self.point, 3))
         object.__setattr__(self, "normal", n / np.linalg.norm(n))
         object.__setattr__(self, "mu", scalar("mu", self.mu, low=0.0))
@@ -84,7 +84,12 @@ def contact_points(dynamics: LocalDynamics, word: str = "") -> tuple[ContactPoin
         if row.point is not None and row.frame is not None and len(row.point) == 3:
             found.append(ContactPoint(row.point, row.frame[0], row.mu_s, row.id))
     if not found:
-        raise InputError("word", repr(word), "a word in the id of a closed contact in space")
+        raise InputError(
+            "word",
+            repr(word),
+            "a word in the id of a closed contact in space",
+            'Write word="floor": part of an id such as "foot/floor".',
+        )
     return tuple(found)
 
 

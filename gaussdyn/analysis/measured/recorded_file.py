@@ -47,7 +47,9 @@ def recorded(folder: Path, which: str) -> Iterator[Any]:
 
     path = folder / FILES[which]
     if not path.is_file():
-        raise InputError("FOLDER", folder, f"a folder with {FILES[which]}", "Leave this set out, or add its file.")
+        raise InputError(
+            "FOLDER", folder, f"a folder with {FILES[which]}", "Take others: gaussdyn bench measured FOLDER --only NAME"
+        )
     try:
         with h5py.File(path, "r") as file:
             yield file

@@ -40,7 +40,12 @@ def hopf(phases: Phases, parameter: str, low: float, high: float, start: Any) ->
     ends = real_part(low), real_part(high)
     if ends[0] * ends[1] > 0.0:
         given = f"{low:.9g} to {high:.9g}, with real parts {ends[0]:.3g} and {ends[1]:.3g}"
-        raise InputError(f"range of {parameter}", given, "a range over which a pair crosses the imaginary axis")
+        raise InputError(
+            f"range of {parameter}",
+            given,
+            "a range over which a pair crosses the imaginary axis",
+            "Widen it: (low - 0.5, high + 0.5).",
+        )
     p = float(brentq(real_part, low, high, xtol=1e-14, rtol=8.9e-16))
     eigenvalues = rest_point(phases.but(**{parameter: p}), place["y"]).eigenvalues
     return Change(kind="hopf", value=p, orbit=None, angle=float(np.abs(eigenvalues.imag).max()), size=abs(real_part(p)))
@@ -56,7 +61,12 @@ def between(corrector: Corrector, a: tuple[float, Orbit], b: tuple[float, Orbit]
         """Return the orbit at arclength s from the first one."""
         found = corrector.corrected(X + s / length * (end - X), X, tangent, s)
         if found is None:
-            raise InputError("branch", f"{corrector.parameter} near {pa:.9g}", "a branch that can be followed")
+            raise InputError(
+                "branch",
+                f"{corrector.parameter} near {pa:.9g}",
+                "a branch that can be followed",
+                "Take smaller steps: step=Tolerance(1e-8).",
+            )
         return float(found[0][-1]) * corrector.scale, corrector.orbit(found[0])
 
     try:
@@ -151,7 +161,12 @@ def _changed_events(corrector: Corrector, a: tuple[float, Orbit], b: tuple[float
             near = sorted(seen, key=lambda known: abs(known - p))[:3]
             found = closed_at(corrector, p, *(seen[known] for known in near))
             if found is None:
-                raise InputError("branch", f"{corrector.parameter} = {p:.12g}", "a parameter for which an orbit closes")
+                raise InputError(
+                    "branch",
+                    f"{corrector.parameter} = {p:.12g}",
+                    "a parameter for which an orbit closes",
+                    "Take smaller steps: step=Tolerance(1e-8).",
+                )
             seen[p] = found
         orbit = seen[p]
         if not touching:

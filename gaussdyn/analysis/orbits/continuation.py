@@ -90,7 +90,12 @@ def branch_of_orbits(
     if not low <= p0 <= high or not low < high:
         raise InputError(f"range of {parameter}", f"{low:g} to {high:g}", f"low < high, around {p0:g} of the orbit")
     if not orbit.autonomous and period is None:
-        raise InputError("period", None, "a function: phases -> period of the drive")
+        raise InputError(
+            "period",
+            None,
+            "a function: phases -> period of the drive",
+            "Write period=lambda phases: 2 * numpy.pi / omega.",
+        )
     parts, reached = [], {"low": p0, "high": p0}
 
     def tell(p: float) -> None:

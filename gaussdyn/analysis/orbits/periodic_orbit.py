@@ -156,7 +156,7 @@ def close_orbit(
         y = y + step[: len(y)]
         period = period + float(step[-1]) if autonomous else period
     raise InputError("orbit", f"a motion from {anchor.tolist()} that misses its beginning by {best:.3g} at best after "
-                     f"{period:.9g} s", "a motion that closes", "Try another start, period or parameter.")  # fmt: skip
+                     f"{period:.9g} s", "a motion that closes", "Write another start= or period=.")  # fmt: skip
 
 
 def _correction(
@@ -176,7 +176,12 @@ def _rate(phases: Phases, t: float, y: Array) -> Array:
     f = phases.field(phases.mode_at(t, y.tolist()), t, y.tolist())
     size = float(np.linalg.norm(f))
     if size < 1e-9:
-        raise InputError("orbit", f"an equilibrium at {y.tolist()}, where |y'| = {size:.3g}", "a point in motion")
+        raise InputError(
+            "orbit",
+            f"an equilibrium at {y.tolist()}, where |y'| = {size:.3g}",
+            "a point in motion",
+            "Start away from it: State(q=..., v=[0.1]).",
+        )
     return f / size
 
 
@@ -184,7 +189,7 @@ def _orbit(phases: Phases, t: float, y: Array, period: float, found: Flow, auton
     rate = float(np.abs(phases.field(found.mode, found.t, found.y.tolist())).max())
     if autonomous and not found.passages and rate <= 1e-7 * max(1.0, float(np.abs(y).max())):
         raise InputError("orbit", f"a motion that ends in the equilibrium {y.tolist()}", "a motion that closes",
-                         "Orbits that fill a continuum shrink to its centre, too.")  # fmt: skip
+                         "Orbits of a continuum shrink to its centre, too: write period=...")  # fmt: skip
     m = np.linalg.eigvals(found.Phi).astype(complex)
     order = np.argsort(-np.abs(m), kind="stable")
     low, high = extremes(phases, found)
@@ -227,7 +232,7 @@ def periodic_orbit(
     y = vector("start", start, 2 * phases.n)
     autonomous = phases.autonomous()
     if not autonomous and period is None:
-        raise InputError("period", None, "the period of what drives it, s", "The forces depend on the time.")
+        raise InputError("period", None, "the period of what drives it, s", "Write period=2 * numpy.pi / omega.")
     if not autonomous and period is not None:
         _check_period(phases, y, period)
     unit = period if period is not None else 2.0 * np.pi
@@ -253,7 +258,7 @@ def _check_period(phases: Phases, y: Array, period: float) -> None:
     )
     if off > 1e-9:
         raise InputError("period", f"{period:.12g} s, after which the field differs by {off:.3g}",
-                         "the period of what drives it, or a multiple")  # fmt: skip
+                         "the period of what drives it, or a multiple", "Write period=2 * numpy.pi / w.")  # fmt: skip
 
 
 def _return(phases: Phases, y: Array, look: float) -> tuple[Array, float]:
@@ -262,7 +267,12 @@ def _return(phases: Phases, y: Array, look: float) -> tuple[Array, float]:
     slips = [one for one in found.stretches if "s" not in one.mode and len(one.t) > 2]
     half = [one for one in slips if one.t[0] <= 0.5 * look] or slips
     if not half:
-        raise InputError("orbit", f"a motion that only sticks for {look:.3g} s", "a motion that slips")
+        raise InputError(
+            "orbit",
+            f"a motion that only sticks for {look:.3g} s",
+            "a motion that slips",
+            "Start faster: State(q=..., v=[1.0]).",
+        )
     longest = max(half, key=lambda one: float(min(one.t[-1], 0.5 * look) - one.t[0]))
     k = int(np.searchsorted(longest.t, 0.5 * (longest.t[0] + min(longest.t[-1], 0.5 * look))))
     at, t0 = longest.y[min(k, len(longest.t) - 1)], float(longest.t[min(k, len(longest.t) - 1)])
@@ -270,7 +280,12 @@ def _return(phases: Phases, y: Array, look: float) -> tuple[Array, float]:
     states = np.concatenate([one.y for one in found.stretches])
     size = float(np.ptp(states, axis=0).max())
     if size < 1e-6:
-        raise InputError("orbit", f"a motion that comes to rest at {at.tolist()}", "a motion that goes on")
+        raise InputError(
+            "orbit",
+            f"a motion that comes to rest at {at.tolist()}",
+            "a motion that goes on",
+            "Drive it, or take friction away: --set mu=0.",
+        )
     height = (states - at) @ _rate(phases, t0, at)
     for i in np.flatnonzero((height[:-1] < 0.0) & (height[1:] >= 0.0) & (t[1:] > t0 + 1e-3)):
         share = -height[i] / (height[i + 1] - height[i])
@@ -279,7 +294,7 @@ def _return(phases: Phases, y: Array, look: float) -> tuple[Array, float]:
         if np.linalg.norm(near - at) <= FIRST * size and when > 1e-2 * look / LOOK:
             return at, when
     raise InputError("orbit", f"a motion that does not return within {look:.3g} s", "a motion that repeats",
-                     "It may be chaotic, or have a long period: give a start and a period.")  # fmt: skip
+                     "It may be chaotic, or have a long period: write start=..., period=...")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -327,7 +342,9 @@ def rest_point(phases: Phases, start: Any, *, mode: str | None = None) -> RestPo
     least = min(phases.values(mode, 0.0, y.tolist()), default=1.0)
     if not np.isfinite(f).all() or np.abs(f).max() > 1e-10 or least < 0.0:
         given = f"mode {mode!r} at {y.tolist()}: |y'| = {np.abs(f).max():.3g}, least condition {least:.3g}"
-        raise InputError("equilibrium", given, "a zero of the field where the mode holds")
+        raise InputError(
+            "equilibrium", given, "a zero of the field where the mode holds", "Look for it: equilibria(system)."
+        )
     J = jacobian(phases, mode, 0.0, y)
     eigenvalues = np.linalg.eigvals(J).astype(complex)
     return RestPoint(y=y, mode=mode, jacobian=J, eigenvalues=eigenvalues[np.argsort(-eigenvalues.real)])

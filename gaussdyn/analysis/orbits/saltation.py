@@ -46,6 +46,8 @@ def saltation(
     speed = float(phi_t + phi_y @ before)
     size = float(np.abs(phi_t) + np.abs(phi_y) @ np.abs(before))
     if abs(speed) <= 1e-13 * max(size, 1e-300):
-        raise InputError("event", f"phi' = {speed:.3g}", "a surface that is crossed", "At grazing a motion has no S.")
+        raise InputError(
+            "event", f"phi' = {speed:.3g}", "a surface that is crossed", "Move off grazing: State(q=..., v=1.01 * v)."
+        )
     S: Array = R + np.outer(after - R @ before - (0.0 if jump_t is None else jump_t), phi_y) / speed
     return S

@@ -197,9 +197,14 @@ def _check(element: Element) -> None:
     if element.kind == "bilateral_contact" or (element.kind in ("dry", "contact") and tangents > 1):
         given = f"{element.kind} with {element.size} rows"
         raise InputError(f"constraint {element.id!r}", given, "friction along one direction: Friction, or a unilateral "
-                         "Contact in the plane")  # fmt: skip
+                         "Contact in the plane", "Write Friction(slip=..., mu=...).")  # fmt: skip
     if element.level != "position" and element.kind != "dry":
-        raise InputError(f"constraint {element.id!r}", f"level {element.level}", "constraints on the position")
+        raise InputError(
+            f"constraint {element.id!r}",
+            f"level {element.level}",
+            "constraints on the position",
+            'Write level="position".',
+        )
 
 
 @lru_cache(maxsize=32)
@@ -325,7 +330,12 @@ def _jump(derived: Derived, mode: str, k: int) -> tuple[Numbers, Numbers]:
     element = derived.model.elements[k]
     coefficients = _coefficients(element, e.rows[k].coefficients)
     if coefficients["mu"] != 0 and element.size > 1:
-        raise InputError(f"impact at {element.id!r}", "a contact with friction", "impacts without friction on orbits")
+        raise InputError(
+            f"impact at {element.id!r}",
+            "a contact with friction",
+            "impacts without friction on orbits",
+            "Write mu=0 for this contact.",
+        )
     held = [(i, j) for i, j in _held_rows(derived, mode) if i != k] + [(k, 0)]
     G = sp.Matrix.vstack(*(e.rows[i].J[j, :] for i, j in held))
     rate = sp.Matrix([e.rows[i].rate[j] for i, j in held])

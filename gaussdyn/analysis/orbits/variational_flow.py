@@ -135,7 +135,7 @@ def flow(
         if len(out.passages) >= MOST:
             given = f"{MOST} events up to t = {out.t:.9g} s"
             raise InputError(
-                "motion", given, "finitely many events", "It chatters; end earlier, or take restitution 0."
+                "motion", given, "finitely many events", "It chatters: end earlier, t_end=..., or write eps_n=0."
             )
         if stop_after is not None and len(out.passages) >= stop_after:
             break
@@ -162,7 +162,12 @@ def _phase(phases: Phases, out: Flow, t_end: float, rtol: float) -> Guard | None
     while solver.status == "running":
         solver.step()
         if solver.status == "failed":
-            raise InputError("motion", f"t = {solver.t:.9g} s", "a field that stays finite")
+            raise InputError(
+                "motion",
+                f"t = {solver.t:.9g} s",
+                "a field that stays finite",
+                f"Take a shorter motion: t_end={0.5 * solver.t:.3g}.",
+            )
         dense = solver.dense_output()
         found, low = _search(phases, phase.mode, dense, solver.t_old, solver.t, n, armed, low)
         if found is not None:

@@ -218,7 +218,7 @@ def branches(
     """
     system, own = _system_of(scene_or_system)
     if q is None and own is None:
-        raise InputError("q", None, "a configuration", "Only a scene brings its own.")
+        raise InputError("q", None, "a configuration", "Write q=[...]: only a scene brings its own.")
     place = vector("q", own.q if q is None and own is not None else q, system.nq)  # type: ignore[arg-type]
     space = ConfigurationSpace.of(system, place, t)
     point = branch_point(
@@ -246,7 +246,12 @@ def branches_along(scene: Scene, t_end: float | None = None, *, dt: float | None
     lasts = (scene.t_end if t_end is None else scalar("t_end", t_end)) - scene.state.t
     run = simulate(scene, t_end=t_end, stepper=OnBranch(dt=max(lasts / 200.0, 1e-12) if dt is None else dt))
     if run.stop is not None:
-        raise InputError("scene", f"it stops at t = {run.stop.t:g} s: {run.stop.reason}", "a motion to its end")
+        raise InputError(
+            "scene",
+            f"it stops at t = {run.stop.t:g} s: {run.stop.reason}",
+            "a motion to its end",
+            f"Look up to there: --t-end {run.stop.t:.6g}.",
+        )
     return passages(scene.system, run)
 
 

@@ -82,11 +82,21 @@ def explore_branches(
         """Run to the next point, take one step along every branch there, and go on from its end."""
         left[0] -= 1
         if left[0] < 0:
-            raise InputError("max_runs", max_runs, "as many pieces as there are", "Take a shorter time.")
+            raise InputError(
+                "max_runs",
+                max_runs,
+                "as many pieces as there are",
+                "Take a shorter time: t_end=..., or more: max_runs=...",
+            )
         run = simulate(system, start, t_end, stepper=asking)
         meets = [event for event in run.events if event.kind == PASSED]
         if run.stop is not None and not meets:
-            raise InputError("run", run.stop.reason, "a motion along the branch")
+            raise InputError(
+                "run",
+                run.stop.reason,
+                "a motion along the branch",
+                f"gaussdyn explain {run.stop.reason.partition(':')[0]}",
+            )
         if not meets or run.final.t >= t_end:
             return BranchRun(choices=choices, run=run, branches=None, following=())
         number = int(meets[-1].id.partition(".")[0])

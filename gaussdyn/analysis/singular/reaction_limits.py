@@ -195,7 +195,12 @@ def reactions_along(
     s = np.atleast_1d(np.asarray(s, dtype=np.float64))
     x = s / motion.chart.half
     if np.abs(x).max(initial=0.0) > 1.0 or (motion.growth and not s.all()):
-        raise InputError("s", s, f"distances up to {motion.chart.half:.3g}" + (", not zero" if motion.growth else ""))
+        raise InputError(
+            "s",
+            s,
+            f"distances up to {motion.chart.half:.3g}" + (", not zero" if motion.growth else ""),
+            f"Write s={0.5 * motion.chart.half:.3g}.",
+        )
     assert motion.lam is not None
     u = np.full(len(s), scalar("speed", speed))
     powers = np.stack([np.ones_like(u), u, u * u], axis=1)
@@ -206,7 +211,12 @@ def reactions_along(
 def _motion(system: System, point: BranchPoint, branch: int) -> ChartMotion:
     known = point.branches
     if isinstance(branch, bool) or not 0 <= branch < len(known) or not known[branch].whole:
-        raise InputError("branch", branch, f"a whole branch, 0 to {len(known) - 1}" if known else "no branch is here")
+        raise InputError(
+            "branch",
+            branch,
+            f"a whole branch, 0 to {len(known) - 1}" if known else "no branch is here",
+            "Look what is there: gaussdyn branches SCENE.",
+        )
     own = known[branch]
     chart: Chart = chart_around(point.reduction.space, point.q, own.tangent, REACH, (own.s, own.places))
     motion = ChartMotion.on(system, replace(chart, centre=f"0.{branch}"), None)

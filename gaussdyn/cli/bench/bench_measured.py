@@ -79,7 +79,12 @@ def _given(
         if name not in (*needed, *others):
             raise InputError(option, repr(name), ", ".join((*needed, *others)))
     if given and not set(needed) <= set(given):
-        raise InputError(option, ", ".join(given), f"all of {', '.join(needed)}, or none")
+        raise InputError(
+            option,
+            ", ".join(given),
+            f"all of {', '.join(needed)}, or none",
+            "Add " + " ".join(f"{option} {one}" for one in needed),
+        )
     return others | given if given else {}
 
 

@@ -57,7 +57,12 @@ def _folder(given: Path | None) -> Path:
     beside = Path(__file__).resolve().parents[2].parent / "shared" / "problems"
     place = given or Path(os.environ.get("GAUSSDYN_PROBLEMS", beside))
     if not place.is_dir():
-        raise InputError("folder", place, "a folder with FCLib HDF5 files", "Name one, or set GAUSSDYN_PROBLEMS.")
+        raise InputError(
+            "folder",
+            place,
+            "a folder with FCLib HDF5 files",
+            "gaussdyn bench solvers FOLDER, or export GAUSSDYN_PROBLEMS=FOLDER",
+        )
     return place
 
 

@@ -81,13 +81,17 @@ def read(target: str, params: dict[str, float], at: float | None) -> tuple[Local
     from ...scenes import catalogue
 
     if params:
-        raise InputError("--set", target, "nothing of the kind for a run", "It has its own parameters.")
+        raise InputError(
+            "--set", target, "nothing of the kind for a run", "It has its own: leave --set and --param out."
+        )
     run = Trajectory.load(readable("SCENE|RUN", Path(target)))
     if run.scene not in catalogue.names():
         raise InputError("RUN", repr(run.scene), "a run of a scene that `gaussdyn scenes` lists")
     scene, t = catalogue.build(run.scene, **run.params), run.t_reached if at is None else at
     if not run.t[0] <= t <= run.t[-1]:
-        raise InputError("--at", at, f"a time of the run, {run.t[0]:g} to {run.t[-1]:g} s")
+        raise InputError(
+            "--at", at, f"a time of the run, {run.t[0]:g} to {run.t[-1]:g} s", f"Write --at {run.t[-1]:g}."
+        )
     nearest = int(abs(run.t - t).argmin())
     state = saved_state(run, int(run.saved[nearest])) or run.state(nearest)
     about = {"scene": scene.name, "params": scene.params, "file": target}

@@ -36,7 +36,9 @@ def margins(
 
         if is_file(target):
             if settings:
-                raise InputError("--set", target, "nothing of the kind for a run", "It has its own parameters.")
+                raise InputError(
+                    "--set", target, "nothing of the kind for a run", "It has its own: leave --set and --param out."
+                )
             run = Trajectory.load(readable("RUN|SCENE", Path(target)))
             if run.scene not in catalogue.names():
                 raise InputError("RUN", repr(run.scene), "a run of a scene that `gaussdyn scenes` lists")

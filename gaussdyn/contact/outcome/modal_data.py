@@ -82,7 +82,7 @@ def contact_rows(dynamics: LocalDynamics) -> tuple[ContactRows, ...]:
     active = active_set(dynamics)
     if active.status is not OmegaStatus.READY:
         given = f"{active.status} at {', '.join(active.at_fault)}"
-        raise InputError("dynamics", given, "a state with an acceleration", "Solve the velocity level first.")
+        raise InputError("dynamics", given, "a state with an acceleration", 'Write level="velocity" first.')
     return tuple(rows_of(dynamics, one) for one in active.rows)
 
 
@@ -239,7 +239,12 @@ def constrained_solve(M: Rows, G: Rows, loads: Sequence[Sequence[Fraction]], g: 
     rows += [[*G[k], *[Fraction(0)] * len(kept), g[k], *[Fraction(0)] * (len(loads) - 1)] for k in kept]
     reduced, pivots = eliminate([integer_row(row)[0] for row in rows], size)
     if pivots != list(range(size)):
-        raise InputError("mass", "a singular matrix after rounding", "a mass of moderate condition")
+        raise InputError(
+            "mass",
+            "a singular matrix after rounding",
+            "a mass of moderate condition",
+            "Give every body a mass of the same order: mass=1.0.",
+        )
     return [[Fraction(reduced[i][size + k], reduced[i][i]) for i in range(n)] for k in range(len(loads))]
 
 

@@ -122,7 +122,12 @@ def _stated(problem: Any, state: State | None) -> Any:
         return snapshot(problem.near(state.t, state.q, state.v, 0.0), state)
     if state is not None:
         allowed = "a State, where the problem is a System or a Scene"
-        raise InputError("state", f"{type(state).__name__} with {type(problem).__name__}", allowed)
+        raise InputError(
+            "state",
+            f"{type(state).__name__} with {type(problem).__name__}",
+            allowed,
+            "Leave state out: outcome(problem).",
+        )
     if isinstance(problem, Mapping):
         from .problem_file import problem_of
 

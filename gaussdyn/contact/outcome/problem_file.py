@@ -59,5 +59,10 @@ def problem_of(case: Mapping[str, Any]) -> ModalProblem | ExactBody | ExactSpati
     rows = {key: x.tolist() if hasattr(x, "tolist") else x for key, x in rows.items()}
     for key in ("M", "q"):
         if not isinstance(rows[key], list) or (key == "M" and not all(isinstance(row, list) for row in rows[key])):
-            raise InputError(key, rows[key], "for an LCP M, a list of rows, and q, a list of numbers")
+            raise InputError(
+                key,
+                rows[key],
+                "for an LCP M, a list of rows, and q, a list of numbers",
+                'Write {"M": [[1.0]], "q": [-1.0]}.',
+            )
     return lcp_problem(rows["M"], rows["q"])

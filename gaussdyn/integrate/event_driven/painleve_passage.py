@@ -132,7 +132,12 @@ def passage(
     dynamics = snapshot(system.near(state.t, state.q, state.v, 0.0), state, activation=activation)
     found = outcome(dynamics)
     if found.verdict is not Verdict.NONE:
-        raise InputError("state", found.explain(), "a state at which no acceleration exists (NONE)")
+        raise InputError(
+            "state",
+            found.explain(),
+            "a state at which no acceleration exists (NONE)",
+            "Look which it is: gaussdyn outcome SCENE.",
+        )
     if isinstance(spring, Compliance) and spring.stiffness is None:
         return _in_the_limit(state, found, spring, dynamics)
     if isinstance(spring, Compliance):
@@ -273,7 +278,12 @@ def separatrix(dynamics: LocalDynamics, id: str, stiffness: float) -> Saddle:
     A = float(row.J[0] @ np.linalg.solve(dynamics.M, direction))
     b = float(row.J[0] @ dynamics.x_free + row.drift[0])
     if not A < 0.0 < b:
-        raise InputError("dynamics", f"A = {A:.3g}, b = {b:.3g}", "A < 0 < b, where the contact may slide or lift off")
+        raise InputError(
+            "dynamics",
+            f"A = {A:.3g}, b = {b:.3g}",
+            "A < 0 < b, where the contact may slide or lift off",
+            "Look which it is: gaussdyn outcome SCENE.",
+        )
     return Saddle(depth=b / (-A * k), rate=float(np.sqrt(-A * k)))
 
 
@@ -282,5 +292,10 @@ def _sliding(dynamics: LocalDynamics, id: str) -> Row:
     if id not in rows:
         raise InputError("id", repr(id), ", ".join(rows) or "a contact with friction; there is none")
     if rows[id].slip_speed <= dynamics.activation.speed:
-        raise InputError("id", repr(id), "a contact that slides")
+        raise InputError(
+            "id",
+            repr(id),
+            "a contact that slides",
+            "Give the contact a velocity along its tangent: State(q=..., v=...).",
+        )
     return rows[id]

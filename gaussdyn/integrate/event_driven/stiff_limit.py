@@ -119,7 +119,7 @@ class Springs:
         for row in dynamics.rows:
             if row.kind == "bilateral_contact" or (row.kind in ("unilateral", "contact") and row.level != "position"):
                 raise InputError(
-                    row.id, f"a {row.kind} on the {row.level}", "contacts that may open", "Pass by impact."
+                    row.id, f"a {row.kind} on the {row.level}", "contacts that may open", 'Write on_none="impact".'
                 )
         contacts = tuple(
             row for row in dynamics.rows if one_sided(row) and row.gap <= closed.gap and row.rate[0] <= closed.speed

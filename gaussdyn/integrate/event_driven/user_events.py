@@ -50,7 +50,9 @@ class UserEvent:
         if not callable(self.g):
             raise InputError("g of an event", repr(self.g), "a function g(t, state) -> float")
         if self.direction not in (-1, 0, 1):
-            raise InputError("direction of an event", repr(self.direction), "-1 (falls), 1 (rises) or 0 (both)")
+            raise InputError(
+                "direction of an event", repr(self.direction), "-1 (falls), 1 (rises) or 0 (both)", "Write direction=0."
+            )
         if not isinstance(self.stop, bool):
             raise InputError("stop of an event", repr(self.stop), "True or False")
 

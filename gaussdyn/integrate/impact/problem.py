@@ -114,7 +114,12 @@ class Struck:
             raise InputError("closed", repr(closed), "ids of rows, e.g. ['ball/floor']")
         for key in closed:
             if key not in rows:
-                raise InputError("closed", repr(key), f"one of {', '.join(sorted(rows)) or 'none: nothing can close'}")
+                raise InputError(
+                    "closed",
+                    repr(key),
+                    f"one of {', '.join(sorted(rows)) or 'none: nothing can close'}",
+                    f"Write closed={sorted(rows)[:1]}.",
+                )
         return replace(bare, closed=frozenset(closed))
 
     def all_rows(self) -> tuple[Row, ...]:

@@ -60,7 +60,12 @@ class SpringLaw:
                 return "soft" if self.soft_joints else "rigid"
             return "soft" if row.level == "velocity" and self.viscosity > 0.0 else "rigid"
         if row.level != "position" and row.kind != "dry" and not (row.level == "velocity" and self.viscosity > 0.0):
-            raise InputError(f"level of {row.id}", f"a unilateral constraint on the {row.level}", "one on the position")
+            raise InputError(
+                f"level of {row.id}",
+                f"a unilateral constraint on the {row.level}",
+                "one on the position",
+                "Write Position(...).",
+            )
         return "soft"
 
     def springs(self, row: Row) -> int:
@@ -175,11 +180,16 @@ def _slip(row: Row) -> Array:
 def _check_known(row: Row) -> None:
     """Raise InputError for rows that no realization by forces knows."""
     if row.level == "acceleration" and row.kind != "bilateral":
-        raise InputError(f"level of {row.id}", "a unilateral constraint on the acceleration", "one on the position")
+        raise InputError(
+            f"level of {row.id}",
+            "a unilateral constraint on the acceleration",
+            "one on the position",
+            "Write Position(...).",
+        )
     for name in ("mu_r", "mu_t"):
         if getattr(row, name) > 0.0:
             given, allowed = getattr(row, name), "0: springs know no moments of friction"
-            raise InputError(f"{name} of {row.id}", given, allowed, "Use MoreauJean.")
+            raise InputError(f"{name} of {row.id}", given, allowed, "Write MoreauJean(dt=1e-3).")
     if row.mu_s > row.mu or row.cap_s > row.cap:
         mend = "A larger friction at rest is not continuous, so that no force law stands for it. Use MoreauJean."
         raise InputError(f"mu_s of {row.id}", (row.mu_s, row.cap_s), f"mu = {row.mu:g}, cap = {row.cap:g}", mend)
@@ -194,6 +204,8 @@ def checked_weights(weights: object) -> dict[str, float]:
         Not a mapping of names to positive numbers.
     """
     if not isinstance(weights, Mapping):
-        raise InputError("weights", repr(weights), "a mapping of row ids to positive numbers")
+        raise InputError(
+            "weights", repr(weights), "a mapping of row ids to positive numbers", 'Write weights={"ball/floor": 1.0}.'
+        )
     given: Mapping[Any, Any] = weights
     return {str(key): scalar(f"weight of {key}", x, low=0.0, open_low=True) for key, x in given.items()}

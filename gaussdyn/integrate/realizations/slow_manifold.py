@@ -73,7 +73,12 @@ def slow_start(system: System, state: State, stepper: Realization, *, control: C
 def _law(stepper: Realization) -> SpringLaw:
     law = stepper.realized().law if hasattr(stepper, "realized") else None
     if not isinstance(law, SpringLaw):
-        raise InputError("stepper", repr(stepper), "a Penalty or a Viscous", "Only they have a slow manifold.")
+        raise InputError(
+            "stepper",
+            repr(stepper),
+            "a Penalty or a Viscous",
+            "Write Penalty(stiffness=1e4): only these have a slow manifold.",
+        )
     return law
 
 
@@ -86,7 +91,12 @@ def _rigid_reactions(
     dynamics = replace(dynamics, rows=rows)
     solution = resolve(dynamics)
     if solution.x is None:
-        raise InputError("state", solution.explain(), "a state with a rigid acceleration", "Start after the impact.")
+        raise InputError(
+            "state",
+            solution.explain(),
+            "a state with a rigid acceleration",
+            "Start after the impact: State(q=..., v=..., t=...).",
+        )
     return reactions(dynamics, solution)
 
 

@@ -131,7 +131,9 @@ class Realized:
         roles = [self.law.role(row) for row in rows]
         if wanted and near_of(system, state, 0.0) is system and "soft" not in roles:
             listed = ", ".join(f"{row.id} ({row.kind}, {row.level})" for row in rows) or "none"
-            raise InputError(f"constraints for {self.name}", listed, wanted, "Another realization may apply.")
+            raise InputError(
+                f"constraints for {self.name}", listed, wanted, "Write MoreauJean(dt=1e-3), or another realization."
+            )
         self._check_resolved(rows, state)
 
     def _check_resolved(self, rows: tuple[Row, ...], state: State) -> None:
@@ -139,7 +141,12 @@ class Realized:
         reach = float(np.abs(state.q).max(initial=0.0)) or 1.0
         noise = 4.0 * EPS * reach * self.stiffness
         if noise > 1.0 and any(row.level == "position" for row in rows):
-            raise InputError("stiffness", self.stiffness, f"<= {self.stiffness / noise:.2g}", "Rounding limits it.")
+            raise InputError(
+                "stiffness",
+                self.stiffness,
+                f"<= {self.stiffness / noise:.2g}",
+                f"Rounding limits it: stiffness={0.5 * self.stiffness / noise:.2g}.",
+            )
 
     def _flow(self, motion: ForcedMotion, state: State, rows: tuple[Row, ...], dt: float, t_end: float) -> SmoothFlow:
         y = np.concatenate([state.q, state.v, *springs_of(self.law, rows, state.memory)])

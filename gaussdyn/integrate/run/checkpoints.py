@@ -206,6 +206,6 @@ def check_options(out: object, chunk: object, resume: object) -> None:
         given = "resume" if resume else "chunk"
         raise InputError(given, "no out", f"{given} together with the file of the run", "Say out=... (--out).")
     if out is not None and not isinstance(out, str | os.PathLike):
-        raise InputError("out", repr(out), "a path")
+        raise InputError("out", repr(out), "a path", 'Write out="run.h5".')
     if out is not None:
         storage.check_ending(Path(out))

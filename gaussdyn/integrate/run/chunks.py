@@ -52,12 +52,14 @@ def gathered(path: Path, of: type[Trajectory], *, finished: bool = True) -> tupl
     read = [storage.read(file, of, PIECE) for file in files]
     runs, follows = [run for run, _ in read], read[0][1].get("follows", "")
     if any(marks.get("follows", "") != follows for _, marks in read):
-        raise SceneError(str(folder), "", "it holds chunks of different runs.")
+        raise SceneError(str(folder), "", f"it holds chunks of different runs: rm -r {folder}, and run again.")
     base = storage.read(path, of)[0] if path.is_file() and (follows or finished) else None
     if base is not None and finished and base.state_hash == runs[-1].state_hash and _steps(base) == _steps(runs[-1]):
         return base, Chunks()
     if follows and (base is None or base.state_hash != follows):
-        raise SceneError(str(path), "", f"the run that {folder.name} goes on with is not there.")
+        raise SceneError(
+            str(path), "", f"the run that {folder.name} goes on with is not there: rm -r {folder}, and run again."
+        )
     run = joined([base, *runs] if follows and base is not None else runs, str(folder))
     return run, Chunks(files=tuple(files), follows=follows)
 
@@ -73,7 +75,11 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
     ends = [_steps(run) for run in runs]
     for before, run, end in zip([0, *ends], runs, ends, strict=False):
         if len(run.steps.t) != end - before:
-            raise SceneError(name, f"step {before + 1}", "a chunk is missing or damaged.")
+            raise SceneError(
+                name,
+                f"step {before + 1}",
+                "a chunk is missing or damaged: gaussdyn run SCENE --out run.h5 makes it again.",
+            )
     last = runs[-1]
     stretches = [_on_grid(run) for run in runs[:-1]] + [last]
     beside: dict[str, Any] = {name: np.concatenate([getattr(run, name) for run in stretches]) for name in BESIDE}
@@ -128,5 +134,7 @@ def load(path: Path, of: type[Trajectory]) -> Trajectory:
     """Read the run in `path`; see `Trajectory.load`."""
     found, _ = gathered(path, of)
     if found is None:
-        raise SceneError(str(path), "", "no such file; a run is written with --out or Trajectory.save.")
+        raise SceneError(
+            str(path), "", f"no such file; gaussdyn run SCENE --out {path} or run.save({path.name!r}) writes one."
+        )
     return found

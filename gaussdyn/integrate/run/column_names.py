@@ -59,7 +59,12 @@ def heads_of(
         heads[shown] = unit, name if shown != name else ""
     twice = sorted(set(outputs) & (general | set(heads)))
     if twice:
-        raise InputError("columns", ", ".join(twice), "names that the trajectory does not use itself")
+        raise InputError(
+            "columns",
+            ", ".join(twice),
+            "names that the trajectory does not use itself",
+            f'Write columns={{"my_{twice[0]}": ...}}.',
+        )
     return heads | {name: (unit, "") for name, (unit, _) in outputs.items()}
 
 

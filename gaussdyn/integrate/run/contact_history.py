@@ -135,7 +135,7 @@ class PairForce:
         """
         begin, end = self._within("begin", begin), self._within("end", end)
         if not begin < end:
-            raise InputError("begin, end", (begin, end), "begin < end")
+            raise InputError("begin, end", (begin, end), "begin < end", "Write begin, end = sorted((begin, end)).")
         cuts = np.clip(self.t, begin, end)
         found: Array = np.diff(cuts) @ self.force[1:] / (end - begin)
         return found

@@ -120,7 +120,7 @@ def check_replaceable(path: Path) -> None:
     """Refuse names that are none of an HDF5 file, and to overwrite what is not a run of ours."""
     check_ending(path)
     if path.is_dir():
-        raise InputError("path", path, "a file name", "This is a folder.")
+        raise InputError("path", path, "a file name", f'This is a folder: write "{path}/run.h5".')
     if any(path.with_name(path.name + PARTS).glob("[0-9]*.h5")):
         mend = f"Go on with resume (--resume), or remove {path.name}{PARTS} to give it up."
         raise InputError("path", path, "a place where no interrupted run waits", mend)
@@ -132,7 +132,7 @@ def check_replaceable(path: Path) -> None:
     except SceneError:
         ours = False
     if not ours:
-        raise InputError("path", path, "a new file, or an older run", "It holds something else: choose another name.")
+        raise InputError("path", path, "a new file, or an older run", 'It holds something else: write out="other.h5".')
 
 
 def check_ending(path: Path) -> None:
@@ -147,7 +147,9 @@ def _check_schema(path: Path, schema: str, wanted: str) -> None:
     if schema == wanted:
         return
     if not schema.startswith("gaussdyn/run"):
-        raise SceneError(str(path), "schema", "not a run of gaussdyn.")
+        raise SceneError(
+            str(path), "schema", "not a run of gaussdyn: those are written by gaussdyn run SCENE --out run.h5."
+        )
     raise SceneError(str(path), "schema", f"version {schema} is not known; this package reads {wanted}.")
 
 

@@ -277,9 +277,15 @@ class Recorder:
             check_same_rows(steps.known, self.first_rows)
         elif missing := set(self.named).difference(steps.of.ids):
             allowed = "every constraint that is no contact between bodies, in every state"
-            raise InputError("rows(t, q, v)", f"no {', '.join(sorted(missing))}", allowed)
+            mend = "Return them always: [Row(id=...), ...]."
+            raise InputError("rows(t, q, v)", f"no {', '.join(sorted(missing))}", allowed, mend)
         if steps.control.shape[1] != self.controls:
-            raise InputError("control", f"{steps.control.shape[1]} values", f"{self.controls}, as in the first step")
+            raise InputError(
+                "control",
+                f"{steps.control.shape[1]} values",
+                f"{self.controls}, as in the first step",
+                f"Write numpy.zeros({self.controls}).",
+            )
 
     def _wound(self, steps: Stretch) -> list[Mapping[str, float]]:
         """Return the angles after every step, full turns counted."""

@@ -21,6 +21,8 @@ ROW_WORDS = ("kind", "level")
 ROW_NUMBERS = ("mu", "mu_s", "mu_r", "cap", "cap_s", "eps_n", "eps_t")
 STATISTICS = ("max_residual", "max_penetration_m", "max_joint_error_m", "max_cone", "energy_drift_rel")
 
+ANEW = "The file is damaged: gaussdyn run SCENE --out run.h5 makes it again."
+
 
 def check_run(run: Trajectory, *, whole: bool) -> None:
     """Refuse a run whose parts do not fit together.
@@ -38,7 +40,7 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
     """
     n = len(run.t) if np.ndim(run.t) == 1 else 0
     if not n and whole:
-        raise InputError("state/t", f"shape {np.shape(run.t)}", "at least one saved state")
+        raise InputError("state/t", f"shape {np.shape(run.t)}", "at least one saved state", ANEW)
     nq, nv = len(run.final.q), len(run.final.v)
     shapes = {"t": (n,), "before_t": (n,), "q": (n, nq), "before_q": (n, nq), "v": (n, nv), "before_v": (n, nv)}
     for name, shape in shapes.items():
@@ -51,16 +53,20 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
     if run.table is not None:
         _check_table(run.table, n)
     if any(step < 0 for step in run.evidence) or any(strike.step < 0 for strike in run.impacts):
-        raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0")
+        raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0", ANEW)
     for step, one in run.evidence.items():
         if step < 0 or (one.place is not None and len(one.place) != nq):
-            raise InputError("evidence", f"step {step}", f"numbers from 0, places of {nq} coordinates")
+            raise InputError("evidence", f"step {step}", f"numbers from 0, places of {nq} coordinates", ANEW)
         if any(arc.q.shape[1] != nq or arc.v.shape[1] != nv for arc in one.arcs):
-            raise InputError("evidence", f"arcs of step {step}", f"samples of {nq} coordinates and {nv} velocities")
+            raise InputError(
+                "evidence", f"arcs of step {step}", f"samples of {nq} coordinates and {nv} velocities", ANEW
+            )
     for proof in run.certificates:
         said = json.loads(proof.document)
         if not isinstance(said, dict) or not {"kind", "claim", "problem", "leaves"} <= set(said):
-            raise InputError("certificates", proof.document[:40], "certificates as docs/certificates.md describes them")
+            raise InputError(
+                "certificates", proof.document[:40], "certificates as docs/certificates.md describes them", ANEW
+            )
     _check_documents(run)
 
 
@@ -80,21 +86,21 @@ def _check_table(table: ContactTable, n: int) -> None:
     for name, shape in shapes.items():
         _array(f"contacts/{name}", getattr(table, name), shape)
     if d not in (2, 3):
-        raise InputError("contacts/point", f"{d} coordinates", "2 or 3")
+        raise InputError("contacts/point", f"{d} coordinates", "2 or 3", ANEW)
     _array("contacts/mode", table.mode, (m,), "U")
     _indices("contacts/index", table.index, (m,), len(table.ids))
     _indices("contacts/size", table.size, (m,), width + 1)
     _indices("contacts/offsets", table.offsets, (n + 1,), m + 1)
     if table.offsets[0] != 0 or table.offsets[-1] != m or (np.diff(table.offsets) < 0).any():
-        raise InputError("contacts/offsets", "numbers that do not rise", f"rising numbers from 0 to {m}")
+        raise InputError("contacts/offsets", "numbers that do not rise", f"rising numbers from 0 to {m}", ANEW)
     if len(table.bodies) != len(table.ids):
-        raise InputError("contacts/bodies", f"{len(table.bodies)} pairs", f"{len(table.ids)}, one for every id")
+        raise InputError("contacts/bodies", f"{len(table.bodies)} pairs", f"{len(table.ids)}, one for every id", ANEW)
 
 
 def _check_documents(run: Trajectory) -> None:
     """Refuse documents in which something is missing that a resume, an audit or a report looks for."""
     if run.status not in STATUS or (run.status == "STOPPED") != (run.stop is not None):
-        raise InputError("status", run.status, "COMPLETED, or STOPPED with a reason")
+        raise InputError("status", run.status, "COMPLETED, or STOPPED with a reason", ANEW)
     if run.stop is not None:
         _number("stop", run.stop.t)
         _kind("stop", run.stop.reason, str, "a reason in words")
@@ -109,10 +115,10 @@ def _check_documents(run: Trajectory) -> None:
     _kind("settings.system", run.settings.get("system", {}), Mapping, "an object")
     save = run.settings.get("save", 1)
     if type(save) is not int or save < 1:
-        raise InputError("settings.save", save, "an integer >= 1")
+        raise InputError("settings.save", save, "an integer >= 1", ANEW)
     steps = run.statistics.get("steps")
     if type(steps) is not int or steps < 0:
-        raise InputError("statistics.steps", steps, "a number of steps")
+        raise InputError("statistics.steps", steps, "a number of steps", ANEW)
     for key in STATISTICS:
         if run.statistics.get(key) is not None:
             _number(f"statistics.{key}", run.statistics[key])
@@ -143,21 +149,21 @@ def _array(name: str, x: Any, shape: tuple[int, ...], kinds: str = NUMBERS) -> N
     found = np.asarray(x)
     empty = kinds == "U" and found.size == 0  # files keep no words as no bytes
     if found.shape != shape or not (empty or found.dtype.kind in kinds):
-        raise InputError(name, f"{found.dtype} of shape {found.shape}", f"shape {shape}", "The file is damaged.")
+        raise InputError(name, f"{found.dtype} of shape {found.shape}", f"shape {shape}", ANEW)
 
 
 def _indices(name: str, x: Any, shape: tuple[int, ...], end: int) -> None:
     _array(name, x, shape, INTEGERS)
     if np.size(x) and not 0 <= int(np.min(x)) <= int(np.max(x)) < end:
-        raise InputError(name, f"{np.min(x)} to {np.max(x)}", f"0 to {end - 1}", "The file is damaged.")
+        raise InputError(name, f"{np.min(x)} to {np.max(x)}", f"0 to {end - 1}", ANEW)
 
 
 def _number(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError(name, repr(value), "a number", "The file is damaged.")
+        raise InputError(name, repr(value), "a number", ANEW)
 
 
 def _kind(name: str, value: Any, kind: Any, allowed: str) -> Any:
     if isinstance(value, bool) or not isinstance(value, kind):
-        raise InputError(name, repr(value), allowed, "The file is damaged.")
+        raise InputError(name, repr(value), allowed, ANEW)
     return value

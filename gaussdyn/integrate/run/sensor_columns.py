@@ -16,7 +16,12 @@ def check_sensor_names(system: System, heads: Heads) -> None:
     taken = {*heads, *(also for _, also in heads.values())}
     names = [name for sensor in getattr(system, "sensors", ()) for name in sensor.names]
     if twice := sorted(set(names) & taken):
-        raise InputError("sensors", ", ".join(twice), "names that no other column of the run has", "Rename them.")
+        raise InputError(
+            "sensors",
+            ", ".join(twice),
+            "names that no other column of the run has",
+            'Write name="sensor_..." for them.',
+        )
 
 
 def with_sensors(system: System, run: Trajectory) -> Trajectory:

@@ -67,7 +67,12 @@ class RunSetup:
         object.__setattr__(self, "t_end", t_end)
         taken = sorted(set(self.outputs) & set(RESERVED))
         if taken:
-            raise InputError("columns", ", ".join(taken), "names that the trajectory does not use itself")
+            raise InputError(
+                "columns",
+                ", ".join(taken),
+                "names that the trajectory does not use itself",
+                f'Write columns={{"my_{taken[0]}": ...}}.',
+            )
 
 
 def _check_place(system: System, state: State) -> None:
@@ -108,7 +113,12 @@ def setup_of(
     name = type(scene_or_system).__name__
     check_is_system("scene_or_system", scene_or_system)
     if not isinstance(state, State) or t_end is None:
-        raise InputError("state, t_end", (state, t_end), "a State and a time in s", "Only a scene brings its own.")
+        raise InputError(
+            "state, t_end",
+            (state, t_end),
+            "a State and a time in s",
+            "Write simulate(system, State(q=[...], v=[...]), 1.0): only a scene brings its own.",
+        )
     activations = getattr(scene_or_system, "activations", None)
     if control is None and activations is not None:
         control = np.zeros(len(activations.actuators))  # every step tells them zero, and shows it
@@ -145,9 +155,16 @@ def check_options(
 ) -> None:
     """Raise InputError for one of these options of `simulate` that is not allowed."""
     if watch is not None and not callable(watch):
-        raise InputError("watch", repr(watch), "a function of a function that returns the run so far, or None")
+        raise InputError(
+            "watch",
+            repr(watch),
+            "a function of a function that returns the run so far, or None",
+            "Write watch=lambda so_far: None.",
+        )
     if progress is not None and not callable(progress):
-        raise InputError("progress", repr(progress), "a function of (t, t_end), or None")
+        raise InputError(
+            "progress", repr(progress), "a function of (t, t_end), or None", "Write progress=lambda t, t_end: print(t)."
+        )
     if not isinstance(project, bool):
         raise InputError("project", repr(project), "True or False")
     if isinstance(save, bool) or not isinstance(save, int) or save < 1:
@@ -163,7 +180,9 @@ def check_length(setup: RunSetup, stepper: Stepper) -> None:
     dt = stepper.settings().get("dt")
     span = setup.t_end - setup.state.t
     if dt is not None and span > MAX_STEPS * dt:
-        raise InputError("dt", dt, f">= {span / MAX_STEPS:.3g} s for a run of {span:g} s", "Take longer steps.")
+        raise InputError(
+            "dt", dt, f">= {span / MAX_STEPS:.3g} s for a run of {span:g} s", f"Write dt={span / MAX_STEPS:.3g}."
+        )
 
 
 def check_applies(setup: RunSetup, stepper: Stepper) -> None:

@@ -248,7 +248,9 @@ class Trajectory:
         """
         n = len(self)
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not -n <= k < n:
-            raise InputError("k", repr(k), f"the number of a saved state, {-n} to {n - 1}")
+            raise InputError(
+                "k", repr(k), f"the number of a saved state, {-n} to {n - 1}", "Write run.state(-1) for the last one."
+            )
         return self._table.at(int(k) % n)
 
     def between(self, one: str, other: str) -> PairForce:
@@ -268,7 +270,7 @@ class Trajectory:
             If a body has no contact in the whole run, or both are the same.
         """
         if one == other:
-            raise InputError("one, other", repr(one), "two bodies")
+            raise InputError("one, other", repr(one), "two bodies", 'Write run.between("a", "b").')
         self._check_touching(one, other)
         return self._table.between(self.t, one, other)
 

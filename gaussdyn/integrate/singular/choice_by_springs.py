@@ -67,7 +67,12 @@ def _before(system: System, curve: Curve, index: int, t: float, u: float) -> tup
             dt *= 0.5
             continue
         if flow.u * speed <= 0.0 or t - now > 1e3 * motion.chart.half / (abs(u) + 1e-12):
-            raise InputError("on_branch", "penalty", "a motion that comes from afar", "It has just set out from here.")
+            raise InputError(
+                "on_branch",
+                "penalty",
+                "a motion that comes from afar",
+                'It has just set out from here: write on_branch="smooth".',
+            )
         p, speed, now = flow.p, flow.u, now + dt
     q, T, _ = motion.chart.at(p)
     return State(t=now, q=q, v=speed * T), t - now

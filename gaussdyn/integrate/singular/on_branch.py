@@ -132,7 +132,12 @@ class OnBranch:
         if isinstance(choice, float) and choice.is_integer():
             object.__setattr__(self, "on_branch", int(choice))  # numbers of the command line
         elif not (choice in WORDS or (isinstance(choice, int) and not isinstance(choice, bool) and choice >= 0)):
-            raise InputError("on_branch", repr(choice), f"{', '.join(WORDS)}, or the number of a branch")
+            raise InputError(
+                "on_branch",
+                repr(choice),
+                f"{', '.join(WORDS)}, or the number of a branch",
+                f'Write on_branch="{WORDS[0]}".',
+            )
 
     def check(self, system: System, state: State) -> None:
         """Raise InputError unless there is one degree of freedom, and the velocity lies along a branch."""
@@ -186,7 +191,12 @@ class OnBranch:
         u = float(T @ state.v) / float(T @ T)
         off = float(np.linalg.norm(state.v - u * T))
         if off > 1e-7 * (1.0 + float(np.linalg.norm(state.v))):
-            raise InputError("velocity", f"{off:.3g} of it lies off the branch", "a velocity along the branch")
+            raise InputError(
+                "velocity",
+                f"{off:.3g} of it lies off the branch",
+                "a velocity along the branch",
+                "Write v = speed * branch.tangent.",
+            )
         return track, _Along(t=state.t, index=index, p=p, u=u, due=due, impulses=np.zeros(len(track.curve.space.ids)))
 
     def _further(
@@ -245,7 +255,9 @@ class OnBranch:
             raise BranchReached(f"{count} branches meet at t = {at.t:.12g} s; on_branch says which to take: 0, 1, ..")
         if meeting.point.kind == "many":
             given, allowed = repr(self.on_branch), '"smooth" or "raise" where so many branches meet'
-            raise InputError("on_branch", given, allowed, "Only the one along which the motion comes is known.")
+            raise InputError(
+                "on_branch", given, allowed, 'Only the one along which it comes is known: write on_branch="smooth".'
+            )
         if self.on_branch == "penalty":
             from .choice_by_springs import branch_of_springs
 
@@ -326,4 +338,9 @@ def _work(system: System, motion: ChartMotion, flow: SmoothFlow, control: Array 
 def _check_open(rows: tuple[Row, ...]) -> None:
     for row in rows:
         if not row.bilateral and (row.level != "position" or row.kind == "dry" or row.gap < -1e-9):
-            raise InputError(row.id, f"{row.kind}, gap {row.gap:.3g}", "bilateral rows, and contacts that stay open")
+            raise InputError(
+                row.id,
+                f"{row.kind}, gap {row.gap:.3g}",
+                "bilateral rows, and contacts that stay open",
+                "Take MoreauJean(dt=1e-3) instead.",
+            )

@@ -74,11 +74,16 @@ class Worlds:
         check_is_system("system", system)
         self.system, self.stepper = system, MoreauJean() if stepper is None else stepper
         if not isinstance(self.stepper, MoreauJean):
-            raise InputError("stepper", repr(stepper), "a MoreauJean", "Other steppers: gaussdyn.study.")
+            raise InputError("stepper", repr(stepper), "a MoreauJean", "Other steppers: gaussdyn.study(...).")
         if self.stepper.step is not None:
-            raise InputError("stepper", repr(stepper), "steps of one length, which all worlds take together")
+            raise InputError(
+                "stepper",
+                repr(stepper),
+                "steps of one length, which all worlds take together",
+                "Write MoreauJean(dt=1e-3).",
+            )
         if getattr(system, "activations", None) is not None:
-            raise InputError("system", "actuators with states", "a system without", "gaussdyn.study runs those.")
+            raise InputError("system", "actuators with states", "a system without", "gaussdyn.study(...) runs those.")
         self._states = _checked(system, states)
         self.t = self._states[0].t
         self.stopped: Mapping[int, str] = {}
@@ -105,7 +110,7 @@ class Worlds:
     def state(self, k: int) -> State:
         """Return where world k stands, e.g. for `simulate`."""
         if not 0 <= k < len(self):
-            raise InputError("k", k, f"a world, 0 to {len(self) - 1}")
+            raise InputError("k", k, f"a world, 0 to {len(self) - 1}", f"Write worlds.state({len(self) - 1}).")
         if self._stock is not None:
             self._states[k] = self._lanes[0].state(self._stock.value, k, self.t, self._states[k])
         return self._states[k]

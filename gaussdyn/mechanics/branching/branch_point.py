@@ -166,7 +166,7 @@ def branch_point(
             continue
         return seen
     allowed = f"a configuration whose branches part within {radius * 0.5**SHRINKS:.1g}"
-    raise InputError("radius", radius, allowed, "Give another radius: lengths may be far from 1 m.")
+    raise InputError("radius", radius, allowed, f"Lengths may be far from 1 m: radius={0.1 * radius:g}.")
 
 
 class _Blurred(Exception):

@@ -138,7 +138,12 @@ def chart_around(
         if found is not None:
             return found
         half *= 0.6
-    raise InputError("configuration", f"a curve that bends within {half:.2g}", "a smooth curve of configurations")
+    raise InputError(
+        "configuration",
+        f"a curve that bends within {half:.2g}",
+        "a smooth curve of configurations",
+        "Move a little along it: q = q + 1e-3 * branch.tangent.",
+    )
 
 
 def _attempt(

@@ -53,7 +53,12 @@ class ConfigurationSpace:
             raise InputError("constraints", ", ".join(contrary), "bilateral constraints on positions", CONTRARY)
         ids = tuple(row.id for row in rows if row.bilateral)
         if not ids:
-            raise InputError("constraints", "none that is bilateral", "at least one", "Contacts do not count.")
+            raise InputError(
+                "constraints",
+                "none that is bilateral",
+                "at least one",
+                'Write Position(gap, kind="bilateral"): contacts do not count.',
+            )
         return cls(system=near, t=t, ids=ids)
 
     @property

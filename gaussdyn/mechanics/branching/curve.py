@@ -127,7 +127,12 @@ class Curve:
             return point
         if point.singular or point.dimension != 1:
             allowed = "a configuration with one degree of freedom"
-            raise InputError("configuration", f"{point.kind}, of dimension {point.dimension}", allowed)
+            raise InputError(
+                "configuration",
+                f"{point.kind}, of dimension {point.dimension}",
+                allowed,
+                "Look what meets there: gaussdyn branches SCENE.",
+            )
         return None
 
     def _contained(self, q: Array, but: int = -1) -> tuple[int, float] | None:
@@ -221,7 +226,9 @@ class Curve:
         if j not in meeting.charts:
             branch = known[j]
             if not branch.whole:
-                raise InputError("on_branch", j, "a branch that goes on", "This one ends here, in a cusp.")
+                raise InputError(
+                    "on_branch", j, "a branch that goes on", "This one ends here, in a cusp: write on_branch=0."
+                )
             chart = chart_around(
                 self.space, meeting.point.q, branch.tangent, self.reach, (branch.s, branch.places)
             )  # fmt: skip
@@ -252,7 +259,12 @@ class Curve:
         fits = [j for j, x in enumerate(off) if x <= SLANT * size and branches[j].whole]
         if not fits:
             given = f"{min(off):.3g} of {size:.3g} lies off the nearest tangent"
-            raise InputError("velocity", given, f"a velocity along one of {len(branches)} branches")
+            raise InputError(
+                "velocity",
+                given,
+                f"a velocity along one of {len(branches)} branches",
+                "Write v = speed * branch.tangent.",
+            )
         if branch in fits:
             return fits[fits.index(branch)]
         if branch is None and len(fits) == 1:

@@ -104,7 +104,12 @@ def _trigonometric_roots(values: Array, noise: float) -> list[float]:
     waves = np.fft.fft(values) / n
     size = float(np.abs(waves).max())
     if size <= noise:
-        raise InputError("reduced equation", f"{size:.2g} all around", "a function that is not zero everywhere")
+        raise InputError(
+            "reduced equation",
+            f"{size:.2g} all around",
+            "a function that is not zero everywhere",
+            "Look at the constraints there: gaussdyn branches SCENE.",
+        )
     order = np.fft.fftfreq(n, 1.0 / n).astype(int)
     kept = np.abs(waves) > max(4.0 * noise / math.sqrt(n), 1e-14 * size)
     top = int(np.abs(order[kept]).max())

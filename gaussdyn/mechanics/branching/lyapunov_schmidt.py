@@ -110,7 +110,12 @@ class Reduction:
             if not np.abs(off).max(initial=0.0) < 0.9 * size:
                 if size <= 16.0 * limit:  # nothing but rounding is left
                     break
-                raise InputError("radius", float(np.linalg.norm(x)), "a smaller radius around the configuration")
+                raise InputError(
+                    "radius",
+                    float(np.linalg.norm(x)),
+                    "a smaller radius around the configuration",
+                    f"Write radius={0.5 * float(np.linalg.norm(x)):.2g}.",
+                )
             q, w = place, further
         return q, w
 

@@ -62,7 +62,7 @@ class Compound:
         object.__setattr__(self, "turn", unit_quaternion("turn of a compound", self.turn))
         names = [shape.name for shape in self.shapes]
         if len(set(names)) < len(names):
-            raise InputError(what, f"names {names}", "different names")
+            raise InputError(what, f"names {names}", "different names", 'Write name="left" for one of them.')
         if self.surface is not None:
             check_closed(what.replace("parts", "surface"), self.surface)
 

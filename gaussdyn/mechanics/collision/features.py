@@ -237,7 +237,9 @@ class Feature:
         for needed, i in ((first, 3), (second, 10), (self.kind in GUESSED, 14)):
             length = math.hypot(*numbers[i : i + 3])
             if needed and abs(length - 1.0) > 1e-9:
-                raise InputError(f"direction of {self.id}", f"length {length:.9g}", "length 1")
+                raise InputError(
+                    f"direction of {self.id}", f"length {length:.9g}", "length 1", "Write d / numpy.linalg.norm(d)."
+                )
 
     def geometry(self, xA: Array, RA: Array, xB: Array, RB: Array) -> tuple[float, Array, Array]:
         """Return gap (m), normal and contact point at two poses x (3,), R (3, 3)."""

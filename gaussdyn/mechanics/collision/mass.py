@@ -78,7 +78,9 @@ def _own(shape: Shape | Compound) -> Fill:
         volume = 8.0 * a * b * c
         squares = [volume * x * x / 3.0 for x in shape.half]
     if volume == 0.0:
-        raise InputError("radius", 0.0, "a shape with a volume", "A point or needle has no mass of its own.")
+        raise InputError(
+            "radius", 0.0, "a shape with a volume", "Write radius=0.05, or mass= and inertia= of the body."
+        )
     return Fill(volume, np.zeros(3), np.diag(squares))
 
 

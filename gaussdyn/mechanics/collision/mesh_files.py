@@ -53,12 +53,22 @@ def read_mesh(path: str | Path, *, scale: float = 1.0) -> Triangles:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise InputError(f"mesh {path.name}", error.strerror, "a file that can be read") from None
+        raise InputError(f"mesh {path.name}", error.strerror, "a file that can be read", f"ls -l {path}") from None
     points, faces = _stl(data) if kind == ".stl" else (_obj(data) if kind == ".obj" else _other(path))
     if len(points) < 4 or not (np.abs(points) < LARGEST).all():
-        raise InputError(f"mesh {path.name}", f"{len(points)} vertices", "four and more finite ones", "Is it damaged?")
+        raise InputError(
+            f"mesh {path.name}",
+            f"{len(points)} vertices",
+            "four and more finite ones",
+            f"Look at it: trimesh.load({path.name!r}).show().",
+        )
     if faces.min(initial=0) < 0 or faces.max(initial=0) >= len(points):
-        raise InputError(f"mesh {path.name}", "a face of no vertex", f"1 to {len(points)}", "Is it damaged?")
+        raise InputError(
+            f"mesh {path.name}",
+            "a face of no vertex",
+            f"1 to {len(points)}",
+            f"Look at it: trimesh.load({path.name!r}).show().",
+        )
     vertices, number = np.unique(points, axis=0, return_inverse=True)
     joined = number.ravel()[faces].reshape(-1, 3)
     three = (joined != joined[:, [1, 2, 0]]).all(axis=1)
@@ -103,7 +113,12 @@ def _other(path: Path) -> tuple[Array, IntArray]:
         mesh = trimesh.load(path, force="mesh")
         points, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
     except Exception as error:  # whatever its readers raise
-        raise InputError(f"mesh {path.name}", str(error), "a file that trimesh reads") from None
+        raise InputError(
+            f"mesh {path.name}",
+            str(error),
+            "a file that trimesh reads",
+            f"Convert it: trimesh.load({path.name!r}).export('{path.stem}.stl').",
+        ) from None
     return points.reshape(-1, 3), faces.reshape(-1, 3)
 
 

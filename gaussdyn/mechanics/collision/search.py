@@ -165,7 +165,9 @@ class Shapes:
         entries.sort(key=lambda entry: entry[0])
         for (left, _, _), (right, _, _) in pairwise(entries):
             if left == right:
-                raise InputError("shapes", f"two called {left!r}", "different names", "Give each shape a name.")
+                raise InputError(
+                    "shapes", f"two called {left!r}", "different names", 'Give each shape a name: name="left".'
+                )
         keys = _keys(names, entries, off)
         _refuse_planes_on_surfaces(entries, set(keys.tolist()))
         arrays, longest = _arrays(entries, keys)
@@ -262,7 +264,7 @@ class Shapes:
 def _entry(names: tuple[str, ...], obstacle: Part) -> Entry:
     """Return label, body and shape of an obstacle."""
     if not obstacle.name:
-        raise InputError("obstacles", repr(obstacle), "shapes with a name", "Give it a name.")
+        raise InputError("obstacles", repr(obstacle), "shapes with a name", 'Give it a name: name="floor".')
     if not isinstance(obstacle, HalfSpace) or obstacle.body == GROUND:
         return obstacle.name, -1, obstacle
     if obstacle.body not in names:
@@ -283,7 +285,12 @@ def _arrays(entries: Sequence[Entry], off: IntArray) -> tuple[ShapeArrays, int]:
         marks.append(label + ("" if kind in (SPHERE, ELLIPSOID, HALF_SPACE) else ":"))
     counts = np.array([_features(shape) for _, _, shape in entries], dtype=np.int64)
     if counts.sum() >= MOST_LABELS:
-        raise InputError("shapes", f"{counts.sum()} corners, edges and faces", f"fewer than {MOST_LABELS} in all")
+        raise InputError(
+            "shapes",
+            f"{counts.sum()} corners, edges and faces",
+            f"fewer than {MOST_LABELS} in all",
+            "Simplify it: trimesh's mesh.simplify_quadric_decimation(face_count=1000).",
+        )
     # In an id a shape's name is followed by ":feature", or else by "/" (first half) or nothing (second half).
     for column, end in ((2, "/"), (3, "")):
         names = [mark if mark.endswith(":") else mark + end for mark in marks]

@@ -207,11 +207,21 @@ def check_convex(name: str, points: Array, faces: Sequence[Sequence[int]], hull:
     """
     triangles = triangles_of(faces)
     if triangles.min(initial=0) < 0 or triangles.max(initial=0) >= len(points):
-        raise InputError(name, f"corner {int(triangles.max())}", f"numbers of the {len(points)} points, from 0")
+        raise InputError(
+            name,
+            f"corner {int(triangles.max())}",
+            f"numbers of the {len(points)} points, from 0",
+            "Count from 0: faces = faces - faces.min().",
+        )
     sides = [(a, b) for loop in faces for a, b in zip(loop, (*loop[1:], loop[0]), strict=True)]
     known = set(sides)
     if len(known) < len(sides):
-        raise InputError(name, "faces that are turned against each other", "all counterclockwise seen from outside")
+        raise InputError(
+            name,
+            "faces that are turned against each other",
+            "all counterclockwise seen from outside",
+            "Write trimesh.repair.fix_normals(mesh).",
+        )
     lone = sum((b, a) not in known for a, b in known)
     if lone or not sides:
         mend = "Close the holes, or leave the faces out: the hull of the points is closed."
@@ -219,7 +229,10 @@ def check_convex(name: str, points: Array, faces: Sequence[Sequence[int]], hull:
     volume = mass_integrals(points, triangles)[0]
     if volume < 0.0:
         raise InputError(
-            name, "a surface that is inside out", "corners counterclockwise seen from outside", "Reverse them."
+            name,
+            "a surface that is inside out",
+            "corners counterclockwise seen from outside",
+            "Reverse them: faces = faces[:, ::-1].",
         )
     whole = mass_integrals(hull.corners, triangles_of(hull.faces))[0]
     if volume < (1.0 - CONVEX) * whole:

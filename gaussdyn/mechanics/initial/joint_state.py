@@ -131,7 +131,12 @@ def _checked(mechanism: Mechanism, what: str, name: str, value: ArrayLike) -> tu
     if not names:
         kind = type(mechanism.columns.joints[name]).__name__
         able = ", ".join(key for key, parts in free.items() if parts) or "none here"
-        raise InputError(f"{what} of {name}", kind, f"a joint that leaves something free: {able}")
+        raise InputError(
+            f"{what} of {name}",
+            kind,
+            f"a joint that leaves something free: {able}",
+            f"Leave {name!r} out of {what}={{...}}.",
+        )
     text = f"{what} of {name} ({', '.join(names)})"
     return tuple(vector(text, np.atleast_1d(np.asarray(value)), len(names)).tolist())
 

@@ -114,7 +114,12 @@ def pushed_apart(system: System, state: State) -> State:
         q = system.move(q, min(1.0, FAR / np.abs(step).max(initial=FAR)) * step, 1.0)
     left = overlaps(system, State(t=state.t, q=q, v=state.v))
     given = str(left[0]) if left else "bilateral constraints that cannot be met"
-    raise InputError("state", given, "bodies that can be moved apart", "Give them room: they are shut in or too deep.")
+    raise InputError(
+        "state",
+        given,
+        "bodies that can be moved apart",
+        "They are shut in, or too deep: give them room, position=(0, 0, 1).",
+    )
 
 
 def least_overlaps(system: System, state: State) -> list[Overlap]:

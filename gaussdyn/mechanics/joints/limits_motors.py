@@ -69,7 +69,9 @@ class Limit:
         """Raise InputError unless the range suits an angle or a travel."""
         if coordinate == "angle" and not self.high - self.low < 2.0 * math.pi:
             text = "two finite limits less than a turn (2 pi) apart, because an angle winds"
-            raise InputError(f"limit of {self.joint}", (self.low, self.high), text)
+            raise InputError(
+                f"limit of {self.joint}", (self.low, self.high), text, "Write Limit(joint=..., low=-1.0, high=1.0)."
+            )
 
     def rows(self, free: Free) -> tuple[Row, ...]:
         """Return high - x >= 0 and x - low >= 0 at one state."""
@@ -211,7 +213,7 @@ class Gear:
         check_name("joint of a gear", self.joint)
         check_name("other of a gear", self.other)
         if self.joint == self.other:
-            raise InputError("other of a gear", repr(self.other), "another joint")
+            raise InputError("other of a gear", repr(self.other), "another joint", 'Write other="another_joint".')
         object.__setattr__(self, "ratio", scalar(f"ratio of {self.joint}~{self.other}", self.ratio))
 
     @property

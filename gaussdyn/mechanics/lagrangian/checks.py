@@ -60,7 +60,10 @@ def _check_coordinates(model: Model) -> None:
     for k, coordinate in enumerate(model.coordinates):
         if not {f"q{k}", f"v{k}"} & everywhere:
             raise InputError(
-                "coordinates", repr(coordinate.name), "coordinates that appear in the energies", "Drop it."
+                "coordinates",
+                repr(coordinate.name),
+                "coordinates that appear in the energies",
+                "Drop it from coordinates=[...].",
             )
         if f"v{k}" not in in_kinetic:
             mend = "Give it a mass, or express it by the others."
@@ -108,7 +111,12 @@ def _check_rows(element: Element, J: Array, gap: Array) -> None:
             nothing = k == 0 and np.abs(gap).max() <= NOTHING
             row = element.id if element.size == 1 else f"row {k} of {element.id}"
             given = "identically zero" if nothing else "an expression that does not depend on the motion"
-            raise InputError(row, given, "a function of the coordinates or velocities", "Drop it, or look for a slip.")
+            raise InputError(
+                row,
+                given,
+                "a function of the coordinates or velocities",
+                "Drop it from constraints=[...], or look for a slip.",
+            )
 
 
 def _check_linear(element: Element, J: Array, other: Array) -> None:

@@ -121,7 +121,12 @@ class Contact:
         object.__setattr__(self, "rolling", _some("rolling", self.rolling, (0, 2)))
         for name, given in (("rolling", bool(self.rolling)), ("spin", self.spin is not None)):
             if given and (len(self.slip) != 2 or self.kind == "bilateral"):
-                raise InputError(name, f"{len(self.slip)} slip of a {self.kind} contact", "two, and unilateral")
+                raise InputError(
+                    name,
+                    f"{len(self.slip)} slip of a {self.kind} contact",
+                    "two, and unilateral",
+                    'Write slip=[s1, s2], kind="unilateral".',
+                )
         if not self.rolling and self.mu_r != 0:
             raise InputError("mu_r", self.mu_r, "0 without rolling", "Give rolling=[two angular velocities].")
         if self.spin is None and self.mu_t != 0:

@@ -47,7 +47,9 @@ def to_tree(name: str, expression: sp.Basic, depth: int = 0) -> Tree:
         A function or a number that has no tree (complex, infinite, an integral, an unknown function).
     """
     if depth > DEEPEST:
-        raise InputError(name, f"an expression nested {depth} deep", f"at most {DEEPEST}")
+        raise InputError(
+            name, f"an expression nested {depth} deep", f"at most {DEEPEST}", "Write sympy.simplify(expression)."
+        )
     if expression.is_Number or expression in (sp.pi, sp.E):
         return _number(name, expression)
     if isinstance(expression, sp.Symbol):
@@ -59,7 +61,12 @@ def to_tree(name: str, expression: sp.Basic, depth: int = 0) -> Tree:
         return ["Piecewise", *pairs]
     head = expression.func.__name__
     if HEADS.get(head) is not expression.func:
-        raise InputError(name, f"{head} in {expression}", f"numbers, symbols, and {', '.join(sorted(HEADS))}")
+        raise InputError(
+            name,
+            f"{head} in {expression}",
+            f"numbers, symbols, and {', '.join(sorted(HEADS))}",
+            "Write sympy.Piecewise or sqrt(x**2) with these.",
+        )
     return [head, *(to_tree(name, part, depth + 1) for part in expression.args)]
 
 
@@ -86,7 +93,7 @@ def to_sympy(name: str, tree: Tree, depth: int = 0) -> sp.Basic:
         Anything that is not a tree.
     """
     if depth > DEEPEST + 1:
-        raise InputError(name, "a tree nested too deep", f"at most {DEEPEST}")
+        raise InputError(name, "a tree nested too deep", f"at most {DEEPEST}", "Write sympy.simplify(expression).")
     if isinstance(tree, bool):
         return sp.true if tree else sp.false
     if isinstance(tree, int):
@@ -96,7 +103,12 @@ def to_sympy(name: str, tree: Tree, depth: int = 0) -> sp.Basic:
     if isinstance(tree, str) and SYMBOL.fullmatch(tree):
         return symbol(tree)
     if not isinstance(tree, (list, tuple)) or not tree or not isinstance(tree[0], str):
-        raise InputError(name, repr(tree), "a number, a symbol (t, q0, v0, p0, u0), or a list of a head and arguments")
+        raise InputError(
+            name,
+            repr(tree),
+            "a number, a symbol (t, q0, v0, p0, u0), or a list of a head and arguments",
+            'Write ["Add", "q0", 1].',
+        )
     return _compound(name, tree[0], tree[1:], depth)
 
 

@@ -68,7 +68,12 @@ class Reader:
         for letter, members in groups.items():
             for k, name in enumerate(members):
                 if name in self.names:
-                    raise InputError(MEANING[letter], repr(name), "each name once, and t for the time")
+                    raise InputError(
+                        MEANING[letter],
+                        repr(name),
+                        "each name once, and t for the time",
+                        "Write sympy.Symbol(...) with another name.",
+                    )
                 self.names[name] = f"{letter}{k}"
         self.missing: dict[str, list[str]] = {}
 
@@ -137,14 +142,19 @@ def _mend(what: str, allowed: str, name: str) -> tuple[str, str]:
 
 def _sympified(what: str, expression: Any) -> sp.Basic:
     if isinstance(expression, str) or expression is None:
-        raise InputError(what, repr(expression), "a sympy expression or a number", "Text is not evaluated.")
+        raise InputError(
+            what,
+            repr(expression),
+            "a sympy expression or a number",
+            "Text is not evaluated: write sympy.sympify(...) yourself.",
+        )
     try:
         value = sp.sympify(expression, strict=True)
         value = value.xreplace({rate: rate.doit() for rate in value.atoms(sp.Derivative)})  # of a product, say
     except (sp.SympifyError, AttributeError):
         value = expression
     if not isinstance(value, sp.Expr):
-        raise InputError(what, repr(expression), "a sympy expression or a number")
+        raise InputError(what, repr(expression), "a sympy expression or a number", "Write sympy.sympify(expression).")
     return value
 
 
@@ -164,7 +174,9 @@ def _quantities(what: str, given: Any) -> list[tuple[str, str]]:
     if isinstance(given, Mapping):
         return [(_name(what, x), str(unit)) for x, unit in given.items()]
     if not isinstance(given, Iterable) or isinstance(given, str):
-        raise InputError(what, repr(given), "a list of symbols, or a mapping of symbols to units")
+        raise InputError(
+            what, repr(given), "a list of symbols, or a mapping of symbols to units", 'Write x = sympy.Symbol("x").'
+        )
     found = [(_name(what, x), "SI") for x in given]
     if not found:
         raise InputError(what, "none", "one or more")
@@ -181,20 +193,32 @@ def _velocity_names(velocities: Any, coordinates: Any) -> list[str]:
         return []
     names = [_name("velocities", x) for x in velocities]
     if len(names) != len(coordinates):
-        raise InputError("velocities", f"{len(names)}", f"{len(coordinates)}, one per coordinate")
+        raise InputError(
+            "velocities",
+            f"{len(names)}",
+            f"{len(coordinates)}, one per coordinate",
+            "Write velocities=sympy.symbols('vx vy').",
+        )
     return names
 
 
 def _values(parameters: Any) -> dict[str, tuple[float, str]]:
     """Return values and units by name."""
     if not isinstance(parameters, Mapping):
-        raise InputError("parameters", repr(parameters), "a mapping of symbols to values or (value, unit)")
+        raise InputError(
+            "parameters",
+            repr(parameters),
+            "a mapping of symbols to values or (value, unit)",
+            'Write parameters={m: (1.0, "kg")}.',
+        )
     found: dict[str, tuple[float, str]] = {}
     for key, given in parameters.items():
         name = _name("parameters", key)
         value, unit = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, "SI")
         if name in found:
-            raise InputError("parameters", f"{name!r} twice", "each name once")
+            raise InputError(
+                "parameters", f"{name!r} twice", "each name once", f"Leave one: {name} = sympy.Symbol({name!r})."
+            )
         found[name] = (scalar(f"parameter {name}", _plain(value)), str(unit))
     return found
 
@@ -211,13 +235,23 @@ def _forces(forces: Any, names: Sequence[str]) -> list[Any]:
     if not isinstance(forces, Mapping):
         given = list(forces) if isinstance(forces, Iterable) else [forces]
         if len(given) != len(names):
-            raise InputError("forces", f"{len(given)} expressions", f"{len(names)}, one per coordinate")
+            raise InputError(
+                "forces",
+                f"{len(given)} expressions",
+                f"{len(names)}, one per coordinate",
+                "Write forces={x: F}, a mapping by coordinate.",
+            )
         return given
     found: list[Any] = [0] * len(names)
     for x, force in forces.items():
         name = _name("forces", x)
         if name not in names:
-            raise InputError("forces", f"a force on {name!r}", f"coordinates: {', '.join(names)}")
+            raise InputError(
+                "forces",
+                f"a force on {name!r}",
+                f"coordinates: {', '.join(names)}",
+                f"Write forces={{{names[0]}: ...}}.",
+            )
         found[names.index(name)] = force
     return found
 
@@ -232,7 +266,9 @@ def _elements(reader: Reader, constraints: Any) -> Iterable[Element]:
             raise InputError(f"constraints[{k}]", repr(constraint), kinds)
         name = constraint.name or f"{type(constraint).__name__.lower()}{k}"
         if name in seen:
-            raise InputError(f"name of constraints[{k}]", repr(name), "one name per constraint")
+            raise InputError(
+                f"name of constraints[{k}]", repr(name), "one name per constraint", f'Write name="{name}2".'
+            )
         seen.add(name)
         yield _element(reader, name, constraint)
 
@@ -256,5 +292,5 @@ def _element(reader: Reader, name: str, constraint: SymbolicConstraint) -> Eleme
 def _drawn(reader: Reader, name: str, points: Any) -> tuple[str, tuple[tuple[Tree, Tree], ...]]:
     """Return what a shape is drawn from: its corners."""
     if not isinstance(points, (list, tuple)) or not points or any(len(point) != 2 for point in points):
-        raise InputError(f"drawing[{name!r}]", repr(points), "a list of points (x, y)")
+        raise InputError(f"drawing[{name!r}]", repr(points), "a list of points (x, y)", "Write [(0, 0), (x, y)].")
     return str(name), tuple((reader.tree(name, x, "qp"), reader.tree(name, y, "qp")) for x, y in points)

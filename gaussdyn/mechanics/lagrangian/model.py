@@ -144,7 +144,12 @@ def model_from_spec(spec: Mapping[str, Any]) -> Model:
     except (TypeError, RecursionError) as error:
         raise InputError("spec", type(error).__name__, "plain data, nested not too deep", str(error)) from None
     if len(model.forces) != model.size or not model.size:
-        raise InputError("spec", f"{len(model.forces)} forces", f"one per coordinate, {model.size}")
+        raise InputError(
+            "spec",
+            f"{len(model.forces)} forces",
+            f"one per coordinate, {model.size}",
+            "Take it from spec = system.spec().",
+        )
     return model
 
 

@@ -58,7 +58,12 @@ def source(expressions: Sequence[sp.Expr]) -> str:
             targets = " = ".join(f"out[{k}]" for k in where[value])
             lines.append(f"{targets} = {printer.doprint(simple)}")
     except PrintMethodNotImplementedError as error:
-        raise InputError("expressions", str(error), "functions that can be computed in real numbers") from None
+        raise InputError(
+            "expressions",
+            str(error),
+            "functions that can be computed in real numbers",
+            'Write sympy.Symbol("x", real=True).',
+        ) from None
     return HEADER + "".join(f"    {line}\n" for line in lines or ["pass"])
 
 

@@ -71,7 +71,12 @@ class ExactBody:
         """
         for key in NEEDED:
             if key not in data:
-                raise InputError(key, "nothing", f"a planar body needs the keys {', '.join(NEEDED)}")
+                raise InputError(
+                    key,
+                    "nothing",
+                    f"a planar body needs the keys {', '.join(NEEDED)}",
+                    f"Add {key}: ..., see `gaussdyn outcome --help`.",
+                )
         points = _pairs("points", data["points"], None)
         count = len(points)
         normals = data.get("normals", "all (0,1)")
@@ -131,7 +136,12 @@ class ExactBody:
 
 def _list(name: str, value: Any, count: int | None) -> list[Any]:
     if not isinstance(value, Sequence) or isinstance(value, str) or (count is not None and len(value) != count):
-        raise InputError(name, repr(value), f"a list of {'numbers' if count is None else count}")
+        raise InputError(
+            name,
+            repr(value),
+            f"a list of {'numbers' if count is None else count}",
+            f"E.g. {name}: {[0.0] * (count or 2)}",
+        )
     return list(value)
 
 
@@ -144,7 +154,7 @@ def _positive(name: str, values: list[Any]) -> tuple[Fraction, ...]:
     exact = rationals(values, name)
     for k, x in enumerate(exact):
         if x < 0:
-            raise InputError(f"{name}[{k}]", x, "a number >= 0")
+            raise InputError(f"{name}[{k}]", x, "a number >= 0", f"Write {name}[{k}] = {-x}.")
     return tuple(exact)
 
 

@@ -201,7 +201,7 @@ def _checked_pairs(solids: Sequence[Solid], law: ContactLaw, pairs: Pairs) -> di
             raise InputError("contact law", repr(one), "a ContactLaw (or None in pairs)")
         for key in ("mu_r", "mu_t") if one is not None else ():
             if getattr(one, key) > 0.0:
-                raise InputError(key, getattr(one, key), "0 in the plane")
+                raise InputError(key, getattr(one, key), "0 in the plane", f"Write {key}=0.")
     return given
 
 

@@ -96,13 +96,23 @@ class Layout:
         if marker.body not in self.start:
             raise InputError("body of a marker", repr(marker.body), *nearest(marker.body, [*self.start, GROUND]))
         if marker.body in self.points and marker.at != (0.0, 0.0):
-            raise InputError(f"at of marker {marker.label}", marker.at, "(0, 0) on a point mass", "Use a PlanarBody.")
+            raise InputError(
+                f"at of marker {marker.label}",
+                marker.at,
+                "(0, 0) on a point mass",
+                "Write PlanarBody(name=..., mass=..., inertia=...).",
+            )
 
     def check_turns(self, body: str) -> None:
         """Raise InputError if the body is unknown, or a point mass: it has no angle."""
         self.check(Marker(body))
         if body in self.points:
-            raise InputError("body of an angle", repr(body), "a PlanarBody or 'ground'", "A point mass has no angle.")
+            raise InputError(
+                "body of an angle",
+                repr(body),
+                "a PlanarBody or 'ground'",
+                "A point mass has no angle: PlanarBody(name=..., ...).",
+            )
 
     def motion(self, marker: Marker, q: Array, v: Array) -> MarkerMotion:
         """Return how the marker moves at (q, v)."""

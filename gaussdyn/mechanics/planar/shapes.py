@@ -86,7 +86,9 @@ class Stadium:
         _check(self, ("a", "b"))
         object.__setattr__(self, "radius", scalar("radius of a stadium", self.radius, low=0.0))
         if self.a == self.b:
-            raise InputError("b of a stadium", self.b, "an end that differs from a", "Use a Disc.")
+            raise InputError(
+                "b of a stadium", self.b, "an end that differs from a", f"Write Disc(radius={self.radius:g})."
+            )
 
     @property
     def corners(self) -> tuple[Pair, ...]:
@@ -158,7 +160,9 @@ def chain(name: str, points: Sequence[Pair], radius: float = 0.0) -> tuple[Stadi
         Fewer than two points, two of them in one place, a negative radius, NaN, an unusable name.
     """
     if len(points) < 2:
-        raise InputError(f"points of {name}", f"{len(points)}", "two points or more")
+        raise InputError(
+            f"points of {name}", f"{len(points)}", "two points or more", "Write points=[(0.0, 0.0), (1.0, 0.0)]."
+        )
     width = max(2, len(str(len(points) - 2)))
     return tuple(
         Stadium(a=a, b=b, radius=radius, name=f"{name}{k:0{width}d}") for k, (a, b) in enumerate(pairwise(points))

@@ -102,7 +102,9 @@ class PlanarSystem:
         ids = sorted([*(contact.id for contact in contacts), *linkage.ids])
         for left, right in pairwise(ids):
             if left == right:
-                raise InputError("contacts", f"two called {left!r}", "different ids", "Name their markers.")
+                raise InputError(
+                    "contacts", f"two called {left!r}", "different ids", 'Name their markers: Marker(..., name="left").'
+                )
         for part in contacts:
             for marker in part.markers:
                 layout.check(marker)

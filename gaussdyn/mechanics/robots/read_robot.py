@@ -61,7 +61,12 @@ def survey(path: str | Path, *, mend: bool = False, base: Base | None = None) ->
 def served(file: Path, mjcf: Callable[..., Any], urdf: Callable[..., Any]) -> Callable[..., Any]:
     """Return which of two functions serves a file, with the file as its first argument."""
     if not file.is_file():
-        raise InputError("robot file", str(file), "a file that is there", "Its meshes and includes stand beside it.")
+        raise InputError(
+            "robot file",
+            str(file),
+            "a file that is there",
+            f"Its meshes and includes stand beside it: ls {Path(file).parent}",
+        )
     kind = file.suffix.lower()
     if kind not in (".xml", ".mjcf", ".urdf"):
         mend = "Run xacro on it first." if kind == ".xacro" else ""
@@ -75,7 +80,12 @@ def _own(path: str | Path, base: Base | None, floor: float | None, contact: Cont
     given = {"base": base, "floor": floor, "contact": contact}
     given = {name: value for name, value in given.items() if value is not None}
     if given and Path(path).suffix.lower() != ".urdf":
-        raise InputError(", ".join(given), Path(path).name, "a URDF file", "MJCF files say themselves what these say.")
+        raise InputError(
+            ", ".join(given),
+            Path(path).name,
+            "a URDF file",
+            f"MJCF files say themselves what these say: read_robot({Path(path).name!r}).",
+        )
     if base not in (None, "fixed", "free"):
         raise InputError("base", repr(base), "'fixed' or 'free'")
     if contact is not None and not isinstance(contact, ContactLaw):

@@ -116,13 +116,20 @@ def parsed(path: Path) -> Element:
     try:
         builder.parser.Parse(path.read_bytes(), True)
     except OSError as error:
-        raise InputError("robot file", path.name, f"a file that can be read ({error.strerror})") from None
+        raise InputError(
+            "robot file", path.name, f"a file that can be read ({error.strerror})", f"ls -l {path}"
+        ) from None
     except expat.ExpatError as error:
         said = expat.ErrorString(error.code)
         mend = "Was it written to its end?" if error.code in (3, 5, 7, 20) else ""
         raise InputError(f"{path.name}, line {error.lineno}", said, "well-formed XML", mend) from None
     except (LookupError, ValueError) as error:  # an encoding that is not known
-        raise InputError(path.name, error, "XML in an encoding that is known, such as UTF-8") from None
+        raise InputError(
+            path.name,
+            error,
+            "XML in an encoding that is known, such as UTF-8",
+            f'Write <?xml version="1.0" encoding="UTF-8"?> first, or: iconv -t UTF-8 {path.name}',
+        ) from None
     return builder.root
 
 

@@ -113,7 +113,7 @@ def solid(name: str, shapes: Shape | Compound | Sequence[Shape | Compound], *, d
     _check_shapes(name, flattened(parts))
     rho = scalar(f"density of {name}", density, low=0.0, open_low=True)
     if not parts:
-        raise InputError(f"shapes of {name}", "none", "at least one shape")
+        raise InputError(f"shapes of {name}", "none", "at least one shape", "Write shapes=[Sphere(radius=0.05)].")
     whole = joined([fill_of(shape) for shape in parts])
     moved = [replace(shape, at=tuple((np.array(shape.at) - whole.centre).tolist())) for shape in parts]
     return SpatialBody(name=name, mass=rho * whole.volume, inertia=rho * whole.inertia, shapes=moved)
@@ -131,7 +131,9 @@ def _check_shapes(name: str, shapes: tuple[Any, ...]) -> None:
             raise InputError(f"shapes of {name}", repr(shape), SHAPES, mend)
     names = [shape.name for shape in shapes]
     if len(set(names)) < len(names):
-        raise InputError(f"shapes of {name}", f"names {names}", "different names", "Give each shape a name.")
+        raise InputError(
+            f"shapes of {name}", f"names {names}", "different names", 'Give each shape a name: name="left".'
+        )
 
 
 def _moments(name: str, given: Any) -> Moments:

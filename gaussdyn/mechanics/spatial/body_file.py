@@ -69,7 +69,12 @@ class ExactSpatialBody:
         """
         for key in ("J", "r", "mu"):
             if key not in data:
-                raise InputError(key, "nothing", "a spatial body needs the keys J, r, mu and F_star")
+                raise InputError(
+                    key,
+                    "nothing",
+                    "a spatial body needs the keys J, r, mu and F_star",
+                    f"Add {key}: ..., see `gaussdyn outcome --help`.",
+                )
         m, mu = _positive("m", data.get("m", 1)), rational(data["mu"], "mu")
         if mu < 0:
             raise InputError("mu", mu, "a number >= 0")
@@ -120,7 +125,9 @@ def _load(data: Mapping[str, Any], m: Fraction, J: Sequence[Vector], r: Vector) 
     if data.get("F_star") is not None:
         return _vector("F_star", data["F_star"], 3)
     if data.get("force") is None:
-        raise InputError("F_star", "nothing", "F_star, or force (and moment, omega)")
+        raise InputError(
+            "F_star", "nothing", "F_star, or force (and moment, omega)", "Add F_star: [0, 0, -9.81, 0, 0, 0]"
+        )
     force = _vector("force", data["force"], 3)
     moment, omega = (_vector(key, data.get(key) or [0, 0, 0], 3) for key in ("moment", "omega"))
     turning = [x - y for x, y in zip(moment, _crossed(omega, [dot(row, omega) for row in J]), strict=True)]
@@ -130,13 +137,13 @@ def _load(data: Mapping[str, Any], m: Fraction, J: Sequence[Vector], r: Vector) 
 
 def _inertia(value: Any) -> tuple[tuple[Fraction, ...], ...]:
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 3:
-        raise InputError("J", repr(value), "3 rows of 3 numbers")
+        raise InputError("J", repr(value), "3 rows of 3 numbers", "Write J: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]")
     J = tuple(_vector(f"J[{i}]", row, 3) for i, row in enumerate(value))
     if any(J[i][j] != J[j][i] for i in range(3) for j in range(i)):
         raise InputError("J", repr(value), "a symmetric matrix")
     minor = J[0][0] * J[1][1] - J[0][1] ** 2
     if not (J[0][0] > 0 and minor > 0 and dot(J[0], _crossed(J[1], J[2])) > 0):
-        raise InputError("J", repr(value), "a positive definite matrix")
+        raise InputError("J", repr(value), "a positive definite matrix", "Write J: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]")
     return J
 
 

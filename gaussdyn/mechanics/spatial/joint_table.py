@@ -52,7 +52,12 @@ class Joints:
         """
         for part in given:
             if not isinstance(part, Bond) or type(part) is Joint:
-                raise InputError("joints", repr(part), "joints, rods, strings, limits, frictions, motors and gears")
+                raise InputError(
+                    "joints",
+                    repr(part),
+                    "joints, rods, strings, limits, frictions, motors and gears",
+                    'Write joints=[Hinge(name="hip", a=..., b=...)].',
+                )
         bonds = tuple(part for part in given if not isinstance(part, Part))
         parts = tuple(part for part in given if isinstance(part, Part))
         for bond in bonds:
@@ -61,7 +66,9 @@ class Joints:
         ids = sorted(id for part in given for id in part.ids)
         for left, right in pairwise(ids):
             if left == right:
-                raise InputError("joints", f"two rows called {left!r}", "different names", "Name joints and markers.")
+                raise InputError(
+                    "joints", f"two rows called {left!r}", "different names", 'Write name="left_knee" for one of them.'
+                )
         joints = Joints(bonds, parts, {bond.name: bond for bond in bonds if isinstance(bond, Joint)})
         for part in parts:
             for name in part.joints:

@@ -85,7 +85,9 @@ class TreeJoint:
         check_interval(self, "low", "high")
         check_interval(self, "effort_low", "effort_high")
         if self.motion == "free" and self.limited:
-            raise InputError(f"limits of {self.name}", (self.low, self.high), "none for a free body")
+            raise InputError(
+                f"limits of {self.name}", (self.low, self.high), "none for a free body", "Leave low=, high= out."
+            )
         if self.motion == "ball" and not (math.isinf(self.low) and self.high > 0.0):
             raise InputError(f"limits of {self.name}", (self.low, self.high), "high > 0 alone, the largest angle")
         rest = self.rest or self.start
@@ -176,7 +178,12 @@ class TreeBody:
             alone = joint.motion == "free" and (len(self.joints) > 1 or self.parent != GROUND)
             if alone or (joint.motion == "ball" and k + 1 < len(self.joints)):
                 text = "a ball as the last joint of a body, a free joint as the only one, on the ground"
-                raise InputError(f"joints of {self.name}", f"{joint.motion} joint {joint.name}", text)
+                raise InputError(
+                    f"joints of {self.name}",
+                    f"{joint.motion} joint {joint.name}",
+                    text,
+                    'Write TreeJoint(name=..., motion="hinge").',
+                )
 
 
 def check_interval(part: Any, low: str, high: str) -> None:
@@ -193,4 +200,9 @@ def check_interval(part: Any, low: str, high: str) -> None:
         object.__setattr__(part, name, float(value) if infinite else scalar(f"{name} of {part.name}", value))
     if getattr(part, low) > getattr(part, high):
         given = (getattr(part, low), getattr(part, high))
-        raise InputError(f"{low}, {high} of {part.name}", given, f"{low} <= {high}")
+        raise InputError(
+            f"{low}, {high} of {part.name}",
+            given,
+            f"{low} <= {high}",
+            f"Write {low}, {high} = sorted(({low}, {high})).",
+        )

@@ -90,14 +90,21 @@ class Round:
 
     def __post_init__(self) -> None:
         if self.shape not in ("sphere", "cylinder"):
-            raise InputError("shape that a tendon winds around", repr(self.shape), "sphere, cylinder")
+            raise InputError(
+                "shape that a tendon winds around", repr(self.shape), "sphere, cylinder", 'Write shape="sphere".'
+            )
         object.__setattr__(self, "radius", scalar("radius of a Round", self.radius, low=0.0, open_low=True))
         object.__setattr__(self, "at", triple("at of a Round", self.at))
         object.__setattr__(self, "turn", unit_quaternion("turn of a Round", self.turn))
         x, y = vector("mark of a Round", self.mark, 2).tolist()
         far = math.hypot(x, y)
         if far and (self.shape == "sphere" or far < self.radius):
-            raise InputError("mark of a Round", (x, y), "of a cylinder, and outside of it")
+            raise InputError(
+                "mark of a Round",
+                (x, y),
+                "of a cylinder, and outside of it",
+                'Write shape="cylinder", mark=(2 * radius, 0.0).',
+            )
         object.__setattr__(self, "mark", (x, y))
 
 
@@ -163,7 +170,9 @@ class SpatialTendon:
         check_name("name of a tendon", self.name)
         object.__setattr__(self, "legs", tuple(self.legs))
         if not self.legs:
-            raise InputError(f"legs of {self.name}", "none", "at least one Leg")
+            raise InputError(
+                f"legs of {self.name}", "none", "at least one Leg", 'Write legs=[Leg(a="ground", b="ball")].'
+            )
         for name in ("damping", "stiffness"):
             object.__setattr__(self, name, scalar(f"{name} of {self.name}", getattr(self, name), low=0.0))
         check_interval(self, "low", "high")
@@ -206,7 +215,9 @@ class JointEquality:
         check_name("name of an equality", self.name)
         c = vector(f"coefficients of {self.name}", self.coefficients)
         if not 1 <= len(c) <= 5:
-            raise InputError(f"coefficients of {self.name}", self.coefficients, "one to five numbers")
+            raise InputError(
+                f"coefficients of {self.name}", self.coefficients, "one to five numbers", "Write coefficients=(1.0,)."
+            )
         object.__setattr__(self, "coefficients", (*c.tolist(), *(0.0,) * (5 - len(c))))
         object.__setattr__(self, "zeros", tuple(vector(f"zeros of {self.name}", self.zeros, 2).tolist()))
 
@@ -244,7 +255,7 @@ class Connect:
     def __post_init__(self) -> None:
         check_name("name of a closure", self.name)
         if self.a == self.b:
-            raise InputError(f"bodies of {self.name}", self.a, "two bodies")
+            raise InputError(f"bodies of {self.name}", self.a, "two bodies", 'Write a="torso", b="foot".')
         object.__setattr__(self, "at_a", triple(f"at_a of {self.name}", self.at_a))
         object.__setattr__(self, "at_b", triple(f"at_b of {self.name}", self.at_b))
         if self.turn is not None:
@@ -345,7 +356,9 @@ def _slack(name: str, given: tuple[float, float]) -> tuple[float, float]:
     """Return the lengths between which a spring does not pull, in their order."""
     low, high = vector(f"slack of {name}", given, 2).tolist()
     if low > high:
-        raise InputError(f"slack of {name}", (low, high), "(shortest, longest) in this order")
+        raise InputError(
+            f"slack of {name}", (low, high), "(shortest, longest) in this order", f"Write slack={(high, low)}."
+        )
     return low, high
 
 

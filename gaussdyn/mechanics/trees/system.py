@@ -262,7 +262,12 @@ class TreeSystem:
             at = self.coordinates(name)
             x = vector(f"coordinates of {name}", np.atleast_1d(np.asarray(value, dtype=np.float64)))
             if len(x) not in (at.stop - at.start, 3 if at.stop - at.start == 7 else -1):
-                raise InputError(f"coordinates of {name}", f"shape {x.shape}", f"({at.stop - at.start},)")
+                raise InputError(
+                    f"coordinates of {name}",
+                    f"shape {x.shape}",
+                    f"({at.stop - at.start},)",
+                    f"Write {name!r}: numpy.zeros({at.stop - at.start}).",
+                )
             q[at.start : at.start + len(x)] = x
         for name, value in (rates or {}).items():
             at = self.velocities(name)

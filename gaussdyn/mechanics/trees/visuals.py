@@ -52,7 +52,12 @@ class Skin:
         if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
             raise InputError(f"vertices of {self.name}", f"shape {vertices.shape}", "finite numbers of shape (k, 3)")
         if faces.ndim != 2 or faces.shape[1] != 3 or not np.isin(faces, np.arange(len(vertices))).all():
-            raise InputError(f"faces of {self.name}", f"shape {faces.shape}", f"three of 0 to {len(vertices) - 1} each")
+            raise InputError(
+                f"faces of {self.name}",
+                f"shape {faces.shape}",
+                f"three of 0 to {len(vertices) - 1} each",
+                "Count from 0: faces = faces - faces.min().",
+            )
         values = {"vertices": vertices, "faces": faces, "at": triple("at", self.at)}
         for name, value in values.items():
             object.__setattr__(self, name, value)

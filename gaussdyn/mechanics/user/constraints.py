@@ -88,12 +88,17 @@ class Position:
             scalar("mu", self.mu, low=0.0)
         if self.mu_s is not None:
             if self.mu is None:
-                raise InputError("mu_s", self.mu_s, "mu_s together with mu", "Give mu as well.")
+                raise InputError("mu_s", self.mu_s, "mu_s together with mu", f"Write mu={self.mu_s!r} as well.")
             scalar("mu_s", self.mu_s, low=self.mu)
         for name, rows in (("mu_r", "rolling"), ("mu_t", "spin")):
             most = scalar(name, getattr(self, name), low=0.0)
             if most > 0.0 and (self.mu is None or getattr(self, rows) is None or self.kind == "bilateral"):
-                raise InputError(name, most, f"a unilateral contact with mu, tangent and {rows}", "Give those as well.")
+                raise InputError(
+                    name,
+                    most,
+                    f"a unilateral contact with mu, tangent and {rows}",
+                    "Write mu=..., tangent=... as well.",
+                )
         scalar("eps_n", self.eps_n, low=0.0, high=1.0)
         scalar("eps_t", self.eps_t, low=-1.0, high=1.0)
 
@@ -193,4 +198,4 @@ def check_function(name: str, value: object, arguments: str) -> None:
 def check_name(name: object) -> None:
     """Raise InputError unless a name is a text, or None."""
     if name is not None and (not isinstance(name, str) or not name):
-        raise InputError("name", repr(name), "a text that is not empty, or None")
+        raise InputError("name", repr(name), "a text that is not empty, or None", 'Write name="contact".')

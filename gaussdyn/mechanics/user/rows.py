@@ -170,7 +170,9 @@ def _tangent(name: str, c: Position, m: Motion, t: float, q: Array) -> Array:
     assert c.tangent is not None
     T = matrix(f"tangent of {name}", np.atleast_2d(np.asarray(c.tangent(t, q))), None, len(m.v))
     if len(T) not in (1, 2):
-        raise InputError(f"tangent of {name}", f"{len(T)} rows", "1 row in the plane, 2 in space")
+        raise InputError(
+            f"tangent of {name}", f"{len(T)} rows", "1 row in the plane, 2 in space", "Return numpy.atleast_2d(T)."
+        )
     return T
 
 

@@ -209,7 +209,9 @@ def _named(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
             raise InputError(f"constraints[{k}]", repr(constraint), "Position, Velocity or Acceleration")
         name = constraint.name or f"{type(constraint).__name__.lower()}{k}"
         if name in named:
-            raise InputError(f"name of constraints[{k}]", repr(name), "one name per constraint")
+            raise InputError(
+                f"name of constraints[{k}]", repr(name), "one name per constraint", f'Write name="{name}2".'
+            )
         named[name] = constraint
     return named
 
@@ -218,5 +220,7 @@ def _number(value: Any) -> float:
     """Return a number or an array of one element as a float."""
     array = np.asarray(value, dtype=np.float64)
     if array.size != 1:
-        raise InputError("value of a user function", f"shape {array.shape}", "one number")
+        raise InputError(
+            "value of a user function", f"shape {array.shape}", "one number", "Return value[0], or float(value)."
+        )
     return float(array.reshape(()))

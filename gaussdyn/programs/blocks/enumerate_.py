@@ -43,9 +43,9 @@ class Enumerate:
         """
         blocks = as_blocks(problem)
         if not linear_modes(blocks):
-            raise InputError("laws", "contacts in space", "LCPs and planar blocks", "Use GaussSeidel.")
+            raise InputError("laws", "contacts in space", "LCPs and planar blocks", "Write method=GaussSeidel().")
         if len(blocks.q) > LARGEST:
-            raise InputError("problem", f"{len(blocks.q)} rows", f"at most {LARGEST} rows", "Use Lemke.")
+            raise InputError("problem", f"{len(blocks.q)} rows", f"at most {LARGEST} rows", "Write method=Lemke().")
         r, certificate = all_modes(problem, blocks)
         found = verified(problem, blocks, np.zeros(len(blocks.q)) if r is None else r, self.name, tol=self.tol)
         if r is not None:

@@ -86,7 +86,12 @@ def canonical_reaction(solution: Solution) -> Solution:
         raise InputError("solution", getattr(solution, "status", solution), "a SOLVED block problem", mend)
     blocks = as_blocks(solution.problem)
     if not isinstance(blocks, ComplementarityProblem):
-        raise InputError("solution", type(blocks).__name__, "the solution of a block problem or an LCP")
+        raise InputError(
+            "solution",
+            type(blocks).__name__,
+            "the solution of a block problem or an LCP",
+            "Write canonical_reaction(solve(problem)).",
+        )
     if solution.r_unique or not solution.r.any():
         return solution
     rows = _orthonormal(_columns(blocks, solution.r), _rounded(blocks, solution) - blocks.q)

@@ -93,7 +93,12 @@ class ConeSlice:
         start = np.cumsum([0, *(cone.size for cone in self.cones)])
         object.__setattr__(self, "start", start.astype(np.int64))
         if start[-1] != self.n:
-            raise InputError("cones", f"{start[-1]} entries", f"{self.n}, as many as A has columns")
+            raise InputError(
+                "cones",
+                f"{start[-1]} entries",
+                f"{self.n}, as many as A has columns",
+                f"Write cones of {self.n} entries in all: sum(cone.size for cone in cones).",
+            )
 
     @property
     def n(self) -> int:

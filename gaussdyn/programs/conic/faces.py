@@ -80,7 +80,9 @@ def faces(law: Law, u: Array, still: float) -> tuple[Piece, ...]:
         A law whose motion with such a reaction is another one (the associated relaxation).
     """
     if isinstance(law, Associated):
-        raise InputError("law", type(law).__name__, "a law of contact", "The relaxation is not Coulomb's law.")
+        raise InputError(
+            "law", type(law).__name__, "a law of contact", "The relaxation is not Coulomb's law: write Coulomb(0.3)."
+        )
     if isinstance(law, Dry):
         return (_dry(law, u, still),)
     dim = len(u)
@@ -97,7 +99,7 @@ def faces(law: Law, u: Array, still: float) -> tuple[Piece, ...]:
         return (_moments(law, u, still),)
     if isinstance(law, Coulomb):
         return (_coulomb(law, u, still),)
-    raise InputError("law", type(law).__name__, "a law of contact")
+    raise InputError("law", type(law).__name__, "a law of contact", "Write Coulomb(0.3).")
 
 
 def _coulomb(law: Coulomb, u: Array, still: float) -> Piece:

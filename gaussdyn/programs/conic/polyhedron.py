@@ -81,7 +81,7 @@ class ExactSlice:
             A function of another length; an empty set.
         """
         if len(c) != self.n:
-            raise InputError("c", f"{len(c)} entries", f"{self.n} entries")
+            raise InputError("c", f"{len(c)} entries", f"{self.n} entries", f"Write c=numpy.zeros({self.n}).")
         rows, kinds = self.rows()
         if not any(c):
             return ExactRange(low=Fraction(0), high=Fraction(0), low_at=(), high_at=())
@@ -90,7 +90,9 @@ class ExactSlice:
             try:
                 best = maximise(rows, kinds, self.n, integer_row([sign * x for x in c])[0])
             except ValueError:
-                raise InputError("A, f", "an empty set", "a set with points") from None
+                raise InputError(
+                    "A, f", "an empty set", "a set with points", "Look first: polyhedron.point() is not None."
+                ) from None
             ends.append((None, tuple(best.ray)) if best.ray else (dot(c, best.point), tuple(best.point)))
         (low, low_at), (high, high_at) = ends
         return ExactRange(low=low, high=high, low_at=low_at, high_at=high_at)
@@ -111,7 +113,7 @@ class ExactSlice:
         rows, kinds = self.rows()
         inside = self.point()
         if inside is None:
-            raise InputError("A, f", "an empty set", "a set with points")
+            raise InputError("A, f", "an empty set", "a set with points", "Look first: polyhedron.point() is not None.")
         frame, chosen = self._directions(C)
         base = [dot(row, inside) for row in C]
         if not chosen:

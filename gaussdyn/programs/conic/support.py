@@ -74,7 +74,9 @@ def support(slice: ConeSlice, C: Array) -> Support:
     """
     C = matrix("C", C)
     if C.shape[1] != slice.n:
-        raise InputError("C", f"functions of {C.shape[1]} entries", f"{slice.n} entries, as s has")
+        raise InputError(
+            "C", f"functions of {C.shape[1]} entries", f"{slice.n} entries, as s has", f"Write C=numpy.eye({slice.n})."
+        )
     reduced = _reduce(slice)
     if reduced.proof is not None:
         return _contradiction(slice, C, reduced.proof)

@@ -92,7 +92,9 @@ class _Roots:
     def __init__(self, make: Callable[[Fraction], ModalProblem], low: Fraction, high: Fraction, degree: int) -> None:
         self.low, self.high = low, high
         if make(low).size > LARGEST:
-            raise InputError("problem", f"{make(low).size} modes", f"at most {LARGEST}", "Remove contacts.")
+            raise InputError(
+                "problem", f"{make(low).size} modes", f"at most {LARGEST}", "Leave contacts out: contacts=[...]."
+            )
         self.nodes = [low + (high - low) * Fraction(k, degree + 2) for k in range(degree + 3)]
         self.systems = [System(make(x)) for x in self.nodes]
 

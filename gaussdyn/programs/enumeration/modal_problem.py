@@ -163,7 +163,12 @@ def law_block(law: Law, k: int) -> tuple[Block, dict[str, Any] | None]:
     """
     mu, mu_s, cap, _ = (rational(x) for x in law.parameters())
     if isinstance(law, (Coulomb, Dry)) and law.dim > (1 if isinstance(law, Dry) else 2):
-        raise InputError(f"laws[{k}]", law, "blocks whose modes are linear: at most one tangential row")
+        raise InputError(
+            f"laws[{k}]",
+            law,
+            "blocks whose modes are linear: at most one tangential row",
+            "Write solve(problem, method=GaussSeidel()).",
+        )
     if isinstance(law, Unilateral):
         return unilateral_block("DL"), {"law": "unilateral"}
     if isinstance(law, BilateralSliding):
@@ -177,7 +182,7 @@ def law_block(law: Law, k: int) -> tuple[Block, dict[str, Any] | None]:
     if isinstance(law, Coulomb):
         both = isinstance(law, BilateralCoulomb)
         return (bilateral_block if both else contact_block)(mu, mu_s), contact_document(mu, mu_s, both, 0)
-    raise InputError(f"laws[{k}]", law, "a law whose modes are linear")
+    raise InputError(f"laws[{k}]", law, "a law whose modes are linear", "Write Coulomb(0.3), with mu_s = mu.")
 
 
 def contact_document(mu: Fraction, mu_s: Fraction, bilateral: bool, state: int) -> dict[str, Any]:
@@ -199,4 +204,9 @@ def modal_problem(problem: ModalProblem | LinearComplementarity | Complementarit
         return lcp_problem(problem.M.tolist(), problem.q.tolist())
     if isinstance(problem, ComplementarityProblem):
         return block_problem(problem)
-    raise InputError("problem", type(problem).__name__, "an LCP or a problem of blocks of one or two rows")
+    raise InputError(
+        "problem",
+        type(problem).__name__,
+        "an LCP or a problem of blocks of one or two rows",
+        "Write solve(problem, method=GaussSeidel()).",
+    )

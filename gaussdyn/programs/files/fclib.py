@@ -205,7 +205,7 @@ def _space(problem: ComplementarityProblem) -> tuple[int, IntArray]:
         fits = isinstance(law, Unilateral) or type(law) in (Coulomb, Rolling)
         if not fits or len(sizes) > 1 or law.parameters()[1] > law.parameters()[0]:
             allowed = "Coulomb of one dimension without mu_s > mu, or Rolling, and Unilateral"
-            raise InputError(f"laws[{k}]", law, allowed, "FCLib has no place for other laws.")
+            raise InputError(f"laws[{k}]", law, allowed, "FCLib has no place for others: keep Coulomb(0.3) blocks.")
     dim, start = sizes.pop(), problem.table.start
     parts = [dim * k + np.arange(start[k + 1] - start[k]) for k in range(len(start) - 1)]
     return dim, np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, dtype=np.int64)
@@ -268,7 +268,9 @@ class _Reader:
             raise SceneError(self.name, key, f"given {x.dtype} of shape {x.shape}; {wanted} is needed")
         if not np.isfinite(x).all():
             where = int(np.argmax(~np.isfinite(x)))
-            raise SceneError(self.name, key, f"entry {where} is {x[where]}; look for a division by zero")
+            raise SceneError(
+                self.name, key, f"entry {where} is {x[where]}; look for a division by zero: numpy.seterr(all='raise')"
+            )
         return np.asarray(x, dtype=np.float64)
 
     def not_negative(self, key: str, x: Array) -> None:

@@ -59,7 +59,12 @@ class ProblemFile:
             If this is no friction problem.
         """
         if self.fclib is None:
-            raise InputError("save", self.kind, "a friction problem", "FCLib files hold no LCP and no QP.")
+            raise InputError(
+                "save",
+                self.kind,
+                "a friction problem",
+                "FCLib files hold no LCP and no QP: keep what solve(problem) returns.",
+            )
         x = solution.r[:0] if solution.x is None else solution.x
         fclib.save(path, self.file, self.fclib, solution.r, x, solution.lam)
 
@@ -175,4 +180,6 @@ def _numbers(value: Any, key: str) -> Any:
     try:
         return float(value)
     except OverflowError:
-        raise InputError(key, "a number too large for a double", "numbers below 1e308") from None
+        raise InputError(
+            key, "a number too large for a double", "numbers below 1e308", f"Scale it: {key} = 1e-3 * {key}."
+        ) from None

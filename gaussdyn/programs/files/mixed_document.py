@@ -32,7 +32,12 @@ def mixed_problem(case: Mapping[str, Any], numbers: Numbers) -> MixedComplementa
     """
     blocks = case["blocks"]
     if not isinstance(blocks, list):
-        raise InputError("blocks", type(blocks).__name__, "a list of objects with type and size")
+        raise InputError(
+            "blocks",
+            type(blocks).__name__,
+            "a list of objects with type and size",
+            'Write "blocks": [{"type": "equality", "size": 1}].',
+        )
     read = [block for k, entry in enumerate(blocks) for block in _blocks(entry, f"blocks[{k}]", numbers)]
     return MixedComplementarity(M=numbers(case["M"], "M"), q=numbers(case["q"], "q"), blocks=read)
 
@@ -44,7 +49,7 @@ def _blocks(entry: Any, name: str, numbers: Numbers) -> list[MixedBlock]:
         raise InputError(f"{name}.type", given, ", ".join(READERS))
     size = entry.get("size")
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise InputError(f"{name}.size", repr(size), "a number of rows, an integer >= 1")
+        raise InputError(f"{name}.size", repr(size), "a number of rows, an integer >= 1", 'Write "size": 1.')
     return READERS[entry["type"]](entry, size, name, numbers)
 
 
@@ -78,7 +83,9 @@ def _side(entry: Mapping[str, Any], key: str, size: int, name: str, numbers: Num
     """Return one side of a box; null, "inf" and "-inf" stand for a side that is open."""
     given, open_ = entry.get(key), -np.inf if key == "lower" else np.inf
     if not isinstance(given, list) or len(given) != size:
-        raise InputError(f"{name}.{key}", repr(given)[:60], f"a list of {size} numbers")
+        raise InputError(
+            f"{name}.{key}", repr(given)[:60], f"a list of {size} numbers", f'Write "{key}": {[0.0] * min(size, 6)}.'
+        )
     return tuple(
         open_ if x is None else INFINITE[x] if x in ("inf", "-inf") else numbers(x, f"{name}.{key}") for x in given
     )
@@ -86,11 +93,11 @@ def _side(entry: Mapping[str, Any], key: str, size: int, name: str, numbers: Num
 
 def _mu(entry: Mapping[str, Any], name: str, numbers: Numbers) -> Any:
     if "mu" not in entry:
-        raise InputError(f"{name}.mu", "nothing", "a number >= 0: |z_T| <= mu z_N")
+        raise InputError(f"{name}.mu", "nothing", "a number >= 0: |z_T| <= mu z_N", 'Write "mu": 0.3.')
     return numbers(entry["mu"], f"{name}.mu")
 
 
 def _dim(size: int, name: str) -> int:
     if size > 3:
-        raise InputError(f"{name}.size", size, "1, 2 or 3 rows: (N, T1, T2)")
+        raise InputError(f"{name}.size", size, "1, 2 or 3 rows: (N, T1, T2)", 'Write "size": 3.')
     return size

@@ -161,7 +161,9 @@ class Sliding(Law):
         scalar("mu", self.mu, low=0.0)
         e = tuple(float(x) for x in np.atleast_1d(self.direction))
         if len(e) not in (1, 2) or abs(sum(x * x for x in e) - 1.0) > 1e-9:
-            raise InputError("direction", self.direction, "a unit vector of 1 or 2 components")
+            raise InputError(
+                "direction", self.direction, "a unit vector of 1 or 2 components", "Write d / numpy.linalg.norm(d)."
+            )
         object.__setattr__(self, "direction", e)
 
     def parameters(self) -> tuple[float, float, float, float]:

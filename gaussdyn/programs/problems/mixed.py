@@ -42,10 +42,20 @@ class Box:
     def __post_init__(self) -> None:
         ends = [_ends(name, getattr(self, name)) for name in ("lower", "upper")]
         if len(ends[0]) != len(ends[1]):
-            raise InputError("upper", f"{len(ends[1])} numbers", f"{len(ends[0])}, as many as lower")
+            raise InputError(
+                "upper",
+                f"{len(ends[1])} numbers",
+                f"{len(ends[0])}, as many as lower",
+                f"Write upper=numpy.full({len(ends[0])}, numpy.inf).",
+            )
         for low, high in zip(*ends, strict=True):
             if not low <= high or low == np.inf or high == -np.inf:
-                raise InputError("lower, upper", (low, high), "lower <= upper; -inf only below, inf only above")
+                raise InputError(
+                    "lower, upper",
+                    (low, high),
+                    "lower <= upper; -inf only below, inf only above",
+                    "Write lower, upper = numpy.minimum(lower, upper), numpy.maximum(lower, upper).",
+                )
         object.__setattr__(self, "lower", ends[0])
         object.__setattr__(self, "upper", ends[1])
 
@@ -90,7 +100,12 @@ class MixedComplementarity:
             _check_block(k, block)
         total = sum(block.size for block in blocks)
         if total != len(q):
-            raise InputError("blocks", f"{total} rows in all", f"{len(q)} rows, the size of q")
+            raise InputError(
+                "blocks",
+                f"{total} rows in all",
+                f"{len(q)} rows, the size of q",
+                "Write q=numpy.zeros(sum(block.size for block in blocks)).",
+            )
         object.__setattr__(self, "q", q)
         object.__setattr__(self, "M", matrix("M", self.M, len(q), len(q)))
         object.__setattr__(self, "blocks", blocks)
@@ -128,12 +143,17 @@ def _check_block(k: int, block: Any) -> None:
     if not known:
         raise InputError(f"blocks[{k}]", repr(block), "Equality, Box, Unilateral, Associated or Coulomb")
     if isinstance(block, Coulomb) and block.mu_s > block.mu:
-        raise InputError(f"blocks[{k}]", repr(block), "friction that is as strong in slip as at rest (no mu_s > mu)")
+        raise InputError(
+            f"blocks[{k}]",
+            repr(block),
+            "friction that is as strong in slip as at rest (no mu_s > mu)",
+            "Leave mu_s out: Coulomb(mu).",
+        )
 
 
 def _ends(name: str, value: Any) -> tuple[float, ...]:
     """Return one side of a box; infinity is allowed, NaN is not."""
     ends = vector(name, value, finite=False)
     if np.isnan(ends).any():
-        raise InputError(name, "nan", "numbers, or infinity")
+        raise InputError(name, "nan", "numbers, or infinity", f"Write numpy.nan_to_num({name}).")
     return tuple(float(x) for x in ends)

@@ -78,7 +78,9 @@ def _rows(name: str, rows: ArrayLike | None, rhs_name: str, rhs: ArrayLike | Non
     if rows is None and rhs is None:
         return np.zeros((0, n)), np.zeros(0)
     if rows is None or rhs is None:
-        raise InputError(f"{name}, {rhs_name}", "only one of the two", "both or neither")
+        raise InputError(
+            f"{name}, {rhs_name}", "only one of the two", "both or neither", f"Write {name}=A, {rhs_name}=b."
+        )
     A = matrix(name, rows, None, n) if np.size(rows) else np.zeros((0 if n else np.size(rhs), n))
     return A, vector(rhs_name, rhs if np.size(rhs) else np.zeros(0), A.shape[0])
 

@@ -63,7 +63,7 @@ def fit(
     found = data if isinstance(data, list | tuple) else [data]
     experiments = [measurements_of(one, columns) for one in found]
     if not experiments:
-        raise InputError("data", "an empty list", "at least one experiment")
+        raise InputError("data", "an empty list", "at least one experiment", 'Write data={"t": t, "ball.y": y}.')
     template = template_of(build)
     names, low, high = _ranges(template, parameters)
     template.check(names)
@@ -128,7 +128,12 @@ def _of_experiment(template: Template, one: Measurements, names: tuple[str, ...]
     """Return the template with what was known in an experiment, ending with its last measurement."""
     both = sorted(set(one.fixed) & set(names))
     if both:
-        raise InputError("parameters", ", ".join(both), "parameters that no experiment fixes")
+        raise InputError(
+            "parameters",
+            ", ".join(both),
+            "parameters that no experiment fixes",
+            f"Leave {both[0]!r} out of parameters=...",
+        )
     t_end = float(one.t[-1]) if template.t_end is None else template.t_end
     fixed: dict[str, Number] = {**template.fixed, **one.fixed}
     made = Template(build=template.build, fixed=fixed, t_end=t_end, stepper=template.stepper, save=template.save,
@@ -141,7 +146,12 @@ def _ranges(template: Template, given: Sequence[str] | Mapping[str, Range]) -> t
     """Return the names, and where each is looked for."""
     names = tuple(given)
     if isinstance(given, str) or not names or len(set(names)) < len(names):
-        raise InputError("parameters", repr(given), "names of parameters, each once, at least one")
+        raise InputError(
+            "parameters",
+            repr(given),
+            "names of parameters, each once, at least one",
+            'Write parameters={"mu": (0.1, 0.9)}.',
+        )
     ends = []
     for name in names:
         low, high = given[name] if isinstance(given, Mapping) else _range_of_scene(template, name)
@@ -178,7 +188,9 @@ def _start(
     values = np.array([scalar(f"start of {name}", (given or {}).get(name, usual[name])) for name in names])
     for name, x, a, b in zip(names, values, low, high, strict=True):
         if given is not None and name in given and not a <= x <= b:
-            raise InputError(f"start of {name}", x, f"a number within its range, {a:g} to {b:g}")
+            raise InputError(
+                f"start of {name}", x, f"a number within its range, {a:g} to {b:g}", f"Write {name}={0.5 * (a + b):g}."
+            )
     return np.asarray(np.clip((values - low) / (high - low), 0.0, 1.0))
 
 

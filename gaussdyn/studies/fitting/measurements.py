@@ -65,7 +65,12 @@ class Measurements:
     def __post_init__(self) -> None:
         t = vector("t", self.t)
         if len(t) < 2 or not (np.diff(t) > 0.0).all():
-            raise InputError("t", f"{len(t)} times", "at least two, each after the one before, s")
+            raise InputError(
+                "t",
+                f"{len(t)} times",
+                "at least two, each after the one before, s",
+                "Write t=numpy.linspace(0, 1, 11).",
+            )
         if not self.columns:
             raise InputError("columns", "none", "at least one column to compare, e.g. ball.y")
         columns = {str(name): vector(str(name), x, len(t)) for name, x in self.columns.items()}
@@ -134,11 +139,16 @@ def measurements_of(given: Any, columns: Sequence[str] | None = None) -> Measure
         return _of_run(given, columns)
     if isinstance(given, Mapping):
         if TIME not in given:
-            raise InputError("data", f"columns {', '.join(map(str, given))}", "a column t, the time in s, among them")
+            raise InputError(
+                "data",
+                f"columns {', '.join(map(str, given))}",
+                "a column t, the time in s, among them",
+                'Write data={"t": t, **data}.',
+            )
         rest = {str(name): x for name, x in given.items() if name != TIME}
         return Measurements(t=given[TIME], columns=rest).taking(columns)
     allowed = "Measurements, a run, the path of a run (.h5) or table (.csv), or a mapping of columns with t"
-    raise InputError("data", type(given).__name__, allowed)
+    raise InputError("data", type(given).__name__, allowed, 'Write data={"t": t, "ball.y": y}.')
 
 
 def _of_run(run: Trajectory, columns: Sequence[str] | None) -> Measurements:

@@ -206,10 +206,14 @@ def check_functions(kernels: CompiledSystem, state: State, span: Span, control: 
     middle = State(t=span.t + rest, q=system.move(state.q, state.v, rest), v=state.v)
     there = snapshot(system, middle, level="velocity", dt=span.dt, control=control)
     if not np.isfinite(there.x_free).all():
-        raise InputError("force(t, q, v)", "a force that overflows", "a finite force", "Take a smaller step.")
+        raise InputError(
+            "force(t, q, v)", "a force that overflows", "a finite force", "Take a smaller step: MoreauJean(dt=1e-4)."
+        )
     for v in (data.v1, there.x_free):
         if np.isfinite(v).all():
             mean = (1.0 - span.theta) * state.v + span.theta * v
             rows_of(system, span.t_end, system.move(state.q, mean, span.dt), v)
     if not np.isfinite(data.w).all():
-        raise InputError("rows(t, q, v)", "rates that overflow", "finite rates", "Take a smaller step.")
+        raise InputError(
+            "rows(t, q, v)", "rates that overflow", "finite rates", "Take a smaller step: MoreauJean(dt=1e-4)."
+        )

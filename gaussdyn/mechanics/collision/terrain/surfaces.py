@@ -68,7 +68,10 @@ class Mesh:
         points, faces = matrix(f"vertices of {self.name}", self.vertices, cols=3), _numbers(self)
         if faces.min() < 0 or faces.max() >= len(points):
             raise InputError(
-                f"faces of {self.name}", int(faces.max()), f"numbers of the {len(points)} vertices, from 0"
+                f"faces of {self.name}",
+                int(faces.max()),
+                f"numbers of the {len(points)} vertices, from 0",
+                "Count from 0: faces = faces - faces.min().",
             )
         used, triangles = np.unique(faces, return_inverse=True)
         corners = points[used]
@@ -151,7 +154,12 @@ def check_surface(name: str, corners: Array, triangles: IntArray) -> None:
     area = np.linalg.norm(np.cross(b - a, c - a), axis=1)
     if area.min() <= THIN * size * size or not normals.any(axis=1).all():
         worst = int(area.argmin())
-        raise InputError(f"faces of {name}", f"triangle {worst} without area", "triangles", "Leave it out.")
+        raise InputError(
+            f"faces of {name}",
+            f"triangle {worst} without area",
+            "triangles",
+            f"Leave it out: numpy.delete(faces, {worst}, axis=0).",
+        )
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     if len(np.unique(sides, axis=0)) < len(sides):
         mend = "Turn them all counterclockwise seen from the front; at an edge two may meet."
@@ -196,4 +204,9 @@ def _place(surface: Surface, corners: Array, triangles: IntArray) -> None:
     object.__setattr__(surface, "at", triple(f"at of {surface.name}", surface.at))
     object.__setattr__(surface, "turn", unit_quaternion(f"turn of {surface.name}", surface.turn))
     if not math.isfinite(float(np.abs(corners).max())):
-        raise InputError(f"vertices of {surface.name}", "numbers too large", "finite ones, in m")
+        raise InputError(
+            f"vertices of {surface.name}",
+            "numbers too large",
+            "finite ones, in m",
+            "Write vertices=1e-3 * vertices, if they were in mm.",
+        )

@@ -51,7 +51,12 @@ class InteriorPoint(BlockMethod):
     def check(self, problem: Problem) -> None:
         """Raise InputError if a law is neither Unilateral, Sliding nor Coulomb."""
         if not has_cones(as_blocks(problem).table):
-            raise InputError("laws", "a law without a Lorentz cone", "Unilateral, Sliding and Coulomb blocks")
+            raise InputError(
+                "laws",
+                "a law without a Lorentz cone",
+                "Unilateral, Sliding and Coulomb blocks",
+                "Write solve(problem, method=GaussSeidel()).",
+            )
 
     def improve(self, data: Scaled, r: Array, work: Work | None = None) -> tuple[Array, int]:
         """Return the best scaled reaction found (the path starts in the middle of the cones, not at r)."""

@@ -71,9 +71,13 @@ class Lemke(BlockMethod):
         blocks = as_blocks(problem)
         if not facets_are_exact(blocks.table):
             allowed = "Unilateral, Sliding, planar Coulomb (mu_s = mu) and one-row Dry blocks"
-            raise InputError("laws", "a law that is no linear complementarity problem", allowed, "Use Faceted.")
+            raise InputError(
+                "laws", "a law that is no linear complementarity problem", allowed, "Write method=Faceted()."
+            )
         if len(blocks.q) > LARGEST:
-            raise InputError("problem", f"{len(blocks.q)} rows", f"at most {LARGEST} rows", "Use GaussSeidel.")
+            raise InputError(
+                "problem", f"{len(blocks.q)} rows", f"at most {LARGEST} rows", "Write method=GaussSeidel()."
+            )
 
     def path(self, M: Array, q: Array, cover: Array | None = None) -> Path:
         """Follow the path for M (n, n), q (n,) with the covering vector `cover` > 0 (default ones)."""

@@ -42,7 +42,9 @@ class Faceted:
     def __post_init__(self) -> None:
         scalar("facets", self.facets, low=4)
         if self.facets % 2:
-            raise InputError("facets", self.facets, "an even number", "The directions come in opposite pairs.")
+            raise InputError(
+                "facets", self.facets, "an even number", f"Directions come in pairs: facets={int(self.facets) + 1}."
+            )
 
     def solve(self, problem: Problem) -> Solution:
         """Solve the pyramids' problem and report its residual against the cones; SOLVED only if that is small.

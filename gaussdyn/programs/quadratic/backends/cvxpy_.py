@@ -152,7 +152,12 @@ class Cvxpy:
         import cvxpy as cp
 
         if not program.is_dcp():
-            raise InputError("constraints", "a constraint that is not convex", "constraints that CVXPY accepts (DCP)")
+            raise InputError(
+                "constraints",
+                "a constraint that is not convex",
+                "constraints that CVXPY accepts (DCP)",
+                "Look which: constraint.is_dcp().",
+            )
         try:
             with warnings.catch_warnings():  # an inaccurate end is noticed by the residuals
                 warnings.simplefilter("ignore", UserWarning)

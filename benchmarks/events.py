@@ -132,7 +132,7 @@ def off_pair(run: Any) -> float:
 def timed(make: Callable[[], tuple[PlanarSystem, State]], t_end: float, compiled: bool) -> tuple[float, Any]:
     """Return the processor time of a run, s, and the run."""
     system, state = make()
-    with mock.patch.object(CompiledPhase, "of", CompiledPhase.of if compiled else lambda phase, accuracy: None):
+    with mock.patch.object(CompiledPhase, "of", CompiledPhase.of if compiled else lambda *given: None):
         begun = time.process_time()
         run = simulate(system, state, t_end, stepper=EventDriven())
         return time.process_time() - begun, run

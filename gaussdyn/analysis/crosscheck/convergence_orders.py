@@ -178,7 +178,7 @@ def _stepping(
 
 def _known(system: System, state: State, times: Array) -> tuple[Array, Array]:
     """Return coordinates and velocities of the motion by events at times (s)."""
-    stepper, states = EventDriven(), []
+    stepper, states = EventDriven().for_run(), []
     for t in times:
         while state.t < t:
             state = stepper.advance(system, state, float(t)).state

@@ -193,9 +193,13 @@ def _murky(a: Seen, b: Seen, off: Array) -> Mask:
 
 
 def polished(
-    piece: Piece, redo: Callable[[float], Piece], look: Callable[[float, Array], Seen], found: Crossing
+    piece: Piece, redo: Callable[[float], Piece], look: Callable[[float, Array], Seen], found: Crossing,
+    offset: float = 0.0,
 ) -> tuple[float, Array]:  # fmt: skip
     """Return the time of a crossing and the state there, integrated again up to it, by Newton's method.
+
+    A condition that began below zero, and never rose above it, is zero nowhere: it crosses where it was seen to, with
+    its offset.
 
     Parameters
     ----------
@@ -203,25 +207,36 @@ def polished(
         redo(h) -> the step of length h from the beginning of `piece`.
     look : callable
         look(t, y) -> Seen.
+    offset : float
+        Of the condition, see `Search`.
     """
+    t, y = _newton(piece, redo, look, found, 0.0)
+    if offset > 0.0 and look(t, y).rate[found.k] > 0.0:
+        return _newton(piece, redo, look, found, offset)
+    return t, y
+
+
+def _newton(
+    piece: Piece, redo: Callable[[float], Piece], look: Callable[[float, Array], Seen], found: Crossing, offset: float
+) -> tuple[float, Array]:  # fmt: skip
     t, least = found.t, EPS * max(abs(piece.t), 1e-3)
     for _ in range(POLISHES):
         h = t - piece.t
         if h <= least:
             return piece.t, piece.y
         again = redo(h)
-        more = _correction(again, look, found.k)
+        more = _correction(again, look, found.k, offset)
         if abs(more) <= NUDGE * h:
             return t + more, again.end + more * again.K[STAGES]
         t = min(t + max(more, -0.5 * h), piece.t_end + 0.1 * piece.h)  # it was seen within the step
     return t, (redo(t - piece.t).end if t - piece.t > least else piece.y)  # rounding moves it
 
 
-def _correction(piece: Piece, look: Callable[[float, Array], Seen], k: int) -> float:
+def _correction(piece: Piece, look: Callable[[float, Array], Seen], k: int, offset: float) -> float:
     """Return the time from the end of a step to the root of condition k, by its rate there."""
     now = look(piece.t_end, piece.end)
     g, rate = float(now.g[k]), float(now.rate[k])
     if not np.isfinite(rate):
         earlier = piece.t + 0.99 * piece.h
         rate = (g - float(look(earlier, piece.at(earlier)).g[k])) / (0.01 * piece.h)
-    return -g / rate if rate < 0.0 else 0.0
+    return -(g + offset) / rate if rate < 0.0 else 0.0

@@ -121,7 +121,7 @@ class SmoothFlow(PhaseIntegrator):
 
     def _stretch(self, phase: Phase, end: float) -> Stretch:
         """Take one step of the integrator, and look for the first event in it."""
-        self.kernels = ship = CompiledPhase.of(phase, self.accuracy) if self.accuracy.step is None else None
+        self.kernels = ship = self._compiled(phase) if self.accuracy.step is None else None
         before = self._here(phase)
         piece, after = self._step(phase, end)
         _watch_caps(phase, after.rows)
@@ -137,6 +137,9 @@ class SmoothFlow(PhaseIntegrator):
         search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
         found = self._found(search, piece, *ends)
         return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
+
+    def _compiled(self, phase: Phase) -> CompiledPhase | None:
+        return CompiledPhase.of(phase, self.accuracy, self.known.mechanism)
 
     def _offsets(self, phase: Phase) -> Array:
         return np.array([self.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
@@ -158,7 +161,7 @@ class SmoothFlow(PhaseIntegrator):
     def _sail(self, phase: Phase, end: float) -> Stretch | None:
         """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
         served = phase.system is self.whole and self.h > 0.0 and not self.every_step and self.accuracy.step is None
-        ship = CompiledPhase.of(phase, self.accuracy) if served else None
+        ship = self._compiled(phase) if served else None
         if ship is None:
             return None
         ship.offset[:] = self._offsets(phase)

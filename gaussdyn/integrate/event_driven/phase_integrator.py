@@ -29,6 +29,7 @@ PUSHES = 1e-11  # local error of impulses, of the momentum and the largest impul
 SPLIT = 1e-2  # of the first trial of a step: shorter ones are not asked for by impulses, which may be noisy
 CRAWL, CRAWLS, ENDLESS = 1e-5, 300, 1e6  # of the longest step; steps so short in a row, and how many more are too many
 SHORT = 1e-3  # of the longest step: with steps so short a segment hands on to the next how long steps have been
+OUTGROWN = 1e4  # times the largest force: reactions beyond that where no step is short enough come from a pole
 WILD = 1e60  # numbers of a trial beyond this, SI, come from a pole
 
 
@@ -247,7 +248,7 @@ class PhaseIntegrator:
             self.fault = error
         if self.fault is not None:
             raise Stuck(str(self.fault)) from self.fault
-        if broken and before.r:
+        if before.r and (broken or _outgrown(before)):
             raise Unbounded(self._jam(before))
         raise Stuck(f"steps of {tried:.2g} s are still too long")
 
@@ -331,8 +332,15 @@ class PhaseIntegrator:
         self.crawled = (steps + taken, first) if steps and h > 0.5 * first else (taken, h)
         left = (max(end, self.goal) - t) / h
         if steps >= CRAWLS and left > ENDLESS:
+            if self.now is not None and _outgrown(self.now):
+                raise Unbounded(self._jam(self.now))
             raise Slow(f"{steps} steps in a row are as short as {h:.2g} s, {left:.2g} of them are left")
 
     def _instant(self, phase: Phase, t: float, y: Array) -> Instant:
         nq, nv = len(self.q), len(self.v)
         return phase.instant(t, y[:nq], y[nq : nq + nv])
+
+
+def _outgrown(now: Instant) -> bool:
+    """Whether a reaction is larger than forces make it."""
+    return max((float(np.abs(r).max(initial=0.0)) for r in now.r), default=0.0) > OUTGROWN * float(np.abs(now.h).max())

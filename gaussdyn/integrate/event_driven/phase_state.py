@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,6 @@ from ...arrays import Array
 from ...mechanics.rows import Row
 
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
-_DIAGONALS: deque[tuple[Array, Array | None]] = deque(maxlen=8)  # of masses that do not change, None if not diagonal
 PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of two rows that are independent
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
@@ -64,16 +62,9 @@ class Instant(Place):
 
 
 def over_mass(M: Array, x: Array) -> Array:
-    """Return M^-1 x for one or several columns; diagonals of masses that do not change (read-only) are kept."""
-    constant = not M.flags.writeable
-    if constant:
-        for known, diagonal in _DIAGONALS:
-            if known is M:
-                return np.asarray(np.linalg.solve(M, x)) if diagonal is None else (x.T / diagonal).T
-        diagonal = np.diagonal(M).copy()
-        alone = not np.count_nonzero(M - np.diag(diagonal)) and diagonal.all()
-        _DIAGONALS.append((M, diagonal if alone else None))
-        return over_mass(M, x)
+    """Return M^-1 x for one or several columns; masses that do not change (read-only) may be diagonal."""
+    if not M.flags.writeable and np.count_nonzero(M) == len(M):
+        return np.asarray((x.T / np.diagonal(M)).T)
     return np.asarray(np.linalg.solve(M, x))
 
 

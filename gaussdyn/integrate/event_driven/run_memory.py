@@ -18,6 +18,7 @@ from ..contact_modes import Mode, Modes
 from .smooth_phase import Phase
 
 if TYPE_CHECKING:
+    from .compiled.phase_tables import Kept
     from .rank_watch import Search
     from .segment import Segment
 
@@ -37,11 +38,14 @@ class RunMemory:
         The last searches for configurations at which constraints lose rank.
     phases : dict
         By the modes of all rows, where they may be taken again.
+    mechanism : list of MechanismTables or None
+        Empty, or what kernels take joints and forces as.
     """
 
     entered: deque[tuple[Mapping[str, Array], Segment]] = field(default_factory=lambda: deque(maxlen=2))
     searches: deque[Search] = field(default_factory=lambda: deque(maxlen=8))
     phases: dict[Key, Phase] = field(default_factory=dict)
+    mechanism: Kept = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

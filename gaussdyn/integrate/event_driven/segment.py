@@ -260,7 +260,8 @@ class Segment(RankWatch):
         assert piece is not None
         assert look is not None
         assert one_step is not None
-        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found)
+        offset = self.offsets.get((found.guard.id, found.guard.kind), 0.0)
+        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found, offset)
 
         def later() -> State:
             """Return a state a little later along the old phase."""

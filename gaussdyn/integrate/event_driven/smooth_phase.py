@@ -13,11 +13,14 @@ Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ...arrays import Array, IntArray
 from ...mechanics.rows import Row
@@ -131,9 +134,11 @@ class Phase:
         known[:, :n], known[:, n] = B.T, h + given
         X = over_mass(M, known)
         free, W = X[:, n], G @ X[:, :n]
-        r = self._reactions(W, -(G @ free + w))
+        alone = self._slipping_alone(G, W) if self._sloping and self.redundant else []
+        r = self._reactions(W, -(G @ free + w), alone)
         a = free + X[:, :n] @ r
-        side = side_of(W) if self._sloping and not self.redundant else 0.0
+        groups = alone if self.redundant else [np.arange(n)]
+        side = _common_side([W[np.ix_(rows, rows)] for rows in groups]) if self._sloping else 0.0
         return Instant(t, q, v, rows, M, h, a, self.spread(rows, r), B.T @ r + given, side=side)
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
@@ -224,15 +229,30 @@ class Phase:
         found = [(rows[part.k].rate - rows[part.k].J @ v)[part.held] for part in self.parts]
         return np.concatenate([np.zeros(0), *found])
 
-    def _reactions(self, W: Array, b: Array) -> Array:
-        """Solve W r = b; the shortest solution where rows are redundant."""
+    def _slipping_alone(self, G: Array, W: Array) -> list[IntArray]:
+        """Return the rows held that are coupled with slips, group by group, where they do not depend on one another."""
+        label = connected_components(coo_array(W), directed=False)[1]
+        slips = {int(label[part.at.start]) for part in self.parts if part.slips and not part.dry}
+        groups = [np.flatnonzero(label == k) for k in sorted(slips)]
+        return [rows for rows in groups if not dependent([G[rows]])]
+
+    def _reactions(self, W: Array, b: Array, alone: Sequence[IntArray]) -> Array:
+        """Solve W r = b; the shortest solution where rows are redundant, but for those that slip `alone`.
+
+        Near a pole a reaction of theirs is large because W is nearly singular: that is no redundancy.
+        """
         if len(b) == 1:
             if W[0, 0] == 0.0:
                 raise np.linalg.LinAlgError("Singular matrix")
             found: Array = b / W[0, 0]
             return found
         if self.redundant:
-            return _shortest(W, b, self._rolling)
+            r, rest = np.zeros(len(b)), np.setdiff1d(np.arange(len(b)), np.concatenate([[], *alone]).astype(np.int64))
+            for rows in alone:
+                r[rows] = np.linalg.solve(W[np.ix_(rows, rows)], b[rows])
+            rolling = np.flatnonzero(np.isin(rest, self._rolling))
+            r[rest] = _shortest(W[np.ix_(rest, rest)], b[rest], rolling)
+            return r
         return np.asarray(np.linalg.solve(W, b)) if len(b) else b
 
     def spread(self, rows: Sequence[Row], r: Array) -> tuple[Array, ...]:
@@ -268,6 +288,12 @@ def trail_of(phase: Phase, t: Array, h: Array, y: Array, r: Array) -> Trail:
 def by_rows(phase: Phase, r: Array) -> list[Array]:
     """Return numbers of all rows, one after another along the last axis, by row."""
     return np.split(r, np.cumsum([row.size for row in phase.rows])[:-1], axis=-1) if phase.rows else []
+
+
+def _common_side(groups: Sequence[Array]) -> float:
+    """Return the product of the signs of determinants that have one, 0 if none has."""
+    sides = [side for W in groups if (side := side_of(W)) != 0.0]
+    return math.prod(sides) if sides else 0.0
 
 
 def _rolling(row: Row, part: Part) -> list[int]:

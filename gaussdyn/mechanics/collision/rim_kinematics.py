@@ -37,7 +37,7 @@ def normalized(a: Vector) -> Vector:
 @kernel(f"float64({V3}, {V3})", borrows=True)
 def across(n: Vector, e: Vector) -> float:
     """Return the length of a direction n across e."""
-    p = along(n, -dot3(n, e), e)
+    p = cross3(n, e)
     return math.sqrt(dot3(p, p))
 
 
@@ -122,8 +122,11 @@ def normal_rate(kind: int, n: Vector, lines: Lines, ra: float, rb: float) -> Vec
 
 @kernel(f"UniTuple({V3}, 2)({V3}, {V3}, {V3}, {V3}, float64)", borrows=True)
 def rim_point(n: Vector, dn: Vector, e: Vector, de: Vector, r: float) -> tuple[Vector, Vector]:
-    """Return the point of a rim farthest along n, from its centre, and its rate; for n along e the centre."""
-    p = along(n, -dot3(n, e), e)
+    """Return the point of a rim farthest along n, from its centre, and its rate; for n along e the centre.
+
+    What is across e comes from products: a difference of lengths one leaves rounding that counts where n is nearly e.
+    """
+    p = cross3(e, cross3(n, e))
     k = math.sqrt(dot3(p, p))
     if k == 0.0:
         return ZERO, ZERO

@@ -299,3 +299,21 @@ def test_a_body_leaves_a_shaken_floor_smoothly_where_all_forces_vanish_together(
     assert run.events[0].t == pytest.approx(leaves, abs=CLOSE)
     u = -G * (end - leaves) + most / rate * (math.cos(rate * end) - math.cos(rate * leaves))
     assert run.v[-1] == pytest.approx([0.0, u, 0.0], abs=1e-9 * most)
+
+
+@pytest.mark.parametrize("name", ["coulomb_oscillator", "rocking_block", "slack_string"])
+def test_what_segments_hand_on_changes_nothing(name):
+    """A run whose segments know phases from before gives the states of one whose segments find them, to the bit."""
+    scene, alone, handed = build(name), EventDriven(), EventDriven().for_run()
+    assert alone == handed
+    states, kinds = [scene.state, scene.state], set()
+    for _ in range(12):
+        steps = [
+            stepper.advance(scene.system, state, 5.0) for stepper, state in zip((alone, handed), states, strict=True)
+        ]
+        states = [step.state for step in steps]
+        assert len({(state.t, state.q.tobytes(), state.v.tobytes()) for state in states}) == 1
+        kinds |= {change.kind for change in steps[0].changes}
+        if states[0].t >= 5.0:
+            break
+    assert kinds

@@ -15,8 +15,12 @@ from gaussdyn.integrate.event_driven.painleve_passage import Compliance, passage
 from gaussdyn.integrate.impact.impact_laws import Poisson
 from gaussdyn.integrate.realizations.penalty import Penalty
 from gaussdyn.integrate.stepper_names import from_settings
+from gaussdyn.mechanics.planar.bodies import Marker, box
+from gaussdyn.mechanics.planar.contacts import PlanarContact
+from gaussdyn.mechanics.planar.system import PlanarSystem
 
 TIP = "rod.tip/floor"
+SIDES = ((-0.5, "left"), (0.5, "right"))
 G = 9.81
 
 
@@ -326,3 +330,20 @@ def test_chalk_at_random_parameters(steep, fast, motions, tmp_path):
 def test_bad_input_is_named(make, named):
     with pytest.raises(InputError, match=named):
         make()
+
+
+def test_a_jam_is_named_beside_contacts_that_are_redundant():
+    """A box that rests on two corners far from the rod changes nothing: the run goes up to the pole and says so."""
+    rod = build("painleve_rod", mu=2.0, angle=0.6, omega=2.0, slip=-5.0)
+    floor = rod.system.contacts[0].plane
+    corners = [PlanarContact(point=Marker("box", (x, -0.1), name), plane=floor, mu=0.3) for x, name in SIDES]
+    system = PlanarSystem(
+        bodies=[*rod.system.bodies, box("box", mass=1.0, width=1.0, height=0.2)],
+        contacts=[*rod.system.contacts, *corners], gravity=rod.system.gravity,
+    )  # fmt: skip
+    q, v = np.append(rod.state.q, (9.0, 0.1, 0.0)), np.append(rod.state.v, np.zeros(3))
+    run = simulate(system, State(t=0.0, q=q, v=v), 0.05, stepper=EventDriven(rtol=1e-8, atol=1e-9))
+    assert run.status == "STOPPED"
+    assert f"the reaction of {TIP}" in run.stop.reason
+    assert "dynamic jam" in run.stop.reason
+    assert run.stop.t == pytest.approx(0.0210229680893, rel=0, abs=1e-8)

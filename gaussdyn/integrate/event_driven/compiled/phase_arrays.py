@@ -15,7 +15,7 @@ from ..dop853 import A_EXTRA, C_EXTRA, ERRORS, STAGES, A, B, C, D, Piece, local_
 from ..event_location import Seen
 from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
-from .phase_tables import tables_of_phase
+from .phase_tables import Kept, tables_of_phase
 
 WIDTH = STAGES + 4
 TABLE = np.zeros((24, WIDTH))
@@ -87,18 +87,18 @@ class CompiledPhase:
     control: Array = field(default_factory=lambda: np.zeros(13))
 
     @classmethod
-    def of(cls, phase: Phase, accuracy: Accuracy) -> CompiledPhase | None:
+    def of(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
         """Return a phase for the kernels, made once; None if they cannot serve it."""
         if not phase.compiled:
-            phase.compiled.append(cls._made(phase))
+            phase.compiled.append(cls._made(phase, known))
         made = phase.compiled[0]
         if made is not None:
             made.control[RTOL], made.control[ATOL] = accuracy.rtol, accuracy.atol
         return made
 
     @classmethod
-    def _made(cls, phase: Phase) -> CompiledPhase | None:
-        tables = tables_of_phase(phase)
+    def _made(cls, phase: Phase, known: Kept | None) -> CompiledPhase | None:
+        tables = tables_of_phase(phase, known)
         if tables is None:
             return None
         w, size = len(phase.guards), tables.nq + tables.nv + sum(row.size for row in phase.rows) + 2

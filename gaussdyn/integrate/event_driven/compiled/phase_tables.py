@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,11 +40,22 @@ KINDS = {
     "touchdown": TOUCHDOWN, "lift_off": LIFT_OFF, "turn": TURN, "slip": SLIP, "stop": STOP, "roll": ROLL,
     "stop_roll": STOP,
 }  # fmt: skip
+Kept = list["MechanismTables | None"]  # of one run: empty, or the tables of its system
 UNITS = {"place": 0, "speed": 1, "force": 2}
 
 
-def tables_of_phase(phase: Phase) -> PhaseTables | None:
+class MechanismTables(NamedTuple):
+    """Tables of joints and forces, the number of every row of joints, and the blocks of M^-1."""
+
+    tables: Mechanism
+    numbers: dict[str, int]
+    inverse: Array
+
+
+def tables_of_phase(phase: Phase, known: Kept | None = None) -> PhaseTables | None:
     """Return a phase for kernels; None if they cannot serve it.
+
+    `known` keeps what phases of one system in space have in common; without it that is made anew.
 
     That is where reactions are not unique, features of shapes may end, or a part of the system has no table.
     """
@@ -53,7 +64,7 @@ def tables_of_phase(phase: Phase) -> PhaseTables | None:
         return None
     if isinstance(phase.system, PlanarSystem):
         return _planar(phase, phase.system)
-    return _spatial(phase, phase.system) if type(phase.system) is SpatialSystem else None
+    return _spatial(phase, phase.system, known) if type(phase.system) is SpatialSystem else None
 
 
 def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:
@@ -68,12 +79,14 @@ def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:
     return _filled(phase, 2 * np.arange(n), 2 * n, bodies[0][:, None].copy())._replace(who=PLANAR, planar=parts)
 
 
-def _spatial(phase: Phase, system: SpatialSystem) -> PhaseTables | None:
+def _spatial(phase: Phase, system: SpatialSystem, known: Kept | None) -> PhaseTables | None:
     """Return a phase of bodies in space."""
-    known = _mechanism(_Parts(system))
-    if known is None or system.contacts.found is None:
+    known = [] if known is None else known
+    if not known:
+        known.append(mechanism_of(system))
+    if known[0] is None or system.contacts.found is None:
         return None
-    fixed, of_joint, inverse = known
+    fixed, of_joint, inverse = known[0]
     found, blanks = system.contacts.found, system.contacts.blanks
     of_contact = {blank.id: -1 - c for c, blank in enumerate(blanks)}
     numbers = {**of_contact, **of_joint}
@@ -89,31 +102,14 @@ def _spatial(phase: Phase, system: SpatialSystem) -> PhaseTables | None:
     return tables._replace(who=SPATIAL, kind=kind, mechanism=_own(fixed, phase.control), touches=touches)
 
 
-class _Parts:
-    """A system in space by its parts, which all its copies with other contacts have in common."""
-
-    __slots__ = ("key", "system")
-
-    def __init__(self, system: SpatialSystem) -> None:
-        self.system, self.key = system, (id(system.layout), id(system.joint_table), id(system.forces))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Parts) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-
-@lru_cache(maxsize=32)
-def _mechanism(parts: _Parts) -> tuple[Mechanism, dict[str, int], Array] | None:
-    """Return the tables of joints and forces, the number of every row, and the blocks of M^-1."""
-    system = parts.system
+def mechanism_of(system: SpatialSystem) -> MechanismTables | None:
+    """Return the tables of a system in space, whatever its contacts; None where a part has none."""
     if not spatial_model.serves(system):
         return None
     tables, lines = spatial_model.mechanism_of(system)
     M = system.mass(np.zeros(system.nq))
     inverse = np.vstack([np.linalg.inv(M[k : k + 6, k : k + 6]) for k in range(0, system.nv, 6)])
-    return tables, {line.id: r for r, line in enumerate(lines)}, np.ascontiguousarray(inverse)
+    return MechanismTables(tables, {line.id: r for r, line in enumerate(lines)}, np.ascontiguousarray(inverse))
 
 
 def _own(tables: Mechanism, control: Array | None) -> Mechanism:

@@ -1,0 +1,37 @@
+"""Crossings of conditions that began a little below zero."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from gaussdyn.integrate.event_driven.dop853 import take
+from gaussdyn.integrate.event_driven.event_location import Crossing, Seen, polished
+from gaussdyn.integrate.event_driven.guards import Guard
+
+G, UP = 9.81, 1.65e-6
+
+
+@pytest.mark.parametrize("below", [3e-13, 0.0])
+def test_a_gap_that_rises_from_below_zero_and_stays_there_closes_as_it_falls(below):
+    """Thrown up from -below it comes to UP^2 / 2 G above that, which is 1.4e-13: zero is reached from 0 only."""
+
+    def slope(t, y):
+        return np.array([y[1], -G])
+
+    def look(t, y):
+        return Seen(t, y[:1].copy(), y[1:].copy())
+
+    def redo(h):
+        return take(slope, 0.0, start, slope(0.0, start), h, lambda y, end: np.ones(2))
+
+    start = np.array([-below, UP])
+    offset, falls = below + 1e-15, 2.0 * UP / G
+    seen = (UP + math.sqrt(UP * UP + 2.0 * G * (offset - below))) / G
+    found = Crossing(t=seen, guard=Guard("touchdown", "gap", 0, "place"), k=0)
+    t, y = polished(redo(2.0 * falls), redo, look, found, offset)
+    assert y[1] < 0.0
+    assert t == pytest.approx(falls, rel=1e-2)
+    assert y[0] == pytest.approx(-below, abs=2e-15)

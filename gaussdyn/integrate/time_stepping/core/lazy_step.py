@@ -161,6 +161,12 @@ class CompiledStep(Step):
         stepper: MoreauJean = self._of.stepper
         return stepper.activation
 
+    def ending(self, state: State) -> Step:
+        """Return the same step with another state at its end; what has not been made yet is not made for it."""
+        step = CompiledStep.made(self._of, self._at, (self.start, state))
+        put(step, {"sizing": self.sizing})
+        return step
+
     def numbers(self) -> dict[str, int]:
         """Return which of `WORDS` every contact that acts has, by id."""
         return {id: m for id, m in zip(self._of.ids, self._of.kept.mode[self._at].tolist(), strict=False) if m >= 0}

@@ -262,7 +262,8 @@ class Connect:
             object.__setattr__(self, "turn", unit_quaternion(f"turn of {self.name}", self.turn))
         if (self.axis_a is None) != (self.axis_b is None) or (self.axis_a is not None and self.turn is not None):
             given = f"axis_a {self.axis_a}, axis_b {self.axis_b}, turn {self.turn}"
-            raise InputError(f"turns of {self.name}", given, "a turn, both axes, or none of them")
+            mend = "Write axis_a=(0, 0, 1), axis_b=(0, 0, 1)."
+            raise InputError(f"turns of {self.name}", given, "a turn, both axes, or none of them", mend)
         for name in ("axis_a", "axis_b") if self.axis_a is not None else ():
             object.__setattr__(self, name, direction(f"{name} of {self.name}", getattr(self, name)))
 
@@ -323,7 +324,8 @@ class Actuator:
         check_interval(self, "state_low", "state_high")
         object.__setattr__(self, "gear", scalar(f"gear of {self.name}", self.gear))
         if self.tendon and self.factors:
-            raise InputError(f"factors of {self.name}", repr(self.factors), f"none, as it pulls on {self.tendon}")
+            allowed = f"none, as it pulls on {self.tendon}"
+            raise InputError(f"factors of {self.name}", repr(self.factors), allowed, "Write factors={}, and gear=1.0.")
         object.__setattr__(self, "factors", () if self.tendon else _factors(self.name, self.factors))
         object.__setattr__(self, "gain", triple(f"gain of {self.name}", self.gain))
         object.__setattr__(self, "bias", triple(f"bias of {self.name}", self.bias))

@@ -150,7 +150,8 @@ def test_any_command_that_is_interrupted_has_not_finished(
     def pressed(*_: object, **__: object) -> object:
         raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
 
-    monkeypatch.setattr(MoreauJean, "advance", pressed)
+    for steps in ("advance", "advance_many"):
+        monkeypatch.setattr(MoreauJean, steps, pressed)
     for words in (("audit", "pendulum"), ("bench", "scenes", "pendulum"), ("contacts", "incline", "--at", "0.01")):
         answer = cli(*words, *(["--json"] if json_wanted else []))
         assert (answer.code, answer.out) == (3, "")

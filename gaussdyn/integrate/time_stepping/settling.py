@@ -7,7 +7,7 @@ import numpy as np
 from ..._jit import kernel
 from .scheme import JUMP, MAX_PASSES, ROUGH, SETTLED, STALLED
 
-NEXT_TO_LAST = 1e-9  # change from which on a pass may be the last without a look at the end that it leads to
+NEXT_TO_LAST = 1e-10  # change from which on a pass may be the last without a look at the end that it leads to
 FORESIGHT = 0.1  # of the change that ends passes: what that after it shall be by the rate of the two before
 STIFF = 0.03  # of the last change, from which on dh/dv must stand beside the mass
 

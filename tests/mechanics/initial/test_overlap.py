@@ -97,5 +97,5 @@ def test_where_there_is_no_room_the_pair_is_named():
     contacts = [PlanarContact(point=Marker("disc"), plane=wall, radius=0.5) for wall in walls]
     anchor = Rod(a=Marker("disc"), b=fixed(0.0, 3.0), length=3.0)
     system = PlanarSystem(bodies=[Point(name="disc", mass=1.0)], contacts=[*contacts, anchor])
-    with pytest.raises(InputError, match=r"disc and (left|right) overlap by 0\.5 m.*Give them room"):
+    with pytest.raises(InputError, match=r"disc and (left|right) overlap by 0\.5 m.*give them room"):
         pushed_apart(system, system.state({"disc": (0.0, 0.0)}))

@@ -46,5 +46,5 @@ def test_planar_friction() -> None:
     LinearComplementarity(M=np.eye(40), q=-np.ones(40)),
 ])  # fmt: skip
 def test_what_it_is_not_for(problem: ComplementarityProblem | LinearComplementarity) -> None:
-    with pytest.raises(InputError, match="Use"):
+    with pytest.raises(InputError, match="Write method="):
         Enumerate().solve(problem)

@@ -16,7 +16,7 @@ LOCATED = (
     "belt_oscillator", "coulomb_oscillator", "cue_ball", "double_pendulum_impact", "falling_rod", "free_body",
     "incline", "kapitza", "ladder", "launched_cube", "leaving_sphere", "pendulum", "rimless_wheel", "rocking_block",
     "slack_string", "slider_clearance", "slider_crank", "sliding_rod", "sphere_slip", "superball", "tip_or_slide",
-    "turntable", "two_ball_drop", "woodpecker", "zeno_ball",
+    "toppling_cylinder", "turntable", "two_ball_drop", "woodpecker", "zeno_ball",
 )  # fmt: skip
 ON_BRANCH = ("bricard", "darboux", "equal_crank", "four_bar", "parallelogram", "singular_pendulum")
 

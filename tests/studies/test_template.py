@@ -53,7 +53,7 @@ def test_a_function_builds_what_it_likes_and_its_exceptions_are_results() -> Non
 @pytest.mark.parametrize(
     ("measure", "word"),
     [
-        (lambda run: {"x": np.nan}, "Return None"),
+        (lambda run: {"x": np.nan}, "Write {'x': None}"),
         (lambda run: 3.0, "a mapping of names"),
         (lambda run: {"x": [[1.0], [1.0, 2.0]]}, "of one shape"),
         (lambda run: {"x": "much"}, "of one shape"),

@@ -342,6 +342,7 @@ class Recorder:
             if j is not None:
                 force = steps.impulses[k, steps.of.start[j] : steps.of.start[j + 1]] / steps.spans[k, 1]
                 mode = WORDS[steps.mode[k, j]]
+                row = replace(row, gap=float(steps.gap[k, j]))  # that of the columns, to the bit
             found.append((row, force, mode))
         return found
 

@@ -29,7 +29,7 @@ from ...arrays import EPS, Array
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..stepper import Control, Sizing, Step
-from .core.lazy_step import put
+from .core.outside.lazy_step import put
 from .tolerance import Tolerance
 
 if TYPE_CHECKING:

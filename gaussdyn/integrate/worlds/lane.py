@@ -10,7 +10,7 @@ from ...arrays import Array, IntArray
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..time_stepping.core.advance import CompiledSystem
-from ..time_stepping.core.lazy_step import others_of, remembered
+from ..time_stepping.core.outside.lazy_step import others_of, remembered
 from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, Span
 from ..time_stepping.core.row_model import Built
 from .world_kernels import Stock, advance_worlds

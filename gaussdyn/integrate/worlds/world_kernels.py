@@ -7,9 +7,9 @@ from typing import NamedTuple
 from ..._jit import A2, I1, I2, caller, kernel, record
 from ...arrays import Array, IntArray
 from ..time_stepping.core.contact_problem import Problem
-from ..time_stepping.core.passes import Work
 from ..time_stepping.core.projection import Push
 from ..time_stepping.core.records import DONE, FOREST, PLANAR, SPATIAL, Data, Model, Span
+from ..time_stepping.core.work_space import Work
 
 take_step = caller("int64(Model, Data, Work, Push, Problem, Span)")
 

@@ -9,7 +9,7 @@ from random_scenes import falling
 
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.integrate.time_stepping.core import late_contacts
+from gaussdyn.integrate.time_stepping.core.outside import late_contacts
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.linalg.rotations import matrix_of
 from gaussdyn.mechanics.collision.shapes import Sphere

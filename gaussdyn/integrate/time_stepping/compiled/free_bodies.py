@@ -19,7 +19,7 @@ from ....mechanics.state import State
 from ...impact.restitution_scaling import GAIN, largest_share
 from ...stepper import Step
 from ...stretch import Stretch
-from ..core.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
+from ..core.outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
 from ..core.records import AT, CONE, E_, GAP, KEPT, LOGGED
 from ..kept import Kept, Room, kept_room
 from .workspace import Workspace

@@ -20,9 +20,9 @@ from ...compiled_control import CompiledControl
 from ...stepper import Step
 from ..kept import Kept, Room, kept_room
 from .endings import STIFF, Ending
-from .late_contacts import Joins, advance_listing, restrict
-from .lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
-from .outside import check_functions, overlap, problem_as_far_as_known, unsolved
+from .outside.late_contacts import Joins, advance_listing, restrict
+from .outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
+from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
     DONE,
     E_,
@@ -73,8 +73,8 @@ class CompiledSystem:
         """Work on these arrays from now on."""
         from ...._jit import Held
         from .contact_problem import room as problem_room
-        from .passes import room
         from .projection import room as push_room
+        from .work_space import room
 
         layout, nq, nv = parts.model.layout, self.system.nq, self.system.nv
         n, m = len(layout.kind), len(layout.reach)

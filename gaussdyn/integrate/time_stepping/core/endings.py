@@ -17,7 +17,7 @@ from ....arrays import Array, IntArray
 from ....programs.solution.solution import Solution
 from ...impact.restitution_scaling import GAIN, largest_share
 from ..scheme import MAX_PASSES
-from .outside import answered, asks, overlap, stiffness, usable
+from .outside.unsolved import answered, asks, overlap, stiffness, usable
 from .python_system import Stiff
 from .records import AT, DONE, GAINED, GAINS, HARD, MOVED, OVERLAP, UNSETTLED, Data, Span
 

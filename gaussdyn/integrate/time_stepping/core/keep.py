@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...._jit import kernel
 from ..kept import PLACED, ROWS, SHIFTED, Kept
 from .dependent_joints import COUNT, LOOKED
-from .passes import Work
 from .projection import Push
 from .records import LOGGED, PLANAR, SOFT, Data, Model
+from .work_space import Work
 
 
 @kernel("void(Model, Data, Push, Kept, int64)", borrows=True)

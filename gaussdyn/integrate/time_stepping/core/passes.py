@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from ...._jit import A1, A2, I1, kernel, record
-from ....arrays import EPS, Array, IntArray
+from ...._jit import kernel
+from ....arrays import EPS
 from ....mechanics.spatial.row_kernels import spatial_slope
 from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CLAIMED, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
@@ -27,6 +25,7 @@ from .records import (
     CHANGE,
     DEPENDENT,
     DONE,
+    DRY,
     E_,
     FAULT,
     FOREST,
@@ -45,9 +44,9 @@ from .records import (
     Model,
     Span,
 )
-from .standstill import Standstill, bring_to_rest
-from .standstill import room as still_room
+from .standstill import bring_to_rest
 from .targets import aim, rounded_speeds
+from .work_space import Work
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 FIRST = 1e-6  # residual E of the first contact problem of a step
@@ -57,53 +56,6 @@ ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordi
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
-
-
-@record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1)
-class Work(NamedTuple):
-    """Work space of a step.
-
-    Attributes
-    ----------
-    still : Standstill
-    inverse : Array, shape (nv, nv)
-        Of M - theta dt dh/dv.
-    whole : IntArray, shape (2,)
-        Nodes of a matrix that has one block only.
-    small : Array, shape (6, 3)
-    mean, speed, momentum, hu, wu : Array
-        Mean velocity; largest speeds at hand, and their momentum; force and w of the last pass.
-    size : Array, shape (n,)
-        Longest row of every constraint in the metric of the inverse mass.
-    late : IntArray, shape (n,)
-    when : Array, shape (n,)
-    mode, now : IntArray, shape (n,)
-        Modes of what acts, -1: does not; what they were at the end of the last step.
-    """
-
-    still: Standstill
-    inverse: Array
-    whole: IntArray
-    small: Array
-    mean: Array
-    speed: Array
-    momentum: Array
-    hu: Array
-    wu: Array
-    size: Array
-    late: IntArray
-    when: Array
-    mode: IntArray
-    now: IntArray
-
-
-def room(n: int, m: int, nv: int) -> Work:
-    """Return work space for n constraints with m rows."""
-    vectors = [np.zeros(nv) for _ in range(4)]
-    numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
-    square = still_room(m, nv), np.zeros((nv, nv))
-    both = np.array([0, nv]), np.zeros((6, 3))
-    return Work._make([*square, *both, *vectors, np.zeros(m), np.zeros(n), numbers[0], np.zeros(n), *numbers[1:]])
 
 
 @kernel("boolean(Model, Data, Work, Span)", borrows=True)
@@ -392,11 +344,16 @@ def one_pass(model: Model, data: Data, work: Work, problem: Problem, span: Span,
 @kernel("boolean(Model, Data, Work, Push, Span)", borrows=True)
 def take_along(model: Model, data: Data, work: Work, push: Push, span: Span) -> bool:
     """Take the velocity of the last contact problem, and move the end of the step along; False if that failed."""
+    layout, way = model.layout, data.V[9]
     take_solution(data)
     for j in range(len(data.v)):
-        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+        mean = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+        way[j], work.mean[j] = span.dt * (mean - work.mean[j]), mean
     if not move(model, data.q, work.mean, span.dt, push.place):
         return False
+    for k in range(layout.counts[0]):  # so short a way that gaps are linear in it
+        if layout.level[k] == POSITION and layout.kind[k] != DRY:
+            data.end.gap[k] += row_dot(layout, data.end.J, layout.start[k], way)
     for i in range(len(data.q)):
         data.q1[i] += push.place[i] - data.moved[i]
         data.moved[i] = push.place[i]

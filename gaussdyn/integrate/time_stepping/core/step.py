@@ -19,11 +19,12 @@ from .contact_list import overlooked
 from .contact_problem import Problem
 from .dependent_joints import LOOKED
 from .keep import keep_step
-from .passes import Work, settle
+from .passes import settle
 from .projection import Push
 from .records import AT, DEPENDENT, DONE, FAULT, KEPT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
 from .step_begin import begin, begin_anew, examine
 from .step_end import finish
+from .work_space import Work
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")

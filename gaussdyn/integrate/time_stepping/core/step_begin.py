@@ -11,10 +11,10 @@ from .contact_list import list_contacts
 from .dependent_joints import AMONG, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .evaluate import force_at, mass_at, move, resist, rows_at
 from .linear import add_row, dot, factor_mass, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
-from .passes import Work
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
 from .records import DEPENDENT, DONE, FAULT, FOREST, MASS, ROOM, Data, Layout, Model, Span
+from .work_space import Work
 
 
 @kernel("void(Layout, Data, Work)", borrows=True)

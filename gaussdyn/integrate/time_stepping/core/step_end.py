@@ -12,7 +12,6 @@ from .acting import one_sided
 from .contact_problem import INACTIVE, Problem, note_modes
 from .evaluate import kinetic_at, mass_at, potential_at, power_at
 from .linear import dot, multiply_abs, multiply_nodes, row_dot, row_dot_abs
-from .passes import Work
 from .records import (
     ACCELERATION,
     CHANGED,
@@ -35,6 +34,7 @@ from .records import (
     Model,
     Span,
 )
+from .work_space import Work
 
 DEGENERATE = 3  # a mode, as in `programs.solution.residual_kernels`
 

@@ -11,7 +11,7 @@ from reference_step import apart, reference_of
 from gaussdyn import MoreauJean, PlanarSystem, State, UserSystem, build
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
-from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
+from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.mechanics.planar import Drag, HalfPlane, Hinge, Marker, PlanarBody, PlanarContact, Slider, Spring
 from gaussdyn.mechanics.user.system import Position
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gaussdyn import ContactLaw, MoreauJean
-from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
+from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.mechanics.collision.shapes import Box, HalfSpace, Sphere
 from gaussdyn.mechanics.spatial.bodies import SpatialBody, brick
 from gaussdyn.mechanics.spatial.joints import BallJoint, Weld

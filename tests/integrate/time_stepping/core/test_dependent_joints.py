@@ -9,7 +9,7 @@ import pytest
 from reference_step import apart, reference_of
 
 from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State, build
-from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
+from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.mechanics.joints.limits_motors import Motor
 from gaussdyn.mechanics.planar import HalfPlane, Hinge, Marker, PlanarBody
 from gaussdyn.mechanics.planar.shapes import Disc

@@ -9,7 +9,7 @@ from gaussdyn import MoreauJean, Position, State, UserSystem, Velocity, build
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.time_stepping.core import advance, endings, outside
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
-from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
+from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.integrate.time_stepping.core.records import HARD, LOGGED
 from gaussdyn.programs.solution.status import Status
 

@@ -8,7 +8,7 @@ from reference_step import apart, reference_of, reference_step
 
 from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State, build, simulate
 from gaussdyn.analysis.audit.audit import audit
-from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
+from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.mechanics.planar import HalfPlane
 from gaussdyn.mechanics.planar.bodies import box
 

@@ -11,7 +11,7 @@ from stepping_cases import pile
 
 from gaussdyn import ContactLaw, MoreauJean, PlanarSystem, State
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem
-from gaussdyn.integrate.time_stepping.core.lazy_step import CompiledStep
+from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.mechanics.planar import HalfPlane, Marker, PlanarContact
 from gaussdyn.mechanics.planar.bodies import box, disc
 

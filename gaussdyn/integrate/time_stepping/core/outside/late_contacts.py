@@ -13,16 +13,16 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ....contact.snapshot import Activation, rows_of
-from ....mechanics.rows import Row
-from ....mechanics.state import State
-from ....mechanics.system import System
-from ....programs.solution.status import Status
-from ...stepper import Step, near_of
-from ..scheme import ALLOWED, ROUNDING, SEARCHES
-from ..step_dynamics import restitution
+from .....contact.snapshot import Activation, rows_of
+from .....mechanics.rows import Row
+from .....mechanics.state import State
+from .....mechanics.system import System
+from .....programs.solution.status import Status
+from ....stepper import Step, near_of
+from ...scheme import ALLOWED, ROUNDING, SEARCHES
+from ...step_dynamics import restitution
+from ..records import Data, Layout
 from .lazy_step import put
-from .records import Data, Layout
 
 Joins = Mapping[str, bool]  # of contacts that were listed late: whether they join
 Take = Callable[[System, Joins], tuple[Step, tuple[str, ...]]]

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import eigh
 
-from ....arrays import EPS, Array, matrix
-from ....contact.assemble import assemble, start_of_blocks
-from ....contact.reactions import law_residual, reactions
-from ....contact.resolve import resolve
-from ....contact.snapshot import Activation, LocalDynamics, checked_mass, rows_of, snapshot
-from ....errors import InputError
-from ....linalg.factor import cholesky
-from ....mechanics.rows import KINDS, Row
-from ....mechanics.state import State
-from ....mechanics.system import System
-from ....programs.solution.solution import Solution
-from ....programs.solution.status import Status
-from ..scheme import ALLOWED, MAX_PASSES, PASSES, ROUGH, ROUNDING
-from .dependent_joints import COUNT, LOOKED
-from .records import CAP, CHANGE, DEPENDENT, E_, GOAL, HARD, MU, MU_R, MU_S, OVERLAP, SOFT, UNSETTLED, Span
-from .records import PASSES as PASSES_TAKEN
+from .....arrays import EPS, Array, matrix
+from .....contact.assemble import assemble, start_of_blocks
+from .....contact.reactions import law_residual, reactions
+from .....contact.resolve import resolve
+from .....contact.snapshot import Activation, LocalDynamics, checked_mass, rows_of, snapshot
+from .....errors import InputError
+from .....linalg.factor import cholesky
+from .....mechanics.rows import KINDS, Row
+from .....mechanics.state import State
+from .....mechanics.system import System
+from .....programs.solution.solution import Solution
+from .....programs.solution.status import Status
+from ...scheme import ALLOWED, MAX_PASSES, PASSES, ROUGH, ROUNDING
+from ..dependent_joints import COUNT, LOOKED
+from ..records import CAP, CHANGE, DEPENDENT, E_, GOAL, HARD, MU, MU_R, MU_S, OVERLAP, SOFT, UNSETTLED, Span
+from ..records import PASSES as PASSES_TAKEN
 
 if TYPE_CHECKING:
-    from .advance import CompiledSystem
+    from ..advance import CompiledSystem
 
 STIFF = 0.3  # of the mass: what makes passes diverge, or hardly contract
 FORBIDDEN = "a motion that they do not allow, or too large a step"

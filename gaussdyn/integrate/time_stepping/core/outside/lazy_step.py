@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from ....arrays import Array, IntArray
-from ....contact.assemble import assemble, blocks, start_of_blocks
-from ....contact.snapshot import Activation
-from ....mechanics.state import State
-from ....programs.solution.residuals import MODES, Residuals
-from ....programs.solution.solution import Solution
-from ....programs.solution.status import Status
-from ....programs.solution.uniqueness import uniqueness
-from ...contact_modes import FREE
-from ...energy import Books
-from ...stepper import Shift, Step, Work
-from ...stretch import CROWDED, UNSETTLED, WORDS, Constraints, Late, Stretch
-from ..kept import PLACED, ROWS, SHIFTED, Kept
-from ..step_dynamics import dynamics_of, rows_at_end
-from .records import (
+from .....arrays import Array, IntArray
+from .....contact.assemble import assemble, blocks, start_of_blocks
+from .....contact.snapshot import Activation
+from .....mechanics.state import State
+from .....programs.solution.residuals import MODES, Residuals
+from .....programs.solution.solution import Solution
+from .....programs.solution.status import Status
+from .....programs.solution.uniqueness import uniqueness
+from ....contact_modes import FREE
+from ....energy import Books
+from ....stepper import Shift, Step, Work
+from ....stretch import CROWDED, UNSETTLED, WORDS, Constraints, Late, Stretch
+from ...kept import PLACED, ROWS, SHIFTED, Kept
+from ...step_dynamics import dynamics_of, rows_at_end
+from ..records import (
     AT,
     BILATERAL,
     BILATERAL_CONTACT,
@@ -45,8 +45,8 @@ from .records import (
 )
 
 if TYPE_CHECKING:
-    from ....mechanics.system import System
-    from ..moreau_jean import MoreauJean
+    from .....mechanics.system import System
+    from ...moreau_jean import MoreauJean
 
 BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Books`
 SOLVED = (*MODES, "active", "inactive")  # modes of contact problems, by their numbers

@@ -1,0 +1,59 @@
+"""Work space of a step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...._jit import A1, A2, I1, record
+from ....arrays import Array, IntArray
+from .standstill import Standstill
+from .standstill import room as still_room
+
+
+@record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1)
+class Work(NamedTuple):
+    """Work space of a step.
+
+    Attributes
+    ----------
+    still : Standstill
+    inverse : Array, shape (nv, nv)
+        Of M - theta dt dh/dv.
+    whole : IntArray, shape (2,)
+        Nodes of a matrix that has one block only.
+    small : Array, shape (6, 3)
+    mean, speed, momentum, hu, wu : Array
+        Mean velocity; largest speeds at hand, and their momentum; force and w of the last pass.
+    size : Array, shape (n,)
+        Longest row of every constraint in the metric of the inverse mass.
+    late : IntArray, shape (n,)
+    when : Array, shape (n,)
+    mode, now : IntArray, shape (n,)
+        Modes of what acts, -1: does not; what they were at the end of the last step.
+    """
+
+    still: Standstill
+    inverse: Array
+    whole: IntArray
+    small: Array
+    mean: Array
+    speed: Array
+    momentum: Array
+    hu: Array
+    wu: Array
+    size: Array
+    late: IntArray
+    when: Array
+    mode: IntArray
+    now: IntArray
+
+
+def room(n: int, m: int, nv: int) -> Work:
+    """Return work space for n constraints with m rows."""
+    vectors = [np.zeros(nv) for _ in range(4)]
+    numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
+    square = still_room(m, nv), np.zeros((nv, nv))
+    both = np.array([0, nv]), np.zeros((6, 3))
+    return Work._make([*square, *both, *vectors, np.zeros(m), np.zeros(n), numbers[0], np.zeros(n), *numbers[1:]])

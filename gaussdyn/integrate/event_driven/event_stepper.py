@@ -292,9 +292,10 @@ def _up_to(segment: Segment, start: State) -> Step | None:
 
 
 def _stuck(segment: Segment, error: Exception) -> Solution:
-    near = segment.nearly_dependent()
-    guess = "" if isinstance(error, (Stiff, Unbounded)) else f"; {near or 'a reaction may grow without bound'}"
-    words = f"the integrator cannot go on at t = {segment.t:.17g} s: {error}{guess}."
+    guess = "" if isinstance(error, Stiff) else segment.nearly_dependent()
+    if not guess and not isinstance(error, (Stiff, Unbounded)):
+        guess = "a reaction may grow without bound"
+    words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}."
     return Solution(problem=None, status=Status.UNDECIDED, message=words)
 
 

@@ -134,7 +134,7 @@ class Told:
         if not problem.laws:  # joints alone: one solution
             return resolve(dynamics)
         found = verified(problem, problem, start_of_blocks(dynamics, own), "recorded", tol=BORDER)
-        self.residual = max(self.residual, law_residual(dynamics, own))
+        self.residual = max(self.residual, law_residual(dynamics, own, sums=self.asked))
         return found.but(status=Status.SOLVED)
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -48,12 +49,15 @@ def test_a_run_waits_until_its_end_is_seen() -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_the_run_and_the_page_sees_it() -> None:
-    process, address = begun("launched_cube", "--t-end", "1000")
+    process, address = begun("spinning_disc", "--t-end", "1000")
+    late = threading.Timer(120.0, process.kill)  # so that it fails where the key is not heard, and does not wait
+    late.start()
     found = film(address, film(address, 0)["number"])
     process.send_signal(signal.SIGINT)
     while not found["over"]:
         found = film(address, found["number"])
     out, _ = process.communicate(timeout=60)
+    late.cancel()
     assert process.returncode == 3
     assert found["said"].startswith("STOPPED")
     assert "KeyboardInterrupt" in out

@@ -7,8 +7,9 @@ import pytest
 
 from gaussdyn import MoreauJean, Position, State, UserSystem, Velocity, build
 from gaussdyn.errors import InputError
-from gaussdyn.integrate.time_stepping.core import advance, endings, outside
+from gaussdyn.integrate.time_stepping.core import advance, endings
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
+from gaussdyn.integrate.time_stepping.core.outside import unsolved
 from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
 from gaussdyn.integrate.time_stepping.core.records import HARD, LOGGED
 from gaussdyn.programs.solution.status import Status
@@ -59,9 +60,9 @@ def test_a_problem_without_an_answer_ends_the_step_in_words_after_few_attempts(m
         asked.append(1)
         return resolve(dynamics, **options).but(status=Status.MAX_ITERATIONS, residuals=None, message="too hard")
 
-    resolve = outside.resolve
+    resolve = unsolved.resolve
     refusing(monkeypatch)
-    monkeypatch.setattr(outside, "resolve", hopeless)
+    monkeypatch.setattr(unsolved, "resolve", hopeless)
     monkeypatch.setattr(CompiledSystem, "again", lambda *_: HARD)
     scene = build("incline")
     step = MoreauJean(dt=scene.dt).advance(scene.system, scene.state, 1.0)

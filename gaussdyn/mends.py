@@ -39,13 +39,8 @@ TARGET = re.compile(
     r"^(?:--set (?P<set>\w+)|(?P<option>--[\w-]+)(?: .*)?|(?P<name>[A-Za-z_][\w.]*)(?:\[[^\]]*\])?(?: .*)?)$"
 )
 WORDS = re.compile(r"^(?:'?[\w./:-]+'?)(?:(?:, | or )'?[\w./:-]+'?)*$")
-
-
-OTHERWISE = (
-    "name=",
-    "b=",
-    "numpy.seterr",
-)  # values that are lines already: what is wrong has another name than the argument
+# Values that are lines already: what is wrong has another name than the argument.
+OTHERWISE = ("name=", "b=", "numpy.seterr")
 
 
 def says_code(text: str) -> bool:

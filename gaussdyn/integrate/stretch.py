@@ -47,15 +47,19 @@ class Late(Mapping[str, Array]):
         return self._found
 
     def __getitem__(self, key: str) -> Array:
+        """Return what is remembered by this name."""
         return self.whole[key]
 
     def __iter__(self) -> Iterator[str]:
+        """Go over the names."""
         return iter(self.whole)
 
     def __len__(self) -> int:
+        """Return how much is remembered."""
         return len(self.whole)
 
     def __reduce__(self) -> tuple[type[dict[str, Array]], tuple[dict[str, Array]]]:
+        """Travel as a plain dict."""
         return dict, (self.whole,)
 
 

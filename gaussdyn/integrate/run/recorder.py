@@ -326,6 +326,7 @@ class Recorder:
         """Return the table of contacts, which is made when it is asked for."""
 
         def lines() -> Iterator[list[Line]]:
+            """Yield the contacts of one saved state after the other."""
             for one in saved:
                 for k in range(len(one.numbers)):
                     yield self._lines(one.steps, k)

@@ -63,6 +63,7 @@ class Errors:
 def ours(system: Any, state: State, controls: Sequence[Array], dt: float) -> Errors:
     """Take one step per control; steps that kernels hand over count for their work only."""
     from ..integrate.time_stepping.core.advance import CompiledSystem
+    from ..integrate.time_stepping.core.outside.lazy_step import CompiledStep
 
     method, errors, kernels = MoreauJean(dt=dt), Errors(), CompiledSystem.of(system, state)
     assert isinstance(kernels, CompiledSystem)
@@ -70,7 +71,7 @@ def ours(system: Any, state: State, controls: Sequence[Array], dt: float) -> Err
         step = method.advance(system, state, state.t + dt, control=control)
         state = step.state
         errors.work(step.work.reactions)
-        for mu, p, rate in _contacts(kernels) if hasattr(step, "_kernels") else ():
+        for mu, p, rate in _contacts(kernels) if isinstance(step, CompiledStep) else ():
             errors.contact(mu, p, rate)
     return errors
 

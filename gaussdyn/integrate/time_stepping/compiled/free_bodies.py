@@ -100,7 +100,7 @@ class CompiledBodies:
             state=state, spans=np.concatenate([np.zeros((0, 3)), *(one.spans for one in found)]), E=log[:, 0],
             goal=log[:, 1], path=_paths(log), factorisations=log[:, 2], passes=log[:, 3], gap=log[:, 5],
             q=np.concatenate([np.zeros((0, nq)), *(one.q for one in found)]),
-            v=np.concatenate([np.zeros((0, nv)), *(one.v for one in found)]), stretches=found, failed=failed,
+            v=np.concatenate([np.zeros((0, nv)), *(one.v for one in found)]), make=lambda: found, failed=failed,
         )  # fmt: skip
 
     def _part(self, stepper: MoreauJean, spans: Array, state: State, run: _Run, control: Array | None) -> _Part:

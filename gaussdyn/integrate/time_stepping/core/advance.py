@@ -44,6 +44,7 @@ from .row_model import Built, built, by_answers, shape_contact, steady
 
 if TYPE_CHECKING:
     from ...._jit import Held
+    from ...stretch import Stretch
     from ..driven_steps import Driven
     from ..moreau_jean import MoreauJean
 
@@ -226,20 +227,30 @@ class CompiledSystem:
         """
         spans = spans_of(stepper, state.t, n, t_max)
         code, kept, spans, told = self._go(stepper, state, control, spans, None, driven)
-        found, end = [], state
+        cuts = edges(kept, len(spans))
         starts = [np.concatenate([x[None], y[:-1]]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
-        for a, b in pairwise(edges(kept, len(spans))):
-            piece = slice(a, b)
-            own = None if told is None else told[piece]
-            of = self._kept(stepper, state, spans[piece], partial(kept.chosen, piece), own)
-            of.before = starts[0][piece], starts[1][piece]
-            end = of.end(b - a - 1)
-            found.append(stretch_of(of, end))
+
+        def part(a: int, b: int) -> KeptSteps:
+            """Return those with the same constraints."""
+            own = None if told is None else told[a:b]
+            of = self._kept(stepper, state, spans[a:b], partial(kept.chosen, slice(a, b)), own)
+            of.before = starts[0][a:b], starts[1][a:b]
+            return of
+
+        last = part(*cuts[-2:]) if cuts else None
+        end = state if last is None else last.end(len(last.spans) - 1)
+
+        def stretches() -> tuple[Stretch, ...]:
+            """Return all of them as runs record them."""
+            earlier = [part(a, b) for a, b in pairwise(cuts[:-1])]
+            before = [stretch_of(of, of.end(len(of.spans) - 1)) for of in earlier]
+            return (*before, *(() if last is None else (stretch_of(last, end),)))
+
         self._last = end if code == DONE else None  # the step that failed has touched what the next one begins with
         return ManySteps(
             state=end, spans=spans, E=kept.log[:, E_], goal=kept.log[:, GOAL], path=("newton",) * len(spans),
             factorisations=kept.log[:, PASSES], passes=kept.log[:, PASSES], gap=kept.log[:, GAP], q=kept.q, v=kept.v,
-            stretches=tuple(found),
+            make=stretches,
         )  # fmt: skip
 
     def _kept(

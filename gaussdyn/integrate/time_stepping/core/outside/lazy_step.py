@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -52,7 +53,7 @@ BOOKS = (KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED)  # in the order of `Book
 SOLVED = (*MODES, "active", "inactive")  # modes of contact problems, by their numbers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ManySteps:
     """What `CompiledBodies.advance_many` did.
 
@@ -71,8 +72,8 @@ class ManySteps:
         Lowest gap at the end of every step, m (0 if none is negative).
     q, v : Array, shape (n, nq) and (n, nv)
         At the end of every step.
-    stretches : tuple of Stretch
-        The steps as a run records them.
+    make : callable
+        Gives `stretches`, the steps as a run records them.
     failed : Step or None
         The step that was not solved.
     """
@@ -87,8 +88,13 @@ class ManySteps:
     gap: Array
     q: Array
     v: Array
-    stretches: tuple[Stretch, ...]
+    make: Callable[[], tuple[Stretch, ...]]
     failed: Step | None = None
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The steps as a run records them."""
+        return self.make()
 
     @property
     def taken(self) -> int:

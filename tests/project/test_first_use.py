@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gaussdyn import _cache, _warmup
+from gaussdyn import _warmup
+from gaussdyn._kernel_files import kernel_sources, reached
 from gaussdyn._warmup import ROOTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,12 +25,12 @@ print("modules", *sys.modules)
 
 
 def kernel_modules() -> dict[str, Path]:
-    return {_warmup.module_name(path): path for path in _cache.kernel_sources()}
+    return {_warmup.module_name(path): path for path in kernel_sources()}
 
 
 def ahead(*needs: str) -> set[str]:
     there = kernel_modules()
-    paths = _warmup.reached(there[root] for need in needs for root in ROOTS[need])
+    paths = reached(there[root] for need in needs for root in ROOTS[need])
     return {name for name, path in there.items() if path in paths}
 
 

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from types import CodeType
 
-from gaussdyn import _kernel_files
+from gaussdyn._kernel_files import PACKAGE, kernel_sources
 
-ROOT = _kernel_files.PACKAGE.parent
+ROOT = PACKAGE.parent
 Place = tuple[Path, str]  # a file, and a name that it defines
 
 
@@ -29,7 +29,7 @@ def parsed(path: Path) -> ast.Module:
 
 @cache
 def kernels() -> dict[Place, ast.FunctionDef]:
-    return {(path, name): node for path in _kernel_files.kernel_sources() for name, node in defined(path).items()}
+    return {(path, name): node for path in kernel_sources() for name, node in defined(path).items()}
 
 
 def imported(path: Path, node: ast.ImportFrom) -> Iterator[tuple[str, Place]]:
@@ -44,7 +44,7 @@ def imported(path: Path, node: ast.ImportFrom) -> Iterator[tuple[str, Place]]:
 @cache
 def bound(path: Path) -> dict[str, Place]:
     """Return what the names of a file, wherever it imports them, stand for."""
-    found = {name: (path, name) for name in defined(path)} if path.is_relative_to(_kernel_files.PACKAGE) else {}
+    found = {name: (path, name) for name in defined(path)} if path.is_relative_to(PACKAGE) else {}
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom):
             found |= imported(path, node)
@@ -98,7 +98,7 @@ def used(path: Path, *, in_kernels: bool) -> dict[str, set[Place]]:
 @cache
 def from_python(folder: Path) -> set[Place]:
     """Return the kernels that functions of a folder use that are no kernels themselves."""
-    files = {path.stem for path in _kernel_files.kernel_sources()}
+    files = {path.stem for path in kernel_sources()}
     lines = {path: " ".join(re.findall("from .*", path.read_text(encoding="utf-8"))) for path in folder.rglob("*.py")}
     looked_at = [path for path, text in lines.items() if not files.isdisjoint(re.findall(r"\w+", text))]
     return {place for path in looked_at for place in used(path, in_kernels=False)[""]}
@@ -107,15 +107,11 @@ def from_python(folder: Path) -> set[Place]:
 def test_kernels_that_python_calls_are_entries_and_no_others() -> None:
     """Any other is given in every process anew what it is called through."""
     marked = {place for place, node in kernels().items() if "entry=True" in ast.unparse(node.decorator_list[0])}
-    assert {f"{path.stem}.{name}" for path, name in marked ^ from_python(_kernel_files.PACKAGE)} == set()
+    assert {f"{path.stem}.{name}" for path, name in marked ^ from_python(PACKAGE)} == set()
 
 
 def test_every_kernel_is_reached_from_python() -> None:
-    calls = {
-        (path, name): found
-        for path in _kernel_files.kernel_sources()
-        for name, found in used(path, in_kernels=True).items()
-    }
+    calls = {(path, name): found for path in kernel_sources() for name, found in used(path, in_kernels=True).items()}
     ahead = set().union(*(from_python(ROOT / folder) for folder in ("gaussdyn", "tests", "benchmarks")))
     reached = set[Place]()
     while ahead:
@@ -125,10 +121,10 @@ def test_every_kernel_is_reached_from_python() -> None:
 
 
 def test_a_use_is_seen_by_name_and_as_an_attribute_and_not_in_a_kernel() -> None:
-    path = _kernel_files.PACKAGE / "linalg" / "dense.py"
-    called = _kernel_files.PACKAGE / "integrate" / "worlds" / "lane.py"
-    assert (_kernel_files.PACKAGE / "integrate" / "worlds" / "world_kernels.py", "advance_worlds") in used(
-        called, in_kernels=False
-    )[""]
+    path = PACKAGE / "linalg" / "dense.py"
+    called = PACKAGE / "integrate" / "worlds" / "lane.py"
+    assert (PACKAGE / "integrate" / "worlds" / "world_kernels.py", "advance_worlds") in used(called, in_kernels=False)[
+        ""
+    ]
     assert used(path, in_kernels=False)[""] == set()
     assert any(used(path, in_kernels=True).values())

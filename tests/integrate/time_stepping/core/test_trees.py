@@ -8,7 +8,7 @@ from tree_cases import link, random_state, zoo
 
 import gaussdyn
 from gaussdyn import ContactLaw, MoreauJean, State
-from gaussdyn.integrate.time_stepping.core.advance import listing
+from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.initial.consistent_state import projected
 from gaussdyn.mechanics.trees import TreeSystem
@@ -106,6 +106,27 @@ def test_a_loop_stays_closed() -> None:
     assert max(abs(row.gap) for row in system.rows(0.0, run.final.q, run.final.v)) < 1e-10
     assert run["to_coupler.angle"] == pytest.approx(-run["to_crank.angle"], abs=1e-9)
     assert abs(run["to_crank.angle"][-1] + 1.0) > 0.02
+
+
+def test_calls_without_a_record_come_to_the_same_states_and_leave_them_alone() -> None:
+    """Their room serves the next call: what a call has returned must not be in it."""
+    system, stepper = biped(), MoreauJean(dt=DT)
+    start = system.state({"root": (0, 0, 0.42), "hip1": 0.2}, {"root": (0.4, 0.1, -0.5, 0.2, 0.1, 0.3)})
+    kernels = CompiledSystem.of(system, start)
+    assert isinstance(kernels, CompiledSystem)
+    recorded, found, state = [], [], start
+    for _ in range(8):
+        recorded.append(kernels.advance_many(stepper, state, 25))
+        state = recorded[-1].state
+    state = start
+    for _ in range(8):
+        found.append(kernels.advance_many(stepper, state, 25, record=False))
+        state = found[-1].state
+    assert any("/" in id for one in found for id in one.state.memory)  # feet have landed
+    for one, other in zip(recorded, found, strict=True):
+        for name in ("spans", "E", "goal", "passes", "gap", "q", "v"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+        assert one.state.digest() == other.state.digest() == one.stretches[-1].end.digest()
 
 
 def test_two_robots_push_each_other() -> None:

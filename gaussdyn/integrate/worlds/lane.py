@@ -33,9 +33,11 @@ class Lane(CompiledSystem):
         """Return room for so many worlds."""
         layout, nq, nv = self.parts.model.layout, self.system.nq, self.system.nv
         n, m, contacts = len(layout.kind), len(layout.reach), len(self.parts.model.carried.place)
-        real = [np.zeros((worlds, k)) for k in (nq, nv, m, self.controls)]
+        bodies = len(self.parts.model.shapes.radius) if layout.who == FOREST else 0
+        placed = 1 + 12 * bodies if bodies and contacts else 0
+        real = [np.zeros((worlds, k)) for k in (nq, nv, m, placed, self.controls)]
         whole = [np.zeros((worlds, k), dtype=np.int64) for k in (n, 2, n + 1, 4 * contacts, contacts, 1)]
-        return Stock._make([*real[:3], *whole[:5], real[3], whole[5]])
+        return Stock._make([*real[:4], *whole[:5], real[4], whole[5]])
 
     @property
     def labels(self) -> IntArray:
@@ -59,7 +61,7 @@ class Lane(CompiledSystem):
         layout, data, carried = self.parts.model.layout, self.parts.data, self.parts.model.carried
         stock.q[k], stock.v[k], stock.last[k], stock.now[k] = data.q, data.v, data.last, self.work.now
         stock.counts[k], stock.start[k], stock.place[k] = layout.counts[:2], layout.start, carried.place
-        stock.label[k] = self.labels.reshape(-1)
+        stock.label[k], stock.placed[k] = self.labels.reshape(-1), -1.0
         self._disown()
         return True
 

@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 from ..._jit import A2, I1, I2, caller, kernel, record
 from ...arrays import Array, IntArray
+from ..time_stepping.core.contact_list import forget_rows
 from ..time_stepping.core.contact_problem import Problem
+from ..time_stepping.core.evaluate import put_motion, put_poses
 from ..time_stepping.core.projection import Push
-from ..time_stepping.core.records import DONE, FOREST, PLANAR, SPATIAL, Data, Model, Span
+from ..time_stepping.core.records import DONE, FASTEST, FOREST, PLACED, PLANAR, SPATIAL, Data, Model, Span
 from ..time_stepping.core.work_space import Work
 
 take_step = caller("int64(Model, Data, Work, Push, Problem, Span)")
 
 
-@record(A2, A2, A2, I2, I2, I2, I2, I2, A2, I2)
+@record(A2, A2, A2, A2, I2, I2, I2, I2, I2, A2, I2)
 class Stock(NamedTuple):
     """What tells N worlds of one system apart: all that is carried from step to step.
 
@@ -23,6 +25,9 @@ class Stock(NamedTuple):
     q, v : Array, shapes (N, nq) and (N, nv)
     last : Array, shape (N, m)
         Impulses of the last step.
+    placed : Array, shape (N, 1 + 12 b) or (N, 0)
+        Of trees the largest speed of a point of any body, m/s, negative where this is not known, and where their
+        bodies are; (N, 0) where that takes no time.
     now : IntArray, shape (N, n)
         Modes of the last step.
     counts : IntArray, shape (N, 2)
@@ -41,6 +46,7 @@ class Stock(NamedTuple):
     q: Array
     v: Array
     last: Array
+    placed: Array
     now: IntArray
     counts: IntArray
     start: IntArray
@@ -66,15 +72,36 @@ def put_control(model: Model, stock: Stock, k: int) -> None:
             model.program.push[j] = stock.control[k, j]
 
 
-@kernel("void(Model, Data)", borrows=True)
-def forget_rows(model: Model, data: Data) -> None:
-    """Clear the rows of the contacts of shapes: those of another world reach other bodies.
+@kernel("void(Model, Stock, int64)", borrows=True)
+def fetch_places(model: Model, stock: Stock, k: int) -> None:
+    """Put where the bodies of world k are, if that is known: what a run has from the end of the step before."""
+    shapes, own, at = model.shapes, stock.placed[k], 1
+    shapes.numbers[PLACED] = shapes.numbers[FASTEST] = 0.0
+    if len(own) == 0 or own[0] < 0.0:
+        return
+    shapes.numbers[PLACED], shapes.numbers[FASTEST] = 1.0, own[0]
+    for b in range(len(shapes.radius)):
+        for i in range(3):
+            shapes.x[b, i] = own[at + i]
+            for j in range(3):
+                shapes.R[b, i, j] = own[at + 3 + 3 * i + j]
+        at += 12
 
-    The step does so itself where it lists other contacts than the last one did.
-    """
-    for i in range(model.layout.counts[3], model.layout.counts[1]):
-        for j in range(len(data.v)):
-            data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
+
+@kernel("void(Model, Data, Stock, int64)", borrows=True)
+def keep_places(model: Model, data: Data, stock: Stock, k: int) -> None:
+    """Put where the bodies of trees are at the end of the step into world k."""
+    shapes, own, at = model.shapes, stock.placed[k], 1
+    if len(own) == 0:
+        return
+    own[0] = put_motion(model, data.q1, data.v1)
+    put_poses(model, data.q1, model.ahead)
+    for b in range(len(shapes.radius)):
+        for i in range(3):
+            own[at + i] = shapes.x[b, i]
+            for j in range(3):
+                own[at + 3 + 3 * i + j] = shapes.R[b, i, j]
+        at += 12
 
 
 @kernel("boolean(Model, Stock, int64)", borrows=True)
@@ -101,11 +128,12 @@ def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
             layout.start[i] = stock.start[k, i]
         for f in range(layout.counts[0] - layout.counts[2]):
             place[f] = stock.place[k, f]
-        forget_rows(model, data)
+        forget_rows(layout, data)
     for i in range(layout.counts[1]):
         data.last[i] = stock.last[k, i]
     for i in range(layout.counts[0]):
         work.now[i] = stock.now[k, i]
+    fetch_places(model, stock, k)
     put_control(model, stock, k)
 
 
@@ -129,6 +157,7 @@ def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
         stock.last[k, i] = data.last[i]
     for i in range(layout.counts[0]):
         stock.now[k, i] = work.now[i]
+    keep_places(model, data, stock, k)
 
 
 @kernel(f"int64(int64, Model, Data, Work, Push, Problem, Stock, {A2}, Span, {I1})", entry=True)

@@ -18,10 +18,20 @@ from ....mechanics.state import State
 from ....mechanics.system import System
 from ...compiled_control import CompiledControl
 from ...stepper import Step
-from ..kept import Kept, Room, kept_room
+from ...stretch import Late
+from ..kept import ROWS, Kept, Room, kept_room
 from .endings import STIFF, Ending
 from .outside.late_contacts import Joins, advance_listing, restrict
-from .outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
+from .outside.lazy_step import (
+    CompiledStep,
+    KeptSteps,
+    ManySteps,
+    edges,
+    others_of,
+    remembered,
+    spans_of,
+    stretch_of,
+)
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
 from .records import (
     DONE,
@@ -84,7 +94,7 @@ class CompiledSystem:
         self.problem = problem_room(n, m, nv)
         of = parts.model, parts.data, self.work, self._push, self.problem
         self._records, self._room = tuple(Held(one) for one in of), self._kept_room(1)
-        self._one = Held(self._room.kept)
+        self._one, self._many = Held(self._room.kept), Held(self._room.kept)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -146,7 +156,7 @@ class CompiledSystem:
         if joins:
             code = self._restricted(stepper, state, span, control, joins)
         else:
-            code = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), self._one)[0]
+            code = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), self._one_room)[0]
         ending, data = Ending(self, span, control), self.parts.data
         code = ending.of(code)
         if self.parts.python is not None:
@@ -219,39 +229,53 @@ class CompiledSystem:
 
     def advance_many(
         self, stepper: MoreauJean, state: State, n: int, control: Array | None = None, *, t_max: float = math.inf,
-        whole: bool = True, driven: Driven | None = None,
+        whole: bool = False, record: bool = True, driven: Driven | None = None,
     ) -> ManySteps:  # fmt: skip
         """Take up to n steps in one call, as many as the kernels can take and there is room for.
 
-        driven: its law is asked for the control at every step, see `asks`; steps end before one without numbers.
+        whole: that others are taken in another way is left to the caller here. record: whether `stretches` will be
+        asked for; else the same room serves the next call. driven: its law is asked for the control at every step,
+        see `asks`; steps end before one without numbers.
         """
+        assert not whole
         spans = spans_of(stepper, state.t, n, t_max)
-        code, kept, spans, told = self._go(stepper, state, control, spans, None, driven)
-        cuts = edges(kept, len(spans))
-        starts = [np.concatenate([x[None], y[:-1]]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
+        room = self._new_room if record else self._same_room
+        code, kept, spans, told = self._go(stepper, state, control, spans, room, driven)
+        end = self._end(state, kept, spans)
+        log, q, v = (kept.log, kept.q, kept.v) if record else (kept.log.copy(), kept.q.copy(), kept.v.copy())
+        self._last = end if code == DONE else None  # the step that failed has touched what the next one begins with
+        return ManySteps(
+            state=end, spans=spans, E=log[:, E_], goal=log[:, GOAL], path=("newton",) * len(spans),
+            factorisations=log[:, PASSES], passes=log[:, PASSES], gap=log[:, GAP], q=q, v=v,
+            make=partial(self._stretches, stepper, state, end, kept, spans, told) if record else None,
+        )  # fmt: skip
 
-        def part(a: int, b: int) -> KeptSteps:
-            """Return those with the same constraints."""
+    def _end(self, before: State, kept: Kept, spans: Array) -> State:
+        """Return the state after the steps, which remembers its impulses."""
+        if len(spans) == 0:
+            return before
+        others, k = others_of(before.memory, self.fixed), len(spans) - 1
+        R = int(kept.found[k, ROWS])
+        start, label = kept.start[k, : R + 1].copy(), kept.label[k, : 4 * (R - len(self.fixed))].reshape(-1, 4).copy()
+        last = kept.last[k, : start[-1]].copy()
+
+        def memory() -> dict[str, Array]:
+            """Return what is remembered: impulses, and what is not ours."""
+            return {**others, **remembered(self.named(label), start, last)}
+
+        return State.trusted(float(spans[k, 2]), kept.q[k].copy(), kept.v[k].copy(), Late(memory, others))
+
+    def _stretches(
+        self, stepper: MoreauJean, state: State, end: State, kept: Kept, spans: Array, told: Array | None
+    ) -> tuple[Stretch, ...]:  # fmt: skip
+        """Return steps from a state to the last one as runs record them, those with the same constraints together."""
+        starts, found = [np.concatenate([x[None], y[:-1]]) for x, y in ((state.q, kept.q), (state.v, kept.v))], []
+        for a, b in pairwise(edges(kept, len(spans))):
             own = None if told is None else told[a:b]
             of = self._kept(stepper, state, spans[a:b], partial(kept.chosen, slice(a, b)), own)
             of.before = starts[0][a:b], starts[1][a:b]
-            return of
-
-        last = part(*cuts[-2:]) if cuts else None
-        end = state if last is None else last.end(len(last.spans) - 1)
-
-        def stretches() -> tuple[Stretch, ...]:
-            """Return all of them as runs record them."""
-            earlier = [part(a, b) for a, b in pairwise(cuts[:-1])]
-            before = [stretch_of(of, of.end(len(of.spans) - 1)) for of in earlier]
-            return (*before, *(() if last is None else (stretch_of(last, end),)))
-
-        self._last = end if code == DONE else None  # the step that failed has touched what the next one begins with
-        return ManySteps(
-            state=end, spans=spans, E=kept.log[:, E_], goal=kept.log[:, GOAL], path=("newton",) * len(spans),
-            factorisations=kept.log[:, PASSES], passes=kept.log[:, PASSES], gap=kept.log[:, GAP], q=kept.q, v=kept.v,
-            make=stretches,
-        )  # fmt: skip
+            found.append(stretch_of(of, end if b == len(spans) else of.end(b - a - 1)))
+        return tuple(found)
 
     def _kept(
         self, stepper: MoreauJean, state: State, spans: Array, make: Callable[[], Kept], control: Array | None
@@ -263,21 +287,21 @@ class CompiledSystem:
         )  # fmt: skip
 
     def _go(
-        self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, one: Held | None,
+        self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, room: Callable[[int], Held],
         driven: Driven | None = None,
     ) -> tuple[int, Kept, Array, Array | None]:  # fmt: skip
         """Take steps from a state; return how that ended, and of those taken what is kept, spans and controls.
 
-        With more room where there is too little for its contacts; one: room for a single step.
+        With more room where there is too little for its contacts.
         """
-        from ...._jit import Held
-
         while True:
             if self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt):
-                held = Held(self._kept_room(len(spans)).kept) if one is None else self._one
+                held = room(len(spans))
                 code, taken, told = self._run(stepper, spans[: len(held.value.log)], control, held, driven)
                 if code != ROOM or taken:
-                    kept = held.value if one is not None else Kept(*(x[:taken] for x in held.value))
+                    kept = held.value
+                    if taken < len(kept.log):
+                        kept = Kept(*(x[:taken] for x in kept))
                     return code, kept, spans[:taken], None if told is None else told[:taken]
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             self._use(parts)
@@ -286,6 +310,22 @@ class CompiledSystem:
         """Return room for n steps, or for as many as fit."""
         layout, (nq, nv) = self.parts.model.layout, (self.system.nq, self.system.nv)
         return kept_room(n, LOGGED, (nq, nv, nq), len(layout.kind), len(layout.reach))
+
+    def _new_room(self, n: int) -> Held:
+        """Return room of its own for n steps."""
+        from ...._jit import Held
+
+        return Held(self._kept_room(n).kept)
+
+    def _same_room(self, n: int) -> Held:
+        """Return room for n steps that the next call writes over."""
+        if len(self._many.value.log) < n:
+            self._many = self._new_room(n)
+        return self._many
+
+    def _one_room(self, _n: int) -> Held:
+        """Return the room for single steps."""
+        return self._one
 
     def _run(
         self, stepper: MoreauJean, spans: Array, control: Array | None, held: Held, driven: Driven | None

@@ -17,11 +17,14 @@ from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
 from .records import (
     CONTACT,
+    FASTEST,
     FOREST,
     HIGH,
     LOW,
+    MISSED,
     NODE,
     NODES,
+    PLACED,
     PLANAR,
     POSITION,
     PULL,
@@ -117,11 +120,15 @@ def out_of_reach(model: Model, data: Data, n: int) -> bool:
 def find_contacts(model: Model, data: Data, dt: float) -> int:
     """Put the contacts of the step; return how many there are, which may be more than fit."""
     s = model.shapes
-    speed = put_motion(model, data.q, data.v)
+    placed = s.numbers[PLACED] != 0.0
+    speed = s.numbers[FASTEST] if placed else put_motion(model, data.q, data.v)
+    speed = max(speed, s.numbers[MISSED])
+    s.numbers[PLACED] = 0.0
     for k in range(len(s.radius)):  # how far rounding moves bodies
         s.travel[k] = max(SLACK * s.radius[k], CLOSED)
     reach = s.numbers[REACH] = s.numbers[PULL] * dt * dt + 2.0 * dt * speed
-    put_poses(model, data.q, model.ahead)
+    if not placed:
+        put_poses(model, data.q, model.ahead)
     found = look(s, s.x, s.R, reach, False)
     if not dt * speed > 0.0 or found > len(s.kind) or lasting(s, found):
         return found
@@ -182,6 +189,16 @@ def recall(layout: Layout, carried: Carried, last: Array, now: IntArray) -> bool
     return bool(same)
 
 
+@kernel("void(Layout, Data)", borrows=True)
+def forget_rows(layout: Layout, data: Data) -> None:
+    """Clear the rows of the contacts of shapes, which were others before, and may have reached other bodies."""
+    if len(layout.nodes) == 2:  # one node: all reach alike, and evaluations write all that they reach
+        return
+    for i in range(layout.counts[3], layout.counts[1]):
+        for j in range(len(data.v)):
+            data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
+
+
 @kernel("boolean(Model)", borrows=True)
 def searches(model: Model) -> bool:
     """Return whether there are shapes that may touch."""
@@ -205,10 +222,21 @@ def list_contacts(model: Model, data: Data, now: IntArray, dt: float) -> bool:
         for f in range(found):
             model.carried.place[f] = place_of(s.table, s.label, f)
     if not recall(layout, model.carried, data.last, now):
-        for i in range(layout.counts[3], layout.counts[1]):
-            for j in range(len(data.v)):
-                data.begin.J[i, j] = data.mid.J[i, j] = data.end.J[i, j] = data.seen.J[i, j] = 0.0
+        forget_rows(layout, data)
     return True
+
+
+@kernel("boolean(Model)", borrows=True)
+def misses(model: Model) -> bool:
+    """Return whether a step of bodies in space has ended in a contact that was not listed."""
+    return len(model.shapes.numbers) > 0 and model.shapes.numbers[MISSED] > 0.0
+
+
+@kernel("void(Model)", borrows=True)
+def forget_missed(model: Model) -> None:
+    """List contacts by the speeds at the start again."""
+    if len(model.shapes.numbers) > 0:
+        model.shapes.numbers[MISSED] = 0.0
 
 
 @kernel("boolean(Model, Data)", borrows=True)
@@ -238,5 +266,6 @@ def overlooked(model: Model, data: Data) -> bool:
         a, b = s.bodies_ahead[k, 0] % len(s.x), s.bodies_ahead[k, 1] % len(s.x)
         feature_geometry(s.kind_ahead[k], s.data_ahead[k], s.x[a], s.R[a], s.x[b], s.R[b], out)
         if out[0] < -limit(ALLOWED, data.q1):
+            s.numbers[MISSED] = put_motion(model, data.q1, data.v1)
             return True
     return False

@@ -18,7 +18,9 @@ from ..scheme import CONTRARY
 from .linear import dot, half_solve, multiply_abs, multiply_nodes
 from .records import BILATERAL, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
-LOOKED, COUNT, AMONG = range(3)  # entries of `Bound.known`
+LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`
+BESIDE = 1e-2  # relative singular value that may be zero at places beside: those that joints allow
+SHORT = 1e-3  # of the longest row: shorter ones are not drawn out to its length, and their rounding with them
 
 
 @kernel("void(Layout, Bound)", borrows=True)
@@ -34,24 +36,29 @@ def list_joints(layout: Layout, bound: Bound) -> None:
 
 @kernel("int64(Layout, Data, Rows, float64)")
 def find_null(layout: Layout, data: Data, rows: Rows, tol: float) -> int:
-    """Put lengths and null vectors of the rows of joints; return how many there are."""
+    """Put lengths and null vectors of the rows of joints; return how many there are, and note how many nearly are."""
     bound, nodes = data.bound, layout.nodes
     g = bound.known[AMONG]
-    X = np.zeros((g, len(data.v)))
+    X, longest = np.zeros((g, len(data.v))), 0.0
     for i in range(g):
-        J, x, size = rows.J[bound.rows[i]], X[i], 0.0
-        x[:] = J
+        x, size = X[i], 0.0
+        x[:] = rows.J[bound.rows[i]]
         for node in range(len(nodes) - 1):
             half_solve(data.L, layout.runs, nodes[node], nodes[node + 1], x)
         for a in range(len(x)):
             size += x[a] ** 2
-        bound.lengths[i] = np.sqrt(size) if size > 0.0 else 1.0
-        for a in range(len(x)):
-            x[a] /= bound.lengths[i]
+        bound.lengths[i] = np.sqrt(size)
+        longest = max(longest, bound.lengths[i])
+    for i in range(g):
+        least = SHORT * longest if longest > 0.0 else 1.0
+        bound.lengths[i] = max(bound.lengths[i], least)
+        for a in range(len(data.v)):
+            X[i, a] /= bound.lengths[i]
     U, s, _ = np.linalg.svd(X)
-    rank = 0
+    rank, beside = 0, g - len(s)
     for i in range(len(s)):
-        rank += int(s[i] > tol * s[0])
+        rank, beside = rank + int(s[i] > tol * s[0]), beside + int(s[i] <= BESIDE * s[0])
+    bound.known[CLOSE_TO] = beside
     for i in range(g):
         for c in range(rank, g):
             bound.N[i, c - rank] = U[i, c]
@@ -157,6 +164,8 @@ def contrary(layout: Layout, data: Data, speed: Array, size: Array) -> bool:
     Those after the step count, too: motors may ask for speeds that nothing had before.
     """
     bound, most = data.bound, 0.0
+    if bound.known[COUNT] == 0:
+        return False
     for c in range(bound.known[COUNT]):
         s = 0.0
         for i in range(bound.known[AMONG]):

@@ -26,7 +26,7 @@ AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see the
 LOGGED = 17
 LOW, HIGH, NODE, NODES = range(4)  # columns of `Layout.reach`
 START, NEXT = range(2)  # columns of `Layout.runs`
-PULL, REACH = 0, 4  # entries of `Shapes.numbers`
+PULL, REACH, PLACED, FASTEST, MISSED = 0, 4, 5, 6, 7  # entries of `Shapes.numbers`
 
 
 @record(A1, A1, A2, A2, I1)
@@ -226,8 +226,10 @@ class Shapes(NamedTuple):
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
-    numbers : Array, shape (5,)
-        The acceleration of free fall, m/s^2, three zeros, and how far contacts were open at most that were found.
+    numbers : Array, shape (8,)
+        The acceleration of free fall, m/s^2, three zeros, how far contacts were open at most that were found; whether x
+        and R are those of the start of the step already, and then the largest speed of a point of any body, m/s; that
+        at the end of a step whose contacts were too few, 0: they were not.
     out, frame : shapes (1, 7) and (6, 3)
         Work space.
     """
@@ -302,8 +304,9 @@ class Bound(NamedTuple):
 
     Attributes
     ----------
-    known : IntArray, shape (3,)
-        Whether this has been looked at, how many dependences there are, and among how many rows.
+    known : IntArray, shape (4,)
+        Whether this has been looked at, how many dependences there are, among how many rows, and how many there nearly
+        are.
     of_row : IntArray, shape (m,)
         The number of a row among those of joints, -1: is none.
     rows : IntArray, shape (m,)

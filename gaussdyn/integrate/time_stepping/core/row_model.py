@@ -266,7 +266,7 @@ def _data(system: System, layout: Layout) -> Data:
 def _bound(m: int) -> Bound:
     """Return room for dependences of m rows."""
     return Bound(
-        _counts(3), np.full(m, -1), _counts(m), np.zeros((m, 4), np.int64), np.zeros(m), np.zeros(m),
+        _counts(4), np.full(m, -1), _counts(m), np.zeros((m, 4), np.int64), np.zeros(m), np.zeros(m),
         np.zeros((m, m)), np.zeros((m, m)),
     )  # fmt: skip
 

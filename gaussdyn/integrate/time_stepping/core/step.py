@@ -15,7 +15,7 @@ from ....arrays import Array, IntArray
 from ..kept import Kept
 from ..scheme import MAX_PASSES
 from .acting import find_late, join, leave_idle
-from .contact_list import overlooked
+from .contact_list import forget_missed, misses, overlooked
 from .contact_problem import Problem
 from .dependent_joints import LOOKED
 from .keep import keep_step
@@ -58,13 +58,20 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span)", entry=True)
 def take_step(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
-    """Take the step from (q, v): v1, q1, the impulses p and the rows at the end; return DONE, or why not."""
-    for i in range(len(data.log)):
-        data.log[i] = 0.0
-    data.log[KEPT], push.kept[0], push.kept[1] = 1.0, 0, 0
-    code = begin(model, data, work, span)
-    if code == DONE:
-        code = settle_all(model, data, work, push, problem, span, False)
+    """Take the step from (q, v): v1, q1, the impulses p and the rows at the end; return DONE, or why not.
+
+    Once more where it ends in a contact that is not listed, with those that bodies come to at the speeds of the end.
+    """
+    forget_missed(model)
+    for _ in range(2):
+        for i in range(len(data.log)):
+            data.log[i] = 0.0
+        data.log[KEPT], push.kept[0], push.kept[1] = 1.0, 0, 0
+        code, last = begin(model, data, work, span), misses(model)
+        if code == DONE:
+            code = settle_all(model, data, work, push, problem, span, False)
+        if code != OVERLAP or last or not misses(model):
+            break
     return finish(model, data, work, problem, span, False) if code == DONE else code
 
 

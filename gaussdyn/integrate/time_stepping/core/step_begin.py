@@ -8,7 +8,7 @@ from ...._jit import kernel
 from ..scheme import CLOSE, EXACT, NEAR, ON
 from .acting import find_acting
 from .contact_list import list_contacts
-from .dependent_joints import AMONG, LOOKED, bind, clear_rows, find_null, list_joints, release
+from .dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .evaluate import force_at, mass_at, move, resist, rows_at
 from .linear import add_row, dot, factor_mass, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
 from .projection import FAILED, Push, project
@@ -132,19 +132,22 @@ def examine(model: Model, data: Data, work: Work, push: Push, span: Span) -> int
     if bound.known[AMONG] < 2:
         return DONE
     count = find_null(layout, data, data.mid, EXACT)
-    if count == 0:
+    if count == 0 or bound.known[CLOSE_TO] > count:  # those at the start may be more: the middle is off the joints
         if not rows_at(model, span.t, data.q, data.v, data.begin):
             return FAULT
-        count = find_null(layout, data, data.begin, ON)
-        if count == 0:
+        there = find_null(layout, data, data.begin, ON)
+        if there > count:
+            bind(layout, bound, there)
+            code = middle_onto_joints(model, data, work, push, span)
+            if code != DONE:
+                return code
+            count = find_null(layout, data, data.mid, ON)
+            if count < there:
+                return DEPENDENT
+        elif count == 0:
             return DONE
-        bind(layout, bound, count)
-        code = middle_onto_joints(model, data, work, push, span)
-        if code != DONE:
-            return code
-        count = find_null(layout, data, data.mid, ON)
-        if count == 0:
-            return DEPENDENT
+        else:
+            count = find_null(layout, data, data.mid, EXACT)
     bind(layout, bound, count)
     clear_rows(bound, data.mid.J)
     return DONE

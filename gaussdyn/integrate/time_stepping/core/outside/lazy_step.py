@@ -72,8 +72,8 @@ class ManySteps:
         Lowest gap at the end of every step, m (0 if none is negative).
     q, v : Array, shape (n, nq) and (n, nv)
         At the end of every step.
-    make : callable
-        Gives `stretches`, the steps as a run records them.
+    make : callable or None
+        Gives `stretches`, the steps as a run records them; None: nobody asks for them.
     failed : Step or None
         The step that was not solved.
     """
@@ -88,12 +88,13 @@ class ManySteps:
     gap: Array
     q: Array
     v: Array
-    make: Callable[[], tuple[Stretch, ...]]
+    make: Callable[[], tuple[Stretch, ...]] | None
     failed: Step | None = None
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
         """The steps as a run records them."""
+        assert self.make is not None  # steps were taken without a record
         return self.make()
 
     @property

@@ -30,9 +30,14 @@ SPACE = 3  # dimension of an empty table
 CONTACTS = ("contact", "bilateral_contact", "unilateral")
 
 
+def may_touch(row: Row) -> bool:
+    """Whether a row is that of a contact of two bodies."""
+    return row.kind in CONTACTS and row.between != NOBODY
+
+
 def is_contact(row: Row) -> bool:
     """Whether a row tells its bodies and its directions."""
-    return row.kind in CONTACTS and row.between != NOBODY and row.frame is not None and row.point is not None
+    return may_touch(row) and row.frame is not None and row.point is not None
 
 
 def _sign(pair: tuple[str, str], one: str, other: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array, IntArray
+from ..mechanics.placed_contacts import Placed
 from ..mechanics.rows import Row
 from ..mechanics.state import State
 from ..mechanics.system import System
@@ -80,6 +81,32 @@ class Constraints(NamedTuple):
     changes: NDArray[np.bool_]
 
 
+class Traces(NamedTuple):
+    """What n steps leave behind that shows how they were taken.
+
+    Attributes
+    ----------
+    ids : tuple of str, length R
+        The constraints.
+    acts : array of bool, shape (n, R)
+        Which of them acted.
+    place, placed : Array (n, nq) and array of bool (n,)
+        See `Step.place`, and where there is one.
+    passes : IntArray, shape (n,)
+        How often the positions were projected.
+    shifts, places : Array, shapes (n, p, R) and (n, p, nq)
+        See `Shift`; `places` is empty where they are not known.
+    """
+
+    ids: tuple[str, ...]
+    acts: NDArray[np.bool_]
+    place: Array
+    placed: NDArray[np.bool_]
+    passes: IntArray
+    shifts: Array
+    places: Array
+
+
 class Steps(Protocol):
     """Steps by their numbers."""
 
@@ -89,6 +116,19 @@ class Steps(Protocol):
 
     def chosen(self, steps: IntArray) -> Steps:
         """Return some of them."""
+        ...
+
+    @property
+    def kind(self) -> Hashable:
+        """What is equal for those that are taken by the same kernels with the same constraints, None for no others."""
+        ...
+
+    def placed(self, more: Sequence[Any] = ()) -> Placed | None:
+        """Return their contacts at their ends, then at those of `more` of this kind; None: rows have to be asked."""
+        ...
+
+    def traces(self) -> Traces | None:
+        """Return how they were taken; None: each has to be asked."""
         ...
 
 
@@ -104,6 +144,16 @@ class Single(NamedTuple):
     def chosen(self, steps: IntArray) -> Single:
         """Return it."""
         return self
+
+    @property
+    def kind(self) -> None:
+        """It is taken by itself."""
+
+    def placed(self, more: Sequence[Any] = ()) -> None:
+        """Return None: it has rows."""
+
+    def traces(self) -> None:
+        """Return None: it says all by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ the lines ``offsets[k]:offsets[k + 1]`` belong to saved state k.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -235,6 +235,16 @@ class ContactTable:
             offsets=self.offsets[low : high + 1] - self.offsets[low], ids=self.ids, bodies=self.bodies, **cut
         )
 
+    def in_order(self, states: IntArray) -> ContactTable:
+        """Return the table with its states in the order of these numbers, one of each."""
+        if (np.diff(states) > 0).all():
+            return self
+        order, counts = np.argsort(states), np.diff(self.offsets)
+        offsets = np.concatenate([[0], np.cumsum(counts[order])])
+        lines = np.repeat(self.offsets[:-1][order] - offsets[:-1], counts[order]) + np.arange(offsets[-1])
+        cut = {name: getattr(self, name)[lines] for name in LINES}
+        return ContactTable(offsets=offsets, ids=self.ids, bodies=self.bodies, **cut)
+
     def _contact(self, line: int) -> Contact:
         key, known = int(self.index[line]), not np.isnan(self.frame[line, 0, 0])
         return Contact(
@@ -251,22 +261,26 @@ class ContactTable:
 
 
 class LateTable(ContactTable):
-    """A table that is made when it is first asked for: evaluating rows takes longer than many a step."""
+    """A table that is made when it is first asked for: finding where contacts are takes longer than many a step."""
 
     __slots__ = ("_make",)
 
     @staticmethod
-    def of(lines: Callable[[], Iterable[Sequence[Line]]]) -> LateTable:
-        """Return the table of the lines of saved states."""
+    def of(make: Callable[[slice], ContactTable]) -> LateTable:
+        """Return the table of saved states; `make` gives that of some of them."""
         table = object.__new__(LateTable)
-        object.__setattr__(table, "_make", lines)
+        object.__setattr__(table, "_make", make)
         return table
+
+    def at(self, k: int) -> tuple[Contact, ...]:
+        """Return the contacts at saved state k; those of others are not made for it."""
+        return super().at(k) if self._make is None else self._make(slice(k, k + 1)).at(0)
 
     def __getattr__(self, name: str) -> Any:
         """Make the table."""
         if name not in FIELDS:
             raise AttributeError(name)
-        made = table_of(list(self._make()))
+        made = self._make(slice(None))
         for one in FIELDS:
             object.__setattr__(self, one, getattr(made, one))
         object.__setattr__(self, "_make", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,7 +24,8 @@ from ..stepper import check_same_rows, held_control
 from ..stretch import WORDS, Stretch
 from .certificate_log import NONE, Proofs
 from .column_names import Heads, Winding, heads_of, readings_of
-from .contact_history import LateTable, Line
+from .contact_history import ContactTable, LateTable, empty_table
+from .contact_lines import table_of_steps
 from .mode_events import OPEN, contact_states, events
 from .sensor_columns import check_sensor_names, with_sensors
 from .setup import Outputs, RunSetup
@@ -322,37 +323,33 @@ class Recorder:
             ]))  # fmt: skip
         return np.concatenate([*columns, np.array(extra).reshape(len(chosen), len(self.outputs))], axis=1)
 
-    def _table(self, saved: list[Saved]) -> LateTable:
+    def _table(self, saved: list[Saved]) -> ContactTable:
         """Return the table of contacts, which is made when it is asked for."""
+        ends = np.cumsum([0, *(len(one.numbers) for one in saved)])
+        if not self.changing and not any(map(is_contact, self.first_rows)):
+            return empty_table(int(ends[-1]))
+        columns = frozenset(self.named) if self.changing else None
 
-        def lines() -> Iterator[list[Line]]:
-            """Yield the contacts of one saved state after the other."""
-            for one in saved:
-                for k in range(len(one.numbers)):
-                    yield self._lines(one.steps, k)
+        def make(states: slice) -> ContactTable:
+            """Return the table of some saved states."""
+            low, high, _ = states.indices(int(ends[-1]))
+            parts, spans = [], zip(saved, ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+            for one, a, b in spans if high - low > 1 else [_around(saved, ends, low)]:
+                if a < high and b > low:
+                    whole = low <= a and b <= high
+                    parts.append(one.steps if whole else one.steps.chosen(np.arange(max(a, low), min(b, high)) - a))
+            return table_of_steps(parts, columns)
 
-        return LateTable.of(lines)
-
-    def _lines(self, steps: Stretch, k: int) -> list[Line]:
-        """Return the contacts at the end of a step."""
-        known, found = {key: j for j, key in enumerate(steps.of.ids)}, []
-        for row in steps.rows(k):
-            if not self._tabled(row):
-                continue
-            force, mode, j = np.zeros(row.size), FREE, known.get(row.id)
-            if j is not None:
-                force = steps.impulses[k, steps.of.start[j] : steps.of.start[j + 1]] / steps.spans[k, 1]
-                mode = WORDS[steps.mode[k, j]]
-                row = replace(row, gap=float(steps.gap[k, j]))  # that of the columns, to the bit
-            found.append((row, force, mode))
-        return found
-
-    def _tabled(self, row: Row) -> bool:
-        """Whether a row goes into the table of contacts: if it is no column, or knows its bodies and directions."""
-        return is_contact(row) or (self.changing and row.id not in self.named)
+        return LateTable.of(make)
 
     def _outputs(self, state: State) -> list[float]:
         return [scalar(name, function(state)) for name, (_, function) in self.outputs.items()]
+
+
+def _around(saved: list[Saved], ends: IntArray, k: int) -> tuple[Saved, int, int]:
+    """Return the saved states among which the k-th is, and the numbers of the first of them and of what follows."""
+    at = int(np.searchsorted(ends, k, side="right")) - 1
+    return saved[at], int(ends[at]), int(ends[at + 1])
 
 
 def _arrays(saved: list[Saved], nq: int, nv: int) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ...arrays import Array, IntArray
 from .. import recorded_arcs as smooth
 from ..recorded_arcs import Arc
 from ..stepper import Shift, Step
+from ..stretch import Steps, Traces
 
 ACTING, SHIFTS = ("acts_step", "acts_index"), ("shift_step", "shift_pass", "shift_index")
 PLACES = ("place_step", "place_pass")  # pass -1: of the step itself
@@ -58,51 +59,148 @@ class StepEvidence:
 
 
 class LateEvidence(Mapping[int, StepEvidence]):
-    """The evidence of saved steps by their numbers, each made when it is asked for."""
+    """The evidence of saved steps by their numbers, each made when it is asked for.
 
-    __slots__ = ("_steps",)
+    Attributes
+    ----------
+    parts : list of (IntArray, Steps)
+        Numbers of steps, and the steps.
+    """
 
-    def __init__(self, saved: Iterable[tuple[IntArray, Callable[[int], Step]]]) -> None:
-        self._steps = {int(n): (step, k) for numbers, step in saved for k, n in enumerate(numbers.tolist())}
+    __slots__ = ("_ends", "parts")
+
+    def __init__(self, saved: Iterable[tuple[IntArray, Steps]]) -> None:
+        self.parts = list(saved)
+        self._ends = np.array([numbers[-1] for numbers, _ in self.parts], dtype=np.int64)
 
     def __getitem__(self, number: int) -> StepEvidence:
-        step, k = self._steps[number]
-        return StepEvidence.of(step(k))
+        part = int(np.searchsorted(self._ends, number))
+        numbers, steps = self.parts[part] if part < len(self.parts) else (np.zeros(0, dtype=np.int64), None)
+        k = int(np.searchsorted(numbers, number))
+        if steps is None or k == len(numbers) or numbers[k] != number:
+            raise KeyError(number)
+        return StepEvidence.of(steps(k))
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self._steps)
+        return (number for numbers, _ in self.parts for number in numbers.tolist())
 
     def __len__(self) -> int:
-        return len(self._steps)
+        return sum(len(numbers) for numbers, _ in self.parts)
 
     def __reduce__(self) -> tuple[type[dict[int, StepEvidence]], tuple[dict[int, StepEvidence]]]:
         return dict, (dict(self),)
 
 
+class Lines(NamedTuple):
+    """The evidence of steps as lines.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        Of rows.
+    step, passes : IntArray, shape (n,)
+        Numbers of the steps, and in how many passes rows pushed.
+    acts : IntArray, shape (a, 2)
+        Step and row.
+    pushes, shift : IntArray (b, 3) and Array (b,)
+        Step, pass and row, and by how much it was shifted.
+    places, place : IntArray (c, 2) and Array (c, nq)
+        Step and pass (-1: of the step itself), and the coordinates.
+    """
+
+    ids: tuple[str, ...]
+    step: IntArray
+    passes: IntArray
+    acts: IntArray
+    pushes: IntArray
+    shift: Array
+    places: IntArray
+    place: Array
+
+
 def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:
     """Return the evidence of steps, by their numbers, as arrays: a line for every row that acts, and for every push."""
-    ids = sorted({key for one in evidence.values() for key in _ids(one)})
+    lines, others = list[Lines](), dict[int, StepEvidence]()
+    for numbers, steps in evidence.parts if isinstance(evidence, LateEvidence) else ():
+        traces = steps.traces()
+        if traces is not None:
+            lines.append(_of_traces(numbers, traces))
+            continue
+        own = {number: StepEvidence.of(steps(k)) for k, number in enumerate(numbers.tolist())}
+        lines.append(_of_each(own))
+        others |= own
+    if not isinstance(evidence, LateEvidence):
+        lines, others = [_of_each(evidence)], dict(evidence)
+    used = [np.union1d(one.acts[:, 1], one.pushes[:, 2]).tolist() for one in lines]
+    ids = sorted({one.ids[k] for one, own in zip(lines, used, strict=True) for k in own} | _pushing(others))
     at = {key: k for k, key in enumerate(ids)}
-    acts = [(step, at[key]) for step, one in evidence.items() for key in one.acts]
-    pushes = [(step, k, at[key], s) for step, one in evidence.items() for k, key, s in _pushes(one)]
-    placed = [(step, -1, one.place) for step, one in evidence.items()]
-    placed += [(step, k, s.place) for step, one in evidence.items() for k, s in enumerate(one.shifts)]
-    placed = [line for line in placed if line[2] is not None]
-    forces = [(step, at[key], r) for step, one in evidence.items() for key, r in one.forces.items()]
+    news = [np.array([at.get(key, -1) for key in one.ids], dtype=np.int64) for one in lines]
+    forces = [(step, at[key], r) for step, one in others.items() for key, r in one.forces.items()]
+    acts, pushes, places = (
+        np.concatenate([getattr(one, name) for one in lines]) for name in ("acts", "pushes", "places")
+    )
+    acts[:, 1] = np.concatenate([new[one.acts[:, 1]] for new, one in zip(news, lines, strict=True)])
+    pushes[:, 2] = np.concatenate([new[one.pushes[:, 2]] for new, one in zip(news, lines, strict=True)])
+    placed = [one.place for one in lines if len(one.place)]
     return {
-        "step": np.array(list(evidence), dtype=np.int64),
-        "passes": np.array([len(one.shifts) for one in evidence.values()], dtype=np.int64),
+        "step": np.concatenate([one.step for one in lines]),
+        "passes": np.concatenate([one.passes for one in lines]),
         "ids": np.array(ids, dtype=np.str_),
         **_columns(ACTING, acts),
         **_columns(SHIFTS, pushes),
-        "shift": np.array([line[3] for line in pushes], dtype=np.float64),
-        **_columns(PLACES, placed),
-        "place": np.array([line[2] for line in placed]) if placed else np.zeros((0, 0)),
-        **_columns(FORCES, forces),
+        "shift": np.concatenate([one.shift for one in lines]),
+        **_columns(PLACES, places),
+        "place": np.concatenate(placed) if placed else np.zeros((0, 0)),
+        **_columns(FORCES, _whole_lines([line[:2] for line in forces], 2)),
         "force_size": np.array([len(r) for _, _, r in forces], dtype=np.int64),
         "force": np.concatenate([np.zeros(0), *(r for _, _, r in forces)]),
-        **smooth.as_arrays((step, one.arcs) for step, one in evidence.items()),
+        **smooth.as_arrays((step, one.arcs) for step, one in others.items()),
     }
+
+
+def _of_traces(numbers: IntArray, traces: Traces) -> Lines:
+    """Return the evidence of steps that left arrays behind."""
+    tried = np.arange(traces.shifts.shape[1]) < traces.passes[:, None]
+    pushed = (traces.shifts != 0.0) & tried[:, :, None]
+    pushing = pushed.any(axis=2)
+    number = np.cumsum(pushing, axis=1) - 1  # passes in which none pushes are left out
+    act, push, own = np.argwhere(traces.acts), np.argwhere(pushed), np.flatnonzero(traces.placed)
+    moved = np.argwhere(pushing) if traces.places.shape[2] else np.zeros((0, 2), dtype=np.int64)
+    places = [np.column_stack([numbers[own], np.full(len(own), -1)])]
+    places.append(np.column_stack([numbers[moved[:, 0]], number[tuple(moved.T)]]))
+    order = np.lexsort(np.concatenate(places).T[::-1])
+    return Lines(
+        ids=traces.ids, step=numbers, passes=pushing.sum(axis=1), acts=np.column_stack([numbers[act[:, 0]], act[:, 1]]),
+        pushes=np.column_stack([numbers[push[:, 0]], number[tuple(push[:, :2].T)], push[:, 2]]),
+        shift=traces.shifts[tuple(push.T)], places=np.concatenate(places)[order],
+        place=np.concatenate([x for x in (traces.place[own], traces.places[tuple(moved.T)]) if len(x)] or [
+            np.zeros((0, 0))])[order],
+    )  # fmt: skip
+
+
+def _of_each(evidence: Mapping[int, StepEvidence]) -> Lines:
+    """Return the evidence of steps, one by one."""
+    ids = tuple(dict.fromkeys(key for one in evidence.values() for key in _ids(one)))
+    at = {key: k for k, key in enumerate(ids)}
+    pushes = [(step, k, at[key], s) for step, one in evidence.items() for k, key, s in _pushes(one)]
+    placed = [
+        (step, k, x) for step, one in evidence.items()
+        for k, x in enumerate([one.place, *(shift.place for shift in one.shifts)], -1) if x is not None
+    ]  # fmt: skip
+    return Lines(
+        ids=ids, step=np.array(list(evidence), dtype=np.int64),
+        passes=np.array([len(one.shifts) for one in evidence.values()], dtype=np.int64),
+        acts=_whole_lines([(step, at[key]) for step, one in evidence.items() for key in one.acts], 2),
+        pushes=_whole_lines([line[:3] for line in pushes], 3),
+        shift=np.array([line[3] for line in pushes], dtype=np.float64),
+        places=_whole_lines([line[:2] for line in placed], 2),
+        place=np.array([line[2] for line in placed]) if placed else np.zeros((0, 0)),
+    )  # fmt: skip
+
+
+def _pushing(evidence: Mapping[int, StepEvidence]) -> set[str]:
+    """Return the rows that push right after steps."""
+    return {key for one in evidence.values() for key in one.forces}
 
 
 def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
@@ -154,7 +252,6 @@ def _forces(arrays: Mapping[str, Any], ids: list[str]) -> dict[int, dict[str, Ar
 
 def _ids(one: StepEvidence) -> Iterator[str]:
     yield from one.acts
-    yield from one.forces
     for shift in one.shifts:
         yield from shift.pushes
 
@@ -165,8 +262,12 @@ def _pushes(one: StepEvidence) -> Iterator[tuple[int, str, float]]:
             yield k, key, s
 
 
-def _columns(names: tuple[str, ...], lines: list[Any]) -> dict[str, Any]:
-    return {name: np.array([line[k] for line in lines], dtype=np.int64) for k, name in enumerate(names)}
+def _columns(names: tuple[str, ...], lines: IntArray) -> dict[str, Any]:
+    return {name: lines[:, k] for k, name in enumerate(names)}
+
+
+def _whole_lines(lines: Sequence[tuple[int, ...]], width: int) -> IntArray:
+    return np.array(lines, dtype=np.int64).reshape(-1, width)
 
 
 def _whole(arrays: Mapping[str, Any], name: str) -> list[int]:

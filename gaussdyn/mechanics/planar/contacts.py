@@ -16,8 +16,8 @@ from ...errors import InputError
 from ..names import GROUND, check_name
 from ..rows import Row, pair_of
 from .bodies import Marker
-from .kinematics import Motion
-from .vectors import Pair, pair, perp, rotated, unit
+from .kinematics import Layout, Motion
+from .vectors import Pair, pair, perp, rotated, turned, unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +151,13 @@ class PlanarContact:
         if n == 1:
             J, rate, drift = J[:1], rate[:1], drift[:1]
         return (self._row.but(gap=gap, J=J, rate=rate, drift=drift, point=point, frame=frame),)
+
+    def placed(self, layout: Layout, q: Array) -> tuple[Row, Array, Array]:
+        """Return what does not change, and points (n, 2) and directions (n, 2, 2) at coordinates (n, nq)."""
+        a, angles = layout.places(self.point, q)[0], layout.places(self.plane.marker, q)[1]
+        nx, ny = turned(self.plane.normal, angles)
+        frame = np.stack([np.stack([nx, ny], axis=1), np.stack([ny, -nx], axis=1)], axis=1)
+        return self._row, a - self.radius * frame[:, 0] if self.radius > 0.0 else a, frame
 
     def _checked_row(self) -> Row:
         """Return the row with what does not change."""

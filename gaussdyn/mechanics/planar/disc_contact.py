@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...arrays import scalar
+from ...arrays import Array, scalar
 from ...errors import InputError
 from ..rows import Row, pair_of
 from .bodies import Marker
-from .kinematics import Motion
+from .kinematics import Layout, Motion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,7 @@ class PlanarDiscContact:
     eps_n: float = 0.0
     eps_t: float = 0.0
     name: str = ""
+    _row: Row = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.a.body == self.b.body:
@@ -58,6 +59,7 @@ class PlanarDiscContact:
         values["eps_t"] = scalar(f"eps_t of {self.id}", self.eps_t, low=-1.0, high=1.0)
         for name, value in values.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_row", self._checked_row())
 
     @property
     def id(self) -> str:
@@ -91,20 +93,25 @@ class PlanarDiscContact:
         drift[1] += 0.5 * rate[0] * (a.omega + b.omega)
         J[1] += arm_a * a.turn + arm_b * b.turn
         rate[1] += arm_a * a.omega + arm_b * b.omega
-        rows = 2 if self.mu_s > 0.0 or self.eps_t != 0.0 else 1
-        row = Row(
-            id=self.id,
-            kind="contact" if rows == 2 else "unilateral",
-            gap=gap,
-            J=J[:rows],
-            rate=rate[:rows],
-            drift=drift[:rows],
-            mu=self.mu,
-            mu_s=self.mu_s,
-            eps_n=self.eps_n,
-            eps_t=self.eps_t,
+        n, point = self._row.size, b.x + arm_b * frame[0]
+        return (self._row.but(gap=gap, J=J[:n], rate=rate[:n], drift=drift[:n], point=point, frame=frame),)
+
+    def placed(self, layout: Layout, q: Array) -> tuple[Row, Array, Array]:
+        """Return what does not change, and points (n, 2) and directions (n, 2, 2) at coordinates (n, nq)."""
+        a, b = (layout.places(marker, q)[0] for marker in self.markers)
+        distance = np.array([math.hypot(x, y) for x, y in (a - b).tolist()])
+        apart = np.where(distance > 0.0, distance, 1.0)
+        nx, ny = ((a - b) / apart[:, None]).T
+        nx, ny = np.where(distance > 0.0, nx, 0.0), np.where(distance > 0.0, ny, 1.0)
+        frame = np.stack([np.stack([nx, ny], axis=1), np.stack([ny, -nx], axis=1)], axis=1)
+        arm_b = self.radius_b + 0.5 * (distance - self.radius_a - self.radius_b)
+        return self._row, b + arm_b[:, None] * frame[:, 0], frame
+
+    def _checked_row(self) -> Row:
+        """Return the row with what does not change."""
+        n = 2 if self.mu_s > 0.0 or self.eps_t != 0.0 else 1
+        return Row(
+            id=self.id, kind="contact" if n == 2 else "unilateral", J=np.zeros((n, 1)), rate=np.zeros(n),
+            drift=np.zeros(n), mu=self.mu, mu_s=self.mu_s, eps_n=self.eps_n, eps_t=self.eps_t,
             between=pair_of(self.id, (self.a.body, self.b.body)),
-            point=b.x + arm_b * frame[0],
-            frame=frame,
-        )
-        return (row,)
+        )  # fmt: skip

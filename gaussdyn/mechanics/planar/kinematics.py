@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ..names import GROUND, nearest
 from .bodies import Body, Marker, Point
-from .vectors import Pair, rotated
+from .vectors import Pair, rotated, turned
 
 MOST_KEPT = 1000  # markers and directions that are remembered
 NOTHING = np.zeros(2)
@@ -129,6 +129,15 @@ class Layout:
         rate = np.array([v[i] - omega * arm_y, v[i + 1] + omega * arm_x])
         drift = np.array([-omega * omega * arm_x, -omega * omega * arm_y])
         return MarkerMotion(x, rate, drift, J, turn, angle, omega)
+
+    def places(self, marker: Marker, q: Array) -> tuple[Array, Array]:
+        """Return where a marker is at coordinates (n, nq), shape (n, 2), and the angles of its body, shape (n,)."""
+        i, x, none = self._constant(marker)[0], np.array(marker.at), np.zeros(len(q))
+        if i < 0:
+            return np.tile(x, (len(q), 1)), none
+        if marker.body in self.points:
+            return q[:, i : i + 2].copy(), none
+        return q[:, i : i + 2] + np.column_stack(turned(marker.at, q[:, i + 2])), q[:, i + 2]
 
     def _constant(self, marker: Marker) -> tuple[int, Array, Array]:
         """Return where the coordinates of a marker's body begin (-1: ground), and what does not change of J and turn.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, vector
+from ...arrays import Array, IntArray, vector
 from ...errors import InputError
 from ..borders import Extent, Pose
 from ..contact_law import ContactLaw
@@ -21,11 +21,13 @@ from ..initial.joint_state import Mechanism, state_of_joints
 from ..joints.columns import Readings, named_bodies
 from ..joints.equation import Equation
 from ..names import GROUND, nearest
+from ..placed_contacts import Legs, Placed
 from ..rows import Row
 from ..state import State
 from .bodies import Body
 from .collision import Contact, Detector, Pairs
-from .contacts import HalfPlane
+from .contacts import HalfPlane, PlanarContact
+from .disc_contact import PlanarDiscContact
 from .drawables import drawables
 from .joint_table import Linkage
 from .kinematics import Layout, Motion
@@ -159,6 +161,18 @@ class PlanarSystem:
         frozen = copy.copy(self)
         object.__setattr__(frozen, "_found", self._detected(q, v, dt))
         return frozen
+
+    def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
+        """Return contacts at the ends of steps: of constraints by their ids, of shapes by their labels (f, 4)."""
+        known = {one.id: one for one in self.contacts if isinstance(one, (PlanarContact, PlanarDiscContact))}
+        chosen: list[Contact] = [known[key] for key in ids if key in known]
+        if self.detector is not None:
+            chosen += [self.detector.contact((p, side, i, j)) for p, side, i, j in labels.tolist()]
+        n, found = len(legs.q), [one.placed(self.layout, legs.q) for one in chosen]
+        point, frame = np.empty((n, len(found), 2)), np.empty((n, len(found), 2, 2))
+        for k, (_, x, axes) in enumerate(found):
+            point[:, k], frame[:, k] = x, axes
+        return Placed(tuple(row for row, _, _ in found), point, frame)
 
     def taking(self, ids: Collection[str], other: PlanarSystem) -> PlanarSystem:
         """Return the system with those contacts of shapes that are named, of its own and of another `near`."""

@@ -20,6 +20,12 @@ def rotated(arm: Pair, angle: float) -> Pair:
     return c * arm[0] - s * arm[1], s * arm[0] + c * arm[1]
 
 
+def turned(arm: Pair, angles: Array) -> tuple[Array, Array]:
+    """Return R(angle) arm for many angles, to the last bit as `rotated` does."""
+    c, s = (np.array([f(angle) for angle in angles.tolist()]) for f in (math.cos, math.sin))
+    return c * arm[0] - s * arm[1], s * arm[0] + c * arm[1]
+
+
 def perp(d: Array) -> Array:
     """Return d turned by a right angle counter-clockwise."""
     return np.array([-d[1], d[0]])

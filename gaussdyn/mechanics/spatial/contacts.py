@@ -6,18 +6,20 @@ import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from ..._show import brief
 from ...arrays import Array, IntArray
 from ...errors import InputError
-from ..collision.features import WIDTH, Bodies, Feature, Found
+from ..collision.features import BALL_BALL, WIDTH, Bodies, Feature, Found
 from ..collision.search import Shapes
 from ..collision.shapes import SHAPES, HalfSpace, Shape
 from ..collision.terrain.surfaces import Surface
 from ..contact_law import ContactLaw
 from ..names import GROUND, nearest
+from ..placed_contacts import Placed
 from ..rows import Row
 from .kinematics import bodies_at
 
@@ -149,10 +151,38 @@ class Contacts:
         return replace(self, found=self.found and self.found.pinned())
 
     def speeds(self, v: Array) -> Array:
-        """Return the largest speed of a point of every body, shape (n,), m/s."""
-        V = v.reshape(-1, 6)
-        found: Array = np.sqrt((V[:, :3] ** 2).sum(axis=1)) + self.radii * np.sqrt((V[:, 3:] ** 2).sum(axis=1))
+        """Return the largest speed of a point of every body, shape (n,), or (m, n) for m states, m/s."""
+        V = v.reshape(*v.shape[:-1], -1, 6)
+        found: Array = np.sqrt((V[..., :3] ** 2).sum(axis=-1)) + self.radii * np.sqrt((V[..., 3:] ** 2).sum(axis=-1))
         return found
+
+    def placed(self, labels: IntArray, x: Array, R: Array, reach: Array) -> Placed:
+        """Return contacts, by their labels, at the ends of steps that look for them as `near` does.
+
+        Parameters
+        ----------
+        labels : IntArray, shape (f, 4)
+            See `Found`.
+        x, R : Array, shapes (n, 3, b, 3) and (n, 3, b, 3, 3)
+            Poses of the bodies, the ground last: at the starts, where they come to without forces, at the ends.
+        reach : Array, shape (n,)
+            How far open contacts may be, m.
+        """
+        from ..._jit import Held
+        from .contact_places import Looking, Ways, contact_places
+
+        n, f, step = len(reach), len(labels), 0
+        point, frame = np.full((n, f, 3), np.nan), np.full((n, f, 3, 3), np.nan)
+        ways: Any = Held(Ways(x, R, reach))
+        space = self.shapes.buffers()
+        travel = np.maximum(SLACK * self.radii, CLOSED)
+        while f and step < n:
+            more = (*space.space, np.zeros(7), np.zeros(3), np.zeros((6, 3)))
+            looking: Any = Held(Looking(*self.shapes.arrays, travel, *more))
+            step = int(contact_places(looking, ways, np.ascontiguousarray(labels), point, frame, step))
+            if step < n:
+                space.reserve(2 * space.room)
+        return Placed(tuple(map(self._blank, map(tuple, labels.tolist()))), point, frame)
 
     def pace(self, q: Array, v: Array, dt: float) -> float:
         """Return how fast bodies pass by others that they may come to within dt, in their own sizes per s."""
@@ -214,10 +244,20 @@ class Contacts:
         blanks = []
         for k, label in enumerate(map(tuple, found.label.tolist())):
             if label not in self.known:
-                feature = self.shapes.feature(*(part[k] for part in found))
-                self.known[label] = feature.blank(self.law(feature))
+                self._enter(label, self.shapes.feature(*(part[k] for part in found)))
             blanks.append(self.known[label])
         return blanks
+
+    def _blank(self, label: tuple[int, ...]) -> Row:
+        """Return the same of one contact, by its label alone."""
+        if label not in self.known:
+            bodies = self.shapes.arrays.table[[label[0], label[2]], 1].tolist()
+            self._enter(label, self.shapes.feature(BALL_BALL, bodies, label, np.zeros(WIDTH)))
+        return self.known[label]
+
+    def _enter(self, label: tuple[int, ...], feature: Feature) -> None:
+        """Enter a contact among those known."""
+        self.known[label] = feature.blank(self.law(feature))
 
 
 def _warn_of_units(names: Sequence[str], radii: Array) -> None:

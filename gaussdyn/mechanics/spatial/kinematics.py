@@ -231,6 +231,20 @@ def bodies_at(q: Array, v: Array) -> Bodies:
     return Bodies(x, R, velocity, omega, np.zeros((n + 1, 3)), J, turn, first)
 
 
+def poses_at(q: Array) -> tuple[Array, Array]:
+    """Return the poses of all bodies, the ground last, at coordinates (..., nq): x (..., b, 3) and R (..., b, 3, 3)."""
+    from ..collision.contact_rows import body_motions
+
+    q = np.ascontiguousarray(q, dtype=np.float64)
+    n, most = q.size // 7, (*q.shape[:-1], q.shape[-1] // 7)
+    centres, axes, unused = np.empty((n, 3)), np.empty((n, 3, 3)), np.empty((n, 3))
+    body_motions(q.ravel(), np.zeros(6 * n), centres, axes, unused, unused, np.empty((n, 3, 6)))
+    x, R = (np.zeros((*most[:-1], most[-1] + 1, 3, *more)) for more in ((), (3,)))
+    x[..., :-1, :], R[..., :-1, :, :] = centres.reshape(*most, 3), axes.reshape(*most, 3, 3)
+    R[..., -1, :, :] = np.eye(3)
+    return x, R
+
+
 @lru_cache(maxsize=16)
 def _own_velocities(n: int) -> tuple[Array, IntArray]:
     """Return what is the same at every state: J of n bodies and the ground, and where the velocities of each begin."""

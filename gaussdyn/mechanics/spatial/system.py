@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, vector
+from ...arrays import Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from ..borders import Crossing, Extent, Pose
@@ -24,6 +24,7 @@ from ..initial.joint_state import Mechanism, state_of_joints
 from ..joints.columns import Readings, named_bodies
 from ..joints.equation import Equation
 from ..names import GROUND, nearest
+from ..placed_contacts import Legs, Placed
 from ..rows import Row
 from ..state import State
 from .bodies import SpatialBody
@@ -32,7 +33,7 @@ from .contacts import Contacts, Obstacle, Pairs
 from .drawables import drawables
 from .forces import Force
 from .joint_table import Bond, Joints
-from .kinematics import Motions, SpatialLayout
+from .kinematics import Motions, SpatialLayout, poses_at
 from .poses import GROUND_POSE, composed, inverse, marker_pose
 from .spec import decoded, encoded
 
@@ -170,12 +171,7 @@ class SpatialSystem:
 
     def move(self, q: Array, v: Array, dt: float) -> Array:
         """Return x + dt v and q (1, dt w / 2) scaled to length one, Cayley's map, for every body."""
-        Q, V = q.reshape(-1, 7), v.reshape(-1, 6)
-        moved = np.empty_like(Q)
-        moved[:, :3] = Q[:, :3] + dt * V[:, :3]
-        turned = Q[:, 3:] + (0.5 * dt) * _times_vector(Q[:, 3:], V[:, 3:])
-        moved[:, 3:] = turned / np.sqrt((turned * turned).sum(axis=1))[:, None]
-        return moved.ravel()
+        return _moved(q.reshape(-1, 7), v.reshape(-1, 6), dt).ravel()
 
     def near(self, t: float, q: Array, v: Array, dt: float) -> SpatialSystem:
         """Return the system with the contacts of bodies that may meet within dt, for all states to come."""
@@ -185,6 +181,14 @@ class SpatialSystem:
         frozen = copy.copy(self)
         object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, self.move(q, v, dt)))
         return frozen
+
+    def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
+        """Return contacts of shapes, by their labels (f, 4), at the ends of steps; `ids`: those that are none."""
+        n, dt = len(legs.dt), legs.dt
+        ahead = _moved(legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6), np.repeat(dt, len(self.bodies))[:, None])
+        poses = poses_at(np.stack([legs.q0, ahead.reshape(n, -1), legs.q], axis=1))
+        way = dt * self.contacts.speeds(legs.v0).max(axis=1, initial=0.0)
+        return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt + 2.0 * way)
 
     def taking(self, ids: Collection[str], other: SpatialSystem) -> SpatialSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""
@@ -424,6 +428,15 @@ class SpatialSystem:
         h[:, 4] = L[:, 2] * w[:, 0] - L[:, 0] * w[:, 2]
         h[:, 5] = L[:, 0] * w[:, 1] - L[:, 1] * w[:, 0]
         return h.ravel()
+
+
+def _moved(Q: Array, V: Array, dt: float | Array) -> Array:
+    """Return bodies Q (n, 7) with velocities V (n, 6) after dt, one for all or of shape (n, 1), see `move`."""
+    moved = np.empty_like(Q)
+    moved[:, :3] = Q[:, :3] + dt * V[:, :3]
+    turned = Q[:, 3:] + (0.5 * dt) * _times_vector(Q[:, 3:], V[:, 3:])
+    moved[:, 3:] = turned / np.sqrt((turned * turned).sum(axis=1))[:, None]
+    return moved
 
 
 def _times_vector(Q: Array, W: Array) -> Array:

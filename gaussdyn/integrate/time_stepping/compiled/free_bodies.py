@@ -134,6 +134,8 @@ class CompiledBodies:
         """Kind and level of the constraints that are no contacts of shapes: there are none."""
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
 
+    finds = True
+
     def ids(self, label: IntArray) -> list[str]:
         """Return the ids of contacts by their labels."""
         known, found = self._labels, []

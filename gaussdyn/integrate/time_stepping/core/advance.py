@@ -119,6 +119,11 @@ class CompiledSystem:
         n = int(layout.counts[2])
         return layout.kind[:n], layout.level[:n]
 
+    @property
+    def finds(self) -> bool:
+        """Whether kernels find its contacts, and it says where they are."""
+        return self.parts.model.layout.who in (PLANAR, SPATIAL, FOREST)
+
     def _id(self, label: list[int]) -> str:
         """Return the id of a contact of shapes."""
         key = tuple(label)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,6 +12,7 @@ import numpy as np
 from .....arrays import Array, IntArray
 from .....contact.assemble import assemble, blocks, start_of_blocks
 from .....contact.snapshot import Activation
+from .....mechanics.placed_contacts import Legs, Placed
 from .....mechanics.state import State
 from .....programs.solution.residuals import MODES, Residuals
 from .....programs.solution.solution import Solution
@@ -20,7 +21,7 @@ from .....programs.solution.uniqueness import uniqueness
 from ....contact_modes import FREE
 from ....energy import Books
 from ....stepper import Shift, Step, Work
-from ....stretch import CROWDED, UNSETTLED, WORDS, Constraints, Late, Stretch
+from ....stretch import CROWDED, UNSETTLED, WORDS, Constraints, Late, Stretch, Traces
 from ...kept import PLACED, ROWS, SHIFTED, Kept
 from ...step_dynamics import dynamics_of, rows_at_end
 from ..records import (
@@ -222,6 +223,11 @@ class Kernels(Protocol):
         """Kind and level of the fixed ones."""
         ...
 
+    @property
+    def finds(self) -> bool:
+        """Whether it finds contacts by itself, and its system says where they are (`placed`)."""
+        ...
+
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class KeptSteps:
@@ -284,6 +290,33 @@ class KeptSteps:
         kept, before = self.kept.chosen(steps), (self.before[0][steps], self.before[1][steps])
         control = None if self.control is None else self.control[steps]
         return replace(self, make=lambda: kept, spans=self.spans[steps], before=before, control=control)
+
+    @property
+    def kind(self) -> Hashable:
+        """What is equal for steps of the same kernels with the same constraints."""
+        return id(self.kernels), self.ids
+
+    def placed(self, more: Sequence[KeptSteps] = ()) -> Placed | None:
+        """Return the contacts at their ends, then at those of `more`; None where Python has to be asked for rows."""
+        kernels = self.kernels
+        if not kernels.finds:
+            return None
+        contacts = int(self.kept.found[0, ROWS]) - len(kernels.fixed)
+        labels = self.kept.label[0, : 4 * contacts].reshape(-1, 4)
+        legs = [(*one.before, one.spans[:, 1], one.kept.q) for one in (self, *more)]
+        found: Placed = kernels.system.placed(  # type: ignore[attr-defined]
+            kernels.fixed, labels, Legs(*map(np.concatenate, zip(*legs, strict=True)))
+        )
+        return found
+
+    def traces(self) -> Traces:
+        """Return how they were taken."""
+        kept, R = self.kept, len(self.ids)
+        passes = kept.found[:, SHIFTED] if self.stepper.project else np.zeros(len(self.spans), dtype=np.int64)
+        return Traces(
+            self.ids, kept.acts[:, :R] != 0, kept.middle, kept.found[:, PLACED] != 0, passes,
+            kept.shifts[:, : int(passes.max(initial=0)), :R], kept.places,
+        )  # fmt: skip
 
     def memory(self, k: int) -> dict[str, Array]:
         """Return what is remembered after the k-th step: impulses, and what is not ours."""

@@ -1,0 +1,102 @@
+"""The table of contacts of saved steps, made of what these left behind in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...arrays import Array
+from ...mechanics.placed_contacts import Placed
+from ...mechanics.rows import Row
+from ..contact_forces import is_contact, may_touch
+from ..contact_modes import FREE
+from ..stretch import WORDS, Stretch
+from .contact_history import COMPONENTS, ContactTable, Line, empty_table, joined, table_of
+
+NAMES = np.array(WORDS)
+Columns = frozenset[str] | None  # ids of rows that are columns; None: all are
+
+
+def table_of_steps(parts: Sequence[Stretch], columns: Columns) -> ContactTable:
+    """Return the table of the ends of steps: of the rows that are no columns, or know their bodies and directions.
+
+    Steps with the same constraints are gone through together, whatever lies between them.
+    """
+    if not parts:
+        return empty_table(0)
+    groups = dict[Hashable, list[int]]()
+    for k, steps in enumerate(parts):
+        key = steps.step.kind
+        groups.setdefault(k if key is None else key, []).append(k)
+    ends = np.cumsum([0, *map(len, parts)])
+    states = [np.arange(ends[k], ends[k + 1]) for own in groups.values() for k in own]
+    tables = [_of_alike([parts[k] for k in own], columns) for own in groups.values()]
+    return joined(tables).in_order(np.concatenate(states))
+
+
+def _of_alike(parts: Sequence[Stretch], columns: Columns) -> ContactTable:
+    """Return the table of steps with the same constraints."""
+    placed = parts[0].step.placed([one.step for one in parts[1:]])
+    if placed is None:
+        return table_of([_lines(steps, k, columns) for steps in parts for k in range(len(steps))])
+    order = sorted(range(len(placed.rows)), key=lambda i: placed.rows[i].id)
+    order = [i for i in order if may_touch(placed.rows[i]) or _comes(placed.rows[i], columns)]
+    if not order:
+        return empty_table(sum(map(len, parts)))
+    rows = tuple(placed.rows[i] for i in order)
+    return _table(parts, Placed(rows, placed.point[:, order], placed.frame[:, order]))
+
+
+def _table(parts: Sequence[Stretch], placed: Placed) -> ContactTable:
+    """Return the table of contacts that are there in all steps, a line of each for every step."""
+    rows, (n, f, d), of = placed.rows, placed.point.shape, parts[0].of
+    at = {key: k for k, key in enumerate(of.ids)}
+    columns = [at[row.id] for row in rows]
+    nowhere = [k for k, row in enumerate(rows) if not may_touch(row)]
+    placed.point[:, nowhere], placed.frame[:, nowhere] = np.nan, np.nan
+    gap, mode = (
+        np.concatenate([x[:, columns] for x in found]).ravel()
+        for found in ([one.gap for one in parts], [one.mode for one in parts])
+    )
+    return ContactTable(
+        offsets=f * np.arange(n + 1), ids=tuple(row.id for row in rows), bodies=tuple(row.between for row in rows),
+        index=np.tile(np.arange(f), n), gap=gap, size=np.tile([row.size for row in rows], n),
+        reaction=_forces(parts, columns), point=placed.point.reshape(n * f, d),
+        frame=placed.frame.reshape(n * f, d, d), mu=np.tile([row.mu for row in rows], n),
+        mu_s=np.tile([row.mu_s for row in rows], n), mode=NAMES[mode],
+    )  # fmt: skip
+
+
+def _forces(parts: Sequence[Stretch], columns: Sequence[int]) -> Array:
+    """Return the mean forces of constraints over steps, N, a line for each in every step."""
+    start = parts[0].of.start.tolist()
+    spread = [slice(start[j], start[j + 1]) for j in columns]
+    width = max(COMPONENTS, *(one.stop - one.start for one in spread))
+    dt = np.concatenate([one.spans[:, 1] for one in parts])
+    p = np.concatenate([one.impulses for one in parts])
+    found = np.zeros((len(dt), len(columns), width))
+    for k, one in enumerate(spread):
+        found[:, k, : one.stop - one.start] = p[:, one] / dt[:, None]
+    return found.reshape(-1, width)
+
+
+def _lines(steps: Stretch, k: int, columns: Columns) -> list[Line]:
+    """Return the contacts at the end of a step that has to be asked for its rows."""
+    known, found = {key: j for j, key in enumerate(steps.of.ids)}, []
+    for row in steps.rows(k):
+        if not (is_contact(row) or _comes(row, columns)):
+            continue
+        force, mode, j = np.zeros(row.size), FREE, known.get(row.id)
+        if j is not None:
+            force = steps.impulses[k, steps.of.start[j] : steps.of.start[j + 1]] / steps.spans[k, 1]
+            mode = WORDS[steps.mode[k, j]]
+            row = replace(row, gap=float(steps.gap[k, j]))  # that of the columns, to the bit
+        found.append((row, force, mode))
+    return found
+
+
+def _comes(row: Row, columns: Columns) -> bool:
+    """Return whether a row is no column, as of contacts that come and go."""
+    return columns is not None and row.id not in columns

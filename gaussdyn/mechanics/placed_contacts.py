@@ -1,0 +1,43 @@
+"""Contacts of many steps at once: which they are, where they are at the ends, and in which directions they push."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..arrays import Array
+from .rows import Row
+
+
+class Legs(NamedTuple):
+    """n steps in a row, whose contacts are those that their starts look for.
+
+    Attributes
+    ----------
+    q0, v0 : Array, shapes (n, nq) and (n, nv)
+        At their starts.
+    dt : Array, shape (n,)
+        s.
+    q : Array, shape (n, nq)
+        At their ends.
+    """
+
+    q0: Array
+    v0: Array
+    dt: Array
+    q: Array
+
+
+class Placed(NamedTuple):
+    """f contacts at the ends of n steps.
+
+    Attributes
+    ----------
+    rows : tuple of Row
+        What does not depend on the state; J has no columns that mean anything.
+    point, frame : Array, shapes (n, f, d) and (n, f, d, d)
+        See `Row`; NaN where a contact is not found any more.
+    """
+
+    rows: tuple[Row, ...]
+    point: Array
+    frame: Array

@@ -1,0 +1,122 @@
+"""Where contacts of shapes are at the ends of many steps at once, compiled: their points and directions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..._jit import A1, A2, A3, I1, I2, kernel, record
+from ...arrays import Array, IntArray
+from ..collision.broad_phase import find_features
+from ..collision.feature_kinematics import contact_frame, feature_geometry
+
+A4, A5 = "float64[:,:,:,::1]", "float64[:,:,:,:,::1]"
+PLACES = 3  # poses of a step: at its start, where it comes to without forces, at its end
+END = 2
+
+
+@record(I2, A2, I1, A2, A1, A2, A1, I1, A2, A2, I1, I2, I2, A2, A1, A1, A2)
+class Looking(NamedTuple):
+    """Shapes, how far they travel, work space, and the contacts found: what `find_features` takes beside poses.
+
+    Attributes
+    ----------
+    out, still, axes : Array, shapes (7,), (3,) and (6, 3)
+        Work space for one contact; `still` is zero.
+    """
+
+    table: IntArray
+    forms: Array
+    off: IntArray
+    solids: Array
+    travel: Array
+    world: Array
+    value: Array
+    order: IntArray
+    room: Array
+    found: Array
+    kind: IntArray
+    bodies: IntArray
+    label: IntArray
+    data: Array
+    out: Array
+    still: Array
+    axes: Array
+
+
+@record(A4, A5, A1)
+class Ways(NamedTuple):
+    """Poses of b bodies (the ground last) around n steps, and how open contacts may be.
+
+    Attributes
+    ----------
+    x, R : Array, shapes (n, 3, b, 3) and (n, 3, b, 3, 3)
+    reach : Array, shape (n,)
+    """
+
+    x: Array
+    R: Array
+    reach: Array
+
+
+@kernel(f"int64(Looking, {I2}, int64, int64)", borrows=True)
+def wanted_as(looking: Looking, wanted: IntArray, c: int, f: int) -> int:
+    """Return which of the contacts wanted the c-th found is, f or one behind it; -1: none."""
+    for k in range(len(wanted)):
+        g, same = (f + k) % len(wanted), True
+        for a in range(4):
+            same = same and looking.label[c, a] == wanted[g, a]
+        if same:
+            return g
+    return -1
+
+
+@kernel(f"int64(Looking, int64, {A2}, {A3}, {I2}, {A2}, {A3})", borrows=True)
+def put_places(
+    looking: Looking, count: int, x: Array, R: Array, wanted: IntArray, point: Array, frame: Array
+) -> int:  # fmt: skip
+    """Fill in points and directions of those wanted that are among `count` found; return how many are still missing."""
+    f, out = 0, looking.out
+    for c in range(count):
+        g = wanted_as(looking, wanted, c, f)
+        if g < 0:
+            continue
+        f = g + 1
+        if not np.isnan(point[g, 0]):
+            continue
+        a, b = looking.bodies[c, 0] % len(x), looking.bodies[c, 1] % len(x)
+        feature_geometry(looking.kind[c], looking.data[c], x[a], R[a], x[b], R[b], out)
+        contact_frame(out[1:4], looking.still, looking.axes)
+        for i in range(3):
+            point[g, i] = out[4 + i]
+            for j in range(3):
+                frame[g, i, j] = looking.axes[i, j]
+    missing = 0
+    for g in range(len(wanted)):
+        missing += int(np.isnan(point[g, 0]))
+    return missing
+
+
+@kernel(f"int64(Looking, Ways, {I2}, {A3}, {A4}, int64)", borrows=True, entry=True)
+def contact_places(
+    looking: Looking, ways: Ways, wanted: IntArray, point: Array, frame: Array, first: int
+) -> int:  # fmt: skip
+    """Fill in points (n, f, 3) and directions (n, f, 3, 3) of the contacts with f labels, from step `first` on.
+
+    Every contact has the features that it is found with: at the start of a step, else ahead, else at its end. Entries
+    are NaN before, and stay so where a contact is found nowhere.
+    Returns the number of the step for which there was no room, or how many steps there are.
+    """
+    s = looking
+    for k in range(first, len(ways.reach)):
+        for place in range(3):
+            count = find_features(
+                s.table, s.forms, s.off, s.solids, ways.x[k, place], ways.R[k, place], ways.reach[k], s.travel,
+                s.world, s.value, s.order, s.room, s.found, s.kind, s.bodies, s.label, s.data,
+            )  # fmt: skip
+            if count > len(s.kind):
+                return k
+            if put_places(looking, count, ways.x[k, END], ways.R[k, END], wanted, point[k], frame[k]) == 0:
+                break
+    return len(ways.reach)

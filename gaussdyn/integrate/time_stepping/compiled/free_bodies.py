@@ -105,7 +105,7 @@ class CompiledBodies:
 
     def _part(self, stepper: MoreauJean, spans: Array, state: State, run: _Run, control: Array | None) -> _Part:
         """Return the steps that kernels have just taken."""
-        n, kept = run.taken, _figured(run.room.kept.chosen(slice(run.taken)), run.log)
+        n, kept = run.taken, _figured(run.room.kept.chosen(slice(run.taken)), run.log[: run.taken])
         starts = [np.concatenate([x[None], y]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
         found = []
         for a, b in pairwise(edges(kept, n)):

@@ -81,7 +81,7 @@ class CompiledBodies:
             run = self._run(stepper, spans, state, control)
             if run.taken:
                 parts.append(self._part(stepper, spans[: run.taken], state, run, control))
-                state, spans = parts[-1].stretches[-1].end, spans[run.taken :]
+                state, spans = parts[-1].end, spans[run.taken :]
             self._last = None if run.beaten else state
             if not whole:
                 break
@@ -94,24 +94,26 @@ class CompiledBodies:
                 parts.append(_Part.of_step(step, self.system, stepper.tol))
                 state, spans = step.state, spans[1:]
         log = np.concatenate([np.zeros((0, 12)), *(part.log for part in parts)])
-        found = tuple(one for part in parts for one in part.stretches)
         nq, nv = self.system.nq, self.system.nv
         return ManySteps(
-            state=state, spans=np.concatenate([np.zeros((0, 3)), *(one.spans for one in found)]), E=log[:, 0],
+            state=state, spans=np.concatenate([np.zeros((0, 3)), *(part.spans for part in parts)]), E=log[:, 0],
             goal=log[:, 1], path=_paths(log), factorisations=log[:, 2], passes=log[:, 3], gap=log[:, 5],
-            q=np.concatenate([np.zeros((0, nq)), *(one.q for one in found)]),
-            v=np.concatenate([np.zeros((0, nv)), *(one.v for one in found)]), make=lambda: found, failed=failed,
+            q=np.concatenate([np.zeros((0, nq)), *(part.q for part in parts)]),
+            v=np.concatenate([np.zeros((0, nv)), *(part.v for part in parts)]),
+            make=lambda: tuple(one for part in parts for one in part.make()), failed=failed,
         )  # fmt: skip
 
     def _part(self, stepper: MoreauJean, spans: Array, state: State, run: _Run, control: Array | None) -> _Part:
         """Return the steps that kernels have just taken."""
-        kept, found, end = _figured(run.room.kept, run.log), [], state
-        starts = [np.concatenate([x[None], y[: run.taken]]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
-        for a, b in pairwise(edges(kept, run.taken)):
-            of = self._kept(stepper, state, spans[a:b], partial(kept.chosen, slice(a, b)), control)
-            of.before, end = (starts[0][a:b], starts[1][a:b]), of.end(b - a - 1)
-            found.append(stretch_of(of, end))
-        return _Part(run.log[: run.taken], tuple(found))
+        n, kept = run.taken, _figured(run.room.kept.chosen(slice(run.taken)), run.log[: run.taken])
+        starts = [np.concatenate([x[None], y]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
+        found = []
+        for a, b in pairwise(edges(kept, n)):
+            make = partial(kept.chosen, slice(a, b)) if b - a < n else lambda: kept
+            of = self._kept(stepper, state, spans[a:b], make, control)
+            of.before = starts[0][a:b], starts[1][a:b]
+            found.append((of, of.state(b - a - 1, kept.q[b - 1].copy(), kept.v[b - 1].copy())))
+        return _Part(run.log[:n], spans, kept.q, kept.v, found[-1][1], lambda: [stretch_of(*one) for one in found])
 
     def _kept(
         self, stepper: MoreauJean, state: State, spans: Array, make: Callable[[], Kept], control: Array | None
@@ -316,10 +318,14 @@ def _figured(kept: Kept, log: Array) -> Kept:
 
 
 class _Part(NamedTuple):
-    """Steps in a row: their log and what runs record."""
+    """Steps in a row: their log, spans and ends, and what gives that which runs record, made when it is asked for."""
 
     log: Array
-    stretches: tuple[Stretch, ...]
+    spans: Array
+    q: Array
+    v: Array
+    end: State
+    make: Callable[[], list[Stretch]]
 
     @staticmethod
     def of_step(step: Step, system: SpatialSystem, tol: float) -> _Part:
@@ -328,7 +334,7 @@ class _Part(NamedTuple):
         figures = step.solution.residuals
         floor = 0.0 if figures is None else figures.floor
         log[0, [0, 1, 5, 6]] = found.E[0], max(tol, min(10.0 * floor, 1e-8)), found.depth[0], DENSE
-        return _Part(log, (found,))
+        return _Part(log, found.spans, found.q, found.v, step.state, lambda: [found])
 
 
 def _paths(log: Array) -> tuple[str, ...]:

@@ -420,6 +420,8 @@ def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:
 
 def edges(kept: Kept, n: int) -> list[int]:
     """Return where those of n steps begin that have other contacts of shapes than before, and n."""
+    if n == 1:
+        return [0, 1]
     label, rows = kept.label[:n], kept.found[:n, ROWS]
     others = (label[1:] != label[:-1]).any(axis=1) | (rows[1:] != rows[:-1])
     return [0, *(np.flatnonzero(others) + 1).tolist(), n] if n else []

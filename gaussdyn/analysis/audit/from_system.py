@@ -13,7 +13,7 @@ from ...contact.snapshot import Activation, rows_of
 from ...integrate.energy import energy
 from ...integrate.impact.impact_laws import law_of
 from ...integrate.run.trajectory import Trajectory
-from ...integrate.stepper import Repeats, near_of
+from ...integrate.stepper import Repeats, for_run, near_of
 from ...integrate.stepper_names import from_settings
 from ...mechanics.state import State
 from ...mechanics.system import System
@@ -43,7 +43,7 @@ ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
 def state_series(run: Trajectory, system: System) -> tuple[list[AuditCheck], dict[str, Array]]:
     """Return all checks of saved states and steps, and the nine residuals of the steps that are judged as recorded."""
     settings = run.settings["stepper"]
-    stepper = None if "theta" in settings else cast(Repeats, from_settings(settings))
+    stepper = None if "theta" in settings else cast(Repeats, for_run(from_settings(settings)))
     located, project = bool(getattr(stepper, "located", False)), bool(settings.get("project", False))
     at_states = np.array([_state_figures(run, system, k, located) for k in range(len(run))])
     allowed = _depth_allowed(run, at_states[:, 3], project and stepper is None)

@@ -257,23 +257,25 @@ def branches_along(scene: Scene, t_end: float | None = None, *, dt: float | None
 
 def passages(system: System, run: Trajectory) -> list[Passage]:
     """Return the points where branches meet that a run of `OnBranch` on this very system has passed."""
-    curve = Track.of(system, run.final).curve
-    found = []
+    stepper, found = OnBranch(dt=1e9).for_run(), []
+    curve = Track.of(system, run.final, known=stepper.known).curve
     for event in run.events:
         if event.kind == PASSED:
             meeting, _, branch = event.id.partition(".")
             point, j = curve.meetings[int(meeting)].point, int(branch)
-            loads = _loads(system, run, point, j, event.t)
+            loads = _loads(system, run, stepper, point, j, event.t)
             found.append(Passage(t=event.t, branch=j, branches=Branches(point=point), loads=loads))
     return found
 
 
-def _loads(system: System, run: Trajectory, point: BranchPoint, branch: int, t: float) -> SingularLoads | None:
+def _loads(
+    system: System, run: Trajectory, stepper: OnBranch, point: BranchPoint, branch: int, t: float
+) -> SingularLoads | None:  # fmt: skip
     """Return the reactions at a passage, at the speed of the run there."""
     k = max(int(np.searchsorted(run.t, t)) - 1, 0)
     known = {key: value for key, value in run.final.memory.items() if key in (START, MADE)}
     start = State(t=float(run.t[k]), q=run.q[k], v=run.v[k], memory=known | {CHART: np.array([-1.0])})
-    state = OnBranch(dt=1e9).advance(system, start, t).state if t > start.t else start
+    state = stepper.advance(system, start, t).state if t > start.t else start
     try:
         return singular_loads(system, point, branch, speed=float(point.branches[branch].tangent @ state.v))
     except InputError:

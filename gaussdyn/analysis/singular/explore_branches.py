@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..._show import brief
 from ...arrays import scalar
@@ -76,7 +76,7 @@ def explore_branches(
     if isinstance(max_runs, bool) or not isinstance(max_runs, int) or max_runs < 1:
         raise InputError("max_runs", max_runs, "an integer >= 1")
     base = OnBranch() if stepper is None else stepper
-    asking, left = replace(base, on_branch="raise"), [max_runs]
+    asking, left = base.choosing("raise", base.known).for_run(), [max_runs]
 
     def pieces(start: State, choices: tuple[int, ...]) -> BranchRun:
         """Run to the next point, take one step along every branch there, and go on from its end."""
@@ -100,11 +100,11 @@ def explore_branches(
         if not meets or run.final.t >= t_end:
             return BranchRun(choices=choices, run=run, branches=None, following=())
         number = int(meets[-1].id.partition(".")[0])
-        found = Branches(point=Track.of(system, run.final).curve.meetings[number].point)
+        found = Branches(point=Track.of(system, run.final, known=asking.known).curve.meetings[number].point)
         following = []
         for j, branch in enumerate(found.point.branches):
             if branch.whole:
-                beyond = replace(base, on_branch=j).advance(system, run.final, t_end).state
+                beyond = asking.choosing(j, asking.known).advance(system, run.final, t_end).state
                 following.append(pieces(beyond, (*choices, j)))
         return BranchRun(choices=choices, run=run, branches=found, following=tuple(following))
 

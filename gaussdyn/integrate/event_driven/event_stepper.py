@@ -23,6 +23,7 @@ from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...errors import InputError
 from ...mechanics.rows import Row
+from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.problems.complementarity import ComplementarityProblem
@@ -138,18 +139,20 @@ class EventStepper:
 
     def segment(self, system: System, state: State, control: Array | None = None) -> Segment:
         """Return the segment that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
+        known = self.known or RunMemory()
         accuracy = Accuracy(
             rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact, step=self.step
         )  # fmt: skip
         return Segment(
-            whole=system,
+            given=system,
+            whole=known.whole(system, state.q),
             control=control,
             accuracy=accuracy,
             t=state.t,
             q=state.q,
             v=state.v,
             memory=state.memory,
-            known=self.known or RunMemory(),
+            known=known,
         )
 
     def _begun(self, segment: Segment, start: State, end: float) -> Segment:
@@ -181,7 +184,7 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     known = (now.rows, now.h) if now is not None and here else None
     closed = segment.closed if segment.entered else segment.accuracy.activation
     dynamics = snapshot(segment.system, segment.state(), activation=closed, control=segment.control, known=known)
-    rows = dynamics.rows if segment.system is segment.whole else _rows_at_end(segment)
+    rows = dynamics.rows if segment.system is segment.given else _rows_at_end(segment, dynamics.rows)
     return Step(
         start=start,
         state=segment.end_state(memory),
@@ -202,14 +205,17 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     )
 
 
-def _rows_at_end(segment: Segment) -> tuple[Row, ...]:
+def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return the rows of shapes that may touch at the end of a segment, and of those that have pushed on the way.
 
     Features that have parted since, as a corner beside an edge, may overlap where that is no gap: these are open.
     """
-    rows = {
-        row.id: row for row in rows_of(near_of(segment.whole, segment.state(), 0.0), segment.t, segment.q, segment.v)
-    }
+    near = near_of(segment.given, segment.state(), 0.0)
+    if isinstance(near, SpatialSystem) and segment.system is segment.whole:  # all its contacts are known
+        apart = segment.acted.keys() - near.contact_ids
+        found = [row.but(gap=max(row.gap, 0.0)) if row.id in apart else row for row in known]
+        return tuple(row for row in found if row.frame is None or row.id in near.contact_ids | apart)
+    rows = {row.id: row for row in rows_of(near, segment.t, segment.q, segment.v)}
     for system in {id(system): system for key, system in segment.acted.items() if key not in rows}.values():
         acted = [row for row in rows_of(system, segment.t, segment.q, segment.v) if row.id in segment.acted]
         rows = {row.id: row.but(gap=max(row.gap, 0.0)) for row in acted} | rows

@@ -65,8 +65,8 @@ class SmoothFlow(PhaseIntegrator):
 
     Attributes
     ----------
-    whole, system : System
-        With all contacts, and with those that may act.
+    given, whole, system : System
+        As it was given, with all contacts, and with those that may act.
     memory : mapping
         Of the state that it began with.
     known : RunMemory
@@ -88,6 +88,7 @@ class SmoothFlow(PhaseIntegrator):
         The largest force (N) and acceleration so far.
     """
 
+    given: System
     whole: System
     memory: Mapping[str, Array]
     known: RunMemory = field(default_factory=RunMemory)

@@ -74,7 +74,7 @@ class EventDriven(EventStepper):
         if not found.solved:
             segment.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
             return segment
-        after = self.segment(segment.whole, State(t=segment.t, q=segment.q, v=found.v), segment.control)
+        after = self.segment(segment.given, State(t=segment.t, q=segment.q, v=found.v), segment.control)
         after.impulses, after.events, after.v = dict(found.impulses), segment.events, segment.v
         after.jump(f"passage by {found.kind}", found.v, (found.impulses,), found.energy)
         kind, ids = f"none_passed_by_{found.kind}", sorted(found.impulses)

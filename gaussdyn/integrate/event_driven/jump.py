@@ -64,12 +64,12 @@ class Jump(SmoothFlow):
         before = self.state()
         self.closed = activation = parted(place, known, landing, self.accuracy.activation)
         fired = {key: kinds for key, kinds in fired.items() if key not in activation.aloft}
-        struck = self._impact(place.rows)
+        struck, after = self._impact(place)
         if self.failure is not None:
             self.phase = None
             return
         if struck:
-            place = self._place()
+            place = self._place(after)
         if struck or not fired or not isinstance(place, Instant):
             guesses: list[Modes] = [first_modes(place.rows, known, activation)]
             if struck:  # what an impact has stopped sticks, if it can
@@ -134,21 +134,21 @@ class Jump(SmoothFlow):
             if g <= least:
                 self.offsets[(guard.id, guard.kind)] = armed + max(0.0, -float(g))
 
-    def _impact(self, rows: tuple[Row, ...]) -> tuple[str, ...]:
-        """Solve the impact problem if a closed row closes further, and return the rows that do."""
-        activation = self.closed
+    def _impact(self, place: Place) -> tuple[tuple[str, ...], tuple[Row, ...]]:
+        """Solve the impact problem if a closed row closes further; return the ids of those that do, and all rows."""
+        activation, rows = self.closed, place.rows
         closing = tuple(row.id for row in rows if closes(row, activation))
         if not closing:
-            return ()
-        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation)
+            return (), rows
+        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation, known=(rows, place.h))
         if not said.solved:
             self.failure = said.solution.but(status=said.status)
-            return closing
+            return closing, rows
         for key, p in said.impulses.items():
             self._push(key, p)
         self.jump("impact", np.array(said.v), tuple(phase.own for phase in said.phases), said.energy, said.kept)
         self.kept = min(self.kept, said.kept)
-        return closing
+        return closing, said.rows
 
     def jump(
         self, kind: str, v: Array, problems: tuple[Mapping[str, Array], ...], energy: float, kept: float = 1.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...arrays import Array
 from ...mechanics.rows import Row
+from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes
 from .smooth_phase import Phase
@@ -40,12 +41,22 @@ class RunMemory:
         By the modes of all rows, where they may be taken again.
     mechanism : list of MechanismTables or None
         Empty, or what kernels take joints and forces as.
+    listed : list of System
+        Empty, or the system with all contacts that it can have, or as it is where these depend on the pose.
     """
 
     entered: deque[tuple[Mapping[str, Array], Segment]] = field(default_factory=lambda: deque(maxlen=2))
     searches: deque[Search] = field(default_factory=lambda: deque(maxlen=8))
     phases: dict[Key, Phase] = field(default_factory=dict)
     mechanism: Kept = field(default_factory=list)
+    listed: list[System] = field(default_factory=list)
+
+    def whole(self, system: System, q: Array) -> System:
+        """Return the system with all contacts that it can have, if they are always the same."""
+        if not self.listed:
+            every = system.listed(q) if isinstance(system, SpatialSystem) else None
+            self.listed.append(system if every is None else every)
+        return self.listed[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,12 +11,13 @@ from ..._show import brief
 from ...arrays import Array, vector
 from ...contact.snapshot import Activation
 from ...errors import InputError
+from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from .impact_laws import ImpactLaw, Moreau
-from .problem import Phase, Struck, approaching, kinetic
+from .problem import Known, Phase, Struck, approaching, kinetic
 from .restitution_scaling import GAIN
 
 
@@ -41,6 +42,8 @@ class Impact:
     phases : tuple of Phase
     finished : bool
         Whether no closed contact approaches any more.
+    rows : tuple of Row
+        Of the system, after it.
     """
 
     law: ImpactLaw
@@ -51,6 +54,7 @@ class Impact:
     energy: float
     phases: tuple[Phase, ...]
     finished: bool
+    rows: tuple[Row, ...]
 
     __repr__ = brief
 
@@ -104,6 +108,7 @@ def impact(
     closed: Collection[str] | None = None,
     activation: Activation | None = None,
     start: Mapping[str, Array] | None = None,
+    known: Known | None = None,
 ) -> Impact:
     """Let an impact happen at a state.
 
@@ -121,6 +126,8 @@ def impact(
     activation : Activation, optional
     start : mapping of str to Array, optional
         Impulses to begin with, by id, N s: where the law leaves several, some near these are found first.
+    known : pair of tuple of Row and Array, optional
+        The rows and the force at this very state, where the system has just been asked for them.
 
     Raises
     ------
@@ -130,7 +137,7 @@ def impact(
     law = Moreau() if law is None else law
     if isinstance(law, type) or not hasattr(law, "strike"):
         raise InputError("law", repr(law), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
-    struck = replace(Struck.at(system, state, closed, activation), start=start)
+    struck = replace(Struck.at(system, state, closed, activation, known), start=start)
     v = vector("v of the state", state.v, system.nv)
     phases = law.strike(struck, v)
     impulses: dict[str, Array] = {}
@@ -140,6 +147,7 @@ def impact(
             impulses[key] = impulses[key] + p if key in impulses else np.array(p)
             works[key] = works.get(key, 0.0) + phase.works.get(key, 0.0)
     after, M = phases[-1].v, phases[0].dynamics.M
+    end = struck.snapshot(after)
     return Impact(
         law=law,
         state=state,
@@ -148,5 +156,6 @@ def impact(
         works=works,
         energy=kinetic(M, after) - kinetic(M, v),
         phases=phases,
-        finished=not approaching(struck.dynamics(after)),
+        finished=not approaching(end, struck.closed),
+        rows=end.rows,
     )

@@ -187,7 +187,7 @@ class OneByOne:
         """Return all single impacts."""
         found: list[Phase] = []
         while len(found) < self.most:
-            speeds = approaching(struck.dynamics(v))
+            speeds = approaching(struck.snapshot(v), struck.closed)
             if not speeds and found:
                 break
             first = max(speeds, key=lambda key: (speeds[key], key)) if speeds else ""

@@ -23,6 +23,7 @@ from ...programs.solution.solution import Solution
 
 ONE_SIDED = ("unilateral", "contact")
 Answer = Callable[..., Solution]
+Known = tuple[tuple[Row, ...], Array]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -84,6 +85,8 @@ class Struck:
         What solves the velocity problems, begun with `start`; an audit has the reactions on record answer.
     share : float or None
         The fraction of all restitution that is kept, where that is known.
+    known : LocalDynamics or None
+        The velocity problem at one of the velocities, where it is known.
     """
 
     system: System
@@ -93,9 +96,13 @@ class Struck:
     start: Mapping[str, Array] | None = None
     answer: Answer = resolve
     share: float | None = None
+    known: LocalDynamics | None = None
 
     @classmethod
-    def at(cls, system: System, state: State, closed: Collection[str] | None, activation: Activation | None) -> Struck:
+    def at(
+        cls, system: System, state: State, closed: Collection[str] | None, activation: Activation | None,
+        known: Known | None = None,
+    ) -> Struck:  # fmt: skip
         """Return the system at a state, with the rows named (default: all closed gaps).
 
         Raises
@@ -107,7 +114,8 @@ class Struck:
         if not isinstance(state, State):
             raise InputError("state", type(state).__name__, "a State", "Write State(q=[...], v=[...]).")
         bare = cls(system=system, state=state, closed=frozenset(), activation=activation or Activation())
-        rows = {row.id: row for row in bare.all_rows() if one_sided(row)}
+        bare = replace(bare, known=bare.snapshot(state.v, known))
+        rows = {row.id: row for row in bare.snapshot(state.v).rows if one_sided(row)}
         if closed is None:
             return replace(bare, closed=frozenset(key for key, row in rows.items() if bare.activation.touches(row)))
         if isinstance(closed, str) or not all(isinstance(key, str) for key in closed):
@@ -122,10 +130,6 @@ class Struck:
                 )
         return replace(bare, closed=frozenset(closed))
 
-    def all_rows(self) -> tuple[Row, ...]:
-        """Return every row at the state."""
-        return self._snapshot(self.state.v).rows
-
     def only(self, closed: Collection[str]) -> Struck:
         """Return the same with fewer closed rows."""
         return replace(self, closed=frozenset(closed))
@@ -137,7 +141,7 @@ class Struck:
 
         Coefficients that are given are those of all rows; `share` is the fraction of all of them that counts.
         """
-        dynamics = self._snapshot(v)
+        dynamics = self.snapshot(v)
         return replace(dynamics, rows=tuple(self._taken(dynamics.rows, eps_n, eps_t, share)))
 
     def phase(
@@ -161,10 +165,13 @@ class Struck:
             solution=solution, own=own,
         )  # fmt: skip
 
-    def _snapshot(self, v: Array) -> LocalDynamics:
+    def snapshot(self, v: Array, known: Known | None = None) -> LocalDynamics:
+        """Return the system at a velocity, without duration, with all its rows; `known` see `snapshot`."""
+        if self.known is not None and np.array_equal(v, self.known.v):
+            return self.known
         near = self.system.near(self.state.t, self.state.q, v, 0.0)
         state = State(t=self.state.t, q=self.state.q, v=v, memory=self.state.memory)
-        return snapshot(near, state, level="velocity", activation=self.activation)
+        return snapshot(near, state, level="velocity", activation=self.activation, known=known)
 
     def _taken(self, rows: tuple[Row, ...], eps_n: float | None, eps_t: float | None, share: float) -> list[Row]:
         """Return the rows that take part: gaps of the closed ones count as zero, all other one-sided gaps are open."""
@@ -184,9 +191,9 @@ def one_sided(row: Row) -> bool:
     return row.kind in ONE_SIDED and row.level == "position"
 
 
-def approaching(dynamics: LocalDynamics) -> dict[str, float]:
+def approaching(dynamics: LocalDynamics, closed: Collection[str]) -> dict[str, float]:
     """Return the speed (m/s, > 0) at which closed rows approach, by id; those within the activation's are at rest."""
-    found = {row.id: -float(row.rate[0]) for row in dynamics.rows if one_sided(row)}
+    found = {row.id: -float(row.rate[0]) for row in dynamics.rows if one_sided(row) and row.id in closed}
     return {key: speed for key, speed in found.items() if speed > dynamics.activation.speed}
 
 

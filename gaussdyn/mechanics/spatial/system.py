@@ -33,7 +33,8 @@ from .contacts import Contacts, Obstacle, Pairs
 from .drawables import drawables
 from .forces import Force
 from .joint_table import Bond, Joints
-from .kinematics import Motions, SpatialLayout, poses_at
+from .kinematics import Motions, SpatialLayout, bodies_at, poses_at
+from .lasting_contacts import lasting
 from .poses import GROUND_POSE, composed, inverse, marker_pose
 from .spec import decoded, encoded
 
@@ -190,6 +191,16 @@ class SpatialSystem:
         way = dt * self.contacts.speeds(legs.v0).max(axis=1, initial=0.0)
         return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt + 2.0 * way)
 
+    def listed(self, q: Array) -> SpatialSystem | None:
+        """Return the system with every contact there can be; None where which there are depends on the pose."""
+        v = np.zeros(self.nv)
+        every = lasting(self.contacts, bodies_at(q, v))
+        if every is None:
+            return None
+        frozen = copy.copy(self)
+        object.__setattr__(frozen, "contacts", every)
+        return frozen.steady(every.rows(q, v))
+
     def taking(self, ids: Collection[str], other: SpatialSystem) -> SpatialSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""
         frozen = copy.copy(self)
@@ -202,6 +213,8 @@ class SpatialSystem:
         Those over rims are `pinned`.
         """
         charts = {row.id: chart_of(row.frame[0]) for row in rows if row.frame is not None}
+        if charts == self.contacts.charts:
+            return self
         frozen = copy.copy(self)
         object.__setattr__(frozen, "contacts", replace(self.contacts.pinned(), charts=charts))
         return frozen
@@ -214,6 +227,11 @@ class SpatialSystem:
         frozen = copy.copy(self)
         object.__setattr__(frozen, "contacts", self.contacts.pinned())
         return frozen
+
+    @property
+    def contact_ids(self) -> frozenset[str]:
+        """Ids of the contacts that were found."""
+        return frozenset(blank.id for blank in self.contacts.blanks)
 
     @property
     def charts(self) -> Mapping[str, int]:

@@ -1,14 +1,16 @@
-"""Balls dropped into a box, and boxes on a floor, beside MuJoCo: CPU time of a step on one thread, every step checked.
+"""Balls and rocks dropped into a box, and boxes on a floor, beside MuJoCo: CPU time of a step, every step checked.
 
 Ours: exact Signorini and Coulomb laws, E (the natural map recomputed from the impulses, dimensionless) <= 1e-10
 asked for in every step, no gap below -1e-10 m at its end. MuJoCo: its defaults (soft contacts). Both engines go on by
 turns, some steps each, from the same start. What counts is the mean of the slowest tenth of the steps.
 
-Run: ``python benchmarks/piles.py [--balls 50 100 200] [--ratio 1] [--boxes 100] [--seconds 2] [--many 10000]``.
+Run: ``python benchmarks/piles.py [--balls 50 100 200] [--ratio 1] [--boxes 100] [--rocks 40] [--seconds 2]
+[--many 10000]``.
 MuJoCo's columns are left out where it is not installed. With a ratio masses are spread between 1 and that, evenly in
-their logarithm. Boxes have sides of 4 to 20 cm, evenly in their logarithm, stand at random, and fall for 3 s. Contacts
-are the most there were in a step, microseconds for each are those of the slowest tenth. ``--many`` builds so many
-balls, takes a step, and says how much memory the process has needed at most.
+their logarithm. Boxes have sides of 4 to 20 cm, evenly in their logarithm, stand at random, and fall for 3 s. Rocks
+are hulls of 8 to 40 points on balls of 3 to 6 cm, 2500 kg / m^3. Contacts are the most there were in a step,
+microseconds for each are those of the slowest tenth. ``--many`` builds so many balls, takes a step, and says how much
+memory the process has needed at most.
 """
 
 from __future__ import annotations
@@ -24,23 +26,24 @@ import numpy as np
 
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
-from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.collision.shapes import ConvexMesh, HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
-from gaussdyn.mechanics.spatial.bodies import SpatialBody, ball, brick
+from gaussdyn.mechanics.spatial.bodies import SpatialBody, ball, brick, solid
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
 
 RADIUS, MASS, MU, DT, TURN = 0.05, 1.0, 0.5, 2e-3, 20
+ROCK = 2500.0  # kg / m^3
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 SIDES = ((1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Pile:
-    """Bodies of one shape, where they begin, and how far the walls are from the middle (0: none)."""
+    """Bodies of one kind of shape, where they begin, and how far the walls are from the middle (0: none)."""
 
     shape: str
-    sizes: np.ndarray  # (n, 1) radii of balls or (n, 3) half sides of boxes, m
+    sizes: list[np.ndarray]  # (1,) radii of balls, (3,) half sides of boxes, or (k, 3) corners of rocks, m
     mass: np.ndarray  # (n,), kg
     poses: np.ndarray  # (n, 7): places, m, and quaternions
     wide: float
@@ -49,7 +52,7 @@ class Pile:
         """Return the pile as a system and the state it begins in."""
         walls = [HalfSpace(name=f"w{k}", normal=s, point=tuple(-self.wide * x for x in s)) for k, s in enumerate(SIDES)]
         floor, names = HalfSpace(name="floor"), [f"b{k:04d}" for k in range(len(self.mass))]
-        of = {"sphere": self.ball, "box": self.brick}[self.shape]
+        of = {"sphere": self.ball, "box": self.brick, "mesh": self.rock}[self.shape]
         bodies = [of(name, k) for k, name in enumerate(names)]
         system = SpatialSystem(
             bodies=bodies, obstacles=[floor, *walls] if self.wide else [floor], contact=ContactLaw(mu=MU)
@@ -58,23 +61,36 @@ class Pile:
 
     def ball(self, name: str, k: int) -> SpatialBody:
         """Return ball k."""
-        return ball(name, mass=float(self.mass[k]), radius=float(self.sizes[k, 0]))
+        return ball(name, mass=float(self.mass[k]), radius=float(self.sizes[k][0]))
 
     def brick(self, name: str, k: int) -> SpatialBody:
         """Return box k."""
         return brick(name, mass=float(self.mass[k]), half=self.sizes[k])
 
+    def rock(self, name: str, k: int) -> SpatialBody:
+        """Return rock k."""
+        return solid(name, ConvexMesh(vertices=self.sizes[k]), density=ROCK)
+
     def text(self) -> str:
         """Return the pile as MuJoCo's XML."""
         text = f'<mujoco><option timestep="{DT}"/><default><geom friction="{MU} 0 0" condim="3"/></default><worldbody>'
+        mesh = self.shape == "mesh"
+        if mesh:
+            rocks = (f'<mesh name="m{k}" vertex="{listed(x.ravel())}"/>' for k, x in enumerate(self.sizes))
+            text = text.replace("<worldbody>", f"<asset>{''.join(rocks)}</asset><worldbody>")
         text += '<geom type="plane" size="10 10 1"/>'
         for x, y, _ in SIDES if self.wide else ():
             text += f'<geom type="plane" size="10 10 1" pos="{-self.wide * x} {-self.wide * y} 0" zaxis="{x} {y} 0"/>'
-        for size, mass, pose in zip(self.sizes, self.mass, self.poses, strict=True):
-            given = " ".join(map(str, size)), " ".join(map(str, pose[:3])), " ".join(map(str, pose[3:]))
-            text += f'<body pos="{given[1]}" quat="{given[2]}"><freejoint/>'
-            text += f'<geom type="{self.shape}" size="{given[0]}" mass="{mass}"/></body>'
+        for k, (size, mass, pose) in enumerate(zip(self.sizes, self.mass, self.poses, strict=True)):
+            form = f'mesh="m{k}"' if mesh else f'size="{listed(size)}"'
+            text += f'<body pos="{listed(pose[:3])}" quat="{listed(pose[3:])}"><freejoint/>'
+            text += f'<geom type="{self.shape}" {form} mass="{mass}"/></body>'
         return text + "</worldbody></mujoco>"
+
+
+def listed(numbers: np.ndarray) -> str:
+    """Return numbers as MuJoCo reads them."""
+    return " ".join(map(str, numbers.tolist()))
 
 
 def balls(n: int, ratio: float) -> Pile:
@@ -86,7 +102,7 @@ def balls(n: int, ratio: float) -> Pile:
     )
     places = grid * (0.11, 0.11, 0.115) + (0.0, 0.0, 0.06) + rng.uniform(-0.004, 0.004, (n, 3))
     mass = MASS * ratio ** rng.uniform(0.0, 1.0, n)
-    return Pile("sphere", np.full((n, 1), RADIUS), mass, np.hstack([places, np.tile(UPRIGHT, (n, 1))]), wide)
+    return Pile("sphere", list(np.full((n, 1), RADIUS)), mass, np.hstack([places, np.tile(UPRIGHT, (n, 1))]), wide)
 
 
 def boxes(n: int) -> Pile:
@@ -97,7 +113,19 @@ def boxes(n: int) -> Pile:
     turns /= np.linalg.norm(turns, axis=1)[:, None]
     grid = np.stack([k % 5 - 2, k // 5 % 5 - 2, k // 25], axis=1) * 0.3 + (0.0, 0.0, 0.25)
     places = grid + rng.uniform(-0.02, 0.02, (n, 3))
-    return Pile("box", sides / 2.0, 1000.0 * sides.prod(axis=1), np.hstack([places, turns]), 0.0)
+    return Pile("box", list(sides / 2.0), 1000.0 * sides.prod(axis=1), np.hstack([places, turns]), 0.0)
+
+
+def rocks(n: int) -> Pile:
+    """Return n convex polyhedra of 8 to 40 corners, their centres of mass where the bodies are, between four walls."""
+    rng, k, corners, mass = np.random.default_rng(1), np.arange(n), [], np.zeros(n)
+    for i in range(n):
+        points = rng.normal(size=(rng.integers(8, 41), 3))
+        points *= rng.uniform(0.03, 0.06) / np.linalg.norm(points, axis=1)[:, None]
+        corners.append(points - ConvexMesh(vertices=points).centre)
+        mass[i] = solid("rock", ConvexMesh(vertices=corners[i]), density=ROCK).mass
+    places = np.stack([k % 4 - 1.5, k // 4 % 4 - 1.5, k // 16], axis=1) * (0.14, 0.14, 0.13) + (0.0, 0.0, 0.08)
+    return Pile("mesh", corners, mass, np.hstack([places, np.tile(UPRIGHT, (n, 1))]), 0.3)
 
 
 class Ours:
@@ -182,6 +210,7 @@ def main() -> None:
     parser.add_argument("--balls", type=int, nargs="*", default=[50, 100])
     parser.add_argument("--ratio", type=float, default=1.0)
     parser.add_argument("--boxes", type=int, nargs="*", default=[])
+    parser.add_argument("--rocks", type=int, nargs="*", default=[])
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--many", type=int, default=0)
     given = parser.parse_args()
@@ -198,6 +227,8 @@ def main() -> None:
         print(measure(balls(n, given.ratio), given.seconds, mujoco), flush=True)
     for n in given.boxes:
         print(measure(boxes(n), 3.0, mujoco), flush=True)
+    for n in given.rocks:
+        print(measure(rocks(n), given.seconds, mujoco), flush=True)
     if given.many:
         print(needed(given.many))
 

@@ -1,6 +1,7 @@
 """One island of a contact problem: solved from its last impulses, by what costs more and more.
 
-Newton's method; central paths, ended by Newton's method where it can; answers with other friction.
+Newton's method; proximal points where these are near; central paths, ended by Newton's method where it can; answers
+with other friction.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of the
 SHRUNK = 0.5  # of the residual by the few
 FEW, MORE, GAINED = 3, 8, 0.1  # the same of Newton's method at the end of paths: a few, more if these gain as much
 SWEEPS = 50  # before what begins near the last impulses
+CLOSE, BRIEF = 1e-3, 16  # residual of these from which proximal points are taken at once, and factorisations of them
 GOALS = (1e-4, 1e-5)  # residuals along a path from which Newton's method is tried
 WARM = (1.0, 1.0, 0.1, 0.0)  # begins of paths: from near the last impulses to far inside the cones ...
 ROUND = (1.0, 10.0, 3.0, 1.0)  # ... with kinks rounded off in several ways
@@ -116,6 +118,19 @@ def sweep_from_start(problem: Problem, work: Work, iterate: Iterate) -> None:
 
 
 @kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, int64)")
+def by_proximal_points(
+    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, limit: int
+) -> tuple[float, float, int]:  # fmt: skip
+    """Take proximal points from p, and end them by Newton's method; return E, its floor and factorisations."""
+    p, u, _best, _start, v = iterate
+    E, factors, floor = proximal_point(problem, ordering, work, p, v, u, tol, limit)
+    if max(tol, floor) < E < PATIENTLY:
+        E, floor, used = full_newton(problem, ordering, work, iterate, tol, PATIENCE)
+        factors += used
+    return E, floor, factors
+
+
+@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, int64)")
 def along_path(
     problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, trial: int
 ) -> tuple[float, float, int]:  # fmt: skip
@@ -137,25 +152,41 @@ def along_path(
         if max(tol, floor) >= E:
             return E, floor, factors
     if E < FOLDED:
-        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, AFTER)
-        factors += used
-    if max(tol, floor) < E < PATIENTLY:
-        E, floor, used = full_newton(problem, ordering, work, iterate, tol, PATIENCE)
+        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, AFTER)
         factors += used
     return E, floor, factors
 
 
+@kernel(f"boolean({PROBLEM})", borrows=True)
+def has_dependent(problem: Problem) -> bool:
+    """Return whether bodies touch one another in more than two places: such contacts depend on one another."""
+    first, some = problem[0][1], False
+    for k in range(len(first) - 1):
+        some = some or first[k + 1] - first[k] > 2
+    return some
+
+
 @kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64)")
-def by_proximal_points(
+def by_paths(
     problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Begin from the first impulses, and take proximal points; return E, its floor and factorisations."""
-    p, u, _best, _start, v = iterate
+    """Begin from the first impulses once more, by what reaches answers that are far; returns as `along_path` does."""
+    p, u, best, _start, v = iterate
     sweep_from_start(problem, work, iterate)
-    E, factors, floor = proximal_point(problem, ordering, work, p, v, u, tol, POINTS)
-    if max(tol, floor) < E < PATIENTLY:
-        E, floor, used = full_newton(problem, ordering, work, iterate, tol, PATIENCE)
+    scale, floor = without_impulses(problem, work, p, v, u, best)
+    motion(problem, p, work[6], v, u)
+    E, factors = residual(problem, scale, p, u), 0
+    if E < CLOSE and has_dependent(problem):
+        E, floor, factors = by_proximal_points(problem, ordering, work, iterate, tol, BRIEF)
+    for trial in range(len(WARM)):
+        if max(tol, floor) >= E:
+            break
+        E, floor, used = along_path(problem, ordering, work, iterate, tol, trial)
         factors += used
+        if trial == 0 and E > FOLDED:
+            sweep_from_start(problem, work, iterate)
+            E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, POINTS)
+            factors += used
     return E, floor, factors
 
 
@@ -178,27 +209,28 @@ def with_other_friction(
 def solve_island(
     problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
 ) -> tuple[int, int, int]:  # fmt: skip
-    """Solve the contact problem from p; return if it is, factorisations, and whether Newton's method was not enough."""
+    """Solve the contact problem from p; return if it is, factorisations, and whether Newton's method was not enough.
+
+    What is solved is refined to `ready` where that is possible: bodies at rest stand still, and cost a check. Where
+    contacts depend on one another that takes proximal points.
+    """
     p, u, _best, start, v = iterate
     copy_rows(problem[0][1][-1], p, start)
     E, floor, factors = newton_first(problem, ordering, work, iterate, tol, ready)
-    if max(tol, floor) >= E:
-        return 1, factors, 0
-    for trial in range(len(WARM)):
-        E, floor, used = along_path(problem, ordering, work, iterate, tol, trial)
+    slow = int(not max(tol, floor) >= E)
+    if slow:
+        E, floor, used = by_paths(problem, ordering, work, iterate, tol)
         factors += used
-        if trial == 0 and E > FOLDED:
-            E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol)
-            factors += used
-        if max(tol, floor) >= E:
-            break
     for share in OTHER:
         if max(tol, floor) >= E:
             break
         factors += with_other_friction(problem, ordering, work, iterate, tol, share)
         E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
         factors += used
-    if ready < E < POLISHED:
+    if slow and ready < E < POLISHED:
         E, floor, used = newton_first(problem, ordering, work, iterate, tol, ready)
         factors += used
-    return int(max(tol, floor) >= E), factors, 1
+    if max(ready, floor) < E < POLISHED and has_dependent(problem):
+        E, used, floor = proximal_point(problem, ordering, work, p, v, u, ready, BRIEF)
+        factors += used
+    return int(max(tol, floor) >= E), factors, slow

@@ -49,7 +49,7 @@ def join_ahead(search: Search, n: int, m: int, x: Array, R: Array, out: Array) -
 
     Both lists are in the order of ids, and so is the joint one. x, R: the bodies now; out (7,) is work space.
     """
-    table, now, ahead, f = search[0][0], search[2], search[3], 0
+    table, now, ahead, f, new = search[0][0], search[2], search[3], 0, 0
     for k in range(m):
         place = place_of(table, ahead[2], k)
         while f < n and place_of(table, now[2], f) < place:
@@ -58,15 +58,20 @@ def join_ahead(search: Search, n: int, m: int, x: Array, R: Array, out: Array) -
             continue
         a, b = ahead[1][k, 0], ahead[1][k, 1]
         feature_geometry(ahead[0][k], ahead[3][k], x[a], R[a], x[b], R[b], out)
-        if out[0] < -CLOSED:
-            continue
-        if n == len(now[0]):
-            return n + m
-        for i in range(n, f, -1):
-            copy_feature(now, i - 1, now, i)
-        copy_feature(ahead, k, now, f)
-        n += 1
-    return n
+        if not out[0] < -CLOSED:
+            copy_feature(ahead, k, ahead, new)
+            new += 1
+    if n + new > len(now[0]):
+        return n + m
+    i, k = n - 1, new - 1
+    while k >= 0:  # from behind, so that nothing is overwritten before it has moved
+        if i >= 0 and place_of(table, now[2], i) > place_of(table, ahead[2], k):
+            copy_feature(now, i, now, i + k + 1)
+            i -= 1
+        else:
+            copy_feature(ahead, k, now, i + k + 1)
+            k -= 1
+    return n + new
 
 
 @kernel(f"int64({SEARCH}, {LOADS}, {STATE}, {POSES}, float64, float64)", borrows=True, entry=True)

@@ -7,13 +7,39 @@ from dataclasses import replace
 import numpy as np
 
 from gaussdyn.integrate.contact_modes import FREE
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial.bodies import ball
+from gaussdyn.mechanics.spatial.joints import BallJoint
+from gaussdyn.mechanics.spatial.kinematics import SpatialMarker
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 from gaussdyn.mechanics.state import State
+from gaussdyn.mechanics.trees import in_joint_coordinates
 
 WORDS = ("stick", "slip", "inactive", FREE)
 
 
 def small(system, q, v, t_end, dt):
     return lambda: (system, State(q=q, v=v), t_end, dt)
+
+
+def jointed(t_end, dt):
+    """Two balls in space in a joint, the lower one about to hit the floor aslant."""
+    joint = BallJoint(name="joint", a=SpatialMarker("a", (0.3, 0.0, 0.0)), b=SpatialMarker("b", (-0.3, 0.0, 0.0)))
+    system = SpatialSystem(
+        bodies=[ball("a", mass=1.0, radius=0.2), ball("b", mass=2.0, radius=0.2)], joints=[joint],
+        obstacles=[HalfSpace(name="floor")], contact=ContactLaw(mu=0.3, eps_n=0.6),
+    )  # fmt: skip
+    still = {"a": (0.0, 0.0, 0.24, 1.0, 0.0, 0.0, 0.0), "b": (0.6, 0.0, 0.24, 1.0, 0.0, 0.0, 0.0)}
+    state = system.state(still, {"a": (0.4, 0.2, -1.0, 0.0, 1.0, 0.0), "b": (0.4, 0.2, -1.6, 0.0, 1.0, 0.0)})
+    return lambda: (system, state, t_end, dt)
+
+
+def robot(t_end, dt):
+    """The same two balls in the coordinates of a robot."""
+    system, state, _, _ = jointed(t_end, dt)()
+    tree = in_joint_coordinates(system)
+    return lambda: (tree.system, tree.state(state), t_end, dt)
 
 
 def with_column(run, name, k, x):
@@ -106,6 +132,8 @@ def falsified(run, kind, rng):
 def another_gap(run, k, by, rng):
     table, low, high = run.table, int(run.table.offsets[k]), int(run.table.offsets[k + 1])
     names = [f"{key}.gap" for key in run.rows]
+    if not names and high == low:
+        return None
     pick = int(rng.integers(len(names) + high - low))
     if pick < len(names):
         return with_column(run, names[pick], k, run[names[pick]][k] + by)

@@ -66,9 +66,11 @@ class ContactDetection(Jump):
         return rows_of(self.system, self.t, self.q, self.v)
 
     def _touches_now(self, row: Row) -> bool:
-        """Whether a gap is below zero, or closed and closing: then its features have to be those that touch now."""
+        """Whether a gap is below zero, or closes, or is closed: then its features have to be those that touch now."""
         closed = self.accuracy.activation
-        return row.gap < -closed.gap or (row.gap <= closed.gap and float(row.rate[0]) < -closed.speed)
+        held = self.phase is not None and row.id in self.phase.modes and self.phase.modes[row.id].closed
+        least = -closed.speed if held else closed.speed
+        return row.gap < -closed.gap or (row.gap <= closed.gap and float(row.rate[0]) < least)
 
     def _seen(self, phase: Phase, reach: float = 0.0) -> Phase:
         """Return the phase with the contacts of shapes that are found where it is now, or may act within a time."""

@@ -17,6 +17,7 @@ from ...arrays import Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from ..borders import Crossing, Extent, Pose
+from ..collision.features import EDGE_RIM
 from ..collision.shapes import Triple, triple
 from ..collision.tangent_frames import chart_of
 from ..contact_law import ContactLaw
@@ -213,7 +214,8 @@ class SpatialSystem:
         Those over rims are `pinned`.
         """
         charts = {row.id: chart_of(row.frame[0]) for row in rows if row.frame is not None}
-        if charts == self.contacts.charts:
+        found = self.contacts.found
+        if charts == self.contacts.charts and (found is None or EDGE_RIM not in found.kind):
             return self
         frozen = copy.copy(self)
         object.__setattr__(frozen, "contacts", replace(self.contacts.pinned(), charts=charts))

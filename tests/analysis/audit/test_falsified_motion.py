@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from falsified import falsified, small
+from falsified import falsified, jointed, robot, small
 from random_scenes import falling, linked, mixed
 from small_systems import Ball, Block, CoulombOscillator, SlidingRod, Tethered
 
@@ -43,6 +43,10 @@ RUNS = {
     "rod": small(SlidingRod(0.3), [0.0, np.sin(1.1), 1.1], [3.0, 0.5 * np.cos(1.1), 0.5], 0.3, None),
     "pendulum": small(Tethered(), [1.0, 0.0], [0.0, 0.0], 0.5, None),
     "rocking": scene("rocking_block", 0.8),
+    "jointed": jointed(0.15, None),
+    "robot": robot(0.15, None),
+    "superball": scene("superball", 1.0),
+    "coin": scene("coin", 0.05),
 }
 
 

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from falsified import falsified, small
+from falsified import falsified, jointed, robot, small
 from random_scenes import falling, linked, mixed
 from small_systems import Ball, Block, CoulombOscillator, SlidingRod, Tethered
 
@@ -41,6 +41,11 @@ RUNS = {
     "rocking": scene("rocking_block", 0.4, 1e-2),
     "cube": scene("launched_cube", 0.1, 5e-3),
     "stack": scene("stack", 0.1, 1e-2),
+    "jointed": jointed(0.1, 5e-3),
+    "robot": robot(0.1, 5e-3),
+    "superball": scene("superball", 0.5, 1e-2),
+    "coin": scene("coin", 0.05, 5e-3),
+    "ellipsoid": scene("rattleback", 0.05, 5e-3),
 }
 
 

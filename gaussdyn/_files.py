@@ -38,11 +38,17 @@ def reading(path: PathLike) -> Iterator[None]:
     except GaussdynError:
         raise
     except KeyError as error:
-        raise SceneError(file, str(error.args[0]) if error.args else "", "the entry is missing; damaged?") from None
+        raise SceneError(
+            file,
+            str(error.args[0]) if error.args else "",
+            f"the entry is missing; damaged? ls -l {file}, and make it again",
+        ) from None
     except Exception as error:
         if interrupts(error):
             raise
-        raise SceneError(file, "", f"the file is damaged ({type(error).__name__}: {_short(error)})") from error
+        raise SceneError(
+            file, "", f"the file is damaged ({type(error).__name__}: {_short(error)}): ls -l {file}, and make it again"
+        ) from error
 
 
 @contextmanager
@@ -61,8 +67,11 @@ def hdf5(path: PathLike) -> Iterator[Any]:
         try:
             file = h5py.File(path, "r")
         except (OSError, RuntimeError) as error:
-            reason = f"not a readable HDF5 file ({_short(error)}); it may be truncated: fetch or write it again"
-            raise SceneError(os.fspath(path), "", reason) from None
+            place = os.fspath(path)
+            reason = (
+                f"not a readable HDF5 file ({_short(error)}); it may be truncated: ls -l {place}, and make it again"
+            )
+            raise SceneError(place, "", reason) from None
         with file:
             yield file
 
@@ -96,7 +105,9 @@ def json_document(path: PathLike) -> Any:
     except OSError as error:
         raise SceneError(file, "", f"cannot be opened ({error.strerror}); check the path: ls -l {file}") from None
     except UnicodeDecodeError:
-        raise SceneError(file, "", "neither FCLib HDF5 nor JSON; a truncated HDF5 file looks like this too") from None
+        raise SceneError(
+            file, "", f"neither FCLib HDF5 nor JSON; a truncated HDF5 file looks like this too: ls -l {file}"
+        ) from None
     except (ValueError, RecursionError) as error:
         raise SceneError(
             file, "", f"not valid JSON ({error}); it may be truncated: python -m json.tool {file}"
@@ -146,7 +157,9 @@ def check_seal(path: PathLike) -> None:
             said = stream.read(HASH)
             if mark != SEAL or _hash(stream, size) != said:
                 raise SceneError(
-                    os.fspath(path), "", "the file is damaged: it is not as it was written; fetch it again"
+                    os.fspath(path),
+                    "",
+                    f"the file is damaged: it is not as it was written: ls -l {os.fspath(path)}, and fetch it again",
                 )
     except OSError as error:
         raise SceneError(

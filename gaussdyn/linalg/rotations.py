@@ -86,7 +86,9 @@ def pointing(axis: ArrayLike) -> tuple[float, float, float, float]:
     n = vector("axis", axis, 3)
     length = math.sqrt(n @ n)
     if length == 0.0:
-        raise InputError("axis", axis, "a direction: three numbers that are not all zero")
+        raise InputError(
+            "axis", axis, "a direction: three numbers that are not all zero", "Write axis=(0.0, 0.0, 1.0)."
+        )
     x, y, z = (n / length).tolist()
     w = 1.0 + z if z > 0.0 else (x * x + y * y) / (1.0 - z)  # without cancellation
     size = math.hypot(w, x, y)

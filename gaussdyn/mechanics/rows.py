@@ -12,6 +12,7 @@ import numpy as np
 from .._show import brief
 from ..arrays import Array, matrix, scalar, vector
 from ..errors import InputError
+from ..mends import one_of
 
 Kind = Literal["bilateral", "unilateral", "contact", "bilateral_contact", "dry"]
 Level = Literal["position", "velocity", "acceleration"]
@@ -202,4 +203,4 @@ def _check_size(row: Row) -> None:
 
 def _choose(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise InputError(name, repr(value), ", ".join(allowed))
+        raise InputError(name, repr(value), ", ".join(allowed), one_of(name, value, allowed))

@@ -203,7 +203,7 @@ def named(name: str, given: object) -> Mapping[str, Any]:
                 name,
                 f"the key {key!r}",
                 "names of parameters: text without /",
-                f"Write {str(key).replace('/', '_')!r}: [...]",
+                f"Write {{{str(key).replace('/', '_')!r}: [0.1, 0.2]}}.",
             )
     return given
 

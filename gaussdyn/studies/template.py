@@ -11,6 +11,7 @@ import numpy as np
 from .._show import brief, cut
 from ..errors import InputError, raised_in
 from ..mechanics.scene import Scene
+from ..mends import one_of
 from .column_measures import Columns
 from .parameter_sets import Number
 
@@ -78,7 +79,7 @@ class Template:
                 "fixed", repr(self.fixed), "a mapping of parameters to numbers", 'Write fixed={"mu": 0.3}.'
             )
         if self.save is not None and (isinstance(self.save, bool) or not isinstance(self.save, int) or self.save < 1):
-            raise InputError("save", repr(self.save), "an integer >= 1, or None")
+            raise InputError("save", repr(self.save), "an integer >= 1, or None", "Write save=1.")
 
     def check(self, names: tuple[str, ...]) -> None:
         """Refuse, before any run, parameters that a scene does not have, or that are fixed.
@@ -102,7 +103,9 @@ class Template:
             known = catalogue.parameters(self.build)
             for name in (*names, *self.fixed):
                 if name not in known:
-                    raise InputError(f"parameter of {self.build}", repr(name), ", ".join(known))
+                    raise InputError(
+                        f"parameter of {self.build}", repr(name), ", ".join(known), one_of("parameter", name, known)
+                    )
 
     def settings(self) -> dict[str, Any]:
         """Return all of it as JSON knows it; functions by their names."""
@@ -223,7 +226,7 @@ def _name(key: object) -> str:
             "what measure returns",
             f"the key {key!r}",
             "names: text without /",
-            f"Write {str(key).replace('/', '_')!r}: ...",
+            f"Write {{{str(key).replace('/', '_')!r}: ...}}.",
         )
     return key
 

@@ -21,6 +21,7 @@ from ...mechanics.lagrangian.equations import Rows, equations
 from ...mechanics.lagrangian.expressions import symbol, symbols
 from ...mechanics.lagrangian.model import Element, Model
 from ...mechanics.lagrangian.system import LagrangianSystem
+from ...mends import one_of
 
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise, sp.atan2)
 Values = Callable[[Sequence[Any]], list[Any]]
@@ -179,7 +180,12 @@ def _checked(system: object, parameter: str) -> tuple[LagrangianSystem, Model]:
         mend = "Its derivatives prove what is found: write it as a LagrangianSystem."
         raise InputError("system", type(system).__name__, "a LagrangianSystem with Friction or Contact", mend)
     if parameter not in system.params:
-        raise InputError("parameter", repr(parameter), ", ".join(system.params) or "none")
+        raise InputError(
+            "parameter",
+            repr(parameter),
+            ", ".join(system.params) or "none",
+            one_of("parameter", parameter, system.params) or "Write parameters={...}.",
+        )
     return system, system.model
 
 
@@ -251,7 +257,12 @@ def _closed(element: Element, rows: Rows, q: list[sp.Symbol]) -> tuple[list[int]
         slope = sp.simplify(rows.gap.diff(one))
         if slope.is_number and slope != 0:
             return [j for j in range(len(q)) if j != k], {one: sp.expand(one - rows.gap / slope)}
-    raise InputError(name_of(element), f"gap {rows.gap}", "a gap y - f(x): linear in one of the coordinates")
+    raise InputError(
+        name_of(element),
+        f"gap {rows.gap}",
+        "a gap y - f(x): linear in one of the coordinates",
+        'Write it as y - f(x): Contact(gap="y - x**2").',
+    )
 
 
 def _smooth(name: str, expression: sp.Expr) -> sp.Expr:

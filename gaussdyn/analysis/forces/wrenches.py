@@ -95,7 +95,7 @@ def contact_points(dynamics: LocalDynamics, word: str = "") -> tuple[ContactPoin
 
 def _stacked(contacts: Sequence[ContactPoint]) -> tuple[Array, tuple[Cone, ...]]:
     if not contacts:
-        raise InputError("contacts", "none", "at least one ContactPoint")
+        raise InputError("contacts", "none", "at least one ContactPoint", "Write contacts=[ContactPoint(...)].")
     return np.hstack([one.wrenches() for one in contacts]), tuple(one.cone for one in contacts)
 
 

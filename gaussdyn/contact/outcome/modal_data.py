@@ -122,7 +122,7 @@ def _dry(dynamics: LocalDynamics, active: ActiveRow, slip: bool) -> ContactRows:
     """Friction under a given load: a given force where it slips, else a block."""
     row, J = active.row, active.row.J
     if row.size > 1:
-        raise NotPlanar(row.id, "dry friction in two directions", "one direction")
+        raise NotPlanar(row.id, "dry friction in two directions", "one direction", "Take one: J=J[:1].")
     if slip:
         return ContactRows(J=J[:0], B=J[:0], w=active.w[:0], force=-row.cap * np.sign(row.rate[0]) * J[0])
     scale = 1.0 if dynamics.level == "acceleration" else dynamics.dt

@@ -100,7 +100,7 @@ class Smooth:
 
     def __post_init__(self) -> None:
         if not isinstance(self.project, bool):
-            raise InputError("project", repr(self.project), "True or False")
+            raise InputError("project", repr(self.project), "True or False", "Write project=True.")
         object.__setattr__(self, "baumgarte", scalar("baumgarte", self.baumgarte, low=0.0))
         object.__setattr__(self, "dt", scalar("dt", self.dt, low=0.0, open_low=True))
         self._accuracy()

@@ -141,7 +141,11 @@ class Archive:
         self.keep(recorder, now=True)
         run, _ = gathered(self.path, Trajectory, finished=False)
         if run is None:
-            raise SceneError(str(self.path), "", "its chunks are gone: somebody removed them during the run.")
+            raise SceneError(
+                str(self.path),
+                "",
+                f"its chunks are gone: somebody removed them during the run; ls {self.path.parent}, and run again.",
+            )
         status, proofs = "COMPLETED" if stop is None else "STOPPED", (*run.certificates, *recorder.proofs.found)
         run = replace(run, stop=stop, status=status, certificates=proofs, **recorder.about)
         try:
@@ -201,7 +205,9 @@ class Archive:
 def check_options(out: object, chunk: object, resume: object) -> None:
     """Raise InputError for a chunk that is no number of steps, chunk or resume without `out`, and no HDF5 ending."""
     if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1):
-        raise InputError("chunk", repr(chunk), "a number of steps >= 1, or None for a chunk every 5 s")
+        raise InputError(
+            "chunk", repr(chunk), "a number of steps >= 1, or None for a chunk every 5 s", "Write chunk=10000."
+        )
     if out is None and (resume or chunk is not None):
         given = "resume" if resume else "chunk"
         raise InputError(given, "no out", f"{given} together with the file of the run", "Say out=... (--out).")

@@ -150,7 +150,11 @@ def _check_schema(path: Path, schema: str, wanted: str) -> None:
         raise SceneError(
             str(path), "schema", "not a run of gaussdyn: those are written by gaussdyn run SCENE --out run.h5."
         )
-    raise SceneError(str(path), "schema", f"version {schema} is not known; this package reads {wanted}.")
+    raise SceneError(
+        str(path),
+        "schema",
+        f"version {schema} is not known; this package reads {wanted}: pip install --upgrade gaussdyn",
+    )
 
 
 def _write(file: Any, run: Trajectory) -> None:

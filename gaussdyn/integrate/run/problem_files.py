@@ -37,7 +37,9 @@ class ProblemFiles:
             return None
         folder, every = target if isinstance(target, tuple) else (target, 1)
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise InputError("record", every, "a folder, or (folder, n) with an integer n >= 1")
+            raise InputError(
+                "record", every, "a folder, or (folder, n) with an integer n >= 1", 'Write record=("problems", 10).'
+            )
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:

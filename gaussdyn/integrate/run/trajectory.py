@@ -307,7 +307,9 @@ class Trajectory:
         """
         t = scalar("t", t)
         if not self.t[0] <= t <= self.t[-1]:
-            raise InputError("t", t, f"a time in [{self.t[0]:g}, {self.t[-1]:g}] s", "The run reached no further.")
+            raise InputError(
+                "t", t, f"a time in [{self.t[0]:g}, {self.t[-1]:g}] s", f"The run reached no further: t={self.t[-1]:g}."
+            )
         right = min(int(np.searchsorted(self.t, t)), len(self) - 1)
         if self.t[right] == t:
             return self.state(right)

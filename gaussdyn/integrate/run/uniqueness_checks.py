@@ -12,6 +12,7 @@ from ...errors import InputError
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
+from ...mends import one_of
 from ..stepper import Control, held_control
 from .values import NOT_UNIQUE, Stop
 
@@ -69,7 +70,7 @@ class Examination:
     def __post_init__(self) -> None:
         for name, value, allowed in (("examine", self.effort, EFFORTS), ("on_multiple", self.on_multiple, ON_MULTIPLE)):
             if value not in allowed:
-                raise InputError(name, repr(value), ", ".join(allowed))
+                raise InputError(name, repr(value), ", ".join(allowed), one_of(name, value, allowed))
 
     @classmethod
     def of(cls, effort: Effort | None, on_multiple: OnMultiple) -> Examination:

@@ -69,7 +69,12 @@ def hull_of(name: str, points: Array) -> Polyhedron:
     from scipy.spatial import ConvexHull, QhullError
 
     if len(points) < 4:
-        raise InputError(name, f"{len(points)} points", "at least 4, not in one plane")
+        raise InputError(
+            name,
+            f"{len(points)} points",
+            "at least 4, not in one plane",
+            "Write vertices=[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], or more.",
+        )
     size = float(np.ptp(points, axis=0).max())
     try:
         hull = ConvexHull(points)

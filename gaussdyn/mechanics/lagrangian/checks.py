@@ -121,7 +121,12 @@ def _check_rows(element: Element, J: Array, gap: Array) -> None:
 
 def _check_linear(element: Element, J: Array, other: Array) -> None:
     if element.kind in FRICTIONAL and np.abs(J - other).max() > 1e-9 * np.abs(J).max():
-        raise InputError(f"slip of {element.id}", "not linear in the velocities", "a velocity: J(t, q) v + w(t, q)")
+        raise InputError(
+            f"slip of {element.id}",
+            "not linear in the velocities",
+            "a velocity: J(t, q) v + w(t, q)",
+            'Write Friction(slip="xdot - v0").',
+        )
 
 
 def _check_new(element: Element, rows: Array, seen: Sequence[tuple[Element, Array]]) -> None:

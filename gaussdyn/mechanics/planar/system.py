@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from ..._show import brief
 from ...arrays import Array, vector
 from ...errors import InputError
+from ...mends import one_of
 from ..borders import Extent, Pose
 from ..contact_law import ContactLaw
 from ..initial.joint_state import Mechanism, state_of_joints
@@ -298,7 +299,9 @@ class PlanarSystem:
             raise InputError("body", repr(body), *nearest(body, self.layout.start))
         names = ("x", "y") if body in self.layout.points else ("x", "y", "angle")
         if coordinate not in names:
-            raise InputError(f"coordinate of {body}", repr(coordinate), ", ".join(names))
+            raise InputError(
+                f"coordinate of {body}", repr(coordinate), ", ".join(names), one_of("coordinate", coordinate, names)
+            )
         return self.layout.start[body] + names.index(coordinate)
 
     def _detected(self, q: Array, v: Array, dt: float) -> tuple[Contact, ...]:

@@ -144,7 +144,7 @@ def _moments(name: str, given: Any) -> Moments:
     else:
         I = np.diag(vector(name, given, 3))
     if np.abs(I - I.T).max() > ROUNDED * np.abs(I).max():
-        raise InputError(name, I.tolist(), "a symmetric matrix")
+        raise InputError(name, I.tolist(), "a symmetric matrix", "Write inertia=0.5 * (I + I.T).")
     I = 0.5 * (I + I.T)
     diagonal = not (I - np.diag(np.diag(I))).any()
     principal = np.asarray(np.diag(I) if diagonal else np.linalg.eigvalsh(I), dtype=np.float64)

@@ -16,6 +16,7 @@ from ..._show import brief
 from ...arrays import Array, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
+from ...mends import numbers, one_of
 from ..borders import Crossing, Extent, Pose
 from ..collision.shapes import Triple, triple
 from ..collision.tangent_frames import chart_of
@@ -96,7 +97,12 @@ class SpatialSystem:
 
     def __post_init__(self) -> None:
         if self.coordinates not in get_args(Coordinates):
-            raise InputError("coordinates", repr(self.coordinates), "'bodies' or 'joints'")
+            raise InputError(
+                "coordinates",
+                repr(self.coordinates),
+                "'bodies' or 'joints'",
+                one_of("coordinates", self.coordinates, ("bodies", "joints")),
+            )
         layout = SpatialLayout.of(tuple(self.bodies))
         bonds = Joints.of(layout, self.joints)
         forces = bonds.check_forces(layout, self.forces)
@@ -386,7 +392,12 @@ class SpatialSystem:
             return 7 * k + PLACES.index(coordinate)
         if coordinate in RATES:
             return 6 * k + RATES.index(coordinate)
-        raise InputError(f"coordinate of {body}", repr(coordinate), ", ".join((*PLACES, *RATES)))
+        raise InputError(
+            f"coordinate of {body}",
+            repr(coordinate),
+            ", ".join((*PLACES, *RATES)),
+            one_of("coordinate", coordinate, (*PLACES, *RATES)),
+        )
 
     def _pose(self, q: Array, body: str) -> Pose:
         """Return place and rotation of a body or of the ground."""
@@ -438,5 +449,10 @@ def _either(name: str, value: ArrayLike, few: int, many: int) -> Array:
     """Return a vector of one of two sizes."""
     x = vector(name, value)
     if len(x) not in (few, many):
-        raise InputError(name, f"shape {x.shape}", f"a vector of shape ({few},) or ({many},)")
+        raise InputError(
+            name,
+            f"shape {x.shape}",
+            f"a vector of shape ({few},) or ({many},)",
+            numbers(name, few),
+        )
     return x

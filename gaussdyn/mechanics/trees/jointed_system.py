@@ -67,7 +67,12 @@ class JointedSystem(SpatialSystem):
     def __post_init__(self) -> None:
         SpatialSystem.__post_init__(self)
         if self.coordinates != "joints":
-            raise InputError("coordinates of a JointedSystem", repr(self.coordinates), "'joints'", "Use SpatialSystem.")
+            raise InputError(
+                "coordinates of a JointedSystem",
+                repr(self.coordinates),
+                "'joints'",
+                'Write SpatialSystem(coordinates="joints").',
+            )
         given = ("bodies", "obstacles", "joints", "forces", "gravity", "contact", "pairs")
         pair, others = tree_of(SpatialSystem(**{name: getattr(self, name) for name in given}))
         tree = replace(pair.system, sensors=())

@@ -260,10 +260,10 @@ class TreeSystem:
         v = np.zeros(self.nv)
         for name, value in (joints or {}).items():
             at = self.coordinates(name)
-            x = vector(f"coordinates of {name}", np.atleast_1d(np.asarray(value, dtype=np.float64)))
+            x = vector(f"joints of {name}", np.atleast_1d(np.asarray(value, dtype=np.float64)))
             if len(x) not in (at.stop - at.start, 3 if at.stop - at.start == 7 else -1):
                 raise InputError(
-                    f"coordinates of {name}",
+                    f"joints of {name}",
                     f"shape {x.shape}",
                     f"({at.stop - at.start},)",
                     f"Write {name!r}: numpy.zeros({at.stop - at.start}).",

@@ -123,7 +123,12 @@ class HeightField:
         dx, dy = vector(f"spacing of {self.name}", self.spacing, 2).tolist()
         if min(z.shape) < 2 or min(dx, dy) <= 0.0:
             given = f"{z.shape[0]} by {z.shape[1]} heights, spacing {dx:g}, {dy:g} m"
-            raise InputError(f"heights of {self.name}", given, "two rows and columns or more, and a spacing > 0")
+            raise InputError(
+                f"heights of {self.name}",
+                given,
+                "two rows and columns or more, and a spacing > 0",
+                "Write heights=numpy.zeros((10, 10)), spacing=(0.1, 0.1).",
+            )
         _check_count(self.name, 2 * (z.shape[0] - 1) * (z.shape[1] - 1))
         object.__setattr__(self, "heights", tuple(map(tuple, z.tolist())))
         object.__setattr__(self, "spacing", (dx, dy))

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ._cache import FULL, reason
 from .errors import GaussdynError, InputError, SceneError, interrupts
 
 SEAL = b"\ngaussdyn sha256 "
@@ -129,6 +130,16 @@ def is_hdf5(path: PathLike) -> bool:
         raise SceneError(
             os.fspath(path), "", f"cannot be opened ({error.strerror}); check the path: ls -l {os.fspath(path)}"
         ) from None
+
+
+def unwritable(path: PathLike, error: Exception) -> str:
+    """Return what to type where a file cannot be written: make its folder, make room, or see who may write there."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return f"There is no such folder: mkdir -p {folder}"
+    if getattr(error, "errno", None) in FULL:
+        return f"{reason(error)}: df -h {folder}"
+    return f"{reason(error)}: ls -ld {folder}"
 
 
 def seal(data: bytes | memoryview) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ..errors import InputError
 from ..mends import meant
@@ -16,6 +17,13 @@ def nearest(given: str, known: Iterable[str]) -> tuple[str, str]:
     if not names:
         return "nothing, for there is none", f"Leave {str(given)!r} out, or add what is called so: name={str(given)!r}."
     return ", ".join(names), meant(given, names) or f"Write {names[0]!r}."
+
+
+def parts(name: str, given: object) -> tuple[Any, ...]:
+    """Return the parts of a list of bodies, joints, ...; raise InputError for one that stands alone."""
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise InputError(name, repr(given), f"a list of {name}", f"Write {name}=[...], also for one.")
+    return tuple(given)
 
 
 def check_name(what: str, name: object) -> None:

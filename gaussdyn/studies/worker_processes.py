@@ -19,7 +19,7 @@ from .template import DIED, Job, Result
 Task = tuple[int, dict[str, Any]]
 Take = Callable[[], Task | None]  # the next run; None: there is none now
 Results = Iterator[tuple[int, Result]]
-IMPORTABLE = "Write it at the top level of a module, and what it needs into the parameters or functools.partial."
+IMPORTABLE = "Write it at the top level of a module, and what it needs into the parameters or functools.partial(...)."
 
 
 def kernels_are_there() -> bool:

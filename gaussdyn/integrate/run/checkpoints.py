@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..._files import seal
+from ..._files import seal, unwritable
 from ...errors import InputError, SceneError
 from . import hdf5 as storage
 from .chunks import chunk_files, gathered
@@ -191,14 +191,14 @@ class Archive:
         except ImportError:
             return
         except BlockingIOError:
-            mend = "Wait for it, or choose another name."
+            mend = f'Wait for it, or write another: out="{self.path.stem}2.h5".'
             raise InputError("out", self.path, "a run that no other process is writing", mend) from None
         except OSError as error:
-            mend = f"Choose a folder that exists and can be written. ({storage.reason(error)})"
-            raise InputError("out", self.path, "a file that can be written", mend) from None
+            raise InputError("out", self.path, "a file that can be written", unwritable(self.path, error)) from None
 
     def _full(self, error: OSError) -> InputError:
-        mend = f"What was written up to here is in {self.folder}: make room, then resume. ({storage.reason(error)})"
+        why, room = storage.reason(error), f"make room (df -h {self.path.parent})"
+        mend = f"What was written up to here is in {self.folder}: {room}, then --resume, resume=True. ({why})"
         return InputError("out", self.path, "a place with room for the run", mend)
 
 

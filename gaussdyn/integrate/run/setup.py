@@ -103,6 +103,11 @@ def setup_of(
     """
     if isinstance(scene_or_system, Scene):
         scene = scene_or_system
+        given: object = state
+        if not (given is None or isinstance(given, State)):
+            time = isinstance(given, int | float)
+            mend = f"Write simulate(scene, t_end={given!r})." if time else "Leave it out: state=None."
+            raise InputError("state", repr(given), "a State, or None for that of the scene", mend)
         return RunSetup(
             name=scene.name,
             system=scene.system,

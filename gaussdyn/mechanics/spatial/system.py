@@ -24,7 +24,7 @@ from ..contact_law import ContactLaw
 from ..initial.joint_state import Mechanism, state_of_joints
 from ..joints.columns import Readings, named_bodies
 from ..joints.equation import Equation
-from ..names import GROUND, nearest
+from ..names import GROUND, nearest, parts
 from ..rows import Row
 from ..state import State
 from .bodies import SpatialBody
@@ -103,11 +103,12 @@ class SpatialSystem:
                 "'bodies' or 'joints'",
                 one_of("coordinates", self.coordinates, ("bodies", "joints")),
             )
-        layout = SpatialLayout.of(tuple(self.bodies))
-        bonds = Joints.of(layout, self.joints)
+        layout = SpatialLayout.of(parts("bodies", self.bodies))
+        joints = parts("joints", self.joints)
+        bonds = Joints.of(layout, joints)
         forces = bonds.check_forces(layout, self.forces)
         gravity = triple("gravity", self.gravity)
-        obstacles = tuple(self.obstacles)
+        obstacles = parts("obstacles", self.obstacles)
         shapes, radii = {body.name: body.shapes for body in layout.bodies}, [body.radius for body in layout.bodies]
         contacts = Contacts.of(shapes, np.array(radii), obstacles, self.contact, self.pairs, bonds.joined)
         inertias = np.array([body.inertia for body in layout.bodies])
@@ -115,7 +116,7 @@ class SpatialSystem:
         values: dict[str, Any] = {
             "bodies": layout.bodies,
             "obstacles": obstacles,
-            "joints": tuple(self.joints),
+            "joints": joints,
             "forces": forces,
         }
         values |= {"gravity": gravity, "pairs": dict(self.pairs), "layout": layout, "contacts": contacts}

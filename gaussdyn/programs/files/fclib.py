@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._files import hdf5, seal_file, values
+from ..._files import hdf5, seal_file, unwritable, values
 from ..._show import brief
 from ...arrays import Array, IntArray
 from ...errors import InputError, SceneError
@@ -190,7 +190,7 @@ class _Creating:
         try:
             self.file = h5py.File(self.part, "w")
         except OSError as error:
-            raise InputError("path", self.path, "a file that can be written", str(error)) from None
+            raise InputError("path", self.path, "a file that can be written", unwritable(self.path, error)) from None
         return self.file
 
     def __exit__(self, kind: object, *rest: object) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from .._show import brief, cut
 from ..errors import InputError, raised_in
 from ..mechanics.scene import Scene
-from ..mends import one_of
+from ..mends import meant
 from .column_measures import Columns
 from .parameter_sets import Number
 
@@ -104,7 +104,7 @@ class Template:
             for name in (*names, *self.fixed):
                 if name not in known:
                     raise InputError(
-                        f"parameter of {self.build}", repr(name), ", ".join(known), one_of("parameter", name, known)
+                        f"parameter of {self.build}", repr(name), ", ".join(known), meant(name, known) or f"Write {{{next(iter(known))!r}: [0.1, 0.2]}}."
                     )
 
     def settings(self) -> dict[str, Any]:

@@ -1,66 +1,29 @@
-"""Where compiled kernels and generated sources are kept on disk.
-
-Numba's own on-disk cache looks only at the file of the function itself, so an edited inner kernel in another
-file would leave its cached callers stale. The cache directory is therefore named by a hash over the sources of
-every module that defines kernels (and of those they take constants from), and the numba version.
-"""
+"""Where compiled kernels and generated sources are kept on disk: a folder of the user, by content (`_kernel_files`)."""
 
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
-import platform
-import re
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent
-MARK = re.compile(r"^from \.+_jit import", re.MULTILINE)
-IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+from ._kernel_files import machine_code_name
+
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 TRIED = 1 << 20  # bytes that are written to see whether there is room
 NEEDED = "100 MB"
-CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
-
-
-def kernel_sources() -> list[Path]:
-    """Return the source files that define kernels, sorted: those that import `_jit`."""
-    return [p for p in sorted(PACKAGE.rglob("*.py")) if MARK.search(p.read_text(encoding="utf-8"))]
-
-
-def constant_sources() -> list[Path]:
-    """Return the files of the package that kernel files take constants (UPPER CASE names) from, sorted."""
-    found = set()
-    for path in kernel_sources():
-        for dots, module, names in IMPORT.findall(path.read_text(encoding="utf-8")):
-            source = path.parents[len(dots) - 1].joinpath(*(module or "__init__").split(".")).with_suffix(".py")
-            if CONSTANT.search(names) and source.is_file():
-                found.add(source)
-    return sorted(found)
-
-
-def source_hash() -> str:
-    """Return 16 hex digits over all kernel sources, the numba version and the processor type."""
-    digest = hashlib.sha256(f"{version('numba')} {sys.version_info[:2]} {platform.machine()}".encode())
-    for path in sorted(
-        {PACKAGE / "_jit.py", PACKAGE / "_records.py", PACKAGE / "_cache.py", *kernel_sources(), *constant_sources()}
-    ):
-        digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def cache_directory() -> Path:
-    """Return where this version of the kernels is cached (GAUSSDYN_CACHE overrides ``~/.cache/gaussdyn``).
+    """Return where kernels are kept (GAUSSDYN_CACHE overrides ``~/.cache/gaussdyn``).
 
     Where that place cannot be written, or is full, a private one under the system's folder for temporary files is
     taken, with a note on standard error. The directory exists on return, unless that cannot be written either.
     """
-    name, chosen = f"kernels-{source_hash()}", os.environ.get("GAUSSDYN_CACHE")
+    name, chosen = "kernels", os.environ.get("GAUSSDYN_CACHE")
     root = Path(chosen) if chosen else Path(os.path.expanduser("~")) / ".cache" / "gaussdyn"
     try:
         return _writable(root / name)
@@ -100,6 +63,11 @@ def _private_temporary() -> Path:
 def kernel_directory() -> Path:
     """Return the cache directory of this process, chosen once."""
     return cache_directory()
+
+
+def machine_code(path: Path) -> Path:
+    """Return the folder of the machine code of the kernels in a source file, which need not be there."""
+    return kernel_directory() / machine_code_name(path)
 
 
 def stored_source(stem: str, write: Callable[[], str]) -> Path:

@@ -22,14 +22,13 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
-from numba.core import cgutils, config, event, typeinfer
+from numba.core import caching, cgutils, config, event, typeinfer
 from numba.core import types as numba_types
-from numba.core.caching import FunctionCache
 from numba.core.codegen import ll as llvm
 from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
-from ._cache import NEEDED, kernel_directory, reason, say
+from ._cache import NEEDED, kernel_directory, machine_code, reason, say
 from ._records import RECORDS
 from ._records import Held as Held
 from ._records import nothing as nothing
@@ -119,12 +118,10 @@ def _building() -> Iterator[None]:
         yield
         return
     with _build.lock, event.install_listener("numba:compile", _build):
-        start, saved = time.perf_counter(), config.CACHE_DIR
-        config.CACHE_DIR = str(kernel_directory())
+        start = time.perf_counter()
         try:
             yield
         finally:
-            config.CACHE_DIR = saved
             _build.seconds += time.perf_counter() - start
 
 
@@ -132,12 +129,8 @@ def _compiled(function: Any, signatures: list[str], options: dict[str, Any]) -> 
     """Do what ``numba.njit(signatures, cache=True)`` does, also where nothing can be kept or files are damaged."""
     if config.DISABLE_JIT:  # to debug, or to import everything quickly
         return function
-    try:
-        jitted = numba.njit(cache=True, **options)(function)
-        _Guarded(jitted._cache)
-    except RuntimeError as error:  # no place for it anywhere
-        _build.not_kept(error)
-        jitted = numba.njit(**options)(function)
+    jitted = numba.njit(**options)(function)
+    jitted._cache = _Kept(function)
     waiting = _KERNELS[_name(jitted)] = _Waiting(jitted, signatures)
     if not waiting.on_disk():
         waiting.take()
@@ -157,8 +150,7 @@ class _Waiting:
 
     def on_disk(self) -> bool:
         """Return whether there is an index of its machine code, which a look at this source's place tells."""
-        cache = self.jitted._cache
-        return isinstance(cache, FunctionCache) and os.path.exists(cache._cache_file._index_path)
+        return os.path.exists(self.jitted._cache._cache_file._index_path)
 
     @cached_property
     def kinds(self) -> list[Any]:
@@ -295,32 +287,58 @@ def loaded(compiled: Any) -> Any:
     return compiled
 
 
-class _Guarded:
-    """The place of one kernel on disk: what cannot be read is compiled again, what cannot be written is not kept."""
+class _Place(caching._CacheLocator):  # type: ignore[misc]
+    """Where the machine code of one kernel is kept: in a folder named by all that it is made of."""
 
-    def __init__(self, cache: Any) -> None:
-        self.cache, self.load, self.save = cache, cache._load_overload, cache.save_overload
-        cache.load_overload, cache.save_overload = self.loaded, self.saved
+    def __init__(self, function: Any, file: str) -> None:
+        self._py_file, self.line = file, function.__code__.co_firstlineno
 
-    def loaded(self, kind: Any, target: Any) -> Any:
+    @classmethod
+    def from_function(cls, function: Any, file: str) -> _Place:
+        """Return the place of a function in a file."""
+        return cls(function, file)
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(machine_code(Path(self._py_file)))
+
+    def get_source_stamp(self) -> str:
+        """Return what tells whether it is stale: nothing, for the folder has another name then."""
+        return ""
+
+    def get_disambiguator(self) -> str:
+        """Return what tells kernels of one name apart."""
+        return str(self.line)
+
+
+class _InPlace(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Place,)
+
+
+class _Kept(caching.FunctionCache):  # type: ignore[misc]
+    """Machine code of one kernel on disk: what cannot be read is compiled again, what cannot be written is not kept."""
+
+    _impl_class = _InPlace
+
+    def load_overload(self, kind: Any, target: Any) -> Any:
         """Return the machine code, None if it is not there or damaged."""
         try:
             if not _build.begun:  # numba does it for each
                 _build.begun = True
                 target.refresh()
-            return self.load(kind, target)
+            return self._load_overload(kind, target)
         except Exception as error:
             say(f"gaussdyn: a compiled kernel in {kernel_directory()} is damaged ({reason(error)}); compiled again")
             try:
-                self.cache.flush()
+                self.flush()
             except OSError as full:
                 _build.not_kept(full)
             return None
 
-    def saved(self, *arguments: Any) -> None:
+    def save_overload(self, *arguments: Any) -> None:
         """Keep the machine code if there is room."""
         try:
-            self.save(*arguments)
+            super().save_overload(*arguments)
         except OSError as error:
             _build.not_kept(error)
 

@@ -24,6 +24,7 @@ from typing import Any
 
 from . import _cache
 from ._cache import say
+from ._kernel_files import PACKAGE, kernel_sources, reached
 
 WORTH = 8  # modules: fewer are compiled sooner by the process that needs them
 MOST = 4  # processes: two take up to 1.3 GB each, and chains of callers leave little to do for more
@@ -78,7 +79,7 @@ def compile_all(processes: int | None = None) -> dict[str, Any]:
     OSError
         What is compiled cannot be kept on disk: there is no room.
     """
-    sources = {module_name(path): path for path in _cache.kernel_sources()}
+    sources = {module_name(path): path for path in kernel_sources()}
     missing = [name for name, path in sources.items() if not stored(path)]
     needs = needs_among(sources, missing)
     team = _Team(needs, by_urgency(needs, {name: kernels_in(sources[name]) for name in missing}), len(sources))
@@ -103,10 +104,10 @@ def compile_ahead(roots: Iterable[str]) -> None:
     ----------
     roots : names of kernel modules
     """
-    files = [_cache.PACKAGE.joinpath(*root.split(".")[1:]).with_suffix(".py") for root in roots]
+    files = [PACKAGE.joinpath(*root.split(".")[1:]).with_suffix(".py") for root in roots]
     if cores() < 2 or all(map(stored, files)):
         return
-    there, paths = {module_name(path): path for path in _cache.kernel_sources()}, reached(files)
+    there, paths = {module_name(path): path for path in kernel_sources()}, reached(files)
     missing = [name for name, path in there.items() if path in paths and not stored(path)]
     if len(missing) < WORTH:
         return
@@ -235,17 +236,15 @@ def serve() -> None:
 
 def module_name(path: Path) -> str:
     """Return the dotted name of a source file of the package."""
-    return ".".join((_cache.PACKAGE.name, *path.relative_to(_cache.PACKAGE).with_suffix("").parts))
+    return ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts))
 
 
 def stored(path: Path) -> bool:
-    """Tell whether there is machine code on disk for every kernel of a source file, none older than the file.
+    """Tell whether there is machine code on disk for every kernel of a source file.
 
     It only decides what is worth sharing out: numba itself checks what it loads.
     """
-    written = path.stat().st_mtime
-    files = _cache.kernel_directory().glob(f"{path.parent.name}_*/{path.stem}.*.nbi")
-    return sum(file.stat().st_mtime >= written for file in files) >= kernels_in(path)
+    return len(list(_cache.machine_code(path).glob("*.nbi"))) >= kernels_in(path)
 
 
 def kernels_in(path: Path) -> int:
@@ -261,26 +260,6 @@ def needs_among(sources: dict[str, Path], missing: list[str]) -> Needs:
         found = frozenset(by_path[path] for path in reached([sources[name]]) if path in by_path)
         needs[name] = found & set(missing) - {name}
     return needs
-
-
-def reached(files: Iterable[Path]) -> set[Path]:
-    """Return some source files and all that they import at their top level, one from the other."""
-    seen, ahead = set[Path](), set(files)
-    while ahead:
-        path = ahead.pop()
-        if path not in seen:
-            seen.add(path)
-            ahead |= imported(path)
-    return seen
-
-
-def imported(path: Path) -> set[Path]:
-    """Return the files of the package that a source file imports at its top level."""
-    found = set()
-    for dots, module, names in _cache.IMPORT.findall(path.read_text(encoding="utf-8")):
-        base = path.parents[len(dots) - 1].joinpath(*module.split("."))
-        found |= {base.with_suffix(".py"), base / "__init__.py", *(base / f"{n}.py" for n in re.findall(r"\w+", names))}
-    return {path for path in found if path.is_file()}
 
 
 def by_urgency(needs: Needs, kernels: dict[str, int]) -> list[str]:

@@ -57,13 +57,14 @@ def doctor(json_wanted: Json = False) -> None:
 
 def survey() -> dict[str, Any]:
     """Return versions (None where missing) and the state of the kernel cache."""
-    from .. import _cache
+    from .._cache import kernel_directory, machine_code
+    from .._kernel_files import kernel_sources
 
-    directory = _cache.kernel_directory()
+    sources = kernel_sources()
     cache = {
-        "directory": str(directory),
-        "modules": len(_cache.kernel_sources()),
-        "files": len(list(directory.rglob("*.nbc"))),
+        "directory": str(kernel_directory()),
+        "modules": len(sources),
+        "files": sum(len(list(machine_code(path).glob("*.nbc"))) for path in sources),
     }
     return {
         "version": __version__,

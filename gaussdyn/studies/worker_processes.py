@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for_pipes
 from typing import Any
 
-from .._cache import kernel_sources
+from .._kernel_files import kernel_sources
 from .._warmup import stored
 from ..errors import InputError
 from .fork_server import context

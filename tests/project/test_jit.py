@@ -45,7 +45,7 @@ def toy(tmp_path: Path) -> Path:
     """A package with the same _jit.py, two kernels in two files, and a constant in a third."""
     package = tmp_path / "toy"
     package.mkdir()
-    for name in ("_jit.py", "_records.py", "_cache.py", "_warmup.py"):
+    for name in ("_jit.py", "_records.py", "_cache.py", "_kernel_files.py", "_warmup.py"):
         shutil.copy(ROOT / "gaussdyn" / name, package)
     (package / "__init__.py").write_text("")
     (package / "toy_inner.py").write_text(INNER)
@@ -72,8 +72,8 @@ def call(
     return done.stdout.split(), done.stderr
 
 
-def directories(package: Path) -> list[Path]:
-    return sorted((package.parent / "cache").glob("kernels-*"))
+def folders(package: Path, stem: str) -> list[Path]:
+    return sorted((package.parent / "cache").glob(f"kernels/{stem}-*"))
 
 
 def test_kernels_are_compiled_once_and_said_so_once(toy: Path) -> None:
@@ -159,14 +159,33 @@ def test_an_edited_inner_kernel_is_never_stale(toy: Path) -> None:
     found, said = call(toy)
     assert found == ["40.0", "2"]
     assert "compiling" in said
-    assert len(directories(toy)) == 2
+    assert len(folders(toy, "toy_inner")) == 2
+    (toy / "toy_inner.py").write_text(INNER)
+    assert call(toy)[0] == ["30.0", "0"]  # what was kept before is there again
+
+
+def test_an_edited_outer_kernel_leaves_the_inner_one(toy: Path) -> None:
+    call(toy)
+    (toy / "toy_outer.py").write_text(OUTER.replace("FACTOR * inner", "2.0 * inner"))
+    assert call(toy)[0] == ["6.0", "1"]
+
+
+def test_another_copy_of_the_same_sources_finds_what_is_compiled(toy: Path, tmp_path: Path) -> None:
+    call(toy)
+    other = shutil.copytree(toy, tmp_path / "elsewhere" / "toy")
+    assert call(other, GAUSSDYN_CACHE=str(tmp_path / "cache")) == (["30.0", "0"], "")
 
 
 @pytest.mark.slow
 def test_an_edited_constant_is_never_stale(toy: Path) -> None:
     call(toy)
     (toy / "toy_numbers.py").write_text("FACTOR = 100.0\n")
-    assert call(toy)[0] == ["300.0", "2"]
+    assert call(toy)[0] == ["300.0", "1"]
+    (toy / "toy_numbers.py").write_text("from .toy_ten import TEN\nFACTOR = TEN * TEN\n")
+    (toy / "toy_ten.py").write_text("TEN = 2.0\n")
+    assert call(toy)[0] == ["12.0", "1"]
+    (toy / "toy_ten.py").write_text("TEN = 3.0\n")
+    assert call(toy)[0] == ["27.0", "1"]
 
 
 @pytest.mark.slow
@@ -230,7 +249,7 @@ def test_a_full_disk_is_said_and_the_work_goes_on(toy: Path) -> None:
 def test_damaged_machine_code_is_compiled_again(toy: Path) -> None:
     call(toy)
     for ending in ("nbi", "nbc"):
-        for file in directories(toy)[0].rglob(f"*.{ending}"):
+        for file in (toy.parent / "cache").rglob(f"*.{ending}"):
             file.write_bytes(file.read_bytes()[:50])
         found, said = call(toy)
         assert found == ["30.0", "2"]
@@ -307,8 +326,8 @@ def test_what_a_command_needs_is_compiled_ahead_and_nothing_else(toy: Path) -> N
 def test_only_what_is_ready_is_given_out(toy: Path) -> None:
     widen(toy)
     code = """
-from toy import _cache, _warmup
-sources = {path.stem: path for path in _cache.kernel_sources()}
+from toy import _kernel_files, _warmup
+sources = {path.stem: path for path in _kernel_files.kernel_sources()}
 needs = _warmup.needs_among(sources, list(sources))
 print(*(f"{name}:{'+'.join(sorted(needs[name]))}" for name in _warmup.by_urgency(needs, dict.fromkeys(sources, 1))))
 """
@@ -348,12 +367,21 @@ def test_a_parallel_warmup_where_the_place_cannot_be_written(toy: Path, tmp_path
 
 def test_every_kernel_file_is_found_by_the_hash() -> None:
     """No file defines kernels without importing the decorator in the way that `kernel_sources` looks for."""
-    from gaussdyn import _cache
+    from gaussdyn._kernel_files import kernel_sources
 
     package = ROOT / "gaussdyn"
     users = {path for path in package.rglob("*.py") if re.search(r"^@kernel\(", path.read_text(), re.MULTILINE)}
-    assert users <= set(_cache.kernel_sources())
+    assert users <= set(kernel_sources())
     assert users
+
+
+def test_a_kernel_is_made_of_what_its_file_reaches() -> None:
+    """All kernel modules that an import brings in are part of the name of its machine code."""
+    from gaussdyn._kernel_files import kernel_sources, machine_code_name, parts_of
+
+    path = ROOT / "gaussdyn" / "linalg" / "dense.py"
+    assert {file.name for file in parts_of(path)} >= {"dense.py", "_jit.py", "_records.py"}
+    assert len({machine_code_name(path) for path in kernel_sources()}) == len(kernel_sources())
 
 
 def test_kernels_are_plain_functions_where_numba_is_told_so():

@@ -101,7 +101,7 @@ def _numbers(name: str, value: ArrayLike) -> Array:
         given = np.asarray(value)
         if given.dtype.kind not in "fiub" and not _all_real(given):
             forgotten = given.dtype.kind == "O" and any(x is None for x in given.flat)
-            mend = "A function may lack its `return`: return x" if forgotten else numbers(name)
+            mend = "A function may lack its last line: return x(...)." if forgotten else numbers(name)
             raise InputError(name, repr(value), "an array of real numbers", mend)
         return np.array(given, dtype=np.float64, order="C")
     except InputError:

@@ -106,7 +106,10 @@ def unit_quaternion(name: str, value: ArrayLike) -> tuple[float, float, float, f
     q = vector(name, value, 4)
     length = math.sqrt(q @ q)
     if abs(length - 1.0) > ROUNDED:
-        mend = f"Divide it by its length, {length:.9g}; the order is (w, x, y, z)."
+        mend = (
+            f"Divide it by its length, {length:.9g}; the order is (w, x, y, z); no turn: quaternion=(1.0, "
+            "0.0, 0.0, 0.0)."
+        )
         raise InputError(name, q.tolist(), "a unit quaternion (to within 1e-6)", mend)
     if length != 1.0:
         q = q / length

@@ -54,6 +54,9 @@ def check_format(name: str, path: Path, formats: Formats) -> None:
         except ImportError:
             raise BackendMissing(library, "report") from None
     if ending == ".mp4" and shutil.which("ffmpeg") is None:
-        mend = f"The program ffmpeg writes MP4 and is not on the PATH; install it, or write another: {path.stem}.gif"
+        mend = (
+            "The program ffmpeg writes MP4 and is not on the PATH; install it, or write another: "
+            f'path="{path.stem}.gif"'
+        )
         others = ", ".join(one for one in formats if one != ending)
         raise InputError(name, path, f"a file ending in {others}; .mp4 where ffmpeg is installed", mend)

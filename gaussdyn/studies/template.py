@@ -104,7 +104,10 @@ class Template:
             for name in (*names, *self.fixed):
                 if name not in known:
                     raise InputError(
-                        f"parameter of {self.build}", repr(name), ", ".join(known), meant(name, known) or f"Write {{{next(iter(known))!r}: [0.1, 0.2]}}."
+                        f"parameter of {self.build}",
+                        repr(name),
+                        ", ".join(known),
+                        meant(name, known) or f"Write {{{next(iter(known))!r}: [0.1, 0.2]}}.",
                     )
 
     def settings(self) -> dict[str, Any]:
@@ -202,7 +205,7 @@ def _arguments(made: Built) -> dict[str, Any]:
     if isinstance(made, tuple) and len(made) == 3:
         return dict(zip(("scene_or_system", "state", "t_end"), made, strict=True))
     allowed = "a Scene, (system, state, t_end), a mapping of arguments of simulate, or a Trajectory"
-    mend = "It may lack its `return`." if made is None else ""
+    mend = "It may lack its last line: return build(...)." if made is None else "Write return build(...)."
     raise InputError("what build returns", type(made).__name__, allowed, mend)
 
 

@@ -6,6 +6,8 @@ What is known in the source is looked at here; that every error met in any test 
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -99,3 +101,36 @@ def test_what_a_status_is_explained_with_can_be_typed() -> None:
     from gaussdyn.cli.explanations import explanations
 
     assert [word for word, one in explanations().items() if not any(map(says_code, one.tries))] == []
+
+
+def test_the_first_slips_of_a_newcomer() -> None:
+    """A time in the place of the state, one body without its list, what no joint is called."""
+    from gaussdyn import PlanarSystem, build, simulate
+    from gaussdyn.mechanics.planar import JointFriction, box
+
+    rod = box("rod", mass=1.0, width=1.0, height=0.1)
+    with pytest.raises(InputError, match=r"Write simulate\(scene, t_end=0\.01\)"):
+        simulate(build("incline"), 0.01)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"Write bodies=\[\.\.\.\], also for one"):
+        PlanarSystem(bodies=rod)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"nothing, for there is none\. Leave 'hip' out"):
+        PlanarSystem(bodies=[rod], joints=[JointFriction(joint="hip", cap=1.0)])
+    with pytest.raises(InputError, match=r"Write place=\{'rod': \(0\.0, 0\.1, 0\.0\)\}"):
+        PlanarSystem(bodies=[rod]).state({"rod": (0.0, 1.0)})
+
+
+def test_where_a_file_cannot_be_written_its_folder_is_named(tmp_path: Path) -> None:
+    from gaussdyn import build, simulate
+
+    run = simulate(build("incline"), t_end=0.01)
+    for write, name in ((run.save, "run.h5"), (run.view, "run.html")):
+        with pytest.raises(InputError, match=f"mkdir -p {tmp_path}/none"):
+            write(tmp_path / "none" / name)  # type: ignore[operator]
+
+
+def test_a_study_at_the_top_of_a_script_says_so_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text('from gaussdyn import study\nstudy("incline", {"mu": [0.1, 0.2]}, "block.speed", where=2)\n')
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=300)
+    assert done.stderr.count("Traceback") == 1
+    assert "if __name__ ==" in done.stderr.splitlines()[-1]

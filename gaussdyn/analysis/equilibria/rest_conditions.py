@@ -177,7 +177,7 @@ def rest_conditions(system: object, parameter: str) -> RestConditions:
 def _checked(system: object, parameter: str) -> tuple[LagrangianSystem, Model]:
     """Return the system and its model, which has this parameter."""
     if not isinstance(system, LagrangianSystem):
-        mend = "Its derivatives prove what is found: write it as a LagrangianSystem."
+        mend = "Its derivatives prove what is found: write it as a LagrangianSystem(...)."
         raise InputError("system", type(system).__name__, "a LagrangianSystem with Friction or Contact", mend)
     if parameter not in system.params:
         raise InputError(
@@ -229,7 +229,7 @@ def _derived(model: Model) -> tuple[Element, Rows, sp.Matrix]:
     rate = sp.simplify(rows.rate.subs(still))
     t = symbol("t")
     if not rate.is_zero_matrix:
-        mend = "On a moving belt a body at rest slips: its equilibria are single points."
+        mend = "On a moving belt a body at rest slips: its equilibria are single points: slip=xdot for a floor at rest."
         raise InputError(name_of(elements[0]), f"slip {list(rate)} at rest", "a slip that vanishes at rest", mend)
     if t in h.free_symbols or t in rows.J.free_symbols:
         raise InputError(

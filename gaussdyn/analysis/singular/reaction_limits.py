@@ -222,7 +222,7 @@ def _motion(system: System, point: BranchPoint, branch: int) -> ChartMotion:
     chart: Chart = chart_around(point.reduction.space, point.q, own.tangent, REACH, (own.s, own.places))
     motion = ChartMotion.on(system, replace(chart, centre=f"0.{branch}"), None)
     if motion.lam is None:
-        mend = "Limits at a point are those of an autonomous system."
+        mend = "Limits at a point are those of an autonomous system: write def force(t, q, v) without t."
         raise InputError("force(t, q, v)", "one that depends on the time", "up to squares of velocities", mend)
     return motion
 

@@ -111,7 +111,7 @@ def rows_of(dynamics: LocalDynamics, active: ActiveRow) -> ContactRows:
         }
         return ContactRows(J=J, B=J, w=w, **law)
     if not slip or row.bilateral or row.moments:
-        mend = "Contacts in space are examined while they slide."
+        mend = "Contacts in space are examined while they slide: gaussdyn explore SCENE."
         raise NotPlanar(row.id, "a contact in space at rest", "planar contacts", mend)
     e = row.rate[1:3] / row.slip_speed
     B = J[:1] - row.mu * (e @ J[1:3])

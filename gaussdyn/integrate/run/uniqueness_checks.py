@@ -83,7 +83,7 @@ class Examination:
         """
         found = cls(effort=effort or ("start" if on_multiple == "continue" else "cheap"), on_multiple=on_multiple)
         if not found.every_step and on_multiple != "continue":
-            mend = "Without an examination nobody knows whether an acceleration is unique; leave examine out."
+            mend = "Without an examination nobody knows whether an acceleration is unique; leave examine=... out."
             raise InputError("examine", f"{found.effort!r} with on_multiple={on_multiple!r}", "'cheap' or 'full'", mend)
         return found
 

@@ -112,7 +112,10 @@ class Reader:
             mend = "Declare it as a coordinate; if it comes from Abs, make that real: dynamicsymbols(.., real=True)."
             raise InputError(what, str(rate), "derivatives of coordinates only", mend)
         if rate.derivative_count > 1 or of[0] == "v":
-            mend = "Constraints and forces hold coordinates and velocities; accelerations follow from them."
+            mend = (
+                "Constraints and forces hold coordinates and velocities; accelerations follow from them: take "
+                "diff(x, t, 2) out."
+            )
             raise InputError(what, f"an expression with the acceleration {rate}", "no accelerations", mend)
         return _Canonical(f"v{of[1:]}")
 

@@ -118,7 +118,7 @@ def checked_shapes(owner: str, shapes: Sequence[Outline]) -> tuple[Outline, ...]
             )
         names.add(shape.name)
     if len(names) < len(shapes) or (len(shapes) > 1 and "" in names):
-        mend = "Give every shape a name of its own."
+        mend = 'Give every shape a name of its own: Disc(radius=0.05, name="left").'
         raise InputError(f"shapes of {owner}", [shape.name for shape in shapes], "different names", mend)
     return tuple(shapes)
 

@@ -153,7 +153,10 @@ class _Builder:
         made = Element(tag, attributes, self.file, self.parser.CurrentLineNumber)
         if len(self.stack) >= DEEPEST:
             raise made.wrong(
-                f"<{tag}>", f"within {DEEPEST} others", "fewer elements in one another", f"Close them: </{tag}>."
+                f"<{tag}>",
+                f"within {DEEPEST} others",
+                "fewer elements in one another",
+                f"Close one that is open: write <{tag}/>.",
             )
         if self.stack:
             self.stack[-1].children.append(made)
@@ -163,4 +166,6 @@ class _Builder:
 
     def entity(self, name: str, *_: object) -> None:
         at = Element("", {}, self.file, self.parser.CurrentLineNumber)
-        raise at.wrong("<!ENTITY>", name, "a file without entities", 'Write out what it stands for: "..." for &...;.')
+        raise at.wrong(
+            "<!ENTITY>", name, "a file without entities", 'Write what it stands for, value="1", in the place of &name;.'
+        )

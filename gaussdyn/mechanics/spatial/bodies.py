@@ -159,7 +159,7 @@ def _check_principal(name: str, principal: Array, names: tuple[str, str, str]) -
     shown = ", ".join(f"{axis} = {x:.6g}" for axis, x in zip(names, principal, strict=True))
     if principal.min() <= 0.0:
         low = names[int(principal.argmin())]
-        mend = f"{low} <= 0: give the body some thickness about that axis."
+        mend = f"{low} <= 0: give the body some thickness about that axis: inertia=(1e-3, 1e-3, 1e-3)."
         raise InputError(name, shown, "positive moments of inertia (kg m^2)", mend)
     k = int(principal.argmax())
     others = [axis for axis in names if axis != names[k]]

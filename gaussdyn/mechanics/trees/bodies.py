@@ -177,7 +177,10 @@ class TreeBody:
         size = float(np.abs(J).max())
         moments = np.linalg.eigvalsh(J)
         if np.abs(J - J.T).max() > 1e-12 * size or moments[0] < -1e-12 * size:
-            mend = "It is about the mass centre, symmetric, with moments of inertia >= 0."
+            mend = (
+                "It is about the mass centre, symmetric, with moments of inertia >= 0: "
+                "inertia=numpy.diag([1e-3, 1e-3, 1e-3])."
+            )
             raise InputError(f"inertia of {self.name}", J.tolist(), "an inertia of a body", mend)
         object.__setattr__(self, "inertia", tuple(tuple(row) for row in (0.5 * (J + J.T)).tolist()))
         object.__setattr__(self, "joints", tuple(self.joints))

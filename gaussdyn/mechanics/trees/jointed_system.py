@@ -259,7 +259,7 @@ class JointedSystem(SpatialSystem):
         """
         within = SpatialSystem.index(self, body, coordinate)
         if body + FREE not in self.tree.places.joints:
-            mend = f"Its column in a run is {body}.{coordinate}."
+            mend = f'Its column in a run is run["{body}.{coordinate}"].'
             raise InputError(f"{coordinate} of {body}", "a body on a joint", "a body that no joint ties", mend)
         if coordinate in PLACES:
             return int(self.tree.coordinates(body + FREE).start) + within - 7 * self.layout.place[body]

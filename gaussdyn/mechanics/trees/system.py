@@ -355,5 +355,5 @@ def _check_mass(system: TreeSystem) -> None:
     for k in range(1, len(M) + 1):
         if not np.linalg.eigvalsh(M[:k, :k])[0] > 1e-14 * np.abs(M[:k, :k]).max():
             joint = next(one.name for one, _, _, v in system.places.joints.values() if k <= v + one.velocities)
-            mend = "Give what it moves a mass and an inertia, or the joint an armature."
+            mend = "Give what it moves a mass and an inertia, or the joint an armature=0.01."
             raise InputError(f"joint {joint}", "moves nothing that has inertia", "bodies with inertia", mend)

@@ -192,7 +192,7 @@ def check_function(name: str, value: object, arguments: str) -> None:
     try:
         signature.bind(*arguments.split(", "))
     except TypeError:
-        mend = f"Write it as lambda {arguments}: ..., even where it does not need them all."
+        mend = f"Write it as f = lambda {arguments}: ..., even where it does not need them all."
         raise InputError(name, f"a function of {signature}", f"a function of ({arguments})", mend) from None
 
 

@@ -195,5 +195,5 @@ def _table(path: Path) -> dict[str, Array]:
 def _known(what: str, name: str, columns: Mapping[str, Any]) -> None:
     if name not in columns:
         near = difflib.get_close_matches(name, columns, n=3, cutoff=0.4)
-        mend = f"Nearest: {', '.join(near)}." if near else ""
+        mend = f"Nearest: {', '.join(near)}. Write {near[0]!r}." if near else f"Write {next(iter(columns))!r}."
         raise InputError(what, repr(name), f"a measured column: {', '.join(list(columns)[:12])}", mend)

@@ -167,11 +167,11 @@ def check_surface(name: str, corners: Array, triangles: IntArray) -> None:
         )
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     if len(np.unique(sides, axis=0)) < len(sides):
-        mend = "Turn them all counterclockwise seen from the front; at an edge two may meet."
+        mend = "Turn them all counterclockwise seen from the front; at an edge two may meet: faces[k] = faces[k][::-1]."
         raise InputError(f"faces of {name}", "triangles turned against each other", "one front for all", mend)
     closed = bool((edges_of(triangles)[:, 3] >= 0).all())
     if closed and mass_integrals(corners, triangles)[0] < 0.0:
-        mend = "Reverse the order of the corners of every triangle."
+        mend = "Reverse the order of the corners of every triangle: faces[:, ::-1]."
         raise InputError(f"faces of {name}", "a closed surface that is inside out", "its front outside", mend)
 
 
@@ -181,7 +181,7 @@ def _numbers(mesh: Mesh) -> IntArray:
     except (TypeError, ValueError):
         given = np.zeros(0, dtype=np.int64)
     if given.ndim != 2 or given.shape[1:] != (3,) or not len(given):
-        mend = "Split faces with more corners into triangles."
+        mend = "Split faces with more corners into triangles: faces=[(0, 1, 2), (0, 2, 3)] for (0, 1, 2, 3)."
         raise InputError(f"faces of {mesh.name}", f"shape {np.shape(given)}", "shape (F, 3): three vertices each", mend)
     _check_count(mesh.name, len(given))
     return given
@@ -189,7 +189,7 @@ def _numbers(mesh: Mesh) -> IntArray:
 
 def _check_count(name: str, count: int) -> None:
     if count > MOST:
-        mend = "Make it coarser where it came from."
+        mend = "Make it coarser: trimesh.Trimesh.simplify_quadric_decimation(mesh)."
         raise InputError(f"faces of {name}", f"{count} triangles", f"at most {MOST}", mend)
 
 

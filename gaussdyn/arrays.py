@@ -107,7 +107,7 @@ def _numbers(name: str, value: ArrayLike) -> Array:
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        raise InputError(name, repr(value), "an array of numbers", f"{numbers(name)} ({error})") from None
+        raise InputError(name, repr(value), "an array of numbers", f"({error}) {numbers(name)}") from None
 
 
 def _all_real(given: np.ndarray[Any, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What a message has to say: a line of code, an option or a command. All tests of errors ask for it, see `conftest`."""
+"""What a message has to say: a line of code, an option or a command. With ``MENDS=asked`` every test asks for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def says_code(text: str) -> bool:
 
 
 def ask_for_mends() -> None:
-    """Let every `InputError` and `SceneError` fail that does not say what to write."""
+    """Let every `InputError` and `SceneError` fail that does not say what to write (with ``MENDS=asked`` only)."""
     refuse, refuse_file = InputError.__init__, SceneError.__init__
 
     def mended(self: InputError, *args: Any, **named: Any) -> None:

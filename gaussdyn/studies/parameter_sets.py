@@ -220,7 +220,7 @@ def numbers_of(name: str, values: Any) -> Any:
     try:
         given = np.atleast_1d(np.asarray(values))
     except (TypeError, ValueError) as error:
-        raise InputError(name, repr(values), allowed, f"{MEND} ({error})") from None
+        raise InputError(name, repr(values), allowed, f"({error}) {MEND}") from None
     if given.dtype.kind not in "iuf" or given.ndim != 1 or not given.size:
         raise InputError(name, repr(values), allowed, MEND)
     x = given.astype(np.float64 if given.dtype.kind == "f" else np.int64)

@@ -131,4 +131,6 @@ def _compound(name: str, head: str, rest: Tree, depth: int) -> sp.Basic:
     try:  # a Piecewise of something else ends here too
         return HEADS[head](*parts, evaluate=False)
     except (TypeError, ValueError) as error:
-        raise InputError(name, f"{head} of {len(parts)} arguments", "as many as it takes", str(error)) from None
+        raise InputError(
+            name, f"{head} of {len(parts)} arguments", "as many as it takes", f"{error}: sympy.{head}(...)"
+        ) from None

@@ -139,7 +139,7 @@ def _mend(what: str, allowed: str, name: str) -> tuple[str, str]:
     """Return what is allowed in an expression, and what to write instead."""
     words = ", ".join(["the time", *(MEANING[letter] for letter in allowed)])
     if name[0] == "v" and what == "potential":
-        return words, "Put it into `forces`, or into the kinetic energy."
+        return words, "Put it into forces={...}, or into kinetic=..."
     return words, "A constraint on velocities is Nonholonomic(psi)." if name[0] == "v" else ""
 
 

@@ -144,7 +144,9 @@ def model_from_spec(spec: Mapping[str, Any]) -> Model:
     try:
         model.digest()
     except (TypeError, RecursionError) as error:
-        raise InputError("spec", type(error).__name__, "plain data, nested not too deep", str(error)) from None
+        raise InputError(
+            "spec", type(error).__name__, "plain data, nested not too deep", "Take it from spec = system.spec()."
+        ) from None
     if len(model.forces) != model.size or not model.size:
         raise InputError(
             "spec",

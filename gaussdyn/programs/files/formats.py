@@ -148,7 +148,9 @@ def _from_document(file: str, case: Mapping[str, Any]) -> ProblemFile:
     kind = _kind(file, case)
     for key in NEEDED[kind]:
         if key not in case:
-            raise SceneError(file, key, f"is missing; a problem of kind {kind} needs {' and '.join(NEEDED[kind])}")
+            raise SceneError(
+                file, key, f'is missing; a problem of kind {kind} needs {" and ".join(NEEDED[kind])}: "{key}": [1, 0]'
+            )
     name = str(case["name"])
     try:
         if is_mixed(case):

@@ -29,6 +29,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
 from ._cache import NEEDED, kernel_directory, machine_code, reason, say
+from ._lean_numba import lean
 from ._records import RECORDS
 from ._records import Held as Held
 from ._records import nothing as nothing
@@ -117,7 +118,7 @@ def _building() -> Iterator[None]:
     if _build.lock._is_owned():  # type: ignore[attr-defined]  # within a caller that is compiled
         yield
         return
-    with _build.lock, event.install_listener("numba:compile", _build):
+    with _build.lock, lean(), event.install_listener("numba:compile", _build):
         start = time.perf_counter()
         try:
             yield

@@ -21,6 +21,7 @@ from typing import NamedTuple
 PACKAGE = Path(__file__).resolve().parent
 KERNELS = re.compile(r"^from \.+_jit import", re.MULTILINE)
 IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+ALWAYS = ("_jit.py", "_lean_numba.py", "_records.py")  # what compiles them
 CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 
 
@@ -81,7 +82,7 @@ def reached(files: Iterable[Path]) -> set[Path]:
 
 def parts_of(path: Path) -> set[Path]:
     """Return all files that the machine code of a file's kernels is made of: files with kernels, and of constants."""
-    always = {path, PACKAGE / "_jit.py", PACKAGE / "_records.py"}
+    always = {path, *(PACKAGE / name for name in ALWAYS)}
     parts, ahead = set[Path](), always | {file for file in reached(always) if source(file).defines}
     while ahead := ahead - parts:
         parts |= ahead

@@ -45,7 +45,7 @@ def toy(tmp_path: Path) -> Path:
     """A package with the same _jit.py, two kernels in two files, and a constant in a third."""
     package = tmp_path / "toy"
     package.mkdir()
-    for name in ("_jit.py", "_records.py", "_cache.py", "_kernel_files.py", "_warmup.py"):
+    for name in ("_jit.py", "_lean_numba.py", "_records.py", "_cache.py", "_kernel_files.py", "_warmup.py"):
         shutil.copy(ROOT / "gaussdyn" / name, package)
     (package / "__init__.py").write_text("")
     (package / "toy_inner.py").write_text(INNER)
@@ -382,6 +382,36 @@ def test_a_kernel_is_made_of_what_its_file_reaches() -> None:
     path = ROOT / "gaussdyn" / "linalg" / "dense.py"
     assert {file.name for file in parts_of(path)} >= {"dense.py", "_jit.py", "_records.py"}
     assert len({machine_code_name(path) for path in kernel_sources()}) == len(kernel_sources())
+
+
+SLICES = """
+from __future__ import annotations
+from ._jit import kernel
+
+@kernel("void(float64[::1], float64[::1])", entry=True)
+def put(x, y):
+    x[:2] = y
+"""
+
+
+def test_slices_of_unlike_shapes_are_refused_without_kernels_for_strings(toy: Path) -> None:
+    (toy / "toy_slices.py").write_text(SLICES)
+    code = """
+import numpy as np
+from numba.core.types.functions import BaseFunction
+known = BaseFunction.get_call_type
+from toy.toy_slices import put
+from toy import _jit
+x = np.zeros(3)
+put(x, np.ones(2))
+print(*x, _jit.build_statistics()["compiled"], BaseFunction.get_call_type is known)
+try:
+    put(x, np.ones(3))
+except ValueError as error:
+    print(error)
+"""
+    words = "cannot assign to a slice from an array of another shape"
+    assert call(toy, code)[0] == [*["1.0", "1.0", "0.0", "2", "True"], *words.split()]
 
 
 def test_kernels_are_plain_functions_where_numba_is_told_so():

@@ -1,0 +1,89 @@
+"""Numba without what it does again and again: a third of the time to compile goes there, no kernel changes by it.
+
+* An assignment of slices of unlike shapes raises an error with both shapes in its text. What writes them (strings) is
+  compiled in every process and becomes a part of every kernel that assigns slices. A fixed text does not need it.
+* The type of ``a + b`` or ``a[i]`` is found by asking all that could know, strings and lists first, for every place
+  where it stands. The answer depends on the types alone, so it is kept.
+* Flags of compiling are keys of dictionaries, and listed anew whenever one is compared with itself.
+
+All of it holds within `lean` only, so that kernels of others in the same process are compiled as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from typing import Any
+
+from numba.core.targetconfig import TargetConfig
+from numba.core.types.functions import BaseFunction
+from numba.extending import overload
+from numba.np import arrayobj
+
+_find_type = BaseFunction.get_call_type
+_found: dict[Any, Any] = {}  # (operator, types of arguments) -> signature
+
+
+@contextmanager
+def lean() -> Iterator[None]:
+    """Compile so within."""
+    with ExitStack() as stack:
+        for place, name, value in _INSTEAD:
+            if hasattr(place, name):
+                stack.callback(setattr, place, name, getattr(place, name))
+                setattr(place, name, value)
+        yield
+
+
+def _unlike_shapes(_given: Any, _wanted: Any) -> None:
+    """Raise, within a kernel."""
+
+
+@overload(_unlike_shapes)  # type: ignore[untyped-decorator]
+def _raise_unlike_shapes(_given: Any, _wanted: Any) -> Any:
+    def unlike_shapes(_given: Any, _wanted: Any) -> None:
+        raise ValueError("cannot assign to a slice from an array of another shape")
+
+    return unlike_shapes
+
+
+def _kept_type(operation: Any, context: Any, arguments: Any, named: Any) -> Any:
+    """Return the signature of an operation for some types of arguments, as found before if it is an operator."""
+    if named or getattr(operation.typing_key, "__module__", "") != "_operator":
+        return _find_type(operation, context, arguments, named)
+    key = operation, arguments
+    if key not in _found:
+        _found[key] = _find_type(operation, context, arguments, named)
+    return _found[key]
+
+
+def _values(flags: Any) -> dict[str, Any]:
+    """Return all options with their values, or defaults."""
+    given = flags._values
+    return {name: given.get(name, option.default) for name, option in flags.options.items()}
+
+
+def _hash(flags: Any) -> int:
+    """Return what numba's own returns: the same for all of a kind."""
+    return _hash_of(type(flags))
+
+
+@cache
+def _hash_of(kind: Any) -> int:
+    return hash(tuple(sorted(kind.options)))
+
+
+def _equal(flags: Any, other: Any) -> Any:
+    if flags is other:
+        return True
+    return _values(flags) == _values(other) if isinstance(other, TargetConfig) else NotImplemented
+
+
+_INSTEAD = (
+    (arrayobj, "raise_with_shape_context", _unlike_shapes),
+    (BaseFunction, "get_call_type", _kept_type),
+    (TargetConfig, "values", _values),
+    (TargetConfig, "__hash__", _hash),
+    (TargetConfig, "__eq__", _equal),
+)

@@ -7,6 +7,7 @@ read sealed files as they are, and one that changes a file cuts the seal off. Fi
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -15,7 +16,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ._cache import FULL, reason
 from .errors import GaussdynError, InputError, SceneError, interrupts
 
 SEAL = b"\ngaussdyn sha256 "
@@ -137,9 +137,8 @@ def unwritable(path: PathLike, error: Exception) -> str:
     folder = Path(path).parent
     if not folder.is_dir():
         return f"There is no such folder: mkdir -p {folder}"
-    if getattr(error, "errno", None) in FULL:
-        return f"{reason(error)}: df -h {folder}"
-    return f"{reason(error)}: ls -ld {folder}"
+    look = "df -h" if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "ls -ld"
+    return f"{getattr(error, 'strerror', None) or _short(error)}: {look} {folder}"
 
 
 def seal(data: bytes | memoryview) -> bytes:

@@ -63,7 +63,8 @@ class _Worker:
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         if not self.ready:
             mend = 'Call study under `if __name__ == "__main__":`; where=1 starts none.'
-            raise InputError("where", f"a worker process that ended at its start with {how}", "one that starts", mend)
+            given = f"a worker process that ended at its start with {how}"
+            raise InputError("where", given, "one that starts", mend) from None
         return Result(status=DIED, reason=f"its process ended with {how}")
 
     def end(self) -> None:

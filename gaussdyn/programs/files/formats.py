@@ -176,7 +176,7 @@ def _kind(file: str, case: Mapping[str, Any]) -> str:
     reason = (
         f"kind {kind!r} cannot be solved; give M and q (an LCP), M, q and blocks (a mixed problem) or H, g, A, b, C, d"
     )
-    raise SceneError(file, "kind", f"{reason} (a quadratic program)")
+    raise SceneError(file, "kind", f'{reason} (a quadratic program): "kind": "lcp"')
 
 
 def _numbers(value: Any, key: str) -> Any:

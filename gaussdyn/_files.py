@@ -7,6 +7,7 @@ read sealed files as they are, and one that changes a file cuts the seal off. Fi
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -38,11 +39,17 @@ def reading(path: PathLike) -> Iterator[None]:
     except GaussdynError:
         raise
     except KeyError as error:
-        raise SceneError(file, str(error.args[0]) if error.args else "", "the entry is missing; damaged?") from None
+        raise SceneError(
+            file,
+            str(error.args[0]) if error.args else "",
+            f"the entry is missing; damaged? ls -l {file}, and make it again",
+        ) from None
     except Exception as error:
         if interrupts(error):
             raise
-        raise SceneError(file, "", f"the file is damaged ({type(error).__name__}: {_short(error)})") from error
+        raise SceneError(
+            file, "", f"the file is damaged ({type(error).__name__}: {_short(error)}): ls -l {file}, and make it again"
+        ) from error
 
 
 @contextmanager
@@ -61,8 +68,11 @@ def hdf5(path: PathLike) -> Iterator[Any]:
         try:
             file = h5py.File(path, "r")
         except (OSError, RuntimeError) as error:
-            reason = f"not a readable HDF5 file ({_short(error)}); it may be truncated: fetch or write it again"
-            raise SceneError(os.fspath(path), "", reason) from None
+            place = os.fspath(path)
+            reason = (
+                f"not a readable HDF5 file ({_short(error)}); it may be truncated: ls -l {place}, and make it again"
+            )
+            raise SceneError(place, "", reason) from None
         with file:
             yield file
 
@@ -96,7 +106,9 @@ def json_document(path: PathLike) -> Any:
     except OSError as error:
         raise SceneError(file, "", f"cannot be opened ({error.strerror}); check the path: ls -l {file}") from None
     except UnicodeDecodeError:
-        raise SceneError(file, "", "neither FCLib HDF5 nor JSON; a truncated HDF5 file looks like this too") from None
+        raise SceneError(
+            file, "", f"neither FCLib HDF5 nor JSON; a truncated HDF5 file looks like this too: ls -l {file}"
+        ) from None
     except (ValueError, RecursionError) as error:
         raise SceneError(
             file, "", f"not valid JSON ({error}); it may be truncated: python -m json.tool {file}"
@@ -118,6 +130,15 @@ def is_hdf5(path: PathLike) -> bool:
         raise SceneError(
             os.fspath(path), "", f"cannot be opened ({error.strerror}); check the path: ls -l {os.fspath(path)}"
         ) from None
+
+
+def unwritable(path: PathLike, error: Exception) -> str:
+    """Return what to type where a file cannot be written: make its folder, make room, or see who may write there."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return f"There is no such folder: mkdir -p {folder}"
+    look = "df -h" if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "ls -ld"
+    return f"{getattr(error, 'strerror', None) or _short(error)}: {look} {folder}"
 
 
 def seal(data: bytes | memoryview) -> bytes:
@@ -146,7 +167,9 @@ def check_seal(path: PathLike) -> None:
             said = stream.read(HASH)
             if mark != SEAL or _hash(stream, size) != said:
                 raise SceneError(
-                    os.fspath(path), "", "the file is damaged: it is not as it was written; fetch it again"
+                    os.fspath(path),
+                    "",
+                    f"the file is damaged: it is not as it was written: ls -l {os.fspath(path)}, and fetch it again",
                 )
     except OSError as error:
         raise SceneError(

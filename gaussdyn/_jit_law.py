@@ -10,7 +10,7 @@ import numpy as np
 
 from .errors import InputError
 
-MEND = "Numba compiles numbers, arrays, loops, functions of math and numpy."
+MEND = "Numba compiles numbers, arrays, loops, functions of math and numpy: u[:] = -2.0 * v."
 
 
 def compiled_law(function: Callable[..., Any], signature: str) -> tuple[Callable[..., Any], int]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError
+from .mends import WHERE, numbers, one_number
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -31,7 +32,8 @@ def vector(name: str, value: ArrayLike, size: int | None = None, *, finite: bool
     if x.ndim == 0:
         x = x.reshape(1)
     if x.ndim != 1 or (size is not None and x.shape[0] != size):
-        raise InputError(name, f"shape {x.shape}", f"a vector of shape ({'n' if size is None else size},)")
+        shape = "n" if size is None else size
+        raise InputError(name, f"shape {x.shape}", f"a vector of shape ({shape},)", numbers(name, size))
     return finite_only(name, x) if finite else x
 
 
@@ -54,7 +56,7 @@ def matrix(
         x = x.reshape(shape) if shape[0] * shape[1] == 0 else x
     wanted = f"a matrix of shape ({'m' if rows is None else rows}, {'n' if cols is None else cols})"
     if x.ndim != 2 or (rows is not None and x.shape[0] != rows) or (cols is not None and x.shape[1] != cols):
-        raise InputError(name, f"shape {x.shape}", wanted)
+        raise InputError(name, f"shape {x.shape}", wanted, numbers(name, rows or 3, cols or 3))
     return finite_only(name, x) if finite else x
 
 
@@ -67,10 +69,10 @@ def scalar(name: str, value: Any, *, low: float = -np.inf, high: float = np.inf,
         If it is not a number, not finite, or out of range.
     """
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
-        raise InputError(name, repr(value), _bounds(low, high, open_low))
+        raise InputError(name, repr(value), _bounds(low, high, open_low), one_number(name, low, high, open_low))
     x = float(value)
     if not math.isfinite(x) or x < low or x > high or (open_low and x == low):
-        raise InputError(name, x, _bounds(low, high, open_low))
+        raise InputError(name, x, _bounds(low, high, open_low), one_number(name, low, high, open_low))
     return x
 
 
@@ -99,13 +101,13 @@ def _numbers(name: str, value: ArrayLike) -> Array:
         given = np.asarray(value)
         if given.dtype.kind not in "fiub" and not _all_real(given):
             forgotten = given.dtype.kind == "O" and any(x is None for x in given.flat)
-            mend = "A function may lack its `return`." if forgotten else ""
+            mend = "A function may lack its last line: return x(...)." if forgotten else numbers(name)
             raise InputError(name, repr(value), "an array of real numbers", mend)
         return np.array(given, dtype=np.float64, order="C")
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        raise InputError(name, repr(value), "an array of numbers", str(error)) from None
+        raise InputError(name, repr(value), "an array of numbers", f"({error}) {numbers(name)}") from None
 
 
 def _all_real(given: np.ndarray[Any, Any]) -> bool:
@@ -124,5 +126,5 @@ def finite_only(name: str, x: Array) -> Array:
     small = x.size <= SMALL  # numpy takes five times as long for a few numbers, and these are checked at every step
     if not (all(map(math.isfinite, x.ravel().tolist())) if small else all_finite(x)):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(x))[0])
-        raise InputError(name, f"{x[where]} at index {where}", "finite numbers", "Look for a division by zero.")
+        raise InputError(name, f"{x[where]} at index {where}", "finite numbers", WHERE)
     return x

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from .mends import line_for, says_code
-
 OTHERS = (str(Path(__file__).parent), *(sysconfig.get_path(key) for key in ("stdlib", "purelib", "platlib")))
 
 
@@ -40,19 +38,17 @@ class InputError(GaussdynError, ValueError):
         What was given (shown as is, shortened).
     allowed : str
         What would be accepted.
-    mend : str, optional
-        What to write or to type instead, with the caller's own names. Where it says no code, a line
-        that follows from what is allowed is added (`mends.line_for`).
+    mend : str
+        What to write or to type instead, with the caller's own names: code, an option or a command (see `mends`).
     """
 
-    def __init__(self, name: str, given: object, allowed: str, mend: str = "") -> None:
+    def __init__(self, name: str, given: object, allowed: str, mend: str) -> None:
         self.name, self.given, self.allowed = name, given, allowed
         text = str(given)
         text = " ".join(text.split()) if "\n" in text else text
         text = text if len(text) <= 200 else text[:197] + "..."
-        line = "" if says_code(mend) or says_code(allowed) else line_for(name, text, allowed)
-        self.mend = f"{mend} Write {line}".lstrip() if line else mend
-        super().__init__(f"{name}: given {text}; allowed: {allowed}." + (f" {self.mend}" if self.mend else ""))
+        self.mend = mend
+        super().__init__(f"{name}: given {text}; allowed: {allowed}." + f" {mend}".rstrip())
 
 
 class SceneError(GaussdynError):

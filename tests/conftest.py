@@ -2,13 +2,18 @@
 
 The same examples are drawn in every run, so that it tells of the change and not of the draw: fewer of them in the fast
 tests, all with HYPOTHESIS_PROFILE=thorough (see evidence). New ones are drawn with HYPOTHESIS_PROFILE=search.
+With MENDS=asked every error that a test meets has to say what to write instead.
 """
 
 import os
 
 from hypothesis import settings
 
+from tests.mended import ask_for_mends
+
 settings.register_profile("same", derandomize=True, max_examples=25, deadline=None)
 settings.register_profile("thorough", derandomize=True, deadline=None)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+if os.environ.get("MENDS") == "asked":
+    ask_for_mends()

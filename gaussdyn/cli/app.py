@@ -147,7 +147,7 @@ def numbers(settings: list[str] | None) -> dict[str, float]:
     for text in settings or []:
         key, sign, number = (part.strip() for part in text.partition("="))
         if not sign or not key:
-            raise InputError("--set", repr(text), "NAME=NUMBER, e.g. --set mu=0.3")
+            raise InputError("--set", repr(text), "NAME=NUMBER, e.g. --set mu=0.3", "Write --set mu=0.3.")
         if key in values:
             raise InputError(f"--set {key}", repr(text), "each parameter once", f"Leave one: --set {key}=...")
         values[key] = _number(key, number)
@@ -159,9 +159,9 @@ def _number(key: str, text: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise InputError(f"--set {key}", repr(text), allowed) from None
+        raise InputError(f"--set {key}", repr(text), allowed, f"Write --set {key}=0.3.") from None
     if not math.isfinite(value):
-        raise InputError(f"--set {key}", repr(text), allowed)
+        raise InputError(f"--set {key}", repr(text), allowed, f"Write --set {key}=0.3.")
     return value
 
 

@@ -92,7 +92,12 @@ def _axis(parameter: Any, name: str, ends: Range | None, cells: int) -> Axis:
 
     low, high = (parameter.min, parameter.max) if ends is None else ends
     if low < parameter.min or high > parameter.max:
-        raise InputError(f"range of {name}", f"{low:g} to {high:g}", f"within [{parameter.min:g}, {parameter.max:g}]")
+        raise InputError(
+            f"range of {name}",
+            f"{low:g} to {high:g}",
+            f"within [{parameter.min:g}, {parameter.max:g}]",
+            f"Write {parameter.min:g}:{parameter.max:g}: gaussdyn atlas --help.",
+        )
     return Axis(name=name, unit=parameter.unit, low=low, high=high, size=cells)
 
 

@@ -28,7 +28,7 @@ def branches(
     Example: gaussdyn branches darboux --along
     """
     if along and at is not None:
-        raise InputError("--at", at, "nothing beside --along", "The motion says where to look.")
+        raise InputError("--at", at, "nothing beside --along", "The motion says where to look: leave --at out.")
     with quiet(json_wanted):
         from ..analysis.singular import configurations as analysis
         from ..scenes import catalogue
@@ -61,4 +61,4 @@ def _place(text: str | None) -> Any:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError("--at", repr(text), "numbers with commas, e.g. 0,0") from None
+        raise InputError("--at", repr(text), "numbers with commas, e.g. 0,0", "Write --at 0,0.") from None

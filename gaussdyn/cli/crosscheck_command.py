@@ -77,7 +77,9 @@ def _listed(text: str) -> list[float]:
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InputError("--stiffness", repr(text), "numbers with commas, e.g. 1e3,1e4,1e5") from None
+        raise InputError(
+            "--stiffness", repr(text), "numbers with commas, e.g. 1e3,1e4,1e5", "Write --stiffness 1e3,1e4,1e5."
+        ) from None
 
 
 def show(found: CrossCheck) -> None:

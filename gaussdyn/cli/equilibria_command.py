@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..errors import InputError
+from ..mends import one_number
 from .again import again
 from .app import DONE, UNFINISHED, Json, app, console, drawable, emit, numbers, quiet
 from .progress import Bar
@@ -91,7 +92,7 @@ def find(
 def _value(name: str, value: float) -> float:
     """Return a finite number, or refuse it before the search."""
     if not math.isfinite(value):
-        raise InputError(name, value, "a finite number")
+        raise InputError(name, value, "a finite number", one_number(name))
     return value
 
 
@@ -102,7 +103,7 @@ def _pairs(texts: list[str] | None) -> list[Pair] | None:
         try:
             low, high = (float(part) for part in text.split(","))
         except ValueError:
-            raise InputError("--window", repr(text), "LOW,HIGH, e.g. --window=-2,2") from None
+            raise InputError("--window", repr(text), "LOW,HIGH, e.g. --window=-2,2", "Write --window=-2,2.") from None
         pairs.append((low, high))
     return pairs or None
 

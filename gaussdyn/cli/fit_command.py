@@ -69,18 +69,27 @@ def ranges_of(text: str) -> dict[str, tuple[float, float] | None]:
     for part in text.split(","):
         name, sign, ends = (piece.strip() for piece in part.partition("="))
         if not name or name in found:
-            raise InputError("--parameters", repr(text), f"{LISTED}, each once, e.g. mu,eps_n=0:0.9")
+            raise InputError(
+                "--parameters",
+                repr(text),
+                f"{LISTED}, each once, e.g. mu,eps_n=0:0.9",
+                "Write --parameters mu,eps_n=0:0.9.",
+            )
         try:
             low, high = (float(x) for x in ends.split(":")) if sign else (0.0, 0.0)
         except ValueError:
-            raise InputError("--parameters", repr(part), "NAME or NAME=LOW:HIGH, e.g. eps_n=0:0.9") from None
+            raise InputError(
+                "--parameters", repr(part), "NAME or NAME=LOW:HIGH, e.g. eps_n=0:0.9", "Write --parameters eps_n=0:0.9."
+            ) from None
         found[name] = (low, high) if sign else None
     return found
 
 
 def _range(known: dict[str, Any], scene: str, name: str) -> tuple[float, float]:
     if name not in known:
-        raise InputError(f"--parameters of {scene}", repr(name), ", ".join(known))
+        raise InputError(
+            f"--parameters of {scene}", repr(name), ", ".join(known), f"Write --parameters {next(iter(known))}."
+        )
     return known[name].min, known[name].max
 
 

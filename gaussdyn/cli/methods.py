@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..mends import meant
 
 if TYPE_CHECKING:
     from ..programs.solution.solution import Solution
@@ -77,8 +77,7 @@ def method_class(name: str, group: str, kind: str) -> Any:
         An unknown method, or one that is for another kind of problem.
     """
     if name not in METHODS:
-        near = difflib.get_close_matches(name, METHODS, n=2)
-        mend = f"Did you mean {' or '.join(near)}?" if near else ""
+        mend = meant(name, METHODS) or f"Write --method {next(iter(names(group)))}."
         raise InputError("--method", repr(name), ", ".join(METHODS), mend)
     path, made_for = METHODS[name]
     if made_for != group:

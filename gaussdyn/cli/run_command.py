@@ -247,10 +247,20 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
 
     if request.on_none is not None and request.stepper != "event_driven":
         given = f"{request.on_none} with --stepper {request.stepper}"
-        raise InputError("--on-none", given, "only --stepper event_driven", "Other integrators find velocities there.")
+        raise InputError(
+            "--on-none",
+            given,
+            "only --stepper event_driven",
+            "Other integrators find velocities there: add --stepper event_driven.",
+        )
     if request.tolerance is not None and (request.stepper != "moreau_jean" or request.order):
         with_ = "--order" if request.order else f"--stepper {request.stepper}"
-        raise InputError("--tolerance", f"{request.tolerance:g} with {with_}", "moreau_jean, without --order")
+        raise InputError(
+            "--tolerance",
+            f"{request.tolerance:g} with {with_}",
+            "moreau_jean, without --order",
+            "Write --stepper moreau_jean --tolerance 1e-6.",
+        )
     own = {"theta": request.theta, "stiffness": request.stiffness, "on_none": request.on_none}
     settings: dict[str, Any] = {"dt": scene.dt if request.dt is None else request.dt, **own}
     if request.tolerance is not None:

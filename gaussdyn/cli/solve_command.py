@@ -43,7 +43,7 @@ def solve(
     Example: gaussdyn solve problem.hdf5 --json
     """
     if not 0.0 < tol < 1.0:
-        raise InputError("--tol", tol, "a number between 0 and 1, e.g. 1e-12")
+        raise InputError("--tol", tol, "a number between 0 and 1, e.g. 1e-12", "Write --tol 1e-12.")
     with quiet(json_wanted):
         document, words = perform(file, method, tol, case, save, certificate)
     if json_wanted:

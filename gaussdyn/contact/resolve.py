@@ -75,7 +75,9 @@ def resolve(
     """
     check_dynamics(dynamics)
     if method is not None and (isinstance(method, type) or not hasattr(method, "solve")):
-        raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
+        raise InputError(
+            "method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None", "Write method=ActiveSet()."
+        )
     if active_set(dynamics).status is not OmegaStatus.READY:
         return _refused(dynamics, active_set(dynamics))
     solution = _solve(dynamics, method, convex, start, tol, thorough)

@@ -16,6 +16,7 @@ from ..mechanics.rows import Row
 from ..mechanics.scene import Scene
 from ..mechanics.state import State
 from ..mechanics.system import System
+from ..mends import one_of
 
 Level = Literal["acceleration", "velocity"]
 _KEPT: deque[tuple[Array, Array, Array]] = deque(maxlen=8)  # masses that do not change: as given, M, factor
@@ -151,7 +152,9 @@ def snapshot(
         coordinate is named), or repeated row ids from the functions of the system (the function is named).
     """
     if level not in ("acceleration", "velocity"):
-        raise InputError("level", repr(level), "'acceleration' or 'velocity'")
+        raise InputError(
+            "level", repr(level), "'acceleration' or 'velocity'", one_of("level", level, ("acceleration", "velocity"))
+        )
     if isinstance(system, Scene):
         system, state, control = _at_start(system, state, dt, control)
     state = _checked(system, state, activation)

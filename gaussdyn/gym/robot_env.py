@@ -17,6 +17,7 @@ from ..integrate.time_stepping.moreau_jean import MoreauJean
 from ..mechanics.robots.robot import Robot
 from ..mechanics.state import State
 from ..mechanics.trees.activations import MEMORY
+from ..mends import write
 
 Reward = Callable[[State, State, Array], float]  # of the states before and after, and the action
 Healthy = Callable[[State], bool]
@@ -162,5 +163,5 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
 
 def _count(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InputError(name, repr(value), "a whole number, 1 and more")
+        raise InputError(name, repr(value), "a whole number, 1 and more", write(name, 1))
     return value

@@ -52,9 +52,13 @@ class CompiledControl:
         from .._jit_law import compiled_law
 
         if not callable(self.law):
-            raise InputError("law", repr(self.law), "a function law(t, q, v, p, u)")
+            raise InputError(
+                "law", repr(self.law), "a function law(t, q, v, p, u)", "Write def law(t, q, v, p, u): u[:] = 0.0."
+            )
         if isinstance(self.size, bool) or not isinstance(self.size, int | np.integer) or self.size < 1:
-            raise InputError("size", repr(self.size), "the number of actuators, an integer >= 1")
+            raise InputError(
+                "size", repr(self.size), "the number of actuators, an integer >= 1", "Write size=len(system.actuators)."
+            )
         compiled, address = compiled_law(self.law, SIGNATURE)
         found = {"numbers": vector("numbers", self.numbers), "address": address, "_compiled": compiled}
         for name, value in found.items():

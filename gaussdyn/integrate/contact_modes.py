@@ -61,7 +61,7 @@ def parts_of(row: Row) -> tuple[slice, slice]:
     if row.kind == "dry":
         return slice(0, row.size), slice(0, 0)
     if len(row.moments) > 1:
-        mend = "Give one of the two, or take MoreauJean."
+        mend = "Give one of the two, or take stepper=MoreauJean()."
         raise InputError(f"mu_r, mu_t of {row.id}", (row.mu_r, row.mu_t), "one of them for events", mend)
     return slice(1, min(row.size, 3)), row.moments[0][0] if row.moments else slice(0, 0)
 

@@ -256,7 +256,9 @@ def held_control(control: Control | None, state: State) -> Array | None:
 def check_span(state: State, t_max: float) -> None:
     """Raise InputError if `t_max` does not lie after the state."""
     if not t_max > state.t:
-        raise InputError("t_max", t_max, f"a time after t = {state.t:g} s", "The state is already there.")
+        raise InputError(
+            "t_max", t_max, f"a time after t = {state.t:g} s", f"The state is already there: t_max={state.t + 1.0:g}."
+        )
 
 
 def check_same_rows(found: tuple[Row, ...], expected: tuple[Row, ...]) -> None:
@@ -279,7 +281,12 @@ def near_of(system: System, start: State, dt: float) -> System:
     """
     local = system.near(start.t, start.q, start.v, dt)
     if local is not system and (getattr(local, "nq", None), getattr(local, "nv", None)) != (system.nq, system.nv):
-        raise InputError("near(t, q, v, dt)", repr(local), f"a System with nq = {system.nq}, nv = {system.nv}")
+        raise InputError(
+            "near(t, q, v, dt)",
+            repr(local),
+            f"a System with nq = {system.nq}, nv = {system.nv}",
+            "Write def near(t, q, v, dt): return system.",
+        )
     return local
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..contact.snapshot import Activation
 from ..errors import InputError
+from ..mends import one_of
 from .event_driven.integrator import EventDriven
 from .event_driven.painleve_passage import Compliance
 from .impact.impact_laws import law_of
@@ -30,7 +31,7 @@ def named(name: str, **settings: Any) -> Stepper:
         An unknown name, or a setting that the stepper does not have.
     """
     if name not in STEPPERS:
-        raise InputError("stepper", repr(name), ", ".join(STEPPERS))
+        raise InputError("stepper", repr(name), ", ".join(STEPPERS), one_of("stepper", name, STEPPERS))
     known = STEPPERS[name].__dataclass_fields__
     for key in settings:
         if key not in known:

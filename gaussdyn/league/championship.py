@@ -73,10 +73,10 @@ def league(
     places = {name: PLACES[name] for name in _known("engine", engines, PLACES)}
     chosen = [matches()[name] for name in _known("match", only, matches())]
     if not seconds > 0.0:
-        raise InputError("seconds", seconds, "a CPU time > 0, s")
+        raise InputError("seconds", seconds, "a CPU time > 0, s", "Write seconds=60.0.")
     workers = cores() if jobs is None else jobs
     if workers < 1:
-        raise InputError("jobs", workers, "a number of processes >= 1")
+        raise InputError("jobs", workers, "a number of processes >= 1", "Write jobs=1.")
     found = [(place, engine_at(place)) for place in (*places.values(), *also)]
     games = [
         Game(place=place, engine=engine.name, setting=setting, match=match.name, seconds=seconds)
@@ -122,7 +122,7 @@ def _known(kind: str, asked: Sequence[str], known: Iterable[str]) -> list[str]:
     names = list(known)
     for name in asked:
         if name not in names:
-            raise InputError(kind, repr(name), ", ".join(names))
+            raise InputError(kind, repr(name), ", ".join(names), f"Write {kind}=[{next(iter(names))!r}].")
     return [name for name in names if not asked or name in asked]
 
 

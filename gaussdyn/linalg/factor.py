@@ -27,7 +27,7 @@ def cholesky(name: str, H: Array) -> Array:
         return H
     factor, info = dpotrf(H, lower=1, clean=1)
     if info != 0:
-        mend = "Give that coordinate a mass, or remove it."
+        mend = "Give that coordinate a mass (mass=1.0), or remove it."
         raise InputError(name, f"a matrix not positive definite at coordinate {info - 1}", "positive definite", mend)
     return np.ascontiguousarray(factor)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..mends import write
 
 NUMBER = re.compile(r"[+-]?[0-9]+(/[0-9]*[1-9][0-9]*)?")
 DIGITS = 4300  # of a string that Python turns into an integer
@@ -48,7 +49,12 @@ def rational(value: Any, name: str = "number") -> Fraction:
         return Fraction(int(value))
     if isinstance(value, (float, np.floating)) and isfinite(value):
         return Fraction(float(value))
-    raise InputError(name, repr(value), 'a finite number or a rational string such as "3/2"')
+    raise InputError(
+        name,
+        repr(value),
+        'a finite number or a rational string such as "3/2"',
+        write(name, "'3/2'") if name.isidentifier() else "Write '3/2', or 1.5.",
+    )
 
 
 def rationals(values: Iterable[Any], name: str = "number") -> list[Fraction]:

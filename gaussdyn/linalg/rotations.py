@@ -86,7 +86,9 @@ def pointing(axis: ArrayLike) -> tuple[float, float, float, float]:
     n = vector("axis", axis, 3)
     length = math.sqrt(n @ n)
     if length == 0.0:
-        raise InputError("axis", axis, "a direction: three numbers that are not all zero")
+        raise InputError(
+            "axis", axis, "a direction: three numbers that are not all zero", "Write axis=(0.0, 0.0, 1.0)."
+        )
     x, y, z = (n / length).tolist()
     w = 1.0 + z if z > 0.0 else (x * x + y * y) / (1.0 - z)  # without cancellation
     size = math.hypot(w, x, y)
@@ -104,7 +106,10 @@ def unit_quaternion(name: str, value: ArrayLike) -> tuple[float, float, float, f
     q = vector(name, value, 4)
     length = math.sqrt(q @ q)
     if abs(length - 1.0) > ROUNDED:
-        mend = f"Divide it by its length, {length:.9g}; the order is (w, x, y, z)."
+        mend = (
+            f"Divide it by its length, {length:.9g}; the order is (w, x, y, z); no turn: quaternion=(1.0, "
+            "0.0, 0.0, 0.0)."
+        )
         raise InputError(name, q.tolist(), "a unit quaternion (to within 1e-6)", mend)
     if length != 1.0:
         q = q / length

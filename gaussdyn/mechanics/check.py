@@ -17,6 +17,7 @@ from .._show import brief
 from ..arrays import Array, matrix, scalar, vector
 from ..errors import InputError
 from ..linalg.factor import cholesky
+from ..mends import write
 from .rows import Row
 from .state import State
 from .system import System, check_is_system
@@ -129,7 +130,7 @@ AROUND = 0.25  # s: contacts that may act within this time are examined, and no 
 def _random_states(system: System, samples: int, seed: int) -> tuple[State, ...]:
     for name, value, low in (("samples", samples, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < low:
-            raise InputError(name, repr(value), f"an integer >= {low}")
+            raise InputError(name, repr(value), f"an integer >= {low}", write(name, low))
     rng, rest, found = np.random.default_rng(seed), np.zeros(system.nv), []
     for _ in range(samples):
         q, v, t = rng.normal(size=system.nq), rng.normal(size=system.nv), float(rng.uniform())

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+from typing import Any
 
 from ..errors import InputError
+from ..mends import meant
 
 GROUND = "ground"
 
 
 def nearest(given: str, known: Iterable[str]) -> tuple[str, str]:
-    """Return what is allowed and a suggestion, for an `InputError` about an unknown name."""
+    """Return what is allowed and what to write, for an `InputError` about an unknown name."""
     names = sorted(known)
-    close = difflib.get_close_matches(given, names, n=2, cutoff=0.5)
-    return ", ".join(names) or "nothing", f"Did you mean {' or '.join(close)}?" if close else ""
+    if not names:
+        return "nothing, for there is none", f"Leave {str(given)!r} out, or add what is called so: name={str(given)!r}."
+    return ", ".join(names), meant(given, names) or f"Write {names[0]!r}."
+
+
+def parts(name: str, given: object) -> tuple[Any, ...]:
+    """Return the parts of a list of bodies, joints, ...; raise InputError for one that stands alone."""
+    if not isinstance(given, Iterable) or isinstance(given, str):
+        raise InputError(name, repr(given), f"a list of {name}", f"Write {name}=[...], also for one.")
+    return tuple(given)
 
 
 def check_name(what: str, name: object) -> None:

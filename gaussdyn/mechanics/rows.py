@@ -12,6 +12,7 @@ import numpy as np
 from .._show import brief
 from ..arrays import Array, matrix, scalar, vector
 from ..errors import InputError
+from ..mends import one_of
 
 Kind = Literal["bilateral", "unilateral", "contact", "bilateral_contact", "dry"]
 Level = Literal["position", "velocity", "acceleration"]
@@ -194,7 +195,10 @@ def _check_size(row: Row) -> None:
             fit = {k for k, found in MOMENTS.items() if name in [one for _, one in found]}
             allowed = tuple(k for k in allowed if k in fit and row.kind == "contact")
     if row.size not in allowed:
-        mend = "mu_r > 0 needs a contact with rows N, T1, T2, R1, R2 (and S), mu_t > 0 one that ends with the spin S."
+        mend = (
+            "mu_r > 0 needs a contact with rows N, T1, T2, R1, R2 (and S), mu_t > 0 one that ends with the "
+            "spin S: ContactLaw(mu=0.5, mu_r=0.0) has neither."
+        )
         moments = "".join(f" with {name} > 0" for name in (ROLLING, SPIN) if getattr(row, name) > 0.0)
         given = f"{row.size} rows of a {row.kind} constraint{moments}"
         raise InputError(f"J of {row.id}", given, f"{allowed or 'no such constraint'}", mend)
@@ -202,4 +206,4 @@ def _check_size(row: Row) -> None:
 
 def _choose(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise InputError(name, repr(value), ", ".join(allowed))
+        raise InputError(name, repr(value), ", ".join(allowed), one_of(name, value, allowed))

@@ -64,7 +64,12 @@ def solve(
             scalar(name, limit, low=0.0)
     if method is not None:
         if isinstance(method, type) or not hasattr(method, "solve"):
-            raise InputError("method", repr(method), "a method, e.g. ActiveSet() or GaussSeidel(), or None")
+            raise InputError(
+                "method",
+                repr(method),
+                "a method, e.g. ActiveSet() or GaussSeidel(), or None",
+                "Write method=ActiveSet().",
+            )
         if seconds is None:
             return method.solve(problem)
         from .blocks.block_method import BlockMethod

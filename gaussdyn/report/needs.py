@@ -45,7 +45,8 @@ def check_format(name: str, path: Path, formats: Formats) -> None:
     """
     ending = path.suffix.lower()
     if ending not in formats:
-        mend = f"E.g. {name} {path.with_suffix(next(iter(formats)))}" if name.startswith("--") and path.name else ""
+        wanted = path.with_suffix(next(iter(formats))) if path.name else f"run{next(iter(formats))}"
+        mend = f"E.g. {name} {wanted}" if name.startswith("--") else f'E.g. {name}="{wanted}".'
         raise InputError(name, path, f"a file ending in {', '.join(formats)}", mend)
     for library in formats[ending]:
         try:
@@ -53,6 +54,9 @@ def check_format(name: str, path: Path, formats: Formats) -> None:
         except ImportError:
             raise BackendMissing(library, "report") from None
     if ending == ".mp4" and shutil.which("ffmpeg") is None:
-        mend = "The program ffmpeg writes MP4 and is not on the PATH; install it, or write a .gif."
+        mend = (
+            "The program ffmpeg writes MP4 and is not on the PATH; install it, or write another: "
+            f'path="{path.stem}.gif"'
+        )
         others = ", ".join(one for one in formats if one != ending)
         raise InputError(name, path, f"a file ending in {others}; .mp4 where ffmpeg is installed", mend)

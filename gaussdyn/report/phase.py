@@ -12,6 +12,7 @@ from ..arrays import Array
 from ..errors import InputError
 from ..integrate.run.trajectory import Trajectory
 from ..mechanics.system import System
+from ..mends import one_of
 from .colours import PALETTE
 from .pictures import finished, new_sheet
 
@@ -64,7 +65,7 @@ def draw_phase(
         )
     known = [one.id for one in system.rows(0.0, next(iter(runs.values())).q[0], np.zeros(2))]
     if row not in known:
-        raise InputError("row", repr(row), ", ".join(known))
+        raise InputError("row", repr(row), ", ".join(known), one_of("row", row, known))
     sheet = new_sheet(SIZE)
     axis = sheet.subplots()
     x, y = (_span([run.q[:, k] for run in runs.values()]) for k in (0, 1))

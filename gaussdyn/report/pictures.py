@@ -102,8 +102,10 @@ def save(figure: Any, path: Path) -> Path:
     image = io.BytesIO()
     try:
         figure.savefig(image, dpi=150, format=path.suffix[1:].lower() or None)
-    except ValueError as error:
-        raise InputError("path", path, "a file ending in .png, .svg or .pdf", str(error)) from None
+    except ValueError:
+        raise InputError(
+            "path", path, "a file ending in .png, .svg or .pdf", f'Write path="{path.stem}.png".'
+        ) from None
     place(path, image.getbuffer())
     return path
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
+from .._files import unwritable
 from ..errors import InputError
 from ..integrate.run import hdf5 as storage
 
@@ -29,7 +30,7 @@ def place(path: Path, data: bytes | memoryview) -> Path:
 
 def refused(path: Path, error: OSError) -> InputError:
     """Return what to raise where a report cannot be written."""
-    mend = f"Nothing was written there, and nothing changed. ({storage.reason(error)})"
+    mend = f"Nothing changed there. {unwritable(path, error)}"
     return InputError("path", path, "a place with room that can be written", mend)
 
 

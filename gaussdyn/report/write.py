@@ -30,7 +30,7 @@ def check_report(path: Path, scene: Scene | None = None, name: str = "report") -
     """
     check_format(name, path, RUN_REPORT)
     if scene is not None and path.suffix.lower() in MOVING and not scene.system.drawables(scene.state.q):
-        mend = f"Its `drawables` are empty; write {PAGES[0]} or {PICTURES[0]} instead."
+        mend = f'Its `drawables` are empty: path="run{PICTURES[0]}", or {PAGES[0]}.'
         raise InputError(name, f"{path} of {scene.name}", "a scene with something to draw", mend)
 
 

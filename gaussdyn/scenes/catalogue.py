@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Iterable
 from importlib import import_module
 from types import ModuleType
 
 from ..arrays import scalar
 from ..errors import InputError
 from ..mechanics.scene import Parameter, Scene
+from ..mends import meant, write
 
 ROOMS: dict[str, tuple[str, ...]] = {
     "impacts": (
@@ -81,7 +81,7 @@ def build(name: str, **params: float) -> Scene:
     known: dict[str, Parameter] = module.PARAMETERS
     for key in params:
         if key not in known:
-            raise InputError(f"parameter of {name}", repr(key), ", ".join(known), _suggest(key, known))
+            raise InputError(f"parameter of {name}", repr(key), ", ".join(known), _parameter(key, known))
     values = {key: params.get(key, parameter.default) for key, parameter in known.items()}
     checked = {key: scalar(key, value, low=known[key].min, high=known[key].max) for key, value in values.items()}
     scene: Scene = module.build(**checked)
@@ -95,10 +95,15 @@ def _scene(name: str) -> ModuleType:
 
 
 def nearest(name: str) -> str:
-    """Return the scenes whose names are much like this one, as a question; "" if there are none."""
-    return _suggest(name, _HOME, alike=0.6)
+    """Return the scenes whose names are much like this one, as a question, or the command that lists all."""
+    return meant(name, _HOME, alike=0.6) or "List them: gaussdyn scenes."
 
 
-def _suggest(given: str, known: Iterable[str], alike: float = 0.4) -> str:
-    near = difflib.get_close_matches(str(given), list(known), n=3, cutoff=alike)
-    return f"Did you mean {' or '.join(near)}?" if near else ""
+def _parameter(given: str, known: dict[str, Parameter]) -> str:
+    """Return the line with the parameter that is much like the one given, or the first."""
+    near = difflib.get_close_matches(given, list(known), n=3, cutoff=0.4)
+    if not known:
+        return f"Leave {given}=... out."
+    name = (near or list(known))[0]
+    question = f"Did you mean {' or '.join(near)}? " if near else ""
+    return question + write(name, f"{known[name].default:g}")

@@ -72,7 +72,7 @@ def observed_order(
         An unknown scene or parameter, or fewer than two levels.
     """
     if levels < 2:
-        raise InputError("levels", levels, "at least 2 step sizes")
+        raise InputError("levels", levels, "at least 2 step sizes", "Write levels=4.")
     scene = build(name, **params)
     first = MoreauJean() if stepper is None else stepper
     steps = tuple((scene.dt if dt is None else dt) / 2**k for k in range(levels))

@@ -55,7 +55,7 @@ def _client(where: Any) -> Iterator[Any]:
     except (OSError, ValueError) as error:
         mend = "Start one with `dask scheduler` and `dask worker`, and look at its address."
         raise InputError(
-            "where", repr(where), "the address of a dask scheduler that answers", f"{mend} ({error})"
+            "where", repr(where), "the address of a dask scheduler that answers", f"({error}) {mend}"
         ) from None
     if client.status != "running":
         raise InputError(

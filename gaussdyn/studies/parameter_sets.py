@@ -203,7 +203,7 @@ def named(name: str, given: object) -> Mapping[str, Any]:
                 name,
                 f"the key {key!r}",
                 "names of parameters: text without /",
-                f"Write {str(key).replace('/', '_')!r}: [...]",
+                f"Write {{{str(key).replace('/', '_')!r}: [0.1, 0.2]}}.",
             )
     return given
 
@@ -220,7 +220,7 @@ def numbers_of(name: str, values: Any) -> Any:
     try:
         given = np.atleast_1d(np.asarray(values))
     except (TypeError, ValueError) as error:
-        raise InputError(name, repr(values), allowed, str(error)) from None
+        raise InputError(name, repr(values), allowed, f"({error}) {MEND}") from None
     if given.dtype.kind not in "iuf" or given.ndim != 1 or not given.size:
         raise InputError(name, repr(values), allowed, MEND)
     x = given.astype(np.float64 if given.dtype.kind == "f" else np.int64)

@@ -45,7 +45,7 @@ def sent(job: Job) -> bytes:
             pickle.dumps(part)
         except Exception as error:
             called = name_of(part) if callable(part) else repr(part)
-            raise InputError(name, called, "a function that can be pickled", f"{IMPORTABLE} ({error})") from None
+            raise InputError(name, called, "a function that can be pickled", f"({error}) {IMPORTABLE}") from None
     return pickle.dumps(job)
 
 

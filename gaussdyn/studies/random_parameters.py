@@ -280,7 +280,12 @@ def _ranges(given: object) -> dict[str, Pair]:
     found = {name: _pair(name, pair) for name, pair in named("ranges", given).items()}
     for name, (low, high) in found.items():
         if low >= high:
-            raise InputError(f"range of {name}", f"({low:g}, {high:g})", "(low, high) with low < high")
+            raise InputError(
+                f"range of {name}",
+                f"({low:g}, {high:g})",
+                "(low, high) with low < high",
+                f"Write {{{name!r}: ({min(low, high):g}, {max(low, high) + (low == high):g})}}.",
+            )
     return found
 
 
@@ -292,9 +297,9 @@ def _pair(name: str, pair: Any) -> Pair:
 
 def _check_count(count: object) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count < MOST_RUNS:
-        raise InputError("count", repr(count), f"a number of runs, 1 to {MOST_RUNS}")
+        raise InputError("count", repr(count), f"a number of runs, 1 to {MOST_RUNS}", "Write count=1000.")
 
 
 def _check_seed(seed: object) -> None:
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
-        raise InputError("seed", repr(seed), "an integer from 0 to 2**64 - 1")
+        raise InputError("seed", repr(seed), "an integer from 0 to 2**64 - 1", "Write seed=0.")

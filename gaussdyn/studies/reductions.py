@@ -149,7 +149,12 @@ class ShareWithin:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise InputError("limits", f"{self.low} to {self.high}", "low < high")
+            raise InputError(
+                "limits",
+                f"{self.low} to {self.high}",
+                "low < high",
+                f"Write low={min(self.low, self.high):g}, high={max(self.low, self.high) + 1.0:g}.",
+            )
         scalar("error", self.error, low=0.0, high=1.0, open_low=True)
         self._factor = _factor_of(self.confidence, self.least)
 
@@ -186,9 +191,9 @@ def _factor_of(confidence: float, least: object) -> float:
     from statistics import NormalDist
 
     if scalar("confidence", confidence, low=0.0, high=1.0, open_low=True) == 1.0:
-        raise InputError("confidence", confidence, "a number in (0, 1)")
+        raise InputError("confidence", confidence, "a number in (0, 1)", "Write confidence=0.95.")
     if isinstance(least, bool) or not isinstance(least, int) or least < 2:
-        raise InputError("least", repr(least), "an integer >= 2")
+        raise InputError("least", repr(least), "an integer >= 2", "Write least=30.")
     return NormalDist().inv_cdf(0.5 + confidence / 2.0)
 
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ def study(
     BackendMissing
         dask.distributed is not installed.
     """
+    if getattr(current_process(), "_inheriting", False):  # a worker reads the script that starts it, which says so
+        raise SystemExit(1)
     template, chosen, going_on = template_of(build), parameter_set(parameters), resume_of(resume)
     check_reduction(reduce)
     template.check(chosen.names)

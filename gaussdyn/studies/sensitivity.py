@@ -73,7 +73,7 @@ def sobol_indices(
     names, y = _groups(found, name)
     scalar("confidence", confidence, low=0.0, high=1.0, open_low=True)
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 2:
-        raise InputError("resamples", repr(resamples), "an integer >= 2")
+        raise InputError("resamples", repr(resamples), "an integer >= 2", "Write resamples=100.")
     known = np.isfinite(y).all(axis=1)
     y = y[known]
     if len(y) < 2 or not y[:, [0, -1]].std() > 0.0:

@@ -172,7 +172,7 @@ class StudyReader:
                 said = {name: json.loads(file.attrs[name]) for name in ("settings", "statistic")}
                 return {**said, "runs": int(file.attrs["runs"]), "complete": bool(file.attrs["complete"])}
         except (OSError, KeyError) as error:
-            raise InputError("path", str(self.place), "a file of a study", str(error)) from None
+            raise InputError("path", str(self.place), "a file of a study", f"{error}: ls -l {self.place!r}") from None
 
     def column(self, name: str) -> Any:
         """Return a column, shape (n, ...); words as words."""

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from .._files import unwritable
 from ..errors import InputError
 from .disk_room import room_on_disk
 from .study_resume import Resume, plain
@@ -148,7 +149,7 @@ def _opened(path: Path) -> BinaryIO:
     try:
         file: BinaryIO = open(path, "a+b", buffering=0)  # noqa: SIM115 - open as long as the study
     except OSError as error:
-        raise InputError("out", str(path), "a place where files can be written", str(error)) from None
+        raise InputError("out", str(path), "a place where files can be written", unwritable(path, error)) from None
     try:
         _lock(file, path)
     except BaseException:

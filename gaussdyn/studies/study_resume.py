@@ -74,7 +74,7 @@ def resume_of(given: object) -> Resume | None:
         return Resume() if given else None
     if isinstance(given, Resume):
         return given
-    raise InputError("resume", repr(given), "True, False or a gaussdyn.studies.Resume")
+    raise InputError("resume", repr(given), "True, False or a gaussdyn.studies.Resume", "Write resume=True.")
 
 
 def plain(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import numpy as np
 from .._show import brief, cut
 from ..errors import InputError, raised_in
 from ..mechanics.scene import Scene
+from ..mends import meant
 from .column_measures import Columns
 from .parameter_sets import Number
 
@@ -78,7 +79,7 @@ class Template:
                 "fixed", repr(self.fixed), "a mapping of parameters to numbers", 'Write fixed={"mu": 0.3}.'
             )
         if self.save is not None and (isinstance(self.save, bool) or not isinstance(self.save, int) or self.save < 1):
-            raise InputError("save", repr(self.save), "an integer >= 1, or None")
+            raise InputError("save", repr(self.save), "an integer >= 1, or None", "Write save=1.")
 
     def check(self, names: tuple[str, ...]) -> None:
         """Refuse, before any run, parameters that a scene does not have, or that are fixed.
@@ -102,7 +103,12 @@ class Template:
             known = catalogue.parameters(self.build)
             for name in (*names, *self.fixed):
                 if name not in known:
-                    raise InputError(f"parameter of {self.build}", repr(name), ", ".join(known))
+                    raise InputError(
+                        f"parameter of {self.build}",
+                        repr(name),
+                        ", ".join(known),
+                        meant(name, known) or f"Write {{{next(iter(known))!r}: [0.1, 0.2]}}.",
+                    )
 
     def settings(self) -> dict[str, Any]:
         """Return all of it as JSON knows it; functions by their names."""
@@ -199,7 +205,7 @@ def _arguments(made: Built) -> dict[str, Any]:
     if isinstance(made, tuple) and len(made) == 3:
         return dict(zip(("scene_or_system", "state", "t_end"), made, strict=True))
     allowed = "a Scene, (system, state, t_end), a mapping of arguments of simulate, or a Trajectory"
-    mend = "It may lack its `return`." if made is None else ""
+    mend = "It may lack its last line: return build(...)." if made is None else "Write return build(...)."
     raise InputError("what build returns", type(made).__name__, allowed, mend)
 
 
@@ -223,7 +229,7 @@ def _name(key: object) -> str:
             "what measure returns",
             f"the key {key!r}",
             "names: text without /",
-            f"Write {str(key).replace('/', '_')!r}: ...",
+            f"Write {{{str(key).replace('/', '_')!r}: ...}}.",
         )
     return key
 

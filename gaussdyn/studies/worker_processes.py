@@ -19,7 +19,7 @@ from .template import DIED, Job, Result
 Task = tuple[int, dict[str, Any]]
 Take = Callable[[], Task | None]  # the next run; None: there is none now
 Results = Iterator[tuple[int, Result]]
-IMPORTABLE = "Write it at the top level of a module, and what it needs into the parameters or functools.partial."
+IMPORTABLE = "Write it at the top level of a module, and what it needs into the parameters or functools.partial(...)."
 
 
 def kernels_are_there() -> bool:
@@ -63,7 +63,8 @@ class _Worker:
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         if not self.ready:
             mend = 'Call study under `if __name__ == "__main__":`; where=1 starts none.'
-            raise InputError("where", f"a worker process that ended at its start with {how}", "one that starts", mend)
+            given = f"a worker process that ended at its start with {how}"
+            raise InputError("where", given, "one that starts", mend) from None
         return Result(status=DIED, reason=f"its process ended with {how}")
 
     def end(self) -> None:

@@ -100,7 +100,7 @@ def census(
         A wrong shape, NaN, mu < 0, mu_s < mu, fewer than 4 cells, numbers above 1e100 or (not zero) below 1e-100.
     """
     if cells != int(cells) or cells < 4:
-        raise InputError("cells", repr(cells), "an integer >= 4")
+        raise InputError("cells", repr(cells), "an integer >= 4", "Write cells=16.")
     if isinstance(body, ExactSpatialBody):
         contact = body_contact(body)
         sensible("W", contact.W)  # of which doubles are made

@@ -32,9 +32,14 @@ class Axis:
     def __post_init__(self) -> None:
         low, high = scalar(f"low of {self.name}", self.low), scalar(f"high of {self.name}", self.high)
         if not high > low:
-            raise InputError(f"range of {self.name}", f"{low:g} to {high:g}", "low < high")
+            raise InputError(
+                f"range of {self.name}",
+                f"{low:g} to {high:g}",
+                "low < high",
+                f"Write low={min(low, high):g}, high={max(low, high) + (low == high):g}.",
+            )
         if not 2 <= self.size <= 10_000:
-            raise InputError(f"cells along {self.name}", self.size, "2 to 10000")
+            raise InputError(f"cells along {self.name}", self.size, "2 to 10000", "Write size=100.")
 
     @property
     def values(self) -> Array:

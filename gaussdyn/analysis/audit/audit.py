@@ -155,7 +155,10 @@ def _series(trajectory: Trajectory, system: System | None) -> tuple[list[AuditCh
     if system is not None:
         sizes = (trajectory.q.shape[1], trajectory.v.shape[1])
         if (system.nq, system.nv) != sizes:
-            mend = "Build the system with the scene and the parameters of the run."
+            mend = (
+                "Build the system with the scene and the parameters of the run: build(run.scene, "
+                '**run.settings["params"]).'
+            )
             raise InputError("system", f"(nq, nv) = {(system.nq, system.nv)}", f"{sizes}, as in the run", mend)
         more, residuals = state_series(trajectory, system)
         series += more

@@ -69,7 +69,9 @@ def _record(states: RecordedStates, system: System, k: int) -> Record:
     impulses = {row.id: _cut(row, given.get(row.id, np.zeros(row.size))) for row in rows}
     for key in given.keys() - impulses.keys():
         near = difflib.get_close_matches(key, impulses, n=3, cutoff=0.2)
-        mend = f"Nearest: {', '.join(near)}." if near else "It has no rows there."
+        mend = (
+            f"Nearest: {', '.join(near)}. Write {near[0]!r}." if near else "It has no rows there: system.rows(t, q, v)."
+        )
         raise InputError("contacts/id", f"{key!r} at t = {state.t:g} s", "the id of a row of the system", mend)
     evidence = StepEvidence(acts=acting_of(rows, impulses, set(given)))
     return Record(

@@ -126,8 +126,8 @@ def convergence_orders(
         )
     known = simulate(system, state, t_end, stepper=EventDriven())
     if known.status != "COMPLETED":
-        reason = "" if known.stop is None else known.stop.reason
-        raise InputError("t_end", t_end, "a time that the motion by events reaches", reason)
+        mend = f"Write t_end={known.t_reached:g}. {'' if known.stop is None else known.stop.reason}"
+        raise InputError("t_end", t_end, "a time that the motion by events reaches", mend)
     times = [event.t for event in known.events if event.t > state.t]
     first = state.t + SMOOTH * (min(times, default=t_end) - state.t)
     orders = [_by_events(system, state, known), _stepping(system, state, "smooth stepping", first, steps, levels)]

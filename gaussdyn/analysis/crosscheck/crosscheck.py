@@ -24,6 +24,7 @@ from ...integrate.simulate import simulate
 from ...integrate.time_stepping.moreau_jean import MoreauJean
 from ...mechanics.scene import Scene
 from ...mechanics.state import State
+from ...mends import one_of
 from .boundary_layer import layer_of
 from .orders import Order, order_of
 from .results import Compared, CrossCheck, Gap, Level
@@ -74,7 +75,7 @@ def crosscheck(
     chosen = [_chosen(one) for one in realizations]
     ladder = _checked(stiffness)
     if start not in ("given", "slow"):
-        raise InputError("start", repr(start), "given, slow")
+        raise InputError("start", repr(start), "given, slow", one_of("start", start, ("given", "slow")))
     end = scene.t_end if t_end is None else scalar("t_end", t_end, low=scene.state.t, open_low=True)
     interval = (end - scene.state.t) / INSTANTS if dt is None else scalar("dt", dt, low=0.0, open_low=True)
     span = _Span(scene=scene, t_end=end, dt=interval, start=start)
@@ -117,7 +118,9 @@ class _Rigid:
 def _chosen(one: Any) -> Any:
     if isinstance(one, str):
         if one not in REALIZATIONS:
-            raise InputError("realization", repr(one), ", ".join(REALIZATIONS))
+            raise InputError(
+                "realization", repr(one), ", ".join(REALIZATIONS), one_of("realization", one, REALIZATIONS)
+            )
         return REALIZATIONS[one]()
     if not isinstance(one, (Penalty, Viscous, Smooth)):
         raise InputError(

@@ -153,7 +153,12 @@ def equilibria(
     """
     low, high = scalar(f"low of {parameter}", low), scalar(f"high of {parameter}", high)
     if not high > low:
-        raise InputError(f"range of {parameter}", f"{low:g} to {high:g}", "low < high")
+        raise InputError(
+            f"range of {parameter}",
+            f"{low:g} to {high:g}",
+            "low < high",
+            f"Write low={min(low, high):g}, high={max(low, high) + (low == high):g}.",
+        )
     conditions = rest_conditions(system, parameter)
     ends = _window(conditions, low, high) if window is None else _checked(conditions, window)
     found = _critical(conditions, ends, low, high)
@@ -316,7 +321,12 @@ def _consistent(found: Sequence[Bifurcation], families: Sequence[Family]) -> boo
 def _checked(conditions: RestConditions, window: Sequence[tuple[float, float]]) -> Array:
     ends = np.array([[scalar("window", x) for x in pair] for pair in window], dtype=float)
     if ends.shape != (conditions.size, 2) or not (ends[:, 1] > ends[:, 0]).all():
-        raise InputError("window", window, f"{conditions.size} pairs low < high, of {', '.join(conditions.names)}")
+        raise InputError(
+            "window",
+            window,
+            f"{conditions.size} pairs low < high, of {', '.join(conditions.names)}",
+            f"Write window={[(-1.0, 1.0)] * conditions.size}.",
+        )
     return ends
 
 

@@ -21,6 +21,7 @@ from ...mechanics.lagrangian.equations import Rows, equations
 from ...mechanics.lagrangian.expressions import symbol, symbols
 from ...mechanics.lagrangian.model import Element, Model
 from ...mechanics.lagrangian.system import LagrangianSystem
+from ...mends import one_of
 
 KINKED = (sp.Abs, sp.sign, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise, sp.atan2)
 Values = Callable[[Sequence[Any]], list[Any]]
@@ -176,10 +177,15 @@ def rest_conditions(system: object, parameter: str) -> RestConditions:
 def _checked(system: object, parameter: str) -> tuple[LagrangianSystem, Model]:
     """Return the system and its model, which has this parameter."""
     if not isinstance(system, LagrangianSystem):
-        mend = "Its derivatives prove what is found: write it as a LagrangianSystem."
+        mend = "Its derivatives prove what is found: write it as a LagrangianSystem(...)."
         raise InputError("system", type(system).__name__, "a LagrangianSystem with Friction or Contact", mend)
     if parameter not in system.params:
-        raise InputError("parameter", repr(parameter), ", ".join(system.params) or "none")
+        raise InputError(
+            "parameter",
+            repr(parameter),
+            ", ".join(system.params) or "none",
+            one_of("parameter", parameter, system.params) or "Write parameters={...}.",
+        )
     return system, system.model
 
 
@@ -223,7 +229,7 @@ def _derived(model: Model) -> tuple[Element, Rows, sp.Matrix]:
     rate = sp.simplify(rows.rate.subs(still))
     t = symbol("t")
     if not rate.is_zero_matrix:
-        mend = "On a moving belt a body at rest slips: its equilibria are single points."
+        mend = "On a moving belt a body at rest slips: its equilibria are single points: slip=xdot for a floor at rest."
         raise InputError(name_of(elements[0]), f"slip {list(rate)} at rest", "a slip that vanishes at rest", mend)
     if t in h.free_symbols or t in rows.J.free_symbols:
         raise InputError(
@@ -251,7 +257,12 @@ def _closed(element: Element, rows: Rows, q: list[sp.Symbol]) -> tuple[list[int]
         slope = sp.simplify(rows.gap.diff(one))
         if slope.is_number and slope != 0:
             return [j for j in range(len(q)) if j != k], {one: sp.expand(one - rows.gap / slope)}
-    raise InputError(name_of(element), f"gap {rows.gap}", "a gap y - f(x): linear in one of the coordinates")
+    raise InputError(
+        name_of(element),
+        f"gap {rows.gap}",
+        "a gap y - f(x): linear in one of the coordinates",
+        'Write it as y - f(x): Contact(gap="y - x**2").',
+    )
 
 
 def _smooth(name: str, expression: sp.Expr) -> sp.Expr:

@@ -95,7 +95,9 @@ def allowed(dynamics: LocalDynamics, motion: Array, known: Mapping[str, Array] |
     found = [_pieces(part, motion, still) for part in parts]
     sides = int(np.prod([len(one) for one in found])) if found else 1
     if sides > SIDES:
-        mend = "Contacts that are held on both sides may bear on either; say which by unilateral ones."
+        mend = (
+            'Contacts that are held on both sides may bear on either; say which by unilateral ones: kind="unilateral".'
+        )
         raise InputError("dynamics", f"{sides} combinations of sides", f"at most {SIDES}", mend)
     J = np.vstack([np.zeros((0, dynamics.nv)), *(part.active.row.J for part in parts)])
     load = dynamics.M @ motion - dynamics.h

@@ -67,7 +67,7 @@ def forces(
         return ReactionSet(dynamics=dynamics, allowed=allowed(dynamics, np.asarray(motion)), unit=unit)
     solution = resolve(dynamics)
     if solution.x is None or not solution.solved:
-        mend = "`gaussdyn.outcome` says how many motions there are."
+        mend = "gaussdyn.outcome(system, state) says how many motions there are."
         raise InputError("state", f"{solution.status}: {solution.message}", "a state whose motion is known", mend)
     found = allowed(dynamics, solution.x, reactions(dynamics, solution))
     rough = any(mode in ("sticks", "slips") for mode in found.modes.values())

@@ -113,7 +113,7 @@ def around(directions: int) -> Array:
         Fewer than 4, or more than 10000.
     """
     if not 4 <= directions <= 10_000:
-        raise InputError("directions", directions, "4 to 10000")
+        raise InputError("directions", directions, "4 to 10000", "Write directions=64.")
     angle = 2.0 * np.pi * np.arange(directions) / directions
     D = np.c_[np.cos(angle), np.sin(angle)]
     D[np.abs(D) < 1e-15] = 0.0

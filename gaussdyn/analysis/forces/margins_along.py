@@ -120,7 +120,7 @@ def margins(run: Trajectory, scene: Scene, *, points: int = 200) -> Margins:
         Fewer than one point.
     """
     if points < 1:
-        raise InputError("points", points, "1 or more")
+        raise InputError("points", points, "1 or more", "Write points=100.")
     chosen = np.unique(np.linspace(0, len(run) - 1, min(points, len(run))).round().astype(int))
     rows: list[dict[str, float]] = []
     missing: dict[float, str] = {}

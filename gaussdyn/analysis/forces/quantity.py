@@ -44,7 +44,10 @@ def combination(found: Allowed, of: Quantity) -> tuple[str, Array]:
         return " + ".join(f"{factor:g} {name}" for name, factor in of.items()), factors
     given = np.shape(of)
     if given != (len(found.names),):
-        mend = f"In this order: {', '.join(found.names[:6])}{', ..' if len(found.names) > 6 else ''}."
+        mend = (
+            f"In this order: {', '.join(found.names[:6])}{', ..' if len(found.names) > 6 else ''}: "
+            f"of=numpy.ones({len(found.names)})."
+        )
         raise InputError("of", f"shape {given}", f"one factor per reaction, {len(found.names)}", mend)
     return "a combination", vector("of", of)
 

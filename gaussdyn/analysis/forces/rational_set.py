@@ -98,7 +98,7 @@ def exact(found: ReactionSet) -> ExactReactions:
     """
     dynamics, (first, *others) = found.dynamics, found.allowed.alternatives
     if others or not first.slice.polyhedral:
-        mend = "Its certified ranges are there: ReactionSet.range."
+        mend = "Its certified ranges are there: reactions.range(of)."
         raise InputError("reactions", "no single polyhedron", "frictionless or planar contacts, and joints", mend)
     if dynamics.nv + first.slice.n > LARGEST:
         given = f"{dynamics.nv} velocities and {first.slice.n} reactions"
@@ -129,7 +129,7 @@ def _solved(dynamics: LocalDynamics, allowed: Allowed, one: Alternative) -> Exac
     free = [True] * dynamics.nv + [cone.kind == "free" for cone in one.slice.cones]
     point = ExactSlice(A, [*h, *right, *e], free).point()
     if point is None:
-        mend = "Certified ranges do not depend on it."
+        mend = "Certified ranges do not depend on it: reactions.range(of)."
         raise InputError("reactions", "a state whose modes hold up to rounding only", "modes that hold exactly", mend)
     s = point[dynamics.nv :]
     load = [dot(row, s) for row in B] + right

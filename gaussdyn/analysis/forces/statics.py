@@ -21,6 +21,7 @@ from ...errors import InputError
 from ...mechanics.scene import Scene
 from ...mechanics.state import State
 from ...mechanics.system import System
+from ...mends import one_of
 from ...programs.conic.cone_slice import FREE, RAY, TOL, Cone, ConeSlice, Support, Verdict
 from ...programs.conic.support import support
 from .allowed import Allowed, Alternative, allowed
@@ -259,10 +260,10 @@ def holding(
     dynamics = _dynamics(system, state)
     S = matrix("actuators", actuators, None, dynamics.nv)
     if norm not in ("euclid", "sum", "max"):
-        raise InputError("norm", repr(norm), "euclid, sum or max")
+        raise InputError("norm", repr(norm), "euclid, sum or max", one_of("norm", norm, ("euclid", "sum", "max")))
     caps = None if limits is None else vector("limits", limits, len(S))
     if caps is not None and not (caps > 0.0).all():
-        raise InputError("limits", limits, "numbers > 0")
+        raise InputError("limits", limits, "numbers > 0", "Write limits=10.0.")
     base = allowed(dynamics, _motion(dynamics, motion))
     found = [_least(one, S, norm, caps) for one in base.alternatives]
     best = max(range(len(found)), key=lambda k: _rank(found[k][0], 0))

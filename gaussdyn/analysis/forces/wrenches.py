@@ -95,7 +95,7 @@ def contact_points(dynamics: LocalDynamics, word: str = "") -> tuple[ContactPoin
 
 def _stacked(contacts: Sequence[ContactPoint]) -> tuple[Array, tuple[Cone, ...]]:
     if not contacts:
-        raise InputError("contacts", "none", "at least one ContactPoint")
+        raise InputError("contacts", "none", "at least one ContactPoint", "Write contacts=[ContactPoint(...)].")
     return np.hstack([one.wrenches() for one in contacts]), tuple(one.cone for one in contacts)
 
 
@@ -143,7 +143,7 @@ def support_region(
     C = np.hstack([np.zeros((len(D), G.shape[1])), D])
     found = support(slice, C)
     if Verdict.EMPTY in found.verdicts:
-        mend = "Their forces do not reach it, whatever stands on them."
+        mend = "Their forces do not reach it, whatever stands on them: add contacts=[..., ContactPoint(...)] below it."
         raise InputError("contacts", f"{len(contacts)} that cannot bear the weight", "contacts that can", mend)
     inner = found.points[np.isfinite(found.value), -2:]
     return ForcePolygon(of=("x", "y"), directions=D, reach=found.value, inner=inner)

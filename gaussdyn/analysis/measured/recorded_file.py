@@ -23,7 +23,10 @@ def measured_folder(given: str | Path | None = None) -> Path:
         Neither is given, or it is no folder that holds any of the files.
     """
     named = given if given is not None else os.environ.get(VARIABLE, "")
-    mend = f"It holds {', '.join(FILES.values())}; docs/measured.md says where they come from."
+    mend = (
+        f"It holds {', '.join(FILES.values())}; docs/measured.md says where they come from: export "
+        f"{VARIABLE}=/where/it/lies"
+    )
     if not str(named):
         raise InputError("FOLDER", "nothing", f"the folder of measured data, or {VARIABLE} set to it", mend)
     folder = Path(named)

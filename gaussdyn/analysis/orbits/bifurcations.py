@@ -44,7 +44,7 @@ def hopf(phases: Phases, parameter: str, low: float, high: float, start: Any) ->
             f"range of {parameter}",
             given,
             "a range over which a pair crosses the imaginary axis",
-            "Widen it: (low - 0.5, high + 0.5).",
+            f"Widen it: low={low - 0.5:g}, high={high + 0.5:g}.",
         )
     p = float(brentq(real_part, low, high, xtol=1e-14, rtol=8.9e-16))
     eigenvalues = rest_point(phases.but(**{parameter: p}), place["y"]).eigenvalues

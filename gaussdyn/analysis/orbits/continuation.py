@@ -16,6 +16,7 @@ from ..._show import brief
 from ...arrays import Array, scalar
 from ...errors import InputError
 from ...integrate.run.interrupts import interruptible
+from ...mends import one_of
 from .bifurcations import between, hopf
 from .corrector import Change, Corrector, closed_at, size_of
 from .periodic_orbit import Orbit
@@ -84,11 +85,16 @@ def branch_of_orbits(
     phases = Phases.of(phases)
     values = phases.system.params
     if parameter not in values:
-        raise InputError("parameter", repr(parameter), ", ".join(values))
+        raise InputError("parameter", repr(parameter), ", ".join(values), one_of("parameter", parameter, values))
     low, high = scalar(f"low of {parameter}", low), scalar(f"high of {parameter}", high)
     p0 = float(values[parameter])
     if not low <= p0 <= high or not low < high:
-        raise InputError(f"range of {parameter}", f"{low:g} to {high:g}", f"low < high, around {p0:g} of the orbit")
+        raise InputError(
+            f"range of {parameter}",
+            f"{low:g} to {high:g}",
+            f"low < high, around {p0:g} of the orbit",
+            f"Write low={p0 - 0.1:g}, high={p0 + 0.1:g}.",
+        )
     if not orbit.autonomous and period is None:
         raise InputError(
             "period",

@@ -96,7 +96,7 @@ class Phases:
 
     def __init__(self, system: object) -> None:
         if not isinstance(system, LagrangianSystem):
-            mend = "Derivatives of its phases are needed: write it as a LagrangianSystem."
+            mend = "Derivatives of its phases are needed: write it as a LagrangianSystem(...)."
             raise InputError("system", type(system).__name__, "a LagrangianSystem", mend)
         for element in system.model.elements:
             _check(element)

@@ -316,7 +316,12 @@ def follow(
     if branch is not None:
         known = branch_point(curve.space, q).branches
         if not 0 <= branch < len(known):
-            raise InputError("branch", branch, f"0 to {len(known) - 1}" if known else "none: no branches meet here")
+            raise InputError(
+                "branch",
+                branch,
+                f"0 to {len(known) - 1}" if known else "none: no branches meet here",
+                "Write branch=0.",
+            )
         v = known[branch].tangent
     elif tangent is not None:
         v = vector("tangent", tangent, system.nv)

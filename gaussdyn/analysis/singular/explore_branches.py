@@ -74,7 +74,7 @@ def explore_branches(
     """
     t_end = scalar("t_end", t_end, low=state.t)
     if isinstance(max_runs, bool) or not isinstance(max_runs, int) or max_runs < 1:
-        raise InputError("max_runs", max_runs, "an integer >= 1")
+        raise InputError("max_runs", max_runs, "an integer >= 1", "Write max_runs=100.")
     base = OnBranch() if stepper is None else stepper
     asking, left = base.choosing("raise", base.known).for_run(), [max_runs]
 

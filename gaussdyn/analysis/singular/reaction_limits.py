@@ -27,6 +27,7 @@ from ...mechanics.branching.branch_point import BranchPoint
 from ...mechanics.branching.chart import Chart, chart_around, interpolation
 from ...mechanics.branching.configuration_space import RANK
 from ...mechanics.system import System
+from ...mends import one_of
 
 REACH = 0.5
 SPANS = (1.0, 0.5, 0.25)  # of the time over which third derivatives are taken
@@ -92,7 +93,7 @@ class SingularLoads:
     def chosen(self, rule: Literal["limit", "instant"] = "limit") -> tuple[Array, Array]:
         """Return acceleration and generalised reaction: the limits along the branch, or those of the instant alone."""
         if rule not in ("limit", "instant"):
-            raise InputError("rule", repr(rule), "limit, instant")
+            raise InputError("rule", repr(rule), "limit, instant", one_of("rule", rule, ("limit", "instant")))
         return (self.a_limit, self.reaction_limit) if rule == "limit" else (self.a, self.reaction)
 
     def explain(self) -> str:
@@ -221,7 +222,7 @@ def _motion(system: System, point: BranchPoint, branch: int) -> ChartMotion:
     chart: Chart = chart_around(point.reduction.space, point.q, own.tangent, REACH, (own.s, own.places))
     motion = ChartMotion.on(system, replace(chart, centre=f"0.{branch}"), None)
     if motion.lam is None:
-        mend = "Limits at a point are those of an autonomous system."
+        mend = "Limits at a point are those of an autonomous system: write def force(t, q, v) without t."
         raise InputError("force(t, q, v)", "one that depends on the time", "up to squares of velocities", mend)
     return motion
 

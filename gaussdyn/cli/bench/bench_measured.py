@@ -66,7 +66,7 @@ def _reached(found: dict[str, Any]) -> bool:
 def _sets(only: list[str] | None) -> tuple[str, ...]:
     for name in only or ():
         if name not in SETS:
-            raise InputError("--only", repr(name), ", ".join(SETS))
+            raise InputError("--only", repr(name), ", ".join(SETS), f"Write --only {next(iter(SETS))}.")
     return tuple(name for name in SETS if name in (only or SETS))
 
 
@@ -77,7 +77,7 @@ def _given(
     given = numbers(settings)
     for name in given:
         if name not in (*needed, *others):
-            raise InputError(option, repr(name), ", ".join((*needed, *others)))
+            raise InputError(option, repr(name), ", ".join((*needed, *others)), f"Write {option} {needed[0]}=1.0.")
     if given and not set(needed) <= set(given):
         raise InputError(
             option,

@@ -35,7 +35,7 @@ def robots(
     from ...league.robot_race import race, robot_files
 
     if steps < 25:
-        raise InputError("--steps", steps, "at least 25, for which a control is held")
+        raise InputError("--steps", steps, "at least 25, for which a control is held", "Write --steps 1000.")
     with quiet(json_wanted):
         found = [race(file, steps, random) for file in files or robot_files() for random in (False, True)]
     if json_wanted:

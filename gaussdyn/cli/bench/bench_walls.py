@@ -30,7 +30,9 @@ def walls(
     """
     sizes = contacts or list(SIZES)
     if min(sizes) < 32:
-        raise InputError("CONTACTS", min(sizes), "at least 32, a wall of two courses")
+        raise InputError(
+            "CONTACTS", min(sizes), "at least 32, a wall of two courses", "Write gaussdyn bench walls 32 64."
+        )
     with quiet(json_wanted):
         measured(sizes[0], tol, seconds)  # loads the kernels
         results = [measured(size, tol, seconds) for size in sizes]

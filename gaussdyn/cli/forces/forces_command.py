@@ -86,7 +86,12 @@ def read(target: str, params: dict[str, float], at: float | None) -> tuple[Local
         )
     run = Trajectory.load(readable("SCENE|RUN", Path(target)))
     if run.scene not in catalogue.names():
-        raise InputError("RUN", repr(run.scene), "a run of a scene that `gaussdyn scenes` lists")
+        raise InputError(
+            "RUN",
+            repr(run.scene),
+            "a run of a scene that `gaussdyn scenes` lists",
+            "Make one: gaussdyn run table --out run.h5.",
+        )
     scene, t = catalogue.build(run.scene, **run.params), run.t_reached if at is None else at
     if not run.t[0] <= t <= run.t[-1]:
         raise InputError(

@@ -41,7 +41,12 @@ def margins(
                 )
             run = Trajectory.load(readable("RUN|SCENE", Path(target)))
             if run.scene not in catalogue.names():
-                raise InputError("RUN", repr(run.scene), "a run of a scene that `gaussdyn scenes` lists")
+                raise InputError(
+                    "RUN",
+                    repr(run.scene),
+                    "a run of a scene that `gaussdyn scenes` lists",
+                    "Make one: gaussdyn run table --out run.h5.",
+                )
             scene = catalogue.build(run.scene, **run.params)
         else:
             check_scene(target, "a run file")

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
+from ...mends import one_of
 from ...programs.enumeration.counting import Count, count_solutions
 from ...programs.enumeration.enumerate import enumerate_modes
 from ..snapshot import LocalDynamics
@@ -36,7 +37,7 @@ def examine(dynamics: LocalDynamics, *, effort: str = "cheap") -> Outcome:
         An unknown effort.
     """
     if effort not in ("cheap", "full"):
-        raise InputError("effort", repr(effort), "cheap or full")
+        raise InputError("effort", repr(effort), "cheap or full", one_of("effort", effort, ("cheap", "full")))
     try:
         rows = contact_rows(dynamics)
     except NotPlanar as error:

@@ -111,7 +111,7 @@ def rows_of(dynamics: LocalDynamics, active: ActiveRow) -> ContactRows:
         }
         return ContactRows(J=J, B=J, w=w, **law)
     if not slip or row.bilateral or row.moments:
-        mend = "Contacts in space are examined while they slide."
+        mend = "Contacts in space are examined while they slide: gaussdyn explore SCENE."
         raise NotPlanar(row.id, "a contact in space at rest", "planar contacts", mend)
     e = row.rate[1:3] / row.slip_speed
     B = J[:1] - row.mu * (e @ J[1:3])
@@ -122,7 +122,7 @@ def _dry(dynamics: LocalDynamics, active: ActiveRow, slip: bool) -> ContactRows:
     """Friction under a given load: a given force where it slips, else a block."""
     row, J = active.row, active.row.J
     if row.size > 1:
-        raise NotPlanar(row.id, "dry friction in two directions", "one direction")
+        raise NotPlanar(row.id, "dry friction in two directions", "one direction", "Take one: J=J[:1].")
     if slip:
         return ContactRows(J=J[:0], B=J[:0], w=active.w[:0], force=-row.cap * np.sign(row.rate[0]) * J[0])
     scale = 1.0 if dynamics.level == "acceleration" else dynamics.dt

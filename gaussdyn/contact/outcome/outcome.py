@@ -16,6 +16,7 @@ from ...mechanics.scene import Scene
 from ...mechanics.spatial.body_file import ExactSpatialBody
 from ...mechanics.state import State
 from ...mechanics.system import System
+from ...mends import one_of
 from ...programs.enumeration.certificate import prove
 from ...programs.enumeration.degeneracy import degeneracy
 from ...programs.enumeration.enumerate import LIMIT, Enumeration, enumerate_modes
@@ -81,7 +82,7 @@ def outcome(
         An unknown rule, another kind of problem, or a state with something that has none.
     """
     if mu_s_rule not in ("all", "stick"):
-        raise InputError("mu_s_rule", repr(mu_s_rule), "all or stick")
+        raise InputError("mu_s_rule", repr(mu_s_rule), "all or stick", one_of("mu_s_rule", mu_s_rule, ("all", "stick")))
     stated = _stated(problem, state)
     found = _found(stated, mu_s_rule, certify, limit)
     note = rank_note(stated) if isinstance(stated, LocalDynamics) and found.count else ""
@@ -147,7 +148,7 @@ def _modal(problem: Any) -> tuple[ModalProblem, str]:
     if isinstance(problem, ExactBody):
         return planar_body_problem(problem), "acceleration"
     if isinstance(problem, ComplementarityProblem) and any(_spatial(law) for law in problem.laws):
-        raise NotPlanar("problem", "contacts in space", "blocks of one or two rows")
+        raise NotPlanar("problem", "contacts in space", "blocks of one or two rows", "Write solve(problem).")
     modal = modal_problem(problem)
     return modal, "lcp" if modal.kind == "lcp" else _level(problem)
 

@@ -30,7 +30,7 @@ def read_outcome_problem(path: str | os.PathLike[str], case: str | None = None) 
         problem = read_problem(path, case).problem
         if isinstance(problem, ComplementarityProblem):
             return problem
-        raise SceneError(str(path), "", "holds no friction problem")
+        raise SceneError(str(path), "", f"holds no friction problem: gaussdyn solve {path} solves others")
     with reading(path):
         return problem_of(choose(path, json_cases(path), case))
 

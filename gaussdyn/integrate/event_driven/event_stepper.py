@@ -72,11 +72,13 @@ class EventStepper:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, scalar(name, getattr(self, name), low=0.0, open_low=True))
         if not isinstance(self.activation, Activation):
-            raise InputError("activation", repr(self.activation), "an Activation")
+            raise InputError(
+                "activation", repr(self.activation), "an Activation", "Write activation=Activation(gap=1e-9)."
+            )
         if isinstance(self.impact, type) or not hasattr(self.impact, "strike"):
             raise InputError("impact", repr(self.impact), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
         if isinstance(self.crowd, bool) or not isinstance(self.crowd, int) or self.crowd < 1:
-            raise InputError("crowd", repr(self.crowd), "an integer >= 1")
+            raise InputError("crowd", repr(self.crowd), "an integer >= 1", "Write crowd=1000.")
         object.__setattr__(self, "events", events_of(self.events))
 
     def for_run(self) -> Self:

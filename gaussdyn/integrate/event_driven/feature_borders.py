@@ -32,7 +32,7 @@ def extent_of(system: System, key: str) -> Extent | Crossing | None:
 def check_borders(system: System) -> None:
     """Raise InputError where shapes touch with features whose ends are not known: a phase would go on past them."""
     if lost := getattr(system, "without_borders", ()):
-        mend = "Use MoreauJean, or convex shapes (ConvexMesh, Box) in their place."
+        mend = "Write stepper=MoreauJean(), or convex shapes (ConvexMesh, Box) in their place."
         raise InputError("system", f"shapes {', '.join(lost)}", "no surfaces, nor ellipsoids over edges", mend)
 
 

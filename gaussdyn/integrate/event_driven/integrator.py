@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 from ...contact.resolve import NO_MOTION
 from ...errors import InputError
 from ...mechanics.state import State
+from ...mends import one_of
 from ..impact.impact_laws import Poisson
 from ..mode_changes import Change
 from .event_stepper import EventStepper
@@ -54,7 +55,12 @@ class EventDriven(EventStepper):
     def __post_init__(self) -> None:
         EventStepper.__post_init__(self)
         if self.on_none not in ("stop", "impact", "compliance") and not isinstance(self.on_none, Compliance):
-            raise InputError("on_none", repr(self.on_none), "'stop', 'impact', 'compliance' or a Compliance()")
+            raise InputError(
+                "on_none",
+                repr(self.on_none),
+                "'stop', 'impact', 'compliance' or a Compliance()",
+                one_of("on_none", self.on_none, ("stop", "impact", "compliance")),
+            )
 
     def _own_settings(self) -> dict[str, Any]:
         return {"on_none": asdict(self.on_none) if isinstance(self.on_none, Compliance) else self.on_none}

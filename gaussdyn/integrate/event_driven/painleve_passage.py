@@ -26,6 +26,7 @@ from ...errors import InputError
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
+from ...mends import one_of
 from ...programs.solution.residuals import block_residuals
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
@@ -128,7 +129,12 @@ def passage(
     """
     spring = Compliance() if by == "compliance" else by
     if spring != "impact" and not isinstance(spring, Compliance):
-        raise InputError("by", repr(by), "'impact', 'compliance' or a Compliance(stiffness=...)")
+        raise InputError(
+            "by",
+            repr(by),
+            "'impact', 'compliance' or a Compliance(stiffness=...)",
+            one_of("by", by, ("impact", "compliance")),
+        )
     dynamics = snapshot(system.near(state.t, state.q, state.v, 0.0), state, activation=activation)
     found = outcome(dynamics)
     if found.verdict is not Verdict.NONE:
@@ -290,7 +296,12 @@ def separatrix(dynamics: LocalDynamics, id: str, stiffness: float) -> Saddle:
 def _sliding(dynamics: LocalDynamics, id: str) -> Row:
     rows = {row.id: row for row in dynamics.rows if row.kind == "contact" and row.size > 1}
     if id not in rows:
-        raise InputError("id", repr(id), ", ".join(rows) or "a contact with friction; there is none")
+        raise InputError(
+            "id",
+            repr(id),
+            ", ".join(rows) or "a contact with friction; there is none",
+            one_of("id", id, rows) or "Leave out PainlevePassage(...).",
+        )
     if rows[id].slip_speed <= dynamics.activation.speed:
         raise InputError(
             "id",

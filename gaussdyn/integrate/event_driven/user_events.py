@@ -48,13 +48,15 @@ class UserEvent:
 
     def __post_init__(self) -> None:
         if not callable(self.g):
-            raise InputError("g of an event", repr(self.g), "a function g(t, state) -> float")
+            raise InputError(
+                "g of an event", repr(self.g), "a function g(t, state) -> float", "Write g=lambda t, state: state.v[1]."
+            )
         if self.direction not in (-1, 0, 1):
             raise InputError(
                 "direction of an event", repr(self.direction), "-1 (falls), 1 (rises) or 0 (both)", "Write direction=0."
             )
         if not isinstance(self.stop, bool):
-            raise InputError("stop of an event", repr(self.stop), "True or False")
+            raise InputError("stop of an event", repr(self.stop), "True or False", "Write stop=True.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,7 +89,12 @@ def events_of(given: object) -> dict[str, UserEvent]:
         Not a mapping of names to functions or events.
     """
     if not isinstance(given, Mapping) or not all(isinstance(name, str) and name for name in given):
-        raise InputError("events", repr(given), 'a mapping of names to functions, e.g. {"apex": g} with g(t, state)')
+        raise InputError(
+            "events",
+            repr(given),
+            'a mapping of names to functions, e.g. {"apex": g} with g(t, state)',
+            'Write events={"apex": lambda t, state: state.v[1]}.',
+        )
     return {name: one if isinstance(one, UserEvent) else UserEvent(g=one) for name, one in given.items()}
 
 

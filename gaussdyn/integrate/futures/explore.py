@@ -20,6 +20,7 @@ from ...errors import InputError
 from ...mechanics.scene import Scene
 from ...mechanics.state import State
 from ...mechanics.system import System
+from ...mends import one_of, write
 from ..contact_modes import Mode
 from ..event_driven.integrator import EventDriven
 from ..impact.impact_laws import ImpactLaw, Poisson
@@ -312,11 +313,11 @@ def _joined(spans: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], 
 
 def _count(name: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(name, repr(value), f"an integer >= {least}")
+        raise InputError(name, repr(value), f"an integer >= {least}", write(name, least))
     return value
 
 
 def _rule(value: str) -> str:
     if value not in ("all", "stick"):
-        raise InputError("mu_s_rule", repr(value), "all or stick")
+        raise InputError("mu_s_rule", repr(value), "all or stick", one_of("mu_s_rule", value, ("all", "stick")))
     return value

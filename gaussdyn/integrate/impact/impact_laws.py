@@ -18,6 +18,7 @@ from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import LocalDynamics
 from ...errors import InputError
 from ...mechanics.rows import Row
+from ...mends import one_of
 from .problem import Phase, Struck, approaching
 from .restitution_scaling import GAIN, largest_share
 
@@ -179,9 +180,9 @@ class OneByOne:
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, (Newton, Moreau, Poisson)):
-            raise InputError("law", repr(self.law), "Newton(), Moreau() or Poisson()")
+            raise InputError("law", repr(self.law), "Newton(), Moreau() or Poisson()", "Write law=Newton().")
         if isinstance(self.most, bool) or not isinstance(self.most, int) or self.most < 1:
-            raise InputError("most", repr(self.most), "an integer >= 1")
+            raise InputError("most", repr(self.most), "an integer >= 1", "Write most=100.")
 
     def strike(self, struck: Struck, v: Array) -> tuple[Phase, ...]:
         """Return all single impacts."""
@@ -258,5 +259,5 @@ def law_of(document: Mapping[str, Any]) -> ImpactLaw:
     values = {key: law_of(value) if isinstance(value, Mapping) else value for key, value in document.items()}
     name = str(values.pop("name", ""))
     if name not in LAWS:
-        raise InputError("impact", repr(name), ", ".join(LAWS))
+        raise InputError("impact", repr(name), ", ".join(LAWS), one_of("impact", name, LAWS))
     return LAWS[name](**values)

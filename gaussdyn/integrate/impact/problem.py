@@ -119,7 +119,7 @@ class Struck:
         if closed is None:
             return replace(bare, closed=frozenset(key for key, row in rows.items() if bare.activation.touches(row)))
         if isinstance(closed, str) or not all(isinstance(key, str) for key in closed):
-            raise InputError("closed", repr(closed), "ids of rows, e.g. ['ball/floor']")
+            raise InputError("closed", repr(closed), "ids of rows, e.g. ['ball/floor']", "Write closed=['ball/floor'].")
         for key in closed:
             if key not in rows:
                 raise InputError(

@@ -191,7 +191,7 @@ def _check_known(row: Row) -> None:
             given, allowed = getattr(row, name), "0: springs know no moments of friction"
             raise InputError(f"{name} of {row.id}", given, allowed, "Write MoreauJean(dt=1e-3).")
     if row.mu_s > row.mu or row.cap_s > row.cap:
-        mend = "A larger friction at rest is not continuous, so that no force law stands for it. Use MoreauJean."
+        mend = "A larger friction at rest is not continuous, so that no force law stands for it: stepper=MoreauJean()."
         raise InputError(f"mu_s of {row.id}", (row.mu_s, row.cap_s), f"mu = {row.mu:g}, cap = {row.cap:g}", mend)
 
 

@@ -31,9 +31,14 @@ class HoldingLaw:
             return "rigid"
         if row.kind in ("unilateral", "contact") and row.level == "position":
             if row.gap < -1e-9:
-                raise Touched(row.id, f"gap {row.gap:.3g}", "open contacts", "Use MoreauJean: smooth knows no impacts.")
+                raise Touched(
+                    row.id,
+                    f"gap {row.gap:.3g}",
+                    "open contacts",
+                    "Write stepper=MoreauJean(): smooth knows no impacts.",
+                )
             return "watched"
-        mend = "Use MoreauJean, or Penalty and Viscous, which have laws for it."
+        mend = "Write stepper=MoreauJean(), or Penalty and Viscous, which have laws for it."
         raise InputError(
             row.id, f"a {row.kind} row on the {row.level}", "bilateral rows, contacts that stay open", mend
         )
@@ -100,7 +105,7 @@ class Smooth:
 
     def __post_init__(self) -> None:
         if not isinstance(self.project, bool):
-            raise InputError("project", repr(self.project), "True or False")
+            raise InputError("project", repr(self.project), "True or False", "Write project=True.")
         object.__setattr__(self, "baumgarte", scalar("baumgarte", self.baumgarte, low=0.0))
         object.__setattr__(self, "dt", scalar("dt", self.dt, low=0.0, open_low=True))
         self._accuracy()

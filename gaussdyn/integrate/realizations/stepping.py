@@ -14,6 +14,7 @@ from ...errors import InputError
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
+from ...mends import one_of
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..stepper import Control, Rebuilt, Step, Work, check_same_rows, check_span, held_control, near_of
@@ -51,11 +52,11 @@ class Accuracy:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            raise InputError("method", repr(self.method), ", ".join(METHODS))
+            raise InputError("method", repr(self.method), ", ".join(METHODS), one_of("method", self.method, METHODS))
         object.__setattr__(self, "rtol", scalar("rtol", self.rtol, low=3e-14, high=1e-2))
         object.__setattr__(self, "atol", scalar("atol", self.atol, low=0.0, high=1.0, open_low=True))
         if isinstance(self.max_steps, bool) or not isinstance(self.max_steps, int) or self.max_steps < 1:
-            raise InputError("max_steps", repr(self.max_steps), "an integer >= 1")
+            raise InputError("max_steps", repr(self.max_steps), "an integer >= 1", "Write max_steps=100000.")
 
     def settings(self) -> dict[str, Any]:
         """Return the settings, ready for JSON."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..._files import seal
+from ..._files import seal, unwritable
 from ...errors import InputError, SceneError
 from . import hdf5 as storage
 from .chunks import chunk_files, gathered
@@ -141,7 +141,11 @@ class Archive:
         self.keep(recorder, now=True)
         run, _ = gathered(self.path, Trajectory, finished=False)
         if run is None:
-            raise SceneError(str(self.path), "", "its chunks are gone: somebody removed them during the run.")
+            raise SceneError(
+                str(self.path),
+                "",
+                f"its chunks are gone: somebody removed them during the run; ls {self.path.parent}, and run again.",
+            )
         status, proofs = "COMPLETED" if stop is None else "STOPPED", (*run.certificates, *recorder.proofs.found)
         run = replace(run, stop=stop, status=status, certificates=proofs, **recorder.about)
         try:
@@ -187,21 +191,23 @@ class Archive:
         except ImportError:
             return
         except BlockingIOError:
-            mend = "Wait for it, or choose another name."
+            mend = f'Wait for it, or write another: out="{self.path.stem}2.h5".'
             raise InputError("out", self.path, "a run that no other process is writing", mend) from None
         except OSError as error:
-            mend = f"Choose a folder that exists and can be written. ({storage.reason(error)})"
-            raise InputError("out", self.path, "a file that can be written", mend) from None
+            raise InputError("out", self.path, "a file that can be written", unwritable(self.path, error)) from None
 
     def _full(self, error: OSError) -> InputError:
-        mend = f"What was written up to here is in {self.folder}: make room, then resume. ({storage.reason(error)})"
+        why, room = storage.reason(error), f"make room (df -h {self.path.parent})"
+        mend = f"What was written up to here is in {self.folder}: {room}, then --resume, resume=True. ({why})"
         return InputError("out", self.path, "a place with room for the run", mend)
 
 
 def check_options(out: object, chunk: object, resume: object) -> None:
     """Raise InputError for a chunk that is no number of steps, chunk or resume without `out`, and no HDF5 ending."""
     if chunk is not None and (isinstance(chunk, bool) or not isinstance(chunk, int) or chunk < 1):
-        raise InputError("chunk", repr(chunk), "a number of steps >= 1, or None for a chunk every 5 s")
+        raise InputError(
+            "chunk", repr(chunk), "a number of steps >= 1, or None for a chunk every 5 s", "Write chunk=10000."
+        )
     if out is None and (resume or chunk is not None):
         given = "resume" if resume else "chunk"
         raise InputError(given, "no out", f"{given} together with the file of the run", "Say out=... (--out).")

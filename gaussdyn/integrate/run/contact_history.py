@@ -143,7 +143,12 @@ class PairForce:
     def _within(self, what: str, t: float) -> float:
         t = scalar(what, t)
         if not self.t[0] <= t <= self.t[-1]:
-            raise InputError(what, t, f"a time in [{self.t[0]:g}, {self.t[-1]:g}] s", "The run reached no further.")
+            raise InputError(
+                what,
+                t,
+                f"a time in [{self.t[0]:g}, {self.t[-1]:g}] s",
+                f"The run reached no further: {what}={self.t[-1]:g}.",
+            )
         return t
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._files import hdf5, seal, values
+from ..._files import hdf5, seal, unwritable, values
 from ...errors import InputError, SceneError
 from ...mechanics.state import State
 from ..impact import history as impacts
@@ -40,8 +40,7 @@ def save(run: Trajectory, path: Path) -> Path:
     try:
         write(run, path)
     except OSError as error:
-        mend = "Choose a folder that exists and can be written."
-        raise InputError("path", path, "a file that can be written", f"{mend} ({reason(error)})") from None
+        raise InputError("path", path, "a file that can be written", unwritable(path, error)) from None
     return path
 
 
@@ -150,7 +149,11 @@ def _check_schema(path: Path, schema: str, wanted: str) -> None:
         raise SceneError(
             str(path), "schema", "not a run of gaussdyn: those are written by gaussdyn run SCENE --out run.h5."
         )
-    raise SceneError(str(path), "schema", f"version {schema} is not known; this package reads {wanted}.")
+    raise SceneError(
+        str(path),
+        "schema",
+        f"version {schema} is not known; this package reads {wanted}: pip install --upgrade gaussdyn",
+    )
 
 
 def _write(file: Any, run: Trajectory) -> None:

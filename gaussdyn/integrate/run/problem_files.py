@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..._files import unwritable
 from ...contact.assemble import assemble
 from ...errors import InputError
 from ...programs.problems.complementarity import ComplementarityProblem
@@ -37,11 +38,13 @@ class ProblemFiles:
             return None
         folder, every = target if isinstance(target, tuple) else (target, 1)
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise InputError("record", every, "a folder, or (folder, n) with an integer n >= 1")
+            raise InputError(
+                "record", every, "a folder, or (folder, n) with an integer n >= 1", 'Write record=("problems", 10).'
+            )
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError("record", folder, "a folder that can be made", str(error)) from None
+            raise InputError("record", folder, "a folder that can be made", unwritable(folder, error)) from None
         return ProblemFiles(folder=Path(folder), every=every, scene=scene)
 
     def add(self, number: int, step: Step) -> None:

@@ -25,7 +25,7 @@ def complete(earlier: Trajectory, t_end: float) -> bool:
         If it has gone beyond.
     """
     if earlier.t_reached > t_end:
-        mend = "The run is there already; leave out resume for a shorter one."
+        mend = "The run is there already; leave out resume=True (--resume) for a shorter one."
         raise InputError("t_end", t_end, f">= {earlier.t_reached:g} s, which the run has reached", mend)
     return earlier.status == "COMPLETED" and earlier.t_reached == t_end
 
@@ -43,7 +43,7 @@ def check_same(earlier: Trajectory, settings: Mapping[str, Any], versions: Mappi
     if found:
         given = "; ".join(f"{key} = {_short(now)}" for key, _, now in found[:MOST])
         allowed = "; ".join(f"{key} = {_short(was)}" for key, was, _ in found[:MOST])
-        mend = "These are the settings that the run was begun with; leave out resume to begin anew."
+        mend = "These are the settings that the run was begun with; leave out resume=True (--resume) to begin anew."
         raise InputError("resume", given, allowed, mend)
     changed = [f"{key} {was} -> {now}" for key, was, now in differences(dict(earlier.versions), dict(versions))]
     if changed:

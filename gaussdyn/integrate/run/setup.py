@@ -19,6 +19,7 @@ from ...mechanics.initial.overlap import check_apart, overlaps, pushed_apart
 from ...mechanics.scene import Scene
 from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
+from ...mends import one_of
 from ..stepper import Control, Stepper
 from ..time_stepping.moreau_jean import MoreauJean
 from ..time_stepping.scheme import ALLOWED
@@ -63,7 +64,9 @@ class RunSetup:
         _check_place(self.system, self.state)
         t_end = scalar("t_end", self.t_end)
         if t_end < self.state.t:
-            raise InputError("t_end", t_end, f"a time >= the state's t = {self.state.t:g} s")
+            raise InputError(
+                "t_end", t_end, f"a time >= the state's t = {self.state.t:g} s", f"Write t_end={self.state.t + 1.0:g}."
+            )
         object.__setattr__(self, "t_end", t_end)
         taken = sorted(set(self.outputs) & set(RESERVED))
         if taken:
@@ -100,6 +103,11 @@ def setup_of(
     """
     if isinstance(scene_or_system, Scene):
         scene = scene_or_system
+        given: object = state
+        if not (given is None or isinstance(given, State)):
+            time = isinstance(given, int | float)
+            mend = f"Write simulate(scene, t_end={given!r})." if time else "Leave it out: state=None."
+            raise InputError("state", repr(given), "a State, or None for that of the scene", mend)
         return RunSetup(
             name=scene.name,
             system=scene.system,
@@ -166,13 +174,20 @@ def check_options(
             "progress", repr(progress), "a function of (t, t_end), or None", "Write progress=lambda t, t_end: print(t)."
         )
     if not isinstance(project, bool):
-        raise InputError("project", repr(project), "True or False")
+        raise InputError("project", repr(project), "True or False", "Write project=True.")
     if isinstance(save, bool) or not isinstance(save, int) or save < 1:
-        raise InputError("save", save, "an integer >= 1")
+        raise InputError("save", save, "an integer >= 1", "Write save=1.")
     if on_failure not in ("stop", "record"):
-        raise InputError("on_failure", repr(on_failure), "stop, record")
+        raise InputError(
+            "on_failure", repr(on_failure), "stop, record", one_of("on_failure", on_failure, ("stop", "record"))
+        )
     if on_interrupt not in ("raise", "return"):
-        raise InputError("on_interrupt", repr(on_interrupt), "raise, return")
+        raise InputError(
+            "on_interrupt",
+            repr(on_interrupt),
+            "raise, return",
+            one_of("on_interrupt", on_interrupt, ("raise", "return")),
+        )
 
 
 def check_length(setup: RunSetup, stepper: Stepper) -> None:

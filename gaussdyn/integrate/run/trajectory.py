@@ -291,7 +291,11 @@ class Trajectory:
         for name in names:
             if name not in all_of_them:
                 near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
-                mend = f"Nearest: {', '.join(near)}." if near else "Its contacts may be columns: see Trajectory.names."
+                mend = (
+                    f"Nearest: {', '.join(near)}. Write {near[0]!r}."
+                    if near
+                    else "Its contacts may be columns: print(run.names)."
+                )
                 raise InputError("body", repr(name), f"bodies with contacts: {', '.join(known) or 'none'}", mend)
 
     def at(self, t: float) -> State:
@@ -307,7 +311,9 @@ class Trajectory:
         """
         t = scalar("t", t)
         if not self.t[0] <= t <= self.t[-1]:
-            raise InputError("t", t, f"a time in [{self.t[0]:g}, {self.t[-1]:g}] s", "The run reached no further.")
+            raise InputError(
+                "t", t, f"a time in [{self.t[0]:g}, {self.t[-1]:g}] s", f"The run reached no further: t={self.t[-1]:g}."
+            )
         right = min(int(np.searchsorted(self.t, t)), len(self) - 1)
         if self.t[right] == t:
             return self.state(right)
@@ -458,7 +464,7 @@ class Trajectory:
         name = name if name in self.columns else self._other.get(name, name)
         if name not in self.columns:
             near = difflib.get_close_matches(str(name), self.names, n=3, cutoff=0.4)
-            mend = f"Nearest: {', '.join(near)}." if near else ""
+            mend = f"Nearest: {', '.join(near)}. Write {near[0]!r}." if near else "See print(run.names)."
             raise InputError("column", repr(name), "one of Trajectory.names", mend)
         return self.columns[name]
 

@@ -12,6 +12,7 @@ from ...errors import InputError
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
+from ...mends import one_of
 from ..stepper import Control, held_control
 from .values import NOT_UNIQUE, Stop
 
@@ -69,7 +70,7 @@ class Examination:
     def __post_init__(self) -> None:
         for name, value, allowed in (("examine", self.effort, EFFORTS), ("on_multiple", self.on_multiple, ON_MULTIPLE)):
             if value not in allowed:
-                raise InputError(name, repr(value), ", ".join(allowed))
+                raise InputError(name, repr(value), ", ".join(allowed), one_of(name, value, allowed))
 
     @classmethod
     def of(cls, effort: Effort | None, on_multiple: OnMultiple) -> Examination:
@@ -82,7 +83,7 @@ class Examination:
         """
         found = cls(effort=effort or ("start" if on_multiple == "continue" else "cheap"), on_multiple=on_multiple)
         if not found.every_step and on_multiple != "continue":
-            mend = "Without an examination nobody knows whether an acceleration is unique; leave examine out."
+            mend = "Without an examination nobody knows whether an acceleration is unique; leave examine=... out."
             raise InputError("examine", f"{found.effort!r} with on_multiple={on_multiple!r}", "'cheap' or 'full'", mend)
         return found
 

@@ -73,11 +73,13 @@ class MoreauJean:
         object.__setattr__(self, "theta", scalar("theta", self.theta, low=0.5, high=1.0))
         object.__setattr__(self, "tol", scalar("tol", self.tol, low=0.0, open_low=True))
         if not isinstance(self.activation, Activation):
-            raise InputError("activation", repr(self.activation), "an Activation")
+            raise InputError(
+                "activation", repr(self.activation), "an Activation", "Write activation=Activation(gap=1e-9)."
+            )
         if not (self.step is None or isinstance(self.step, Tolerance)):
             raise InputError("step", repr(self.step), "a Tolerance, or None", "Write e.g. step=Tolerance(1e-6).")
         if not isinstance(self.project, bool):
-            raise InputError("project", repr(self.project), "True or False")
+            raise InputError("project", repr(self.project), "True or False", "Write project=True.")
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""

@@ -126,7 +126,12 @@ class Worlds:
         self.state(k)
         _checked(self.system, [state])
         if state.t != self.t:
-            raise InputError("state", f"t = {state.t:g} s", f"t = {self.t:g} s, as the other worlds")
+            raise InputError(
+                "state",
+                f"t = {state.t:g} s",
+                f"t = {self.t:g} s, as the other worlds",
+                f"Write state=dataclasses.replace(state, t={self.t:g}).",
+            )
         self._states[k] = state
         self.stopped = {world: reason for world, reason in self.stopped.items() if world != k}
         if self._stock is not None and not self._lanes[0].put(self._stock.value, k, state, self.stepper.dt):
@@ -150,7 +155,7 @@ class Worlds:
         from ..time_stepping.core.outside.lazy_step import spans_of
 
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise InputError("n", repr(n), "a number of steps, 1 and more")
+            raise InputError("n", repr(n), "a number of steps, 1 and more", "Write n=1.")
         held = self._held(control)
         spans = spans_of(self.stepper, self.t, n, math.inf)
         which = self._going()
@@ -227,24 +232,36 @@ class Worlds:
         given = np.asarray(control, dtype=np.float64)
         size = self._lanes[0].controls if self._lanes else given.shape[-1] if given.ndim else 1
         if given.shape not in ((len(self), size), (size,)):
-            raise InputError("control", f"shape {given.shape}", f"shape ({len(self)}, {size}) or ({size},)")
+            raise InputError(
+                "control",
+                f"shape {given.shape}",
+                f"shape ({len(self)}, {size}) or ({size},)",
+                f"Write control=numpy.zeros(({len(self)}, {size})).",
+            )
         if not np.isfinite(given).all():
-            raise InputError("control", "NaN or infinity", "finite numbers")
+            raise InputError(
+                "control", "NaN or infinity", "finite numbers", "Look with numpy.isfinite(control).all(axis=1)."
+            )
         return np.broadcast_to(given, (len(self), size))
 
 
 def _checked(system: System, states: object) -> list[State]:
     """Return states of a system, all at one time."""
     if isinstance(states, State) or not isinstance(states, Sequence) or not states:
-        raise InputError("states", repr(states), "a list of at least one State")
+        raise InputError("states", repr(states), "a list of at least one State", "Write states=[system.state()].")
     for k, state in enumerate(states):
         if not isinstance(state, State):
-            raise InputError(f"states[{k}]", repr(state), "a State")
+            raise InputError(f"states[{k}]", repr(state), "a State", "Write states=[system.state()].")
         if (len(state.q), len(state.v)) != (system.nq, system.nv):
             sizes = f"{len(state.q)} coordinates and {len(state.v)} velocities"
-            raise InputError(f"states[{k}]", sizes, f"{system.nq} and {system.nv}")
+            raise InputError(f"states[{k}]", sizes, f"{system.nq} and {system.nv}", "Write states=[system.state()].")
         if state.t != states[0].t:
-            raise InputError(f"states[{k}]", f"t = {state.t:g} s", f"t = {states[0].t:g} s, as the first")
+            raise InputError(
+                f"states[{k}]",
+                f"t = {state.t:g} s",
+                f"t = {states[0].t:g} s, as the first",
+                f"Write states[{k}] = dataclasses.replace(states[{k}], t={states[0].t:g}).",
+            )
     return list(states)
 
 
@@ -252,5 +269,5 @@ def _threads(given: object) -> int:
     if given is None:
         return cores()
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
-        raise InputError("threads", repr(given), "an integer >= 1, or None")
+        raise InputError("threads", repr(given), "an integer >= 1, or None", "Write threads=2.")
     return given

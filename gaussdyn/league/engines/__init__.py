@@ -30,7 +30,8 @@ def engine_at(place: str) -> Engine:
     try:
         found: Engine = getattr(import_module(module), name)()
     except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise InputError("engine", repr(place), "module:Class of an adapter", str(error)) from None
+        mend = f"{error}: python -c 'import {module}'"
+        raise InputError("engine", repr(place), "module:Class of an adapter", mend) from None
     return found
 
 

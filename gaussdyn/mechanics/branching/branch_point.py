@@ -151,7 +151,7 @@ def branch_point(
     rank_tol = scalar("rank_tol", rank_tol, low=1e-14, high=1e-2)
     radius = scalar("radius", radius, low=0.0, open_low=True)
     if isinstance(max_branches, bool) or not isinstance(max_branches, int) or max_branches < 1:
-        raise InputError("max_branches", max_branches, "an integer >= 1")
+        raise InputError("max_branches", max_branches, "an integer >= 1", "Write max_branches=16.")
     q = check_on(space, q, project=project, tol=scalar("tol", tol, low=0.0, open_low=True))
     red = Reduction.at(space, q, rank_tol)
     k, c = red.freedom, red.N.shape[1]
@@ -198,7 +198,12 @@ def _picture(red: Reduction, forms: Array, radius: float, most: int, along: Arra
         return _found(red, "isolated", complete=k == 2, **about)
     if len(halves.d) > 2 * most:
         given = f"{len(halves.d)} half-branches"
-        raise InputError("max_branches", most, f"at least {(len(halves.d) + 1) // 2} here: {given}")
+        raise InputError(
+            "max_branches",
+            most,
+            f"at least {(len(halves.d) + 1) // 2} here: {given}",
+            f"Write max_branches={(len(halves.d) + 1) // 2}.",
+        )
     pairs, tangents = joined(halves, lines)
     branches = _sorted([_branch(red, halves, ends, t) for ends, t in zip(pairs, tangents, strict=True)])
     kind, order = ("many", 0) if many else _kind(red, forms, own, branches)

@@ -15,7 +15,10 @@ from ..system import System
 
 RANK = 1e-9  # singular values below this, relative to the largest, belong to dependent rows
 PASSES = 40
-CONTRARY = "Branches are those of position constraints: rolling, skates and motors restrict velocities only."
+CONTRARY = (
+    "Branches are those of position constraints: rolling, skates and motors restrict velocities "
+    "only. Write Holonomic(...)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -135,5 +138,9 @@ def check_on(space: ConfigurationSpace, q: Array, *, project: bool, tol: float) 
     if np.abs(gaps[worst]) <= tol:
         return place
     given = f"{space.ids[worst]}: gap {gaps[worst]:.3g}" + (" after projection" if project else "")
-    mend = "It is too far off." if project else "Correct it, or pass project=True to take the nearest one."
+    mend = (
+        "It is too far off: project=True from nearer."
+        if project
+        else "Correct it, or pass project=True to take the nearest one."
+    )
     raise InputError("configuration", given, f"constraints that hold to {tol:.3g}", mend)

@@ -222,7 +222,7 @@ class Curve:
         meeting = self.meetings[number]
         known = meeting.point.branches
         if not 0 <= j < len(known):
-            raise InputError("on_branch", j, f"0 to {len(known) - 1}")
+            raise InputError("on_branch", j, f"0 to {len(known) - 1}", "Write on_branch=0.")
         if j not in meeting.charts:
             branch = known[j]
             if not branch.whole:
@@ -254,7 +254,7 @@ class Curve:
         """Return the branch along which a velocity points at a singular point."""
         size, branches = float(np.linalg.norm(v)), meeting.point.branches
         if branch is not None and not 0 <= branch < len(branches):
-            raise InputError("on_branch", branch, f"0 to {len(branches) - 1}")
+            raise InputError("on_branch", branch, f"0 to {len(branches) - 1}", "Write on_branch=0.")
         off = [float(np.linalg.norm(v - (v @ b.tangent) * b.tangent)) for b in branches]
         fits = [j for j, x in enumerate(off) if x <= SLANT * size and branches[j].whole]
         if not fits:

@@ -71,7 +71,10 @@ class Reduction:
         if s.size and s[0] > tol and doubtful.size:
             k = int(doubtful[0])
             given = f"{tol:g}, but singular value {k + 1} of J is {part[k]:.3g} of the largest"
-            mend = f"The values are {_listed(part)}: take one in a wider gap, or a configuration nearer to the point."
+            mend = (
+                f"The values are {_listed(part)}: take rank_tol=1e-6 or another in a wider gap, or a "
+                "configuration nearer to the point."
+            )
             raise InputError("rank_tol", given, "a tolerance that separates the singular values", mend)
         rank = int((part > tol).sum()) if s.size and s[0] > tol else 0
         K, R = np.ascontiguousarray(Vt[rank:].T), np.ascontiguousarray(Vt[:rank].T)

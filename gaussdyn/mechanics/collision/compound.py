@@ -132,8 +132,8 @@ def decomposed(
 def check_closed(name: str, surface: Mesh) -> None:
     """Raise InputError unless a surface has an inside."""
     if not isinstance(surface, Mesh):
-        raise InputError(name, repr(surface)[:60], "a Mesh")
+        raise InputError(name, repr(surface)[:60], "a Mesh", 'Write decomposed(read_mesh("part.stl")).')
     lone = int((edges_of(surface.triangles)[:, 3] < 0).sum())
     if lone:
-        mend = "Close the holes where the mesh came from."
+        mend = "Close the holes: trimesh.repair.fill_holes(mesh)."
         raise InputError(name, f"an open surface ({lone} edges with one triangle)", "a closed one", mend)

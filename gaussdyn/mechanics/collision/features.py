@@ -227,11 +227,18 @@ class Feature:
         object.__setattr__(self, "data", vector(f"data of {self.id}", self.data, WIDTH))
         object.__setattr__(self, "shapes", (self.shapes[0] or self.bodies[0], self.shapes[1] or self.bodies[1]))
         if self.kind not in range(len(KINDS)):
-            raise InputError(f"kind of {self.id}", self.kind, f"0 to {len(KINDS) - 1}: {', '.join(KINDS)}")
+            raise InputError(
+                f"kind of {self.id}", self.kind, f"0 to {len(KINDS) - 1}: {', '.join(KINDS)}", "Write kind=0."
+            )
         numbers = self.data.tolist()
         scalar(f"radius of {self.id}", min(numbers[6], numbers[13]), low=0.0)
         if self.kind in ELLIPSOIDS and min(numbers[3:6]) <= 0.0:
-            raise InputError(f"matrix of {self.id}", numbers[3:6], "three numbers > 0: squares of half axes")
+            raise InputError(
+                f"matrix of {self.id}",
+                numbers[3:6],
+                "three numbers > 0: squares of half axes",
+                "Write data[3:6] = (0.01, 0.01, 0.01).",
+            )
         first = self.kind in (EDGE_RIM, LINE_LINE, DISC_PLANE, RIM_BALL, RIM_LINE, RIM_RIM)
         second = self.kind not in (BALL_BALL, RIM_BALL, ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID)
         for needed, i in ((first, 3), (second, 10), (self.kind in GUESSED, 14)):

@@ -107,7 +107,7 @@ def _other(path: Path) -> tuple[Array, IntArray]:
     try:
         import trimesh
     except ImportError:
-        mend = "Convert it, e.g. with meshlab, or install trimesh, which reads more formats."
+        mend = "Convert it, e.g. with meshlab, or read more formats: pip install trimesh"
         raise InputError(f"mesh {path.name}", path.suffix or "no ending", "STL or OBJ", mend) from None
     try:
         mesh = trimesh.load(path, force="mesh")

@@ -12,6 +12,7 @@ from ..._show import brief
 from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, unit_quaternion
+from ...mends import numbers
 from ..names import GROUND, check_name
 from .solid_hull import COARSER, Polyhedron, check_convex, hull_of, loops_of, mass_integrals, triangles_of
 
@@ -127,7 +128,9 @@ class Box:
         _name("box", self.name)
         half = triple("half of a box", self.half)
         if min(half) <= 0.0:
-            raise InputError("half of a box", half, "three numbers > 0", "They are half of the sides, in m.")
+            raise InputError(
+                "half of a box", half, "three numbers > 0", "They are half of the sides, in m: half=(0.1, 0.1, 0.1)."
+            )
         object.__setattr__(self, "half", half)
         object.__setattr__(self, "at", triple("at of a box", self.at))
         object.__setattr__(self, "turn", unit_quaternion("turn of a box", self.turn))
@@ -167,7 +170,9 @@ class Ellipsoid:
         _name("ellipsoid", self.name)
         half = triple("half of an ellipsoid", self.half)
         if min(half) <= 0.0:
-            raise InputError("half of an ellipsoid", half, "three numbers > 0", "They are its half axes, in m.")
+            raise InputError(
+                "half of an ellipsoid", half, "three numbers > 0", "They are its half axes, in m: half=(0.1, 0.1, 0.2)."
+            )
         object.__setattr__(self, "half", half)
         object.__setattr__(self, "at", triple("at of an ellipsoid", self.at))
         object.__setattr__(self, "turn", unit_quaternion("turn of an ellipsoid", self.turn))
@@ -340,7 +345,12 @@ def direction(name: str, value: object) -> Triple:
     x, y, z = triple(name, value)
     length = math.hypot(x, y, z)
     if length == 0.0:
-        raise InputError(name, (x, y, z), "a direction: three numbers that are not all zero")
+        raise InputError(
+            name,
+            (x, y, z),
+            "a direction: three numbers that are not all zero",
+            numbers(name, 3),
+        )
     return (x, y, z) if abs(length - 1.0) < 1e-15 else (x / length, y / length, z / length)
 
 

@@ -17,7 +17,9 @@ from ...errors import InputError
 FLAT = 1e-9  # of the size: triangles whose corners are this near to one plane are one face
 CONVEX = 1e-6  # of the volume: a solid that fills its hull to this is convex
 MOST = 20_000  # points on a hull, the corners within its faces and edges included
-COARSER = "Take fewer points: the hull of every tenth, or a mesh made coarser where it came from."
+COARSER = (
+    "Take fewer points: the hull of every tenth, vertices=points[::10], or a mesh made coarser where it came from."
+)
 THIN = 1e-12  # of the cube of the size: a volume below is none
 
 
@@ -69,7 +71,12 @@ def hull_of(name: str, points: Array) -> Polyhedron:
     from scipy.spatial import ConvexHull, QhullError
 
     if len(points) < 4:
-        raise InputError(name, f"{len(points)} points", "at least 4, not in one plane")
+        raise InputError(
+            name,
+            f"{len(points)} points",
+            "at least 4, not in one plane",
+            "Write vertices=[(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], or more.",
+        )
     size = float(np.ptp(points, axis=0).max())
     try:
         hull = ConvexHull(points)
@@ -78,7 +85,7 @@ def hull_of(name: str, points: Array) -> Polyhedron:
     if hull is not None and len(hull.vertices) > MOST:  # all that follows goes face by face
         raise InputError(name, f"a hull with {len(hull.vertices)} corners", "about 450 corners at most", COARSER)
     if hull is None or hull.volume <= THIN * size**3:
-        mend = "Give it some thickness; a plane that others rest on is a HalfSpace."
+        mend = 'Give it some thickness; a plane that others rest on is HalfSpace(name="floor").'
         raise InputError(name, "points in one plane (volume 0)", "points that span a volume", mend)
     triangles = _outward(points, hull.simplices, hull.equations[:, :3])
     groups = _coplanar(points, triangles, hull.neighbors, hull.equations, FLAT * size)
@@ -192,7 +199,7 @@ def loops_of(name: str, faces: Any) -> tuple[tuple[int, ...], ...]:
     except (TypeError, ValueError, OverflowError):
         given = [[math.nan]]
     if any(len(loop) < 3 or not all(k.is_integer() for k in loop) for loop in given):
-        mend = "E.g. ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)) for a tetrahedron."
+        mend = "E.g. faces=((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)) for a tetrahedron."
         raise InputError(name, repr(faces)[:60], "for every face the numbers of three corners or more", mend)
     return tuple(tuple(int(k) for k in loop) for loop in given)
 
@@ -224,7 +231,7 @@ def check_convex(name: str, points: Array, faces: Sequence[Sequence[int]], hull:
         )
     lone = sum((b, a) not in known for a, b in known)
     if lone or not sides:
-        mend = "Close the holes, or leave the faces out: the hull of the points is closed."
+        mend = "Close the holes, or leave faces=... out: the hull of the points is closed."
         raise InputError(name, f"an open surface ({lone} sides without a neighbour)", "a closed one", mend)
     volume = mass_integrals(points, triangles)[0]
     if volume < 0.0:
@@ -237,7 +244,7 @@ def check_convex(name: str, points: Array, faces: Sequence[Sequence[int]], hull:
     whole = mass_integrals(hull.corners, triangles_of(hull.faces))[0]
     if volume < (1.0 - CONVEX) * whole:
         given = f"a solid that is not convex: {volume / whole:.3%} of the volume of its hull"
-        mend = "Give convex parts as several shapes, or leave the faces out to take the hull."
+        mend = "Give convex parts as several shapes, or leave faces=... out to take the hull."
         raise InputError(name, given, "a convex one", mend)
 
 

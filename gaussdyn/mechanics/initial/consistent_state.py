@@ -119,7 +119,10 @@ def projected(system: System, state: State, *, tol: float = 1e-9) -> State:
     moved = _moving(system, placed, 1e-3 * tol)
     left = violations(system, moved, tol=tol)
     if left:
-        mend = "The joints contradict one another, or the state is too far off: place the bodies nearer to it."
+        mend = (
+            "The joints contradict one another, or the state is too far off: place the bodies nearer to it: "
+            "system.state(place={...})."
+        )
         raise InputError("state", f"after projection {_listed(left)}", "a state near one that the joints hold", mend)
     return moved
 

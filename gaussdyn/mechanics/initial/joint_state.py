@@ -165,7 +165,7 @@ def _tree(mechanism: Mechanism, given: tuple[str, ...], values: Mapping[str, Any
         ends = {home.get(joint.a.body), home.get(joint.b.body)} - {None}
         if len(ends) == 2:
             body = next(str(name) for name in sorted(map(str, ends)) if name != GROUND)
-            mend = "Say where its joints are (joints=), or leave them out and place all bodies."
+            mend = "Say where its joints are (joints={...}), or leave them out and place all bodies."
             raise InputError("place", repr(body), "bodies that no joint connects to the ground or to one placed", mend)
     for body in mechanism.bodies:
         if body not in home:
@@ -192,7 +192,7 @@ def _closed(mechanism: Mechanism, tree: _Tree, start: State, values: Values, nea
     given = ", ".join(f"{name} = {', '.join(f'{x:g}' for x in value)}" for name, value in values.items())
     left = [found for found in violations(mechanism.system, best, tol=TOL) if found.what == "gap"]
     what = "; ".join(map(str, left[:6])) or "joints that were asked for give way"
-    mend = f"None was found: left over are {what}. Ask for fewer joints, or pass near=, a state close by."
+    mend = f"None was found: left over are {what}. Ask for fewer joints, or pass near=state, a state close by."
     raise InputError("joints", given or "none", "angles and positions that limits and closed loops allow", mend)
 
 
@@ -375,6 +375,9 @@ def _moving(mechanism: Mechanism, tree: _Tree, state: State, rates: Values) -> S
     if left.max(initial=0.0) > TOL * (1.0 + np.abs(v).max()):
         given = ", ".join(f"{name} = {', '.join(f'{x:g}' for x in rate)}" for name, rate in rates.items())
         worst = rows[k].id if (k := int(left.argmax())) < len(rows) else "a rate that was asked for"
-        mend = f"{worst} is off by {left.max():.3g}. Ask for fewer: in loops and gears one rate decides others."
+        mend = (
+            f"{worst} is off by {left.max():.3g}. Ask for fewer: in loops and gears one rate decides others: "
+            f"rates={...}."
+        )
         raise InputError("rates", given or "none", "rates that closed loops and gears allow", mend)
     return replace(state, v=v)

@@ -52,7 +52,12 @@ class Limit:
                 object.__setattr__(self, name, scalar(f"{name} of the limit of {self.joint}", getattr(self, name)))
         if not self.low < self.high or not (math.isfinite(self.low) or math.isfinite(self.high)):
             given = (self.low, self.high)
-            raise InputError(f"limit of {self.joint}", given, "low < high, at least one of them finite")
+            raise InputError(
+                f"limit of {self.joint}",
+                given,
+                "low < high, at least one of them finite",
+                f"Write Limit(joint={self.joint!r}, low=-1.0, high=1.0).",
+            )
         object.__setattr__(self, "eps_n", scalar(f"eps_n of {self.joint}", self.eps_n, low=0.0, high=1.0))
 
     @property

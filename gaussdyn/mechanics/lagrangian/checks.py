@@ -66,7 +66,7 @@ def _check_coordinates(model: Model) -> None:
                 "Drop it from coordinates=[...].",
             )
         if f"v{k}" not in in_kinetic:
-            mend = "Give it a mass, or express it by the others."
+            mend = "Give it a mass in kinetic=..., or express it by the others."
             given = f"singular: no inertia of {coordinate.name!r}"
             raise InputError("kinetic", given, "a kinetic energy of every velocity", mend)
 
@@ -86,7 +86,7 @@ def _check_mass(model: Model, masses: Array) -> None:
         found |= {int(k) for k in np.flatnonzero(np.abs(directions[:, 0]) > 1e-3)}
     if found:
         names = ", ".join(model.coordinates[k].name for k in sorted(found))
-        mend = "Give that coordinate a mass, or express it by the others."
+        mend = "Give that coordinate a mass in kinetic=..., or express it by the others."
         raise InputError("kinetic", f"a mass matrix singular in {names}", "one that is positive definite", mend)
 
 
@@ -121,7 +121,12 @@ def _check_rows(element: Element, J: Array, gap: Array) -> None:
 
 def _check_linear(element: Element, J: Array, other: Array) -> None:
     if element.kind in FRICTIONAL and np.abs(J - other).max() > 1e-9 * np.abs(J).max():
-        raise InputError(f"slip of {element.id}", "not linear in the velocities", "a velocity: J(t, q) v + w(t, q)")
+        raise InputError(
+            f"slip of {element.id}",
+            "not linear in the velocities",
+            "a velocity: J(t, q) v + w(t, q)",
+            'Write Friction(slip="xdot - v0").',
+        )
 
 
 def _check_new(element: Element, rows: Array, seen: Sequence[tuple[Element, Array]]) -> None:
@@ -134,5 +139,5 @@ def _check_new(element: Element, rows: Array, seen: Sequence[tuple[Element, Arra
         factor = float(a @ b / (b @ b)) if a.size else 0.0
         opposite = factor < 0.0 and "unilateral" in (element.kind, other.kind)
         if not opposite and a.size and np.abs(a - factor * b).max() <= 1e-11 * np.abs(a).max():
-            mend = f"It is {factor:.6g} times {other.id}. Drop one of them."
+            mend = f"It is {factor:.6g} times {other.id}. Drop one of them from constraints=[...]."
             raise InputError(element.id, f"the same constraint as {other.id}", "each constraint once", mend)

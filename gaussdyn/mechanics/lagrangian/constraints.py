@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import InputError
+from ...mends import one_of
 from ..rows import Kind, Level
 from ..user.constraints import Sign, check_name
 
@@ -177,12 +178,14 @@ SymbolicConstraint = Holonomic | Nonholonomic | Contact | Friction
 
 def _check_sign(kind: str) -> None:
     if kind not in ("unilateral", "bilateral"):
-        raise InputError("kind", repr(kind), "unilateral, bilateral")
+        raise InputError("kind", repr(kind), "unilateral, bilateral", one_of("kind", kind, ("unilateral", "bilateral")))
 
 
 def _some(name: str, value: Any, sizes: tuple[int, int]) -> tuple[Expression, ...]:
     """Return one expression or several as a tuple."""
     parts = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     if len(parts) not in sizes:
-        raise InputError(name, f"{len(parts)} expressions", f"{sizes[0]} or {sizes[1]}")
+        raise InputError(
+            name, f"{len(parts)} expressions", f"{sizes[0]} or {sizes[1]}", f"Write [{', '.join(['0'] * sizes[0])}]."
+        )
     return parts

@@ -111,7 +111,7 @@ def _mass_entry(entry: sp.Expr, v: sp.Matrix) -> sp.Expr:
         entry = sp.simplify(entry)
         held = entry.free_symbols & set(v)
     if held:
-        mend = "Lagrange's function is T - V here: what is not quadratic goes into `forces`."
+        mend = "Lagrange's function is T - V here: what is not quadratic goes into forces={...}."
         raise InputError("kinetic", f"d2T/dv2 depends on {held.pop()}", "quadratic in the velocities", mend)
     if symbol("t") in entry.free_symbols:
         mend = (

@@ -80,7 +80,7 @@ def _number(name: str, value: sp.Basic) -> Tree:
         return ["Rational", int(value.p), int(value.q)]
     x = float(value)
     if not math.isfinite(x):
-        raise InputError(name, str(value), "finite numbers")
+        raise InputError(name, str(value), "finite numbers", "Write sympy.Rational(1, 3), sympy.pi or 0.5.")
     return x
 
 
@@ -118,7 +118,12 @@ def _compound(name: str, head: str, rest: Tree, depth: int) -> sp.Basic:
     if head == "Rational" and len(rest) == 2 and all(type(part) is int for part in rest) and rest[1] > 0:
         return sp.Rational(*rest)
     if head not in HEADS or not rest:
-        raise InputError(name, repr(head), ", ".join(sorted([*HEADS, *CONSTANTS, "Rational"])))
+        raise InputError(
+            name,
+            repr(head),
+            ", ".join(sorted([*HEADS, *CONSTANTS, "Rational"])),
+            "Write sympy.sin(...), or another of them.",
+        )
     if head == "Piecewise" and all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in rest):
         pairs = [tuple(to_sympy(name, part, depth + 1) for part in pair) for pair in rest]
         return sp.Piecewise(*pairs, evaluate=False)
@@ -126,4 +131,6 @@ def _compound(name: str, head: str, rest: Tree, depth: int) -> sp.Basic:
     try:  # a Piecewise of something else ends here too
         return HEADS[head](*parts, evaluate=False)
     except (TypeError, ValueError) as error:
-        raise InputError(name, f"{head} of {len(parts)} arguments", "as many as it takes", str(error)) from None
+        raise InputError(
+            name, f"{head} of {len(parts)} arguments", "as many as it takes", f"{error}: sympy.{head}(...)"
+        ) from None

@@ -114,20 +114,34 @@ def _check_passive(plus: Any, s: Any, values: Mapping[Any, float] | None) -> Non
         return
     start = float(at(np.zeros(1))[0])
     if start < 0.0:
-        raise InputError("law", f"T(0+) = {start:.6g}", "T(0+) >= 0: friction resists slip")
+        raise InputError(
+            "law", f"T(0+) = {start:.6g}", "T(0+) >= 0: friction resists slip", "Turn its sign: law=lambda w: -law(w)."
+        )
     T = at(SAMPLES)
     if not np.isfinite(T).all():
-        raise InputError("law", f"T = {T[~np.isfinite(T)][0]} at w = {SAMPLES[~np.isfinite(T)][0]:.4g} m/s", "numbers")
+        raise InputError(
+            "law",
+            f"T = {T[~np.isfinite(T)][0]} at w = {SAMPLES[~np.isfinite(T)][0]:.4g} m/s",
+            "numbers",
+            "Divide by abs(w) + 1e-6, not by w: law=lambda w: 0.3 / (1 + abs(w)).",
+        )
     k, size = int(T.argmin()), float(np.abs(T).max())
     if T[k] < -ODD * size:
         given = f"not passive: T = {T[k]:.6g} at w = {SAMPLES[k]:.4g} m/s"
-        raise InputError("law", given, "T w >= 0 for every slip: friction resists it")
+        raise InputError(
+            "law", given, "T w >= 0 for every slip: friction resists it", "Turn its sign: law=lambda w: -law(w)."
+        )
     steps = np.abs(np.diff(T))
     for k in np.argsort(steps)[::-1][:5]:
         where = _jump(at, float(SAMPLES[k]), float(SAMPLES[k + 1]), 1e-9 * size)
         if where is not None:
             given = f"T jumps by {where[1]:.6g} at w = {where[0]:.6g} m/s"
-            raise InputError("law", given, "a law that jumps at w = 0 only", "Replace the jump by a steep slope.")
+            raise InputError(
+                "law",
+                given,
+                "a law that jumps at w = 0 only",
+                "Replace the jump by a steep slope: tanh((w - w0) / 1e-3).",
+            )
 
 
 def _jump(at: Callable[[Array], Array], a: float, b: float, least: float) -> tuple[float, float] | None:
@@ -155,9 +169,13 @@ def _check_odd(off: Any, s: Any, values: Mapping[Any, float] | None) -> None:
     at = _of_speed(off, s, values)
     if at is None:
         given = f"T(w) + T(-w) = {off.subs(values or {}).subs(s, sp.Symbol('w'))}"
-        raise InputError("law", given, "an odd law, T(-w) = -T(w)")
+        raise InputError(
+            "law", given, "an odd law, T(-w) = -T(w)", "Write it of abs(w): law=lambda w: 0.3 * sign(w) * exp(-abs(w))."
+        )
     sizes = np.abs(at(SAMPLES))
     k = int(sizes.argmax())
     if sizes[k] > ODD:
         given = f"T(w) + T(-w) = {sizes[k]:.6g} N at w = {SAMPLES[k]:.4g} m/s"
-        raise InputError("law", given, "an odd law, T(-w) = -T(w)")
+        raise InputError(
+            "law", given, "an odd law, T(-w) = -T(w)", "Write it of abs(w): law=lambda w: 0.3 * sign(w) * exp(-abs(w))."
+        )

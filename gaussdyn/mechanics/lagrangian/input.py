@@ -112,7 +112,10 @@ class Reader:
             mend = "Declare it as a coordinate; if it comes from Abs, make that real: dynamicsymbols(.., real=True)."
             raise InputError(what, str(rate), "derivatives of coordinates only", mend)
         if rate.derivative_count > 1 or of[0] == "v":
-            mend = "Constraints and forces hold coordinates and velocities; accelerations follow from them."
+            mend = (
+                "Constraints and forces hold coordinates and velocities; accelerations follow from them: take "
+                "diff(x, t, 2) out."
+            )
             raise InputError(what, f"an expression with the acceleration {rate}", "no accelerations", mend)
         return _Canonical(f"v{of[1:]}")
 
@@ -136,7 +139,7 @@ def _mend(what: str, allowed: str, name: str) -> tuple[str, str]:
     """Return what is allowed in an expression, and what to write instead."""
     words = ", ".join(["the time", *(MEANING[letter] for letter in allowed)])
     if name[0] == "v" and what == "potential":
-        return words, "Put it into `forces`, or into the kinetic energy."
+        return words, "Put it into forces={...}, or into kinetic=..."
     return words, "A constraint on velocities is Nonholonomic(psi)." if name[0] == "v" else ""
 
 
@@ -166,7 +169,7 @@ def _name(what: str, x: Any) -> str:
     if isinstance(x, str) and x and what == "parameters":
         return x
     allowed = "symbols, or functions of t as from dynamicsymbols" if what != "parameters" else "symbols or names"
-    raise InputError(what, repr(x), allowed)
+    raise InputError(what, repr(x), allowed, 'Write sympy.Symbol("x").')
 
 
 def _quantities(what: str, given: Any) -> list[tuple[str, str]]:
@@ -179,7 +182,7 @@ def _quantities(what: str, given: Any) -> list[tuple[str, str]]:
         )
     found = [(_name(what, x), "SI") for x in given]
     if not found:
-        raise InputError(what, "none", "one or more")
+        raise InputError(what, "none", "one or more", 'Write q=["x"].')
     return found
 
 
@@ -263,7 +266,7 @@ def _elements(reader: Reader, constraints: Any) -> Iterable[Element]:
     for k, constraint in enumerate(constraints):
         if not isinstance(constraint, SymbolicConstraint):
             kinds = ", ".join(kind.__name__ for kind in (Holonomic, Nonholonomic, Contact, Friction))
-            raise InputError(f"constraints[{k}]", repr(constraint), kinds)
+            raise InputError(f"constraints[{k}]", repr(constraint), kinds, 'Write constraints=[Holonomic("y - x**2")].')
         name = constraint.name or f"{type(constraint).__name__.lower()}{k}"
         if name in seen:
             raise InputError(
@@ -292,5 +295,7 @@ def _element(reader: Reader, name: str, constraint: SymbolicConstraint) -> Eleme
 def _drawn(reader: Reader, name: str, points: Any) -> tuple[str, tuple[tuple[Tree, Tree], ...]]:
     """Return what a shape is drawn from: its corners."""
     if not isinstance(points, (list, tuple)) or not points or any(len(point) != 2 for point in points):
-        raise InputError(f"drawing[{name!r}]", repr(points), "a list of points (x, y)", "Write [(0, 0), (x, y)].")
+        raise InputError(
+            f"drawing[{name!r}]", repr(points), "a list of points (x, y)", 'Write drawing={"rod": [(0, 0), (x, y)]}.'
+        )
     return str(name), tuple((reader.tree(name, x, "qp"), reader.tree(name, y, "qp")) for x, y in points)

@@ -138,11 +138,15 @@ def model_from_spec(spec: Mapping[str, Any]) -> Model:
             drawing=tuple((str(name), tuple((x, y) for x, y in points)) for name, points in spec["drawing"]),
         )
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError("spec", repr(error), "what LagrangianSystem.spec() returns") from None
+        raise InputError(
+            "spec", repr(error), "what LagrangianSystem.spec() returns", "Take it from spec = system.spec()."
+        ) from None
     try:
         model.digest()
     except (TypeError, RecursionError) as error:
-        raise InputError("spec", type(error).__name__, "plain data, nested not too deep", str(error)) from None
+        raise InputError(
+            "spec", type(error).__name__, "plain data, nested not too deep", "Take it from spec = system.spec()."
+        ) from None
     if len(model.forces) != model.size or not model.size:
         raise InputError(
             "spec",
@@ -155,7 +159,12 @@ def model_from_spec(spec: Mapping[str, Any]) -> Model:
 
 def _element(data: Mapping[str, Any]) -> Element:
     if data["kind"] not in KINDS or data["level"] not in LEVELS[:2] or not data["expressions"]:
-        raise InputError("spec", f"a {data['kind']} constraint of {data['level']}", f"{KINDS}, {LEVELS[:2]}")
+        raise InputError(
+            "spec",
+            f"a {data['kind']} constraint of {data['level']}",
+            f"{KINDS}, {LEVELS[:2]}",
+            "Take it from spec = system.spec().",
+        )
     return Element(
         id=str(data["id"]),
         kind=data["kind"],

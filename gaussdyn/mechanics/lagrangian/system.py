@@ -18,6 +18,7 @@ import numpy as np
 from ..._show import fitted, names, short
 from ...arrays import Array, scalar, vector
 from ...errors import InputError
+from ...mends import one_of
 from ..joints.columns import Readings
 from ..rows import Row
 from ..state import State
@@ -318,7 +319,12 @@ class LagrangianSystem:
         known = dict(self.params)
         for name, value in values.items():
             if name not in known:
-                raise InputError("parameter", repr(name), ", ".join(known) or "none")
+                raise InputError(
+                    "parameter",
+                    repr(name),
+                    ", ".join(known) or "none",
+                    one_of("parameter", name, known) or "Write LagrangianSystem(..., parameters={...}).",
+                )
             known[name] = scalar(f"parameter {name}", value)
         other = object.__new__(LagrangianSystem)
         other._assign(self.model, np.array(list(known.values())), self._choice, self.name)

@@ -113,10 +113,12 @@ def checked_shapes(owner: str, shapes: Sequence[Outline]) -> tuple[Outline, ...]
     names = set()
     for shape in shapes:
         if not isinstance(shape, Outline):
-            raise InputError(f"shapes of {owner}", repr(shape), "Disc, Stadium or Polygon")
+            raise InputError(
+                f"shapes of {owner}", repr(shape), "Disc, Stadium or Polygon", "Write shapes=[Disc(radius=0.05)]."
+            )
         names.add(shape.name)
     if len(names) < len(shapes) or (len(shapes) > 1 and "" in names):
-        mend = "Give every shape a name of its own."
+        mend = 'Give every shape a name of its own: Disc(radius=0.05, name="left").'
         raise InputError(f"shapes of {owner}", [shape.name for shape in shapes], "different names", mend)
     return tuple(shapes)
 

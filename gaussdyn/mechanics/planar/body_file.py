@@ -102,9 +102,11 @@ class ExactBody:
     def _checked(self) -> ExactBody:
         for k, normal in enumerate(self.normals):
             if not any(normal):
-                raise InputError(f"normals[{k}]", "(0, 0)", "a vector that is not zero")
+                raise InputError(f"normals[{k}]", "(0, 0)", "a vector that is not zero", 'Write "normals": [[0, 1]].')
             if self.mu_s[k] < self.mu[k]:
-                raise InputError(f"mu_s[{k}]", self.mu_s[k], f">= mu[{k}] = {self.mu[k]}")
+                raise InputError(
+                    f"mu_s[{k}]", self.mu_s[k], f">= mu[{k}] = {self.mu[k]}", f'Write "mu_s": [{self.mu[k]}].'
+                )
         return self
 
     def jacobian(self) -> list[list[Fraction]]:
@@ -140,7 +142,7 @@ def _list(name: str, value: Any, count: int | None) -> list[Any]:
             name,
             repr(value),
             f"a list of {'numbers' if count is None else count}",
-            f"E.g. {name}: {[0.0] * (count or 2)}",
+            f'Write "{name}": {[0.0] * (count or 2)}.',
         )
     return list(value)
 
@@ -161,7 +163,7 @@ def _positive(name: str, values: list[Any]) -> tuple[Fraction, ...]:
 def _mass(name: str, value: Any) -> Fraction:
     x = rational(value, name)
     if x <= 0:
-        raise InputError(name, x, "a number > 0")
+        raise InputError(name, x, "a number > 0", f'Write "{name}": 1.0.')
     return x
 
 
@@ -171,5 +173,7 @@ def _choices(name: str, value: Any, count: int, allowed: tuple[Any, ...]) -> tup
     kind = type(allowed[0])
     for k, x in enumerate(_list(name, value, count)):
         if type(x) is not kind or x not in allowed:
-            raise InputError(f"{name}[{k}]", repr(x), " or ".join(str(a) for a in allowed))
+            raise InputError(
+                f"{name}[{k}]", repr(x), " or ".join(str(a) for a in allowed), f'Write "{name}": [{allowed[0]!r}].'
+            )
     return tuple(value)

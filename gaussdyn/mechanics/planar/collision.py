@@ -19,6 +19,7 @@ import numpy as np
 from ..._show import brief
 from ...arrays import Array, IntArray
 from ...errors import InputError
+from ...mends import other_name
 from ..borders import Border
 from ..contact_law import ContactLaw
 from ..names import GROUND, check_name, nearest
@@ -172,7 +173,12 @@ def _solids(layout: Layout, obstacles: Sequence[Outline | HalfPlane]) -> list[So
     solids = [Solid.of(body.name, shape) for body in bodies for shape in body.shapes]
     for shape in obstacles:
         if not isinstance(shape, HalfPlane | Outline):
-            raise InputError("obstacles", repr(shape), "HalfPlane, Disc, Stadium or Polygon")
+            raise InputError(
+                "obstacles",
+                repr(shape),
+                "HalfPlane, Disc, Stadium or Polygon",
+                'Write obstacles=[HalfPlane(name="floor")].',
+            )
         check_name("name of an obstacle", shape.name)
         solids.append(Solid.of(GROUND, shape))
     taken = set(layout.start)
@@ -180,7 +186,9 @@ def _solids(layout: Layout, obstacles: Sequence[Outline | HalfPlane]) -> list[So
         if isinstance(solid.shape, HalfPlane):
             layout.check(solid.shape.marker)
         if solid.label in taken and solid.label != solid.body:
-            raise InputError("obstacles", f"two things called {solid.label!r}", "different names")
+            raise InputError(
+                "obstacles", f"two things called {solid.label!r}", "different names", other_name(solid.label)
+            )
         taken.add(solid.label)
     return solids
 
@@ -191,14 +199,21 @@ def _checked_pairs(solids: Sequence[Solid], law: ContactLaw, pairs: Pairs) -> di
     given: dict[frozenset[str], ContactLaw | None] = {}
     for pair, one in pairs.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise InputError("pairs", repr(pair), "two names, e.g. ('ball', 'floor')")
+            raise InputError(
+                "pairs",
+                repr(pair),
+                "two names, e.g. ('ball', 'floor')",
+                "Write pairs={('ball', 'floor'): ContactLaw(mu=0.5)}.",
+            )
         for name in pair:
             if name not in known:
                 raise InputError("pairs", repr(name), *nearest(str(name), known))
         given[frozenset(pair)] = one
     for one in (law, *given.values()):
         if one is not None and not isinstance(one, ContactLaw):
-            raise InputError("contact law", repr(one), "a ContactLaw (or None in pairs)")
+            raise InputError(
+                "contact law", repr(one), "a ContactLaw (or None in pairs)", "Write contact=ContactLaw(mu=0.5)."
+            )
         for key in ("mu_r", "mu_t") if one is not None else ():
             if getattr(one, key) > 0.0:
                 raise InputError(key, getattr(one, key), "0 in the plane", f"Write {key}=0.")

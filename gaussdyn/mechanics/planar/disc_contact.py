@@ -50,7 +50,12 @@ class PlanarDiscContact:
 
     def __post_init__(self) -> None:
         if self.a.body == self.b.body:
-            raise InputError(f"discs of {self.id}", f"both on {self.a.body!r}", "markers on two different bodies")
+            raise InputError(
+                f"discs of {self.id}",
+                f"both on {self.a.body!r}",
+                "markers on two different bodies",
+                'Write b=Marker("ground", (0.0, 0.0)).',
+            )
         mu = scalar(f"mu of {self.id}", self.mu, low=0.0)
         values = {"mu": mu, "mu_s": mu if self.mu_s == -1.0 else scalar(f"mu_s of {self.id}", self.mu_s, low=mu)}
         for name in ("radius_a", "radius_b"):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...errors import InputError
+from ...mends import other_name
 from ..joints.columns import JointColumns
 from ..joints.drives import Drive
 from ..joints.equation import Equation
@@ -38,7 +39,7 @@ class Linkage:
             if not isinstance(joint, Joint):
                 continue
             if joint.name in joints:
-                raise InputError("joints", f"two called {joint.name!r}", "different names")
+                raise InputError("joints", f"two called {joint.name!r}", "different names", other_name(joint.name))
             joints[joint.name] = joint
             for marker in joint.markers:
                 layout.check(marker)
@@ -72,7 +73,12 @@ class Linkage:
             raise InputError("joint", repr(name), *nearest(name, self.joints))
         joint = self.joints[name]
         if not joint.coordinate:
-            raise InputError(f"joint {name}", type(joint).__name__, "a Hinge or a Slider, which have one coordinate")
+            raise InputError(
+                f"joint {name}",
+                type(joint).__name__,
+                "a Hinge or a Slider, which have one coordinate",
+                f'Write Hinge(name={name!r}, a=Marker("arm", (0.0, 0.0)), b=fixed(0.0, 0.0)).',
+            )
         for marker in joint.markers:
             if marker.body != GROUND:
                 layout.check_turns(marker.body)

@@ -48,9 +48,19 @@ class Joint(LeavesFree):
         check_name("name of a joint", self.name)
         for marker in (self.a, self.b):
             if not isinstance(marker, Marker):
-                raise InputError(f"markers of {self.name}", repr(marker), "a Marker")
+                raise InputError(
+                    f"markers of {self.name}",
+                    repr(marker),
+                    "a Marker",
+                    f"Write Marker({marker if isinstance(marker, str) else 'ball'!r}, (0.0, 0.0)).",
+                )
         if self.a.body == self.b.body:
-            raise InputError(f"markers of {self.name}", f"both on {self.a.body!r}", "markers on two different bodies")
+            raise InputError(
+                f"markers of {self.name}",
+                f"both on {self.a.body!r}",
+                "markers on two different bodies",
+                "Write b=fixed(0.0, 0.0), or a Marker on another body.",
+            )
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -78,7 +88,12 @@ class Joint(LeavesFree):
         InputError
             The joint has none.
         """
-        raise InputError(f"joint {self.name}", type(self).__name__, "a Hinge or a Slider, which have one coordinate")
+        raise InputError(
+            f"joint {self.name}",
+            type(self).__name__,
+            "a Hinge or a Slider, which have one coordinate",
+            f'Write Hinge(name={self.name!r}, a=Marker("arm", (0.0, 0.0)), b=fixed(0.0, 0.0)).',
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...errors import InputError
+from ...mends import other_name
 from ..names import GROUND, nearest
 from .bodies import Body, Marker, Point
 from .vectors import Pair, rotated, turned
@@ -66,14 +67,18 @@ class Layout:
             No body, not a body, or a name used twice.
         """
         if not bodies:
-            raise InputError("bodies", "none", "at least one Point or PlanarBody")
+            raise InputError(
+                "bodies", "none", "at least one Point or PlanarBody", 'Write bodies=[Point(name="ball", mass=1.0)].'
+            )
         start: dict[str, int] = {}
         size = 0
         for body in bodies:
             if not isinstance(body, Body):
-                raise InputError("bodies", repr(body), "Point or PlanarBody")
+                raise InputError(
+                    "bodies", repr(body), "Point or PlanarBody", 'Write bodies=[Point(name="ball", mass=1.0)].'
+                )
             if body.name in start:
-                raise InputError("bodies", f"two bodies called {body.name!r}", "different names")
+                raise InputError("bodies", f"two bodies called {body.name!r}", "different names", other_name(body.name))
             start[body.name] = size
             size += body.size
         points = frozenset(body.name for body in bodies if isinstance(body, Point))

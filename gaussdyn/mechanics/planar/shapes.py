@@ -199,7 +199,7 @@ def _convex(corners: tuple[Pair, ...]) -> tuple[Pair, ...]:
         return _convex(corners[::-1])
     winds = sum(_angle(*around[k : k + 3]) for k in range(len(turns)))
     if not turns or not all(turn > 0.0 for turn in turns) or winds > 3.0 * math.pi:
-        mend = "Split it into convex shapes; leave out corners on a straight edge."
+        mend = "Split it into convex shapes; leave out corners on a straight edge: shapes=[Polygon(...), Polygon(...)]."
         raise InputError("points of a polygon", corners, "three corners or more that turn one way", mend)
     return corners
 

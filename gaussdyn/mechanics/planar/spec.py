@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from ...errors import InputError
+from ...mends import one_of
 from ..contact_law import ContactLaw
 from ..joints.drives import Drive
 from ..joints.limits_motors import Gear, JointFriction, Limit, Motor
@@ -55,7 +56,7 @@ def from_data(data: Any) -> Any:
     values = {name: from_data(value) for name, value in data.items() if name != "kind"}
     kind = data.get("kind", "Marker" if "at" in data else "HalfPlane")
     if kind not in KINDS:
-        raise InputError("kind", repr(kind), ", ".join(KINDS))
+        raise InputError("kind", repr(kind), ", ".join(KINDS), one_of("kind", kind, KINDS))
     return KINDS[kind](**values)
 
 
@@ -63,5 +64,10 @@ def checked(name: str, parts: Sequence[Any], allowed: Any) -> tuple[Any, ...]:
     """Return the parts, or raise InputError if one is not of a kind that is allowed (a union of classes)."""
     for part in parts:
         if not isinstance(part, allowed):
-            raise InputError(name, repr(part), ", ".join(kind.__name__ for kind in allowed.__args__))
+            raise InputError(
+                name,
+                repr(part),
+                ", ".join(kind.__name__ for kind in allowed.__args__),
+                f"Write {name}=[{allowed.__args__[0].__name__}(...)].",
+            )
     return tuple(parts)

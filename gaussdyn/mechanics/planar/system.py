@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from ..._show import brief
 from ...arrays import Array, IntArray, vector
 from ...errors import InputError
+from ...mends import one_of
 from ..borders import Extent, Pose
 from ..contact_law import ContactLaw
 from ..initial.joint_state import Mechanism, state_of_joints
 from ..joints.columns import Readings, named_bodies
 from ..joints.equation import Equation
-from ..names import GROUND, nearest
+from ..names import GROUND, nearest, parts
 from ..placed_contacts import Legs, Placed
 from ..rows import Row
 from ..state import State
@@ -96,11 +97,12 @@ class PlanarSystem:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        layout = Layout.of(tuple(self.bodies))
+        layout = Layout.of(parts("bodies", self.bodies))
+        obstacles, joints = parts("obstacles", self.obstacles), parts("joints", self.joints)
         gravity = pair("gravity", self.gravity)
         contacts = tuple(sorted(checked("contacts", self.contacts, Constraint), key=lambda contact: contact.id))
         forces = checked("forces", self.forces, Force)
-        linkage = Linkage.of(layout, checked("joints", self.joints, Bond))
+        linkage = Linkage.of(layout, checked("joints", joints, Bond))
         ids = sorted([*(contact.id for contact in contacts), *linkage.ids])
         for left, right in pairwise(ids):
             if left == right:
@@ -111,13 +113,13 @@ class PlanarSystem:
             for marker in part.markers:
                 layout.check(marker)
         linkage.check_forces(layout, forces)
-        detector = Detector.of(layout, tuple(self.obstacles), self.contact, self.pairs, linkage.joined)
+        detector = Detector.of(layout, obstacles, self.contact, self.pairs, linkage.joined)
         mass = np.diag(np.array([x for body in layout.bodies for x in body.inertias]))
         mass.flags.writeable = False
         weight = gravity[0] * layout.momentum((1.0, 0.0)) + gravity[1] * layout.momentum((0.0, 1.0))
         values = {"layout": layout, "gravity": gravity, "contacts": contacts, "forces": forces}
-        values |= {"bodies": layout.bodies, "_mass": mass, "_weight": weight, "joints": tuple(self.joints)}
-        values |= {"obstacles": tuple(self.obstacles), "pairs": dict(self.pairs), "_linkage": linkage}
+        values |= {"bodies": layout.bodies, "_mass": mass, "_weight": weight, "joints": joints}
+        values |= {"obstacles": obstacles, "pairs": dict(self.pairs), "_linkage": linkage}
         values |= {"detector": detector if detector.laws else None, "_found": None}
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -312,7 +314,9 @@ class PlanarSystem:
             raise InputError("body", repr(body), *nearest(body, self.layout.start))
         names = ("x", "y") if body in self.layout.points else ("x", "y", "angle")
         if coordinate not in names:
-            raise InputError(f"coordinate of {body}", repr(coordinate), ", ".join(names))
+            raise InputError(
+                f"coordinate of {body}", repr(coordinate), ", ".join(names), one_of("coordinate", coordinate, names)
+            )
         return self.layout.start[body] + names.index(coordinate)
 
     def _detected(self, q: Array, v: Array, dt: float) -> tuple[Contact, ...]:

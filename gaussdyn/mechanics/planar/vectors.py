@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Array, vector
 from ...errors import InputError
+from ...mends import numbers
 
 Pair = tuple[float, float]
 
@@ -48,5 +49,5 @@ def unit(name: str, value: object) -> Pair:
     x, y = pair(name, value)
     length = math.hypot(x, y)
     if length == 0.0:
-        raise InputError(name, (x, y), "a direction: two numbers that are not both zero")
+        raise InputError(name, (x, y), "a direction: two numbers that are not both zero", numbers(name, 2))
     return (x, y) if abs(length - 1.0) < 1e-15 else (x / length, y / length)

@@ -36,7 +36,9 @@ def mesh_path(mesh: Element, folder: Path) -> Path:
     found = next((place for place in places if place.is_file()), None)
     if found is None:
         where = f"a folder above {folder}" if scheme == "package" else str(folder)
-        raise mesh.wrong("filename of <mesh>", repr(given), "a file that is there", f"Looked for it in {where}.")
+        raise mesh.wrong(
+            "filename of <mesh>", repr(given), "a file that is there", f"Looked for it in {where}: ls {folder}"
+        )
     return found
 
 
@@ -50,7 +52,12 @@ def mesh_points(path: Path) -> Array:
     """
     kind = path.suffix.lower()
     if kind not in READ:
-        raise InputError(f"mesh {path.name}", kind or "no ending", "STL or OBJ", "Convert it, e.g. with meshlab.")
+        raise InputError(
+            f"mesh {path.name}",
+            kind or "no ending",
+            "STL or OBJ",
+            f"Convert it: trimesh.load({path.name!r}).export({path.stem + '.stl'!r}).",
+        )
     return read_mesh(path).vertices
 
 

@@ -26,22 +26,26 @@ MENDED = f"masses below {LEAST_MASS:g} kg, moments below {LEAST_INERTIA:g} kg m^
 MENDS = (  # what the compiler says, and what to do about it
     (
         "already included",
-        "Each file may be included once: take this include out.",
+        "Each file may be included once: take this <include> out.",
     ),
     (
         "mass and inertia of moving bodies",
-        "Give it an inertial, or let mend=True (--mend) give it a small one.",
+        "Give it an <inertial>, or let mend=True (--mend) give it a small one.",
     ),
     ("inertia must satisfy", "Measure it anew, or let mend=True (--mend) take the nearest one that a body can have."),
-    ("unrecognized", "Correct it or take it out: MuJoCo's XML reference says what stands in which element."),
-    ("repeated name", "Give each joint, body, geom, .. a name that no other one of its kind has."),
-    ("XML parse error", "It is no XML from here on: was it written to its end?"),
-    ("empty file", "Was it written to its end?"),
+    (
+        "unrecognized",
+        "Correct it or take it out (--mend does not): MuJoCo's XML reference says what stands in which element.",
+    ),
+    ("repeated name", 'Give each joint, body, geom, .. a name that no other one of its kind has: name="left_2".'),
+    ("XML parse error", "It is no XML from here on; was it written to its end? Look with tail FILE."),
+    ("empty file", "Was it written to its end? ls -l FILE"),
     (
         "rror opening file",
-        "Paths are relative to the file, or to meshdir of its <compiler>.",
+        'Paths are relative to the file, or to meshdir of its <compiler>: <compiler meshdir="meshes"/>.',
     ),
 )
+OTHERWISE = "See what is read: gaussdyn robot FILE --check --mend."
 
 
 def read_mjcf(path: Path, *, mend: bool = False) -> Robot:
@@ -90,7 +94,7 @@ def _mend_of(said: str) -> str:
     """Return what to do about what the compiler said; for a word that it does not know one of those that it does."""
     import mujoco
 
-    mend = next((text for words, text in MENDS if words in said), "")
+    mend = next((text for words, text in MENDS if words in said), OTHERWISE)
     if word := re.search(r"unrecognized (?:element Element|attribute:) '(\w+)'", said):
         known = set(re.findall(r"[a-zA-Z_]+", mujoco.mj_printSchema(False, False))) | {"worldbody"}  # (world)body there
         mend = f"{nearest(word[1], known)[1]} {mend}".strip()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
+from ...mends import one_of
 from ..contact_law import ContactLaw
 from . import mjcf, urdf
 from .built_in_overlaps import parted
@@ -69,7 +70,11 @@ def served(file: Path, mjcf: Callable[..., Any], urdf: Callable[..., Any]) -> Ca
         )
     kind = file.suffix.lower()
     if kind not in (".xml", ".mjcf", ".urdf"):
-        mend = "Run xacro on it first." if kind == ".xacro" else ""
+        mend = (
+            f"Run xacro on it first: xacro {file.name} > robot.urdf"
+            if kind == ".xacro"
+            else f"mv {file.name} robot.xml, if it is MJCF."
+        )
         raise InputError("robot file", file.name, "MJCF, a file that ends in .xml, or URDF, one in .urdf", mend)
     chosen = urdf if kind == ".urdf" else mjcf
     return lambda **options: chosen(file, **options)
@@ -87,7 +92,7 @@ def _own(path: str | Path, base: Base | None, floor: float | None, contact: Cont
             f"MJCF files say themselves what these say: read_robot({Path(path).name!r}).",
         )
     if base not in (None, "fixed", "free"):
-        raise InputError("base", repr(base), "'fixed' or 'free'")
+        raise InputError("base", repr(base), "'fixed' or 'free'", one_of("base", base, ("free", "fixed")))
     if contact is not None and not isinstance(contact, ContactLaw):
-        raise InputError("contact", repr(contact), "a ContactLaw")
+        raise InputError("contact", repr(contact), "a ContactLaw", "Write contact=ContactLaw(mu=0.5).")
     return given

@@ -195,7 +195,7 @@ def refuse(name: str, lacking: Sequence[str]) -> None:
     """Raise InputError if a file needs what cannot be had yet: all of it, or the first dozen."""
     if lacking:
         more = f" and {len(lacking) - 12} more" if len(lacking) > 12 else ""
-        mend = "Take these parts out of the file, or write the system with gaussdyn.mechanics.trees."
+        mend = "Take these parts out of the file, or write the system: gaussdyn.mechanics.trees.TreeSystem(...)."
         raise InputError(f"robot {name}", "; ".join(lacking[:12]) + more, "what a TreeSystem has", mend)
 
 

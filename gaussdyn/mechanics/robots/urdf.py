@@ -103,16 +103,23 @@ def checked(path: Path, *, mend: bool, base: Base) -> Urdf:
     """Return a file once all of it has been looked at."""
     root = parsed(path)
     if root.tag != "robot":
-        raise root.wrong("file", f"<{root.tag}>", "<robot>, a URDF file", "MJCF files end in .xml.")
+        raise root.wrong(
+            "file", f"<{root.tag}>", "<robot>, a URDF file", "MJCF files end in .xml: mv robot.urdf robot.xml"
+        )
     left_out = strangers(root, mend=mend)
     colours, links = colours_of(root), dict[str, Link]()
     for element in root.all("link"):
         name = element.text("name")
         if name in links:
-            raise element.wrong("links", f"two called {name!r}", f"a name that line {links[name].element.line} has not")
+            raise element.wrong(
+                "links",
+                f"two called {name!r}",
+                f"a name that line {links[name].element.line} has not",
+                f'Write name="{name}2".',
+            )
         links[name] = link_of(element, colours, path.resolve().parent, mend=mend)
     if not links:
-        raise root.wrong("<robot>", "no <link>", "at least one")
+        raise root.wrong("<robot>", "no <link>", "at least one", 'Write <link name="base"/>.')
     structure = structure_of(root, _named(links))
     links = with_masses(structure, _named(links), free=base == "free", mend=mend)
     mended = [text for link in links.values() for text in link.mended]

@@ -47,7 +47,12 @@ class Joint:
         x, y, z = axis.numbers("xyz", 3, (1.0, 0.0, 0.0))
         length = math.hypot(x, y, z)
         if not 1e-9 < length < 1e9:
-            raise axis.wrong(f"axis of joint {self.name}", f"{x:g} {y:g} {z:g}", "a direction, a vector of length one")
+            raise axis.wrong(
+                f"axis of joint {self.name}",
+                f"{x:g} {y:g} {z:g}",
+                "a direction, a vector of length one",
+                'Write xyz="0 0 1".',
+            )
         return x / length, y / length, z / length
 
 
@@ -81,7 +86,7 @@ def structure_of(root: Element, links: Mapping[str, Link]) -> Structure:
     for joint in joints.values():
         if joint.child in above:
             other = above[joint.child].element
-            mend = "A tree has one joint for every link but the root; loops are not part of URDF."
+            mend = f'A tree has one joint for every link but the root: take <joint name="{joint.name}"> out.'
             raise joint.element.wrong(
                 f"child of joint {joint.name}", joint.child, f"a link that line {other.line} does not hold yet", mend
             )  # fmt: skip
@@ -91,7 +96,9 @@ def structure_of(root: Element, links: Mapping[str, Link]) -> Structure:
     if len(roots) != 1:
         text = f"{', '.join(roots[:4])}" if roots else "none: joints go round in a circle"
         at = links[roots[1]].element if roots else root
-        raise at.wrong("links that no joint holds", text, "one, the root", "Join the others to it by joints.")
+        raise at.wrong(
+            "links that no joint holds", text, "one, the root", 'Join the others to it: <joint type="fixed">.'
+        )
     return Structure(order=_outwards(roots[0], below, links, root), joints=joints)
 
 
@@ -103,7 +110,9 @@ def _joints(root: Element, links: Mapping[str, Link]) -> dict[str, Joint]:
         given, kind = element.text("name"), element.text("type")
         if given in found:
             line = found[given].element.line
-            raise element.wrong("joints", f"two called {given!r}", f"a name that line {line} has not")
+            raise element.wrong(
+                "joints", f"two called {given!r}", f"a name that line {line} has not", f'Write name="{given}2".'
+            )
         if kind not in KINDS:
             raise element.wrong(f"type of joint {given}", repr(kind), ", ".join(KINDS), nearest(kind, KINDS)[1])
         ends = [_link(element.needed(tag), links, f"{tag} of joint {given}") for tag in ("parent", "child")]
@@ -130,7 +139,9 @@ def _outwards(
         waiting += [(one.child, one) for one in reversed(below[name])]
     if lost := set(links) - {name for name, _ in order}:
         at = links[sorted(lost)[0]].element
-        raise at.wrong("joints", f"a circle through {', '.join(sorted(lost)[:4])}", "a tree", "Cut it at one joint.")
+        raise at.wrong(
+            "joints", f"a circle through {', '.join(sorted(lost)[:4])}", "a tree", "Take one <joint> of them out."
+        )
     return tuple(order)
 
 
@@ -185,7 +196,9 @@ def mimic_of(joint: Joint, joints: Mapping[str, Joint]) -> JointEquality | None:
         raise mimic.wrong(f"mimic of joint {joint.name}", repr(other), *nearest(other, known))
     if joint.kind not in SCALAR or known[other] is joint:
         given = f"a {joint.kind} joint" if joint.kind not in SCALAR else "itself"
-        raise mimic.wrong(f"mimic of joint {joint.name}", given, f"another joint, both {', '.join(SCALAR)}")
+        raise mimic.wrong(
+            f"mimic of joint {joint.name}", given, f"another joint, both {', '.join(SCALAR)}", "Take <mimic> out."
+        )
     offset, name = mimic.number("offset", 0.0), f"{joint.name}_mimic"
     if known[other].kind == "fixed":
         return JointEquality(name=name, one=joint.name, coefficients=(offset,))
@@ -202,7 +215,7 @@ def _limits(joint: Joint) -> tuple[float, float]:
         raise joint.element.wrong(f"joint {joint.name}", "no <limit>", f"a {joint.kind} joint has limits", mend)
     low, high = limit.number("lower", 0.0), limit.number("upper", 0.0)
     if low > high:
-        mend = "Exchange them."
+        mend = f'Exchange them: lower="{high:g}" upper="{low:g}".'
         raise limit.wrong(f"limits of joint {joint.name}", f"lower {low:g}, upper {high:g}", "lower <= upper", mend)
     return low, high
 

@@ -114,5 +114,7 @@ def colour_of(visual: Element, colours: Colours) -> Colour | None:
 def _rgba(color: Element) -> Colour:
     r, g, b, a = color.numbers("rgba", 4)
     if not all(0.0 <= x <= 1.0 for x in (r, g, b, a)):
-        raise color.wrong("rgba of <color>", f"{r:g} {g:g} {b:g} {a:g}", "four numbers from 0 to 1")
+        raise color.wrong(
+            "rgba of <color>", f"{r:g} {g:g} {b:g} {a:g}", "four numbers from 0 to 1", 'Write rgba="0.5 0.5 0.5 1".'
+        )
     return r, g, b, a

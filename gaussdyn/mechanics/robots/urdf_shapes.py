@@ -85,7 +85,12 @@ def shape_of(collision: Element, name: str, folder: Path) -> Shape | str:
     geometry = collision.needed("geometry")
     kinds = [child for child in geometry.children if child.tag in GEOMETRIES]
     if len(kinds) != 1:
-        raise geometry.wrong("<geometry>", f"{len(kinds)} shapes", f"one of {', '.join(GEOMETRIES)}")
+        raise geometry.wrong(
+            "<geometry>",
+            f"{len(kinds)} shapes",
+            f"one of {', '.join(GEOMETRIES)}",
+            f"Write <{GEOMETRIES[0]} .../>, one a <collision>.",
+        )
     (given,), (at, turn) = kinds, origin_of(collision)
     if given.tag == "box":
         x, y, z = given.numbers("size", 3)
@@ -108,4 +113,9 @@ def shape_of(collision: Element, name: str, folder: Path) -> Shape | str:
 
 def _check_positive(element: Element, what: str, *values: float) -> None:
     if min(values) <= 0.0:
-        raise element.wrong(f"{what} of <{element.tag}>", ", ".join(f"{x:g}" for x in values), "numbers > 0")
+        raise element.wrong(
+            f"{what} of <{element.tag}>",
+            ", ".join(f"{x:g}" for x in values),
+            "numbers > 0",
+            f'Write {what}="{" ".join(["0.1"] * len(values))}".',
+        )

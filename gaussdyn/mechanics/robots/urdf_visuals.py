@@ -64,7 +64,7 @@ def visual_of(visual: Element, body: str, name: str, colours: Colours, folder: P
     if mesh is None:
         shape = shape_of(visual, name, folder)
         if isinstance(shape, str):
-            raise visual.wrong("<visual>", shape, "a shape that can be had")
+            raise visual.wrong("<visual>", shape, "a shape that can be had", 'Write <box size="0.1 0.1 0.1"/>.')
         return Visual(body=body, shape=shape, colour=colour)
     found, (at, turn) = read_mesh(mesh_path(mesh, folder)), origin_of(visual)
     scale = np.array(mesh.numbers("scale", 3, (1.0, 1.0, 1.0)))

@@ -78,7 +78,12 @@ def _below(element: Element, mend: bool) -> Iterator[str]:
         elif child.tag in FOREIGN or (":" in child.tag and not child.tag.startswith("xacro:")):
             yield f"elements <{child.tag}>: for other programs"
         elif child.tag.startswith("xacro:"):
-            raise child.wrong(f"<{child.tag}>", "a macro", "a plain URDF file", "Run xacro on it first.")
+            raise child.wrong(
+                f"<{child.tag}>",
+                "a macro",
+                "a plain URDF file",
+                "Run xacro on it first: xacro robot.urdf.xacro > robot.urdf",
+            )
         elif mend:
             yield f"elements <{child.tag}> in <{element.tag}>: not known (mended)"
         else:

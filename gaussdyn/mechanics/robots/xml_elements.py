@@ -34,7 +34,7 @@ class Element:
     line: int
     children: list[Element] = field(default_factory=list)
 
-    def wrong(self, what: str, given: object, allowed: str, mend: str = "") -> InputError:
+    def wrong(self, what: str, given: object, allowed: str, mend: str) -> InputError:
         """Return an error about something of this element, which names file and line."""
         return InputError(f"{self.file}, line {self.line}: {what}", given, allowed, mend)
 
@@ -53,14 +53,16 @@ class Element:
         found = list(self.all(tag))
         if len(found) > 1:
             what = f"<{tag}> in <{self.tag}>"
-            raise found[1].wrong(what, f"a second one after line {found[0].line}", "one", "Take one of them out.")
+            raise found[1].wrong(what, f"a second one after line {found[0].line}", "one", f"Take one <{tag}> out.")
         return found[0] if found else None
 
     def needed(self, tag: str) -> Element:
         """Return the only child with a tag, which has to be there."""
         found = self.one(tag)
         if found is None:
-            raise self.wrong(f"<{self.tag}{self.called}>", f"no <{tag}>", f"one <{tag}> in it")
+            raise self.wrong(
+                f"<{self.tag}{self.called}>", f"no <{tag}>", f"one <{tag}> in it", f"Write <{tag} .../> in it."
+            )
         return found
 
     @property
@@ -72,7 +74,7 @@ class Element:
         """Return an attribute; it has to be there if `otherwise` is None."""
         value = self.attributes.get(name, otherwise)
         if value is None or not (value.strip() or otherwise is not None):
-            raise self.wrong(f"<{self.tag}>", f"no {name}", f'{name}="..."')
+            raise self.wrong(f"<{self.tag}>", f"no {name}", f'{name}="..."', f'Write <{self.tag} {name}="...">.')
         return value
 
     def numbers(self, name: str, size: int, otherwise: tuple[float, ...] | None = None) -> tuple[float, ...]:
@@ -93,14 +95,16 @@ class Element:
         if len(values) != size or not all(abs(x) < LARGEST for x in values):
             many = "a number" if size == 1 else f"{size} numbers"
             many += f" of a size below {LARGEST:g}"
-            raise self.wrong(f"{name} of <{self.tag}>", repr(text), many)
+            raise self.wrong(f"{name} of <{self.tag}>", repr(text), many, f'Write {name}="{" ".join(["1"] * size)}".')
         return values
 
     def number(self, name: str, otherwise: float | None = None, *, low: float = -math.inf) -> float:
         """Return an attribute of one number, at least `low`."""
         (value,) = self.numbers(name, 1, None if otherwise is None else (otherwise,))
         if value < low:
-            raise self.wrong(f"{name} of <{self.tag}>", value, f"a number >= {low:g}")
+            raise self.wrong(
+                f"{name} of <{self.tag}>", value, f"a number >= {low:g}", f'Write {name}="{max(low, 1.0):g}".'
+            )
         return value
 
 
@@ -121,7 +125,8 @@ def parsed(path: Path) -> Element:
         ) from None
     except expat.ExpatError as error:
         said = expat.ErrorString(error.code)
-        mend = "Was it written to its end?" if error.code in (3, 5, 7, 20) else ""
+        ends = "Was it written to its end? " if error.code in (3, 5, 7, 20) else ""
+        mend = f"{ends}Look there: sed -n {error.lineno}p {path}"
         raise InputError(f"{path.name}, line {error.lineno}", said, "well-formed XML", mend) from None
     except (LookupError, ValueError) as error:  # an encoding that is not known
         raise InputError(
@@ -147,7 +152,12 @@ class _Builder:
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         made = Element(tag, attributes, self.file, self.parser.CurrentLineNumber)
         if len(self.stack) >= DEEPEST:
-            raise made.wrong(f"<{tag}>", f"within {DEEPEST} others", "fewer elements in one another")
+            raise made.wrong(
+                f"<{tag}>",
+                f"within {DEEPEST} others",
+                "fewer elements in one another",
+                f"Close one that is open: write <{tag}/>.",
+            )
         if self.stack:
             self.stack[-1].children.append(made)
         else:
@@ -156,4 +166,6 @@ class _Builder:
 
     def entity(self, name: str, *_: object) -> None:
         at = Element("", {}, self.file, self.parser.CurrentLineNumber)
-        raise at.wrong("<!ENTITY>", name, "a file without entities", "Write out what it stands for.")
+        raise at.wrong(
+            "<!ENTITY>", name, "a file without entities", 'Write what it stands for, value="1", in the place of &name;.'
+        )

@@ -144,7 +144,7 @@ def _moments(name: str, given: Any) -> Moments:
     else:
         I = np.diag(vector(name, given, 3))
     if np.abs(I - I.T).max() > ROUNDED * np.abs(I).max():
-        raise InputError(name, I.tolist(), "a symmetric matrix")
+        raise InputError(name, I.tolist(), "a symmetric matrix", "Write inertia=0.5 * (I + I.T).")
     I = 0.5 * (I + I.T)
     diagonal = not (I - np.diag(np.diag(I))).any()
     principal = np.asarray(np.diag(I) if diagonal else np.linalg.eigvalsh(I), dtype=np.float64)
@@ -159,7 +159,7 @@ def _check_principal(name: str, principal: Array, names: tuple[str, str, str]) -
     shown = ", ".join(f"{axis} = {x:.6g}" for axis, x in zip(names, principal, strict=True))
     if principal.min() <= 0.0:
         low = names[int(principal.argmin())]
-        mend = f"{low} <= 0: give the body some thickness about that axis."
+        mend = f"{low} <= 0: give the body some thickness about that axis: inertia=(1e-3, 1e-3, 1e-3)."
         raise InputError(name, shown, "positive moments of inertia (kg m^2)", mend)
     k = int(principal.argmax())
     others = [axis for axis in names if axis != names[k]]

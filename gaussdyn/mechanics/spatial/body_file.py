@@ -77,10 +77,10 @@ class ExactSpatialBody:
                 )
         m, mu = _positive("m", data.get("m", 1)), rational(data["mu"], "mu")
         if mu < 0:
-            raise InputError("mu", mu, "a number >= 0")
+            raise InputError("mu", mu, "a number >= 0", 'Write "mu": 0.5.')
         mu_s = mu if data.get("mu_s") is None else rational(data["mu_s"], "mu_s")
         if mu_s < mu:
-            raise InputError("mu_s", mu_s, f">= mu = {mu}")
+            raise InputError("mu_s", mu_s, f">= mu = {mu}", f'Write "mu_s": {mu}.')
         J, r = _inertia(data["J"]), _vector("r", data["r"], 3)
         return cls(
             name=str(data.get("name", "")), m=m, J=J, r=r, mu=mu, mu_s=mu_s, F_star=_load(data, m, J, r),
@@ -140,7 +140,7 @@ def _inertia(value: Any) -> tuple[tuple[Fraction, ...], ...]:
         raise InputError("J", repr(value), "3 rows of 3 numbers", "Write J: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]")
     J = tuple(_vector(f"J[{i}]", row, 3) for i, row in enumerate(value))
     if any(J[i][j] != J[j][i] for i in range(3) for j in range(i)):
-        raise InputError("J", repr(value), "a symmetric matrix")
+        raise InputError("J", repr(value), "a symmetric matrix", 'Write "J": ((J + J.T) / 2).tolist().')
     minor = J[0][0] * J[1][1] - J[0][1] ** 2
     if not (J[0][0] > 0 and minor > 0 and dot(J[0], _crossed(J[1], J[2])) > 0):
         raise InputError("J", repr(value), "a positive definite matrix", "Write J: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]")
@@ -150,13 +150,13 @@ def _inertia(value: Any) -> tuple[tuple[Fraction, ...], ...]:
 def _positive(name: str, value: Any) -> Fraction:
     x = rational(value, name)
     if x <= 0:
-        raise InputError(name, x, "a number > 0")
+        raise InputError(name, x, "a number > 0", f'Write "{name}": 1.0.')
     return x
 
 
 def _vector(name: str, value: Any, size: int) -> tuple[Fraction, ...]:
     if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != size:
-        raise InputError(name, repr(value), f"a list of {size} numbers")
+        raise InputError(name, repr(value), f"a list of {size} numbers", f'Write "{name}": {[0.0] * size}.')
     return tuple(rationals(value, name))
 
 

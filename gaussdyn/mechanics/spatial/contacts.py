@@ -100,7 +100,12 @@ class Contacts:
         for names, law in pairs.items():
             pair = _checked(names, law, known)
             if pair in named:
-                raise InputError("pairs", f"{pair} twice", "every pair once, in either order")
+                raise InputError(
+                    "pairs",
+                    f"{pair} twice",
+                    "every pair once, in either order",
+                    f"Write pairs={{{tuple(pair)!r}: ContactLaw(mu=0.5)}}.",
+                )
             named[pair] = law
         off = {pair for pair, law in named.items() if law is None} | (joined - set(named))
         off = {pair for pair in off if GROUND not in pair}
@@ -280,7 +285,12 @@ def _names(bodies: Mapping[str, Sequence[Shape]], obstacles: Sequence[Obstacle])
 
 def _label(obstacle: Obstacle) -> str:
     if not isinstance(obstacle, Obstacle):
-        raise InputError("obstacles", repr(obstacle), f"HalfSpace, Mesh, HeightField, {SHAPES}")
+        raise InputError(
+            "obstacles",
+            repr(obstacle),
+            f"HalfSpace, Mesh, HeightField, {SHAPES}",
+            'Write obstacles=[HalfSpace(name="floor")].',
+        )
     if isinstance(obstacle, HalfSpace) and obstacle.body != GROUND:
         return f"{obstacle.body}.{obstacle.name}"
     return obstacle.name
@@ -291,7 +301,9 @@ def _checked(names: object, law: object, known: set[str]) -> Pair:
     if not isinstance(names, tuple) or len(names) != 2 or names[0] == names[1]:
         raise InputError("pairs", repr(names), "a tuple of two different names", 'Write {("a", "b"): ContactLaw(...)}.')
     if law is not None and not isinstance(law, ContactLaw):
-        raise InputError(f"law of {names}", repr(law), "a ContactLaw or None")
+        raise InputError(
+            f"law of {names}", repr(law), "a ContactLaw or None", "Write ContactLaw(mu=0.5), or None for no contact."
+        )
     for name in names:
         if name not in known:
             raise InputError("name in pairs", repr(name), *nearest(str(name), known))

@@ -86,7 +86,12 @@ class Joints:
             raise InputError("joint", repr(name), *nearest(name, self.named))
         joint = self.named[name]
         if not joint.coordinate:
-            raise InputError(f"joint {name}", type(joint).__name__, "a Hinge or a Slider, which have one coordinate")
+            raise InputError(
+                f"joint {name}",
+                type(joint).__name__,
+                "a Hinge or a Slider, which have one coordinate",
+                f'Write Hinge(name={name!r}, a=SpatialMarker("arm", (0.0, 0.0, 0.0)), b=fixed(0.0, 0.0, 0.0)).',
+            )
         return joint.coordinate
 
     def columns(self, forces: Sequence[Any]) -> JointColumns:
@@ -109,7 +114,12 @@ class Joints:
         """Return the forces; raise InputError for something else, an unknown body or joint."""
         for force in forces:
             if not isinstance(force, Force):
-                raise InputError("forces", repr(force), "Spring, Drag, Load, Drive, Shaking")
+                raise InputError(
+                    "forces",
+                    repr(force),
+                    "Spring, Drag, Load, Drive, Shaking",
+                    'Write forces=[Load(point=SpatialMarker("ball", (0.0, 0.0, 0.0)), force=(1.0, 0.0, 0.0))].',
+                )
             if isinstance(force, Drive):
                 self.check(force.joint)
             elif not isinstance(force, Shaking):

@@ -51,9 +51,19 @@ class Joint(LeavesFree):
         check_name("name of a joint", self.name)
         for marker in (self.a, self.b):
             if not isinstance(marker, SpatialMarker):
-                raise InputError(f"markers of {self.name}", repr(marker), "a SpatialMarker")
+                raise InputError(
+                    f"markers of {self.name}",
+                    repr(marker),
+                    "a SpatialMarker",
+                    f"Write SpatialMarker({marker if isinstance(marker, str) else 'ball'!r}, (0.0, 0.0, 0.0)).",
+                )
         if self.a.body == self.b.body:
-            raise InputError(f"markers of {self.name}", f"both on {self.a.body!r}", "markers on two different bodies")
+            raise InputError(
+                f"markers of {self.name}",
+                f"both on {self.a.body!r}",
+                "markers on two different bodies",
+                "Write b=fixed(0.0, 0.0, 0.0), or a SpatialMarker on another body.",
+            )
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -86,7 +96,12 @@ class Joint(LeavesFree):
         InputError
             The joint has none, or more than one.
         """
-        raise InputError(f"joint {self.name}", type(self).__name__, "a Hinge or a Slider, which have one coordinate")
+        raise InputError(
+            f"joint {self.name}",
+            type(self).__name__,
+            "a Hinge or a Slider, which have one coordinate",
+            f'Write Hinge(name={self.name!r}, a=SpatialMarker("arm", (0.0, 0.0, 0.0)), b=fixed(0.0, 0.0, 0.0)).',
+        )
 
     def pose(self, values: Sequence[float]) -> Array:
         """Return place (m) and unit quaternion of marker a seen from marker b, shape (7,)."""

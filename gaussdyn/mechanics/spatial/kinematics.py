@@ -18,6 +18,7 @@ from ..._show import brief
 from ...arrays import Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross, cross_matrix, matrix_of, pointing, product, unit_quaternion
+from ...mends import other_name
 from ..collision.features import Bodies
 from ..collision.shapes import Quaternion, Triple
 from ..names import GROUND, check_name, nearest
@@ -114,13 +115,17 @@ class SpatialLayout:
             No body, not a body, or a name used twice.
         """
         if not bodies:
-            raise InputError("bodies", "none", "at least one SpatialBody")
+            raise InputError(
+                "bodies", "none", "at least one SpatialBody", 'Write bodies=[ball("ball", mass=1.0, radius=0.05)].'
+            )
         place: dict[str, int] = {}
         for k, body in enumerate(bodies):
             if not isinstance(body, SpatialBody):
-                raise InputError("bodies", repr(body), "SpatialBody")
+                raise InputError(
+                    "bodies", repr(body), "SpatialBody", 'Write bodies=[ball("ball", mass=1.0, radius=0.05)].'
+                )
             if body.name in place:
-                raise InputError("bodies", f"two bodies called {body.name!r}", "different names")
+                raise InputError("bodies", f"two bodies called {body.name!r}", "different names", other_name(body.name))
             place[body.name] = k
         return SpatialLayout(tuple(bodies), place)
 

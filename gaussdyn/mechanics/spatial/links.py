@@ -39,7 +39,12 @@ class Link:
 
     def __post_init__(self) -> None:
         if self.a.body == self.b.body:
-            raise InputError(f"ends of {self.id}", f"both on {self.a.body!r}", "markers on two different bodies")
+            raise InputError(
+                f"ends of {self.id}",
+                f"both on {self.a.body!r}",
+                "markers on two different bodies",
+                'Write b=SpatialMarker("ground", (0.0, 0.0, 0.0)).',
+            )
         object.__setattr__(self, "length", scalar(f"length of {self.id}", self.length, low=0.0, open_low=True))
         object.__setattr__(self, "eps_n", scalar(f"eps_n of {self.id}", self.eps_n, low=0.0, high=1.0))
 

@@ -16,6 +16,7 @@ from ..._show import brief
 from ...arrays import Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
+from ...mends import numbers, one_of
 from ..borders import Crossing, Extent, Pose
 from ..collision.features import EDGE_RIM
 from ..collision.shapes import Triple, triple
@@ -24,7 +25,7 @@ from ..contact_law import ContactLaw
 from ..initial.joint_state import Mechanism, state_of_joints
 from ..joints.columns import Readings, named_bodies
 from ..joints.equation import Equation
-from ..names import GROUND, nearest
+from ..names import GROUND, nearest, parts
 from ..placed_contacts import Legs, Placed
 from ..rows import Row
 from ..state import State
@@ -99,12 +100,18 @@ class SpatialSystem:
 
     def __post_init__(self) -> None:
         if self.coordinates not in get_args(Coordinates):
-            raise InputError("coordinates", repr(self.coordinates), "'bodies' or 'joints'")
-        layout = SpatialLayout.of(tuple(self.bodies))
-        bonds = Joints.of(layout, self.joints)
+            raise InputError(
+                "coordinates",
+                repr(self.coordinates),
+                "'bodies' or 'joints'",
+                one_of("coordinates", self.coordinates, ("bodies", "joints")),
+            )
+        layout = SpatialLayout.of(parts("bodies", self.bodies))
+        joints = parts("joints", self.joints)
+        bonds = Joints.of(layout, joints)
         forces = bonds.check_forces(layout, self.forces)
         gravity = triple("gravity", self.gravity)
-        obstacles = tuple(self.obstacles)
+        obstacles = parts("obstacles", self.obstacles)
         shapes, radii = {body.name: body.shapes for body in layout.bodies}, [body.radius for body in layout.bodies]
         contacts = Contacts.of(shapes, np.array(radii), obstacles, self.contact, self.pairs, bonds.joined)
         inertias = np.array([body.inertia for body in layout.bodies])
@@ -112,7 +119,7 @@ class SpatialSystem:
         values: dict[str, Any] = {
             "bodies": layout.bodies,
             "obstacles": obstacles,
-            "joints": tuple(self.joints),
+            "joints": joints,
             "forces": forces,
         }
         values |= {"gravity": gravity, "pairs": dict(self.pairs), "layout": layout, "contacts": contacts}
@@ -410,7 +417,12 @@ class SpatialSystem:
             return 7 * k + PLACES.index(coordinate)
         if coordinate in RATES:
             return 6 * k + RATES.index(coordinate)
-        raise InputError(f"coordinate of {body}", repr(coordinate), ", ".join((*PLACES, *RATES)))
+        raise InputError(
+            f"coordinate of {body}",
+            repr(coordinate),
+            ", ".join((*PLACES, *RATES)),
+            one_of("coordinate", coordinate, (*PLACES, *RATES)),
+        )
 
     def _pose(self, q: Array, body: str) -> Pose:
         """Return place and rotation of a body or of the ground."""
@@ -471,5 +483,10 @@ def _either(name: str, value: ArrayLike, few: int, many: int) -> Array:
     """Return a vector of one of two sizes."""
     x = vector(name, value)
     if len(x) not in (few, many):
-        raise InputError(name, f"shape {x.shape}", f"a vector of shape ({few},) or ({many},)")
+        raise InputError(
+            name,
+            f"shape {x.shape}",
+            f"a vector of shape ({few},) or ({many},)",
+            numbers(name, few),
+        )
     return x

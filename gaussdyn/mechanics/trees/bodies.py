@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import matrix, scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, unit_quaternion
+from ...mends import one_of
 from ..collision.shapes import Shape, Triple, direction, triple
 from ..names import GROUND, check_name
 
@@ -76,7 +77,9 @@ class TreeJoint:
     def __post_init__(self) -> None:
         check_name("name of a joint", self.name)
         if self.motion not in MOTIONS:
-            raise InputError(f"motion of {self.name}", repr(self.motion), ", ".join(MOTIONS))
+            raise InputError(
+                f"motion of {self.name}", repr(self.motion), ", ".join(MOTIONS), one_of("motion", self.motion, MOTIONS)
+            )
         object.__setattr__(self, "axis", direction(f"axis of {self.name}", self.axis))
         object.__setattr__(self, "at", triple(f"at of {self.name}", self.at))
         for name in ("armature", "damping", "stiffness", "friction"):
@@ -89,7 +92,12 @@ class TreeJoint:
                 f"limits of {self.name}", (self.low, self.high), "none for a free body", "Leave low=, high= out."
             )
         if self.motion == "ball" and not (math.isinf(self.low) and self.high > 0.0):
-            raise InputError(f"limits of {self.name}", (self.low, self.high), "high > 0 alone, the largest angle")
+            raise InputError(
+                f"limits of {self.name}",
+                (self.low, self.high),
+                "high > 0 alone, the largest angle",
+                "Write low=0.0, high=1.0.",
+            )
         rest = self.rest or self.start
         object.__setattr__(self, "rest", tuple(vector(f"rest of {self.name}", rest, self.coordinates).tolist()))
 
@@ -169,7 +177,10 @@ class TreeBody:
         size = float(np.abs(J).max())
         moments = np.linalg.eigvalsh(J)
         if np.abs(J - J.T).max() > 1e-12 * size or moments[0] < -1e-12 * size:
-            mend = "It is about the mass centre, symmetric, with moments of inertia >= 0."
+            mend = (
+                "It is about the mass centre, symmetric, with moments of inertia >= 0: "
+                "inertia=numpy.diag([1e-3, 1e-3, 1e-3])."
+            )
             raise InputError(f"inertia of {self.name}", J.tolist(), "an inertia of a body", mend)
         object.__setattr__(self, "inertia", tuple(tuple(row) for row in (0.5 * (J + J.T)).tolist()))
         object.__setattr__(self, "joints", tuple(self.joints))

@@ -68,7 +68,12 @@ class JointedSystem(SpatialSystem):
     def __post_init__(self) -> None:
         SpatialSystem.__post_init__(self)
         if self.coordinates != "joints":
-            raise InputError("coordinates of a JointedSystem", repr(self.coordinates), "'joints'", "Use SpatialSystem.")
+            raise InputError(
+                "coordinates of a JointedSystem",
+                repr(self.coordinates),
+                "'joints'",
+                'Write SpatialSystem(coordinates="joints").',
+            )
         given = ("bodies", "obstacles", "joints", "forces", "gravity", "contact", "pairs")
         pair, others = tree_of(SpatialSystem(**{name: getattr(self, name) for name in given}))
         tree = replace(pair.system, sensors=())
@@ -259,7 +264,7 @@ class JointedSystem(SpatialSystem):
         """
         within = SpatialSystem.index(self, body, coordinate)
         if body + FREE not in self.tree.places.joints:
-            mend = f"Its column in a run is {body}.{coordinate}."
+            mend = f'Its column in a run is run["{body}.{coordinate}"].'
             raise InputError(f"{coordinate} of {body}", "a body on a joint", "a body that no joint ties", mend)
         if coordinate in PLACES:
             return int(self.tree.coordinates(body + FREE).start) + within - 7 * self.layout.place[body]

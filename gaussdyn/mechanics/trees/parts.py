@@ -10,6 +10,7 @@ from typing import Literal, get_args
 from ...arrays import scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import unit_quaternion
+from ...mends import one_of
 from ..collision.shapes import Triple, direction, triple
 from ..names import GROUND, check_name
 from .bodies import Turn, check_interval
@@ -319,7 +320,12 @@ class Actuator:
     def __post_init__(self) -> None:
         check_name("name of an actuator", self.name)
         if self.dynamics not in get_args(Dynamics):
-            raise InputError(f"dynamics of {self.name}", repr(self.dynamics), ", ".join(get_args(Dynamics)))
+            raise InputError(
+                f"dynamics of {self.name}",
+                repr(self.dynamics),
+                ", ".join(get_args(Dynamics)),
+                one_of("dynamics", self.dynamics, get_args(Dynamics)),
+            )
         object.__setattr__(self, "time", scalar(f"time of {self.name}", self.time, low=0.0))
         check_interval(self, "state_low", "state_high")
         object.__setattr__(self, "gear", scalar(f"gear of {self.name}", self.gear))

@@ -16,6 +16,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import InputError
 from ...linalg.rotations import cross, matrix_of, quaternion_of
+from ...mends import other_name
 from ..collision.features import Bodies
 from ..names import nearest
 from .forces import actuator_force, actuator_forces, length_and_rate
@@ -260,7 +261,7 @@ def check_sensors(system: TreeSystem) -> None:
     for what, parts in (("sites", system.sites), ("sensors", system.sensors)):
         given = [one.name for one in parts]
         if twice := {name for name in given if given.count(name) > 1}:
-            raise InputError(what, f"two called {', '.join(sorted(twice))}", "different names")
+            raise InputError(what, f"two called {', '.join(sorted(twice))}", "different names", other_name(min(twice)))
 
 
 def read_sensors(system: TreeSystem, run: Any) -> dict[str, Column]:

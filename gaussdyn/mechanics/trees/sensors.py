@@ -8,6 +8,7 @@ from typing import Literal, get_args
 from ...arrays import scalar, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, unit_quaternion
+from ...mends import one_of
 from ..collision.shapes import Triple, triple
 from ..names import check_name, nearest
 from .bodies import Turn
@@ -77,10 +78,15 @@ class Site:
         object.__setattr__(self, "at", triple(f"at of {self.name}", self.at))
         object.__setattr__(self, "turn", unit_quaternion(f"turn of {self.name}", self.turn))
         if self.form not in get_args(Form):
-            raise InputError(f"form of {self.name}", repr(self.form), ", ".join(get_args(Form)))
+            raise InputError(
+                f"form of {self.name}",
+                repr(self.form),
+                ", ".join(get_args(Form)),
+                one_of("form", self.form, get_args(Form)),
+            )
         half = vector(f"half of {self.name}", self.half, 3).tolist()
         if min(half[: {"sphere": 1, "capsule": 2}.get(self.form, 3)]) <= 0.0:
-            raise InputError(f"half of {self.name}", half, "lengths > 0")
+            raise InputError(f"half of {self.name}", half, "lengths > 0", "Write half=(0.1, 0.1, 0.1).")
         object.__setattr__(self, "half", tuple(half))
 
 

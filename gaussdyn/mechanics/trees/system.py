@@ -279,10 +279,10 @@ class TreeSystem:
         v = np.zeros(self.nv)
         for name, value in (joints or {}).items():
             at = self.coordinates(name)
-            x = vector(f"coordinates of {name}", np.atleast_1d(np.asarray(value, dtype=np.float64)))
+            x = vector(f"joints of {name}", np.atleast_1d(np.asarray(value, dtype=np.float64)))
             if len(x) not in (at.stop - at.start, 3 if at.stop - at.start == 7 else -1):
                 raise InputError(
-                    f"coordinates of {name}",
+                    f"joints of {name}",
                     f"shape {x.shape}",
                     f"({at.stop - at.start},)",
                     f"Write {name!r}: numpy.zeros({at.stop - at.start}).",
@@ -374,5 +374,5 @@ def _check_mass(system: TreeSystem) -> None:
     for k in range(1, len(M) + 1):
         if not np.linalg.eigvalsh(M[:k, :k])[0] > 1e-14 * np.abs(M[:k, :k]).max():
             joint = next(one.name for one, _, _, v in system.places.joints.values() if k <= v + one.velocities)
-            mend = "Give what it moves a mass and an inertia, or the joint an armature."
+            mend = "Give what it moves a mass and an inertia, or the joint an armature=0.01."
             raise InputError(f"joint {joint}", "moves nothing that has inertia", "bodies with inertia", mend)

@@ -12,6 +12,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...errors import InputError
 from ...linalg.rotations import matrix_of
+from ...mends import other_name
 from ..collision.shapes import Triple
 from ..names import GROUND, nearest
 from ..rows import Kind
@@ -97,14 +98,14 @@ def places_of(bodies: Sequence[TreeBody], parts: Sequence[Part], actuators: Sequ
     q = v = 0
     for body in bodies:
         if body.name in numbers:
-            raise InputError("bodies", f"two called {body.name!r}", "different names")
+            raise InputError("bodies", f"two called {body.name!r}", "different names", other_name(body.name))
         if body.parent != GROUND and body.parent not in numbers:
             mend = "Bodies come after their parents. " + nearest(body.parent, numbers)[1]
             raise InputError(f"parent of {body.name}", repr(body.parent), "ground or a body before it", mend)
         numbers[body.name] = len(numbers)
         for joint in body.joints:
             if joint.name in joints:
-                raise InputError("joints", f"two called {joint.name!r}", "different names")
+                raise InputError("joints", f"two called {joint.name!r}", "different names", other_name(joint.name))
             joints[joint.name] = joint, len(joints), q, v
             q, v = q + joint.coordinates, v + joint.velocities
     numbers[GROUND] = len(numbers)

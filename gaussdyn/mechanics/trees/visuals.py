@@ -50,7 +50,12 @@ class Skin:
     def __post_init__(self) -> None:
         vertices, faces = np.array(self.vertices, dtype=np.float64), np.array(self.faces, dtype=np.int64)
         if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
-            raise InputError(f"vertices of {self.name}", f"shape {vertices.shape}", "finite numbers of shape (k, 3)")
+            raise InputError(
+                f"vertices of {self.name}",
+                f"shape {vertices.shape}",
+                "finite numbers of shape (k, 3)",
+                "Write vertices=numpy.zeros((3, 3)): a row for each.",
+            )
         if faces.ndim != 2 or faces.shape[1] != 3 or not np.isin(faces, np.arange(len(vertices))).all():
             raise InputError(
                 f"faces of {self.name}",

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import scalar
 from ...errors import InputError
+from ...mends import one_of
 
 Sign = Literal["unilateral", "bilateral"]
 
@@ -138,7 +139,7 @@ class Velocity:
                 check_function(name, getattr(self, name), "t, q, v")
         cap = scalar("cap", self.cap, low=0.0)
         if self.kind != "dry" and (cap > 0 or self.cap_s is not None):
-            raise InputError("cap", cap, "a cap only with kind='dry'")
+            raise InputError("cap", cap, "a cap only with kind='dry'", "Write kind='dry', or leave cap=... out.")
         if self.cap_s is not None:
             scalar("cap_s", self.cap_s, low=cap)
 
@@ -177,13 +178,13 @@ Constraint = Position | Velocity | Acceleration
 
 def _check_kind(kind: str, allowed: tuple[str, ...]) -> None:
     if kind not in allowed:
-        raise InputError("kind", repr(kind), ", ".join(allowed))
+        raise InputError("kind", repr(kind), ", ".join(allowed), one_of("kind", kind, allowed))
 
 
 def check_function(name: str, value: object, arguments: str) -> None:
     """Raise InputError unless `value` can be called with these arguments, e.g. "t, q"."""
     if not callable(value):
-        raise InputError(name, repr(value), f"a function of ({arguments})", f"Write e.g. lambda {arguments}: ...")
+        raise InputError(name, repr(value), f"a function of ({arguments})", f"Write {name}=lambda {arguments}: ...")
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):  # some built-in callables have none
@@ -191,7 +192,7 @@ def check_function(name: str, value: object, arguments: str) -> None:
     try:
         signature.bind(*arguments.split(", "))
     except TypeError:
-        mend = f"Write it as lambda {arguments}: ..., even where it does not need them all."
+        mend = f"Write it as f = lambda {arguments}: ..., even where it does not need them all."
         raise InputError(name, f"a function of {signature}", f"a function of ({arguments})", mend) from None
 
 

@@ -55,7 +55,12 @@ def derivative(
         h = STEP / 2.0 ** math.ceil(math.log2(max(speed, 1.0)))
         found = [Component(samples, k, order, noise).derivative(h) for k in range(len(samples.middle))]
     if not all(map(math.isfinite, found)):
-        raise InputError(name, "NaN or infinity", "finite numbers near the state", "Look for a division by zero.")
+        raise InputError(
+            name,
+            "NaN or infinity",
+            "finite numbers near the state",
+            "Look for a division by zero: numpy.seterr(all='raise') shows where.",
+        )
     return np.array(found)
 
 

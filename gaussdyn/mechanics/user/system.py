@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..._show import cut, names
 from ...arrays import Array, matrix, scalar, vector
 from ...errors import InputError
+from ...mends import write
 from .constraints import Acceleration as Acceleration
 from .constraints import Constraint, check_function
 from .constraints import Position as Position
@@ -172,7 +173,7 @@ class UserSystem:
 
 def _count(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InputError(name, repr(value), "an integer >= 1")
+        raise InputError(name, repr(value), "an integer >= 1", write(name, 1))
     return int(value)
 
 
@@ -206,7 +207,12 @@ def _named(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
     named: dict[str, Constraint] = {}
     for k, constraint in enumerate(constraints):
         if not isinstance(constraint, (Position, Velocity, Acceleration)):
-            raise InputError(f"constraints[{k}]", repr(constraint), "Position, Velocity or Acceleration")
+            raise InputError(
+                f"constraints[{k}]",
+                repr(constraint),
+                "Position, Velocity or Acceleration",
+                "Write constraints=[Position(gap)].",
+            )
         name = constraint.name or f"{type(constraint).__name__.lower()}{k}"
         if name in named:
             raise InputError(

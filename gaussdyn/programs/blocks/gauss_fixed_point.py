@@ -41,7 +41,12 @@ class GaussFixedPoint(BlockMethod):
     def check(self, problem: Problem) -> None:
         """Raise InputError if a law is not convex with s frozen (bilateral friction, Rolling, mu_s > mu)."""
         if not convex_when_frozen(as_blocks(problem).table):
-            raise InputError("laws", "a law that is not convex with s frozen", "Unilateral, Coulomb (mu_s = mu), Dry")
+            raise InputError(
+                "laws",
+                "a law that is not convex with s frozen",
+                "Unilateral, Coulomb (mu_s = mu), Dry",
+                "Leave method out: solve(problem).",
+            )
 
     def improve(self, data: Scaled, r: Array, work: Work | None = None) -> tuple[Array, int]:
         """Return the best scaled reaction and the number of convex programs."""

@@ -82,7 +82,7 @@ def canonical_reaction(solution: Solution) -> Solution:
         If the solution is not SOLVED, or not of a block problem.
     """
     if not isinstance(solution, Solution) or not solution.solved or solution.r.shape != solution.u.shape:
-        mend = "Solve the problem first; see Solution.status."
+        mend = "Solve the problem first: solution = solve(problem)."
         raise InputError("solution", getattr(solution, "status", solution), "a SOLVED block problem", mend)
     blocks = as_blocks(solution.problem)
     if not isinstance(blocks, ComplementarityProblem):

@@ -15,6 +15,7 @@ import numpy as np
 from ..._show import brief
 from ...arrays import EPS, Array, IntArray, matrix, scalar, vector
 from ...errors import InputError
+from ...mends import one_of
 
 KINDS = ("free", "ray", "cone")
 TOL = 1e-9  # of bounds, relative to the size of the values
@@ -54,9 +55,9 @@ class Cone:
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise InputError("kind of a cone", repr(self.kind), ", ".join(KINDS))
+            raise InputError("kind of a cone", repr(self.kind), ", ".join(KINDS), one_of("kind", self.kind, KINDS))
         if self.size < 1 or (self.size > 1 and self.kind != "cone"):
-            raise InputError("size of a cone", self.size, "1, or 2 and more of kind cone")
+            raise InputError("size of a cone", self.size, "1, or 2 and more of kind cone", "Write size=2.")
         scalar("mu of a cone", self.mu, low=0.0, open_low=True)
 
 

@@ -108,7 +108,12 @@ def lcp_problem(M: Sequence[Sequence[Any]], q: Sequence[Any]) -> ModalProblem:
     W = [[rational(x, "M") for x in row] for row in M]
     n = len(ends)
     if len(W) != n or any(len(row) != n for row in W):
-        raise InputError("M", f"{len(W)} rows of {sorted({len(row) for row in W})} entries", f"shape ({n}, {n})")
+        raise InputError(
+            "M",
+            f"{len(W)} rows of {sorted({len(row) for row in W})} entries",
+            f"shape ({n}, {n})",
+            f"Write M=numpy.zeros(({n}, {n})).tolist().",
+        )
     unit = [([Fraction(i == j) for j in range(n)], Fraction(0)) for i in range(n)]
     document = {"M": [text(row) for row in W], "q": text(ends)}
     numbers = numbers_of([[list(row) for row in M], list(q)])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..._files import hdf5, seal_file, values
+from ..._files import hdf5, seal_file, unwritable, values
 from ..._show import brief
 from ...arrays import Array, IntArray
 from ...errors import InputError, SceneError
@@ -67,7 +67,11 @@ def _problem(file: _Reader) -> FclibFile:
     root = file.root()
     dim = file.integer("spacedim")
     if dim not in ((5,) if root.endswith("rolling") else (2, 3)):
-        raise SceneError(file.name, "spacedim", f"given {dim}; allowed: 2 or 3, or 5 in a rolling group")
+        raise SceneError(
+            file.name,
+            "spacedim",
+            f"given {dim}; allowed: 2 or 3, or 5 in a rolling group: file['fclib_local/spacedim'][...] = 3",
+        )
     laws = _laws(file, dim)
     kind = ("r" if dim == 5 else "") + ("fc2d" if dim == 2 else "fc3d")
     if "global" in root:
@@ -186,7 +190,7 @@ class _Creating:
         try:
             self.file = h5py.File(self.part, "w")
         except OSError as error:
-            raise InputError("path", self.path, "a file that can be written", str(error)) from None
+            raise InputError("path", self.path, "a file that can be written", unwritable(self.path, error)) from None
         return self.file
 
     def __exit__(self, kind: object, *rest: object) -> None:
@@ -236,7 +240,11 @@ class _Reader:
         """Return the kind of the problem: the one group at the root that FCLib knows."""
         found = [key for key in self.file if key in ROOTS]
         if len(found) != 1:
-            raise SceneError(self.name, "", f"holds {list(self.file)[:6]}; one group of {', '.join(ROOTS)} is needed")
+            raise SceneError(
+                self.name,
+                "",
+                f"holds {list(self.file)[:6]}, none of {', '.join(ROOTS)}: file.create_group({ROOTS[0]!r})",
+            )
         self.group = self.file[found[0]]
         return str(found[0])
 
@@ -249,15 +257,19 @@ class _Reader:
         try:
             return np.atleast_1d(np.asarray(values(self.group[key])))
         except KeyError:
-            raise SceneError(self.name, key, "the dataset is missing; write the complete problem") from None
+            raise SceneError(
+                self.name, key, f"the dataset is missing; write the complete problem: group[{key!r}] = ..."
+            ) from None
         except (OSError, TypeError, AttributeError, ValueError, RuntimeError) as error:
-            raise SceneError(self.name, key, f"cannot be read ({error}); the file may be truncated") from None
+            raise SceneError(
+                self.name, key, f"cannot be read ({error}); the file may be truncated: ls -l {self.name}"
+            ) from None
 
     def integer(self, key: str) -> int:
         """Return a dataset that holds one integer."""
         value = self.array(key)
         if value.size != 1 or value.dtype.kind not in "iu":
-            raise SceneError(self.name, key, f"given {value.tolist()}; one integer is needed")
+            raise SceneError(self.name, key, f"given {value.tolist()}; one integer is needed: group[{key!r}] = [1]")
         return int(value[0])
 
     def vector(self, key: str, size: int | None = None) -> Array:
@@ -265,7 +277,11 @@ class _Reader:
         x = self.array(key)
         if x.dtype.kind not in "iuf" or x.ndim != 1 or (size is not None and len(x) != size):
             wanted = "a vector of numbers" if size is None else f"a vector of {size} numbers"
-            raise SceneError(self.name, key, f"given {x.dtype} of shape {x.shape}; {wanted} is needed")
+            raise SceneError(
+                self.name,
+                key,
+                f"given {x.dtype} of shape {x.shape}; {wanted} is needed: group[{key!r}] = numpy.zeros({size or 3})",
+            )
         if not np.isfinite(x).all():
             where = int(np.argmax(~np.isfinite(x)))
             raise SceneError(
@@ -277,19 +293,27 @@ class _Reader:
         """Raise SceneError if a friction coefficient is negative."""
         if len(x) and x.min() < 0.0:
             k = int(np.argmin(x))
-            raise SceneError(self.name, key, f"contact {k} has {x[k]:g}; friction coefficients are >= 0")
+            raise SceneError(
+                self.name, key, f"contact {k} has {x[k]:g}; friction coefficients are >= 0: group[{key!r}][{k}] = 0.5"
+            )
 
     def matrix(self, key: str, rows: int, cols: int) -> Any:
         """Return a sparse matrix, stored as triplets (nz >= 0), by columns (-1) or by rows (-2)."""
         m, n, nz = (self.integer(f"{key}/{name}") for name in ("m", "n", "nz"))
         if (m, n) != (rows, cols):
-            raise SceneError(self.name, key, f"is {m} x {n}; {rows} x {cols} is needed by the vectors and mu")
+            raise SceneError(
+                self.name,
+                key,
+                f"is {m} x {n}; {rows} x {cols} is needed by the vectors and mu: {key}/m = {rows}, {key}/n = {cols}",
+            )
         i, p = (self.array(f"{key}/{name}").astype(np.int64) for name in ("i", "p"))
         x = self.vector(f"{key}/x")
         try:
             A = _assemble(nz, i, p, x, m, n)
         except (ValueError, IndexError) as error:
-            raise SceneError(self.name, key, f"its indices do not fit ({error}); write the matrix again") from None
+            raise SceneError(
+                self.name, key, f"its indices do not fit ({error}); write it again from scipy.sparse.coo_array(A)"
+            ) from None
         return A.toarray() if max(m, n) <= DENSE_ROWS else A
 
     def info(self) -> dict[str, str]:

@@ -79,7 +79,9 @@ def read_problem(path: str | os.PathLike[str], case: str | None = None) -> Probl
     """
     if is_hdf5(path):
         if case is not None:
-            raise SceneError(str(path), case, "an FCLib file holds one problem; leave the case out")
+            raise SceneError(
+                str(path), case, f"an FCLib file holds one problem; leave the case out: gaussdyn solve {path}"
+            )
         found = fclib.read(path)
         contacts, name = len(found.problem.laws), found.info.get("title") or Path(path).stem
         return ProblemFile(
@@ -100,7 +102,11 @@ def json_cases(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     file = str(path)
     document = json_document(path)
     if not isinstance(document, dict):
-        raise SceneError(file, "", f"holds a {type(document).__name__}; one JSON object is needed")
+        raise SceneError(
+            file,
+            "",
+            f'holds a {type(document).__name__}; one JSON object is needed: {{"kind": "lcp", "M": [[1]], "q": [-1]}}',
+        )
     found = [case for group in _groups(document) for case in _cases(file, group)]
     stem = Path(path).stem
     names = [stem] if len(found) == 1 else [f"{stem}[{i}]" for i in range(len(found))]
@@ -117,7 +123,7 @@ def _groups(document: dict[str, Any]) -> list[dict[str, Any]]:
 def _cases(file: str, group: dict[str, Any]) -> list[dict[str, Any]]:
     cases = group["cases"]
     if not isinstance(cases, list) or not cases or not all(isinstance(case, dict) for case in cases):
-        raise SceneError(file, "cases", "must be a list of objects, at least one")
+        raise SceneError(file, "cases", 'must be a list of objects, at least one: "cases": [{"M": [[1]], "q": [-1]}]')
     kind = {"kind": group["kind"]} if "kind" in group else {}
     return [{**kind, **case} for case in cases]
 
@@ -128,9 +134,11 @@ def choose(path: str | os.PathLike[str], cases: list[dict[str, Any]], name: str 
     if name is None and len(cases) == 1:
         name = names[0]
     if name is None:
-        raise SceneError(str(path), "cases", f"holds {len(cases)} cases; name one of {', '.join(names[:20])}")
+        raise SceneError(
+            str(path), "cases", f"holds {len(cases)} cases; name one of {', '.join(names[:20])}: --case {names[0]}"
+        )
     if name not in names:
-        raise SceneError(str(path), name, f"no such case; there are {', '.join(names[:20])}")
+        raise SceneError(str(path), name, f"no such case; there are {', '.join(names[:20])}: --case {names[0]}")
     found = cases[names.index(name)]
     sensible("", {key: entry for key, entry in found.items() if key not in TEXTS})
     return found
@@ -140,7 +148,9 @@ def _from_document(file: str, case: Mapping[str, Any]) -> ProblemFile:
     kind = _kind(file, case)
     for key in NEEDED[kind]:
         if key not in case:
-            raise SceneError(file, key, f"is missing; a problem of kind {kind} needs {' and '.join(NEEDED[kind])}")
+            raise SceneError(
+                file, key, f'is missing; a problem of kind {kind} needs {" and ".join(NEEDED[kind])}: "{key}": [1, 0]'
+            )
     name = str(case["name"])
     try:
         if is_mixed(case):
@@ -166,7 +176,7 @@ def _kind(file: str, case: Mapping[str, Any]) -> str:
     reason = (
         f"kind {kind!r} cannot be solved; give M and q (an LCP), M, q and blocks (a mixed problem) or H, g, A, b, C, d"
     )
-    raise SceneError(file, "kind", f"{reason} (a quadratic program)")
+    raise SceneError(file, "kind", f'{reason} (a quadratic program): "kind": "lcp"')
 
 
 def _numbers(value: Any, key: str) -> Any:
@@ -176,7 +186,7 @@ def _numbers(value: Any, key: str) -> Any:
     if isinstance(value, str):
         value = rational(value, key)
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
-        raise InputError(key, repr(value), "numbers")
+        raise InputError(key, repr(value), "numbers", f'Write "{key}": [1.0, 0.0].')
     try:
         return float(value)
     except OverflowError:

@@ -46,7 +46,7 @@ def _blocks(entry: Any, name: str, numbers: Numbers) -> list[MixedBlock]:
     """Return the blocks of one entry: rows 0 <= z ⟂ w >= 0 are blocks of their own."""
     if not isinstance(entry, Mapping) or entry.get("type") not in READERS:
         given = repr(entry.get("type")) if isinstance(entry, Mapping) else repr(entry)
-        raise InputError(f"{name}.type", given, ", ".join(READERS))
+        raise InputError(f"{name}.type", given, ", ".join(READERS), f'Write "type": "{next(iter(READERS))}".')
     size = entry.get("size")
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise InputError(f"{name}.size", repr(size), "a number of rows, an integer >= 1", 'Write "size": 1.')

@@ -80,7 +80,7 @@ class LawTable:
         for law in few.values():
             if not isinstance(law, Law):
                 given = f"laws[{next(k for k, other in enumerate(key) if other is law)}]"
-                raise InputError(given, repr(law), "a law such as Unilateral() or Coulomb(0.3)")
+                raise InputError(given, repr(law), "a law such as Unilateral() or Coulomb(0.3)", "Write Coulomb(0.3).")
         table = _remembered_table(key) if len(key) <= 64 else LawTable.tabulate(key)
         if len(_last_tables) >= KEPT:
             _last_tables.clear()

@@ -379,14 +379,19 @@ def _check_friction(law: Law, low_name: str, high_name: str) -> None:
         high = low
     high = scalar(high_name, high, low=0.0)
     if high < low:
-        raise InputError(high_name, high, f">= {low_name} = {low:g}", "Friction at rest is never the weaker one.")
+        raise InputError(
+            high_name,
+            high,
+            f">= {low_name} = {low:g}",
+            f"Friction at rest is never the weaker one: {high_name}={low:g}.",
+        )
     object.__setattr__(law, low_name, low)
     object.__setattr__(law, high_name, high)
 
 
 def _check_dim(law: Coulomb | Dry, allowed: tuple[int, ...]) -> None:
     if law.dim not in allowed:
-        raise InputError("dim", law.dim, " or ".join(map(str, allowed)))
+        raise InputError("dim", law.dim, " or ".join(map(str, allowed)), f"Write dim={allowed[0]}.")
 
 
 LAWS: tuple[type[Law], ...] = (

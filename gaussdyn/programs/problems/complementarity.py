@@ -212,7 +212,12 @@ def _matrix(name: str, value: Matrix, rows: int, cols: int, *, finite: bool = Tr
     if not sp.issparse(value):
         return matrix(name, value, rows, cols, finite=finite) if rows * cols else np.zeros((rows, cols))
     if value.shape != (rows, cols):
-        raise InputError(name, f"shape {value.shape}", f"a matrix of shape ({rows}, {cols})")
+        raise InputError(
+            name,
+            f"shape {value.shape}",
+            f"a matrix of shape ({rows}, {cols})",
+            f"Write {name}=numpy.zeros(({rows}, {cols})).",
+        )
     checked = type(value) is sp.csr_array and value.data.dtype == np.float64
     csr = value if checked else sp.csr_array(value, dtype=np.float64)
     csr.sum_duplicates()

@@ -119,7 +119,7 @@ def _check_pivots(M: Any) -> None:
 def _not_positive(coordinate: int) -> InputError:
     given, mend = (
         f"a matrix not positive definite at coordinate {coordinate}",
-        "Give that coordinate a mass, or remove it.",
+        "Give that coordinate a mass (M[k, k] = 1.0), or remove it.",
     )
     return InputError("M", given, "a mass matrix with positive definite symmetric part", mend)
 

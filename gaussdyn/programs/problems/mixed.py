@@ -23,7 +23,7 @@ class Equality:
 
     def __post_init__(self) -> None:
         if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise InputError("size", repr(self.size), "an integer >= 1")
+            raise InputError("size", repr(self.size), "an integer >= 1", "Write size=1.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,12 @@ def _check_block(k: int, block: Any) -> None:
     """Refuse what is no block, and friction at rest of its own, which these problems do not know."""
     known = isinstance(block, (Equality, Box, Unilateral, Coulomb)) and not isinstance(block, BilateralCoulomb)
     if not known:
-        raise InputError(f"blocks[{k}]", repr(block), "Equality, Box, Unilateral, Associated or Coulomb")
+        raise InputError(
+            f"blocks[{k}]",
+            repr(block),
+            "Equality, Box, Unilateral, Associated or Coulomb",
+            "Write blocks=[Equality(size=1)].",
+        )
     if isinstance(block, Coulomb) and block.mu_s > block.mu:
         raise InputError(
             f"blocks[{k}]",

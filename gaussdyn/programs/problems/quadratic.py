@@ -90,5 +90,7 @@ def _symmetric(H: Array) -> Array:
     gap = np.abs(H - H.T)
     if gap.size and gap.max() > 1e-12 * np.abs(H).max():
         i, j = (int(k) for k in np.unravel_index(np.argmax(gap), gap.shape))
-        raise InputError("H", f"H[{i},{j}] = {H[i, j]:g}, H[{j},{i}] = {H[j, i]:g}", "a symmetric matrix")
+        raise InputError(
+            "H", f"H[{i},{j}] = {H[i, j]:g}, H[{j},{i}] = {H[j, i]:g}", "a symmetric matrix", "Write H=0.5 * (H + H.T)."
+        )
     return np.ascontiguousarray((H + H.T) / 2.0) if gap.any() else H

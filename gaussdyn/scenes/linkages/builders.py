@@ -43,7 +43,7 @@ def four_bars(
     Source: IFToMM technical committee for multibody dynamics, library of computational benchmark problems, A02.
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise InputError("count", repr(count), "an integer >= 1")
+        raise InputError("count", repr(count), "an integer >= 1", "Write count=1.")
     length = scalar("length", length, low=0.0, open_low=True)
     speed, gravity = scalar("speed", speed), scalar("gravity", gravity)
     half = length / 2.0

@@ -157,7 +157,12 @@ def _ranges(template: Template, given: Sequence[str] | Mapping[str, Range]) -> t
         low, high = given[name] if isinstance(given, Mapping) else _range_of_scene(template, name)
         low, high = scalar(f"low of {name}", low), scalar(f"high of {name}", high)
         if not low < high:
-            raise InputError(f"range of {name}", (low, high), "low < high")
+            raise InputError(
+                f"range of {name}",
+                (low, high),
+                "low < high",
+                f"Write {{{name!r}: ({min(low, high):g}, {max(low, high) + (low == high):g})}}.",
+            )
         ends.append((low, high))
     return names, *np.array(ends).T
 
@@ -184,7 +189,7 @@ def _start(
         usual |= {name: known.default for name, known in catalogue.parameters(template.build).items() if name in names}
     for name in given or {}:
         if name not in names:
-            raise InputError("start", repr(name), ", ".join(names))
+            raise InputError("start", repr(name), ", ".join(names), f"Write start={{{names[0]!r}: 1.0}}.")
     values = np.array([scalar(f"start of {name}", (given or {}).get(name, usual[name])) for name in names])
     for name, x, a, b in zip(names, values, low, high, strict=True):
         if given is not None and name in given and not a <= x <= b:
@@ -197,7 +202,7 @@ def _start(
 def _searched(whole: _Runs, first: Array, count: int) -> list[Array]:
     """Return the best points of a search over the whole ranges, and of the start."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise InputError("search", repr(count), "a number of points, an integer >= 0")
+        raise InputError("search", repr(count), "a number of points, an integer >= 0", "Write search=0.")
     drawn = qmc.Sobol(len(first), seed=SEED).random_base2(int(np.ceil(np.log2(max(count, 1)))))[:count]
     points = [first, *drawn]
     costs = [float(np.sum(whole(x) ** 2)) for x in points]

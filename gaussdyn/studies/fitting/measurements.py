@@ -72,7 +72,9 @@ class Measurements:
                 "Write t=numpy.linspace(0, 1, 11).",
             )
         if not self.columns:
-            raise InputError("columns", "none", "at least one column to compare, e.g. ball.y")
+            raise InputError(
+                "columns", "none", "at least one column to compare, e.g. ball.y", 'Write data={"t": t, "ball.y": y}.'
+            )
         columns = {str(name): vector(str(name), x, len(t)) for name, x in self.columns.items()}
         for name, size in self.sigma.items():
             _known("sigma", name, columns)
@@ -172,20 +174,26 @@ def _table(path: Path) -> dict[str, Array]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise SceneError(str(path), "", f"cannot be read as a table ({error}); give a run (.h5) or a .csv") from None
+        raise SceneError(
+            str(path),
+            "",
+            f"cannot be read as a table ({error}); give a run (.h5) or a .csv: gaussdyn run SCENE --out run.h5",
+        ) from None
     names = [name.strip().strip('"') for name in lines[0].split(",")] if lines else []
     if TIME not in names:
-        raise SceneError(str(path), "first line", "must name the columns, one of them t: t,ball.y,...")
+        raise SceneError(str(path), "first line", 'must name the columns, one of them t: "t,ball.y"')
     try:
         rows = [[float(x) for x in line.split(",")] for line in lines[1:] if line.strip()]
         values = np.array(rows, dtype=np.float64).reshape(-1, len(names))
     except ValueError as error:
-        raise SceneError(str(path), "rows", f"must hold {len(names)} numbers each ({error})") from None
+        raise SceneError(
+            str(path), "rows", f'must hold {len(names)} numbers each ({error}): "{",".join(["0"] * len(names))}"'
+        ) from None
     return {name: values[:, k] for k, name in enumerate(names)}
 
 
 def _known(what: str, name: str, columns: Mapping[str, Any]) -> None:
     if name not in columns:
         near = difflib.get_close_matches(name, columns, n=3, cutoff=0.4)
-        mend = f"Nearest: {', '.join(near)}." if near else ""
+        mend = f"Nearest: {', '.join(near)}. Write {near[0]!r}." if near else f"Write {next(iter(columns))!r}."
         raise InputError(what, repr(name), f"a measured column: {', '.join(list(columns)[:12])}", mend)

@@ -332,7 +332,7 @@ def flow(slope):
 def test_a_trial_stage_where_the_slope_is_not_defined_only_shortens_the_step():
     def slope(t, y):
         if abs(y[0]) > 1.0 + 1e-9:
-            raise InputError("y", y[0], "at most 1")
+            raise InputError("y", y[0], "at most 1", "Write y0=0.5.")
         return -1000.0 * y
 
     course = integrate(flow(slope), 0.0, np.ones(1), 0.02, "DOP853", Tolerance(rtol=1e-8, atol=1e-10, max_steps=1000))
@@ -342,7 +342,7 @@ def test_a_trial_stage_where_the_slope_is_not_defined_only_shortens_the_step():
 def test_a_slope_that_ends_ends_the_integration_with_its_own_words():
     def slope(t, y):
         if y[0] > 0.5:
-            raise InputError("y", y[0], "at most 1/2")
+            raise InputError("y", y[0], "at most 1/2", "Write y0=0.2.")
         return np.ones(1)
 
     with pytest.raises(InputError, match="at most 1/2"):

@@ -95,7 +95,7 @@ def test_expressions_that_hold_what_they_must_not():
     u = dynamicsymbols("u")
     refused("acceleration", coordinates=[x], velocities=[u], kinetic=u**2, forces=[u.diff()])
     refused("rod", "velocities", "Nonholonomic", constraints=[Holonomic(x + vx, name="rod")])
-    refused("potential", "velocities", "`forces`", potential=m * vx)
+    refused("potential", "velocities", "forces=", potential=m * vx)
     refused("eps_n of c", "velocities", constraints=[Contact(y, vx, mu=mu, eps_n=mu * vx, name="c")])
     refused("slip of c", "not linear", constraints=[Contact(y, vx**2, mu=mu, name="c")])
     refused("'m * v'", "Text is not evaluated", kinetic="m * v")

@@ -123,7 +123,12 @@ class HeightField:
         dx, dy = vector(f"spacing of {self.name}", self.spacing, 2).tolist()
         if min(z.shape) < 2 or min(dx, dy) <= 0.0:
             given = f"{z.shape[0]} by {z.shape[1]} heights, spacing {dx:g}, {dy:g} m"
-            raise InputError(f"heights of {self.name}", given, "two rows and columns or more, and a spacing > 0")
+            raise InputError(
+                f"heights of {self.name}",
+                given,
+                "two rows and columns or more, and a spacing > 0",
+                "Write heights=numpy.zeros((10, 10)), spacing=(0.1, 0.1).",
+            )
         _check_count(self.name, 2 * (z.shape[0] - 1) * (z.shape[1] - 1))
         object.__setattr__(self, "heights", tuple(map(tuple, z.tolist())))
         object.__setattr__(self, "spacing", (dx, dy))
@@ -162,11 +167,11 @@ def check_surface(name: str, corners: Array, triangles: IntArray) -> None:
         )
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     if len(np.unique(sides, axis=0)) < len(sides):
-        mend = "Turn them all counterclockwise seen from the front; at an edge two may meet."
+        mend = "Turn them all counterclockwise seen from the front; at an edge two may meet: faces[k] = faces[k][::-1]."
         raise InputError(f"faces of {name}", "triangles turned against each other", "one front for all", mend)
     closed = bool((edges_of(triangles)[:, 3] >= 0).all())
     if closed and mass_integrals(corners, triangles)[0] < 0.0:
-        mend = "Reverse the order of the corners of every triangle."
+        mend = "Reverse the order of the corners of every triangle: faces[:, ::-1]."
         raise InputError(f"faces of {name}", "a closed surface that is inside out", "its front outside", mend)
 
 
@@ -176,7 +181,7 @@ def _numbers(mesh: Mesh) -> IntArray:
     except (TypeError, ValueError):
         given = np.zeros(0, dtype=np.int64)
     if given.ndim != 2 or given.shape[1:] != (3,) or not len(given):
-        mend = "Split faces with more corners into triangles."
+        mend = "Split faces with more corners into triangles: faces=[(0, 1, 2), (0, 2, 3)] for (0, 1, 2, 3)."
         raise InputError(f"faces of {mesh.name}", f"shape {np.shape(given)}", "shape (F, 3): three vertices each", mend)
     _check_count(mesh.name, len(given))
     return given
@@ -184,7 +189,7 @@ def _numbers(mesh: Mesh) -> IntArray:
 
 def _check_count(name: str, count: int) -> None:
     if count > MOST:
-        mend = "Make it coarser where it came from."
+        mend = "Make it coarser: trimesh.Trimesh.simplify_quadric_decimation(mesh)."
         raise InputError(f"faces of {name}", f"{count} triangles", f"at most {MOST}", mend)
 
 

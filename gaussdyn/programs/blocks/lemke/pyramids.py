@@ -56,7 +56,12 @@ class Faceted:
         """
         blocks = as_blocks(problem)
         if not has_pyramid(blocks.table):
-            raise InputError("laws", "a law without a pyramid", "Unilateral, Sliding, Coulomb (mu_s = mu), Dry")
+            raise InputError(
+                "laws",
+                "a law without a pyramid",
+                "Unilateral, Sliding, Coulomb (mu_s = mu), Dry",
+                "Leave method out: solve(problem).",
+            )
         if blocks.idle:
             return verified(problem, blocks, np.zeros(len(blocks.q)), self.name, 0, self.tol)
         data = scaled(blocks)

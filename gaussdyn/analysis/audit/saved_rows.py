@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -94,7 +95,8 @@ def _local(
     """
     if start is None:
         return near_of(system, state, 0.0), (), frozenset()
-    local, named = near_of(system, start, dt), {contact.id for contact in contacts}
+    named = {contact.id for contact in contacts}
+    local: Any = near_of(system, start, dt)
     rows = rows_of(local, start.t, start.q, start.v)
     listed = frozenset(row.id for row in rows)
     if local is system or not hasattr(local, "taking"):

@@ -89,6 +89,12 @@ def assemble(dynamics: LocalDynamics) -> ComplementarityProblem:
         bilateral contact; a block that has no positive semidefinite part.
     """
     check_dynamics(dynamics)
+    return _assembled(dynamics)
+
+
+@lru_cache(maxsize=8)
+def _assembled(dynamics: LocalDynamics) -> ComplementarityProblem:
+    """Return the problem at a state; the last answers are kept."""
     parts = blocks(dynamics)
     held = [part for part in parts if part.law is None and part.active.row.kind != "dry"]
     given = [part for part in parts if part.law is None and part.active.row.kind == "dry"]

@@ -62,10 +62,11 @@ def _record(states: RecordedStates, system: System, k: int) -> Record:
     start, state = (State(t=float(states.t[i]), q=states.q[i], v=states.v[i]) for i in (k - 1, k))
     dt, given = float(states.t[k] - states.t[k - 1]), states.impulses[k - 1]
     local = near_of(system, start, dt)
-    rows = rows_of(local, state.t, state.q, state.v)
+    begin, rows = (rows_of(local, one.t, one.q, one.v) for one in (start, state))
+    listed = {row.id for row in begin}
     if hasattr(local, "taking") and not given.keys() <= (known := {row.id for row in rows}):
         local = local.taking(known | given.keys(), near_of(system, state, dt))
-        rows = rows_of(local, state.t, state.q, state.v)
+        begin, rows = (rows_of(local, one.t, one.q, one.v) for one in (start, state))
     impulses = {row.id: _cut(row, given.get(row.id, np.zeros(row.size))) for row in rows}
     for key in given.keys() - impulses.keys():
         near = difflib.get_close_matches(key, impulses, n=3, cutoff=0.2)
@@ -75,7 +76,16 @@ def _record(states: RecordedStates, system: System, k: int) -> Record:
         raise InputError("contacts/id", f"{key!r} at t = {state.t:g} s", "the id of a row of the system", mend)
     evidence = StepEvidence(acts=acting_of(rows, impulses, set(given)))
     return Record(
-        whole=system, system=local, start=start, state=state, dt=dt, end=rows, impulses=impulses, evidence=evidence
+        whole=system,
+        system=local,
+        start=start,
+        state=state,
+        dt=dt,
+        begin=begin,
+        end=rows,
+        listed=listed,
+        impulses=impulses,
+        evidence=evidence,
     )
 
 

@@ -15,7 +15,6 @@ from ...integrate.impact.impact_laws import law_of
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.stepper import Repeats, for_run, near_of
 from ...integrate.stepper_names import from_settings
-from ...mechanics.state import State
 from ...mechanics.system import System
 from . import motion_figures as moving
 from . import step_figures as figures
@@ -26,7 +25,7 @@ from .recorded_motion import RecordedMotion
 from .recorded_scheme import Scheme
 from .recorded_step import RecordedStep, saved_record
 from .repeated_step import repeated_step
-from .saved_rows import local_system, said_of
+from .saved_rows import SavedState
 
 FIGURES = {"kinematics": EXACT, "momentum": 1e-10, "laws": RESIDUAL, "joint_rate": 1e-10}
 RECORDED = {**FIGURES, "modes": 0.0, "work": 1e-10}
@@ -45,7 +44,8 @@ def state_series(run: Trajectory, system: System) -> tuple[list[AuditCheck], dic
     settings = run.settings["stepper"]
     stepper = None if "theta" in settings else cast(Repeats, for_run(from_settings(settings)))
     located, project = bool(getattr(stepper, "located", False)), bool(settings.get("project", False))
-    at_states = np.array([_state_figures(run, system, k, located) for k in range(len(run))])
+    scheme = Scheme.of(settings) if stepper is None else None
+    at_states, table, nine = _gone_over(run, system, located, scheme)
     allowed = _depth_allowed(run, at_states[:, 3], project and stepper is None)
     series = [
         AuditCheck(name="gap_column", t=run.t, values=at_states[:, 0], tol=EXACT, unit="m"),
@@ -56,29 +56,35 @@ def state_series(run: Trajectory, system: System) -> tuple[list[AuditCheck], dic
         off = max(CLOSED, ROUNDING * float(np.abs(run.q).max(initial=0.0)))
         series.append(AuditCheck(name="joints", t=run.t[1:], values=at_states[1:, 4], tol=off, unit="m"))
     if stepper is None:
-        return _recorded(run, system, Scheme.of(settings), series)
+        return series + _checks(run, RECORDED, table), dict(zip(NCP, nine.T, strict=True))
     if located:
         return _moved(run, system, series), {}
     return series + _repeated(run, system, stepper), {}
 
 
-def _recorded(
-    run: Trajectory, system: System, scheme: Scheme, series: list[AuditCheck]
-) -> tuple[list[AuditCheck], dict[str, Array]]:
-    """Return the checks of steps as they were recorded, and their nine residuals."""
-    table, nine = np.zeros((len(run) - 1, len(RECORDED))), np.zeros((len(run) - 1, len(NCP)))
-    for k in range(1, len(run)):
-        step = RecordedStep.of(saved_record(run, system, k), scheme)
-        table[k - 1], nine[k - 1] = _figures(run, k, step), ncp_residuals(step)
-    return series + _checks(run, RECORDED, table), dict(zip(NCP, nine.T, strict=True))
+def _gone_over(
+    run: Trajectory, system: System, located: bool, scheme: Scheme | None
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """Return the figures of all states; with a scheme those of steps as they were recorded, and nine residuals, too."""
+    n = len(run)
+    at_states, table, nine = np.zeros((n, 5)), np.zeros((n - 1, len(RECORDED))), np.zeros((n - 1, len(NCP)))
+    if run.table is not None:
+        run.table.made()
+    for k in range(n):
+        here = SavedState.of(run, system, k, located)
+        at_states[k] = _state_figures(run, system, here)
+        if scheme is not None and k > 0:
+            step = RecordedStep.of(saved_record(run, system, here), scheme)
+            table[k - 1], nine[k - 1] = _figures(run, here, step), ncp_residuals(step)
+    return at_states, table, nine
 
 
-def _figures(run: Trajectory, k: int, step: RecordedStep) -> Sequence[float]:
+def _figures(run: Trajectory, here: SavedState, step: RecordedStep) -> Sequence[float]:
     """Return the figures of a step in the order of `RECORDED`."""
-    said = {contact.id: contact.mode for contact in run.contacts(k)}
+    said = {contact.id: contact.mode for contact in here.contacts}
     return (
         figures.kinematics(step), figures.momentum(step), figures.laws(step), figures.joint_rate(step),
-        figures.modes(step, said), _work(run, k, step),
+        figures.modes(step, said), _work(run, here.k, step),
     )  # fmt: skip
 
 
@@ -143,12 +149,10 @@ def _checks(run: Trajectory, names: dict[str, float], table: Array) -> list[Audi
     ]
 
 
-def _state_figures(run: Trajectory, system: System, k: int, located: bool) -> tuple[float, ...]:
+def _state_figures(run: Trajectory, system: System, saved: SavedState) -> tuple[float, ...]:
     """Return errors of gap and energy columns, the deepest penetration, the fastest normal rate, the worst joint."""
-    state = State(t=float(run.t[k]), q=run.q[k], v=run.v[k])
+    k, state, rows, said = saved.k, saved.state, saved.end, saved.said
     here = near_of(system, state, 0.0)  # a contact that the step did not look for is one all the same
-    rows = rows_of(local_system(run, system, k, located), state.t, state.q, state.v)
-    said = said_of(run, k, rows)
     found = rows_of(here, state.t, state.q, state.v) if here is not system else ()
     column = max((abs(row.gap - said[row.id][0]) for row in rows), default=0.0)
     kinetic, potential = energy(system, state)

@@ -9,7 +9,7 @@ are evaluated for the velocities and impulses of the record.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,14 +18,13 @@ from ...arrays import Array
 from ...contact.snapshot import LocalDynamics, rows_of, snapshot
 from ...integrate.run.step_evidence import StepEvidence
 from ...integrate.run.trajectory import Trajectory
-from ...integrate.stepper import near_of
 from ...integrate.stretch import CROWDED, UNSETTLED
 from ...linalg.factor import solve_spd
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from .recorded_scheme import Scheme
-from .saved_rows import at_middle, control_of, ends_of, local_system, one_sided, said_of
+from .saved_rows import SavedState, at_middle, control_of, one_sided
 
 IDLE = ("inactive", "degenerate")  # modes of rows that may act without a push
 
@@ -42,8 +41,10 @@ class Record:
         Before and after.
     dt : float
         s.
-    end : tuple of Row
-        All rows at the end.
+    begin, end : tuple of Row
+        All rows at the start and at the end.
+    listed : set of str
+        Ids of those that the step looked for.
     impulses : mapping of str to Array
         N s, by row id.
     evidence : StepEvidence
@@ -59,7 +60,9 @@ class Record:
     start: State
     state: State
     dt: float
+    begin: tuple[Row, ...]
     end: tuple[Row, ...]
+    listed: Set[str]
     impulses: Mapping[str, Array]
     evidence: StepEvidence
     control: Array | None = None
@@ -105,19 +108,18 @@ class RecordedStep:
         return np.asarray(q)
 
 
-def saved_record(run: Trajectory, system: System, k: int) -> Record:
-    """Return what a run says of the step that ended in saved state k."""
-    start, state, dt = ends_of(run, k)
-    local = local_system(run, system, k)
-    end = rows_of(local, state.t, state.q, state.v)
-    impulses = {key: dt * reaction for key, (_, reaction) in said_of(run, k, end).items()}
+def saved_record(run: Trajectory, system: System, here: SavedState) -> Record:
+    """Return what a run says of the step that ended in a saved state."""
+    k, end = here.k, here.end
+    impulses = {key: here.dt * reaction for key, (_, reaction) in here.said.items()}
     evidence = run.evidence.get(int(run.saved[k]))
     if evidence is None:  # of an earlier version
-        idle = {one.id for one in run.contacts(k) if one.mode in IDLE}
+        idle = {one.id for one in here.contacts if one.mode in IDLE}
         evidence = StepEvidence(acts=acting_of(end, impulses, idle))
     return Record(
-        whole=system, system=local, start=start, state=state, dt=dt, end=end, impulses=impulses, evidence=evidence,
-        control=control_of(run, k), kept=float(run.steps.restitution[run.saved[k] - 1]), middle=at_middle(run, k),
+        whole=system, system=here.local, start=here.start, state=here.state, dt=here.dt, end=end, impulses=impulses,
+        evidence=evidence, control=control_of(run, k), kept=float(run.steps.restitution[run.saved[k] - 1]),
+        middle=at_middle(run, k), begin=here.begin, listed=here.listed,
     )  # fmt: skip
 
 
@@ -138,10 +140,9 @@ def _placed(record: Record, scheme: Scheme) -> LocalDynamics:
 
 def _seen(record: Record, scheme: Scheme, rows: tuple[Row, ...]) -> Iterator[Row]:
     """Yield the rows that acted with the rate that makes J (v+ - v) + rate what their laws see."""
-    start, v, v_plus, acts = record.start, record.start.v, record.state.v, set(record.evidence.acts)
+    v, v_plus, acts = record.start.v, record.state.v, set(record.evidence.acts)
     last = {row.id: row for row in record.end}
-    begin = {row.id: row for row in rows_of(record.system, start.t, start.q, v)}
-    listed = {row.id for row in rows_of(near_of(record.whole, start, record.dt), start.t, start.q, v)}
+    begin = {row.id: row for row in record.begin}
     for row in rows:
         if row.id not in acts:
             continue
@@ -150,7 +151,7 @@ def _seen(record: Record, scheme: Scheme, rows: tuple[Row, ...]) -> Iterator[Row
             continue
         first, gap = begin[row.id], scheme.activation.gap
         ahead = CROWDED in record.middle and one_sided(row) and first.gap > gap
-        late = row.id not in listed and first.gap < -gap  # its features were beside each other
+        late = row.id not in record.listed and first.gap < -gap  # its features were beside each other
         silent = late or (ahead and not record.impulses[row.id][0] > 0.0)
         bounce = np.zeros(row.size) if silent else record.kept * _restitution(first, scheme)
         u = _motion(record, scheme, row, last[row.id]) + bounce

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import rows_of
 from ...integrate.run.column_names import component_names
+from ...integrate.run.contact_history import Contact
 from ...integrate.run.trajectory import Trajectory
 from ...integrate.run.values import Event
 from ...integrate.stepper import near_of
@@ -19,6 +22,52 @@ from ...mechanics.system import System
 
 AHEAD = (0.0, 1.0, 4.0)  # steps: how far beyond a state a contact is looked for that the run names
 SOON = (0.0, 1e-4, 1e-2)  # s: the same where there are no steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SavedState:
+    """A saved state of a run, and the step that ended there, with the rows of the system.
+
+    Attributes
+    ----------
+    k : int
+    local : System
+        See `local_system`.
+    start, state : State
+    dt : float
+        s.
+    listed : frozenset of str
+        Ids of the rows that the step looked for.
+    begin, end : tuple of Row
+        Rows of `local` at the start and at the end; `begin` is empty where no step ended, or it was located.
+    contacts : tuple of Contact
+        That the run names.
+    said : mapping of str to (float, Array)
+        See `said_of`.
+    """
+
+    k: int
+    local: System
+    start: State
+    state: State
+    dt: float
+    listed: frozenset[str]
+    begin: tuple[Row, ...]
+    end: tuple[Row, ...]
+    contacts: tuple[Contact, ...]
+    said: Mapping[str, tuple[float, Array]]
+
+    @classmethod
+    def of(cls, run: Trajectory, system: System, k: int, located: bool = False) -> SavedState:
+        """Evaluate the system around a saved state."""
+        start, state, dt = ends_of(run, k)
+        contacts = run.contacts(k)
+        local, begin, listed = _local(system, None if located or not run.saved[k] else start, state, dt, contacts)
+        end = rows_of(local, state.t, state.q, state.v)
+        return cls(
+            k=k, local=local, start=start, state=state, dt=dt, listed=listed, begin=begin, end=end, contacts=contacts,
+            said=_said(run, k, end, contacts),
+        )  # fmt: skip
 
 
 def ends_of(run: Trajectory, k: int) -> tuple[State, State, float]:
@@ -34,18 +83,31 @@ def local_system(run: Trajectory, system: System, k: int, located: bool = False)
     With those, too, that the run names and that are found only there.
     """
     start, state, dt = ends_of(run, k)
-    if located or not run.saved[k]:
-        return near_of(system, state, 0.0)
-    local = near_of(system, start, dt)
+    return _local(system, None if located or not run.saved[k] else start, state, dt, run.contacts(k))[0]
+
+
+def _local(
+    system: System, start: State | None, state: State, dt: float, contacts: Sequence[Contact]
+) -> tuple[System, tuple[Row, ...], frozenset[str]]:
+    """Return `local_system`, its rows at the start of the step, and the ids of those that the step looked for.
+
+    Without a start there was no step, or it was located.
+    """
+    if start is None:
+        return near_of(system, state, 0.0), (), frozenset()
+    named = {contact.id for contact in contacts}
+    local: Any = near_of(system, start, dt)
+    rows = rows_of(local, start.t, start.q, start.v)
+    listed = frozenset(row.id for row in rows)
     if local is system or not hasattr(local, "taking"):
-        return local
-    named = {contact.id for contact in run.contacts(k)}
+        return local, rows, listed
     for ahead in AHEAD:  # one that rebounds has left again
-        known = {row.id for row in rows_of(local, start.t, start.q, start.v)}
+        known = {row.id for row in rows}
         if named <= known:
             break
         local = local.taking(known | named, near_of(system, state, ahead * dt))
-    return local
+        rows = rows_of(local, start.t, start.q, start.v)
+    return local, rows, listed
 
 
 def listing(system: System, state: State, ids: Collection[str], places: Collection[tuple[State, float]] = ()) -> System:
@@ -69,8 +131,15 @@ def one_sided(row: Row) -> bool:
 
 def said_of(run: Trajectory, k: int, rows: Sequence[Row]) -> dict[str, tuple[float, Array]]:
     """Return the gap and the mean reaction of every row that the run claims; an infinite gap where it says nothing."""
+    return _said(run, k, rows, run.contacts(k))
+
+
+def _said(
+    run: Trajectory, k: int, rows: Sequence[Row], contacts: Sequence[Contact]
+) -> dict[str, tuple[float, Array]]:  # fmt: skip
+    """Return the same of rows and of the contacts that the run names."""
     found = {row.id: (np.inf, np.zeros(row.size)) for row in rows}
-    found |= {contact.id: (contact.gap, contact.reaction) for contact in run.contacts(k)}
+    found |= {contact.id: (contact.gap, contact.reaction) for contact in contacts}
     for row in rows:
         name = f"{row.id}.gap"
         if name in run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -66,10 +67,12 @@ def joint_rate(step: RecordedStep) -> float:
     return worst
 
 
+@lru_cache(maxsize=2)
 def with_joints_held(step: RecordedStep) -> LocalDynamics:
     """Return the dynamics with an independent set of rows in the place of those of joints, held as the step left them.
 
-    Joints may depend on one another, to rounding of the coordinates, and their rates are a figure of their own.
+    Joints may depend on one another, to rounding of the coordinates, and their rates are a figure of their own. Several
+    figures ask for it: the last answers are kept.
     """
     d = step.dynamics
     held = [row for row in d.rows if row.kind == "bilateral"]

@@ -231,6 +231,10 @@ class ContactTable:
         pairs = (sides(id, pair) for id, pair in zip(self.ids, self.bodies, strict=True))
         return tuple(sorted({name for pair in pairs for names in pair for name in names}))
 
+    def made(self) -> ContactTable:
+        """Return the table, all of it made: sooner done at once than state by state."""
+        return self
+
     def take(self, states: slice) -> ContactTable:
         """Return the contacts of a range of saved states."""
         low, high, _ = states.indices(len(self.offsets) - 1)
@@ -279,17 +283,28 @@ class LateTable(ContactTable):
 
     def at(self, k: int) -> tuple[Contact, ...]:
         """Return the contacts at saved state k; those of others are not made for it."""
-        return super().at(k) if self._make is None else self._make(slice(k, k + 1)).at(0)
+        make = self._waits()
+        return super().at(k) if make is None else make(slice(k, k + 1)).at(0)
+
+    def made(self) -> ContactTable:
+        """Return the table, all of it made."""
+        make = self._waits()
+        if make is not None:
+            made = make(slice(None))
+            for one in FIELDS:
+                object.__setattr__(self, one, getattr(made, one))
+            object.__setattr__(self, "_make", None)
+        return self
+
+    def _waits(self) -> Callable[[slice], ContactTable] | None:
+        """Return what makes the table, None if it is made; a copy with other values (`replace`) always is."""
+        return getattr(self, "_make", None)
 
     def __getattr__(self, name: str) -> Any:
         """Make the table."""
         if name not in FIELDS:
             raise AttributeError(name)
-        made = self._make(slice(None))
-        for one in FIELDS:
-            object.__setattr__(self, one, getattr(made, one))
-        object.__setattr__(self, "_make", None)
-        return object.__getattribute__(self, name)
+        return object.__getattribute__(self.made(), name)
 
 
 def sides(id: str, bodies: tuple[str, str]) -> tuple[frozenset[str], frozenset[str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -101,6 +103,15 @@ def test_the_contacts_of_one_state_are_those_of_the_table_which_is_not_made_for_
         for one, two in zip(contacts, other.contacts(k), strict=True):
             assert repr(one) == repr(two)
             assert np.array_equal(one.reaction, two.reaction)
+
+
+def test_a_copy_with_other_values_is_a_table() -> None:
+    run = run_of("launched_cube")
+    table = run.table
+    assert isinstance(table, LateTable)
+    raised = replace(table, gap=table.gap + 1.0)
+    assert raised.made() is raised
+    assert [one.gap for one in raised.at(3)] == [one.gap + 1.0 for one in table.at(3)]
 
 
 @pytest.mark.parametrize("name", ["launched_cube", "rocking_block", "four_bar", "bricard", "double_pendulum_impact"])

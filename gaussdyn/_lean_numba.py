@@ -66,7 +66,8 @@ def _values(flags: Any) -> dict[str, Any]:
 
 def _hash(flags: Any) -> int:
     """Return what numba's own returns: the same for all of a kind."""
-    return _hash_of(type(flags))
+    kind: Any = type(flags)
+    return _hash_of(kind)
 
 
 @cache

@@ -88,22 +88,6 @@ class ForestState:
         found = zip(blanks, numbers[:, 0].tolist(), numbers, J, strict=True)
         return [row.but(gap=gap, rate=x[1:2], drift=x[2:3], J=line[None]) for row, gap, x, line in found]
 
-    def poses(self, q: Array, v: Array) -> tuple[Array, Array, tuple[Array, Array]]:
-        """Return where bodies are at another state, the ground last: x (b, 3), R (b, 3, 3), and how fast they move.
-
-        The arrays are overwritten by the next call.
-        """
-        put_forest(self.held, np.ascontiguousarray(q), np.ascontiguousarray(v))
-        moving, (velocity, omega) = self.forest.moving, self._speeds
-        frame_speeds(self.held, velocity, omega)
-        return moving.x, moving.R, (velocity, omega)
-
-    @cached_property
-    def _speeds(self) -> tuple[Array, Array]:
-        """Room for the velocities of bodies."""
-        n = len(self.forest.trees.inertia)
-        return np.zeros((n + 1, 3)), np.zeros((n + 1, 3))
-
     def bodies(self) -> Bodies:
         """Return how all bodies move; columns of J and turn are those of velocities, and one for `frame_motions`."""
         moving, n, nv = self.placed.moving, len(self.forest.trees.inertia), len(self.v)

@@ -16,13 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...arrays import Array, IntArray, vector
+from ...arrays import Array, vector
 from ...errors import InputError
 from ..borders import Pose
 from ..joints.columns import Readings
 from ..joints.equation import Equation
 from ..joints.limits_motors import Part
-from ..placed_contacts import Legs, Placed
 from ..rows import Row
 from ..spatial.joint_table import Bond
 from ..spatial.kinematics import Motions
@@ -136,10 +135,6 @@ class JointedSystem(SpatialSystem):
     def near(self, t: float, q: Array, v: Array, dt: float) -> JointedSystem:
         """Return the system with the contacts of bodies that may meet within dt, for all states to come."""
         return self if self.contacts.frozen else self._on(self.tree.near(t, q, v, dt))
-
-    def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
-        """Return contacts of shapes, by their labels (f, 4), at the ends of steps; `ids`: those that are none."""
-        return self.tree.placed(ids, labels, legs)
 
     def taking(self, ids: Collection[str], other: SpatialSystem) -> JointedSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""

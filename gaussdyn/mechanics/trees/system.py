@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, IntArray, vector
+from ...arrays import Array, vector
 from ...errors import InputError
 from ...linalg.rotations import matrix_of, product
 from ..collision.features import Bodies
@@ -21,7 +21,6 @@ from ..collision.tangent_frames import chart_of
 from ..contact_law import ContactLaw
 from ..joints.columns import Readings
 from ..names import GROUND, nearest
-from ..placed_contacts import Legs, Placed
 from ..rows import Row
 from ..spatial.contacts import Contacts, Obstacle, Pairs
 from ..spatial.spec import KINDS as SHAPES
@@ -167,30 +166,12 @@ class TreeSystem:
         if self.contacts.frozen:
             return self
         here = ForestState.at(self.forest, q, v).bodies()
-        way = dt * self._fastest(here.v, here.omega)
+        radii = self.contacts.radii
+        fastest = np.linalg.norm(here.v[:-1], axis=1) + radii * np.linalg.norm(here.omega[:-1], axis=1)
+        way = dt * float(fastest.max(initial=0.0))
         ahead = ForestState.at(self.forest, self.move(q, v, dt), v).bodies() if way > 0.0 else None
-        return self._with(self.contacts.among(here, ahead, self._reach(dt, way)))
-
-    def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
-        """Return contacts of shapes, by their labels (f, 4), at the ends of steps; `ids`: those that are none."""
-        n, b = len(legs.dt) if len(labels) else 0, len(self.forest.trees.inertia) + 1
-        x, R, reach = np.zeros((n, 3, b, 3)), np.zeros((n, 3, b, 3, 3)), np.zeros(n)
-        at = ForestState.at(self.forest, np.zeros(self.nq), np.zeros(self.nv))
-        for k, (q0, v0, dt, q) in enumerate(zip(legs.q0, legs.v0, legs.dt.tolist(), legs.q, strict=True) if n else ()):
-            x[k, 0], R[k, 0], speeds = at.poses(q0, v0)
-            reach[k] = self._reach(dt, dt * self._fastest(*speeds))
-            x[k, 1], R[k, 1], _ = at.poses(self.move(q0, v0, dt), v0)
-            x[k, 2], R[k, 2], _ = at.poses(q, v0)
-        return self.contacts.placed(labels, x, R, reach)
-
-    def _fastest(self, v: Array, omega: Array) -> float:
-        """Return the largest speed of a point of a body, m/s, from velocities (b, 3) of bodies and the ground."""
-        speeds = np.linalg.norm(v[:-1], axis=1) + self.contacts.radii * np.linalg.norm(omega[:-1], axis=1)
-        return float(speeds.max(initial=0.0))
-
-    def _reach(self, dt: float, way: float) -> float:
-        """Return how far contacts may be open that close within dt, m; `way`: that of the fastest body."""
-        return math.hypot(*self.gravity) * dt * dt + 2.0 * way
+        reach = math.hypot(*self.gravity) * dt * dt + 2.0 * way
+        return self._with(self.contacts.among(here, ahead, reach))
 
     def taking(self, ids: Collection[str], other: TreeSystem) -> TreeSystem:
         """Return the system with those contacts that are named, of its own and of another `near`."""

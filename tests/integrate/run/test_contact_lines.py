@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.run import step_evidence
 from gaussdyn.integrate.run.contact_history import FIELDS, ContactTable, LateTable
 from gaussdyn.integrate.run.trajectory import Trajectory
@@ -67,20 +68,13 @@ def test_the_table_of_all_steps_is_that_of_their_rows(name: str, monkeypatch: py
     same(run.table, other)  # type: ignore[arg-type]
 
 
-def test_the_table_of_a_tree_is_that_of_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Kernels of trees leave out contacts that surely stay open, and so does the table."""
-    run, left_out = jointed(), 0
-    other = asked(run, monkeypatch)
-    for k in range(len(run)):
-        expected = {one.id: one for one in other.at(k)}
-        for one in run.contacts(k):
-            two = expected.pop(one.id)
-            assert repr(one) == repr(two)
-            for name in ("reaction", "point", "frame"):
-                assert np.array_equal(getattr(one, name), getattr(two, name))
-        left_out += len(expected)
-        assert all(one.mode == "open" and one.gap > 0.0 and not one.reaction.any() for one in expected.values())
-    assert left_out < len(run.table.index)  # type: ignore[union-attr, operator, arg-type]
+def test_the_table_of_a_tree_has_the_contacts_that_kernels_leave_out() -> None:
+    """Kernels of trees leave out contacts that surely stay open; audits want a line of each that a step may look at."""
+    run = jointed()
+    assert run.table is not None
+    assert len(run.table.index) > 100
+    assert run.system is not None
+    assert audit(run, run.system).passed
 
 
 @pytest.mark.parametrize("name", OTHERS)

@@ -121,8 +121,8 @@ class CompiledSystem:
 
     @property
     def finds(self) -> bool:
-        """Whether kernels find its contacts, and it says where they are."""
-        return self.parts.model.layout.who in (PLANAR, SPATIAL, FOREST)
+        """Whether kernels list the contacts that `near` does; those of joints leave out some that surely stay open."""
+        return self.parts.model.layout.who == PLANAR
 
     def _id(self, label: list[int]) -> str:
         """Return the id of a contact of shapes."""

@@ -42,7 +42,7 @@ class InputError(GaussdynError, ValueError):
         What to write or to type instead, with the caller's own names: code, an option or a command (see `mends`).
     """
 
-    def __init__(self, name: str, given: object, allowed: str, mend: str) -> None:
+    def __init__(self, name: str, given: object, allowed: str, mend: str = "") -> None:
         self.name, self.given, self.allowed = name, given, allowed
         text = str(given)
         text = " ".join(text.split()) if "\n" in text else text

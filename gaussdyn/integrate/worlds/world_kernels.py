@@ -76,10 +76,11 @@ def put_control(model: Model, stock: Stock, k: int) -> None:
 def fetch_places(model: Model, stock: Stock, k: int) -> None:
     """Put where the bodies of world k are, if that is known: what a run has from the end of the step before."""
     shapes, own, at = model.shapes, stock.placed[k], 1
-    shapes.numbers[PLACED] = shapes.numbers[FASTEST] = 0.0
-    if len(own) == 0 or own[0] < 0.0:
+    if len(own) == 0:
         return
-    shapes.numbers[PLACED], shapes.numbers[FASTEST] = 1.0, own[0]
+    shapes.numbers[PLACED], shapes.numbers[FASTEST] = 1.0 if own[0] >= 0.0 else 0.0, own[0]
+    if own[0] < 0.0:
+        return
     for b in range(len(shapes.radius)):
         for i in range(3):
             shapes.x[b, i] = own[at + i]

@@ -8,6 +8,7 @@ from lagrangian_systems import double_pendulum
 
 from gaussdyn import InputError, MoreauJean, Position, State, UserSystem, simulate
 from gaussdyn.integrate.worlds import Worlds
+from gaussdyn.integrate.worlds.world_kernels import fetch_places
 from gaussdyn.mechanics.collision.shapes import HalfSpace, Sphere
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.joints.drives import Drive
@@ -97,6 +98,16 @@ def test_a_world_comes_to_where_a_run_of_its_own_comes(kind, threads: int) -> No
     assert [worlds.state(k).digest() for k in range(len(worlds))] == [run.final.digest() for run in runs]
     assert np.array_equal(worlds.q, [run.final.q for run in runs])
     assert len({run.final.digest() for run in runs}) == len(states)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_places_are_fetched_within_what_there_is(kind) -> None:
+    """Compiled kernels look at no bounds; as plain Python they do."""
+    system, states = kind()
+    worlds = Worlds(system, states, stepper=MoreauJean(dt=DT))
+    worlds.step(n=2)
+    for lane in worlds._lanes if worlds._stock is not None else ():
+        fetch_places.py_func(lane.parts.model, worlds._stock.value, 0)
 
 
 @pytest.mark.parametrize("kind", [planar, lagrangian, walker, trees], ids=lambda kind: kind.__name__)

@@ -362,7 +362,8 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
     room = 40_000  # enough for a chunk and not for the run
     answer, errors = program(path, 9.0, "new", room).communicate(timeout=300)
     assert "REFUSED out" in answer, (answer, errors)
-    assert "make room, then resume" in answer
+    assert "df -h" in answer
+    assert "then --resume, resume=True" in answer
     assert len(Trajectory.load(path).steps.t) > 0
     answer, _ = program(path, 9.0, "resume").communicate(timeout=300)
     assert answer.strip() == block(9.0, save=3).state_hash

@@ -12,14 +12,24 @@ from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUND
 from .acting import in_place
 from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
-from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_products, dot, multiply_nodes, row_dot
+from .linear import (
+    add_row,
+    back_nodes,
+    cholesky,
+    cholesky_solve,
+    cross_products,
+    dot,
+    factor_bare_mass,
+    multiply_nodes,
+    row_dot,
+)
 from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 MOST_AGAIN = 10  # shifts that one pass takes over from the last one
-LEAST = 1e-10  # of the square of the way of a step: a length that is no shift
-SLIGHT = 1e-3  # of the way of a step: violations at the end that the first pass need not remove
-NEAR = 1e-6  # of the way of a step: places as near may share a factor
+LEAST = 1e-8  # of the square of the way of a step: a length that is no shift
+SLIGHT = 3e-2  # of the way of a step, or of that since the last pass: violations at the end that need not be removed
+NEAR = 1e-4  # of the way of a step: places as near may share a factor
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
@@ -378,19 +388,16 @@ def shift_as_before(model: Model, data: Data, push: Push) -> bool:
     return True
 
 
-@kernel("float64(Layout, Data, Push, boolean)", borrows=True)
-def left(layout: Layout, data: Data, push: Push, first: bool) -> float:
-    """Return up to which violation the end that a pass leads to is left where it is.
+@kernel("float64(Layout, Push, float64)", borrows=True)
+def left(layout: Layout, push: Push, far: float) -> float:
+    """Return up to which violation the end that a pass leads to is left where it is; it came from `far` away.
 
-    Joint coordinates leave no joint to be mended: that of the first pass is a guess, whose violations the next one
-    removes, and what changes after a shift is far below what rates notice.
+    Joint coordinates leave no joint to be mended: while the end is a guess, the next pass removes its violations, and
+    what changes after a shift is far below what rates notice.
     """
     if layout.who != FOREST:
         return CLOSE
-    way = 0.0
-    for i in range(len(data.q) if first else 0):
-        way = max(way, abs(data.q1[i] - data.q[i]))
-    return max(CLOSE, SLIGHT * way) if push.kept[1] == 0 else 0.5 * ALLOWED
+    return max(CLOSE if push.kept[1] == 0 else 0.5 * ALLOWED, SLIGHT * far)
 
 
 @kernel("int64(Model, Data, Push, Span, float64)", borrows=True)
@@ -420,6 +427,8 @@ def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> 
         keep_if_near(data, push)
         oldest, earlier, before = earlier, before, off
         if loosely or not shift_again(layout, data, push, holds, d):
+            if not factor_bare_mass(layout, data):
+                return FAILED
             m = collect(layout, data, push)
             if not shift(layout, data, push, m, holds, d):
                 return FAILED

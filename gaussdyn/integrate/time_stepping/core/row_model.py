@@ -258,7 +258,7 @@ def _data(system: System, layout: Layout) -> Data:
     K, inverse = (np.zeros((nv, nv)), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
     return Data(
         places[0], speeds[0], places[1], speeds[1], places[2], places[3], impulses[0], impulses[1], acts, joined,
-        impulses[2], M, L, K, of, inverse, np.zeros(nv), impulses[3], begin, mid, end, seen,
+        impulses[2], M, L, K, of, inverse, *np.zeros((2, nv)), impulses[3], begin, mid, end, seen,
         _bound(int(layout.counts[3])), np.zeros((16, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 

@@ -7,8 +7,7 @@ import numpy as np
 from ..._jit import kernel
 from .scheme import JUMP, MAX_PASSES, ROUGH, SETTLED, STALLED
 
-NEXT_TO_LAST = 1e-9  # change from which on a pass may be the last, whose end is only moved along
-SEEN = 1e-8  # the same where the end is looked at afterwards
+NEXT_TO_LAST = 1e-8  # change from which on a pass may be the last
 FORESIGHT = 10.0  # times the change that ends passes: what that after it shall be by the rate of the two before
 STIFF = 0.03  # of the last change, from which on dh/dv must stand beside the mass
 
@@ -39,10 +38,7 @@ def lost(k: int, change: float, last: float, earlier: float, rough: bool) -> boo
     return bool(hopeless(change, last, earlier, MAX_PASSES - k))
 
 
-@kernel("boolean(float64, float64, float64, boolean)", borrows=True)
-def foretold(change: float, last: float, enough: float, seen: bool) -> bool:
-    """Return whether passes contract so well that the change after the next one is small enough without a look.
-
-    seen: the end is looked at nevertheless, when they are over.
-    """
-    return change <= (SEEN if seen else NEXT_TO_LAST) and change * change <= enough * FORESIGHT * last
+@kernel("boolean(float64, float64, float64)", borrows=True)
+def foretold(change: float, last: float, enough: float) -> bool:
+    """Return whether passes contract so well that the change after the next one is small enough without a look."""
+    return change <= NEXT_TO_LAST and change * change <= enough * FORESIGHT * last

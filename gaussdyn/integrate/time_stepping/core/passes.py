@@ -15,7 +15,7 @@ from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, resist_anew, rows_at
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
-from .projection import FAILED, Push, left, limit, project, shift_as_before, violation
+from .projection import FAILED, Push, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -58,11 +58,17 @@ BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off t
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 
 
+@kernel("void(Data, Work, Span)", borrows=True)
+def put_mean(data: Data, work: Work, span: Span) -> None:
+    """Put the mean velocity of v and v1."""
+    for j in range(len(data.v)):
+        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+
+
 @kernel("boolean(Model, Data, Work, Span)", borrows=True)
 def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put the force for the mean velocity of v and v1 into h, and that velocity."""
-    for j in range(len(data.v)):
-        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+    put_mean(data, work, span)
     return force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.h)
 
 
@@ -97,8 +103,10 @@ def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first:
     for i in range(len(data.q)):
         far = max(far, abs(push.place[i] - (data.q[i] if first else data.moved[i]))) if not last else 0.0
         data.q1[i] = data.moved[i] = push.place[i]
-    if span.project and not shift_as_before(model, data, push):
+    if span.project and not first and not shift_ahead(model, data, push, work.mean, span.dt):
         return FAULT
+    for j in range(len(data.v)):
+        push.mean[j] = work.mean[j]
     if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
         return FAULT
     said = project(model, data, push, span, left(layout, push, far)) if span.project else 0
@@ -383,7 +391,7 @@ def take_along(model: Model, data: Data, work: Work, push: Push, span: Span) -> 
     take_solution(data)
     for j in range(len(data.v)):
         mean = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
-        way[j], work.mean[j] = span.dt * (mean - work.mean[j]), mean
+        way[j], work.mean[j], push.mean[j] = span.dt * (mean - work.mean[j]), mean, mean
     if not move(model, data.q, work.mean, span.dt, push.place):
         return False
     for k in range(layout.counts[0]):  # so short a way that gaps are linear in it
@@ -409,21 +417,17 @@ def rest_at_end(model: Model, data: Data, work: Work, push: Push, problem: Probl
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
 def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, blind: bool) -> int:
-    """Solve the problem at hand once more, and move the end of the step along with v+; HARD if it stays unsolved."""
+    """Solve the problem at hand once more, and put the end that it leads to; HARD if it stays unsolved."""
     code = one_pass(model, data, work, problem, span, span.tol, 0.0)
     if code != DONE:
         return code
-    if not data.log[GOAL] >= data.log[E_]:
+    E, goal = data.log[E_], data.log[GOAL]
+    if not goal >= E:
         return HARD
-    code = rest_at_end(model, data, work, push, problem, span)
-    if blind or code != DONE:
-        return code
-    if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
-        return FAULT
-    said = project(model, data, push, span, ALLOWED) if span.project else 0
-    if said == UNANSWERED:
-        return FAULT
-    return OVERLAP if said == FAILED else DONE
+    data.log[E_] = bring_to_rest(model.layout, data, problem, work.still, work.speed, E, goal)
+    take_solution(data)
+    put_mean(data, work, span)
+    return DONE if blind else put_end(model, data, work, push, span, False, True)
 
 
 @kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True)
@@ -494,7 +498,7 @@ def pass_by_pass(
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
         if solved and before and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
-        if layout.who == FOREST and code == DONE and not follows and foretold(change, last, enough, blind):
+        if layout.who == FOREST and code == DONE and not follows and foretold(change, last, enough):
             said = take_last(model, data, work, push, problem, span, blind)
             if said != HARD:
                 return said
@@ -524,6 +528,5 @@ def settle(
     code = pass_by_pass(model, data, work, push, problem, span, first, blind, given)
     if not blind or code != DONE:
         return int(code)
-    for j in range(len(data.v)):
-        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+    put_mean(data, work, span)
     return int(put_end(model, data, work, push, span, False, True))

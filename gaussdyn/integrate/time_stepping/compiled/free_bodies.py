@@ -210,7 +210,7 @@ class CompiledBodies:
         self._load(state, stepper, float(spans[0, 1]), control)
         space, run = self.space, self._room(len(spans), state)
         self._settings[3], spans = stepper.tol, spans[: len(run.log)]
-        space.count[0], space.count[1], space.count[4] = 0, 0, 0
+        space.count[[0, 1, 4, 9, 10]] = 0
         while True:
             code = self._call(spans, run)
             run.taken = int(space.count[0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -19,11 +20,11 @@ from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..contact_modes import rough
+from ..dop853 import STAGES, Piece, Slope
 from ..energy import energy
 from ..mode_changes import Change
 from ..recorded_arcs import LOBATTO, Trail
 from .compiled.phase_arrays import CompiledPhase
-from .dop853 import STAGES, Piece, Slope
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .feature_borders import room_of
@@ -165,12 +166,12 @@ class SmoothFlow(PhaseIntegrator):
         ship = self._compiled(phase) if served else None
         if ship is None:
             return None
-        ship.offset[:] = self._offsets(phase)
+        ship.step.offset[:] = self._offsets(phase)
         done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
         self.h, self.stiff = done.h, done.stiff
         if done.taken:
             self.trails.append(done.trail)
-        for guard, offset in zip(phase.guards, ship.offset.tolist(), strict=True):
+        for guard, offset in zip(phase.guards, ship.step.offset.tolist(), strict=True):
             if offset == 0.0:
                 self.offsets.pop((guard.id, guard.kind), None)
         if done.piece is not None:
@@ -181,9 +182,11 @@ class SmoothFlow(PhaseIntegrator):
                 k, t = done.crossing
                 found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
             else:
-                search = Search(phase, lambda t: ship.look_within(piece, t), ship.offset, ship.noise, [])
+                search = Search(
+                    phase, lambda t: ship.look(t, piece.at(t)), ship.step.offset.copy(), ship.step.noise.copy(), []
+                )
                 found = self._found(search, piece, *ship.ends(piece))
-            return Stretch(piece=piece, found=found, look=ship.look, one_step=ship.take)
+            return Stretch(piece=piece, found=found, look=ship.look, one_step=partial(ship.take, side=done.side))
         if not done.taken:
             return None
         mean = (done.t - self.t) / done.taken

@@ -12,8 +12,8 @@ from ...arrays import Array
 from ...contact.snapshot import Activation, snapshot
 from ...errors import interrupts
 from ...mechanics.state import State
+from ..dop853 import SHRINK, STAGES, Piece, Tolerance, first_length, growth, least_length, take
 from ..impact.impact_laws import ImpactLaw
-from .dop853 import SHRINK, STAGES, Piece, factor, first_length, least_length, take
 from .phase_state import Instant
 from .smooth_phase import Phase
 from .stiff_slip import SlipTurn, movable, slowest, turnings
@@ -59,8 +59,8 @@ class Kernels(Protocol):
         """Return the rates of y."""
         ...
 
-    def trial(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:
-        """Return one step, with its local errors, on one side of the poles of reactions."""
+    def take(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:
+        """Return one step on one side of the poles of reactions."""
         ...
 
 
@@ -156,12 +156,11 @@ class PhaseIntegrator:
         power = system.power(now.t, q, v, self.control)
         return np.concatenate((system.qdot(q, v), now.a, *now.r, np.array((v @ now.push, power))))
 
-    def _weight(self, y: Array, end: Array) -> Array:
-        n = len(self.q) + len(self.v)
-        w = np.zeros(len(y))
-        if self.accuracy.step is None:
-            w[:n] = 1.0 / (self.accuracy.atol + self.accuracy.rtol * np.maximum(np.abs(y[:n]), np.abs(end[:n])))
-        return w
+    @property
+    def tolerance(self) -> Tolerance:
+        """Of places and velocities; of nothing where the lengths of steps are given."""
+        n = len(self.q) + len(self.v) if self.accuracy.step is None else 0
+        return Tolerance(self.accuracy.rtol, np.full(n, self.accuracy.atol))
 
     def _start(self, phase: Phase) -> Array:
         return np.concatenate((self.q, self.v, np.zeros(sum(row.size for row in phase.rows) + 2)))
@@ -183,7 +182,7 @@ class PhaseIntegrator:
             off = 0.0 if piece is None else max(piece.error, self._off(piece, before) if h > split else 0.0)
             if piece is not None and off <= 1.0:
                 break
-            tried, h = h, h * (SHRINK if piece is None else factor(off))
+            tried, h = h, h * (SHRINK if piece is None else growth(off))
             if off == np.inf and h < UNSOLVED * split:
                 self.turning = None
             if h < least_length(self.t):
@@ -193,7 +192,7 @@ class PhaseIntegrator:
         else:
             self._watch_stiffness(piece, end)
         self._watch_pace(max(self.h, piece.h), piece.h, piece.t_end, end)
-        grown = min(h * factor(off), self.accuracy.step or np.inf)
+        grown = min(h * growth(off), self.accuracy.step or np.inf)
         self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
         if self.kernels is not None or self.now is None:
             self.now = self._instant(phase, piece.t_end, piece.end)
@@ -210,7 +209,7 @@ class PhaseIntegrator:
     def _off(self, piece: Piece, now: Instant) -> float:
         """Return the local error of the impulses over what is allowed; where bodies hardly turn only they show it."""
         n = len(self.q) + len(self.v)
-        if piece.local is None or self.accuracy.step is not None or len(piece.local) == n + 2:
+        if self.turning is not None or self.accuracy.step is not None or len(piece.y) == n + 2:
             return 0.0
         speeds = np.maximum(np.abs(piece.y[len(self.q) : n]), np.abs(piece.end[len(self.q) : n]))
         size = max(float((np.abs(now.M) @ speeds).max(initial=0.0)), float(np.abs(piece.end[n:-2]).max()))
@@ -218,7 +217,7 @@ class PhaseIntegrator:
 
     def _first_length(self, y: Array, first: Array, left: float) -> float:
         try:
-            return first_length(self._slope, self.t, y, first, self._weight(y, y), left)
+            return first_length(self._slope, self.t, y, first, self.tolerance.weights(y, y), left)
         except np.linalg.LinAlgError:
             return SHORTEST * left
 
@@ -263,8 +262,8 @@ class PhaseIntegrator:
         if self.turning is not None:
             return self.turning.take(t, y, h)
         if self.kernels is not None:
-            return self.kernels.trial(t, y, first, h, self.side)
-        return take(self._slope, t, y, first, h, self._weight)
+            return self.kernels.take(t, y, first, h, self.side)
+        return take(self._slope, t, y, first, h, self.tolerance)
 
     def _again_to(self, piece: Piece, end: float, one_step: OneStep) -> Piece:
         """Integrate again from the beginning of a step to a time within it, and return the last step.
@@ -275,11 +274,11 @@ class PhaseIntegrator:
         while True:
             last = one_step(t, y, first, min(h, end - t))
             if last.error > 1.0 and last.h > SHORTEST * piece.h:
-                h = last.h * factor(last.error)
+                h = last.h * growth(last.error)
                 continue
             if end - last.t_end <= NEARLY * max(1.0, abs(end)):
                 return last
-            t, y, first, h = last.t_end, last.end, last.K[STAGES], last.h * factor(last.error)
+            t, y, first, h = last.t_end, last.end, last.K[STAGES], last.h * growth(last.error)
 
     def _turning(self, phase: Phase, now: Instant) -> SlipTurn | None:
         """Return what takes the step where a slip begins, or may be the reason why stability bounds the steps."""
@@ -292,8 +291,8 @@ class PhaseIntegrator:
         if not due or not ones:
             return None
         return SlipTurn(
-            phase=phase, slope=self._slope, slope_of=self._rates, weight=self._weight, nq=len(self.q), nv=len(self.v),
-            turning=ones,
+            phase=phase, slope=self._slope, slope_of=self._rates, weight=self.tolerance.weights,
+            nq=len(self.q), nv=len(self.v), turning=ones,
         )  # fmt: skip
 
     def _watch_turning(self, piece: Piece) -> None:

@@ -19,11 +19,11 @@ from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import rows_of
 from ...mechanics.state import State
 from ..contact_modes import completed
+from ..dop853 import SHRINK, Piece
 from ..impact.problem import one_sided
 from ..mode_changes import Change
 from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
 from .contact_detection import NARROW
-from .dop853 import SHRINK, Piece
 from .event_location import Crossing, polished
 from .feature_borders import room_of
 from .flow import FADED, SETTLED, Stretch

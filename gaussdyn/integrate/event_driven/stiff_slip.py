@@ -17,7 +17,7 @@ from numpy.polynomial import legendre
 
 from ...arrays import Array
 from ..contact_modes import direction, parts_of
-from .dop853 import STAGES, Piece
+from ..dop853 import STAGES, Piece
 from .phase_state import RANK, Instant, Place
 from .smooth_phase import Phase
 

@@ -44,7 +44,7 @@ class ContactDetection(Jump):
             if deep <= {row.id for row in here}:
                 return rows
             reach = 0.25 * reach if reach > NARROW else 0.0
-            self.h = min(self.h, reach) if reach else self.h
+            self.pace = replace(self.pace, h=min(self.pace.h, reach)) if reach else self.pace
 
     def _looking_on(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         """Take the features that shapes touch with from now on, where others end here, and return the rows."""

@@ -178,10 +178,10 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     forces = (
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
     )
-    memory = memory_of(modes, forces, segment.bounced, segment.h, crowd)
+    memory = memory_of(modes, forces, segment.bounced, segment.pace.h, crowd)
     memory[LARGEST] = np.array([segment.largest["force"], segment.largest["acceleration"]])
-    if segment.h < SHORT * segment.longest:
-        memory[PACE] = np.array([segment.longest, *segment.crawled])
+    if segment.pace.h < SHORT * segment.pace.longest:
+        memory[PACE] = np.array([segment.pace.longest, *segment.pace.crawled])
     here = now is not None and (now.t, id(now.q), id(now.v)) == (segment.t, id(segment.q), id(segment.v))
     known = (now.rows, now.h) if now is not None and here else None
     closed = segment.closed if segment.entered else segment.accuracy.activation

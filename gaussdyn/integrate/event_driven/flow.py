@@ -7,7 +7,7 @@ raised by an offset until they have left it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -28,7 +28,7 @@ from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .feature_borders import room_of
-from .phase_integrator import OneStep, PhaseIntegrator, Stuck
+from .phase_integrator import Accuracy, OneStep, Pace, PhaseMotion, Stuck
 from .phase_state import Instant, over_mass
 from .run_memory import RunMemory, Setting
 from .smooth_phase import Phase, by_rows, trail_of
@@ -61,11 +61,21 @@ class Stretch:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class SmoothFlow(PhaseIntegrator):
+class SmoothFlow:
     """What is known of the motion in a phase.
 
     Attributes
     ----------
+    control : Array or None
+    accuracy : Accuracy
+    t, q, v : float, Array, Array
+        Where it is.
+    pace : Pace
+    phase : Phase or None
+    now : Instant or None
+        Where it was asked last.
+    goal : float
+        When the run ends, s, where that is known: it may have many segments.
     given, whole, system : System
         As it was given, with all contacts, and with those that may act.
     memory : mapping
@@ -89,6 +99,15 @@ class SmoothFlow(PhaseIntegrator):
         The largest force (N) and acceleration so far.
     """
 
+    control: Array | None
+    accuracy: Accuracy
+    t: float
+    q: Array
+    v: Array
+    pace: Pace = field(default_factory=Pace)
+    phase: Phase | None = None
+    now: Instant | None = None
+    goal: float = 0.0
     given: System
     whole: System
     memory: Mapping[str, Array]
@@ -121,16 +140,26 @@ class SmoothFlow(PhaseIntegrator):
         nq, nv = len(self.q), len(self.v)
         return y[:nq], y[nq : nq + nv]
 
+    def _here(self, phase: Phase) -> Instant:
+        """Return the phase where it is."""
+        now = self.now
+        here = now is not None and now.t == self.t and now.q is self.q and now.v is self.v
+        if now is None or not here or now.shared:  # reactions that have been shared jump against those of a step
+            self.now = now = phase.instant(self.t, self.q, self.v)
+        return now
+
     def _stretch(self, phase: Phase, end: float) -> Stretch:
         """Take one step of the integrator, and look for the first event in it."""
-        self.kernels = ship = self._compiled(phase) if self.accuracy.step is None else None
+        ship = self._compiled(phase) if self.accuracy.step is None else None
+        motion = PhaseMotion(phase=phase, control=self.control, accuracy=self.accuracy, kernels=ship)
         before = self._here(phase)
-        piece, after = self._step(phase, end)
+        done = motion.step(before, self.pace, end, self.goal)
+        piece, after, self.pace = done.piece, done.after, done.pace
         _watch_caps(phase, after.rows)
 
         def look(t: float, y: Array) -> Seen:
             """Return the conditions at a state."""
-            return seen(phase, self._instant(phase, t, y)) if ship is None else ship.look(t, y)
+            return seen(phase, motion.instant(t, y)) if ship is None else ship.look(t, y)
 
         self._scale("force", after)
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
@@ -138,7 +167,7 @@ class SmoothFlow(PhaseIntegrator):
         ends = seen(phase, before), seen(phase, after)
         search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
         found = self._found(search, piece, *ends)
-        return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
+        return Stretch(piece=piece, found=found, after=after, look=look, one_step=done.one_step)
 
     def _compiled(self, phase: Phase) -> CompiledPhase | None:
         return CompiledPhase.of(phase, self.accuracy, self.known.mechanism)
@@ -162,13 +191,13 @@ class SmoothFlow(PhaseIntegrator):
 
     def _sail(self, phase: Phase, end: float) -> Stretch | None:
         """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
-        served = phase.system is self.whole and self.h > 0.0 and not self.every_step and self.accuracy.step is None
+        served = phase.system is self.whole and self.pace.h > 0.0 and not self.every_step and self.accuracy.step is None
         ship = self._compiled(phase) if served else None
         if ship is None:
             return None
         ship.step.offset[:] = self._offsets(phase)
-        done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
-        self.h, self.stiff = done.h, done.stiff
+        done = ship.sail(self.t, self.q, self.v, self.pace.h, end, self.pace.stiff)
+        self.pace = replace(self.pace, h=done.h, stiff=done.stiff)
         if done.taken:
             self.trails.append(done.trail)
         for guard, offset in zip(phase.guards, ship.step.offset.tolist(), strict=True):
@@ -189,9 +218,9 @@ class SmoothFlow(PhaseIntegrator):
             return Stretch(piece=piece, found=found, look=ship.look, one_step=partial(ship.take, side=done.side))
         if not done.taken:
             return None
-        mean = (done.t - self.t) / done.taken
-        self._watch_pace(mean, mean, done.t, end, done.taken)
-        self._check_stiffness(mean, done.t, end)
+        mean, left = (done.t - self.t) / done.taken, max(end, self.goal) - done.t
+        self.pace = self.pace.passed(mean, mean, left, self.now, done.taken)
+        self.pace.check_stiffness(mean, left)
         self._move_to(phase, done.t, done.y)
         if done.held_is_off:
             self._hold(phase, rows_of(phase.system, self.t, self.q, self.v))
@@ -205,11 +234,8 @@ class SmoothFlow(PhaseIntegrator):
             self.trails.append(piece.samples(t, y))
             self._move_to(phase, t, y)
             return
-        whole = y is piece.end
-        first = piece.K[0] if self.turning is None else None
-        self._along(
-            phase, piece.slope, (piece.t, piece.y), (t, y), piece.at, (first, piece.K[STAGES] if whole else None)
-        )
+        known = piece.K[0], piece.K[STAGES] if y is piece.end else None
+        self._along(phase, piece.slope, (piece.t, piece.y), (t, y), piece.at, known)
 
     def _along(
         self, phase: Phase, slope: Slope, start: tuple[float, Array], end: tuple[float, Array],
@@ -237,7 +263,7 @@ class SmoothFlow(PhaseIntegrator):
 
     def _shared(self, phase: Phase, t: float, y: Array) -> Array:
         """Return redundant reactions at a state, inside their cones if they can be."""
-        now = self._instant(phase, t, y)
+        now = phase.instant(t, *self._parts(y))
         phase.conditions(now)
         return np.concatenate([np.zeros(0), *now.r])
 
@@ -291,7 +317,7 @@ class SmoothFlow(PhaseIntegrator):
         """Note the same at the beginning of a step where all forces have vanished together by its end."""
         here = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
         if here < FADED * float(np.abs(piece.K[0][len(self.q) + len(self.v) : -2]).max(initial=0.0)):
-            self._measure(self._instant(phase, piece.t, piece.y))
+            self._measure(phase.instant(piece.t, *self._parts(piece.y)))
 
     @property
     def sizes(self) -> tuple[float, float]:

@@ -35,7 +35,7 @@ RENEWED = (0.7, 1.4)  # of what the determinant was: bases are renewed beyond
 ZERO, LISTED = 1e-9, 12  # coordinates of a point that are zero; how many parts words list
 CLOSE = 1e-5  # smallest over largest singular value of constraints
 MATTER = 1e-2  # of a null vector: constraints that are named
-KEPT = ("t", "q", "v", "h", "stiff", "phase", "now", "turns", "crawled")  # of a segment that goes back
+KEPT = ("t", "q", "v", "pace", "phase", "now")  # of a segment that goes back
 COPIED = ("impulses", "acted", "work", "offsets", "largest", "trails")
 
 
@@ -134,7 +134,7 @@ class RankWatch(ContactDetection):
             self.determinant = Determinant.at(self.t, J)
         if after < 0.0:
             return self._goes_back(mark, ARRIVED * float(np.linalg.norm(self.q - mark["q"])), t_stop)
-        if after <= SOON * self.h or (self.h < SHRUNK * self.longest and after <= NEAR * self.h):
+        if after <= SOON * self.pace.h or (self.pace.h < SHRUNK * self.pace.longest and after <= NEAR * self.pace.h):
             reach = 2.0 * after * float(np.linalg.norm(self.system.qdot(self.q, self.v)))
             known = self._searched() or self._search(reach)
             self._bar(known, t_stop)
@@ -160,7 +160,7 @@ class RankWatch(ContactDetection):
         loss, far = rank_loss_ahead(self.system, self.t, self.q, self.v, reach)
         speed, rate = self._pace(self.system.qdot(self.q, self.v))
         left = math.inf if loss is None else _time_to(far, speed, rate)
-        found = Search(self.t, self.q, self.h, far, loss, left)
+        found = Search(self.t, self.q, self.pace.h, far, loss, left)
         self.known.searches.append(found)
         return found
 
@@ -170,7 +170,7 @@ class RankWatch(ContactDetection):
             if last.loss is not None:
                 return last if self._until(last)[0] < last.loss.length else None
             near = float(np.linalg.norm(self.q - last.q)) < last.far
-            return last if near and self.h >= FEWER * last.h else None
+            return last if near and self.pace.h >= FEWER * last.h else None
         return None
 
     def _until(self, found: Search) -> tuple[float, float]:

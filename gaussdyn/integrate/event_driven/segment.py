@@ -19,7 +19,7 @@ from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import rows_of
 from ...mechanics.state import State
 from ..contact_modes import completed
-from ..dop853 import SHRINK, Piece
+from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
 from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
@@ -29,7 +29,7 @@ from .feature_borders import room_of
 from .flow import FADED, SETTLED, Stretch
 from .jump import FLIGHT
 from .mode_selection import choose, first_modes, holds
-from .phase_integrator import NEARLY, Stuck
+from .phase_integrator import NEARLY, Pace, Stuck, again_to
 from .phase_state import Instant, Place
 from .rank_watch import RankWatch
 from .simultaneous_contacts import LOCATED
@@ -67,10 +67,9 @@ class Segment(RankWatch):
     def __post_init__(self) -> None:
         self.system, self.closed = self.whole, self.accuracy.activation
         self.bounced = rebounds(self.memory)
-        self.h = float(self.memory[LENGTH][0]) if LENGTH in self.memory else 0.0
-        if PACE in self.memory:
-            self.longest, steps, first = self.memory[PACE].tolist()
-            self.crawled = int(steps), first
+        h = float(self.memory[LENGTH][0]) if LENGTH in self.memory else 0.0
+        longest, steps, first = self.memory[PACE].tolist() if PACE in self.memory else (0.0, 0.0, 0.0)
+        self.pace = Pace(h=h, longest=longest, crawled=(int(steps), first))
         if LARGEST in self.memory:
             self.largest = dict(zip(self.largest, (FADED * self.memory[LARGEST]).tolist(), strict=True))
 
@@ -78,7 +77,7 @@ class Segment(RankWatch):
         """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
         if self._goes_on():
             return
-        rows = self._looking_on(self._look_around(min(self.h or t_end - self.t, t_end - self.t)))
+        rows = self._looking_on(self._look_around(min(self.pace.h or t_end - self.t, t_end - self.t)))
         known = remembered(self.memory, [row.id for row in rows])
         if not known and self._begins_without_rank(rows):
             return
@@ -179,7 +178,7 @@ class Segment(RankWatch):
 
     def _count_cut(self, piece: Piece) -> None:
         """Repeat a step with a shorter one; raise Stuck after too many."""
-        self.h, self.cuts = SHRINK * piece.h, self.cuts + 1
+        self.pace, self.cuts = replace(self.pace, h=SHRINK * piece.h), self.cuts + 1
         if self.cuts > CUTS:
             words = f"shapes overlap again and again, however short the steps: {piece.h:.1e} s at t = {piece.t:.17g} s"
             raise Stuck(words)
@@ -211,7 +210,7 @@ class Segment(RankWatch):
             after = phase.instant(self.t, self.q, self.v)
         phase = phase.turned(after)
         if phase.system is not self.whole:
-            phase = self._with(phase, self._kept(phase, self._look_around(min(self.h, max(end - self.t, 0.0)))))
+            phase = self._with(phase, self._kept(phase, self._look_around(min(self.pace.h, max(end - self.t, 0.0)))))
             after = phase.instant(self.t, self.q, self.v)
         self.phase, self.now = phase, after
         for guard, g in zip(phase.guards, phase.conditions(after), strict=True):
@@ -235,7 +234,7 @@ class Segment(RankWatch):
             return False
         assert one_step is not None
         one, crossing, look = first
-        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, crossing)
+        t, y = polished(piece, lambda h: again_to(piece, piece.t + h, one_step), look, crossing)
         self._accept(phase, piece, None, end, (t, y))
         here = self.state()
         modes = {} if self.phase is None else self.phase.modes
@@ -261,7 +260,7 @@ class Segment(RankWatch):
         assert look is not None
         assert one_step is not None
         offset = self.offsets.get((found.guard.id, found.guard.kind), 0.0)
-        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found, offset)
+        t, y = polished(piece, lambda h: again_to(piece, piece.t + h, one_step), look, found, offset)
 
         def later() -> State:
             """Return a state a little later along the old phase."""
@@ -279,7 +278,7 @@ class Segment(RankWatch):
             return True
         self._measure_before(old, piece, now)
         if self._not_there(found, now):
-            self._enter(self._seen(phase, self.h))
+            self._enter(self._seen(phase, self.pace.h))
             return False
         if found.guard.kind == "end":
             self.phase = phase
@@ -293,7 +292,7 @@ class Segment(RankWatch):
         landing = phase.modes.keys() - old.modes.keys() | {found.guard.id}
         self._settle(now, phase.modes, fired, later, landing)
         if self.phase is None and self.failure is not None and self.failure.status in NO_MOTION:
-            self._go_beyond(old, lambda t: self._again_to(piece, t, one_step).end, t, y)
+            self._go_beyond(old, piece.slope, lambda t: again_to(piece, t, one_step).end, t, y)
         self._consider_passing(t_stop)
         return True
 
@@ -303,22 +302,19 @@ class Segment(RankWatch):
         touch = found.guard.kind == "touchdown"
         return row is None or (touch and one_sided(row) and row.gap > self.accuracy.activation.gap)
 
-    def _go_beyond(self, phase: Phase, along: Callable[[float], Array], t: float, y: Array) -> None:
+    def _go_beyond(
+        self, phase: Phase, slope: Slope, along: Callable[[float], Array], t: float, y: Array
+    ) -> None:  # fmt: skip
         """Go on along the old phase to where surely no acceleration exists: at the event laws hold within rounding."""
         counted, ahead, x = len(self.q) + len(self.v), 0.0, y
         while self._may_settle(self._read(t + ahead, x)):
             ahead = 4.0 * ahead or LOCATED * max(1.0, abs(t))
             if ahead > BEYOND * max(1.0, abs(t)):
                 return
-            self.phase = phase  # whose motion it is
             x = along(t + ahead)
-            self.phase = None
         if ahead > 0.0:
-            self.phase = phase
-            self._along(
-                phase, self._slope, (t, y), (t + ahead, np.concatenate([x[:counted], x[counted:] - y[counted:]])), along
-            )  # fmt: skip
-            self.phase = None
+            there = np.concatenate([x[:counted], x[counted:] - y[counted:]])
+            self._along(phase, slope, (t, y), (t + ahead, there), along)
 
     def _may_settle(self, state: State) -> bool:
         """Whether a phase begins at a state."""

@@ -16,7 +16,7 @@ from ..event_location import Seen
 from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
 from .phase_tables import Kept, tables_of_phase
-from .records import BEND, ERROR, RTOL, WAY, H, PhaseStep, T
+from .records import BEND, ERROR, RTOL, SIDE, WAY, H, PhaseStep, T
 
 AT_ONCE = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 
@@ -107,11 +107,6 @@ class CompiledPhase:
         return cls(phase, size, Held(tables), Held(step))
 
     @property
-    def side(self) -> float:
-        """Of the last state, see `Instant.side`."""
-        return float(self.tables.value.room.info[0])
-
-    @property
     def states(self) -> int:
         """Number of coordinates and velocities."""
         return self.phase.system.nq + self.phase.system.nv
@@ -171,18 +166,18 @@ class CompiledPhase:
         g = self.step.seen.copy()
         return Seen(piece.t, g[0], g[1]), Seen(piece.t_end, g[4], g[5])
 
-    def slope(self, t: float, y: Array) -> Array:
-        """Return the rates of y.
+    def slope(self, t: float, y: Array, side: float = 0.0) -> Array:
+        """Return the rates of y on one side of the poles of reactions, see `Instant.side`; 0: not known.
 
         Raises
         ------
         LinAlgError
-            At a pole of the reactions.
+            At a pole, or beyond it.
         """
         from .phase_rhs import slope
 
         out = np.empty(self.size)
-        if slope(self.tables, t, y, out):
+        if slope(self.tables, t, y, out) or self.tables.value.room.info[SIDE] * side < 0.0:
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return out
 

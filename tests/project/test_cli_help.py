@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gaussdyn.cli.app import FIRST, app
-from gaussdyn.cli.explain_command import known_words
-from gaussdyn.cli.explanations import explanations
+from gaussdyn.cli.explain.explain_command import known_words
+from gaussdyn.cli.explain.explanations import explanations
 from gaussdyn.cli.run_command import scene_names
 from gaussdyn.contact.outcome.verdicts import Verdict
 from gaussdyn.integrate.run.run_check import STATUS

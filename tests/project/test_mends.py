@@ -115,7 +115,7 @@ def test_lines_are_taken() -> None:
 
 
 def test_what_a_status_is_explained_with_can_be_typed() -> None:
-    from gaussdyn.cli.explanations import explanations
+    from gaussdyn.cli.explain.explanations import explanations
 
     assert [word for word, one in explanations().items() if not any(map(says_code, one.tries))] == []
 

@@ -32,7 +32,7 @@ def explanations() -> dict[str, Explanation]:
 
 
 def _outcomes() -> dict[str, Explanation]:
-    from ..contact.outcome.verdicts import ADVICE, Verdict
+    from ...contact.outcome.verdicts import ADVICE, Verdict
 
     tries = {
         Verdict.UNIQUE: ("gaussdyn forces SCENE",),
@@ -54,7 +54,7 @@ def _outcomes() -> dict[str, Explanation]:
 
 
 def _solves() -> dict[str, Explanation]:
-    from ..programs.solution.status import Status
+    from ...programs.solution.status import Status
 
     tries = {
         Status.SOLVED: ("solution.residuals", "gaussdyn solve FILE --save solved.hdf5"),

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ..errors import InputError
-from .app import Json, app, console, emit
+from ...errors import InputError
+from ..app import Json, app, console, emit
 
 
 def known_words(incomplete: str) -> list[str]:

@@ -166,26 +166,66 @@ def back_solve(L: Array, runs: IntArray, first: int, end: int, x: Array) -> None
         x[k] = s / row[k]
 
 
-@kernel(f"void({A2}, Layout, {A1}, {A1})", borrows=True)
-def solve_nodes(L: Array, layout: Layout, b: Array, x: Array) -> None:
-    """Put x = (L^T L)^-1 b; the two may be the same. Blocks of zeros cost nothing."""
+@kernel(f"boolean({A2}, {I1})", borrows=True)
+def diagonal(inverse: Array, nodes: IntArray) -> bool:
+    """Return whether every velocity is a node, and the inverses of their factors are known."""
+    return bool(len(inverse) > 0 and nodes[-1] == len(nodes) - 1)
+
+
+@kernel(f"void({A2}, int64, int64, {A1})", borrows=True)
+def half_small(inverse: Array, first: int, end: int, x: Array) -> None:
+    """Put x = L^-T x, of a block whose inverse is known."""
+    for j in range(first, end):
+        s = 0.0
+        for i in range(j, end):
+            s += inverse[i, j] * x[i]
+        x[j] = s
+
+
+@kernel(f"void({A2}, int64, int64, {A1})", borrows=True)
+def back_small(inverse: Array, first: int, end: int, x: Array) -> None:
+    """Put x = L^-1 x, of a block whose inverse is known."""
+    for i in range(end - 1, first - 1, -1):
+        row, s = inverse[i], 0.0
+        for j in range(first, i + 1):
+            s += row[j] * x[j]
+        x[i] = s
+
+
+@kernel(f"void({A2}, {A2}, Layout, {A1}, {A1})", borrows=True)
+def solve_nodes(L: Array, inverse: Array, layout: Layout, b: Array, x: Array) -> None:
+    """Put x = (L^T L)^-1 b; the two may be the same. Blocks of zeros cost nothing; `inverse`: see `solve_row`."""
     nodes, runs = layout.nodes, layout.runs
+    if diagonal(inverse, nodes):
+        for i in range(len(x)):
+            x[i] = b[i] * inverse[i, i] * inverse[i, i]
+        return
     for n in range(len(nodes) - 1):
         first, end, some = nodes[n], nodes[n + 1], False
         for i in range(first, end):
             x[i] = b[i]
             some = some or b[i] != 0.0
-        if some:
+        if some and end - first <= SMALL and len(inverse) > 0:
+            half_small(inverse, first, end, x)
+            back_small(inverse, first, end, x)
+        elif some:
             half_solve(L, runs, first, end, x)
             back_solve(L, runs, first, end, x)
 
 
-@kernel(f"void({A2}, Layout, {A1})", borrows=True)
-def back_nodes(L: Array, layout: Layout, x: Array) -> None:
-    """Put x = L^-1 x: what velocities become of a sum of rows of `cross_products`."""
+@kernel(f"void({A2}, {A2}, Layout, {A1})", borrows=True)
+def back_nodes(L: Array, inverse: Array, layout: Layout, x: Array) -> None:
+    """Put x = L^-1 x: what velocities become of a sum of rows of `cross_products`; `inverse`: see `solve_row`."""
     nodes = layout.nodes
+    if diagonal(inverse, nodes):
+        for i in range(len(x)):
+            x[i] *= inverse[i, i]
+        return
     for n in range(len(nodes) - 1):
-        back_solve(L, layout.runs, nodes[n], nodes[n + 1], x)
+        if nodes[n + 1] - nodes[n] <= SMALL and len(inverse) > 0:
+            back_small(inverse, nodes[n], nodes[n + 1], x)
+        else:
+            back_solve(L, layout.runs, nodes[n], nodes[n + 1], x)
 
 
 @kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
@@ -244,6 +284,10 @@ def add_row(layout: Layout, i: int, scale: float, x: Array, y: Array) -> None:
 def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: Array) -> None:
     """Put x = L^-T J where a row reaches, by the inverse of small blocks if it has entries."""
     nodes = layout.nodes
+    if diagonal(inverse, nodes):
+        for i in range(layout.reach[row, LOW], layout.reach[row, HIGH]):
+            x[i] = inverse[i, i] * J[i]
+        return
     for node in range(layout.reach[row, NODE], layout.reach[row, NODES]):
         first, end = nodes[node], nodes[node + 1]
         if end - first > SMALL or len(inverse) == 0:
@@ -268,8 +312,8 @@ def cross_products(
         solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
         low, high, z = reach[at[i], LOW], reach[at[i], HIGH], Z[i]
         for j in range(i + 1):
-            row = at[j]
-            A[i, j] = A[j, i] = part_dot(z, Z[j], max(low, reach[row, LOW]), min(high, reach[row, HIGH]))
+            first, end = max(low, reach[at[j], LOW]), min(high, reach[at[j], HIGH])
+            A[i, j] = A[j, i] = part_dot(z, Z[j], first, end) if first < end else 0.0
 
 
 @kernel(f"float64({A2}, int64, {I1}, float64)", borrows=True)

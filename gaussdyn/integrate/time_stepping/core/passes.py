@@ -8,14 +8,14 @@ from ...._jit import kernel
 from ....arrays import EPS
 from ....mechanics.spatial.row_kernels import spatial_slope
 from ....mechanics.trees.forest import RUB, WHAT
-from ..scheme import ALLOWED, CLAIMED, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
+from ..scheme import ALLOWED, CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
 from .acting import one_sided, surely_late
 from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, resist_anew, rows_at
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
-from .projection import FAILED, Push, left, limit, project, shift_ahead, violation
+from .projection import FAILED, STALE, Push, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -109,7 +109,7 @@ def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first:
         push.mean[j] = work.mean[j]
     if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
         return FAULT
-    said = project(model, data, push, span, left(layout, push, far)) if span.project else 0
+    said = project(model, data, push, span, left(layout, push, far, first)) if span.project else 0
     if said == UNANSWERED:
         return FAULT
     return OVERLAP if said == FAILED else DONE
@@ -417,17 +417,37 @@ def rest_at_end(model: Model, data: Data, work: Work, push: Push, problem: Probl
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
 def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, blind: bool) -> int:
-    """Solve the problem at hand once more, and put the end that it leads to; HARD if it stays unsolved."""
+    """Solve the problem at hand once more, and put the end that it leads to; HARD if it stays unsolved.
+
+    Where bodies have coordinates of their own the end moves along, unless that opens joints by more than a trace.
+    """
     code = one_pass(model, data, work, problem, span, span.tol, 0.0)
     if code != DONE:
         return code
     E, goal = data.log[E_], data.log[GOAL]
     if not goal >= E:
         return HARD
+    if model.layout.who != FOREST:
+        if not take_along(model, data, work, push, span):
+            return FAULT
+        if violation(model.layout, data, push, False) <= limit(STALE * CLOSE, data.q1):
+            return DONE
+        return int(lead_to_end(model, data, work, push, span, False, False))
     data.log[E_] = bring_to_rest(model.layout, data, problem, work.still, work.speed, E, goal)
     take_solution(data)
     put_mean(data, work, span)
     return DONE if blind else put_end(model, data, work, push, span, False, True)
+
+
+@kernel("float64(Layout, Problem, boolean, float64)", borrows=True)
+def next_to_last(layout: Layout, problem: Problem, follows: bool, enough: float) -> float:
+    """Return the change by which a pass is settled that is not looked at, -1: it must be; see `foretold`.
+
+    Where joints are all that acts no law has to hold at the end that they lead to.
+    """
+    if layout.turning != 0 or (layout.who == FOREST and follows):
+        return -1.0
+    return max(enough, ENOUGH) if problem.counts[0] == 0 else enough
 
 
 @kernel("boolean(Layout, Data, Problem, Span, boolean)", borrows=True)
@@ -498,7 +518,8 @@ def pass_by_pass(
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
         if solved and before and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
-        if layout.who == FOREST and code == DONE and not follows and foretold(change, last, enough):
+        likely = next_to_last(layout, problem, follows, enough)
+        if code == DONE and foretold(change, last, likely, layout.who == FOREST):
             said = take_last(model, data, work, push, problem, span, blind)
             if said != HARD:
                 return said

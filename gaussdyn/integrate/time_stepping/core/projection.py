@@ -26,8 +26,11 @@ from .linear import (
 from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
-SLIGHT = 3e-2  # of the way of a step, or of that since the last pass: violations at the end that need not be removed
+LEAST = 1e-8  # of the square of the way of a step: a length that is no shift
+SLIGHT, FIRST = 3e-2, 1e-3  # of the way to a guess of the end, of trees and of others: violations that may stay
 NEAR = 1e-4  # of the way of a step: places as near may share a factor
+SERVES = 1e-2  # of the violation before a shift: up to which its factor goes on
+STALE = 1e-2  # of the violation that may be left: by a factor of elsewhere, which leaves a share of it, not its square
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
@@ -130,6 +133,8 @@ def violation(layout: Layout, data: Data, push: Push, holds: bool) -> float:
 def collect(layout: Layout, data: Data, push: Push) -> int:
     """Put the gaps of all that acts, their rows scaled to length one, and W; return how many."""
     m, W, Z, scale = 0, push.W, push.Z, push.scale
+    for i in range(len(data.q1)):
+        push.seen[i] = data.q1[i]
     for k in range(layout.counts[0]):
         if data.acts[k] and in_place(layout, k):
             push.row[m], push.at[m] = k, layout.start[k]
@@ -137,14 +142,16 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
     clear_rows(data.bound, data.end.J)
     cross_products(layout, data.K, data.inverse, data.end.J, push.at, m, Z, W)
     for i in range(m):
-        scale[i] = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0
+        size, z = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0, Z[i]
+        scale[i] = size
         for j in range(layout.reach[push.at[i], LOW], layout.reach[push.at[i], HIGH]):
-            Z[i, j] /= scale[i]
+            z[j] /= size
     for i in range(m):
+        row, size = W[i], scale[i]
         for j in range(i + 1):
-            if W[i, j] != 0.0:
-                W[i, j] /= scale[i] * scale[j]
-                W[j, i] = W[i, j]
+            if row[j] != 0.0:
+                row[j] /= size * scale[j]
+                W[j, i] = row[j]
     return m
 
 
@@ -230,7 +237,7 @@ def add_pushes(layout: Layout, data: Data, push: Push, m: int, d: Array) -> None
     for i in range(m):
         if push.p[i] != 0.0:
             add_row(layout, push.at[i], push.p[i], push.Z[i], d)
-    back_nodes(data.K, layout, d)
+    back_nodes(data.K, data.inverse, layout, d)
 
 
 @kernel(f"boolean(Layout, Data, Push, int64, boolean, {A1})", borrows=True)
@@ -323,16 +330,22 @@ def note_shift(layout: Layout, data: Data, push: Push, taken: int, d: Array) -> 
     push.kept[1] = taken + 1
 
 
-@kernel("void(Data, Push)", borrows=True)
-def keep_if_near(data: Data, push: Push) -> None:
-    """Keep the factor at hand if it was made for nearly the same place: farther the shift would not be the least."""
+@kernel("boolean(Data, Push, float64, float64)", borrows=True)
+def keep_if_near(data: Data, push: Push, off: float, before: float) -> bool:
+    """Keep the factor at hand if it was made for nearly the same place: farther the shift would not be the least.
+
+    Rows turn with the place: what is not least of the shift that removes `off` is as long as that times the way since.
+    The last shift has left that of `before`: a factor that hardly serves is made anew. Returns whether one is kept that
+    leaves more than a new one would.
+    """
     far = way = 0.0
     for i in range(len(data.q)):
         far, way = max(far, abs(data.q1[i] - push.seen[i])), max(way, abs(data.q1[i] - data.q[i]))
-    if push.kept[0] == 0 or far > NEAR * way:
-        push.kept[0] = 0
-        for i in range(len(data.q)):
-            push.seen[i] = data.q1[i]
+    near = far <= NEAR * way
+    if push.kept[0] > 0 and (near or (far * off <= LEAST * way * way and off <= SERVES * before)):
+        return not near
+    push.kept[0] = 0
+    return False
 
 
 @kernel(f"void(Layout, Data, Push, {A1}, float64)", borrows=True)
@@ -356,7 +369,7 @@ def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) ->
     rounding. Returns False if a function failed.
     """
     layout, d, holds = model.layout, data.V[2], False
-    keep_if_near(data, push)
+    keep_if_near(data, push, np.inf, np.inf)
     ahead = layout.who == FOREST and push.kept[0] > 0 and not held_loosely(layout, data, push)
     if ahead:
         foresee_gaps(layout, data, push, mean, dt)
@@ -373,15 +386,15 @@ def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) ->
     return True
 
 
-@kernel("float64(Layout, Push, float64)", borrows=True)
-def left(layout: Layout, push: Push, far: float) -> float:
+@kernel("float64(Layout, Push, float64, boolean)", borrows=True)
+def left(layout: Layout, push: Push, far: float, first: bool) -> float:
     """Return up to which violation the end that a pass leads to is left where it is; it came from `far` away.
 
-    Joint coordinates leave no joint to be mended: while the end is a guess, the next pass removes its violations, and
+    While the end is a guess the next pass removes its violations. Joint coordinates leave no joint to be mended, and
     what changes after a shift is far below what rates notice.
     """
     if layout.who != FOREST:
-        return CLOSE
+        return max(CLOSE, FIRST * far) if first else CLOSE
     return max(CLOSE if push.kept[1] == 0 else 0.5 * ALLOWED, SLIGHT * far)
 
 
@@ -392,14 +405,14 @@ def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> 
     enough: violations up to this are left as they are, m. Shifts that `shift_ahead` has taken stand.
     """
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
-    before = earlier = oldest = np.inf
+    before, earlier, oldest, stale = np.inf, np.inf, np.inf, False
     loosely = held_loosely(layout, data, push)
     for k in range(layout.counts[0]):
         holds = holds or push.target[k] == push.target[k]
     taken = push.kept[1]
     while taken < PASSES:
         off = violation(layout, data, push, holds)
-        if off <= limit(enough, q):
+        if off <= limit(STALE * enough if stale else enough, q):
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
             holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
@@ -408,9 +421,10 @@ def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> 
             if not rows_at(model, span.t_end, q, data.v1, data.end):
                 return FAULT
             continue
-        keep_if_near(data, push)
+        stale = keep_if_near(data, push, off, before)
         oldest, earlier, before = earlier, before, off
         if loosely or not shift_again(layout, data, push, holds, d):
+            stale = False
             if not factor_bare_mass(layout, data):
                 return FAILED
             m = collect(layout, data, push)

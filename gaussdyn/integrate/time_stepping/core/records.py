@@ -156,7 +156,7 @@ class Carried(NamedTuple):
     now_then: IntArray
 
 
-@record("int64", A1, A1, A1, A1, I2, A2)
+@record("int64", A1, A1, A1, A1, A1, I2, A2)
 class Program(NamedTuple):
     """The generated function of a Lagrangian system.
 
@@ -165,6 +165,8 @@ class Program(NamedTuple):
     address : int
         Of its machine code; 0: Python is asked, which fills `out`.
     params, control, out : Array
+    at : Array, shape (2 + nq + nv,)
+        Whether `out` is of the step at hand, and then of which t, q, v.
     push : Array, shape (nv,)
         A generalised force beside those of the program.
     place : IntArray, shape (n, 9)
@@ -176,6 +178,7 @@ class Program(NamedTuple):
     params: Array
     control: Array
     out: Array
+    at: Array
     push: Array
     place: IntArray
     law: Array

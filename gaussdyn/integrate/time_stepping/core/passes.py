@@ -313,12 +313,9 @@ def guessed(model: Model, data: Data, work: Work, push: Push, span: Span, blind:
 
 @kernel("boolean(Layout, Data, Push, Span)", borrows=True)
 def in_reach(layout: Layout, data: Data, push: Push, span: Span) -> bool:
-    """Return whether the end of the step may stay where it is: what passes leave of violations is little by then."""
-    return bool(
-        layout.who != FOREST
-        or not span.project
-        or violation(layout, data, push, False) <= limit(0.5 * ALLOWED, data.q1)
-    )
+    """Return whether the end of the step stays where it is in the last pass: it was shifted, or needs no shift."""
+    stays = layout.who != FOREST or not span.project or push.kept[1] > 0
+    return bool(stays or violation(layout, data, push, True) <= limit(0.5 * ALLOWED, data.q1))
 
 
 @kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)

@@ -27,7 +27,7 @@ from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound,
 
 MOST_SETS = 30  # of gaps that push, tried in one round
 LEAST = 1e-8  # of the square of the way of a step: a length that is no shift
-SLIGHT, FIRST = 3e-2, 1e-3  # of the way to a guess of the end, of trees and of others: violations that may stay
+SLIGHT = 1e-3  # of the way to a guess of the end: violations that may stay
 NEAR = 1e-4  # of the way of a step: places as near may share a factor
 SERVES = 1e-2  # of the violation before a shift: up to which its factor goes on
 STALE = 1e-2  # of the violation that may be left: by a factor of elsewhere, which leaves a share of it, not its square
@@ -368,9 +368,10 @@ def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) ->
     Joints of bodies in their own coordinates, whose shifts are larger, are always held anew: what is left there is
     rounding. Returns False if a function failed.
     """
-    layout, d, holds = model.layout, data.V[2], False
-    keep_if_near(data, push, np.inf, np.inf)
-    ahead = layout.who == FOREST and push.kept[0] > 0 and not held_loosely(layout, data, push)
+    layout, d, holds, ahead = model.layout, data.V[2], False, False
+    if layout.who == FOREST:
+        keep_if_near(data, push, np.inf, np.inf)
+        ahead = push.kept[0] > 0 and not held_loosely(layout, data, push)
     if ahead:
         foresee_gaps(layout, data, push, mean, dt)
     push.kept[1] = 0
@@ -393,9 +394,10 @@ def left(layout: Layout, push: Push, far: float, first: bool) -> float:
     While the end is a guess the next pass removes its violations. Joint coordinates leave no joint to be mended, and
     what changes after a shift is far below what rates notice.
     """
-    if layout.who != FOREST:
-        return max(CLOSE, FIRST * far) if first else CLOSE
-    return max(CLOSE if push.kept[1] == 0 else 0.5 * ALLOWED, SLIGHT * far)
+    trees = layout.who == FOREST
+    if trees and push.kept[1] > 0:
+        return 0.5 * ALLOWED
+    return max(CLOSE, SLIGHT * far) if trees or first else CLOSE
 
 
 @kernel("int64(Model, Data, Push, Span, float64)", borrows=True)

@@ -139,6 +139,7 @@ def examine(model: Model, data: Data, work: Work, push: Push, span: Span) -> int
         return DONE
     count = find_null(layout, data, data.mid, EXACT)
     if count == 0 or bound.known[CLOSE_TO] > count:  # those at the start may be more: the middle is off the joints
+        lengths, null = bound.lengths.copy(), bound.N.copy()
         if not rows_at(model, span.t, data.q, data.v, data.begin):
             return FAULT
         there = find_null(layout, data, data.begin, ON)
@@ -153,7 +154,7 @@ def examine(model: Model, data: Data, work: Work, push: Push, span: Span) -> int
         elif count == 0:
             return DONE
         else:
-            count = find_null(layout, data, data.mid, EXACT)
+            bound.lengths[:], bound.N[:] = lengths, null
     bind(layout, bound, count)
     clear_rows(bound, data.mid.J)
     return DONE

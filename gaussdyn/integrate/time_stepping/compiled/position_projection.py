@@ -42,7 +42,6 @@ STRAIN = 100.0  # as in `projection`
 SOFT = 1e-7  # compliance of a gap that pushes, relative to the local one; taken out again round by round
 ROUNDS = 20
 MOST_FACTORS = 20  # of one round
-LEVEL = 1e-9  # of the derivative at the beginning: it has vanished
 
 
 @kernel(f"int64({PROBLEM}, {WORK}, {A2}, {A2})", borrows=True)
@@ -64,47 +63,37 @@ def press(problem: Problem, work: Work, centre: Array, u: Array) -> int:
     return changed
 
 
-@kernel(f"UniTuple(float64, 2)({PROBLEM}, {WORK}, {A2}, {A2}, float64, float64, float64)", borrows=True)
-def slope(
-    problem: Problem, work: Work, centre: Array, u: Array, first: float, second: float, t: float
-) -> tuple[float, float]:  # fmt: skip
-    """Return the two derivatives of what `squeeze` minimises, t along the direction: first + t second - p(t) du."""
-    mu, rho, du, value, rate = problem[5], problem[6], work[4], first + t * second, second
+@kernel(f"float64({PROBLEM}, {WORK}, {A2}, {A2}, float64, float64, float64)", borrows=True)
+def slope(problem: Problem, work: Work, centre: Array, u: Array, first: float, second: float, t: float) -> float:
+    """Return the derivative of what `squeeze` minimises, t along the direction: first + t second - p(t) du."""
+    mu, rho, du, value = problem[5], problem[6], work[4], first + t * second
     for c in range(problem[0][1][-1]):
-        k = rho[c] / SOFT
-        push = centre[c, 0] - k * (u[c, 0] + t * du[c, 0])
+        push = centre[c, 0] - rho[c] / SOFT * (u[c, 0] + t * du[c, 0])
         if push > 0.0 or mu[c] < 0.0:
             value -= push * du[c, 0]
-            rate += k * du[c, 0] * du[c, 0]
-    return value, rate
+    return value
 
 
 @kernel(f"float64({PROBLEM}, {WORK}, {A2}, {A2}, {A2})", borrows=True)
 def share_to_go(problem: Problem, work: Work, centre: Array, d: Array, u: Array) -> float:
-    """Return how far to go along the direction: all of it, or to where the derivative (it only grows) vanishes.
-
-    It is piecewise linear: Newton's method, kept between the ends known, is there after a few.
-    """
+    """Return how far to go along the direction: all of it, or to where the derivative (it only grows) vanishes."""
     dv, Mdv, first, second = work[5], work[6], 0.0, 0.0
     block_multiply(problem[1], dv, Mdv)
     for i in range(len(d)):
         for k in range(6):
             first += d[i, k] * Mdv[i, k]
             second += dv[i, k] * Mdv[i, k]
-    begin, _rate = slope(problem, work, centre, u, first, second, 0.0)
-    value, rate = slope(problem, work, centre, u, first, second, 1.0)
-    if not begin < 0.0 or value <= -1e-6 * begin:
+    begin = slope(problem, work, centre, u, first, second, 0.0)
+    if not begin < 0.0 or slope(problem, work, centre, u, first, second, 1.0) <= -1e-6 * begin:
         return 1.0
-    low, high, t = 0.0, 1.0, 1.0
+    low, high = 0.0, 1.0
     for _ in range(30):
-        t -= value / rate
-        if not low < t < high:
-            t = 0.5 * (low + high)
-        value, rate = slope(problem, work, centre, u, first, second, t)
-        if abs(value) <= -LEVEL * begin:
-            break
-        low, high = (low, t) if value > 0.0 else (t, high)
-    return t
+        t = 0.5 * (low + high)
+        if slope(problem, work, centre, u, first, second, t) > 0.0:
+            high = t
+        else:
+            low = t
+    return high
 
 
 @kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, boolean)", borrows=True)

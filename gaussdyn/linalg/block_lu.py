@@ -179,26 +179,28 @@ def solve_factorised(n: int, ordering: Ordering, B: Array, x: Array, y: Array) -
         for i in range(6):
             y[k, i] = x[order[k], i]
     for k in range(n):
+        y0, y1, y2, y3, y4, y5 = y[k, 0], y[k, 1], y[k, 2], y[k, 3], y[k, 4], y[k, 5]
         for p in range(start[k], start[k + 1]):
-            r = rows[p]
+            r, m = rows[p], n + p
             for i in range(6):
-                s = 0.0
-                for j in range(6):
-                    s += B[n + p, i, j] * y[k, j]
-                y[r, i] -= s
+                y[r, i] -= (
+                    B[m, i, 0] * y0 + B[m, i, 1] * y1 + B[m, i, 2] * y2
+                    + B[m, i, 3] * y3 + B[m, i, 4] * y4 + B[m, i, 5] * y5
+                )  # fmt: skip
     for k in range(n - 1, -1, -1):
         for p in range(start[k], start[k + 1]):
-            r = rows[p]
+            r, m = rows[p], above + p
+            y0, y1, y2, y3, y4, y5 = y[r, 0], y[r, 1], y[r, 2], y[r, 3], y[r, 4], y[r, 5]
             for i in range(6):
-                s = 0.0
-                for j in range(6):
-                    s += B[above + p, i, j] * y[r, j]
-                y[k, i] -= s
-        t0, t1, t2, t3, t4, t5 = y[k, 0], y[k, 1], y[k, 2], y[k, 3], y[k, 4], y[k, 5]
+                y[k, i] -= (
+                    B[m, i, 0] * y0 + B[m, i, 1] * y1 + B[m, i, 2] * y2
+                    + B[m, i, 3] * y3 + B[m, i, 4] * y4 + B[m, i, 5] * y5
+                )  # fmt: skip
+        y0, y1, y2, y3, y4, y5 = y[k, 0], y[k, 1], y[k, 2], y[k, 3], y[k, 4], y[k, 5]
         for i in range(6):
             y[k, i] = (
-                B[k, i, 0] * t0 + B[k, i, 1] * t1 + B[k, i, 2] * t2
-                + B[k, i, 3] * t3 + B[k, i, 4] * t4 + B[k, i, 5] * t5
+                B[k, i, 0] * y0 + B[k, i, 1] * y1 + B[k, i, 2] * y2
+                + B[k, i, 3] * y3 + B[k, i, 4] * y4 + B[k, i, 5] * y5
             )  # fmt: skip
     for k in range(n):
         for i in range(6):

@@ -134,12 +134,11 @@ def by_proximal_points(
 def along_path(
     problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, trial: int
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Follow a central path from near the first impulses to where Newton's method ends it, or proximal points.
+    """Follow a central path from p, near the first impulses, to where Newton's method ends it, or proximal points.
 
     Returns E, its floor and the number of factorisations.
     """
     p, u, _best, _start, v = iterate
-    sweep_from_start(problem, work, iterate)
     place = begin_path(problem, work, p, v, u, WARM[trial], ROUND[trial])
     factors, E, floor = 0, 1.0, 0.0
     for goal in GOALS:
@@ -175,12 +174,16 @@ def by_paths(
     sweep_from_start(problem, work, iterate)
     scale, floor = without_impulses(problem, work, p, v, u, best)
     motion(problem, p, work[6], v, u)
-    E, factors = residual(problem, scale, p, u), 0
+    E, factors, swept = residual(problem, scale, p, u), 0, True
     if E < CLOSE and has_dependent(problem):
         E, floor, factors = by_proximal_points(problem, ordering, work, iterate, tol, BRIEF)
+        swept = False
     for trial in range(len(WARM)):
         if max(tol, floor) >= E:
             break
+        if not swept:
+            sweep_from_start(problem, work, iterate)
+        swept = False
         E, floor, used = along_path(problem, ordering, work, iterate, tol, trial)
         factors += used
         if trial == 0 and E > FOLDED:

@@ -52,8 +52,11 @@ class State:
     def trusted(cls, t: float, q: Array, v: Array, memory: Mapping[str, Array]) -> State:
         """Return a state of numbers known to be good, without checks or copies, which take longer than many a step."""
         state = object.__new__(cls)
-        for name, value in (("t", t), ("q", q), ("v", v), ("memory", memory)):
-            object.__setattr__(state, name, value)
+        put = object.__setattr__
+        put(state, "t", t)
+        put(state, "q", q)
+        put(state, "v", v)
+        put(state, "memory", memory)
         return state
 
     def digest(self) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import math
 import sys
 from collections.abc import Callable
 from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -54,19 +56,46 @@ def stored_program(what: What, model: Model) -> Path:
 
 @lru_cache(maxsize=256)
 def interpreted(path: Path) -> Evaluate:
-    """Return ``evaluate`` as a Python function over numpy numbers: NaN and infinity as in compiled code."""
-    names: dict[str, object] = {}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), names)
-    for name in [name for name in names if hasattr(np, NUMPY.get(name, name)) and name not in ("e", "pi")]:
-        names[name] = getattr(np, NUMPY.get(name, name))
-    plain: Evaluate = names["evaluate"]  # type: ignore[assignment]
+    """Return ``evaluate`` as a Python function: NaN and infinity as in compiled code.
+
+    Over Python's numbers, several times faster than numpy's, and over those where these raise an error.
+    """
+    text = path.read_text(encoding="utf-8")
+    numpys, plains = dict[str, Any](), dict[str, Any](real_power=math.pow)
+    exec(compile(text, str(path), "exec"), numpys)
+    exec(compile(ast.fix_missing_locations(_RealPowers().visit(ast.parse(text))), str(path), "exec"), plains)
+    for name in [name for name in numpys if hasattr(np, NUMPY.get(name, name)) and name not in ("e", "pi")]:
+        numpys[name] = getattr(np, NUMPY.get(name, name))
+    plain, careful = plains["evaluate"], numpys["evaluate"]
+
+    def over_numpy(t: float, q: Array, v: Array, u: Array, p: Array, out: Array) -> None:
+        """Fill out."""
+        with np.errstate(all="ignore"):
+            careful(np.float64(t), q, v, u, p, out)
 
     def evaluate(t: float, q: Array, v: Array, u: Array, p: Array, out: Array) -> None:
         """Fill out."""
-        with np.errstate(all="ignore"):
-            plain(np.float64(t), q, v, u, p, out)
+        values: Any = [0.0] * len(out)
+        try:
+            plain(float(t), *(x.tolist() for x in (q, v, u, p)), values)
+            out[:] = values
+        except (ArithmeticError, ValueError):  # 1 / 0, log(0), sin(inf)
+            over_numpy(t, q, v, u, p, out)
 
     return evaluate
+
+
+class _RealPowers(ast.NodeTransformer):
+    """Has powers that are not whole call `math.pow`: Python makes complex numbers of those of negative ones."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        """Replace one."""
+        self.generic_visit(node)
+        exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
+        whole = isinstance(exponent, ast.Constant) and isinstance(exponent.value, int)
+        if whole or not isinstance(node.op, ast.Pow):
+            return node
+        return ast.Call(ast.Name("real_power", ast.Load()), [node.left, node.right], [])
 
 
 @lru_cache(maxsize=256)

@@ -72,6 +72,21 @@ def test_a_source_is_compiled_and_interpreted_alike(place):
         assert out[0] == pytest.approx(expected, rel=1e-15)
 
 
+def test_what_python_refuses_is_nan_or_infinite_as_in_machine_code(place):
+    said = ("1 / x", "log(x)", "abs(x ** (3 / 2))", "sin(1 / x)", "sqrt(x)", "x ** p[0]", "exp(800 * x)")
+    lines = ["x = q[0]", *(f"out[{k}] = {one}" for k, one in enumerate(said))]
+    text = (
+        "from math import exp, log, sin, sqrt\n\ndef evaluate(t, q, v, u, p, out):\n    " + "\n    ".join(lines) + "\n"
+    )
+    path, none = _cache.stored_source("refused", lambda: text), np.zeros(0)
+    compiled = _jit.kernel_from(path, "evaluate", lagrangian_program.SIGNATURE)
+    for x in (0.0, -1.0, 2.0, np.inf, -np.inf, np.nan):
+        ours, known = np.zeros(len(said)), np.zeros(len(said))
+        for evaluate, out in ((lagrangian_program.interpreted(path), ours), (compiled, known)):
+            evaluate(0.0, np.array([x]), none, none, np.array([0.3]), out)
+        np.testing.assert_allclose(ours, known, rtol=1e-15, atol=0.0)
+
+
 @pytest.mark.slow
 def test_another_process_neither_derives_nor_compiles(tmp_path):
     env = {**os.environ, "GAUSSDYN_CACHE": str(tmp_path)}

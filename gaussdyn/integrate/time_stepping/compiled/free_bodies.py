@@ -150,16 +150,22 @@ class CompiledBodies:
 
     def _room(self, n: int, state: State) -> _Run:
         """Return room for n steps from a state, or for as many as fit; that for one is always the same."""
+        found = self._one if n == 1 else None
+        if found is None or found.room.kept.gap.shape[1] != self.space.buffers.room:
+            found = self._new_room(n)
+            self._one = found if n == 1 else self._one
+        found.log.fill(0.0)
+        found.q0[:], found.v0[:], found.taken, found.beaten = state.q, state.v, 0, False
+        return found
+
+    def _new_room(self, n: int) -> _Run:
+        """Return room of its own for n steps, or for as many as fit."""
         from ...._jit import Held
 
-        found, room = self._one if n == 1 else None, self.space.buffers.room
-        if found is None or found.room.kept.gap.shape[1] != room:
-            kept = kept_room(n, LOGGED, (self.system.nq, self.system.nv, 0), room, 3 * room)
-            logs = np.zeros((len(kept.kept.log), 12))
-            found = _Run(log=logs, q0=state.q.copy(), v0=state.v.copy(), room=kept, held=Held(kept.kept))
-            self._one = found if n == 1 else self._one
-        found.log[:], found.q0[:], found.v0[:], found.taken, found.beaten = 0.0, state.q, state.v, 0, False
-        return found
+        room, nq, nv = self.space.buffers.room, self.system.nq, self.system.nv
+        kept = kept_room(n, LOGGED, (nq, nv, 0), room, 3 * room)
+        logs = np.zeros((len(kept.kept.log), 12))
+        return _Run(log=logs, q0=np.empty(nq), v0=np.empty(nv), room=kept, held=Held(kept.kept))
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:
         """Put a state into the arrays of the kernels, unless it stands there already, and the settings."""
@@ -204,7 +210,7 @@ class CompiledBodies:
         self._load(state, stepper, float(spans[0, 1]), control)
         space, run = self.space, self._room(len(spans), state)
         self._settings[3], spans = stepper.tol, spans[: len(run.log)]
-        space.count[0], space.count[1], space.count[4] = 0, 0, 0
+        space.count[[0, 1, 4, 9, 10]] = 0
         while True:
             code = self._call(spans, run)
             run.taken = int(space.count[0])

@@ -141,10 +141,10 @@ class CompiledSystem:
         state : State
             Some state of it: it is asked for its rows there.
         """
-        if not steady(system):
-            return ListedSystem(system)
         made = _compiled(system if isinstance(system, Hashable) else _Same(system), get_ident())
         if not made:
+            if not steady(system):
+                return ListedSystem(system)
             made.append(CompiledSystem(system, built(system, state)))
         return made[0]
 
@@ -157,11 +157,14 @@ class CompiledSystem:
         self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None, joins: Joins = NONE
     ) -> Step | None:  # fmt: skip
         """Return one step; None if Python must list its contacts, or take stiff forces beside the mass."""
+        spans = np.array([[state.t, dt, t_end]])
+        if not joins:
+            code = self._go(stepper, state, control, spans, self._one_room)[0]
+            if code == DONE:
+                return self._made(stepper, state, spans, control)
         span = _span(stepper, state.t, dt, t_end)
         if joins:
             code = self._restricted(stepper, state, span, control, joins)
-        else:
-            code = self._go(stepper, state, control, np.array([[state.t, dt, t_end]]), self._one_room)[0]
         ending, data = Ending(self, span, control), self.parts.data
         code = ending.of(code)
         if self.parts.python is not None:
@@ -169,10 +172,7 @@ class CompiledSystem:
         if code == DONE:
             self._keep(*self._records[:4], self._one, 0)
             data.q[:], data.v[:] = data.q1, data.v1
-            told = None if control is None else control[None]
-            of = self._kept(stepper, state, np.array([[state.t, dt, t_end]]), self._room.copied(), told)
-            self._last = of.state(0, data.q1.copy(), data.v1.copy())
-            return CompiledStep.made(of, 0, (state, self._last))
+            return self._made(stepper, state, spans, control)
         if self.parts.python is None and (code == STIFF or (code == OVERLAP and not overlap(self)[0])):
             return None
         return self._failed(ending, code, state, control)
@@ -183,6 +183,13 @@ class CompiledSystem:
         if error is not None:
             raise error
         return int(code)
+
+    def _made(self, stepper: MoreauJean, state: State, spans: Array, control: Array | None) -> Step:
+        """Return the step that is kept."""
+        data, told = self.parts.data, None if control is None else control[None]
+        of = self._kept(stepper, state, spans, self._room.copied(), told)
+        self._last = of.state(0, data.q1.copy(), data.v1.copy())
+        return CompiledStep.made(of, 0, (state, self._last))
 
     def opened(self, span: Span) -> int:
         """Begin the step at hand, see `step.open_step`."""

@@ -383,7 +383,7 @@ def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, f
 @kernel(f"void(Layout, Data, {A1}, {A1})", borrows=True)
 def add_lifted(layout: Layout, data: Data, y: Array, x: Array) -> None:
     """Add to x the velocities L^-1 y that a sum y of rows of `Problem.Z` leads to; y becomes these."""
-    back_nodes(data.L, layout, y)
+    back_nodes(data.L, data.inverse, layout, y)
     for j in range(len(x)):
         x[j] += y[j]
 
@@ -410,7 +410,7 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
 def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> None:
     """Put x without impulses, the rates of joints for it (lam), those of blocks once joints hold (q), and r from p."""
     g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
-    solve_nodes(data.L, layout, data.h, x)
+    solve_nodes(data.L, data.inverse, layout, data.h, x)
     for i in range(len(x)):
         x[i] = data.v[i] + dt * x[i]
     for i in range(g):

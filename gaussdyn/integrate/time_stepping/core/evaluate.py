@@ -61,6 +61,7 @@ from .records import (
     Layout,
     Model,
     Planar,
+    Program,
     Rows,
     Shapes,
 )
@@ -89,20 +90,49 @@ def put_state(planar: Planar, q: Array, v: Array) -> None:
         planar.y[i], planar.y[n + i] = q[i], v[i]
 
 
+@kernel(f"boolean(Program, {A1})", borrows=True)
+def is_of(program: Program, q: Array) -> bool:
+    """Return whether `program.out` is of these coordinates."""
+    same = program.at[0] != 0.0
+    for i in range(len(q)):
+        same = same and program.at[2 + i] == q[i]
+    return bool(same)
+
+
+@kernel("void(Program)", borrows=True)
+def forget_program(program: Program) -> None:
+    """Have `program.out` filled in anew: parameters or the control may be others."""
+    if len(program.at) > 0:
+        program.at[0] = 0.0
+
+
 @kernel(f"boolean(Model, float64, {A1}, {A1})", borrows=True)
 def run_program(model: Model, t: float, q: Array, v: Array) -> bool:
-    """Fill in `program.out`, by machine code or in Python."""
-    program = model.program
+    """Fill in `program.out`, by machine code or in Python, unless it is there."""
+    program, at, n = model.program, model.program.at, 2 + len(q)
+    same = is_of(program, q) and at[1] == t
+    for j in range(len(v)):
+        same = same and at[n + j] == v[j]
+    if same:
+        return True
+    at[0], at[1] = 0.0, t
+    for i in range(len(q)):
+        at[2 + i] = q[i]
+    for j in range(len(v)):
+        at[n + j] = v[j]
     if program.address == 0:
-        return ask(model.callback, ASK_PROGRAM, t, q, v)
-    run(program.address, t, q, v, program.control, program.params, program.out)
-    return True
+        found = ask(model.callback, ASK_PROGRAM, t, q, v)
+    else:
+        run(program.address, t, q, v, program.control, program.params, program.out)
+        found = True
+    at[0] = 1.0 if found else 0.0
+    return bool(found)
 
 
 @kernel(f"void(Model, {A1}, {A1}, Rows)", borrows=True)
 def planar_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of a planar system."""
-    planar, start, nv, n = model.planar, model.layout.start, len(v), model.layout.counts[0]
+    planar, start, reach, nv, n = model.planar, model.layout.start, model.layout.reach, len(v), model.layout.counts[0]
     total = n + planar.beside
     put_state(planar, q, v)
     planar_rows(planar.y, nv, planar.numbers[:total], planar.data[:total], planar.J, planar.found)
@@ -110,12 +140,14 @@ def planar_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     for k in range(n):
         e = k if k < model.layout.counts[2] else k + planar.beside
         rows.gap[k] = planar.found[e, GAP]
+        law, known, first = rows.law[k], planar.law[k], start[k]
         for c in range(6):
-            rows.law[k, c] = planar.law[k, c]
-        for a in range(start[k + 1] - start[k]):
-            rows.rate[start[k] + a] = planar.found[e, RATE + a]
-            for j in range(nv):
-                rows.J[start[k] + a, j] = planar.J[2 * e + a, j]
+            law[c] = known[c]
+        for i in range(first, start[k + 1]):
+            rows.rate[i] = planar.found[e, RATE + i - first]
+            J, own = rows.J[i], planar.J[2 * e + i - first]
+            for j in range(reach[i, LOW], reach[i, HIGH]):
+                J[j] = own[j]
 
 
 @kernel(f"boolean(Model, float64, {A1}, {A1}, Rows)", borrows=True)
@@ -245,11 +277,13 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of trees: of joints, and of the contacts that are listed."""
     layout, forest = model.layout, standing(model, q, model.ahead)
     steady_rows(forest, q, v, layout.start, rows.gap, rows.rate)  # whose J and laws are there, see `row_model`
-    kinds, n = forest.couplings.kinds, layout.counts[2]
+    kinds, n, placed = forest.couplings.kinds, layout.counts[2], False
     for k in range(n):
         if kinds[k, WHAT] > RUB:
             i = layout.start[k]
-            put_forest(forest, q, v)
+            if not placed:
+                put_forest(forest, q, v)
+            placed = True
             rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
     for k in range(n, layout.counts[0]):
         contact_of_trees(layout, model.shapes, forest, v, k, rows)
@@ -335,7 +369,7 @@ def mass_at(model: Model, q: Array, rest: Array, M: Array) -> bool:
             for j in range(nv):
                 M[i, j] = model.M[i, j]
         return True
-    found = run_program(model, 0.0, q, rest)
+    found = is_of(model.program, q) or run_program(model, 0.0, q, rest)  # whatever t and v are
     for i in range(nv):
         for j in range(nv):
             M[i, j] = model.program.out[i * nv + j]
@@ -406,8 +440,9 @@ def potential_at(model: Model, t: float, q: Array, rest: Array) -> tuple[bool, f
     if model.layout.who == CALLBACK:
         found = ask(model.callback, ASK_POTENTIAL, t, q, rest)
         return found, model.callback.answer[0]
-    n = len(q)
-    return run_program(model, t, q, rest), model.program.out[n * n + n]
+    n, program = len(q), model.program
+    found = (is_of(program, q) and program.at[1] == t) or run_program(model, t, q, rest)  # whatever v is
+    return bool(found), program.out[n * n + n]
 
 
 @kernel(f"Tuple((boolean, float64))(Model, {A1}, {A1}, {A1}, {A2}, {A1})", borrows=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
 from ....arrays import Array, IntArray
-from .records import HIGH, LOW, NEXT, NODE, NODES, START, Data, Layout
+from .records import FOREST, HIGH, LOW, NEXT, NODE, NODES, START, Data, Layout
 
 LONG = 8  # terms of a sum from which on it is taken in parts
 SMALL = 6  # velocities of a node whose factor is inverted: a body
@@ -34,7 +34,7 @@ def above(runs: IntArray, k: int) -> int:
     return k - 1 if runs[k, START] < k else runs[k, NEXT]
 
 
-@kernel(f"void({I2}, {A1}, float64, int64, {A1})", borrows=True)
+@kernel(f"void({I2}, {A1}, float64, int64, {A1})", inline=True, borrows=True)
 def subtract_row(runs: IntArray, row: Array, scale: float, last: int, out: Array) -> None:
     """Take scale times a row off another one, at velocity `last` and at those between it and the root."""
     while last >= 0:
@@ -58,8 +58,9 @@ def factor_block(M: Array, runs: IntArray, first: int, end: int, L: Array) -> bo
         if not row[k] > 0.0:
             return False
         row[k] = np.sqrt(row[k])
+        inverse = 1.0 / row[k]
         while i >= 0:
-            row[i] /= row[k]
+            row[i] *= inverse
             i = above(runs, i)
         i = above(runs, k)
         while i >= 0:
@@ -88,6 +89,24 @@ def factor_nodes(M: Array, layout: Layout, L: Array) -> bool:
         if not factor_block(M, runs, nodes[node], nodes[node + 1], L):
             return False
     return True
+
+
+@kernel("void(Data)", borrows=True)
+def exchange_diagonal(data: Data) -> None:
+    """Have `data.bare` and the diagonal of M change places."""
+    for j in range(len(data.bare)):
+        data.bare[j], data.M[j, j] = data.M[j, j], data.bare[j]
+
+
+@kernel("boolean(Layout, Data)", borrows=True)
+def factor_bare_mass(layout: Layout, data: Data) -> bool:
+    """Put K, the factor of the mass without what stands beside it, unless it is there; False if there is none."""
+    if layout.who != FOREST or data.K[0, 0] == data.K[0, 0]:
+        return True
+    exchange_diagonal(data)
+    fine = factor_nodes(data.M, layout, data.K)
+    exchange_diagonal(data)
+    return bool(fine)
 
 
 @kernel("boolean(Layout, Data)", borrows=True)
@@ -147,26 +166,66 @@ def back_solve(L: Array, runs: IntArray, first: int, end: int, x: Array) -> None
         x[k] = s / row[k]
 
 
-@kernel(f"void({A2}, Layout, {A1}, {A1})", borrows=True)
-def solve_nodes(L: Array, layout: Layout, b: Array, x: Array) -> None:
-    """Put x = (L^T L)^-1 b; the two may be the same. Blocks of zeros cost nothing."""
+@kernel(f"boolean({A2}, {I1})", borrows=True)
+def diagonal(inverse: Array, nodes: IntArray) -> bool:
+    """Return whether every velocity is a node, and the inverses of their factors are known."""
+    return bool(len(inverse) > 0 and nodes[-1] == len(nodes) - 1)
+
+
+@kernel(f"void({A2}, int64, int64, {A1})", borrows=True)
+def half_small(inverse: Array, first: int, end: int, x: Array) -> None:
+    """Put x = L^-T x, of a block whose inverse is known."""
+    for j in range(first, end):
+        s = 0.0
+        for i in range(j, end):
+            s += inverse[i, j] * x[i]
+        x[j] = s
+
+
+@kernel(f"void({A2}, int64, int64, {A1})", borrows=True)
+def back_small(inverse: Array, first: int, end: int, x: Array) -> None:
+    """Put x = L^-1 x, of a block whose inverse is known."""
+    for i in range(end - 1, first - 1, -1):
+        row, s = inverse[i], 0.0
+        for j in range(first, i + 1):
+            s += row[j] * x[j]
+        x[i] = s
+
+
+@kernel(f"void({A2}, {A2}, Layout, {A1}, {A1})", borrows=True)
+def solve_nodes(L: Array, inverse: Array, layout: Layout, b: Array, x: Array) -> None:
+    """Put x = (L^T L)^-1 b; the two may be the same. Blocks of zeros cost nothing; `inverse`: see `solve_row`."""
     nodes, runs = layout.nodes, layout.runs
+    if diagonal(inverse, nodes):
+        for i in range(len(x)):
+            x[i] = b[i] * inverse[i, i] * inverse[i, i]
+        return
     for n in range(len(nodes) - 1):
         first, end, some = nodes[n], nodes[n + 1], False
         for i in range(first, end):
             x[i] = b[i]
             some = some or b[i] != 0.0
-        if some:
+        if some and end - first <= SMALL and len(inverse) > 0:
+            half_small(inverse, first, end, x)
+            back_small(inverse, first, end, x)
+        elif some:
             half_solve(L, runs, first, end, x)
             back_solve(L, runs, first, end, x)
 
 
-@kernel(f"void({A2}, Layout, {A1})", borrows=True)
-def back_nodes(L: Array, layout: Layout, x: Array) -> None:
-    """Put x = L^-1 x: what velocities become of a sum of rows of `cross_products`."""
+@kernel(f"void({A2}, {A2}, Layout, {A1})", borrows=True)
+def back_nodes(L: Array, inverse: Array, layout: Layout, x: Array) -> None:
+    """Put x = L^-1 x: what velocities become of a sum of rows of `cross_products`; `inverse`: see `solve_row`."""
     nodes = layout.nodes
+    if diagonal(inverse, nodes):
+        for i in range(len(x)):
+            x[i] *= inverse[i, i]
+        return
     for n in range(len(nodes) - 1):
-        back_solve(L, layout.runs, nodes[n], nodes[n + 1], x)
+        if nodes[n + 1] - nodes[n] <= SMALL and len(inverse) > 0:
+            back_small(inverse, nodes[n], nodes[n + 1], x)
+        else:
+            back_solve(L, layout.runs, nodes[n], nodes[n + 1], x)
 
 
 @kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
@@ -225,6 +284,10 @@ def add_row(layout: Layout, i: int, scale: float, x: Array, y: Array) -> None:
 def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: Array) -> None:
     """Put x = L^-T J where a row reaches, by the inverse of small blocks if it has entries."""
     nodes = layout.nodes
+    if diagonal(inverse, nodes):
+        for i in range(layout.reach[row, LOW], layout.reach[row, HIGH]):
+            x[i] = inverse[i, i] * J[i]
+        return
     for node in range(layout.reach[row, NODE], layout.reach[row, NODES]):
         first, end = nodes[node], nodes[node + 1]
         if end - first > SMALL or len(inverse) == 0:
@@ -249,8 +312,8 @@ def cross_products(
         solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
         low, high, z = reach[at[i], LOW], reach[at[i], HIGH], Z[i]
         for j in range(i + 1):
-            row = at[j]
-            A[i, j] = A[j, i] = part_dot(z, Z[j], max(low, reach[row, LOW]), min(high, reach[row, HIGH]))
+            first, end = max(low, reach[at[j], LOW]), min(high, reach[at[j], HIGH])
+            A[i, j] = A[j, i] = part_dot(z, Z[j], first, end) if first < end else 0.0
 
 
 @kernel(f"float64({A2}, int64, {I1}, float64)", borrows=True)

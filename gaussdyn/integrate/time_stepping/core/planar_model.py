@@ -34,6 +34,8 @@ from ....mechanics.planar.row_kernels import (
     SPEED,
     STRING,
     TURN,
+    A,
+    B,
 )  # fmt: skip
 from ....mechanics.planar.system import PlanarSystem
 from ....mechanics.planar.tables import enter_force, enter_markers
@@ -80,6 +82,17 @@ def planar_of(system: PlanarSystem, law: Array, room: int) -> Planar:
         numbers, data, parts, factors, forces, strength, bodies, np.zeros((2 * n, nv)), np.zeros((n, 7)),
         np.zeros(2 * nv), np.vstack([law, np.zeros((room, 6))]), len(seconds),
     )  # fmt: skip
+
+
+def moved(planar: Planar) -> list[tuple[int, ...]]:
+    """Return the velocities on which each entry of the tables depends, those of second coordinates with the first."""
+    own = []
+    for numbers in planar.numbers.tolist():
+        sides = (A,) if numbers[KIND] == DRY else (A, B)
+        own.append({numbers[side] + j for side in sides if numbers[side] >= 0 for j in range(2 + numbers[side + 1])})
+    for entry, other, _gap in planar.parts.tolist():
+        own[entry] |= own[other] if other >= 0 else set()
+    return [tuple(one) for one in own]
 
 
 def touches_of(system: PlanarSystem, room: int) -> Touches:

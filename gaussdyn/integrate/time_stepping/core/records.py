@@ -156,7 +156,7 @@ class Carried(NamedTuple):
     now_then: IntArray
 
 
-@record("int64", A1, A1, A1, A1, I2, A2)
+@record("int64", A1, A1, A1, A1, A1, I2, A2)
 class Program(NamedTuple):
     """The generated function of a Lagrangian system.
 
@@ -165,6 +165,8 @@ class Program(NamedTuple):
     address : int
         Of its machine code; 0: Python is asked, which fills `out`.
     params, control, out : Array
+    at : Array, shape (2 + nq + nv,)
+        Whether `out` is of the step at hand, and then of which t, q, v.
     push : Array, shape (nv,)
         A generalised force beside those of the program.
     place : IntArray, shape (n, 9)
@@ -176,6 +178,7 @@ class Program(NamedTuple):
     params: Array
     control: Array
     out: Array
+    at: Array
     push: Array
     place: IntArray
     law: Array
@@ -331,7 +334,7 @@ class Bound(NamedTuple):
     null: Array
 
 
-@record(*[A1] * 8, I1, I1, A1, *[A2] * 5, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
+@record(*[A1] * 8, I1, I1, A1, *[A2] * 5, A1, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -352,7 +355,10 @@ class Data(NamedTuple):
     M, L : Array, shape (nv, nv)
         Mass at the middle, dampers of trees beside it, and its factor by nodes: lower, M = L^T L.
     K : Array, shape (nv, nv)
-        The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it.
+        The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it. Of
+        trees it is made when it is asked for, see `linear.factor_bare_mass`: until then K[0, 0] is NaN.
+    bare : Array, shape (nv,)
+        Of trees: the diagonal of the mass alone, which is all that dampers change.
     of, inverse : Array, shape (nv, nv)
         The mass that the factor is of, and the inverse of L where nodes are bodies; without entries for trees.
     h : Array, shape (nv,)
@@ -387,6 +393,7 @@ class Data(NamedTuple):
     K: Array
     of: Array
     inverse: Array
+    bare: Array
     h: Array
     w: Array
     begin: Rows

@@ -121,9 +121,11 @@ def _built_in_plane(system: PlanarSystem, state: State, room: int) -> Built:
     if detector is not None:
         bare, room = system.taking((), system), room or min(LISTED, 4 * len(detector.laws))
     found = rows_of(bare, state.t, state.q, state.v)
-    layout = _layout(system, PLANAR, found, None, room, 2)
     law = np.array([law_of(row) for row in found]).reshape(-1, 6)
-    model = nothing(Model)._replace(layout=layout, planar=planar_model.planar_of(system, law, room))
+    planar = planar_model.planar_of(system, law, room)
+    moved = [one for one, row in zip(planar_model.moved(planar), found, strict=False) for _ in range(row.size)]
+    layout = _layout(system, PLANAR, found, moved, room, 2)
+    model = nothing(Model)._replace(layout=layout, planar=planar)
     if detector is not None:
         model = model._replace(touches=planar_model.touches_of(system, room), carried=_carried(layout))
     return Built(model, _data(system, layout), tuple(row.id for row in found), None, None)
@@ -186,9 +188,9 @@ def _layout(
     start[: n + 1] = np.cumsum([0, *(row.size for row in found)])
     reach = np.zeros((m + size * room, 4), dtype=np.int64)
     reach[:, HIGH], reach[:, NODES] = system.nv, len(nodes) - 1
-    for k in range(n if bodies is not None else 0):
+    for i in range(m if bodies is not None else 0):
         assert bodies is not None
-        reach[k] = nodes[min(bodies[k])], nodes[max(bodies[k]) + 1], min(bodies[k]), max(bodies[k]) + 1
+        reach[i] = nodes[min(bodies[i])], nodes[max(bodies[i]) + 1], min(bodies[i]), max(bodies[i]) + 1
     turning = int(level.any())
     return Layout(who, np.array([n, m, n, m]), kind, level, start, nodes, reach, _runs(nodes, above), turning, 0)
 
@@ -255,10 +257,11 @@ def _data(system: System, layout: Layout) -> Data:
     end = end._replace(asked=acts)
     places, speeds, impulses = ([np.zeros(k) for _ in range(4)] for k in (nq, nv, m))
     M, L, of = (np.zeros((nv, nv)) for _ in range(3))
+    bare, h = (np.zeros(nv) for _ in range(2))
     K, inverse = (np.zeros((nv, nv)), np.zeros((0, 0))) if layout.who == FOREST else (L, np.zeros((nv, nv)))
     return Data(
         places[0], speeds[0], places[1], speeds[1], places[2], places[3], impulses[0], impulses[1], acts, joined,
-        impulses[2], M, L, K, of, inverse, np.zeros(nv), impulses[3], begin, mid, end, seen,
+        impulses[2], M, L, K, of, inverse, bare, h, impulses[3], begin, mid, end, seen,
         _bound(int(layout.counts[3])), np.zeros((16, nv)), np.zeros(LOGGED),
     )  # fmt: skip
 
@@ -280,10 +283,10 @@ def _program(system: LagrangianSystem, found: tuple[Row, ...], law: Array) -> Pr
         for c, (name, _) in enumerate(element.coefficients):
             place[k, 3 + _column(name, element.kind)] = at.coefficients.start + c
     controls, nv = len(system.model.controls), system.nv
-    out = np.zeros(system.layout.size)
+    out, seen = np.zeros(system.layout.size), np.zeros(2 + system.nq + nv)
     address = address_of(system.evaluate) if hasattr(system.evaluate, "overloads") else 0
     return Program(
-        address, system.values_of_parameters, np.zeros(controls), out, np.zeros(nv), place, law
+        address, system.values_of_parameters, np.zeros(controls), out, seen, np.zeros(nv), place, law
     )  # fmt: skip
 
 

@@ -260,7 +260,7 @@ def stop_rows(layout: Layout, data: Data, problem: Problem, still: Standstill, d
             data.p[problem.at[k]] += y[n]
             add_row(layout, problem.at[k], y[n], problem.Z[k], dx)
             n += 1
-    back_nodes(data.L, layout, dx)
+    back_nodes(data.L, data.inverse, layout, dx)
     found = residual_of(layout, data, problem)
     if most >= found:
         for j in range(len(dx)):

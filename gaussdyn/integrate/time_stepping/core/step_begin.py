@@ -9,11 +9,11 @@ from ..scheme import CLOSE, EXACT, NEAR, ON
 from .acting import find_acting
 from .contact_list import list_contacts
 from .dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
-from .evaluate import force_at, mass_at, move, resist, rows_at
-from .linear import add_row, dot, factor_mass, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
+from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
+from .linear import add_row, dot, factor_mass, multiply_abs, multiply_nodes, solve_nodes
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
-from .records import DEPENDENT, DONE, FAULT, FOREST, MASS, ROOM, Data, Layout, Model, Span
+from .records import DEPENDENT, DONE, FAULT, FOREST, MASS, PROGRAM, ROOM, Data, Layout, Model, Span
 from .work_space import Work
 
 
@@ -28,7 +28,7 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
             data.p[i] = data.last[i] if data.acts[k] else 0.0
             if data.p[i] != 0.0:
                 add_row(layout, i, data.p[i], data.mid.J[i], push)
-    solve_nodes(data.L, layout, push, push)
+    solve_nodes(data.L, data.inverse, layout, push, push)
     for j in range(nv):
         data.v1[j] = data.V[0, j] + push[j]
     multiply_nodes(data.M, layout.nodes, data.v1, Mv)
@@ -46,16 +46,20 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
     t = span.t + (1.0 - span.theta) * span.dt
     for j in range(nv):
         none[j] = 0.0
+    if layout.who == PROGRAM and not run_program(model, t, place, data.v):  # one call for all
+        return FAULT
     if not mass_at(model, place, none, data.M):
         return FAULT
-    if layout.who == FOREST and not factor_nodes(data.M, layout, data.K):
-        return MASS
+    if layout.who == FOREST:
+        data.K[0, 0] = np.nan
+        for j in range(nv):
+            data.bare[j] = data.M[j, j]
     resist(model, place, data.v, span.theta * span.dt, data.M)
     if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
         return FAULT
     if not factor_mass(layout, data):
         return MASS
-    solve_nodes(data.L, layout, data.h, data.V[0])
+    solve_nodes(data.L, data.inverse, layout, data.h, data.V[0])
     for j in range(nv):
         data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
         work.speed[j] = abs(data.v[j]) + abs(data.V[0, j])
@@ -69,6 +73,7 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
 def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put the first guess of v+ again, for what acts now; False where a function failed."""
     t = span.t + (1.0 - span.theta) * span.dt
+    forget_program(model.program)
     if not mass_at(model, data.middle, data.V[6], data.M):
         return False
     resist(model, data.middle, data.v, span.theta * span.dt, data.M)
@@ -76,7 +81,7 @@ def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
         return False
     if not force_at(model, t, data.middle, data.v, data.h):
         return False
-    solve_nodes(data.L, model.layout, data.h, data.V[0])
+    solve_nodes(data.L, data.inverse, model.layout, data.h, data.V[0])
     for j in range(len(data.v)):
         data.V[0, j] = data.v[j] + span.dt * data.V[0, j]
     first_guess(model.layout, data, work)
@@ -87,6 +92,7 @@ def begin_anew(model: Model, data: Data, work: Work, span: Span) -> bool:
 def begin(model: Model, data: Data, work: Work, span: Span) -> int:
     """List the contacts that may act, go to the middle, and begin there."""
     release(model.layout, data)
+    forget_program(model.program)
     if not list_contacts(model, data, work.now, span.dt):
         return ROOM
     if not move(model, data.q, data.v, (1.0 - span.theta) * span.dt, data.middle):

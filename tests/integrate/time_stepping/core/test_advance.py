@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_step import apart, reference_of
+from sympy.physics.mechanics import dynamicsymbols
 
-from gaussdyn import MoreauJean, PlanarSystem, State, UserSystem, build
+from gaussdyn import LagrangianSystem, MoreauJean, PlanarSystem, State, UserSystem, build
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, ListedSystem
 from gaussdyn.integrate.time_stepping.core.outside.lazy_step import CompiledStep
+from gaussdyn.integrate.time_stepping.core.row_model import built
 from gaussdyn.mechanics.planar import Drag, HalfPlane, Hinge, Marker, PlanarBody, PlanarContact, Slider, Spring
 from gaussdyn.mechanics.user.system import Position
 
@@ -123,6 +126,32 @@ def test_a_function_that_fails_in_mid_step_says_so_and_costs_nothing(answer: obj
     fails.clear()
     off, _step = largest_gap(stepper, system, before)
     assert off <= 1e-12
+
+
+def test_symbols_are_evaluated_once_at_a_state() -> None:
+    """Mass, force, energies and rows of a state come from one call: three for a pass, and four for begin and end."""
+    scene = build("slider_crank")
+    system, asked = scene.system.with_params(), list[tuple[float, ...]]()
+    plain = system.evaluate
+
+    def counted(t: float, q: np.ndarray, v: np.ndarray, u: np.ndarray, p: np.ndarray, out: np.ndarray) -> None:
+        """Note what is asked."""
+        asked.append((t, *q, *v))
+        plain(t, q, v, u, p, out)
+
+    system._evaluate = counted
+    done = CompiledSystem(system, built(system, scene.state)).advance_many(MoreauJean(dt=scene.dt), scene.state, 20)
+    assert done.taken == 20
+    assert len(set(asked)) == len(asked) <= (3.0 * done.passes + 4.0).sum()
+
+
+def test_what_was_evaluated_with_another_control_is_forgotten() -> None:
+    """A step from the same state is the same whatever was asked before."""
+    x, u = dynamicsymbols("x"), sp.Symbol("u")
+    system = LagrangianSystem([x], kinetic=x.diff() ** 2, forces=[3 * u - x.diff()], controls=[u], compile=False)
+    stepper, start = MoreauJean(dt=1e-2), State(q=np.zeros(1), v=np.ones(1))
+    found = [stepper.advance(system, start, 1.0, control=[push]).state.digest() for push in (1.0, 2.0, 2.0, 1.0)]
+    assert found[0] == found[3] != found[1] == found[2]
 
 
 def test_a_system_held_to_contacts_that_were_found_is_asked_for_its_rows() -> None:

@@ -1,14 +1,24 @@
 """The factor of the mass from the leaves of trees to their roots."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from gaussdyn._jit import Held, nothing
-from gaussdyn.integrate.time_stepping.core.linear import back_nodes, cross_products, factor_nodes, solve_nodes
+from gaussdyn.integrate.time_stepping.core.linear import (
+    SMALL,
+    back_nodes,
+    cross_products,
+    factor_nodes,
+    invert_block,
+    solve_nodes,
+)
 from gaussdyn.integrate.time_stepping.core.records import Layout
 from gaussdyn.integrate.time_stepping.core.row_model import _runs
 
 TREE = np.array([-1, 0, 1, 2, 1, 4, 5, 1, 0, 8])  # a trunk of two with three limbs, another limb from the root
+APART = np.full(10, -1)  # every velocity by itself
 CHAINS = np.array([-1, 0, 1, -1, 3, 4, 5, 6, 7, 8])  # full blocks of three and seven
 
 
@@ -39,20 +49,27 @@ def test_the_factor_has_entries_where_the_mass_has(above: np.ndarray, nodes: tup
     assert not np.tril(L)[M == 0.0].any()
 
 
-@pytest.mark.parametrize(("above", "nodes"), [(TREE, (0, 10)), (CHAINS, (0, 3, 10))])
-def test_products_and_solutions_are_those_of_the_mass(above: np.ndarray, nodes: tuple[int, ...]) -> None:
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize(("above", "nodes"), [(TREE, (0, 10)), (CHAINS, (0, 3, 10)), (APART, tuple(range(11)))])
+def test_products_and_solutions_are_those_of_the_mass(
+    above: np.ndarray, nodes: tuple[int, ...], inverted: bool
+) -> None:
     rng = np.random.default_rng(2)
     M, J, rows = mass_of(above, rng), rng.normal(size=(4, len(above))), 4
     J[0, 1:] = J[1, :5] = 0.0
     L, Z, A, layout = np.zeros_like(M), np.zeros_like(J), np.zeros((rows, rows)), Held(layout_of(above, nodes, rows))
     assert factor_nodes(M, layout, L)
-    cross_products(layout, L, np.zeros((0, 0)), J, np.arange(rows), rows, Z, A)
+    inverse = np.full_like(M, np.nan) if inverted else np.zeros((0, 0))  # only blocks of bodies have one
+    for first, end in pairwise(nodes):
+        if inverted and end - first <= SMALL:
+            invert_block(L, first, end, inverse)
+    cross_products(layout, L, inverse, J, np.arange(rows), rows, Z, A)
     assert np.allclose(A, J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
     b, x, p = rng.normal(size=len(above)), np.zeros(len(above)), rng.normal(size=rows)
-    solve_nodes(L, layout, b, x)
+    solve_nodes(L, inverse, layout, b, x)
     assert np.allclose(M @ x, b, rtol=0.0, atol=1e-12)
     y = p @ Z
-    back_nodes(L, layout, y)
+    back_nodes(L, inverse, layout, y)
     assert np.allclose(M @ y, J.T @ p, rtol=0.0, atol=1e-12)
 
 

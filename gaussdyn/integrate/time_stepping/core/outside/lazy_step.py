@@ -147,9 +147,13 @@ class CompiledStep(Step):
     @staticmethod
     def made(of: KeptSteps, k: int, ends: tuple[State, State]) -> CompiledStep:
         """Return the k-th of steps, between two states."""
-        step, control = object.__new__(CompiledStep), None if of.control is None else of.control[k]
-        put(step, {"start": ends[0], "state": ends[1], "dt": float(of.spans[k, 1]), "control": control})
-        put(step, {"_of": of, "_at": k})
+        step, put = object.__new__(CompiledStep), object.__setattr__
+        put(step, "start", ends[0])
+        put(step, "state", ends[1])
+        put(step, "dt", of.spans.item(k, 1))
+        put(step, "control", None if of.control is None else of.control[k])
+        put(step, "_of", of)
+        put(step, "_at", k)
         return step
 
     def __getattr__(self, name: str) -> Any:
@@ -283,7 +287,7 @@ class KeptSteps:
 
     def state(self, k: int, q: Array, v: Array) -> State:
         """Return the state after the k-th step, which remembers its impulses."""
-        return State.trusted(float(self.spans[k, 2]), q, v, Late(lambda: self.memory(k), self.others))
+        return State.trusted(self.spans.item(k, 2), q, v, Late(lambda: self.memory(k), self.others))
 
     def chosen(self, steps: IntArray) -> KeptSteps:
         """Return some of them."""

@@ -100,7 +100,7 @@ def from_python(folder: Path) -> set[Place]:
     """Return the kernels that functions of a folder use that are no kernels themselves."""
     files = {path.stem for path in kernel_sources()}
     lines = {path: " ".join(re.findall("from .*", path.read_text(encoding="utf-8"))) for path in folder.rglob("*.py")}
-    looked_at = [path for path, text in lines.items() if not files.isdisjoint(re.findall(r"\w+", text))]
+    looked_at = [path for path, text in lines.items() if not files.isdisjoint([path.stem, *re.findall(r"\w+", text)])]
     return {place for path in looked_at for place in used(path, in_kernels=False)[""]}
 
 

@@ -113,7 +113,8 @@ def test_an_impact_at_the_end_of_a_step_belongs_to_the_next():
     run = simulate(
         system, system.state({"ball": (0.0, 0.1 + 0.5 * 9.81 * 0.1**2, 0.0)}), 0.35, stepper=EventDriven(dt=0.01)
     )
-    assert run.events[0].t == run.before_t[run.impacts[0].step] == 0.1
+    assert run.before_t[run.impacts[0].step] == 0.1
+    assert run.events[0].t == pytest.approx(0.1, abs=1e-16)  # as near as heights and times are rounded
     checked = audit(run, system)
     assert checked.passed, checked.explain()
 

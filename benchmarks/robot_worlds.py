@@ -1,10 +1,11 @@
 """Many ants in one loop, told random torques each, beside `mujoco.rollout`: one thread and all of them.
 
-Wall and CPU time of a world-step, us: all steps of a world at once, one step of all worlds at a time (what this costs
-more is overhead), and on one thread per core. The same worlds and controls go to MuJoCo (Newton's method, pyramids), on
-as many threads, a step at a time as well. Rounds take turns; the best of each counts.
+Wall and CPU time of a world-step, us: all steps in one call, one step of all worlds at a time, and on one thread per
+core. The same worlds and controls go to MuJoCo (Newton's method, pyramids) in the same ways. Rounds take turns; the
+best of each counts, and of ratios the median within rounds.
 
-Run: ``python benchmarks/robot_worlds.py [--worlds 256] [--steps 40]``, after ``pip install mujoco gymnasium``.
+Run: ``python benchmarks/robot_worlds.py [--worlds 256] [--steps 40] [--rounds 3]``, after
+``pip install mujoco gymnasium``.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ from gaussdyn import MoreauJean, State, read_robot
 from gaussdyn._warmup import cores
 from gaussdyn.integrate.worlds import Worlds
 from gaussdyn.league.robot_race import DT, POSE, PYRAMIDAL, Theirs, robot_files
-
-ROUNDS = 3
 
 
 def timed(work: Callable[[], object], count: int) -> np.ndarray:
@@ -39,20 +38,20 @@ def spread(start: State, worlds: int) -> list[State]:
 
 def ours(states: list[State], system: object, told: np.ndarray, threads: int, at_once: int) -> np.ndarray:
     """Return the times of a world-step in calls of so many steps."""
-    worlds, steps = Worlds(system, states, stepper=MoreauJean(dt=DT), threads=threads), told.shape[1]
+    worlds, steps = Worlds(system, states, stepper=MoreauJean(dt=DT), threads=threads), len(told)
 
     def work() -> None:
         for s in range(0, steps, at_once):
-            worlds.step(told[:, s], n=at_once)
+            worlds.step(told[s : s + at_once], n=at_once)
 
     return timed(work, len(states) * steps)
 
 
-def theirs(file: Path, states: list[State], told: np.ndarray, threads: int) -> np.ndarray:
-    """Return the times of MuJoCo for a world-step, all worlds taken a step at a time."""
+def theirs(file: Path, states: list[State], told: np.ndarray, threads: int, at_once: int) -> np.ndarray:
+    """Return the times of MuJoCo for a world-step in calls of so many steps."""
     from mujoco import MjData, rollout
 
-    one = Theirs(file, states[0], PYRAMIDAL)
+    one, given = Theirs(file, states[0], PYRAMIDAL), np.ascontiguousarray(told.transpose(1, 0, 2))
     now = np.tile(one.state, (len(states), 1))
     now[:, -one.model.nv :] = [state.v for state in states]
     data = [MjData(one.model) for _ in range(threads)]
@@ -60,11 +59,11 @@ def theirs(file: Path, states: list[State], told: np.ndarray, threads: int) -> n
     def work() -> None:
         nonlocal now
         with rollout.Rollout(nthread=threads) as runner:
-            for s in range(told.shape[1]):
-                found, _ = runner.rollout(one.model, data, now, told[:, s : s + 1])
+            for s in range(0, len(told), at_once):
+                found, _ = runner.rollout(one.model, data, now, given[:, s : s + at_once])
                 now = np.asarray(found)[:, -1]
 
-    return timed(work, len(states) * told.shape[1])
+    return timed(work, len(states) * len(told))
 
 
 def main() -> None:
@@ -72,26 +71,28 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--worlds", type=int, default=256)
     parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
     file = next(one for one in robot_files() if one.stem == "ant")
     robot = read_robot(file)
     system, states = robot.system(), spread(robot.start("", joints=POSE, project=True), asked.worlds)
-    drawn = np.random.default_rng(0).uniform(-1.0, 1.0, (asked.worlds, 1, len(system.actuators)))
-    told, many = np.repeat(drawn, asked.steps, axis=1), cores()  # held, so that all calls take the same steps
-    cases: dict[str, Callable[[], np.ndarray]] = {
-        "ours, all steps at once, 1 thread": lambda: ours(states, system, told, 1, asked.steps),
-        "ours, step by step, 1 thread": lambda: ours(states, system, told, 1, 1),
-        f"ours, step by step, {many} threads": lambda: ours(states, system, told, many, 1),
-        f"ours, all steps at once, {many} threads": lambda: ours(states, system, told, many, asked.steps),
-        "MuJoCo, step by step, 1 thread": lambda: theirs(file, states, told, 1),
-        f"MuJoCo, step by step, {many} threads": lambda: theirs(file, states, told, many),
-    }
-    ours(states[:2], system, told[:2], 1, asked.steps)  # loads the kernels
-    rounds = [{name: case() for name, case in cases.items()} for _ in range(ROUNDS)]
-    print(f"{asked.worlds} ants x {asked.steps} steps of {1e3 * DT:g} ms, us per world-step      wall      cpu")
-    for name in cases:
-        wall, cpu = np.min([one[name] for one in rounds], axis=0)
-        print(f"{name:<52}{wall:>10.2f}{cpu:>9.2f}")
+    drawn = np.random.default_rng(0).uniform(-1.0, 1.0, (asked.worlds, len(system.actuators)))
+    told = np.tile(drawn, (asked.steps, 1, 1))
+    ours(states[:2], system, told[:, :2], 1, asked.steps)  # loads the kernels
+
+    def round_of(threads: int, at_once: int) -> np.ndarray:
+        return np.array([ours(states, system, told, threads, at_once), theirs(file, states, told, threads, at_once)])
+
+    ways = [(threads, at_once) for threads in sorted({1, cores()}) for at_once in (asked.steps, 1)]
+    taken = np.array([[round_of(*way) for way in ways] for _ in range(asked.rounds)])  # round, way, whose, wall and CPU
+    print(f"{asked.worlds} ants x {asked.steps} steps of {1e3 * DT:g} ms, us per world-step (wall, cpu): ours, MuJoCo")
+    for k, (threads, at_once) in enumerate(ways):
+        figures = taken[:, k].min(axis=0).reshape(-1)
+        print(f"{threads} threads, {at_once:3d} steps a call" + "".join(f"{one:10.2f}" for one in figures))
+    more = np.median(taken[:, 1, :, 1] / taken[:, 0, :, 1], axis=0) - 1.0
+    print(f"a step a call takes more CPU: ours {100 * more[0]:.1f} %, MuJoCo {100 * more[1]:.1f} %")
+    gain = np.median(taken[:, 0, :, 0] / taken[:, -2, :, 0], axis=0)
+    print(f"{cores()} threads are faster than one: ours {gain[0]:.2f} times, MuJoCo {gain[1]:.2f}")
 
 
 if __name__ == "__main__":

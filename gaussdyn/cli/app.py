@@ -18,6 +18,7 @@ from typer.core import TyperGroup
 
 from .._version import __version__
 from ..errors import PRESSED, InputError, interrupts
+from .usage import mended
 
 DONE, REJECTED, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
 
@@ -25,10 +26,17 @@ DONE, REJECTED, BAD_INPUT, UNFINISHED = 0, 1, 2, 3
 class Commands(TyperGroup):
     """All commands; one that Ctrl-C ends has not finished, whatever is made of the interrupt on its way."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what stands before the command, and keep all words, which errors speak of."""
+        ctx.obj = list(args)
+        with mended(ctx, ctx.obj):
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            with mended(ctx, ctx.obj):
+                return super().invoke(ctx)
         except (Exception, KeyboardInterrupt) as error:
             if not interrupts(error):
                 raise

@@ -367,7 +367,7 @@ def test_a_run_is_resumed_and_says_so(cli: Cli, tmp_path: Path) -> None:
     for words, name in (
         (["--t-end", "0.05", "--set", "mu=0.1"], "params.mu"),
         (["--t-end", "0.05", "--dt", "1e-4"], "stepper.dt"),
-        (["--t-end", "0.01"], "t_end"),
+        (["--t-end", "0.01"], "--t-end"),
     ):
         answer = cli("run", "incline", *words, "--out", out, "--resume")
         assert (answer.code, answer.out) == (2, "")

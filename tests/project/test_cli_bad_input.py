@@ -10,6 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
+
+from gaussdyn.cli import app
+from tests.mended import says_code
 
 Cli = Callable[..., object]
 DOCUMENTS = {
@@ -33,19 +37,19 @@ COMMANDS = [
     (["run", "incline", "--set", "mu"], "NAME=NUMBER"),
     (["run", "incline", "--set", "mu=0.2*2"], "not evaluated"),
     (["run", "incline", "--set", "mu=nan"], "finite"),
-    (["run", "incline", "--set", "mu=-1"], "mu"),
+    (["run", "incline", "--set", "mu=-1"], "Write --set mu=0.5."),
     (["run", "incline", "--set", "mu=0.1", "--set", "mu=0.2"], "once"),
-    (["run", "incline", "--dt", "0"], "dt"),
+    (["run", "incline", "--dt", "0"], "Write --dt 0.001."),
     (["run", "incline", "--dt=-1"], "dt"),
-    (["run", "incline", "--dt", "small"], "number"),
-    (["run", "incline", "--t-end=-1"], "t_end"),
+    (["run", "incline", "--dt", "small"], "Write --dt 0.001."),
+    (["run", "incline", "--t-end=-1"], "Write --t-end 1."),
     (["run", "incline", "--theta", "0.3"], "theta"),
-    (["run", "incline", "--stepper", "moreau"], "moreau_jean"),
-    (["run", "incline", "--examine", "perhaps"], "cheap"),
+    (["run", "incline", "--stepper", "moreau"], "Write --stepper moreau_jean."),
+    (["run", "incline", "--examine", "perhaps"], "Write --examine off."),
     (["run", "incline", "--on-multiple", "guess"], "continue"),
     (["run", "incline", "--on-none", "impact"], "--stepper event_driven"),
     (["run", "incline", "--stepper", "event_driven", "--on-none", "guess"], "compliance"),
-    (["run", "incline", "--save-every", "0"], "save-every"),
+    (["run", "incline", "--save-every", "0"], "Write --save-every 1."),
     (["run", "incline", "--resume"], "--out"),
     (["run", "incline", "--chunk", "5"], "--out"),
     (["run", "incline", "--chunk", "0", "--out", "x.h5"], "chunk"),
@@ -54,7 +58,10 @@ COMMANDS = [
     (["run", "incline", "--report", "missing/run.html"], "mkdir"),
     (["run", "incline", "--out", "."], "folder"),
     (["run", "incline", "--frobnicate"], "frobnicate"),
-    (["run"], "SCENE"),
+    (["run"], "Try: gaussdyn run incline"),
+    (["run", "incline", "--t-end"], "Try: gaussdyn run incline"),
+    (["bench", "league", "--frobnicate"], "Try: gaussdyn bench league"),
+    (["--frobnicate"], "Try: gaussdyn -h"),
     (["scenes", "incline2"], "incline"),
     (["fit", "missing.h5", "--scene", "incline", "--parameters", "mu"], "missing.h5"),
     (["fit", "missing.h5", "--scene", "inclin", "--parameters", "mu"], "incline"),
@@ -76,7 +83,7 @@ COMMANDS = [
 def refused(answer: object, word: str) -> None:
     assert answer.code == 2, answer
     assert answer.out == ""
-    assert word in answer.err
+    assert word in " ".join(answer.err.replace("│", " ").split())
     assert "Traceback" not in answer.err
 
 
@@ -87,9 +94,22 @@ def test_a_wrong_command_is_refused(
     cli: Cli, words: list[str], word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refused(cli(*words), word)
-    if words[0] != "frobnicate" and words != ["run", "incline", "--frobnicate"]:
+    answer = cli(*words)
+    refused(answer, word)
+    assert says_code(" ".join(answer.err.replace("│", " ").split()))
+    if not {"frobnicate", "--frobnicate", "--t-end"} & {words[0], words[-1]}:
         refused(cli(*words, "--json"), word)
+
+
+def test_every_command_has_an_example_that_usage_errors_show(cli: Cli) -> None:
+    def look(command: object, path: list[str]) -> None:
+        for name, one in getattr(command, "commands", {}).items():
+            look(one, [*path, name])
+        if not hasattr(command, "commands"):
+            shown = " ".join(cli(*path, "--frobnicate").err.replace("│", " ").split())
+            assert f"Try: gaussdyn {' '.join(path)}" in shown
+
+    look(typer.main.get_command(app), [])
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

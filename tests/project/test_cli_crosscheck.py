@@ -43,7 +43,7 @@ def test_table_for_people_and_a_page(cli: Cli, tmp_path: Path) -> None:
         (("pendulum", "--with", "magic"), "penalty, viscous, smooth"),
         (("pendulum", "--stiffness", "1e3,big"), "numbers with commas"),
         (("pendulum", "--stiffness", "1e4,1e3"), "rising"),
-        (("pendulum", "--t-end", "-1"), "t_end"),
+        (("pendulum", "--t-end", "-1"), "Write --t-end 1."),
         (("pendulum", "--set", "amplitude=9"), "amplitude"),
         (("pendulum", "--report", "errors.docx"), ".svg"),
     ],

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DOP853
 from scipy.optimize import brentq
 
 from ..._show import brief
 from ...arrays import Array, vector
 from ...errors import InputError
+from ...integrate.dop853 import Tolerance, arrived
 from ...integrate.run.interrupts import interruptible
 from .symbolic_phases import Phases
 from .variational_flow import Flow, Stretch, flow
@@ -102,14 +102,15 @@ def _turning(phases: Phases, one: Stretch, k: int, i: int) -> Array:
     """Return the state between nodes k and k + 1 where component i turns."""
     t0, y0 = float(one.t[k]), one.y[k]
 
+    tolerance = Tolerance(1e-11, np.full(len(y0), 1e-12))
+
+    def field(t: float, y: Array) -> Array:
+        """Return y'."""
+        return np.array(phases.field(one.mode, t, y.tolist()))
+
     def at(t: float) -> Array:
         """Return the state at t, integrated from the node."""
-        if t <= t0:
-            return np.asarray(y0)
-        solver = DOP853(lambda s, y: phases.field(one.mode, s, y.tolist()), t0, y0, t, rtol=1e-11, atol=1e-12)
-        while solver.status == "running":
-            solver.step()
-        return np.asarray(solver.y)
+        return arrived(field, t0, y0, t, tolerance)
 
     t = brentq(lambda t: float(phases.field(one.mode, t, at(t).tolist())[i]), t0, float(one.t[k + 1]), xtol=1e-9)
     return at(float(t))

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.integrate import DOP853
 from scipy.optimize import brentq
 
 from ...arrays import Array, vector
 from ...errors import InputError
+from ...integrate.dop853 import NoStep, Piece, Slope, Tolerance, arrived, steps
 from ...mechanics.lagrangian.system import LagrangianSystem
 from ...mechanics.scene import Scene
 from .saltation import saltation
@@ -147,37 +147,30 @@ def _phase(phases: Phases, out: Flow, t_end: float, rtol: float) -> Guard | None
     phase, p, n = phases.phase(out.mode), phases.p, len(out.y)
     extended = phase.extended
 
-    def field(t: float, z: Array) -> list[float]:
+    def field(t: float, z: Array) -> Array:
         """Return (y', Y')."""
-        return extended(t, *z.tolist(), *p)
+        return np.array(extended(t, *z.tolist(), *p))
 
-    start = np.concatenate([out.y, np.eye(n).ravel()])
+    z = np.concatenate([out.y, np.eye(n).ravel()])
     armed, now = _armed(phases, out)
     if now is not None:
         return now
-    atol = rtol * np.concatenate([np.full(n, 1.0), np.full(n * n, 1e2)])
-    solver = DOP853(field, out.t, start, t_end, rtol=max(rtol, 3e-14), atol=atol)
-    times, states, low = [out.t], [out.y], (np.inf, 0.0, None)
-    found = None
-    while solver.status == "running":
-        solver.step()
-        if solver.status == "failed":
-            raise InputError(
-                "motion",
-                f"t = {solver.t:.9g} s",
-                "a field that stays finite",
-                f"Take a shorter motion: t_end={0.5 * solver.t:.3g}.",
-            )
-        dense = solver.dense_output()
-        found, low = _search(phases, phase.mode, dense, solver.t_old, solver.t, n, armed, low)
-        if found is not None:
-            break
-        times.append(float(solver.t))
-        states.append(solver.y[:n].copy())
-    t, z, guard = float(solver.t), solver.y, None
-    if found is not None:
-        t, guard = found
-        t, z = _polished(phases, out.mode, field, dense, solver, t, guard, n, rtol)
+    tolerance = Tolerance(max(rtol, 3e-14), rtol * np.concatenate([np.full(n, 1.0), np.full(n * n, 1e2)]))
+    times, states, low, t, guard = [out.t], [out.y], (np.inf, 0.0, None), t_end, None
+    try:
+        for piece in steps(field, out.t, z, t_end, tolerance):
+            found, low = _search(phases, phase.mode, piece, n, armed, low)
+            if found is not None:
+                t, guard = found
+                t, z = _polished(phases, out.mode, field, piece, t, guard, n, tolerance)
+                break
+            z = piece.end
+            times.append(piece.t_end)
+            states.append(z[:n])
+    except NoStep:
+        given, mend = f"t = {times[-1]:.9g} s", f"Take a shorter motion: t_end={0.5 * times[-1]:.3g}."
+        raise InputError("motion", given, "a field that stays finite", mend) from None
+    if guard is not None:
         times.append(t)
         states.append(z[:n].copy())
     out.stretches.append(Stretch(out.mode, np.array(times), np.array(states), *low))
@@ -206,24 +199,24 @@ def _just(out: Flow, guard: Guard) -> bool:
 
 
 def _search(
-    phases: Phases, mode: str, dense: Any, t0: float, t1: float, n: int, armed: list[bool], low: Any
+    phases: Phases, mode: str, piece: Piece, n: int, armed: list[bool], low: Any
 ) -> tuple[tuple[float, Guard] | None, Any]:
     """Return the first zero of a guard in a step, and the lowest minimum of a guard so far."""
     guards = phases.phase(mode).guards
     if not guards:
         return None, low
-    times = t0 + (t1 - t0) * SAMPLES
-    states = dense(times)[:n].T.tolist()
+    times = piece.t + piece.h * SAMPLES
+    states = [piece.at(t)[:n].tolist() for t in times.tolist()]
     values = np.array([phases.values(mode, t, y) for t, y in zip(times.tolist(), states, strict=True)])
     best: tuple[float, Guard] | None = None
 
     def value(t: float, j: int) -> float:
         """Return guard j on the dense output."""
-        return phases.values(mode, t, dense(t)[:n].tolist())[j]
+        return phases.values(mode, t, piece.at(t)[:n].tolist())[j]
 
     def rate(t: float, j: int) -> float:
         """Return the rate of guard j on the dense output."""
-        y = dense(t)[:n].tolist()
+        y = piece.at(t)[:n].tolist()
         return float(phases.slopes(mode, t, y)[j] @ np.concatenate([[1.0], phases.field(mode, t, y)]))
 
     for j, guard in enumerate(guards):
@@ -231,7 +224,7 @@ def _search(
         begin = 0 if armed[j] else int(np.argmax(g > 0.0)) if (g > 0.0).any() else len(g)
         if begin == len(g):
             if g[-1] < -TIGHT and best is None:
-                best = (t0, guard)
+                best = (piece.t, guard)
             continue
         armed[j] = True
         at, g = _risen(value, times[begin:], g[begin:], j)
@@ -286,21 +279,16 @@ def _dip(value: Any, rate: Any, at: Array, g: Array, j: int, guard: Guard, low: 
 
 
 def _polished(
-    phases: Phases, mode: str, field: Any, dense: Any, solver: Any, t: float, guard: Guard, n: int, rtol: float
+    phases: Phases, mode: str, field: Slope, piece: Piece, t: float, guard: Guard, n: int, tolerance: Tolerance
 ) -> tuple[float, Array]:
     """Integrate again from the beginning of the step to the event, and correct by Newton's method."""
-    j = phases.phase(mode).guards.index(guard)
-    t0 = float(solver.t_old)
-    z = dense(t0)
-    if t - t0 > 1e-13 * max(1.0, abs(t)):
-        again = DOP853(field, t0, z, t, rtol=max(rtol, 3e-14), atol=1e-2 * solver.atol)
-        while again.status == "running":
-            again.step()
-        z = again.y.copy()
+    j, z = phases.phase(mode).guards.index(guard), piece.y
+    if t - piece.t > 1e-13 * max(1.0, abs(t)):
+        z = arrived(field, piece.t, z, t, tolerance._replace(atol=1e-2 * tolerance.atol))
     for _ in range(3):
         y = z[:n].tolist()
         value = phases.values(mode, t, y)[j]
-        f = np.array(field(t, z))
+        f = field(t, z)
         rate = float(phases.slopes(mode, t, y)[j] @ np.concatenate([[1.0], f[:n]]))
         if abs(rate) < 1e-8 or abs(value) > 1e-6 or abs(value / rate) < 1e-16:
             break

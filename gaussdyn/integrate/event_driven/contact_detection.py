@@ -34,30 +34,30 @@ class ContactDetection(Jump):
         The same where they have just crossed so: a segment that began with them would end at once, again and again.
         """
         while True:
-            system = self.whole.near(self.t, self.q, self.v, reach)
+            system = self.task.whole.near(self.t, self.q, self.v, reach)
             rows = rows_of(system, self.t, self.q, self.v)
             self.system = _steady(system, rows)
             deep = {row.id for row in rows if one_sided(row) and self._touches_now(row)}
-            if not deep or self.system is self.whole or reach == 0.0:
+            if not deep or self.system is self.task.whole or reach == 0.0:
                 return rows
-            here = rows_of(self.whole.near(self.t, self.q, self.v, 0.0), self.t, self.q, self.v)
+            here = rows_of(self.task.whole.near(self.t, self.q, self.v, 0.0), self.t, self.q, self.v)
             if deep <= {row.id for row in here}:
                 return rows
             reach = 0.25 * reach if reach > NARROW else 0.0
-            self.h = min(self.h, reach) if reach else self.h
+            self.pace = replace(self.pace, h=min(self.pace.h, reach)) if reach else self.pace
 
     def _looking_on(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         """Take the features that shapes touch with from now on, where others end here, and return the rows."""
-        if self.system is self.whole:
+        if self.system is self.task.whole:
             return rows
         here = self.t, self.q, self.v
-        system = going_on(self.whole, self.system, rows, *here, self.accuracy.activation.gap)
+        system = going_on(self.task.whole, self.system, rows, *here, self.task.accuracy.activation.gap)
         return rows if system is self.system else self._taken(system)
 
     def _kept(self, phase: Phase, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         """Keep the closed contacts of a phase, which end where their own conditions say, and return the rows."""
         closed = [key for key, mode in phase.modes.items() if mode.closed]
-        gap = self.accuracy.activation.gap
+        gap = self.task.accuracy.activation.gap
         system = keeping(self.system, rows, phase.system, phase.modes, closed, self.q, gap)
         return rows if system is self.system else self._taken(system)
 
@@ -67,14 +67,14 @@ class ContactDetection(Jump):
 
     def _touches_now(self, row: Row) -> bool:
         """Whether a gap is below zero, or closes, or is closed: then its features have to be those that touch now."""
-        closed = self.accuracy.activation
+        closed = self.task.accuracy.activation
         held = self.phase is not None and row.id in self.phase.modes and self.phase.modes[row.id].closed
         least = -closed.speed if held else closed.speed
         return row.gap < -closed.gap or (row.gap <= closed.gap and float(row.rate[0]) < least)
 
     def _seen(self, phase: Phase, reach: float = 0.0) -> Phase:
         """Return the phase with the contacts of shapes that are found where it is now, or may act within a time."""
-        if phase.system is self.whole:
+        if phase.system is self.task.whole:
             return phase
         return self._with(phase, self._looking_on(self._look_around(reach)))
 
@@ -83,15 +83,15 @@ class ContactDetection(Jump):
         turns = _turns(phase.system, self.system, rows)
         modes = {key: _turned(mode, turns[key]) if key in turns else mode for key, mode in phase.modes.items()}
         self._turn_impulses(rows)
-        return Phase(system=self.system, control=self.control, modes=completed(rows, modes), rows=rows)
+        return Phase(system=self.system, control=self.task.control, modes=completed(rows, modes), rows=rows)
 
     def _turn_impulses(self, rows: tuple[Row, ...]) -> None:
         """Give the impulses of this segment the tangents that their contacts have now."""
         for row in rows:
-            turn = _turns(self.acted[row.id], self.system, (row,)) if row.id in self.acted else {}
+            turn = _turns(self.account.acted[row.id], self.system, (row,)) if row.id in self.account.acted else {}
             if turn:
-                self.impulses[row.id] = turned_components(self.impulses[row.id], turn[row.id])
-                self.acted[row.id] = self.system
+                self.account.impulses[row.id] = turned_components(self.account.impulses[row.id], turn[row.id])
+                self.account.acted[row.id] = self.system
 
 
 def _steady(system: System, rows: tuple[Row, ...]) -> System:

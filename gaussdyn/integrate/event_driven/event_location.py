@@ -8,15 +8,15 @@ What is found is then polished on the motion itself, integrated again from the b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import brentq
 
+from ..._jit import A1, A2, kernel
 from ...arrays import EPS, Array
-from .dop853 import STAGES, Piece
+from ..dop853 import STAGES, Piece
 from .guards import Guard
 from .smooth_phase import Phase
 
@@ -25,14 +25,89 @@ DEPTH = 12  # halvings of a stretch
 FAR = 4.0  # times the deviation from a simple curve: beyond it a condition is far from zero
 NUDGE = 1e-6  # of the step: a root that is moved by more is polished again
 POLISHES = 6
-BEND = 0.05  # deviation up to which a curve is simple, of its size
+BENT_BY = 0.05  # deviation up to which a curve is simple, of its size
 DIP = 4.0 / 27.0  # of a cubic below its ends, times h |rate| at each
 ENVELOPE = 32.0  # of (x (1 - x))^2, how a curve is off its cubic: twice what is off in the middle
-SAMPLES = np.array([1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 0.75])
 QUINTIC = 1.0 / 7.0  # deviation of a curve of degree 5 from its cubic, over h times that of the rates in the middle
+LOCATED, TURNED = 1e-13, 1e-15  # s, of a root (times max(1, |t|)) and of a lowest value
+QUIET, CROSSING, DIPPING, BENT = range(4)
 
 Look = Callable[[float], "Seen"]
-Mask = NDArray[np.bool_]
+
+
+@kernel("boolean(float64, float64, float64, float64, float64)", inline=True)
+def murky(a: float, b: float, start: float, end: float, off: float) -> bool:
+    """Whether a cubic that rises may still have been below zero, by what it may be off; False for unknown rates."""
+    c2, c3 = 3.0 * (b - a) - 2.0 * start - end, start + end - 2.0 * (b - a)
+    for x in (1.0 / 64.0, 1.0 / 16.0, 0.25, 0.5, 0.75):
+        least = a + x * (start + x * (c2 + x * c3)) - ENVELOPE * off * (x * (1.0 - x)) ** 2
+        if least <= 0.0 < start + x * (2.0 * c2 + 3.0 * x * c3):
+            return True
+    return False
+
+
+@kernel(f"int64({A2}, {A1}, {A1}, float64)", borrows=True, entry=True)
+def judged(seen: Array, noise: Array, offset: Array, h: float) -> int:
+    """Return the worst of what conditions do in a stretch of length h.
+
+    QUIET: none falls below zero. CROSSING: one does, and all are simple. DIPPING: one begins below zero, or comes down
+    and goes up again. BENT: one is not simple. `seen` (6, w) has conditions and rates at its beginning, middle and end;
+    `offset` is added to conditions.
+    """
+    verdict = QUIET
+    for w in range(len(noise)):
+        a, m, b = seen[0, w] + offset[w], seen[2, w] + offset[w], seen[4, w] + offset[w]
+        u0, u1, u2 = seen[1, w], seen[3, w], seen[5, w]
+        off, reach = abs(m - 0.5 * (a + b)), 0.0
+        if not math.isnan(u0):
+            off = abs(m - 0.5 * (a + b) - h * (u0 - u2) / 8.0)
+            off += QUINTIC * abs(h * u1 - 1.5 * (b - a) + 0.25 * h * (u0 + u2))
+            reach = DIP * (abs(h * u0) + abs(h * u2))
+        low, high = min(a, m, b), max(a, m, b)
+        if low - reach > FAR * off:
+            continue
+        if off > noise[w] and (off > BENT_BY * max(high - low, reach) or murky(a, b, h * u0, h * u2, off)):
+            return BENT
+        if not a > 0.0 or (m > 0.0 and (u0 < 0.0 < u1 or (b > 0.0 and u1 < 0.0 < u2))):
+            verdict = DIPPING
+        elif not (m > 0.0 and b > 0.0):
+            verdict = max(verdict, CROSSING)
+    return verdict
+
+
+@kernel(f"float64({A1}, float64, float64, float64)", borrows=True, entry=True)
+def narrowed(bracket: Array, x: float, f: float, near: float) -> float:
+    """Return where to look next for a zero after f was found at x; NaN where it is found, at bracket[0].
+
+    `bracket` has (x1, f1, x2, f2) with values of different signs. Inverse quadratic interpolation, else bisection:
+    Chandrupatla (1997), Advances in Engineering Software 28.
+    """
+    x1, f1, x2, f2 = bracket[0], bracket[1], bracket[2], bracket[3]
+    if (f > 0.0) == (f1 > 0.0):
+        x3, f3 = x1, f1
+    else:
+        x3, f3, x2, f2 = x2, f2, x1, f1
+    x1, f1 = x, f
+    best, value = (x1, f1) if abs(f1) < abs(f2) else (x2, f2)
+    least = (2.0 * EPS * abs(best) + 0.5 * near) / abs(x2 - x1)
+    if least > 0.5 or value == 0.0:
+        bracket[0] = best
+        return np.nan
+    bracket[0], bracket[1], bracket[2], bracket[3] = x1, f1, x2, f2
+    xi, phi, share = (x1 - x2) / (x3 - x2), (f1 - f2) / (f3 - f2), 0.5
+    if phi * phi < xi and (1.0 - phi) ** 2 < 1.0 - xi:
+        share = f1 / (f2 - f1) * f3 / (f2 - f3) + (x3 - x1) / (x2 - x1) * f1 / (f3 - f1) * f2 / (f3 - f2)
+    ahead: float = x1 + min(1.0 - least, max(least, share)) * (x2 - x1)
+    return ahead
+
+
+def zero_of(g: Callable[[float], float], low: tuple[float, float], high: tuple[float, float], near: float) -> float:
+    """Return where a function vanishes between two points (t, g) at which its signs differ, to within `near` (s)."""
+    bracket, (a, ga), (b, gb) = np.array([*low, *high]), low, high
+    t = a + ga / (ga - gb) * (b - a)
+    while not math.isnan(ahead := narrowed(bracket, t, g(t), near)):
+        t = ahead
+    return float(bracket[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,7 +167,11 @@ class Search:
     def _between(self, a: Seen, b: Seen, depth: int) -> Crossing | None:
         """Look at a stretch, cut where it has to be."""
         middle = self._lifted(self.look(0.5 * (a.t + b.t)))
-        if depth and not _simple(a, middle, b, self.noise).all():
+        seen = np.array([a.g, a.rate, middle.g, middle.rate, b.g, b.rate])
+        verdict = judged(seen, self.noise, np.zeros(len(self.noise)), b.t - a.t)
+        if verdict == QUIET:
+            return None
+        if verdict == BENT and depth:
             return self._between(a, middle, depth - 1) or self._between(middle, b, depth - 1)
         for low, high in ((a, middle), (middle, b)):
             found = [one for k in self._told if (one := self._root(low, high, k)) is not None]
@@ -135,20 +214,22 @@ class Search:
             """Return the rate of the condition at `t`."""
             return float(self.look(t).rate[k])
 
-        if not (rate(a.t) < 0.0 < rate(b.t)):  # noise: looked at again an end has another sign
+        ends = (a.t, rate(a.t)), (b.t, rate(b.t))
+        if not (ends[0][1] < 0.0 < ends[1][1]):  # noise: looked at again an end has another sign
             return None
-        t = float(brentq(rate, a.t, b.t, xtol=1e-15, rtol=4.0 * EPS))
+        t = zero_of(rate, *ends, TURNED)
         return t, self._value(t, k)
 
     def _value(self, t: float, k: int) -> float:
         return float(self._lifted(self.look(t)).g[k])
 
     def _cut(self, low: float, high: float, k: int) -> Crossing:
-        for t, beyond in ((low, self._value(low, k) <= 0.0), (high, self._value(high, k) >= 0.0)):
+        g = self._value(low, k), self._value(high, k)
+        for t, beyond in ((low, g[0] <= 0.0), (high, g[1] >= 0.0)):
             if beyond:  # noise: looked at again an end has another sign
                 return self._crossing(t, k)
-        t = brentq(lambda t: self._value(t, k), low, high, xtol=1e-13 * max(1.0, abs(high)), rtol=4.0 * EPS)
-        return self._crossing(float(t), k)
+        near = LOCATED * max(1.0, abs(high))
+        return self._crossing(zero_of(lambda t: self._value(t, k), (low, g[0]), (high, g[1]), near), k)
 
     def _crossing(self, t: float, k: int) -> Crossing:
         """Return the crossing of condition k; among the forces of redundant rows that of the one that is least."""
@@ -166,30 +247,6 @@ class Seen:
     t: float
     g: Array
     rate: Array
-
-
-def _simple(a: Seen, m: Seen, b: Seen, noise: Array) -> Mask:
-    """Whether every condition is far from zero, or so simple between a and b that its ends tell."""
-    h = b.t - a.t
-    known = ~np.isnan(a.rate)
-    hermite = 0.5 * (a.g + b.g) + np.where(known, h * (a.rate - b.rate) / 8.0, 0.0)
-    bent = np.where(known, np.abs(m.rate - 1.5 * (b.g - a.g) / h + 0.25 * (a.rate + b.rate)), 0.0)
-    off = np.abs(m.g - hermite) + QUINTIC * h * bent
-    reach = np.where(known, np.abs(h * a.rate) + np.abs(h * b.rate), 0.0) * DIP
-    least = np.minimum(np.minimum(a.g, m.g), b.g) - reach
-    span = np.maximum(np.maximum(a.g, m.g), b.g) - np.minimum(np.minimum(a.g, m.g), b.g)
-    rough = (off > BEND * np.maximum(span, reach)) | (known & _murky(a, b, off))
-    simple: Mask = (least > FAR * off) | (off <= noise) | ~rough
-    return simple
-
-
-def _murky(a: Seen, b: Seen, off: Array) -> Mask:
-    """Whether a cubic that rises may still have been below zero, by what it may be off."""
-    h, x = b.t - a.t, SAMPLES[:, None]
-    c1, up, turn = h * a.rate, b.g - a.g, h * (a.rate + b.rate)
-    c2, c3 = 3.0 * up - turn - c1, turn - 2.0 * up
-    least = a.g + x * (c1 + x * (c2 + x * c3)) - off * (ENVELOPE * (x * (1.0 - x)) ** 2)
-    return np.asarray(np.any((least <= 0.0) & (c1 + x * (2.0 * c2 + 3.0 * x * c3) > 0.0), axis=0))
 
 
 def polished(

@@ -23,7 +23,6 @@ from ...contact.assemble import assemble, blocks, start_of_blocks
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...errors import InputError
 from ...mechanics.rows import Row
-from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.problems.complementarity import ComplementarityProblem
@@ -37,7 +36,7 @@ from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from .feature_borders import check_borders
 from .phase_integrator import SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
-from .run_memory import RunMemory
+from .run_memory import RunMemory, Task
 from .segment import Segment
 from .user_events import NamedEvent, UserEvent, events_of
 
@@ -119,14 +118,13 @@ class EventStepper:
         check_span(state, t_max)
         if callable(control) and self.dt is None:
             raise InputError("control", "a function", "a dt for which it is held", "Write EventDriven(dt=1e-3).")
-        segment = self.segment(system, state, held_control(control, state))
-        segment.events = self._named()
+        segment = self.segment(system, state, t_max, held_control(control, state))
         end = self._end(state.t, t_max)
         try:
             segment = self._begun(segment, state, end)
             if segment.phase is None:
                 return _failed(segment, state, segment.failure)
-            segment.run(end, t_max)
+            segment.run(end)
         except (Stuck, np.linalg.LinAlgError) as error:
             reached = _up_to(segment, state)
             if reached is not None and isinstance(error, (Slow, Stiff)):
@@ -139,23 +137,17 @@ class EventStepper:
             return _failed(segment, state, _storm(segment, crowd))
         return _step(segment, state, crowd)
 
-    def segment(self, system: System, state: State, control: Array | None = None) -> Segment:
+    def segment(self, system: System, state: State, goal: float, control: Array | None = None) -> Segment:
         """Return the segment that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
         known = self.known or RunMemory()
         accuracy = Accuracy(
             rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact, step=self.step
         )  # fmt: skip
-        return Segment(
-            given=system,
-            whole=known.whole(system, state.q),
-            control=control,
-            accuracy=accuracy,
-            t=state.t,
-            q=state.q,
-            v=state.v,
-            memory=state.memory,
-            known=known,
-        )
+        task = Task(
+            given=system, whole=known.whole(system, state.q), control=control, accuracy=accuracy, memory=state.memory,
+            goal=goal, events=self._named(), known=known,
+        )  # fmt: skip
+        return Segment(task=task, t=state.t, q=state.q, v=state.v)
 
     def _begun(self, segment: Segment, start: State, end: float) -> Segment:
         """Return the segment with its phase; without an acceleration it has none."""
@@ -173,35 +165,35 @@ class EventStepper:
 
 def _step(segment: Segment, start: State, crowd: float) -> Step:
     """Collect what happened."""
-    now, phase = segment.now, segment.phase
+    now, phase, account = segment.now, segment.phase, segment.account
     modes = {} if phase is None else phase.modes
     forces = (
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
     )
-    memory = memory_of(modes, forces, segment.bounced, segment.h, crowd)
+    memory = memory_of(modes, forces, segment.bounced, segment.pace.h, crowd)
     memory[LARGEST] = np.array([segment.largest["force"], segment.largest["acceleration"]])
-    if segment.h < SHORT * segment.longest:
-        memory[PACE] = np.array([segment.longest, *segment.crawled])
+    if segment.pace.h < SHORT * segment.pace.longest:
+        memory[PACE] = np.array([segment.pace.longest, *segment.pace.crawled])
     here = now is not None and (now.t, id(now.q), id(now.v)) == (segment.t, id(segment.q), id(segment.v))
     known = (now.rows, now.h) if now is not None and here else None
-    closed = segment.closed if segment.entered else segment.accuracy.activation
-    dynamics = snapshot(segment.system, segment.state(), activation=closed, control=segment.control, known=known)
-    rows = dynamics.rows if segment.system is segment.given else _rows_at_end(segment, dynamics.rows)
+    closed = segment.closed if segment.entered else segment.task.accuracy.activation
+    dynamics = snapshot(segment.system, segment.state(), activation=closed, control=segment.task.control, known=known)
+    rows = dynamics.rows if segment.system is segment.task.given else _rows_at_end(segment, dynamics.rows)
     return Step(
         start=start,
         state=segment.end_state(memory),
         dt=segment.t - start.t,
         solution=_verified(dynamics if segment.entered else _in_flight(dynamics, segment), segment),
         dynamics=dynamics,
-        reactions=segment.impulses,
+        reactions=account.impulses,
         modes={row.id: modes[row.id].name(row) for row in rows if row.id in modes and row.kind != "bilateral"},
         rows=rows,
-        work=Work(reactions=segment.work[0], forces=segment.work[1], projection=segment.work[2]),
-        control=segment.control,
-        restitution=segment.kept,
-        changes=tuple(segment.changes),
-        impacts=tuple(segment.impacts),
-        arcs=Course(tuple(segment.trails)),
+        work=Work(reactions=account.work[0], forces=account.work[1], projection=account.work[2]),
+        control=segment.task.control,
+        restitution=account.kept,
+        changes=tuple(account.changes),
+        impacts=tuple(account.impacts),
+        arcs=Course(tuple(account.trails)),
         forces=forces,
         ends=segment.ends,
     )
@@ -212,21 +204,22 @@ def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
 
     Features that have parted since, as a corner beside an edge, may overlap where that is no gap: these are open.
     """
-    near = near_of(segment.given, segment.state(), 0.0)
-    if isinstance(near, SpatialSystem) and segment.system is segment.whole:  # all its contacts are known
-        apart = segment.acted.keys() - near.contact_ids
+    near = near_of(segment.task.given, segment.state(), 0.0)
+    if segment.system is segment.task.whole:  # all contacts that there can be are listed
+        ids: frozenset[str] = near.contact_ids  # type: ignore[attr-defined]
+        apart = segment.account.acted.keys() - ids
         found = [row.but(gap=max(row.gap, 0.0)) if row.id in apart else row for row in known]
-        return tuple(row for row in found if row.frame is None or row.id in near.contact_ids | apart)
+        return tuple(row for row in found if row.frame is None or row.id in ids | apart)
     rows = {row.id: row for row in rows_of(near, segment.t, segment.q, segment.v)}
-    for system in {id(system): system for key, system in segment.acted.items() if key not in rows}.values():
-        acted = [row for row in rows_of(system, segment.t, segment.q, segment.v) if row.id in segment.acted]
+    for system in {id(system): system for key, system in segment.account.acted.items() if key not in rows}.values():
+        acted = [row for row in rows_of(system, segment.t, segment.q, segment.v) if row.id in segment.account.acted]
         rows = {row.id: row.but(gap=max(row.gap, 0.0)) for row in acted} | rows
     return tuple(rows[key] for key in sorted(rows))
 
 
 def _in_flight(dynamics: LocalDynamics, segment: Segment) -> LocalDynamics:
     """Return the dynamics with gaps that are open in the middle of a phase as open, however small they are."""
-    modes, closed = {} if segment.phase is None else segment.phase.modes, segment.accuracy.activation.gap
+    modes, closed = {} if segment.phase is None else segment.phase.modes, segment.task.accuracy.activation.gap
     small = [
         row.level == "position" and 0.0 < row.gap <= closed and not modes.get(row.id, CLOSED).closed
         for row in dynamics.rows
@@ -271,7 +264,9 @@ def _relative(
 def _failed(segment: Segment, start: State, failure: Solution | None) -> Step:
     """Return a step that did not get anywhere."""
     solution = failure or Solution(problem=None, status=Status.UNDECIDED)
-    dynamics = snapshot(segment.system, start, activation=segment.accuracy.activation, control=segment.control)
+    dynamics = snapshot(
+        segment.system, start, activation=segment.task.accuracy.activation, control=segment.task.control
+    )
     return Step(
         start=start, state=start, dt=0.0, solution=solution, dynamics=dynamics, reactions={}, rows=dynamics.rows
     )
@@ -286,7 +281,8 @@ def _crowd(start: State, segment: Segment, end: float) -> float:
     known: Mapping[str, Array] = start.memory
     if any(key in segment.bounced and last.converges(segment.bounced[key]) for key, last in rebounds(known).items()):
         return 0.0
-    short = segment.t - start.t <= HARDLY * max(1.0, abs(segment.t)) and (bool(segment.changes) or segment.t < end)
+    changed = bool(segment.account.changes) or segment.t < end
+    short = segment.t - start.t <= HARDLY * max(1.0, abs(segment.t)) and changed
     return float(known[CROWD][0]) + 1.0 if short and CROWD in known else float(short)
 
 
@@ -308,6 +304,7 @@ def _stuck(segment: Segment, error: Exception) -> Solution:
 
 
 def _storm(segment: Segment, crowd: float) -> Solution:
-    rows = ", ".join(sorted({change.id for change in segment.changes})) or "features that part before they touch"
+    ids = sorted({change.id for change in segment.account.changes})
+    rows = ", ".join(ids) or "features that part before they touch"
     words = f"{crowd:.0f} events in a row at t = {segment.t:.17g} s, the last ones at {rows}: an event storm."
     return Solution(problem=None, status=Status.UNDECIDED, message=words)

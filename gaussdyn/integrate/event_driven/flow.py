@@ -7,36 +7,35 @@ raised by an offset until they have left it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import rows_of
-from ...mechanics.planar.system import PlanarSystem
 from ...mechanics.rows import Row
-from ...mechanics.spatial.system import SpatialSystem
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..contact_modes import rough
+from ..dop853 import STAGES, Piece, Slope
 from ..energy import energy
 from ..mode_changes import Change
-from ..recorded_arcs import LOBATTO, Trail
+from ..recorded_arcs import LOBATTO
+from .account import Account
 from .compiled.phase_arrays import CompiledPhase
-from .dop853 import STAGES, Piece, Slope
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .feature_borders import room_of
-from .phase_integrator import OneStep, PhaseIntegrator, Stuck
+from .phase_integrator import OneStep, Pace, PhaseMotion, Stuck
 from .phase_state import Instant, over_mass
-from .run_memory import RunMemory, Setting
+from .run_memory import Setting, Task
 from .smooth_phase import Phase, by_rows, trail_of
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
 FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
 FAINT = 1e-30  # N and m/s^2: where there has been none
-SAME_LAWS = (PlanarSystem, SpatialSystem)  # their rows have the same laws at all states
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 
 
@@ -60,26 +59,21 @@ class Stretch:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class SmoothFlow(PhaseIntegrator):
+class SmoothFlow:
     """What is known of the motion in a phase.
 
     Attributes
     ----------
-    given, whole, system : System
-        As it was given, with all contacts, and with those that may act.
-    memory : mapping
-        Of the state that it began with.
-    known : RunMemory
-        Of its run.
-    changes : list of Change
-    impulses : dict of str to Array
-        N s, by row id.
-    acted : dict of str to System
-        With the contact that had an impulse last, by its id.
-    work : list of float
-        Of reactions, forces and projection, J.
-    trails : list of Trail
-        What was passed.
+    task : Task
+    t, q, v : float, Array, Array
+        Where it is.
+    pace : Pace
+    phase : Phase or None
+    now : Instant or None
+        Where it was asked last.
+    system : System
+        With the contacts that may act.
+    account : Account
     offsets : dict
         Of conditions that began at zero, by row id and kind.
     entered : bool
@@ -88,48 +82,53 @@ class SmoothFlow(PhaseIntegrator):
         The largest force (N) and acceleration so far.
     """
 
-    given: System
-    whole: System
-    memory: Mapping[str, Array]
-    known: RunMemory = field(default_factory=RunMemory)
+    task: Task
+    t: float
+    q: Array
+    v: Array
+    pace: Pace = field(default_factory=Pace)
+    phase: Phase | None = None
+    now: Instant | None = None
     system: System = field(init=False)
-    changes: list[Change] = field(default_factory=list)
-    impulses: dict[str, Array] = field(default_factory=dict)
-    acted: dict[str, System] = field(default_factory=dict)
-    work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
-    trails: list[Trail] = field(default_factory=list)
+    account: Account = field(default_factory=Account)
     offsets: dict[tuple[str, str], float] = field(default_factory=dict)
     entered: bool = False
     largest: dict[str, float] = field(default_factory=lambda: {"force": FAINT, "acceleration": FAINT})
 
-    @property
-    def every_step(self) -> bool:
-        """Whether every step of the integrator has to be looked at."""
-        return False
-
     def state(self) -> State:
         """Return the state as it is now."""
-        return State.trusted(self.t, self.q, self.v, self.memory)
+        return State.trusted(self.t, self.q, self.v, self.task.memory)
 
     def _setting(self) -> Setting:
         """Return what phases are made of here."""
-        same = self.system is self.whole and type(self.system) in SAME_LAWS
-        return Setting(system=self.system, control=self.control, known=self.known.phases if same else None)
+        same = self.system is self.task.whole and getattr(self.system, "same_laws", False)
+        phases = self.task.known.phases if same else None
+        return Setting(system=self.system, control=self.task.control, known=phases)
 
     def _parts(self, y: Array) -> tuple[Array, Array]:
         nq, nv = len(self.q), len(self.v)
         return y[:nq], y[nq : nq + nv]
 
+    def _here(self, phase: Phase) -> Instant:
+        """Return the phase where it is."""
+        now = self.now
+        here = now is not None and now.t == self.t and now.q is self.q and now.v is self.v
+        if now is None or not here or now.shared:  # reactions that have been shared jump against those of a step
+            self.now = now = phase.instant(self.t, self.q, self.v)
+        return now
+
     def _stretch(self, phase: Phase, end: float) -> Stretch:
         """Take one step of the integrator, and look for the first event in it."""
-        self.kernels = ship = self._compiled(phase) if self.accuracy.step is None else None
+        ship = self._compiled(phase) if self.task.accuracy.step is None else None
+        motion = PhaseMotion(phase=phase, control=self.task.control, accuracy=self.task.accuracy, kernels=ship)
         before = self._here(phase)
-        piece, after = self._step(phase, end)
+        done = motion.step(before, self.pace, end, self.task.goal)
+        piece, after, self.pace = done.piece, done.after, done.pace
         _watch_caps(phase, after.rows)
 
         def look(t: float, y: Array) -> Seen:
             """Return the conditions at a state."""
-            return seen(phase, self._instant(phase, t, y)) if ship is None else ship.look(t, y)
+            return seen(phase, motion.instant(t, y)) if ship is None else ship.look(t, y)
 
         self._scale("force", after)
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
@@ -137,10 +136,10 @@ class SmoothFlow(PhaseIntegrator):
         ends = seen(phase, before), seen(phase, after)
         search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
         found = self._found(search, piece, *ends)
-        return Stretch(piece=piece, found=found, after=after, look=look, one_step=self._take)
+        return Stretch(piece=piece, found=found, after=after, look=look, one_step=done.one_step)
 
     def _compiled(self, phase: Phase) -> CompiledPhase | None:
-        return CompiledPhase.of(phase, self.accuracy, self.known.mechanism)
+        return CompiledPhase.of(phase, self.task.accuracy, self.task.known.mechanism)
 
     def _offsets(self, phase: Phase) -> Array:
         return np.array([self.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
@@ -156,21 +155,22 @@ class SmoothFlow(PhaseIntegrator):
             if room is not None and room <= BESIDE:
                 continue
             here = self.state()
-            self.changes.append(Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here))
+            self.account.changes.append(Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here))
         return found
 
     def _sail(self, phase: Phase, end: float) -> Stretch | None:
         """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
-        served = phase.system is self.whole and self.h > 0.0 and not self.every_step and self.accuracy.step is None
+        task = self.task
+        served = phase.system is task.whole and self.pace.h > 0.0 and not task.events and task.accuracy.step is None
         ship = self._compiled(phase) if served else None
         if ship is None:
             return None
-        ship.offset[:] = self._offsets(phase)
-        done = ship.sail(self.t, self.q, self.v, self.h, end, self.stiff)
-        self.h, self.stiff = done.h, done.stiff
+        ship.step.offset[:] = self._offsets(phase)
+        done = ship.sail(self.t, self.q, self.v, self.pace.h, end, self.pace.stiff)
+        self.pace = replace(self.pace, h=done.h, stiff=done.stiff)
         if done.taken:
-            self.trails.append(done.trail)
-        for guard, offset in zip(phase.guards, ship.offset.tolist(), strict=True):
+            self.account.trails.append(done.trail)
+        for guard, offset in zip(phase.guards, ship.step.offset.tolist(), strict=True):
             if offset == 0.0:
                 self.offsets.pop((guard.id, guard.kind), None)
         if done.piece is not None:
@@ -181,14 +181,16 @@ class SmoothFlow(PhaseIntegrator):
                 k, t = done.crossing
                 found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
             else:
-                search = Search(phase, lambda t: ship.look_within(piece, t), ship.offset, ship.noise, [])
+                search = Search(
+                    phase, lambda t: ship.look(t, piece.at(t)), ship.step.offset.copy(), ship.step.noise.copy(), []
+                )
                 found = self._found(search, piece, *ship.ends(piece))
-            return Stretch(piece=piece, found=found, look=ship.look, one_step=ship.take)
+            return Stretch(piece=piece, found=found, look=ship.look, one_step=partial(ship.take, side=done.side))
         if not done.taken:
             return None
-        mean = (done.t - self.t) / done.taken
-        self._watch_pace(mean, mean, done.t, end, done.taken)
-        self._check_stiffness(mean, done.t, end)
+        mean, left = (done.t - self.t) / done.taken, max(end, self.task.goal) - done.t
+        self.pace = self.pace.passed(mean, mean, left, self.now, done.taken)
+        self.pace.check_stiffness(mean, left)
         self._move_to(phase, done.t, done.y)
         if done.held_is_off:
             self._hold(phase, rows_of(phase.system, self.t, self.q, self.v))
@@ -199,14 +201,11 @@ class SmoothFlow(PhaseIntegrator):
     def _follow(self, phase: Phase, piece: Piece, t: float, y: Array) -> None:
         """Go along a step of the integrator to a time and the state there, and keep what was passed."""
         if piece.samples is not None and t > piece.t:
-            self.trails.append(piece.samples(t, y))
+            self.account.trails.append(piece.samples(t, y))
             self._move_to(phase, t, y)
             return
-        whole = y is piece.end
-        first = piece.K[0] if self.turning is None else None
-        self._along(
-            phase, piece.slope, (piece.t, piece.y), (t, y), piece.at, (first, piece.K[STAGES] if whole else None)
-        )
+        known = piece.K[0], piece.K[STAGES] if y is piece.end else None
+        self._along(phase, piece.slope, (piece.t, piece.y), (t, y), piece.at, known)
 
     def _along(
         self, phase: Phase, slope: Slope, start: tuple[float, Array], end: tuple[float, Array],
@@ -228,13 +227,13 @@ class SmoothFlow(PhaseIntegrator):
                     for x, place, rate in zip(times, places, rates, strict=True)
                 ]
             trail = trail_of(phase, np.array([t]), np.array([h]), np.array([places]), np.array([r]))
-            self.trails.append(trail)
+            self.account.trails.append(trail)
             given = trail[0].impulses() if phase.redundant else None
         self._move_to(phase, *end, given)
 
     def _shared(self, phase: Phase, t: float, y: Array) -> Array:
         """Return redundant reactions at a state, inside their cones if they can be."""
-        now = self._instant(phase, t, y)
+        now = phase.instant(t, *self._parts(y))
         phase.conditions(now)
         return np.concatenate([np.zeros(0), *now.r])
 
@@ -247,13 +246,9 @@ class SmoothFlow(PhaseIntegrator):
             self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
         for row, p in zip(phase.rows, by_rows(phase, y[nq + nv : -2]), strict=True):
             if phase.modes[row.id].closed:
-                self._push(row.id, p if given is None else given[row.id])
-        self.work[0] += float(y[-2])
-        self.work[1] += float(y[-1])
-
-    def _push(self, key: str, impulse: Array) -> None:
-        self.impulses[key] = self.impulses[key] + impulse if key in self.impulses else np.array(impulse)
-        self.acted[key] = self.system
+                self.account.push(row.id, p if given is None else given[row.id], self.system)
+        self.account.work[0] += float(y[-2])
+        self.account.work[1] += float(y[-1])
 
     def _hold(self, phase: Phase, rows: tuple[Row, ...]) -> bool:
         """Put back what is held, and whether anything was off."""
@@ -262,7 +257,7 @@ class SmoothFlow(PhaseIntegrator):
             return False
         was = sum(energy(phase.system, self.state()))
         self.q, self.v = q, v
-        self.work[2] += sum(energy(phase.system, self.state())) - was
+        self.account.work[2] += sum(energy(phase.system, self.state())) - was
         return True
 
     def _unit(self, unit: str, now: Instant) -> float:
@@ -288,7 +283,7 @@ class SmoothFlow(PhaseIntegrator):
         """Note the same at the beginning of a step where all forces have vanished together by its end."""
         here = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
         if here < FADED * float(np.abs(piece.K[0][len(self.q) + len(self.v) : -2]).max(initial=0.0)):
-            self._measure(self._instant(phase, piece.t, piece.y))
+            self._measure(phase.instant(piece.t, *self._parts(piece.y)))
 
     @property
     def sizes(self) -> tuple[float, float]:

@@ -80,12 +80,13 @@ class EventDriven(EventStepper):
         if not found.solved:
             segment.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
             return segment
-        after = self.segment(segment.given, State(t=segment.t, q=segment.q, v=found.v), segment.control)
-        after.impulses, after.events, after.v = dict(found.impulses), segment.events, segment.v
+        here, task = State(t=segment.t, q=segment.q, v=found.v), segment.task
+        after = self.segment(task.given, here, task.goal, task.control)
+        after.account.impulses, after.v = dict(found.impulses), segment.v
         after.jump(f"passage by {found.kind}", found.v, (found.impulses,), found.energy)
         kind, ids = f"none_passed_by_{found.kind}", sorted(found.impulses)
         proof = found.outcome.certificate
-        after.changes = [
+        after.account.changes = [
             Change(t=segment.t, kind=kind, id=key, before=start, after=after.state(), certificate=proof) for key in ids
         ]
         after.begin(end)

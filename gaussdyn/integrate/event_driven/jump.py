@@ -38,23 +38,17 @@ class Jump(SmoothFlow):
     ----------
     failure : Solution or None
         Why there is no phase.
-    kept : float
-        Fraction of all restitution that impacts kept, the least of them.
     bounced : dict of str to Rebound
     passing : dict of str to float
         When the sequences of impacts end that are being passed (s), by row id: the segment does not end before.
     closed : Activation
         What counted as closed where modes were chosen last, see `parted`.
-    impacts : list of ImpactRecord
-        The impacts so far.
     """
 
     failure: Solution | None = None
-    kept: float = 1.0
     bounced: dict[str, Rebound] = field(default_factory=dict)
     passing: dict[str, float] = field(default_factory=dict)
     closed: Activation = field(default_factory=Activation)
-    impacts: list[ImpactRecord] = field(default_factory=list)
 
     def _settle(
         self, place: Place, known: Modes, fired: Mapping[str, set[str]], later: Callable[[], State] | None,
@@ -62,7 +56,7 @@ class Jump(SmoothFlow):
     ) -> None:  # fmt: skip
         """Solve the impact if something closes, and choose the next phase; `landing` see `parted`."""
         before = self.state()
-        self.closed = activation = parted(place, known, landing, self.accuracy.activation)
+        self.closed = activation = parted(place, known, landing, self.task.accuracy.activation)
         fired = {key: kinds for key, kinds in fired.items() if key not in activation.aloft}
         struck, after = self._impact(place)
         if self.failure is not None:
@@ -100,7 +94,7 @@ class Jump(SmoothFlow):
         """Ask the system where it is now."""
         t, q, v, system = self.t, self.q, self.v, self.system
         rows = rows_of(system, t, q, v) if rows is None else rows
-        return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.control))
+        return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.task.control))
 
     def _take_over(self, chosen: Chosen, known: Modes, before: State, struck: tuple[str, ...]) -> None:
         """Enter the chosen phase and note what has changed."""
@@ -111,7 +105,7 @@ class Jump(SmoothFlow):
             (kind, key) for key, mode in modes.items()
             if key in known and (kind := kind_of(known[key], mode)) is not None
         ]  # fmt: skip
-        self.changes += [
+        self.account.changes += [
             Change(t=self.t, kind=kind, id=key, before=before, after=after, modes_before=known, modes_after=modes)
             for kind, key in kinds
         ]
@@ -140,29 +134,29 @@ class Jump(SmoothFlow):
         closing = tuple(row.id for row in rows if closes(row, activation))
         if not closing:
             return (), rows
-        said = impact(self.system, self.state(), law=self.accuracy.law, activation=activation, known=(rows, place.h))
+        said = impact(
+            self.system, self.state(), law=self.task.accuracy.law, activation=activation, known=(rows, place.h)
+        )
         if not said.solved:
             self.failure = said.solution.but(status=said.status)
             return closing, rows
         for key, p in said.impulses.items():
-            self._push(key, p)
+            self.account.push(key, p, self.system)
         self.jump("impact", np.array(said.v), tuple(phase.own for phase in said.phases), said.energy, said.kept)
-        self.kept = min(self.kept, said.kept)
         return closing, said.rows
 
     def jump(
         self, kind: str, v: Array, problems: tuple[Mapping[str, Array], ...], energy: float, kept: float = 1.0
     ) -> None:
         """Take over a velocity, with the impulses that lead to it."""
-        self.impacts.append(
-            ImpactRecord(t=self.t, kind=kind, q=self.q, before=self.v, after=v, problems=problems, kept=kept)
-        )  # fmt: skip
+        record = ImpactRecord(t=self.t, kind=kind, q=self.q, before=self.v, after=v, problems=problems, kept=kept)
+        self.account.strike(record, energy)
         self.v = v
-        self.work[0] += energy
 
-    def _consider_passing(self, t_stop: float) -> None:
+    def _consider_passing(self) -> None:
         """Note what has rebounded, and put it to rest if infinitely many impacts follow that end soon."""
-        if not any(change.kind == "impact" and change.t == self.t for change in self.changes) or self.phase is None:
+        struck = any(change.kind == "impact" and change.t == self.t for change in self.account.changes)
+        if not struck or self.phase is None:
             return
         closed = self.closed
         rows = [row for row in self.phase.rows if _touches(row, closed) and row.rate[0] > closed.speed]
@@ -172,7 +166,7 @@ class Jump(SmoothFlow):
             self.passing.pop(row.id, None)  # struck on the way by another one
             last, speed = self.bounced.get(row.id), float(row.rate[0])
             new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed, least)
-            if last is not None and last.passes(new) and new.end <= t_stop:
+            if last is not None and last.passes(new) and new.end <= self.task.goal:
                 ready[row.id] = new
             self.bounced[row.id] = new
         for end, ids in self._ended(rows, ready):
@@ -235,7 +229,7 @@ class Jump(SmoothFlow):
         """Let slips stop that would stop as near beyond the end as counts: there the laws take them for at rest."""
         if self.phase is None or self.now is None:
             return
-        if fired := stopping(self.phase, self.now, self.accuracy.activation):
+        if fired := stopping(self.phase, self.now, self.task.accuracy.activation):
             self._settle(self.now, self.phase.modes, fired, None)
 
     def _note_rest(self) -> None:
@@ -243,7 +237,7 @@ class Jump(SmoothFlow):
         after = self.state()
         for key in [key for key, end in self.passing.items() if end <= self.t]:
             end = self.passing.pop(key)
-            self.changes.append(Change(t=end, kind="accumulation", id=key, before=after, after=after))
+            self.account.changes.append(Change(t=end, kind="accumulation", id=key, before=after, after=after))
             self.bounced.pop(key, None)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NoReturn, Protocol
 
 import numpy as np
@@ -12,8 +13,8 @@ from ...arrays import Array
 from ...contact.snapshot import Activation, snapshot
 from ...errors import interrupts
 from ...mechanics.state import State
+from ..dop853 import SHRINK, STAGES, Piece, Slope, Tolerance, first_length, growth, least_length, take
 from ..impact.impact_laws import ImpactLaw
-from .dop853 import SHRINK, STAGES, Piece, factor, first_length, least_length, take
 from .phase_state import Instant
 from .smooth_phase import Phase
 from .stiff_slip import SlipTurn, movable, slowest, turnings
@@ -50,17 +51,12 @@ class Accuracy:
 class Kernels(Protocol):
     """A phase that is compiled, see `compiled.phase_arrays`."""
 
-    @property
-    def side(self) -> float:
-        """Of the last state, see `Instant`."""
+    def slope(self, t: float, y: Array, side: float = 0.0) -> Array:
+        """Return the rates of y on one side of the poles of reactions, see `Instant`; 0: not known."""
         ...
 
-    def slope(self, t: float, y: Array) -> Array:
-        """Return the rates of y."""
-        ...
-
-    def trial(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:
-        """Return one step, with its local errors, on one side of the poles of reactions."""
+    def take(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:
+        """Return one step on one side of the poles of reactions."""
         ...
 
 
@@ -80,265 +76,267 @@ class Unbounded(Stuck):
     """A reaction grows without bound: the matrix that gives it becomes singular (dynamic jam)."""
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class PhaseIntegrator:
-    """What the integrator knows while it runs.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How long steps are.
 
     Attributes
     ----------
-    control : Array or None
-    accuracy : Accuracy
-    t, q, v : float, Array, Array
-        Where it is.
     h : float
         Next step of the integrator, s.
-    phase : Phase or None
-    now : Instant or None
-    stiff : int
-        Steps, of the last ones, that stability bounds.
     longest : float
         Longest step so far, s.
+    stiff : int
+        Steps, of the last ones, that stability bounds.
     crawled : tuple of int and float
         Steps in a row that are very short without getting shorter, and the first of them, s.
-    side : float
-        Of the running step, see `Instant`: beyond a pole there is no motion to go on with.
-    turning : SlipTurn or None
-        What takes the running step where friction turns a slip faster than it moves.
     turns : bool
-        Whether it did so in the last step.
-    fault : Exception or None
-        What a function of the system raised within the step that was tried last.
-    goal : float
-        When the run ends, s, where that is known: it may have many segments.
-    kernels : Kernels or None
-        Of the phase, where it is compiled.
+        Whether friction turned a slip faster than it moves in the last step.
     """
 
+    h: float = 0.0
+    longest: float = 0.0
+    stiff: int = 0
+    crawled: tuple[int, float] = (0, 0.0)
+    turns: bool = False
+
+    def bounded(self, bend: float, turning: bool) -> Pace:
+        """Return the pace with whether stability, not accuracy, makes steps short, also where slips are `turning`."""
+        if turning:
+            turns = bend > UNSTABLE
+            return replace(self, turns=turns, stiff=0 if turns else self.stiff + 1)
+        return replace(self, stiff=self.stiff + 1 if bend > STIFF else max(0, self.stiff - 1))
+
+    def check_stiffness(self, h: float, left: float) -> None:
+        """Raise Stiff where stability has made steps short for long, and very many are left in a time (s)."""
+        if self.stiff >= STIFF_STEPS and left / h > HOPELESS:
+            said = f"forces are stiff, {left / h:.2g} steps of {h:.2g} s are left"
+            raise Stiff(f"{said}; take MoreauJean(theta=1), or Smooth where no contact closes")
+
+    def passed(self, wanted: float, h: float, left: float, now: Instant | None, taken: int = 1) -> Pace:
+        """Return the pace after steps; raise Slow where they stay very short: towards a pole they get ever shorter.
+
+        Parameters
+        ----------
+        wanted, h, left : float
+            The length that was tried, the (mean) one of the last steps, and the time that is left, s.
+        now : Instant or None
+            Where they end, as far as that is known.
+        taken : int
+            How many steps that were.
+        """
+        longest, (steps, first) = max(self.longest, wanted, h), self.crawled
+        if h > CRAWL * longest:
+            return replace(self, longest=longest, crawled=(0, 0.0))
+        if steps >= CRAWLS and left / h > ENDLESS:
+            if now is not None and _outgrown(now):
+                raise Unbounded(_jam(now))
+            raise Slow(f"{steps} steps in a row are as short as {h:.2g} s, {left / h:.2g} of them are left")
+        crawled = (steps + taken, first) if steps and h > 0.5 * first else (taken, h)
+        return replace(self, longest=longest, crawled=crawled)
+
+    def grown(self, h: float, off: float, most: float) -> Pace:
+        """Return the pace after a step of length h; one that was cut short says nothing about longer ones."""
+        grown = min(h * growth(off), most)
+        return replace(self, h=grown if h >= self.h or grown < self.h else self.h)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Stepped:
+    """A step whose error is small enough, the instant at its end, the pace then, and how others are taken from there.
+
+    `one_step` takes a step of any length on the same side of the poles, with the same method.
+    """
+
+    piece: Piece
+    after: Instant
+    pace: Pace
+    one_step: OneStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PhaseMotion:
+    """The motion of a phase as y = (q, v, impulses, work of reactions and of forces), integrated step by step.
+
+    Attributes
+    ----------
+    phase : Phase
+    control : Array or None
+    accuracy : Accuracy
+    kernels : Kernels or None
+        Where the phase is compiled.
+    """
+
+    phase: Phase
     control: Array | None
     accuracy: Accuracy
-    t: float
-    q: Array
-    v: Array
-    h: float = 0.0
-    phase: Phase | None = None
-    now: Instant | None = None
-    stiff: int = 0
-    longest: float = 0.0
-    crawled: tuple[int, float] = (0, 0.0)
-    side: float = 0.0
-    turning: SlipTurn | None = None
-    turns: bool = False
-    fault: Exception | None = None
-    goal: float = 0.0
     kernels: Kernels | None = None
 
-    def _slope(self, t: float, y: Array) -> Array:
-        """Return the rates of (q, v, impulses, work of reactions and of forces); LinAlgError at and beyond a pole."""
-        if self.kernels is not None:
-            rates = self.kernels.slope(t, y)
-            if self.kernels.side * self.side < 0.0:
-                raise np.linalg.LinAlgError("a trial is beyond a pole")
-            return rates
-        phase, nq, nv = self.phase, len(self.q), len(self.v)
-        assert phase is not None
-        if not float(np.abs(y).max()) < WILD:
-            raise np.linalg.LinAlgError("a trial is out of bounds")
-        q, v = y[:nq], y[nq : nq + nv]
-        self.now = now = phase.instant(t, q, v)
-        if now.side * self.side < 0.0:
-            raise np.linalg.LinAlgError("a trial is beyond a pole")
-        return self._rates(now)
+    @property
+    def tolerance(self) -> Tolerance:
+        """Of places and velocities; of nothing where the lengths of steps are given."""
+        n = self.phase.system.nq + self.phase.system.nv if self.accuracy.step is None else 0
+        return Tolerance(self.accuracy.rtol, np.full(n, self.accuracy.atol))
 
-    def _rates(self, now: Instant) -> Array:
-        """Return the rates of (q, v, impulses, work of reactions and of forces) at an instant."""
-        assert self.phase is not None
+    def instant(self, t: float, y: Array) -> Instant:
+        """Return the phase at a point of the integrator."""
+        nq = self.phase.system.nq
+        return self.phase.instant(t, y[:nq], y[nq : nq + self.phase.system.nv])
+
+    def rates(self, now: Instant) -> Array:
+        """Return the rates of y at an instant."""
         system, q, v = self.phase.system, now.q, now.v
         power = system.power(now.t, q, v, self.control)
         return np.concatenate((system.qdot(q, v), now.a, *now.r, np.array((v @ now.push, power))))
 
-    def _weight(self, y: Array, end: Array) -> Array:
-        n = len(self.q) + len(self.v)
-        w = np.zeros(len(y))
-        if self.accuracy.step is None:
-            w[:n] = 1.0 / (self.accuracy.atol + self.accuracy.rtol * np.maximum(np.abs(y[:n]), np.abs(end[:n])))
-        return w
-
-    def _start(self, phase: Phase) -> Array:
-        return np.concatenate((self.q, self.v, np.zeros(sum(row.size for row in phase.rows) + 2)))
-
-    def _step(self, phase: Phase, end: float) -> tuple[Piece, Instant]:
-        """Return one step of the integrator whose error is small enough, and the instant at its end."""
-        y, left = self._start(phase), end - self.t
-        self.side = 0.0
-        before = self._here(phase)
-        first = self._rates(before) if self.kernels is None else self._slope(self.t, y)
-        self.side = before.side
-        if self.h <= 0.0:
-            self.h = self.accuracy.step or self._first_length(y, first, left)
-        self.turning = self._turning(phase, before)
-        h = left if self.h >= left / 1.1 else min(self.h, 0.5 * left)
-        split, off = SPLIT * h, 0.0
-        while True:
-            piece = self._trial(y, first, h)
-            off = 0.0 if piece is None else max(piece.error, self._off(piece, before) if h > split else 0.0)
-            if piece is not None and off <= 1.0:
-                break
-            tried, h = h, h * (SHRINK if piece is None else factor(off))
-            if off == np.inf and h < UNSOLVED * split:
-                self.turning = None
-            if h < least_length(self.t):
-                self._give_up(before, tried, piece is None)
-        if self.turning is not None:
-            self._watch_turning(piece)
-        else:
-            self._watch_stiffness(piece, end)
-        self._watch_pace(max(self.h, piece.h), piece.h, piece.t_end, end)
-        grown = min(h * factor(off), self.accuracy.step or np.inf)
-        self.h = grown if h >= self.h or grown < self.h else self.h  # a step cut short says nothing about longer ones
-        if self.kernels is not None or self.now is None:
-            self.now = self._instant(phase, piece.t_end, piece.end)
-        return piece, self.now
-
-    def _here(self, phase: Phase) -> Instant:
-        """Return the phase where it is."""
-        now = self.now
-        here = now is not None and now.t == self.t and now.q is self.q and now.v is self.v
-        if now is None or not here or now.shared:  # reactions that have been shared jump against those of a step
-            self.now = now = phase.instant(self.t, self.q, self.v)
-        return now
-
-    def _off(self, piece: Piece, now: Instant) -> float:
-        """Return the local error of the impulses over what is allowed; where bodies hardly turn only they show it."""
-        n = len(self.q) + len(self.v)
-        if piece.local is None or self.accuracy.step is not None or len(piece.local) == n + 2:
-            return 0.0
-        speeds = np.maximum(np.abs(piece.y[len(self.q) : n]), np.abs(piece.end[len(self.q) : n]))
-        size = max(float((np.abs(now.M) @ speeds).max(initial=0.0)), float(np.abs(piece.end[n:-2]).max()))
-        return float(piece.local[n:-2].max()) / (PUSHES * size) if size > 0.0 else 0.0
-
-    def _first_length(self, y: Array, first: Array, left: float) -> float:
-        try:
-            return first_length(self._slope, self.t, y, first, self._weight(y, y), left)
-        except np.linalg.LinAlgError:
-            return SHORTEST * left
-
-    def _trial(self, y: Array, first: Array, h: float) -> Piece | None:
-        """Return one step of the integrator, None where it meets a pole, or what raises: a shorter one may not."""
-        self.fault = None
-        try:
-            return self._take(self.t, y, first, h)
-        except np.linalg.LinAlgError:
-            return None
-        except Stuck:
-            raise
-        except Exception as error:
-            if interrupts(error):
-                raise
-            self.fault = error
-            return None
-
-    def _give_up(self, before: Instant, tried: float, broken: bool) -> NoReturn:
-        """Raise Stuck with the reason why no step is short enough: what a function of the system does, or a pole."""
-        assert self.phase is not None
-        try:  # functions are not checked at every instant
-            snapshot(self.phase.system, State(t=self.t + tried, q=self.q, v=self.v), control=self.control)
-        except Exception as error:
-            if interrupts(error):
-                raise
-            self.fault = error
-        if self.fault is not None:
-            raise Stuck(str(self.fault)) from self.fault
-        if before.r and (broken or _outgrown(before)):
-            raise Unbounded(self._jam(before))
-        raise Stuck(f"steps of {tried:.2g} s are still too long")
-
-    def _jam(self, now: Instant) -> str:
-        """Return which reaction has a pole."""
-        sizes = [float(np.abs(r).max(initial=0.0)) for r in now.r]
-        k = int(np.argmax(sizes))
-        return f"the reaction of {now.rows[k].id}, {sizes[k]:.3g} N there, grows without bound (a dynamic jam)"
-
-    def _take(self, t: float, y: Array, first: Array, h: float) -> Piece:
-        """Return one step of length h (s), whatever its error."""
-        if self.turning is not None:
-            return self.turning.take(t, y, h)
-        if self.kernels is not None:
-            return self.kernels.trial(t, y, first, h, self.side)
-        return take(self._slope, t, y, first, h, self._weight)
-
-    def _again_to(self, piece: Piece, end: float, one_step: OneStep) -> Piece:
-        """Integrate again from the beginning of a step to a time within it, and return the last step.
-
-        A direction of slip is steep where the slip vanishes: there the error asks for shorter steps.
-        """
-        t, y, first, h = piece.t, piece.y, piece.K[0], end - piece.t
-        while True:
-            last = one_step(t, y, first, min(h, end - t))
-            if last.error > 1.0 and last.h > SHORTEST * piece.h:
-                h = last.h * factor(last.error)
-                continue
-            if end - last.t_end <= NEARLY * max(1.0, abs(end)):
-                return last
-            t, y, first, h = last.t_end, last.end, last.K[STAGES], last.h * factor(last.error)
-
-    def _turning(self, phase: Phase, now: Instant) -> SlipTurn | None:
-        """Return what takes the step where a slip begins, or may be the reason why stability bounds the steps."""
-        ones, still = turnings(phase), self.accuracy.activation.speed
-        if self.accuracy.step is not None or not ones:
-            return None
-        if slowest(ones, now) <= still:
-            ones = movable(phase, now, ones)
-        due = self.turns or slowest(ones, now) <= still or self.stiff % SUSPECT == SUSPECT - 1
-        if not due or not ones:
-            return None
-        return SlipTurn(
-            phase=phase, slope=self._slope, slope_of=self._rates, weight=self._weight, nq=len(self.q), nv=len(self.v),
-            turning=ones,
-        )  # fmt: skip
-
-    def _watch_turning(self, piece: Piece) -> None:
-        """Note whether explicit steps of this length would be bounded by what turns the slips."""
-        self.turns = piece.bend > UNSTABLE
-        self.stiff = 0 if self.turns else self.stiff + 1
-
-    def _watch_stiffness(self, piece: Piece, end: float) -> None:
-        """Note whether stability, not accuracy, makes the steps short."""
-        self.stiff = self.stiff + 1 if piece.bend > STIFF else max(0, self.stiff - 1)
-        self._check_stiffness(piece.h, piece.t_end, end)
-
-    def _check_stiffness(self, h: float, t: float, end: float) -> None:
-        """Raise Stiff where stability has made steps short for long, and very many are left."""
-        left = (max(end, self.goal) - t) / h
-        if self.stiff >= STIFF_STEPS and left > HOPELESS:
-            said = f"forces are stiff, {left:.2g} steps of {h:.2g} s are left"
-            raise Stiff(f"{said}; take MoreauJean(theta=1), or Smooth where no contact closes")
-
-    def _watch_pace(self, wanted: float, h: float, t: float, end: float, taken: int = 1) -> None:
-        """Raise Slow where steps stay very short, whatever the reason: towards a pole they get shorter and shorter.
+    def step(self, before: Instant, pace: Pace, end: float, goal: float) -> Stepped:
+        """Return one step from an instant.
 
         Parameters
         ----------
-        wanted, h, t : float
-            The length that was tried, the (mean) one of the last steps, and where these end, s.
-        end : float
-        taken : int
-            How many steps that were.
-        """
-        self.longest = max(self.longest, wanted, h)
-        steps, first = self.crawled
-        if h > CRAWL * self.longest:
-            self.crawled = (0, 0.0)
-            return
-        self.crawled = (steps + taken, first) if steps and h > 0.5 * first else (taken, h)
-        left = (max(end, self.goal) - t) / h
-        if steps >= CRAWLS and left > ENDLESS:
-            if self.now is not None and _outgrown(self.now):
-                raise Unbounded(self._jam(self.now))
-            raise Slow(f"{steps} steps in a row are as short as {h:.2g} s, {left:.2g} of them are left")
+        end, goal : float
+            When steps end at the latest, and when the run does, s.
 
-    def _instant(self, phase: Phase, t: float, y: Array) -> Instant:
-        nq, nv = len(self.q), len(self.v)
-        return phase.instant(t, y[:nq], y[nq : nq + nv])
+        Raises
+        ------
+        Stuck
+            No step is short enough, or very many are left.
+        """
+        last, t, left, n = before, before.t, end - before.t, sum(row.size for row in self.phase.rows) + 2
+        y = np.concatenate((before.q, before.v, np.zeros(n)))
+
+        def slope(t: float, y: Array) -> Array:
+            """Return the rates of y; LinAlgError at and beyond a pole."""
+            nonlocal last
+            if not float(np.abs(y).max()) < WILD:
+                raise np.linalg.LinAlgError("a trial is out of bounds")
+            last = self.instant(t, y)
+            if last.side * before.side < 0.0:
+                raise np.linalg.LinAlgError("a trial is beyond a pole")
+            return self.rates(last)
+
+        kernels, tolerance = self.kernels, self.tolerance
+        first = self.rates(before) if kernels is None else kernels.slope(t, y)
+        asked = slope if kernels is None else partial(kernels.slope, side=before.side)
+        if pace.h <= 0.0:
+            pace = replace(pace, h=self.accuracy.step or _first_length(asked, t, y, first, tolerance, left))
+        turning = self._turning(before, pace, asked)
+
+        def one_step(t: float, y: Array, first: Array, h: float) -> Piece:
+            """Return one step of length h (s), whatever its error."""
+            if turning is not None:
+                return turning.take(t, y, first, h)
+            if kernels is not None:
+                return kernels.take(t, y, first, h, before.side)
+            return take(slope, t, y, first, h, tolerance)
+
+        h = left if pace.h >= left / 1.1 else min(pace.h, 0.5 * left)
+        split = SPLIT * h
+        while True:
+            piece, fault = _trial(one_step, t, y, first, h)
+            collocated = turning is not None
+            off = (
+                0.0
+                if piece is None
+                else max(piece.error, 0.0 if collocated or h <= split else self._off(piece, before))
+            )
+            if piece is not None and off <= 1.0:
+                break
+            tried, h = h, h * (SHRINK if piece is None else growth(off))
+            if off == np.inf and h < UNSOLVED * split:
+                turning = None
+            if h < least_length(t):
+                self._give_up(before, tried, piece is None, fault)
+        most, left = self.accuracy.step or np.inf, max(end, goal) - piece.t_end
+        after = last if kernels is None else self.instant(piece.t_end, piece.end)
+        new = pace.bounded(piece.bend, collocated)
+        if not collocated:
+            new.check_stiffness(piece.h, left)
+        new = new.passed(max(pace.h, piece.h), piece.h, left, after).grown(h, off, most)
+        return Stepped(piece=piece, after=after, pace=new, one_step=one_step)
+
+    def _off(self, piece: Piece, now: Instant) -> float:
+        """Return the local error of the impulses over what is allowed; where bodies hardly turn only they show it."""
+        nq, n = self.phase.system.nq, self.phase.system.nq + self.phase.system.nv
+        if self.accuracy.step is not None or len(piece.y) == n + 2:
+            return 0.0
+        speeds = np.maximum(np.abs(piece.y[nq:n]), np.abs(piece.end[nq:n]))
+        size = max(float((np.abs(now.M) @ speeds).max(initial=0.0)), float(np.abs(piece.end[n:-2]).max()))
+        return float(piece.local[n:-2].max()) / (PUSHES * size) if size > 0.0 else 0.0
+
+    def _turning(self, now: Instant, pace: Pace, slope: Slope) -> SlipTurn | None:
+        """Return what takes the step where a slip begins, or may be the reason why stability bounds the steps."""
+        ones, still = turnings(self.phase), self.accuracy.activation.speed
+        if self.accuracy.step is not None or not ones:
+            return None
+        if slowest(ones, now) <= still:
+            ones = movable(self.phase, now, ones)
+        due = pace.turns or slowest(ones, now) <= still or pace.stiff % SUSPECT == SUSPECT - 1
+        if not due or not ones:
+            return None
+        return SlipTurn(
+            phase=self.phase, slope=slope, slope_of=self.rates, weight=self.tolerance.weights, nq=len(now.q),
+            nv=len(now.v), turning=ones,
+        )  # fmt: skip
+
+    def _give_up(self, before: Instant, tried: float, broken: bool, fault: Exception | None) -> NoReturn:
+        """Raise Stuck with the reason why no step is short enough: what a function of the system does, or a pole."""
+        try:  # functions are not checked at every instant
+            state = State(t=before.t + tried, q=before.q, v=before.v)
+            snapshot(self.phase.system, state, control=self.control)
+        except Exception as error:
+            if interrupts(error):
+                raise
+            fault = error
+        if fault is not None:
+            raise Stuck(str(fault)) from fault
+        if before.r and (broken or _outgrown(before)):
+            raise Unbounded(_jam(before))
+        raise Stuck(f"steps of {tried:.2g} s are still too long")
+
+
+def again_to(piece: Piece, end: float, one_step: OneStep) -> Piece:
+    """Integrate again from the beginning of a step to a time within it, and return the last step.
+
+    A direction of slip is steep where the slip vanishes: there the error asks for shorter steps.
+    """
+    t, y, first, h = piece.t, piece.y, piece.K[0], end - piece.t
+    while True:
+        last = one_step(t, y, first, min(h, end - t))
+        if last.error > 1.0 and last.h > SHORTEST * piece.h:
+            h = last.h * growth(last.error)
+            continue
+        if end - last.t_end <= NEARLY * max(1.0, abs(end)):
+            return last
+        t, y, first, h = last.t_end, last.end, last.K[STAGES], last.h * growth(last.error)
+
+
+def _first_length(slope: Slope, t: float, y: Array, first: Array, tolerance: Tolerance, left: float) -> float:
+    try:
+        return first_length(slope, t, y, first, tolerance.weights(y, y), left)
+    except np.linalg.LinAlgError:
+        return SHORTEST * left
+
+
+def _trial(one_step: OneStep, t: float, y: Array, first: Array, h: float) -> tuple[Piece | None, Exception | None]:
+    """Return a step; none where it meets a pole, or what a function of the system raises: a shorter one may not."""
+    try:
+        return one_step(t, y, first, h), None
+    except np.linalg.LinAlgError:
+        return None, None
+    except Stuck:
+        raise
+    except Exception as error:
+        if interrupts(error):
+            raise
+        return None, error
+
+
+def _jam(now: Instant) -> str:
+    """Return which reaction has a pole."""
+    sizes = [float(np.abs(r).max(initial=0.0)) for r in now.r]
+    k = int(np.argmax(sizes))
+    return f"the reaction of {now.rows[k].id}, {sizes[k]:.3g} N there, grows without bound (a dynamic jam)"
 
 
 def _outgrown(now: Instant) -> bool:

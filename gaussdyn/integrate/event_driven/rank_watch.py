@@ -35,8 +35,8 @@ RENEWED = (0.7, 1.4)  # of what the determinant was: bases are renewed beyond
 ZERO, LISTED = 1e-9, 12  # coordinates of a point that are zero; how many parts words list
 CLOSE = 1e-5  # smallest over largest singular value of constraints
 MATTER = 1e-2  # of a null vector: constraints that are named
-KEPT = ("t", "q", "v", "h", "stiff", "phase", "now", "turns", "crawled")  # of a segment that goes back
-COPIED = ("impulses", "acted", "work", "offsets", "largest", "trails")
+KEPT = ("t", "q", "v", "pace", "phase", "now")  # of a segment that goes back
+COPIED = ("account", "offsets", "largest")
 
 
 @dataclass(slots=True, eq=False)
@@ -110,13 +110,13 @@ class RankWatch(ContactDetection):
         self.failure = Solution(problem=None, status=Status.UNDECIDED, message=words)
         return True
 
-    def _watch_rank(self, t_stop: float) -> None:
+    def _watch_rank(self) -> None:
         """Begin to guard, if there are joints; take over the point that a segment before has found."""
         if self.phase is None or not _joints(self.phase):
             return
         self.determinant = Determinant.at(self.t, self._joint_rows(self.phase))
         if (known := self._searched()) is not None:
-            self._bar(known, t_stop)
+            self._bar(known)
 
     def _mark(self) -> dict[str, Any] | None:
         """Return where the segment is, to go back to."""
@@ -124,7 +124,7 @@ class RankWatch(ContactDetection):
             return None
         return {key: getattr(self, key) for key in KEPT} | {key: getattr(self, key).copy() for key in COPIED}
 
-    def _leapt(self, mark: dict[str, Any] | None, t_stop: float) -> bool:
+    def _leapt(self, mark: dict[str, Any] | None) -> bool:
         """Look at the rank after a step; whether it had passed through a loss, and the segment has gone back."""
         if self.determinant is None or mark is None or self.phase is None:
             return False
@@ -133,14 +133,14 @@ class RankWatch(ContactDetection):
         if not RENEWED[0] < self.determinant.value < RENEWED[1]:
             self.determinant = Determinant.at(self.t, J)
         if after < 0.0:
-            return self._goes_back(mark, ARRIVED * float(np.linalg.norm(self.q - mark["q"])), t_stop)
-        if after <= SOON * self.h or (self.h < SHRUNK * self.longest and after <= NEAR * self.h):
+            return self._goes_back(mark, ARRIVED * float(np.linalg.norm(self.q - mark["q"])))
+        if after <= SOON * self.pace.h or (self.pace.h < SHRUNK * self.pace.longest and after <= NEAR * self.pace.h):
             reach = 2.0 * after * float(np.linalg.norm(self.system.qdot(self.q, self.v)))
             known = self._searched() or self._search(reach)
-            self._bar(known, t_stop)
+            self._bar(known)
         return False
 
-    def _goes_back(self, mark: dict[str, Any], reach: float, t_stop: float) -> bool:
+    def _goes_back(self, mark: dict[str, Any], reach: float) -> bool:
         """Go back to where a step began in which the rank seems to have been lost, if it was."""
         ahead = {key: getattr(self, key) for key in mark}
         for key, value in mark.items():
@@ -152,7 +152,7 @@ class RankWatch(ContactDetection):
             return False
         assert self.phase is not None
         self.determinant = Determinant.at(self.t, self._joint_rows(self.phase))
-        self._bar(found, t_stop)
+        self._bar(found)
         return True
 
     def _search(self, reach: float) -> Search:
@@ -160,17 +160,17 @@ class RankWatch(ContactDetection):
         loss, far = rank_loss_ahead(self.system, self.t, self.q, self.v, reach)
         speed, rate = self._pace(self.system.qdot(self.q, self.v))
         left = math.inf if loss is None else _time_to(far, speed, rate)
-        found = Search(self.t, self.q, self.h, far, loss, left)
-        self.known.searches.append(found)
+        found = Search(self.t, self.q, self.pace.h, far, loss, left)
+        self.task.known.searches.append(found)
         return found
 
     def _searched(self) -> Search | None:
         """Return the last search that still says what is ahead, if there is one."""
-        for last in reversed(self.known.searches):
+        for last in reversed(self.task.known.searches):
             if last.loss is not None:
                 return last if self._until(last)[0] < last.loss.length else None
             near = float(np.linalg.norm(self.q - last.q)) < last.far
-            return last if near and self.h >= FEWER * last.h else None
+            return last if near and self.pace.h >= FEWER * last.h else None
         return None
 
     def _until(self, found: Search) -> tuple[float, float]:
@@ -193,16 +193,16 @@ class RankWatch(ContactDetection):
         speed, rate = (float(self.system.qdot(self.q, x) @ way) / size for x in (self.v, a))
         return speed, rate
 
-    def _bar(self, found: Search, t_stop: float) -> None:
+    def _bar(self, found: Search) -> None:
         """Let the motion end shortly before a point, if it comes there in time."""
         self.barrier = math.inf
         if found.loss is None:
             return
         far, left = self._until(found)
-        if self.t + left <= t_stop:
+        if self.t + left <= self.task.goal:
             self.barrier = self.t + left * max(0.0, 1.0 - BEFORE * found.loss.length / far)
 
-    def _arrives(self, t_stop: float) -> bool:
+    def _arrives(self) -> bool:
         """Whether the segment ends here because constraints lose rank shortly; else it may have another barrier."""
         if self.t < self.barrier:
             return False
@@ -214,7 +214,7 @@ class RankWatch(ContactDetection):
             return False
         far, left = self._until(known)
         if far > ARRIVED * BEFORE * known.loss.length:
-            self._bar(known, t_stop)
+            self._bar(known)
             return False
         self.ends = _words(known.loss, self.t, left)
         return True

@@ -11,20 +11,56 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...arrays import Array
+from ...contact.snapshot import Activation
 from ...mechanics.rows import Row
-from ...mechanics.spatial.system import SpatialSystem
+from ...mechanics.state import State
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes
+from .phase_integrator import Accuracy
+from .phase_state import Instant
 from .smooth_phase import Phase
+from .user_events import NamedEvent
 
 if TYPE_CHECKING:
     from .compiled.phase_tables import Kept
     from .rank_watch import Search
-    from .segment import Segment
 
 MOST = 64  # phases of a system; directions of slip in space hardly ever come back
 Key = tuple[Mode, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Entered:
+    """A phase that has just begun where a segment ended: the next one finds the same from the numbers of the state.
+
+    Attributes
+    ----------
+    state, control, accuracy : State, Array or None, Accuracy
+        What it follows from.
+    phase, now, offsets, closed, largest : Phase, Instant, mapping, Activation, mapping
+        See `Segment`.
+    """
+
+    state: State
+    control: Array | None
+    accuracy: Accuracy
+    phase: Phase
+    now: Instant
+    offsets: Mapping[tuple[str, str], float]
+    closed: Activation
+    largest: Mapping[str, float]
+
+    def begins(self, state: State, control: Array | None, accuracy: Accuracy) -> bool:
+        """Whether it begins at a state."""
+        was = self.state
+        if was.t != state.t or self.accuracy != accuracy or was.memory.keys() != state.memory.keys():
+            return False
+        pairs = [(self.control, control), (was.q, state.q), (was.v, state.v)]
+        pairs += [(x, state.memory[key]) for key, x in was.memory.items()]
+        return all(_same(*pair) for pair in pairs)
 
 
 @dataclass(slots=True, eq=False)
@@ -33,8 +69,8 @@ class RunMemory:
 
     Attributes
     ----------
-    entered : deque of (mapping, Segment)
-        The last segments that ended within a phase, by the memory of the state at their end.
+    entered : deque of Entered
+        The phases that the last segments have entered as they ended.
     searches : deque of Search
         The last searches for configurations at which constraints lose rank.
     phases : dict
@@ -45,7 +81,7 @@ class RunMemory:
         Empty, or the system with all contacts that it can have, or as it is where these depend on the pose.
     """
 
-    entered: deque[tuple[Mapping[str, Array], Segment]] = field(default_factory=lambda: deque(maxlen=2))
+    entered: deque[Entered] = field(default_factory=lambda: deque(maxlen=2))
     searches: deque[Search] = field(default_factory=lambda: deque(maxlen=8))
     phases: dict[Key, Phase] = field(default_factory=dict)
     mechanism: Kept = field(default_factory=list)
@@ -54,9 +90,40 @@ class RunMemory:
     def whole(self, system: System, q: Array) -> System:
         """Return the system with all contacts that it can have, if they are always the same."""
         if not self.listed:
-            every = system.listed(q) if isinstance(system, SpatialSystem) else None
+            asked = getattr(system, "listed", None)
+            every: System | None = None if asked is None else asked(q)
             self.listed.append(system if every is None else every)
         return self.listed[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Task:
+    """What a segment is given.
+
+    Attributes
+    ----------
+    given, whole : System
+        As it was given, and with all contacts.
+    control : Array or None
+    accuracy : Accuracy
+    memory : mapping
+        Of the state that it begins with.
+    goal : float
+        When the run ends, s: it may have many segments.
+    events : tuple of NamedEvent
+        Of the user.
+    known : RunMemory
+        Of its run.
+    """
+
+    given: System
+    whole: System
+    control: Array | None
+    accuracy: Accuracy
+    memory: Mapping[str, Array]
+    goal: float
+    events: tuple[NamedEvent, ...]
+    known: RunMemory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -89,3 +156,7 @@ class Setting:
             self.known.clear()
         self.known[key] = phase
         return phase
+
+
+def _same(x: Array | None, y: Array | None) -> bool:
+    return x is y or (x is not None and y is not None and np.array_equal(x, y))

@@ -19,22 +19,23 @@ from ...contact.resolve import NO_MOTION
 from ...contact.snapshot import rows_of
 from ...mechanics.state import State
 from ..contact_modes import completed
+from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
 from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
 from .contact_detection import NARROW
-from .dop853 import SHRINK, Piece
 from .event_location import Crossing, polished
 from .feature_borders import room_of
 from .flow import FADED, SETTLED, Stretch
 from .jump import FLIGHT
 from .mode_selection import choose, first_modes, holds
-from .phase_integrator import NEARLY, Stuck
+from .phase_integrator import NEARLY, Pace, Stuck, again_to
 from .phase_state import Instant, Place
 from .rank_watch import RankWatch
+from .run_memory import Entered
 from .simultaneous_contacts import LOCATED
 from .smooth_phase import Phase
-from .user_events import NamedEvent, first_of
+from .user_events import first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
 TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
@@ -48,72 +49,52 @@ PASSING = 0.05  # of the time in which shapes pass each other: how often it is a
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Segment(RankWatch):
-    """The running segment.
-
-    Attributes
-    ----------
-    at_once : int
-        Events so far.
-    cuts : int
-        Steps that were repeated for contacts that they overlooked.
-    events : tuple of NamedEvent
-        Of the user.
-    """
-
-    at_once: int = 0
-    cuts: int = 0
-    events: tuple[NamedEvent, ...] = ()
+    """The running segment."""
 
     def __post_init__(self) -> None:
-        self.system, self.closed = self.whole, self.accuracy.activation
-        self.bounced = rebounds(self.memory)
-        self.h = float(self.memory[LENGTH][0]) if LENGTH in self.memory else 0.0
-        if PACE in self.memory:
-            self.longest, steps, first = self.memory[PACE].tolist()
-            self.crawled = int(steps), first
-        if LARGEST in self.memory:
-            self.largest = dict(zip(self.largest, (FADED * self.memory[LARGEST]).tolist(), strict=True))
+        memory = self.task.memory
+        self.system, self.closed, self.bounced = self.task.whole, self.task.accuracy.activation, rebounds(memory)
+        h = float(memory[LENGTH][0]) if LENGTH in memory else 0.0
+        longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
+        self.pace = Pace(h=h, longest=longest, crawled=(int(steps), first))
+        if LARGEST in memory:
+            self.largest = dict(zip(self.largest, (FADED * memory[LARGEST]).tolist(), strict=True))
 
     def begin(self, t_end: float) -> None:
         """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
         if self._goes_on():
             return
-        rows = self._looking_on(self._look_around(min(self.h or t_end - self.t, t_end - self.t)))
-        known = remembered(self.memory, [row.id for row in rows])
+        rows = self._looking_on(self._look_around(min(self.pace.h or t_end - self.t, t_end - self.t)))
+        known = remembered(self.task.memory, [row.id for row in rows])
         if not known and self._begins_without_rank(rows):
             return
         if known:
             phase = self._setting().phase(completed(rows, known), rows)
-            if now := holds(phase, self._place(rows), self.accuracy.activation, touching=FLIGHT, sizes=self.sizes):
+            if now := holds(phase, self._place(rows), self.task.accuracy.activation, touching=FLIGHT, sizes=self.sizes):
                 self._enter(phase, now)
                 return
         self._settle(self._place(rows), known, {}, None)
 
     def _goes_on(self) -> bool:
         """Take over the phase that a segment has just entered at the state where this one begins, if there is one."""
-        for memory, last in tuple(self.known.entered):
-            if memory is not self.memory or last.t != self.t:
-                continue
-            if last.accuracy == self.accuracy and all(_same(*pair) for pair in self._given(last)):
+        here = State.trusted(self.t, self.q, self.v, self.task.memory)
+        for last in self.task.known.entered:
+            if last.begins(here, self.task.control, self.task.accuracy):
                 self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
-                self.closed = last.closed
-                self.largest = dict(last.largest)
+                self.closed, self.largest = last.closed, dict(last.largest)
                 return True
         return False
 
-    def _given(self, last: Segment) -> tuple[tuple[Array | None, Array | None], ...]:
-        return (last.control, self.control), (last.q, self.q), (last.v, self.v)
-
-    def run(self, t_end: float, t_stop: float) -> None:
-        """Go on to the next event, or to `t_end`; a sequence of impacts may be passed if it ends before `t_stop`.
+    def run(self, t_end: float) -> None:
+        """Go on to the next event, or to `t_end`; a sequence of impacts may be passed if it ends before the goal.
 
         Raises
         ------
         Stuck
             The integrator cannot go on.
         """
-        begun, self.goal = self.t, t_stop
-        self._watch_rank(t_stop)
+        begun, cuts, events = self.t, 0, 0
+        self._watch_rank()
         while self.phase is not None:
             last = min(self.passing.values(), default=t_end)
             end = min(last, self.barrier)
@@ -122,23 +103,24 @@ class Segment(RankWatch):
                 stretch = self._sail(self.phase, end) or self._stretch(self.phase, end)
                 piece, found = stretch.piece, stretch.found
                 if piece is not None and self._overlooks(self.phase, piece, found):
-                    self._count_cut(piece)
+                    cuts += 1
+                    self._shorten(piece, cuts)
                     continue
                 if piece is not None and self._pass_user(self.phase, stretch, end):
                     if not self.passing:
                         return
                     continue
                 if found is not None:
-                    happens = self._pass(self.phase, stretch, found, t_stop)
-                    self._count(found)
+                    happens, events = self._pass(self.phase, stretch, found), events + 1
+                    self._check_count(found, events)
                     if happens and not self.passing and self.t > begun:
                         return
                     continue
                 if piece is not None:
                     self._accept(self.phase, piece, stretch.after, end)
-                if self._leapt(mark, t_stop):
+                if self._leapt(mark):
                     continue
-            if self._arrives(t_stop):
+            if self._arrives():
                 return
             if self.t >= last:
                 self._stop_here()
@@ -151,7 +133,7 @@ class Segment(RankWatch):
 
         A crossing of edges is a point of one of them, found at the beginning of a step; by its end it has moved.
         """
-        if phase.system is self.whole or piece.h <= NARROW * max(1.0, abs(self.t)):
+        if phase.system is self.task.whole or piece.h <= NARROW * max(1.0, abs(self.t)):
             return False
         known = {row.id for row in phase.rows if phase.modes[row.id].closed}
         end = piece.t_end if found is None else found.t
@@ -166,35 +148,39 @@ class Segment(RankWatch):
     def _overlaps(self, known: Container[str], t: float, y: Array) -> dict[str, float]:
         """Return the gaps below zero of shapes that overlap with features that are not known."""
         q, v = self._parts(y)
-        rows = rows_of(self.whole.near(t, q, v, 0.0), t, q, v)
+        rows = rows_of(self.task.whole.near(t, q, v, 0.0), t, q, v)
         return {row.id: row.gap for row in rows if row.id not in known and one_sided(row) and row.gap < -FLIGHT}
 
     def _looks(self, phase: Phase, piece: Piece, end: float) -> int:
         """Return into how many parts a step is cut so that shapes cannot pass through each other in one of them."""
-        transit = getattr(self.whole, "transit", None)
+        transit = getattr(self.task.whole, "transit", None)
         if transit is None or not any(guard.kind == "touchdown" for guard in phase.guards):
             return 1
         quickest = float(min(transit(*self._parts(y), end - piece.t) for y in (piece.y, piece.end)))
         return math.ceil((end - piece.t) / (PASSING * quickest))
 
-    def _count_cut(self, piece: Piece) -> None:
+    def _shorten(self, piece: Piece, cuts: int) -> None:
         """Repeat a step with a shorter one; raise Stuck after too many."""
-        self.h, self.cuts = SHRINK * piece.h, self.cuts + 1
-        if self.cuts > CUTS:
+        self.pace = replace(self.pace, h=SHRINK * piece.h)
+        if cuts > CUTS:
             words = f"shapes overlap again and again, however short the steps: {piece.h:.1e} s at t = {piece.t:.17g} s"
             raise Stuck(words)
 
-    def _count(self, found: Crossing) -> None:
+    def _check_count(self, found: Crossing, events: int) -> None:
         """Raise Stuck after too many events at one instant."""
-        self.at_once += 1
-        if self.at_once > (ON_THE_WAY if self.passing else AT_ONCE):
-            raise Stuck(f"{self.at_once} events at one instant, the last one ({found.guard.kind}) at {found.guard.id}")
+        if events > (ON_THE_WAY if self.passing else AT_ONCE):
+            raise Stuck(f"{events} events at one instant, the last one ({found.guard.kind}) at {found.guard.id}")
 
     def end_state(self, memory: Mapping[str, Array]) -> State:
         """Return the state as it is now, with what it shall remember."""
-        state = State.trusted(self.t, self.q, self.v, MappingProxyType(memory))
-        if self.entered and self.phase is not None and self.phase.system is self.whole:
-            self.known.entered.append((state.memory, self))
+        state, task = State.trusted(self.t, self.q, self.v, MappingProxyType(memory)), self.task
+        if self.entered and self.phase is not None and self.now is not None and self.phase.system is task.whole:
+            task.known.entered.append(
+                Entered(
+                    state=state, control=task.control, accuracy=task.accuracy, phase=self.phase, now=self.now,
+                    offsets=dict(self.offsets), closed=self.closed, largest=dict(self.largest),
+                )
+            )  # fmt: skip
         return state
 
     # integration
@@ -210,8 +196,8 @@ class Segment(RankWatch):
         if self._hold(phase, after.rows):
             after = phase.instant(self.t, self.q, self.v)
         phase = phase.turned(after)
-        if phase.system is not self.whole:
-            phase = self._with(phase, self._kept(phase, self._look_around(min(self.h, max(end - self.t, 0.0)))))
+        if phase.system is not self.task.whole:
+            phase = self._with(phase, self._kept(phase, self._look_around(min(self.pace.h, max(end - self.t, 0.0)))))
             after = phase.instant(self.t, self.q, self.v)
         self.phase, self.now = phase, after
         for guard, g in zip(phase.guards, phase.conditions(after), strict=True):
@@ -220,29 +206,24 @@ class Segment(RankWatch):
 
     # events
 
-    @property
-    def every_step(self) -> bool:
-        """Whether events of the user have to be looked for in every step of the integrator."""
-        return bool(self.events)
-
     def _pass_user(self, phase: Phase, stretch: Stretch, end: float) -> bool:
         """Go to the first event of the user in a step, if there is one before any other event."""
         piece, one_step = stretch.piece, stretch.one_step
         assert piece is not None
         until = piece.t_end if stretch.found is None else stretch.found.t
-        first = first_of(self.events, piece, until, self._read)
+        first = first_of(self.task.events, piece, until, self._read)
         if first is None:
             return False
         assert one_step is not None
         one, crossing, look = first
-        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, crossing)
+        t, y = polished(piece, lambda h: again_to(piece, piece.t + h, one_step), look, crossing)
         self._accept(phase, piece, None, end, (t, y))
         here = self.state()
         modes = {} if self.phase is None else self.phase.modes
         change = Change(
             t=t, kind="user", id=one.name, before=here, after=here, modes_before=modes, modes_after=modes
         )  # fmt: skip
-        self.changes.append(change)
+        self.account.changes.append(change)
         if one.event.stop:
             self.ends = f"the event {one.name!r} ends the run"
         return True
@@ -254,19 +235,19 @@ class Segment(RankWatch):
             q = self.system.move(q, np.zeros(len(v)), 0.0)
         return State(t=t, q=q, v=v)
 
-    def _pass(self, phase: Phase, stretch: Stretch, found: Crossing, t_stop: float) -> bool:
+    def _pass(self, phase: Phase, stretch: Stretch, found: Crossing) -> bool:
         """Go to an event and choose what comes after it; whether it was one."""
         piece, look, one_step = stretch.piece, stretch.look, stretch.one_step
         assert piece is not None
         assert look is not None
         assert one_step is not None
         offset = self.offsets.get((found.guard.id, found.guard.kind), 0.0)
-        t, y = polished(piece, lambda h: self._again_to(piece, piece.t + h, one_step), look, found, offset)
+        t, y = polished(piece, lambda h: again_to(piece, piece.t + h, one_step), look, found, offset)
 
         def later() -> State:
             """Return a state a little later along the old phase."""
             q, v = self._parts(piece.at(t + AHEAD * piece.h))
-            return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.memory)
+            return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.task.memory)
 
         self._follow(phase, piece, t, y)
         old, offsets = phase, self.offsets
@@ -275,11 +256,11 @@ class Segment(RankWatch):
         self.now = now
         lost = [key for key, mode in old.modes.items() if mode.closed and key not in phase.modes]
         if lost:
-            self._hand_over(old, now, phase, lost, t_stop)
+            self._hand_over(old, now, phase, lost)
             return True
         self._measure_before(old, piece, now)
         if self._not_there(found, now):
-            self._enter(self._seen(phase, self.h))
+            self._enter(self._seen(phase, self.pace.h))
             return False
         if found.guard.kind == "end":
             self.phase = phase
@@ -293,44 +274,41 @@ class Segment(RankWatch):
         landing = phase.modes.keys() - old.modes.keys() | {found.guard.id}
         self._settle(now, phase.modes, fired, later, landing)
         if self.phase is None and self.failure is not None and self.failure.status in NO_MOTION:
-            self._go_beyond(old, lambda t: self._again_to(piece, t, one_step).end, t, y)
-        self._consider_passing(t_stop)
+            self._go_beyond(old, piece.slope, lambda t: again_to(piece, t, one_step).end, t, y)
+        self._consider_passing()
         return True
 
     def _not_there(self, found: Crossing, now: Instant) -> bool:
         """Whether the features that would touch have parted by now, or the place where they cross has moved on."""
         row = next((row for row in now.rows if row.id == found.guard.id), None)
         touch = found.guard.kind == "touchdown"
-        return row is None or (touch and one_sided(row) and row.gap > self.accuracy.activation.gap)
+        return row is None or (touch and one_sided(row) and row.gap > self.task.accuracy.activation.gap)
 
-    def _go_beyond(self, phase: Phase, along: Callable[[float], Array], t: float, y: Array) -> None:
+    def _go_beyond(
+        self, phase: Phase, slope: Slope, along: Callable[[float], Array], t: float, y: Array
+    ) -> None:  # fmt: skip
         """Go on along the old phase to where surely no acceleration exists: at the event laws hold within rounding."""
         counted, ahead, x = len(self.q) + len(self.v), 0.0, y
         while self._may_settle(self._read(t + ahead, x)):
             ahead = 4.0 * ahead or LOCATED * max(1.0, abs(t))
             if ahead > BEYOND * max(1.0, abs(t)):
                 return
-            self.phase = phase  # whose motion it is
             x = along(t + ahead)
-            self.phase = None
         if ahead > 0.0:
-            self.phase = phase
-            self._along(
-                phase, self._slope, (t, y), (t + ahead, np.concatenate([x[:counted], x[counted:] - y[counted:]])), along
-            )  # fmt: skip
-            self.phase = None
+            there = np.concatenate([x[:counted], x[counted:] - y[counted:]])
+            self._along(phase, slope, (t, y), (t + ahead, there), along)
 
     def _may_settle(self, state: State) -> bool:
         """Whether a phase begins at a state."""
         system, t, q, v = self.system, state.t, state.q, state.v
         rows, activation = rows_of(system, t, q, v), self.closed
-        place = Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.control))
+        place = Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.task.control))
         guess = first_modes(rows, {}, activation)
         return choose(self._setting(), state, place, [guess], activation).phase is not None
 
-    def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str], t_stop: float) -> None:
+    def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str]) -> None:
         """Choose what comes after closed contacts whose features end here; others may touch in their place."""
-        here, n = self.state(), len(self.changes)
+        here, n = self.state(), len(self.account.changes)
         self._settle(now, phase.modes, {}, None, phase.modes.keys() - old.modes.keys())
         was, new = old.modes, phase.modes if self.phase is None else self.phase.modes
         after, kind = self.state(), "lift_off"
@@ -338,9 +316,8 @@ class Segment(RankWatch):
             Change(t=self.t, kind=kind, id=key, before=here, after=after, modes_before=was, modes_after=new)
             for key in lost
         ]
-        self.changes[n:] = [*lifted, *(replace(change, modes_before=was) for change in self.changes[n:])]
-        self._consider_passing(t_stop)
-
-
-def _same(x: Array | None, y: Array | None) -> bool:
-    return x is y or (x is not None and y is not None and np.array_equal(x, y))
+        self.account.changes[n:] = [
+            *lifted,
+            *(replace(change, modes_before=was) for change in self.account.changes[n:]),
+        ]
+        self._consider_passing()

@@ -17,7 +17,7 @@ from numpy.polynomial import legendre
 
 from ...arrays import Array
 from ..contact_modes import direction, parts_of
-from .dop853 import STAGES, Piece
+from ..dop853 import STAGES, Piece
 from .phase_state import RANK, Instant, Place
 from .smooth_phase import Phase
 
@@ -120,8 +120,10 @@ class SlipTurn:
     nv: int
     turning: tuple[Turning, ...]
 
-    def take(self, t: float, y: Array, h: float) -> Piece:
+    def take(self, t: float, y: Array, first: Array, h: float) -> Piece:
         """Return the step of length h (s), with an infinite error where its equations are not solved.
+
+        `first` is slope(t, y).
 
         Raises
         ------
@@ -134,7 +136,7 @@ class SlipTurn:
         missed = h * (MISSED @ K) * w
         error = float(np.sqrt(missed @ missed / max(int(np.count_nonzero(w)), 1))) if solved else np.inf
         slopes = np.zeros((STAGES + 4, len(y)))
-        slopes[0] = K[0]
+        slopes[0] = first
         if solved:
             slopes[STAGES] = self.slope(t + h, end)
         return Piece(self.slope, t, h, y, end, slopes, error, h * pull, h * (DENSE @ K))

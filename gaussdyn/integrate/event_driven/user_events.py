@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
-from ...arrays import EPS, Array, scalar
+from ...arrays import Array, scalar
 from ...errors import InputError
 from ...mechanics.state import State
-from .dop853 import Piece
-from .event_location import Crossing, Seen
+from ..dop853 import Piece
+from .event_location import LOCATED, Crossing, Seen, zero_of
 from .guards import Guard
 
 LOOKS = 8  # looks at a function per step of the integrator
@@ -136,8 +135,9 @@ def _first_zero(
         if sign == np.sign(values[a]) or one.event.direction == -sign:
             continue
         low, high = float(times[a]), float(times[b])
-        t = brentq(
-            lambda t: one.value(read(t, piece.at(t))), low, high, xtol=1e-13 * max(1.0, abs(high)), rtol=4.0 * EPS
+        near = LOCATED * max(1.0, abs(high))
+        t = zero_of(
+            lambda t: one.value(read(t, piece.at(t))), (low, float(values[a])), (high, float(values[b])), near
         )  # fmt: skip
-        return float(t), sign
+        return t, sign
     return None

@@ -1,4 +1,4 @@
-"""Adaptive integration of smooth motion with fast parts: scipy's Runge-Kutta solvers, explicit or implicit.
+"""Adaptive integration of smooth motion with fast parts, explicit (`dop853`, scipy's RK45) or implicit (its Radau).
 
 The explicit solvers follow every period of a fast vibration; the implicit one (Radau IIA of order 5) passes over it,
 and damps what is faster than its step. Which one is taken depends on how much the fastest part turns within a step.
@@ -6,7 +6,7 @@ and damps what is faster than its step. Which one is taken depends on how much t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -14,6 +14,8 @@ import numpy as np
 
 from ...arrays import EPS, Array
 from ...errors import GaussdynError, InputError
+from ..dop853 import STAGES, NoStep, steps
+from ..dop853 import Tolerance as LocalErrors
 
 Method = Literal["auto", "DOP853", "RK45", "Radau"]
 METHODS = ("auto", "DOP853", "RK45", "Radau")
@@ -97,22 +99,20 @@ def integrate(flow: Flow, t: float, y: Array, t_end: float, method: str, toleran
         It needs more than `max_steps` steps, or steps too small for the clock.
     """
     total = np.zeros(len(flow.collect(t, y)))  # what is wrong at the start itself is raised here
-    tried = _Tried(flow.slope)
-    solver = _solver(replace(flow, slope=tried), t, y, t_end, method, tolerance)
-    first, steps = float(np.abs(y[: flow.places]).max(initial=0.0)) + 1.0, 0
-    while solver.status == "running":
-        message = _advance(solver)
-        _watch(flow, t, solver, first, t_end)
-        if solver.status == "failed":
-            if tried.error is not None:
-                raise tried.error
-            raise Stuck(str(message), (solver.t - t) / (t_end - t))
-        steps, tried.error = steps + 1, None
-        total += _collected(flow, solver)
-        covered = (solver.t - t) / (t_end - t)
-        if solver.status == "running" and (steps >= tolerance.max_steps or _hopeless(steps, covered, tolerance)):
-            raise Stuck(f"{steps} steps cover only {100.0 * covered:.2g} % of it", covered)
-    return SmoothFlow(y=np.array(solver.y), integrals=total, steps=steps)
+    tried, covered, taken = _Tried(flow.slope), 0.0, 0
+    first = float(np.abs(y[: flow.places]).max(initial=0.0)) + 1.0
+    try:
+        for one in _passed(replace(flow, slope=tried), t, y, t_end, method, tolerance):
+            y, taken, tried.error, covered = one.y, taken + 1, None, (one.t - t) / (t_end - t)
+            total += _collected(flow, one)
+            _watch(flow, t, one, first, t_end)
+            if one.t < t_end and (taken >= tolerance.max_steps or _hopeless(taken, covered, tolerance)):
+                raise Stuck(f"{taken} steps cover only {100.0 * covered:.2g} % of it", covered)
+    except NoStep as error:
+        if tried.error is not None:
+            raise tried.error from None
+        raise Stuck(str(error), covered) from None
+    return SmoothFlow(y=np.array(y), integrals=total, steps=taken)
 
 
 def _hopeless(steps: int, covered: float, tolerance: Tolerance) -> bool:
@@ -140,52 +140,73 @@ class _Tried:
         return np.full(len(y), np.nan)
 
 
-def _solver(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance: Tolerance) -> Any:
-    from scipy.integrate import DOP853, RK45, Radau
+@dataclass(frozen=True, slots=True, eq=False)
+class Passed:
+    """A step of length h (s) up to (t, y), its rate f there, and y in between."""
+
+    t: float
+    h: float
+    y: Array
+    f: Array
+    at: Callable[[float], Array]
+
+
+def _passed(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance: Tolerance) -> Iterator[Passed]:
+    """Yield the steps; raise NoStep where none is short enough."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a slope that overflows ends the integration
+        if method != "DOP853":
+            yield from _by_scipy(flow, t, y, t_end, method, tolerance)
+            return
+        errors = LocalErrors(tolerance.rtol, np.broadcast_to(tolerance.atol, len(y)).copy())
+        for piece in steps(flow.slope, t, y, t_end, errors):
+            end = t_end if abs(t_end - piece.t_end) <= 2.0 * EPS * abs(t_end) else piece.t_end
+            yield Passed(end, piece.h, piece.end, piece.K[STAGES], piece.at)
+
+
+def _by_scipy(flow: Flow, t: float, y: Array, t_end: float, method: str, tolerance: Tolerance) -> Iterator[Passed]:
+    from scipy.integrate import RK45, Radau
 
     options: dict[str, Any] = {"rtol": tolerance.rtol, "atol": tolerance.atol}
     if method == "Radau":
-        return Radau(flow.slope, t, y, t_end, jac=flow.jacobian, **options)
-    return {"DOP853": DOP853, "RK45": RK45}[method](flow.slope, t, y, t_end, **options)
+        solver: Any = Radau(flow.slope, t, y, t_end, jac=flow.jacobian, **options)
+    else:
+        solver = RK45(flow.slope, t, y, t_end, **options)
+    while solver.status == "running":
+        message = solver.step()
+        if solver.status == "failed":
+            raise NoStep(message)
+        yield Passed(solver.t, solver.t - solver.t_old, solver.y, solver.f, solver.dense_output())
 
 
-def _advance(solver: Any) -> str | None:
-    """Take one step; a slope that overflows ends the integration."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        message: str | None = solver.step()
-    return message
-
-
-def _collected(flow: Flow, solver: Any) -> Array:
-    """Return the integral over the last step, by Radau's quadrature on the solver's own interpolant."""
-    h, inside = solver.t - solver.t_old, solver.dense_output()
-    values = [flow.collect(s, inside(s)) for s in solver.t_old + h * NODES[:2]]
-    values.append(flow.collect(solver.t, solver.y))
-    total: Array = h * (WEIGHTS @ np.array(values))
+def _collected(flow: Flow, one: Passed) -> Array:
+    """Return the integral over a step, by Radau's quadrature on what is in between."""
+    times = (one.t - one.h + one.h * NODES[:2]).tolist()
+    values = [*(flow.collect(s, one.at(s)) for s in times), flow.collect(one.t, one.y)]
+    total: Array = one.h * (WEIGHTS @ np.array(values))
     return total
 
 
-def _watch(flow: Flow, start: float, solver: Any, first: float, t_end: float) -> None:
+def _watch(flow: Flow, start: float, one: Passed, first: float, t_end: float) -> None:
     """Raise Escape where the coordinates grow like (t* - t)^-p with t* before the end, from their growth rate g.
 
     g = p / (t* - t) has g' = g^2 / p, so that t* = t + g / g'.
     """
-    x, speed = solver.y[: flow.places], solver.f[: flow.places]
+    x, speed = one.y[: flow.places], one.f[: flow.places]
     size = float(np.abs(x).max(initial=0.0))
     if not size > FAR * first:
         return
     x = x / size
     g = float(x @ speed) / size / float(x @ x)
-    rise = _rise(flow, solver, g, x, size) if g > 0.0 else 0.0
-    if rise > 0.0 and g / rise < NEAR * max(solver.t - start, EPS) and solver.t + g / rise <= t_end:
-        raise Escape(solver.t + g / rise, size)
+    rise = _rise(flow, one, g, x, size) if g > 0.0 else 0.0
+    if rise > 0.0 and g / rise < NEAR * max(one.t - start, EPS) and one.t + g / rise <= t_end:
+        raise Escape(one.t + g / rise, size)
 
 
-def _rise(flow: Flow, solver: Any, g: float, x: Array, size: float) -> float:
+def _rise(flow: Flow, one: Passed, g: float, x: Array, size: float) -> float:
     """Return dg/dt: (|v|^2 + x.a) / |x|^2 - 2 g^2, with the acceleration from the slope a little ahead."""
     n = flow.places
     h = 1e-6 / g
-    v = solver.f[:n] / size
-    ahead = flow.slope(solver.t + h, solver.y + h * solver.f)[:n] / size
+    v = one.f[:n] / size
+    ahead = flow.slope(one.t + h, one.y + h * one.f)[:n] / size
     a = (ahead - v) / h
     return float((v @ v + x @ a) / (x @ x) - 2.0 * g * g)

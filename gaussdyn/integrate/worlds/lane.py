@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...arrays import Array, IntArray
+from ...arrays import IntArray
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..time_stepping.core.advance import CompiledSystem
 from ..time_stepping.core.outside.lazy_step import others_of, remembered
 from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, Span
 from ..time_stepping.core.row_model import Built
-from .world_kernels import Stock, advance_worlds
+from .world_kernels import Call, Stock, advance_worlds
 
 if TYPE_CHECKING:
     from ..time_stepping.moreau_jean import MoreauJean
@@ -35,9 +35,9 @@ class Lane(CompiledSystem):
         n, m, contacts = len(layout.kind), len(layout.reach), len(self.parts.model.carried.place)
         bodies = len(self.parts.model.shapes.radius) if layout.who == FOREST else 0
         placed = 1 + 12 * bodies if bodies and contacts else 0
-        real = [np.zeros((worlds, k)) for k in (nq, nv, m, placed, self.controls)]
+        real = [np.zeros((worlds, k)) for k in (nq, nv, m, placed)]
         whole = [np.zeros((worlds, k), dtype=np.int64) for k in (n, 2, n + 1, 4 * contacts, contacts, 1)]
-        return Stock._make([*real[:4], *whole[:5], real[4], whole[5]])
+        return Stock._make([*real, *whole])
 
     @property
     def labels(self) -> IntArray:
@@ -81,8 +81,8 @@ class Lane(CompiledSystem):
         """Let the arrays be no world's: rows of contacts of shapes in them are others than those that are listed."""
         self._last, self.parts.model.carried.place[:] = None, -1
 
-    def advance_worlds(self, stepper: MoreauJean, stock: Any, spans: Array, which: IntArray) -> int:
-        """Take these worlds through all steps; return how many could not: `said` of the held `Stock` tells which."""
+    def advance_worlds(self, stepper: MoreauJean, stock: Any, call: Call) -> int:
+        """Take worlds through all steps; return how many could not: `said` of the held `Stock` tells which."""
         active = stepper.activation
         rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
-        return int(self._advance(self._step_at, *self._records, stock, spans, rules, which))
+        return int(self._advance(self._step_at, *self._records, stock, call, rules))

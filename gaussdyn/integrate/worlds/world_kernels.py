@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..._jit import A2, I1, I2, caller, kernel, record
+from ..._jit import A2, A3, I1, I2, caller, kernel, record
 from ...arrays import Array, IntArray
 from ..time_stepping.core.contact_list import forget_rows
 from ..time_stepping.core.contact_problem import Problem
@@ -16,7 +16,7 @@ from ..time_stepping.core.work_space import Work
 take_step = caller("int64(Model, Data, Work, Push, Problem, Span)")
 
 
-@record(A2, A2, A2, A2, I2, I2, I2, I2, I2, A2, I2)
+@record(A2, A2, A2, A2, I2, I2, I2, I2, I2, I2)
 class Stock(NamedTuple):
     """What tells N worlds of one system apart: all that is carried from step to step.
 
@@ -38,7 +38,6 @@ class Stock(NamedTuple):
         Labels of the contacts of shapes.
     place : IntArray, shape (N, c)
         Their numbers, see `Carried`.
-    control : Array, shape (N, nu)
     said : IntArray, shape (N, 1)
         How the last call ended.
     """
@@ -52,24 +51,32 @@ class Stock(NamedTuple):
     start: IntArray
     label: IntArray
     place: IntArray
-    control: Array
     said: IntArray
 
 
-@kernel("void(Model, Stock, int64)", borrows=True)
-def put_control(model: Model, stock: Stock, k: int) -> None:
-    """Put the control of world k to where the system reads it."""
-    for j in range(stock.control.shape[1]):
+@record(A2, A3, I1, by_value=True)
+class Call(NamedTuple):
+    """The steps that are asked for, rows (t, dt, t_end); controls, shape (1 or steps, N, nu); and the worlds."""
+
+    spans: Array
+    control: Array
+    which: IntArray
+
+
+@kernel(f"void(Model, {A3}, int64, int64)", borrows=True)
+def put_control(model: Model, control: Array, s: int, k: int) -> None:
+    """Put what world k is told in step s to where the system reads it."""
+    for j in range(control.shape[2]):
         if model.layout.who == PLANAR:
-            model.planar.bodies[4, j] = stock.control[k, j]
+            model.planar.bodies[4, j] = control[s, k, j]
         elif model.layout.who == SPATIAL:
-            model.mechanism.load[1, j] = stock.control[k, j]
+            model.mechanism.load[1, j] = control[s, k, j]
         elif model.layout.who == FOREST:
-            model.forest.drives.control[j] = stock.control[k, j]
+            model.forest.drives.control[j] = control[s, k, j]
         elif len(model.program.control) > 0:
-            model.program.control[j] = stock.control[k, j]
+            model.program.control[j] = control[s, k, j]
         else:
-            model.program.push[j] = stock.control[k, j]
+            model.program.push[j] = control[s, k, j]
 
 
 @kernel("void(Model, Stock, int64)", borrows=True)
@@ -135,7 +142,6 @@ def fetch(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     for i in range(layout.counts[0]):
         work.now[i] = stock.now[k, i]
     fetch_places(model, stock, k)
-    put_control(model, stock, k)
 
 
 @kernel("void(Model, Data, Work, Stock, int64)", borrows=True)
@@ -161,27 +167,30 @@ def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     keep_places(model, data, stock, k)
 
 
-@kernel(f"int64(int64, Model, Data, Work, Push, Problem, Stock, {A2}, Span, {I1})", entry=True)
+@kernel("int64(int64, Model, Data, Work, Push, Problem, Stock, Call, Span)", entry=True)
 def advance_worlds(
-    step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, stock: Stock, spans: Array,
-    rules: Span, which: IntArray,
+    step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, stock: Stock, call: Call,
+    rules: Span,
 ) -> int:  # fmt: skip
-    """Take some worlds through the steps with rows (t, dt, t_end); one that cannot stays as it was, with its code.
+    """Take some worlds through the steps of a call; one that cannot stays as it was, with its code.
 
     Returns how many could not. `step` is the address of `take_step` of the core, `rules` what all steps share.
     """
     left = 0
-    for k in which:
+    for k in call.which:
         fetch(model, data, work, stock, k)
         code = DONE
-        for s in range(len(spans)):
+        for s in range(len(call.spans)):
             for i in range(len(data.q) if s > 0 else 0):
                 data.q[i] = data.q1[i]
             for j in range(len(data.v) if s > 0 else 0):
                 data.v[j] = data.v1[j]
+            if s < len(call.control):
+                put_control(model, call.control, s, k)
             span = Span(
-                spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol, rules.project
-            )
+                call.spans[s, 0], call.spans[s, 1], call.spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol,
+                rules.project,
+            )  # fmt: skip
             code = take_step(step, model, data, work, push, problem, span)
             if code != DONE:
                 break

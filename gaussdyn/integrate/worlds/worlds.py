@@ -89,7 +89,7 @@ class Worlds:
         self.stopped: Mapping[int, str] = {}
         self.threads = _threads(threads)
         self._pool = ThreadPoolExecutor(max(1, self.threads - 1))  # the caller is one more
-        self._room, self._told = 0, True  # whether controls may be there
+        self._room = 0
         self._which, self._pieces = np.zeros(0, dtype=np.int64), list[IntArray]()
         self._fill(list(self._states))
 
@@ -142,8 +142,8 @@ class Worlds:
 
         Parameters
         ----------
-        control : array_like, shape (N, nu) or (nu,), optional
-            Held over these steps; nu as `control` of `simulate` has it.
+        control : array_like, shape (N, nu), (nu,) or (n, N, nu), optional
+            Held over these steps, or one for each; nu as `control` of `simulate` has it.
         n : int
             Number of steps.
 
@@ -156,12 +156,12 @@ class Worlds:
 
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             raise InputError("n", repr(n), "a number of steps, 1 and more", "Write n=1.")
-        held = self._held(control)
+        told = self._told(control, n)
         spans = spans_of(self.stepper, self.t, n, math.inf)
         which = self._going()
-        alone = which if self._stock is None else self._together(spans, which, held)
+        alone = which if self._stock is None else self._together(spans, which, told)
         for k in alone.tolist():
-            self._alone(k, spans, None if held is None else held[k])
+            self._alone(k, spans, None if told is None else told[:, k])
         self.t = float(spans[-1, 2])
 
     def _going(self) -> IntArray:
@@ -172,20 +172,20 @@ class Worlds:
             self._pieces = [part for part in np.array_split(self._which, pieces) if len(part)]
         return self._which
 
-    def _together(self, spans: Array, which: IntArray, held: Array | None) -> IntArray:
+    def _together(self, spans: Array, which: IntArray, told: Array | None) -> IntArray:
         """Advance these worlds in threads; return those that must be taken one by one."""
+        from .world_kernels import Call
+
         assert self._stock is not None
         stock: Stock = self._stock.value
-        if held is not None or self._told:
-            stock.control[:] = 0.0 if held is None else held
-        self._told = held is not None
-        pieces, following = self._pieces, count()
+        control = np.zeros((1, len(self), self._lanes[0].controls)) if told is None else told
+        calls, following = [Call(spans, control, piece) for piece in self._pieces], count()
 
         def run(lane: Lane) -> int:
             """Take one piece after the other; return how many worlds could not go all the way."""
             left = 0
-            while (at := next(following)) < len(pieces):
-                left += lane.advance_worlds(self.stepper, self._stock, spans, pieces[at])
+            while (at := next(following)) < len(calls):
+                left += lane.advance_worlds(self.stepper, self._stock, calls[at])
             return left
 
         others, left = [self._pool.submit(run, lane) for lane in self._lanes[1:]], 0
@@ -195,10 +195,11 @@ class Worlds:
             left += sum(one.result() for one in others)
         return which[stock.said[which, 0] != DONE] if left else which[:0]
 
-    def _alone(self, k: int, spans: Array, control: Array | None) -> None:
+    def _alone(self, k: int, spans: Array, told: Array | None) -> None:
         """Take world k through the steps as `simulate` does; a step without a solution stops it where it began."""
         state, limit = self.state(k), float(spans[-1, 2]) + 2.0 * self.stepper.dt
-        for _ in range(len(spans)):
+        for s in range(len(spans)):
+            control = None if told is None else told[min(s, len(told) - 1)]
             step = self.stepper.advance(self.system, state, limit, control=control)
             if not step.solution.solved:
                 self.stopped = {**self.stopped, k: f"t = {step.start.t:g} s: {step.solution.explain()}"}
@@ -225,24 +226,22 @@ class Worlds:
                 return
             self._room = 2 * len(lanes[0].parts.model.carried.place)
 
-    def _held(self, control: object) -> Array | None:
-        """Return the control of every world, shape (N, nu)."""
+    def _told(self, control: object, n: int) -> Array | None:
+        """Return the controls of all worlds, shape (1 or n, N, nu)."""
         if control is None:
             return None
         given = np.asarray(control, dtype=np.float64)
         size = self._lanes[0].controls if self._lanes else given.shape[-1] if given.ndim else 1
-        if given.shape not in ((len(self), size), (size,)):
-            raise InputError(
-                "control",
-                f"shape {given.shape}",
-                f"shape ({len(self)}, {size}) or ({size},)",
-                f"Write control=numpy.zeros(({len(self)}, {size})).",
-            )
+        shapes = ((len(self), size), (size,), (n, len(self), size))
+        if given.shape not in shapes:
+            allowed = "shape {}, {} or {}".format(*shapes)
+            mend = f"Write control=numpy.zeros(({len(self)}, {size}))."
+            raise InputError("control", f"shape {given.shape}", allowed, mend)
         if not np.isfinite(given).all():
-            raise InputError(
-                "control", "NaN or infinity", "finite numbers", "Look with numpy.isfinite(control).all(axis=1)."
-            )
-        return np.broadcast_to(given, (len(self), size))
+            mend = "Look with numpy.isfinite(control).all(axis=-1)."
+            raise InputError("control", "NaN or infinity", "finite numbers", mend)
+        steps = n if given.ndim == 3 else 1
+        return np.ascontiguousarray(np.broadcast_to(given, (steps, len(self), size)))
 
 
 def _checked(system: System, states: object) -> list[State]:

@@ -19,7 +19,7 @@ from .ellipsoids.ellipsoid_solid import ellipsoid_solid
 from .primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, I1, I2, KIND, MESH, NONE, SPHERE, SURFACE
 from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
 from .round_solid import ball_solid, capsule_solid
-from .shape_tree import FAN, along_curve, next_shape, raise_tree, sort_by
+from .shape_tree import along_curve, bounds_meet, next_shape, raise_tree, sort_by
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID, ELLIPSOID_PLANE, OFF
 from .solid_solid import solid_solid
 from .solids import BLOCK, on_plane
@@ -31,6 +31,7 @@ from .vectors import A1, A2
 
 LABELS = 1 << 26  # more features than all shapes have; its square is below 2^53
 FRAME, SIZE = 3, 12  # columns of `world`, before the bounds
+FEW = 32  # shapes up to which every pair is looked at: no tree pays
 DEEP = 0.02  # of its size: what is deeper in a surface has come in elsewhere
 
 
@@ -215,9 +216,14 @@ def meet_all(
         else:
             order[n] = i
             n += 1
-    if n > FAN:
-        along_curve(world, value, order, n)
-        raise_tree(world, order, shapes, n)
+    if n <= FEW:
+        for s in range(n - 1):
+            for t in range(s + 1, n):
+                if bounds_meet(world, order[s], order[t]):
+                    consider(table, off, solids, world, order[s], order[t], reach, travel, room, found)
+        return
+    along_curve(world, value, order, n)
+    raise_tree(world, order, shapes, n)
     for s in range(n - 1):
         t = next_shape(world, order, shapes, n, order[s], s + 1)
         while t < n:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -93,6 +93,7 @@ class PlanarSystem:
     _found: tuple[Contact, ...] | None = field(init=False, repr=False)
     _mass: Array = field(init=False, repr=False)
     _weight: Array = field(init=False, repr=False)
+    same_laws: ClassVar[bool] = True  # of rows, at all states
 
     __repr__ = brief
 

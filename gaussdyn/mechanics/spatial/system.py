@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -89,6 +89,7 @@ class SpatialSystem:
     _bonds: Joints = field(init=False, repr=False)
     _inertias: Array = field(init=False, repr=False)
     _weight: Array = field(init=False, repr=False)
+    same_laws: ClassVar[bool] = True  # of rows, at all states
 
     __repr__ = brief
 

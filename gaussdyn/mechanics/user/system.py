@@ -106,7 +106,17 @@ class UserSystem:
         return matrix("mass(q)", self._mass(q), self._nv, self._nv)
 
     def force(self, t: float, q: Array, v: Array, control: Array | None = None) -> Array:
-        """Return h, shape (nv,)."""
+        """Return h, shape (nv,).
+
+        Raises
+        ------
+        InputError
+            A control for a force that takes none; a value of another shape, NaN.
+        """
+        if control is not None and not self._with_control:
+            raise InputError(
+                "control", f"shape {np.shape(control)}", "none: the force takes none", "Write force(t, q, v, control)."
+            )
         if not callable(self._force):
             return self._force
         value = self._force(t, q, v, control) if self._with_control else self._force(t, q, v)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from gaussdyn.integrate.event_driven.dop853 import take
-from gaussdyn.integrate.event_driven.event_location import Crossing, Seen, polished
+from gaussdyn.integrate.dop853 import Tolerance, take
+from gaussdyn.integrate.event_driven.event_location import LOCATED, Crossing, Seen, polished, zero_of
 from gaussdyn.integrate.event_driven.guards import Guard
 
 G, UP = 9.81, 1.65e-6
@@ -25,7 +25,7 @@ def test_a_gap_that_rises_from_below_zero_and_stays_there_closes_as_it_falls(bel
         return Seen(t, y[:1].copy(), y[1:].copy())
 
     def redo(h):
-        return take(slope, 0.0, start, slope(0.0, start), h, lambda y, end: np.ones(2))
+        return take(slope, 0.0, start, slope(0.0, start), h, Tolerance(1e-12, np.full(2, 1e-12)))
 
     start = np.array([-below, UP])
     offset, falls = below + 1e-15, 2.0 * UP / G
@@ -35,3 +35,19 @@ def test_a_gap_that_rises_from_below_zero_and_stays_there_closes_as_it_falls(bel
     assert y[1] < 0.0
     assert t == pytest.approx(falls, rel=1e-2)
     assert y[0] == pytest.approx(-below, abs=2e-15)
+
+
+@pytest.mark.parametrize("bend", [0.0, 1.0, 40.0])
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_a_zero_is_found_between_signs(bend, sign):
+    root = 0.37
+
+    def g(t):
+        looked.append(t)
+        return sign * math.sinh((t - root) * (1.0 + bend)) + sign * bend * (t - root) ** 3
+
+    looked = []
+    found = zero_of(g, (-1.0, g(-1.0)), (2.0, g(2.0)), LOCATED)
+    assert found == pytest.approx(root, abs=LOCATED)
+    assert len(looked) < 60
+    assert all(-1.0 <= t <= 2.0 for t in looked)

@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from gaussdyn import EventDriven, State, UserSystem, simulate
 from gaussdyn.contact.snapshot import Activation
 from gaussdyn.integrate.contact_modes import Mode
-from gaussdyn.integrate.event_driven.phase_integrator import CRAWLS, Accuracy, PhaseIntegrator, Stuck
+from gaussdyn.integrate.event_driven.phase_integrator import CRAWLS, Accuracy, Pace, PhaseMotion, Stuck
 from gaussdyn.integrate.event_driven.smooth_phase import Phase
 from gaussdyn.integrate.event_driven.stiff_slip import DENSE, ORDER, A, C, movable, turnings
 from gaussdyn.integrate.impact.impact_laws import Moreau
@@ -127,16 +127,15 @@ def test_the_rolling_of_a_bar_that_lies_on_its_ends_has_no_direction_to_turn():
 
 def test_steps_that_stay_very_short_are_given_up():
     system = UserSystem(1, np.eye(1), lambda t, q, v: -1e16 * q)  # 1e8 rad/s, begun with steps for another motion
-    run = PhaseIntegrator(
-        control=None, t=0.0, q=np.array([1e-3]), v=np.zeros(1), h=0.1,
-        accuracy=Accuracy(rtol=1e-12, atol=1e-12, activation=Activation(), law=Moreau()),
-    )  # fmt: skip
-    phase = run.phase = Phase(system=system, control=None, modes={}, rows=())
+    accuracy = Accuracy(rtol=1e-12, atol=1e-12, activation=Activation(), law=Moreau())
+    phase = Phase(system=system, control=None, modes={}, rows=())
+    motion = PhaseMotion(phase=phase, control=None, accuracy=accuracy)
 
     def go_on():
+        now, pace = phase.instant(0.0, np.array([1e-3]), np.zeros(1)), Pace(h=0.1)
         for _ in range(2 * CRAWLS):
-            piece, _ = run._step(phase, 1e3)
-            run.t, run.q, run.v = piece.t_end, piece.end[:1], piece.end[1:2]
+            done = motion.step(now, pace, 1e3, 1e3)
+            now, pace = done.after, done.pace
 
     with pytest.raises(Stuck, match="in a row are as short as"):
         go_on()

@@ -79,7 +79,10 @@ def free_bodies():
 
 
 def in_python():
-    ball = UserSystem(nq=1, mass=[[2.0]], force=[-19.62], constraints=[Position(lambda t, q: q[0])])
+    def force(t, q, v, control):
+        return [-19.62 if control is None else control[0] - 19.62]
+
+    ball = UserSystem(nq=1, mass=[[2.0]], force=force, constraints=[Position(lambda t, q: q[0])])
     return ball, [State(q=[0.3 * k], v=[0.0]) for k in range(3)]
 
 
@@ -124,10 +127,24 @@ def test_every_world_has_its_own_control(kind) -> None:
         assert np.array_equal(worlds.v[k], whole.final.v)
 
 
+@pytest.mark.parametrize("kind", [planar, lagrangian, trees, in_python], ids=lambda kind: kind.__name__)
+def test_what_is_told_for_every_step_at_once_does_what_it_does_step_by_step(kind) -> None:
+    system, states = kind()
+    size = len(getattr(system, "actuators", ())) or system.nv
+    control = np.random.default_rng(2).standard_normal((12, len(states), size))
+    whole, single, held = (Worlds(system, states, stepper=MoreauJean(dt=DT), threads=2) for _ in range(3))
+    whole.step(control, n=12)
+    held.step(control[0], n=12)
+    for one in control:
+        single.step(one)
+    assert np.array_equal(np.hstack([whole.q, whole.v]), np.hstack([single.q, single.v]))
+    assert np.abs(whole.v - held.v).max() > 0.0
+
+
 def test_worlds_of_trees_are_told_one_number_per_actuator_and_no_other() -> None:
     system, states = trees()
     worlds = Worlds(system, states, stepper=MoreauJean(dt=DT))
-    with pytest.raises(InputError, match=r"shape \(4, 3\) or \(3,\)"):
+    with pytest.raises(InputError, match=r"shape \(4, 3\), \(3,\) or \(1, 4, 3\)"):
         worlds.step(np.zeros((4, system.nv)))
     worlds.step(np.array([0.5, -0.5, 0.0]), n=20)
     told = worlds.v.copy()
@@ -187,6 +204,7 @@ def test_a_world_whose_step_has_no_solution_stops_and_the_others_go_on() -> None
         (lambda system, states: Worlds(system, states, threads=0), "threads"),
         (lambda system, states: Worlds(system, states).step(n=0), "a number of steps"),
         (lambda system, states: Worlds(system, states).step(np.zeros(2)), "control"),
+        (lambda system, states: Worlds(system, states).step(np.zeros((2, 4, 3)), n=3), r"\(3, 4, 3\)"),
         (lambda system, states: Worlds(system, states).step(np.full(3, np.nan)), "finite"),
         (lambda system, states: Worlds(system, states).state(9), "a world"),
         (lambda system, states: Worlds("system", states), "system"),

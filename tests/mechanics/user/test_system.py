@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gaussdyn import State, simulate
 from gaussdyn.errors import InputError
 from gaussdyn.mechanics.system import System
 from gaussdyn.mechanics.user.system import Acceleration, Position, UserSystem, Velocity
@@ -127,6 +128,12 @@ def test_dry_friction_on_a_slip():
     joint = Velocity(lambda t, q, v: v[0] - 0.5, kind="dry", cap=3.0, cap_s=4.0)
     one = row(point(joint), [0, 0], [0.5, 0])
     assert (one.kind, one.cap, one.cap_s, one.rate[0]) == ("dry", 3.0, 4.0, 0.0)
+
+
+def test_a_control_that_no_force_takes_is_not_passed_over():
+    for force in ([0.0], lambda t, q, v: [0.0]):
+        with pytest.raises(InputError, match=r"control: given shape \(1,\).*force\(t, q, v, control\)"):
+            simulate(UserSystem(1, [[1.0]], force), State(q=[0.0], v=[0.0]), 0.1, control=[5.0])
 
 
 def test_force_with_and_without_control():

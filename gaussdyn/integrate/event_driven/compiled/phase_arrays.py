@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,23 +10,14 @@ import numpy as np
 
 from ...._jit import Held
 from ....arrays import Array
+from ...dop853 import TABLE, WIDTH, Piece
 from ...recorded_arcs import LOBATTO, Trail
-from ..dop853 import A_EXTRA, C_EXTRA, ERRORS, STAGES, A, B, C, D, Piece, local_error
 from ..event_location import Seen
 from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
 from .phase_tables import Kept, tables_of_phase
+from .records import BEND, ERROR, RTOL, SIDE, WAY, H, PhaseStep, T
 
-WIDTH = STAGES + 4
-TABLE = np.zeros((24, WIDTH))
-for _s in range(1, STAGES):
-    TABLE[_s, :_s] = A[_s]
-for _s, _row in enumerate(A_EXTRA):
-    TABLE[STAGES + 1 + _s, : len(_row)] = _row
-TABLE[16, :STAGES], TABLE[17:21] = B, D
-TABLE[21:23, : STAGES + 1] = ERRORS
-TABLE[23, :STAGES], TABLE[23, STAGES + 1 :] = C[:STAGES], C_EXTRA
-RTOL, ATOL, SIDE = 3, 4, 6  # entries of `control`, see `dop853`
 AT_ONCE = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 
 
@@ -38,6 +29,8 @@ class Sailed:
     ----------
     held_is_off : bool
         Whether gaps or rates that are held have to be put back.
+    side : float
+        Of the last step tried, see `Instant.side`.
     taken, stiff : int
         Steps taken; how many of the last ones stability bounds.
     t, h : float
@@ -53,6 +46,7 @@ class Sailed:
     """
 
     held_is_off: bool
+    side: float
     taken: int
     stiff: int
     t: float
@@ -74,17 +68,20 @@ class CompiledPhase:
         Length of y = (q, v, impulses, two works).
     tables : Held
         The `PhaseTables`.
-    offset, noise : Array, shape (w,)
-        Of the conditions, see `event_location.Search`; `noise` at the beginning of the last step.
+    held_step : Held
+        The `PhaseStep`: `step`.
     """
 
     phase: Phase
     size: int
     tables: Any  # a `Held`, which kernels take for what it holds
-    offset: Array
-    noise: Array
-    seen: Array
-    control: Array = field(default_factory=lambda: np.zeros(13))
+    held_step: Any
+
+    @property
+    def step(self) -> PhaseStep:
+        """What kernels work on, until the next call."""
+        found: PhaseStep = self.held_step.value
+        return found
 
     @classmethod
     def of(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
@@ -93,7 +90,7 @@ class CompiledPhase:
             phase.compiled.append(cls._made(phase, known))
         made = phase.compiled[0]
         if made is not None:
-            made.control[RTOL], made.control[ATOL] = accuracy.rtol, accuracy.atol
+            made.step.control[RTOL], made.step.atol[:] = accuracy.rtol, accuracy.atol
         return made
 
     @classmethod
@@ -102,12 +99,12 @@ class CompiledPhase:
         if tables is None:
             return None
         w, size = len(phase.guards), tables.nq + tables.nv + sum(row.size for row in phase.rows) + 2
-        return cls(phase, size, Held(tables), np.zeros(w), np.zeros(w), np.zeros((8, w)))
-
-    @property
-    def side(self) -> float:
-        """Of the last state, see `Instant.side`."""
-        return float(self.tables.value.room.info[0])
+        K, F, atol = np.zeros((WIDTH + 1, size)), np.zeros((7, size)), np.zeros(tables.nq + tables.nv)
+        y, end, place = np.zeros((3, size))
+        offset, noise = np.zeros((2, w))
+        seen = np.zeros((8, w))
+        step = PhaseStep(np.zeros(12), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
+        return cls(phase, size, Held(tables), Held(step))
 
     @property
     def states(self) -> int:
@@ -118,22 +115,24 @@ class CompiledPhase:
         """Take steps until something may happen, at most to `end`."""
         from .phase_loop import EVENT, HOLD, cruise
 
-        control, y = self.control, np.zeros(self.size)
-        nq, n = len(q), len(q) + len(v)
-        y[:nq], y[nq:n] = q, v
-        control[:RTOL], control[ATOL + 1 :] = (t, h, end), (stiff, 0.0, 0.0, 0.0, 0.0, h, -1.0, 0.0)
+        step, nq, n = self.step, len(q), len(q) + len(v)
+        step.y[:nq], step.y[nq:n], step.y[n:] = q, v, 0.0
+        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0
         trail = np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
-        K, F, last = np.empty((WIDTH + 1, self.size)), np.empty((7, self.size)), np.empty(self.size)
-        code = cruise(
-            self.tables, control, y, K, TABLE, last, F, np.empty(self.size), self.offset, self.noise, self.seen, trail
-        )
-        now, length, _, _, _, bounded, _, error, bend, taken, ahead, which, when = control.tolist()
-        piece = Piece(self.slope, now, length, y, last, K[:WIDTH], error, bend, F) if code == EVENT else None
+        code = cruise(self.tables, self.held_step, trail)
+        now, _, _, bounded, side, _, _, _, taken, ahead, which, when = step.control.tolist()
+        piece = self._piece(step.F.copy()) if code == EVENT else None
         crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
-        if piece is not None:
-            piece.samples = partial(self.samples, piece)
         passed = self._trail(trail[: int(taken)].copy())
-        return Sailed(code == HOLD, int(taken), int(bounded), now, ahead, y, piece, crossing, passed)
+        return Sailed(code == HOLD, side, int(taken), int(bounded), now, ahead, step.y.copy(), piece, crossing, passed)
+
+    def _piece(self, dense: Array | None = None) -> Piece:
+        """Return the step that kernels have taken last."""
+        step = self.step
+        t, h, error, bend = step.control[[T, H, ERROR, BEND]].tolist()
+        piece = Piece(self.slope, t, h, step.y.copy(), step.end.copy(), step.K[:WIDTH].copy(), error, bend, dense)
+        piece.samples = partial(self.samples, piece)
+        return piece
 
     def _trail(self, lines: Array) -> Trail:
         """Return what `keep_samples` has written, a line for every step."""
@@ -148,42 +147,37 @@ class CompiledPhase:
         LinAlgError
             At a pole of the reactions.
         """
-        from .dop853 import H, T
         from .phase_loop import keep_samples
 
-        line, control = np.empty((1, 2 + len(LOBATTO) * (self.size - 2))), self.control
-        control[T], control[H] = piece.t, piece.h
-        K = np.empty((WIDTH + 1, self.size))
-        K[:WIDTH] = piece.K
-        if keep_samples(self.tables, control, piece.y, K, y, piece.dense(), np.empty(self.size), line[0], t - piece.t):
+        line, step = np.empty((1, 2 + len(LOBATTO) * (self.size - 2))), self.step
+        step.F[:] = piece.dense()
+        self._put(piece.t, piece.y, piece.h)
+        step.K[:WIDTH] = piece.K
+        if keep_samples(self.tables, self.held_step, y, line[0], t - piece.t):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return self._trail(line)
 
+    def _put(self, t: float, y: Array, h: float) -> None:
+        """Let a step begin at a state."""
+        self.step.y[:], self.step.control[T], self.step.control[H] = y, t, h
+
     def ends(self, piece: Piece) -> tuple[Seen, Seen]:
         """Return the conditions at the beginning and at the end of the step that `sail` returned."""
-        g = self.seen.copy()
+        g = self.step.seen.copy()
         return Seen(piece.t, g[0], g[1]), Seen(piece.t_end, g[4], g[5])
 
-    def look_within(self, piece: Piece, t: float) -> Seen:
-        """Return the conditions within the step that `sail` returned."""
-        from .dop853 import between
-
-        y = np.empty(self.size)
-        between(piece.y, piece.dense(), piece.t, piece.h, t, y)
-        return self.look(t, y)
-
-    def slope(self, t: float, y: Array) -> Array:
-        """Return the rates of y.
+    def slope(self, t: float, y: Array, side: float = 0.0) -> Array:
+        """Return the rates of y on one side of the poles of reactions, see `Instant.side`; 0: not known.
 
         Raises
         ------
         LinAlgError
-            At a pole of the reactions.
+            At a pole, or beyond it.
         """
         from .phase_rhs import slope
 
         out = np.empty(self.size)
-        if slope(self.tables, t, y, out):
+        if slope(self.tables, t, y, out) or self.tables.value.room.info[SIDE] * side < 0.0:
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return out
 
@@ -191,24 +185,24 @@ class CompiledPhase:
         """Return the conditions at a state."""
         from .phase_rhs import look_at
 
-        g, rate = np.empty(len(self.offset)), np.empty(len(self.offset))
-        if look_at(self.tables, t, y, np.empty(self.size), g, rate):
+        w = len(self.step.offset)
+        g, rate = np.empty(w), np.empty(w)
+        if look_at(self.tables, t, y, self.step.place, g, rate):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return Seen(t, g, rate)
 
-    def take(self, t: float, y: Array, first: Array, h: float) -> Piece:
-        """Return one step of length h (s), whatever its error."""
-        from .dop853 import BEND, ERROR, H, T, take_step
+    def take(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:
+        """Return one step of length h (s), whatever its error, on one side of the poles of reactions; 0: not known.
 
-        K, end, control = np.empty((WIDTH, self.size)), np.empty(self.size), self.control
-        K[0], control[T], control[H] = first, t, h
-        if take_step(self.tables, control, y, K, TABLE, end):
+        Raises
+        ------
+        LinAlgError
+            At a pole, or beyond it.
+        """
+        from .phase_steps import take_step
+
+        self._put(t, y, h)
+        self.step.K[0], self.step.control[WAY] = first, side
+        if take_step(self.tables, self.held_step):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
-        return Piece(self.slope, t, h, y, end, K, float(control[ERROR]), float(control[BEND]))
-
-    def trial(self, t: float, y: Array, first: Array, h: float, side: float) -> Piece:
-        """Return one step with the local error of every component, on one side of the poles of reactions."""
-        self.control[SIDE] = side
-        piece = self.take(t, y, first, h)
-        piece.local, piece.samples = local_error(h, piece.K), partial(self.samples, piece)
-        return piece
+        return self._piece()

@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, kernel
 from ....arrays import EPS, Array
+from ...dop853 import STAGES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
-from .dop853 import (
+from ..event_location import CROSSING, QUIET, judged
+from .phase_rhs import conditions, look_at, slope
+from .phase_steps import dense_output, first_crossing, look_within, take_step
+from .records import (
     BEND,
     END,
     ERROR,
-    EXTRA,
+    FORCE,
+    LOAD,
     NEXT,
+    REACTION,
     SIDE,
-    STAGES,
     STIFFNESS,
     TAKEN,
+    UNIT,
+    WAY,
     WHICH,
     H,
+    PhaseStep,
+    PhaseTables,
     T,
-    between,
-    dense_output,
-    growth,
-    take_step,
 )
-from .event_location import CROSSING, QUIET, first_crossing, judged
-from .phase_rhs import conditions, look_at, slope
-from .records import FORCE, LOAD, REACTION, UNIT, PhaseTables
 
 DONE, EVENT, HOLD, FAIL, STIFF = 0, 1, 2, 3, 4
 LEAST, NEARLY = 16.0 * EPS, 4.0 * EPS
@@ -59,24 +61,22 @@ def armed(phase: PhaseTables, w: int) -> float:
     return 1e-9 * max(info[LOAD], info[REACTION]) if phase.held.guards[w, UNIT] == FORCE else 1e-11
 
 
-@kernel(f"int64(PhaseTables, {A1}, {A1}, {A2}, {A1}, {A2}, {A1}, {A1}, float64)", borrows=True, entry=True)
-def keep_samples(
-    phase: PhaseTables, control: Array, y: Array, K: Array, end: Array, F: Array, place: Array, line: Array, span: float
-) -> int:
+@kernel(f"int64(PhaseTables, PhaseStep, {A1}, {A1}, float64)", borrows=True, entry=True)
+def keep_samples(phase: PhaseTables, step: PhaseStep, end: Array, line: Array, span: float) -> int:
     """Write what an `Arc` keeps of the first `span` (s) of a step, which ends at `end`.
 
     That is t, span, and at its samples the state and the reactions of all rows.
     """
-    t, h, states, size = control[T], control[H], phase.nq + phase.nv, len(y) - 2
+    t, h, states, size, K = step.control[T], step.control[H], phase.nq + phase.nv, len(step.y) - 2, step.K
     line[0], line[1] = t, span
     for s in range(LAST_NODE + 1):
         known = s == 0 or (s == LAST_NODE and span == h)
-        rates = K[0] if s == 0 else K[STAGES] if known else K[STAGES + 1 + EXTRA]
-        at = y if s == 0 else end if s == LAST_NODE else place
+        rates = K[0] if s == 0 else K[STAGES] if known else K[WIDTH]
+        at = step.y if s == 0 else end if s == LAST_NODE else step.place
         if not known:
             when = t + span * NODES[s]
             if s < LAST_NODE:
-                between(y, F, t, h, when, place)
+                between(step.y, step.F, t, h, when, step.place)
             if slope(phase, when, at, rates):
                 return 1
         for j in range(size):
@@ -84,63 +84,65 @@ def keep_samples(
     return 0
 
 
-@kernel(
-    f"int64(PhaseTables, {A1}, {A1}, {A2}, {A2}, {A1}, {A2}, {A1}, {A1}, {A1}, {A2}, {A2})", borrows=True, entry=True
-)
-def cruise(
-    phase: PhaseTables, control: Array, y: Array, K: Array, table: Array, end: Array, F: Array, place: Array,
-    offset: Array, noise: Array, seen: Array, trail: Array,
-) -> int:  # fmt: skip
+@kernel("int64(PhaseTables, PhaseStep)", borrows=True)
+def accepted(phase: PhaseTables, step: PhaseStep) -> int:
+    """Take a step whose error is small enough; DONE, FAIL or STIFF: it is not taken."""
+    control, t, want = step.control, step.control[T], step.control[NEXT]
+    left = control[END] - t
+    h = left if want >= left / 1.1 else min(want, 0.5 * left)
+    while True:
+        control[H] = h
+        code = take_step(phase, step)
+        if code == 0 and control[ERROR] <= 1.0:
+            break
+        h *= 0.2 if code else growth(control[ERROR])
+        if h < LEAST * max(abs(t), 1e-3):
+            return FAIL
+    stiff = control[STIFFNESS] + 1.0 if control[BEND] > MOST_BENT else max(0.0, control[STIFFNESS] - 1.0)
+    if stiff >= STIFF_STEPS and (control[END] - (t + h)) / h > HOPELESS:
+        return STIFF
+    grown = h * growth(control[ERROR])
+    control[STIFFNESS], control[NEXT] = stiff, grown if h >= want or grown < want else want
+    return DONE
+
+
+@kernel(f"int64(PhaseTables, PhaseStep, {A2})", borrows=True, entry=True)
+def cruise(phase: PhaseTables, step: PhaseStep, trail: Array) -> int:
     """Take steps as long as nothing happens, and return why they end.
 
     DONE: at control[END], or `trail` is full, which takes the samples of every step. HOLD: something that is held is
-    off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken; `seen`
-    (8, w) has the conditions and rates at its beginning, middle and end. STIFF, FAIL: the step is not taken.
+    off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken. STIFF,
+    FAIL: the step is not taken.
     """
-    info, rates = phase.room.info, K[STAGES + 1 + EXTRA]
-    stop, control[TAKEN] = control[END], 0.0
-    if look_at(phase, control[T], y, K[0], seen[0], seen[1]):
+    info, control, seen, y = phase.room.info, step.control, step.seen, step.y
+    control[TAKEN] = 0.0
+    if look_at(phase, control[T], y, step.K[0], seen[0], seen[1]):
         return FAIL
     while True:
-        t, want, left, control[SIDE] = control[T], control[NEXT], stop - control[T], info[0]
-        for w in range(len(noise)):
-            noise[w] = armed(phase, w)
-        h = left if want >= left / 1.1 else min(want, 0.5 * left)
-        while True:
-            control[H] = h
-            code = take_step(phase, control, y, K, table, end)
-            if code == 0 and control[ERROR] <= 1.0:
-                break
-            h *= 0.2 if code else growth(control[ERROR])
-            if h < LEAST * max(abs(t), 1e-3):
-                return FAIL
-        stiff = control[STIFFNESS] + 1.0 if control[BEND] > MOST_BENT else max(0.0, control[STIFFNESS] - 1.0)
-        if stiff >= STIFF_STEPS and (stop - (t + h)) / h > HOPELESS:
-            return STIFF
+        t, stop, control[WAY] = control[T], control[END], info[SIDE]
+        for w in range(len(step.noise)):
+            step.noise[w] = armed(phase, w)
+        code = accepted(phase, step)
+        if code:
+            return code
+        h = control[H]
         conditions(phase, seen[4], seen[5])
-        off, side, largest_h, largest_r = out_of_place(phase, end), info[0], info[LOAD], info[REACTION]
-        if dense_output(phase, control, y, K, table, end, F):
+        off, side, largest_h, largest_r = out_of_place(phase, step.end), info[SIDE], info[LOAD], info[REACTION]
+        if dense_output(phase, step) or look_within(phase, step, t + 0.5 * h, 2):
             return FAIL
-        between(y, F, t, h, t + 0.5 * h, place)
-        if look_at(phase, t + 0.5 * h, place, rates, seen[2], seen[3]):
-            return FAIL
-        grown = h * growth(control[ERROR])
-        control[STIFFNESS], control[NEXT] = stiff, grown if h >= want or grown < want else want
-        verdict = judged(seen, noise, offset, h)
+        verdict = judged(seen, step.noise, step.offset, h)
         if verdict != QUIET:
-            control[WHICH] = -1.0
-            if verdict == CROSSING:
-                control[WHICH] = first_crossing(phase, y, F, control, place, offset, rates, seen)
+            control[WHICH] = first_crossing(phase, step) if verdict == CROSSING else -1.0
             return EVENT
-        if keep_samples(phase, control, y, K, end, F, place, trail[int(control[TAKEN])], h):
+        if keep_samples(phase, step, step.end, trail[int(control[TAKEN])], h):
             return FAIL
-        info[0], info[LOAD], info[REACTION] = side, largest_h, largest_r
-        for w in range(len(noise)):
+        info[SIDE], info[LOAD], info[REACTION] = side, largest_h, largest_r
+        for w in range(len(step.noise)):
             if seen[4, w] > armed(phase, w):
-                offset[w] = 0.0
+                step.offset[w] = 0.0
             seen[0, w], seen[1, w] = seen[4, w], seen[5, w]
         for j in range(len(y)):
-            y[j], K[0, j] = end[j], K[STAGES, j]
+            y[j], step.K[0, j] = step.end[j], step.K[STAGES, j]
         control[T] = stop if abs(t + h - stop) <= NEARLY * max(1.0, abs(stop)) else t + h
         control[TAKEN] += 1.0
         if off:

@@ -21,6 +21,7 @@ from .records import (
     LIFT_OFF,
     LIMIT,
     LOAD,
+    LOADS,
     MANY,
     OF,
     PUSH,
@@ -35,7 +36,6 @@ from .records import (
     WHAT,
     WHOSE,
     A,
-    H,
     PhaseTables,
 )
 
@@ -137,7 +137,7 @@ def over_mass(inverse: Array, f: Array, out: Array) -> None:
 def solve_reactions(phase: PhaseTables) -> int:
     """Fill in the push of all reactions and the acceleration; 1 where there are none."""
     held, room, nv, n = phase.held, phase.room, phase.nv, phase.held.unknowns
-    h, push, a, W = room.V[H], room.V[PUSH], room.V[A], room.W
+    h, push, a, W = room.V[LOADS], room.V[PUSH], room.V[A], room.W
     for j in range(nv):
         h[j] += push[j]
     over_mass(phase.inverse, h, a)
@@ -182,7 +182,7 @@ def spread_reactions(phase: PhaseTables) -> None:
 def slope(phase: PhaseTables, t: float, y: Array, out: Array) -> int:
     """Fill in the rates of y; 1 where there are none."""
     nq, nv, room = phase.nq, phase.nv, phase.room
-    h, push, a, info = room.V[H], room.V[PUSH], room.V[A], room.info
+    h, push, a, info = room.V[LOADS], room.V[PUSH], room.V[A], room.info
     for j in range(nq + nv):
         if not abs(y[j]) < WILD:
             return 1

@@ -18,7 +18,8 @@ OF, ROW, SIZE, DRY = range(4)  # columns of `Held.slips`
 WHAT, WHOSE, FIRST, MANY, UNIT = range(5)  # columns of `Held.guards`
 LIMIT = 2  # column of `Held.limits` behind a direction
 SIDE, LOAD, REACTION, ACCELERATION = range(4)  # entries of `Room.info`
-H, PUSH, A = range(3)  # lines of `Room.V`
+LOADS, PUSH, A = range(3)  # lines of `Room.V`
+T, H, END, STIFFNESS, WAY, RTOL, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS = range(12)  # entries of `PhaseStep.control`
 
 
 @record(I2, A2, I2, A2, A2, A2)
@@ -146,3 +147,42 @@ class PhaseTables(NamedTuple):
     touches: SpatialContacts
     held: HeldRows
     room: Room
+
+
+@record(A1, A1, A1, A2, A2, A1, A1, A1, A2, A1, A1, A2)
+class PhaseStep(NamedTuple):
+    """A step of a phase, y = (q, v, impulses, work of reactions, work of forces), and what is looked at in it.
+
+    Attributes
+    ----------
+    control : Array, shape (12,)
+        t, h, end, steps that stability bounds, side of the poles, relative tolerance, and what comes back: error, bend,
+        steps taken, the next h, which condition falls below zero (-1: that is not clear), and when.
+    y, end : Array, shape (n,)
+    K, F : Array, shapes (17, n) and (7, n)
+        Slopes, the last line for work; coefficients of the dense output.
+    place : Array, shape (n,)
+        Work space.
+    offset, noise : Array, shape (w,)
+        Of the conditions, see `event_location.Search`.
+    seen : Array, shape (8, w)
+        Conditions and rates at the beginning, in the middle, at the end, and where they are looked at.
+    bracket : Array, shape (4,)
+        See `event_location.narrowed`.
+    atol : Array, shape (nq + nv,)
+    table : Array
+        Of the method.
+    """
+
+    control: Array
+    y: Array
+    end: Array
+    K: Array
+    F: Array
+    place: Array
+    offset: Array
+    noise: Array
+    seen: Array
+    bracket: Array
+    atol: Array
+    table: Array

@@ -8,8 +8,7 @@ from ...._jit import kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.structure import A1, A2, A3, I1, I2
 from ....mechanics.collision.broad_phase import find_features
-from ....mechanics.collision.feature_kinematics import feature_geometry
-from ..feature_lists import LISTS, Lists, copy_feature, place_of
+from ..feature_lists import LISTS, Lists, join_lists
 from .active_contacts import POSES, Poses
 from .body_kinematics import move_bodies, pose_bodies
 from .position_projection import STATE, StateArrays
@@ -43,37 +42,6 @@ def search_at(search: Search, lists: Lists, x: Array, R: Array, reach: float, tr
     )  # fmt: skip
 
 
-@kernel(f"int64({SEARCH}, int64, int64, {A2}, {A3}, {A1})", borrows=True)
-def join_ahead(search: Search, n: int, m: int, x: Array, R: Array, out: Array) -> int:
-    """Add to the n features found those of the m found ahead that are new and not closed now; return how many are.
-
-    Both lists are in the order of ids, and so is the joint one. x, R: the bodies now; out (7,) is work space.
-    """
-    table, now, ahead, f, new = search[0][0], search[2], search[3], 0, 0
-    for k in range(m):
-        place = place_of(table, ahead[2], k)
-        while f < n and place_of(table, now[2], f) < place:
-            f += 1
-        if f < n and place_of(table, now[2], f) == place:
-            continue
-        a, b = ahead[1][k, 0], ahead[1][k, 1]
-        feature_geometry(ahead[0][k], ahead[3][k], x[a], R[a], x[b], R[b], out)
-        if not out[0] < -CLOSED:
-            copy_feature(ahead, k, ahead, new)
-            new += 1
-    if n + new > len(now[0]):
-        return n + m
-    i, k = n - 1, new - 1
-    while k >= 0:  # from behind, so that nothing is overwritten before it has moved
-        if i >= 0 and place_of(table, now[2], i) > place_of(table, ahead[2], k):
-            copy_feature(now, i, now, i + k + 1)
-            i -= 1
-        else:
-            copy_feature(ahead, k, now, i + k + 1)
-            k -= 1
-    return n + new
-
-
 @kernel(f"int64({SEARCH}, {LOADS}, {STATE}, {POSES}, float64, float64)", borrows=True, entry=True)
 def search(search: Search, loads: Loads, state: StateArrays, poses: Poses, dt: float, gravity: float) -> int:
     """Find the features that may act within dt, by the rules of `Contacts.near`; return how many there are."""
@@ -94,32 +62,25 @@ def search(search: Search, loads: Loads, state: StateArrays, poses: Poses, dt: f
     ahead = search_at(search, search[3], poses[0][1], poses[1][1], reach, travel)
     if ahead > len(search[3][0]):
         return int(found + ahead)
-    return int(join_ahead(search, found, ahead, x, R, poses[5][2]))
+    return int(join_lists(search[0][0], search[2], found, search[3], ahead, x, R, (-CLOSED, np.inf)))
 
 
-@kernel(f"boolean({SEARCH}, {LOADS}, {STATE}, {POSES}, int64)", borrows=True)
-def overlaps(search: Search, loads: Loads, state: StateArrays, poses: Poses, n: int) -> bool:
-    """Return whether bodies overlap at the end of the step in a contact that is not among the n listed ones."""
-    table, now, ahead, out = search[0][0], search[2], search[3], poses[5][2]
-    q, q1, size, still = state[0], state[9], 0.0, True
+@kernel(f"int64({SEARCH}, {LOADS}, {STATE}, {POSES}, int64)", borrows=True)
+def join_overlaps(search: Search, loads: Loads, state: StateArrays, poses: Poses, n: int) -> int:
+    """Add to the n listed contacts those others in which bodies overlap at the end of the step.
+
+    A reaction may send a body against another one that was too far away, or turn it on to another feature. Returns how
+    many there are then, which may be more than fit.
+    """
+    ahead, q, q1, size, still = search[3], state[0], state[9], 0.0, True
     for i in range(len(q)):
         for k in range(7):
             still = still and q[i, k] == q1[i, k]
             size = max(size, abs(q1[i, k]))
     if still:
-        return False
-    x, R, limit, f = poses[0][2], poses[1][2], max(ALLOWED, ROUNDING * size), 0
+        return n
+    x, R, limit = poses[0][2], poses[1][2], max(ALLOWED, ROUNDING * size)
     found = search_at(search, ahead, x, R, 0.0, loads[3])
     if found > len(ahead[0]):
-        return True
-    for k in range(found):
-        place = place_of(table, ahead[2], k)
-        while f < n and place_of(table, now[2], f) < place:
-            f += 1
-        if f < n and place_of(table, now[2], f) == place:
-            continue
-        a, b = ahead[1][k, 0], ahead[1][k, 1]
-        feature_geometry(ahead[0][k], ahead[3][k], x[a], R[a], x[b], R[b], out)
-        if out[0] < -limit:
-            return True
-    return False
+        return int(n + found)
+    return int(join_lists(search[0][0], search[2], n, ahead, found, x, R, (-np.inf, -limit)))

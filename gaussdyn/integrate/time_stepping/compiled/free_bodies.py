@@ -214,8 +214,8 @@ class CompiledBodies:
         done, graph, room = self._codes
         self._load(state, stepper, float(spans[0, 1]), control)
         space, run = self.space, self._room(len(spans), state)
-        spans = spans[: len(run.log)]
-        space.count[0], space.count[1], space.count[4] = 0, 0, 0
+        count, spans = space.count, spans[: len(run.log)]
+        count[0] = count[1] = count[4] = count[9] = count[10] = 0
         while True:
             code = self._call(spans, run)
             run.taken = int(space.count[0])

@@ -10,10 +10,11 @@ from ....contact.free_bodies.newton import PROBLEM, WORK, Problem, Work
 from ....contact.free_bodies.structure import A1, A2, A3, I1, I2
 from ....linalg.block_lu import ORDERING, Ordering
 from ..kept import Kept
+from ..scheme import SEARCHES
 from .active_contacts import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
 from .body_kinematics import BODIES, FEATURES, Bodies, Features, group_pairs
 from .contact_modes import OPEN, note_modes
-from .contact_search import LOADS, SEARCH, Loads, Search, overlaps, search
+from .contact_search import LOADS, SEARCH, Loads, Search, join_overlaps, search
 from .crowd import crowded_step, forget_ahead, may_crowd
 from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
 from .keep_bodies import keep_contacts, keep_works
@@ -106,12 +107,13 @@ def find_contacts(
 ) -> int:  # fmt: skip
     """Find the contacts of the next step and put everything at its middle; return DONE, or ROOM or GRAPH.
 
-    Where nothing has moved since the last step the contacts known still stand.
+    Where nothing has moved since the last step the contacts known still stand, and where the step is taken again those
+    listed.
     """
     lists, n, still = find[2], count[2], int(settings[6] > 0.0 and settings[7] == span[1])
     if not still:
         count[7] = 0
-        n = search(find, loads, state, poses, span[1], settings[4])
+        n = count[9] if count[9] > 0 else search(find, loads, state, poses, span[1], settings[4])
         if n > len(lists[0]):
             count[3] = n
             return ROOM
@@ -226,6 +228,15 @@ def leave_step(
     return was and stays
 
 
+@kernel(f"void(int64, {A1}, {A1}, {I1})", borrows=True)
+def take_again_listing(n: int, settings: Array, span: Array, count: IntArray) -> None:
+    """Let the step at hand be taken again with the n contacts that are listed now, under the laws at its end."""
+    count[1], count[4], count[9] = START, 0, n
+    count[10] += 1
+    settings[7] = settings[8] = span[7] = 0.0
+    settings[9] = span[8] = 1.0
+
+
 @kernel(
     f"int64({A2}, {A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
     f"{PROBLEM}, {ORDERING}, {WORK}, {WORK}, {ITERATE}, {I1}, {A2}, {A1}, {A1}, Kept)",
@@ -246,7 +257,8 @@ def advance_bodies(
     have all others counted wherever they are touched.
     count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
     features are others than at the end of the last step, the feature of the largest impact, whether the factors of
-    the last step still stand if nothing has moved, the feature that closes in a crowd (+ 1)).
+    the last step still stand if nothing has moved, the feature that closes in a crowd (+ 1), how many features are
+    listed if the step is taken again with others that were overlooked, and how often it was).
     log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end, how
     it was solved (see `compiled.PATHS`), how far the impulses leave the friction cones (relative), contacts that
     changed, gain of energy (relative), fraction of the restitution kept, feature because of which the laws hold at the
@@ -279,8 +291,12 @@ def advance_bodies(
             )  # fmt: skip
             if code != DONE:
                 return code
-        if overlaps(find, loads, state, poses, count[2]):
-            return UNLISTED
+        n = join_overlaps(find, loads, state, poses, count[2])
+        if n > count[2]:
+            if n > len(lists[0]) or count[10] == SEARCHES:
+                return UNLISTED
+            take_again_listing(n, settings, span, count)
+            continue
         q1, v1 = kept.q[s], kept.v[s]
         stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], q1, v1)
         n, start = count[2], (q0, v0) if s == 0 else (kept.q[s - 1], kept.v[s - 1])
@@ -290,7 +306,7 @@ def advance_bodies(
             for k in range(4):
                 kept.label[s, 4 * f + k] = memory[0][f, k]
         settings[7] = span[1] if stays else 0.0
-        count[0], count[1], count[4], count[5] = s + 1, START, 0, 0
+        count[0], count[1], count[4], count[5], count[9], count[10] = s + 1, START, 0, 0, 0, 0
         settings[8] = span[7] = 0.0
         settings[9] = span[8] = 1.0
     return DONE

@@ -23,7 +23,7 @@ class Workspace:
     shapes : Shapes
     span, bodies, loads, state, poses, index, problem, ordering, work, bench, iterate, memory, find : tuple
         Arguments of `step_loop.advance_bodies`.
-    count : IntArray, shape (9,)
+    count : IntArray, shape (11,)
         See `step_loop.advance_bodies`.
     """
 
@@ -55,7 +55,7 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count, self.span = np.zeros(9, dtype=np.int64), np.zeros(9)
+        self.count, self.span = np.zeros(11, dtype=np.int64), np.zeros(9)
         self.buffers = self.shapes.buffers()
         self.reserve(self.buffers.room)
 

@@ -10,7 +10,7 @@ from ....mechanics.collision.broad_phase import find_features
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ....mechanics.collision.primitives import BOX, CAPSULE, HALF_SPACE, SPHERE
 from ....mechanics.spatial.contacts import CLOSED, SLACK
-from ..feature_lists import copy_feature, place_of
+from ..feature_lists import join_lists, place_of
 from ..scheme import ALLOWED
 from .evaluate import move, put_motion, put_poses, standing
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
@@ -57,30 +57,6 @@ def look(shapes: Shapes, x: Array, R: Array, reach: float, ahead: bool) -> int:
             s.kind, s.bodies, s.label, s.data,
         )
     )  # fmt: skip
-
-
-@kernel(f"int64(Shapes, {A2}, {A3}, int64, int64)", borrows=True)
-def join_ahead(shapes: Shapes, x: Array, R: Array, n: int, m: int) -> int:
-    """Add those of m contacts ahead that are new and not closed now, in the order of ids; return how many there are."""
-    s, out, f = shapes, shapes.out[0], 0
-    now = (s.kind, s.bodies, s.label, s.data)
-    for k in range(m):
-        place = place_of(s.table, s.label_ahead, k)
-        while f < n and place_of(s.table, s.label, f) < place:
-            f += 1
-        if f < n and place_of(s.table, s.label, f) == place:
-            continue
-        a, b = s.bodies_ahead[k, 0] % len(x), s.bodies_ahead[k, 1] % len(x)
-        feature_geometry(s.kind_ahead[k], s.data_ahead[k], x[a], R[a], x[b], R[b], out)
-        if out[0] < -CLOSED:
-            continue
-        if n == len(s.kind):
-            return n + m
-        for i in range(n, f, -1):
-            copy_feature(now, i - 1, now, i)
-        copy_feature((s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead), k, now, f)
-        n += 1
-    return n
 
 
 @kernel("boolean(Shapes, int64)", borrows=True)
@@ -138,7 +114,9 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     if ahead > len(s.kind):
         return found + ahead
     put_poses(model, data.q, model.ahead)
-    return join_ahead(s, s.x, s.R, found, ahead)
+    now = (s.kind, s.bodies, s.label, s.data)
+    seen = (s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
+    return int(join_lists(s.table, now, found, seen, ahead, s.x, s.R, (-CLOSED, math.inf)))
 
 
 @kernel(f"void(Layout, Carried, {A1}, {I1})", borrows=True)

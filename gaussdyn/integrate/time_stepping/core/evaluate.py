@@ -277,11 +277,13 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
     """Fill in the rows of trees: of joints, and of the contacts that are listed."""
     layout, forest = model.layout, standing(model, q, model.ahead)
     steady_rows(forest, q, v, layout.start, rows.gap, rows.rate)  # whose J and laws are there, see `row_model`
-    kinds, n = forest.couplings.kinds, layout.counts[2]
+    kinds, n, placed = forest.couplings.kinds, layout.counts[2], False
     for k in range(n):
         if kinds[k, WHAT] > RUB:
             i = layout.start[k]
-            put_forest(forest, q, v)
+            if not placed:
+                put_forest(forest, q, v)
+            placed = True
             rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
     for k in range(n, layout.counts[0]):
         contact_of_trees(layout, model.shapes, forest, v, k, rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
 from ....arrays import Array, IntArray
-from .records import HIGH, LOW, NEXT, NODE, NODES, START, Data, Layout
+from .records import FOREST, HIGH, LOW, NEXT, NODE, NODES, START, Data, Layout
 
 LONG = 8  # terms of a sum from which on it is taken in parts
 SMALL = 6  # velocities of a node whose factor is inverted: a body
@@ -34,7 +34,7 @@ def above(runs: IntArray, k: int) -> int:
     return k - 1 if runs[k, START] < k else runs[k, NEXT]
 
 
-@kernel(f"void({I2}, {A1}, float64, int64, {A1})", borrows=True)
+@kernel(f"void({I2}, {A1}, float64, int64, {A1})", inline=True, borrows=True)
 def subtract_row(runs: IntArray, row: Array, scale: float, last: int, out: Array) -> None:
     """Take scale times a row off another one, at velocity `last` and at those between it and the root."""
     while last >= 0:
@@ -58,8 +58,9 @@ def factor_block(M: Array, runs: IntArray, first: int, end: int, L: Array) -> bo
         if not row[k] > 0.0:
             return False
         row[k] = np.sqrt(row[k])
+        inverse = 1.0 / row[k]
         while i >= 0:
-            row[i] /= row[k]
+            row[i] *= inverse
             i = above(runs, i)
         i = above(runs, k)
         while i >= 0:
@@ -88,6 +89,24 @@ def factor_nodes(M: Array, layout: Layout, L: Array) -> bool:
         if not factor_block(M, runs, nodes[node], nodes[node + 1], L):
             return False
     return True
+
+
+@kernel("void(Data)", borrows=True)
+def exchange_diagonal(data: Data) -> None:
+    """Have `data.bare` and the diagonal of M change places."""
+    for j in range(len(data.bare)):
+        data.bare[j], data.M[j, j] = data.M[j, j], data.bare[j]
+
+
+@kernel("boolean(Layout, Data)", borrows=True)
+def factor_bare_mass(layout: Layout, data: Data) -> bool:
+    """Put K, the factor of the mass without what stands beside it, unless it is there; False if there is none."""
+    if layout.who != FOREST or data.K[0, 0] == data.K[0, 0]:
+        return True
+    exchange_diagonal(data)
+    fine = factor_nodes(data.M, layout, data.K)
+    exchange_diagonal(data)
+    return bool(fine)
 
 
 @kernel("boolean(Layout, Data)", borrows=True)

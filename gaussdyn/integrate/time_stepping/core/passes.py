@@ -10,12 +10,12 @@ from ....mechanics.spatial.row_kernels import spatial_slope
 from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
-from .acting import surely_late
+from .acting import one_sided, surely_late
 from .contact_problem import Problem, assemble, claimed, gather, solve
 from .dependent_joints import clear, clear_rows, contrary
 from .evaluate import force_at, move, resist_anew, rows_at
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
-from .projection import FAILED, STALE, Push, left, limit, project, shift_as_before, violation
+from .projection import FAILED, STALE, Push, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (
     ACCELERATION,
@@ -58,11 +58,17 @@ BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off t
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 
 
+@kernel("void(Data, Work, Span)", borrows=True)
+def put_mean(data: Data, work: Work, span: Span) -> None:
+    """Put the mean velocity of v and v1."""
+    for j in range(len(data.v)):
+        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+
+
 @kernel("boolean(Model, Data, Work, Span)", borrows=True)
 def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
     """Put the force for the mean velocity of v and v1 into h, and that velocity."""
-    for j in range(len(data.v)):
-        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+    put_mean(data, work, span)
     return force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.h)
 
 
@@ -83,23 +89,27 @@ def knows_rates(model: Model, data: Data) -> bool:
     return bool(same)
 
 
-@kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)
-def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool) -> int:
-    """Put the end of the step that the mean velocity leads to, with its rows."""
+@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
+def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool) -> int:
+    """Put the end of the step that the mean velocity leads to, with its rows; `last`: it is no guess any longer."""
     layout, rest = model.layout, (1.0 - span.theta) * span.dt
     if not first:
         rounded_speeds(layout, data, work.speed, data.V[7])
     if span.project:
         aim(layout, data, push, rest, data.V[7], first)
-    if not move(model, data.q, work.mean, span.dt, data.moved):
+    if not move(model, data.q, work.mean, span.dt, push.place):
         return FAULT
+    far = 0.0
     for i in range(len(data.q)):
-        data.q1[i] = data.moved[i]
-    if span.project and not shift_as_before(model, data, push):
+        far = max(far, abs(push.place[i] - (data.q[i] if first else data.moved[i]))) if not last else 0.0
+        data.q1[i] = data.moved[i] = push.place[i]
+    if span.project and not first and not shift_ahead(model, data, push, work.mean, span.dt):
         return FAULT
+    for j in range(len(data.v)):
+        push.mean[j] = work.mean[j]
     if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
         return FAULT
-    said = project(model, data, push, span, left(layout, data, push, first)) if span.project else 0
+    said = project(model, data, push, span, left(layout, push, far, first)) if span.project else 0
     if said == UNANSWERED:
         return FAULT
     return OVERLAP if said == FAILED else DONE
@@ -111,7 +121,7 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
     layout = model.layout
     if not force_along(model, data, work, span):
         return FAULT
-    code = DONE if blind else put_end(model, data, work, push, span, first)
+    code = DONE if blind else put_end(model, data, work, push, span, first, False)
     if code == FAULT:
         return FAULT
     if layout.turning != 0:
@@ -246,14 +256,17 @@ def begin_passes(
     given: whether its answer is known already.
     """
     layout = model.layout
+    turns = layout.turning != 0  # else rows stand at the middle whatever the velocity, and tell at once
+    if not turns and not put_problem(layout, data, problem, span) and not given:
+        return DEPENDENT, False
     code = lead_to_end(model, data, work, push, span, first, blind)
     if code == FAULT:
         return FAULT, False
     follows = layout.who == SPATIAL and layout.dampers == 0
     follows = follows and spatial_slope(model.mechanism, work.mean, span.theta * span.dt, work.small, work.inverse)
-    for j in range(len(data.v) if layout.turning != 0 else 0):  # what binds speeds may ask for some that nothing had
+    for j in range(len(data.v) if turns else 0):  # what binds speeds may ask for some that nothing had
         work.speed[j] = max(work.speed[j], abs(data.v1[j]))
-    if not put_problem(layout, data, problem, span) and not given:
+    if turns and not put_problem(layout, data, problem, span) and not given:
         return DEPENDENT, False
     measure_rows(layout, data, work, problem)
     far_from_last(layout, data, work, span.dt)
@@ -296,6 +309,36 @@ def guessed(model: Model, data: Data, work: Work, push: Push, span: Span, blind:
         size = max(size, work.speed[j])
     same = model.layout.who == FOREST and model.layout.turning == 0 and far <= ENOUGH * size
     return bool(same and (blind or violation(model.layout, data, push, False) <= limit(ALLOWED, data.q1)))
+
+
+@kernel("boolean(Layout, Data, Push, Span)", borrows=True)
+def in_reach(layout: Layout, data: Data, push: Push, span: Span) -> bool:
+    """Return whether the end of the step may stay where it is: what passes leave of violations is little by then."""
+    return bool(
+        layout.who != FOREST
+        or not span.project
+        or violation(layout, data, push, False) <= limit(0.5 * ALLOWED, data.q1)
+    )
+
+
+@kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)
+def look_ahead(model: Model, data: Data, work: Work, push: Push, span: Span, blind: bool) -> int:
+    """Look at the end that the first pass led to; OVERLAP where a contact surely closes late, else DONE.
+
+    Where passes need no end it is put only if gaps that go on as they do at the middle close by then.
+    """
+    layout, rest = model.layout, (1.0 - span.theta) * span.dt
+    if blind:
+        closes = False
+        for k in range(layout.counts[0]):
+            if not data.acts[k] and one_sided(layout, k):
+                row = layout.start[k]
+                closes = closes or data.mid.gap[k] + rest * row_dot(layout, data.mid.J, row, data.v1) < 0.0
+        if not closes:
+            return DONE
+        if put_end(model, data, work, push, span, False, True) == FAULT:
+            return FAULT
+    return OVERLAP if surely_late(layout, data, rest) else DONE
 
 
 @kernel("boolean(Data, Work)", borrows=True)
@@ -348,7 +391,7 @@ def take_along(model: Model, data: Data, work: Work, push: Push, span: Span) -> 
     take_solution(data)
     for j in range(len(data.v)):
         mean = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
-        way[j], work.mean[j] = span.dt * (mean - work.mean[j]), mean
+        way[j], work.mean[j], push.mean[j] = span.dt * (mean - work.mean[j]), mean, mean
     if not move(model, data.q, work.mean, span.dt, push.place):
         return False
     for k in range(layout.counts[0]):  # so short a way that gaps are linear in it
@@ -372,16 +415,17 @@ def rest_at_end(model: Model, data: Data, work: Work, push: Push, problem: Probl
     return DONE if take_along(model, data, work, push, span) else FAULT
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span)")
-def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
-    """Solve the problem at hand once more, and move the end of the step along with v+; HARD if it stays unsolved.
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
+def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, blind: bool) -> int:
+    """Solve the problem at hand once more, and put the end that it leads to; HARD if it stays unsolved.
 
-    Where that opens joints by more than a trace, which bodies in their own coordinates may do, the end is put anew.
+    Where bodies have coordinates of their own the end moves along, unless that opens joints by more than a trace.
     """
     code = one_pass(model, data, work, problem, span, span.tol, 0.0)
     if code != DONE:
         return code
-    if not data.log[GOAL] >= data.log[E_]:
+    E, goal = data.log[E_], data.log[GOAL]
+    if not goal >= E:
         return HARD
     if model.layout.who != FOREST:
         if not take_along(model, data, work, push, span):
@@ -389,7 +433,10 @@ def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem
         if violation(model.layout, data, push, False) <= limit(STALE * CLOSE, data.q1):
             return DONE
         return int(lead_to_end(model, data, work, push, span, False, False))
-    return int(rest_at_end(model, data, work, push, problem, span))
+    data.log[E_] = bring_to_rest(model.layout, data, problem, work.still, work.speed, E, goal)
+    take_solution(data)
+    put_mean(data, work, span)
+    return DONE if blind else put_end(model, data, work, push, span, False, True)
 
 
 @kernel("float64(Layout, Problem, boolean, float64)", borrows=True)
@@ -455,23 +502,27 @@ def pass_by_pass(
             return UNSETTLED if turned == DONE else turned
         change = 0.0 if same else far_from_last(layout, data, work, span.dt)
         solved = data.log[GOAL] >= data.log[E_]
-        if not blind and k == 0 and change <= trust and surely_late(layout, data, (1.0 - span.theta) * span.dt):
-            return code
+        fine, before = solved, fine
+        solved = solved and (blind or code == OVERLAP or in_reach(layout, data, push, span))
+        if k == 0 and change <= trust:
+            seen = look_ahead(model, data, work, push, span, blind)
+            if seen != DONE:
+                return FAULT if seen == FAULT else code
         enough = exact_enough(model, enough)
-        ends = solved and (change <= enough or (fine and stalled(change, last, earlier)))
+        ends = solved and (change <= enough or (before and stalled(change, last, earlier)))
         if ends and follows and layout.who == FOREST and not followed(data, work):
             return UNSETTLED
         if solved and change <= enough:
             if rest_at_end(model, data, work, push, problem, span) == FAULT:
                 return FAULT
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
-        if solved and fine and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
+        if solved and before and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
             return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
-        if code == DONE and foretold(change, last, next_to_last(layout, problem, follows, enough)):
-            said = take_last(model, data, work, push, problem, span)
+        likely = next_to_last(layout, problem, follows, enough)
+        if code == DONE and foretold(change, last, likely, layout.who == FOREST):
+            said = take_last(model, data, work, push, problem, span, blind)
             if said != HARD:
                 return said
-        fine = solved
         if k == 1 and change > SLUGGISH * last:
             code = take_slope(model, data, work, span)
             if code != DONE:
@@ -498,6 +549,5 @@ def settle(
     code = pass_by_pass(model, data, work, push, problem, span, first, blind, given)
     if not blind or code != DONE:
         return int(code)
-    for j in range(len(data.v)):
-        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
-    return int(put_end(model, data, work, push, span, False))
+    put_mean(data, work, span)
+    return int(put_end(model, data, work, push, span, False, True))

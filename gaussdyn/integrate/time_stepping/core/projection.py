@@ -12,21 +12,30 @@ from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUND
 from .acting import in_place
 from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
-from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_products, dot, multiply_nodes, row_dot
+from .linear import (
+    add_row,
+    back_nodes,
+    cholesky,
+    cholesky_solve,
+    cross_products,
+    dot,
+    factor_bare_mass,
+    multiply_nodes,
+    row_dot,
+)
 from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round
-MOST_AGAIN = 10  # shifts that one pass takes over from the last one
 LEAST = 1e-8  # of the square of the way of a step: a length that is no shift
-SLIGHT = 1e-3  # of the way of a step: violations at the end that the first pass need not remove
-NEAR = 1e-6  # of the way of a step: places as near may share a factor
+SLIGHT, FIRST = 3e-2, 1e-3  # of the way to a guess of the end, of trees and of others: violations that may stay
+NEAR = 1e-4  # of the way of a step: places as near may share a factor
 SERVES = 1e-2  # of the violation before a shift: up to which its factor goes on
 STALE = 1e-2  # of the violation that may be left: by a factor of elsewhere, which leaves a share of it, not its square
 SINGULAR = 1e-7  # pivot below which joints that hold alone count as dependent
 UNMOVED, MOVED, FAILED, FAULT = range(4)
 
 
-@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A1, A1, A2, A2, A2)
+@record(A2, A2, A2, A1, A1, A1, A1, A1, A1, I1, I1, I1, I1, I1, I1, A1, A1, A1, A1, A2, A2, A2)
 class Push(NamedTuple):
     """Work space of the projection, for m gaps.
 
@@ -45,10 +54,12 @@ class Push(NamedTuple):
         How many rows the factor is of, 0: it is of no use for another shift; how many passes the last projection took.
     equal, acts : IntArray, shape (m,)
         Whether a gap is held or a joint; whether it pushes.
-    target, held : Array, shape (n,)
-        The gaps with which constraints shall end, NaN: not held; what they were in the last projection.
-    place, seen, begun : Array, shape (nq,)
-        Work space; the place that the factor was made for; where the shifts begin.
+    target : Array, shape (n,)
+        The gaps with which constraints shall end, NaN: not held.
+    place, seen : Array, shape (nq,)
+        Work space; the place that the factor was made for.
+    mean : Array, shape (nv,)
+        The mean velocity that led to the end of the step, before its shifts.
     shifts, places, steps : Array, shapes (PASSES, n), (PASSES, nq) and (PASSES, nv)
         The pushes of the constraints in every pass, kg m, where their rows stood, and the shifts that they made; as
         many as `kept` says.
@@ -70,10 +81,9 @@ class Push(NamedTuple):
     equal: IntArray
     acts: IntArray
     target: Array
-    held: Array
     place: Array
     seen: Array
-    begun: Array
+    mean: Array
     shifts: Array
     places: Array
     steps: Array
@@ -83,7 +93,7 @@ def room(n: int, nq: int, nv: int) -> Push:
     """Return work space for n constraints."""
     squares, vectors = [np.zeros((n, n)) for _ in range(2)], [np.zeros(n) for _ in range(6)]
     numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 2, n, n)]
-    places, passes = [np.zeros(k) for k in (n, n, nq, nq, nq)], [np.zeros((PASSES, k)) for k in (n, nq, nv)]
+    places, passes = [np.zeros(k) for k in (n, nq, nq, nv)], [np.zeros((PASSES, k)) for k in (n, nq, nv)]
     return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, *places, *passes])
 
 
@@ -338,76 +348,61 @@ def keep_if_near(data: Data, push: Push, off: float, before: float) -> bool:
     return False
 
 
-@kernel("boolean(Layout, Data, Push)", borrows=True)
-def holds_the_same(layout: Layout, data: Data, push: Push) -> bool:
-    """Return whether the shifts of the last projection are by what is held now, to the same gaps; note what is held."""
-    same = 0 < push.kept[1] <= MOST_AGAIN
+@kernel(f"void(Layout, Data, Push, {A1}, float64)", borrows=True)
+def foresee_gaps(layout: Layout, data: Data, push: Push, mean: Array, dt: float) -> None:
+    """Move the gaps at hand along, from the end that was put last to the unshifted one of a mean velocity."""
+    way = data.V[9]
+    for j in range(len(way)):
+        way[j] = dt * (mean[j] - push.mean[j])
+        for s in range(push.kept[1]):
+            way[j] -= push.steps[s, j]
     for k in range(layout.counts[0]):
-        goal = push.target[k] if data.acts[k] else np.nan
-        held = goal == goal
-        same = same and (goal == push.held[k] or (not held and push.held[k] != push.held[k]))
-        for s in range(push.kept[1] if same and not held and not joint(layout, k) else 0):
-            same = same and push.shifts[s, k] == 0.0
-        push.held[k] = goal
-    return bool(same)
+        if data.acts[k] and in_place(layout, k):
+            data.end.gap[k] += row_dot(layout, data.end.J, layout.start[k], way)
 
 
-@kernel("boolean(Data, Push)", borrows=True)
-def begins_near(data: Data, push: Push) -> bool:
-    """Return whether the shifts of the last projection began so near that they still add up to the least shift.
+@kernel(f"boolean(Model, Data, Push, {A1}, float64)", borrows=True)
+def shift_ahead(model: Model, data: Data, push: Push, mean: Array, dt: float) -> bool:
+    """Move q1 by the shift that gaps will need, by the factor at hand: little is left to do when passes are near.
 
-    Rows turn with the place: what is not least is as long as the shifts times the way between the beginnings.
+    Joints of bodies in their own coordinates, whose shifts are larger, are always held anew: what is left there is
+    rounding. Returns False if a function failed.
     """
-    far = way = size = 0.0
-    for i in range(len(data.q)):
-        far = max(far, abs(data.moved[i] - push.begun[i]))
-        way = max(way, abs(data.moved[i] - data.q[i]))
-    for s in range(push.kept[1]):
-        longest = 0.0
-        for j in range(len(data.v)):
-            longest = max(longest, abs(push.steps[s, j]))
-        size += longest
-    return far * size <= LEAST * way * way
-
-
-@kernel("boolean(Model, Data, Push)", borrows=True)
-def shift_as_before(model: Model, data: Data, push: Push) -> bool:
-    """Move q1 by the shifts of the last projection, if it held the same and began near; False if a function failed.
-
-    What is left is what these gaps have changed by since: nothing, nearly, when passes have nearly settled. Joints of
-    bodies in their own coordinates, whose shifts are larger, are always held anew: what is left there is rounding.
-    """
-    again = holds_the_same(model.layout, data, push) and begins_near(data, push)
-    if not (again and model.layout.who == FOREST):
-        push.kept[1] = 0
-        for i in range(len(data.q)):
-            push.begun[i] = data.moved[i]
-    for s in range(push.kept[1]):
-        if not move(model, data.q1, push.steps[s], 1.0, push.place):
-            return False
-        for i in range(len(data.q1)):
-            data.q1[i] = push.place[i]
+    layout, d, holds = model.layout, data.V[2], False
+    keep_if_near(data, push, np.inf, np.inf)
+    ahead = layout.who == FOREST and push.kept[0] > 0 and not held_loosely(layout, data, push)
+    if ahead:
+        foresee_gaps(layout, data, push, mean, dt)
+    push.kept[1] = 0
+    for k in range(layout.counts[0]):
+        holds = holds or push.target[k] == push.target[k]
+    if not (ahead and shift_again(layout, data, push, holds, d)):
+        return True
+    note_shift(layout, data, push, 0, d)
+    if not move(model, data.q1, d, 1.0, push.place):
+        return False
+    for i in range(len(data.q1)):
+        data.q1[i] = push.place[i]
     return True
 
 
-@kernel("float64(Layout, Data, Push, boolean)", borrows=True)
-def left(layout: Layout, data: Data, push: Push, first: bool) -> float:
-    """Return up to which violation the end that a pass leads to is left where it is.
+@kernel("float64(Layout, Push, float64, boolean)", borrows=True)
+def left(layout: Layout, push: Push, far: float, first: bool) -> float:
+    """Return up to which violation the end that a pass leads to is left where it is; it came from `far` away.
 
-    That of the first pass is a guess, whose violations the next one removes. Joint coordinates leave no joint to be
-    mended, and what changes after a shift is far below what rates notice.
+    While the end is a guess the next pass removes its violations. Joint coordinates leave no joint to be mended, and
+    what changes after a shift is far below what rates notice.
     """
-    way = 0.0
-    for i in range(len(data.q) if first else 0):
-        way = max(way, abs(data.q1[i] - data.q[i]))
-    return max(CLOSE, SLIGHT * way) if layout.who != FOREST or push.kept[1] == 0 else 0.5 * ALLOWED
+    if layout.who != FOREST:
+        return max(CLOSE, FIRST * far) if first else CLOSE
+    return max(CLOSE if push.kept[1] == 0 else 0.5 * ALLOWED, SLIGHT * far)
 
 
 @kernel("int64(Model, Data, Push, Span, float64)", borrows=True)
 def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> int:
     """Move q1 onto the joints and gaps that act, rows at the end renewed. Returns what happened.
 
-    enough: violations up to this are left as they are, m. Shifts that `shift_as_before` has taken stand.
+    enough: violations up to this are left as they are, m. Shifts that `shift_ahead` has taken stand.
     """
     layout, d, q, holds, result = model.layout, data.V[2], data.q1, False, UNMOVED
     before, earlier, oldest, stale = np.inf, np.inf, np.inf, False
@@ -421,7 +416,6 @@ def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> 
             return result
         if holds and taken > 2 and off > max(SLOWEST * oldest, limit(ALLOWED, q)):
             holds, taken, push.kept[1], before, earlier, oldest = False, 0, 0, np.inf, np.inf, np.inf
-            push.held[0] = np.inf  # next time from the beginning
             for i in range(len(q)):
                 q[i] = data.moved[i]
             if not rows_at(model, span.t_end, q, data.v1, data.end):
@@ -431,6 +425,8 @@ def project(model: Model, data: Data, push: Push, span: Span, enough: float) -> 
         oldest, earlier, before = earlier, before, off
         if loosely or not shift_again(layout, data, push, holds, d):
             stale = False
+            if not factor_bare_mass(layout, data):
+                return FAILED
             m = collect(layout, data, push)
             if not shift(layout, data, push, m, holds, d):
                 return FAILED

@@ -334,7 +334,7 @@ class Bound(NamedTuple):
     null: Array
 
 
-@record(*[A1] * 8, I1, I1, A1, *[A2] * 5, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
+@record(*[A1] * 8, I1, I1, A1, *[A2] * 5, A1, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -355,7 +355,10 @@ class Data(NamedTuple):
     M, L : Array, shape (nv, nv)
         Mass at the middle, dampers of trees beside it, and its factor by nodes: lower, M = L^T L.
     K : Array, shape (nv, nv)
-        The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it.
+        The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it. Of
+        trees it is made when it is asked for, see `linear.factor_bare_mass`: until then K[0, 0] is NaN.
+    bare : Array, shape (nv,)
+        Of trees: the diagonal of the mass alone, which is all that dampers change.
     of, inverse : Array, shape (nv, nv)
         The mass that the factor is of, and the inverse of L where nodes are bodies; without entries for trees.
     h : Array, shape (nv,)
@@ -390,6 +393,7 @@ class Data(NamedTuple):
     K: Array
     of: Array
     inverse: Array
+    bare: Array
     h: Array
     w: Array
     begin: Rows

@@ -10,7 +10,7 @@ from .acting import find_acting
 from .contact_list import list_contacts
 from .dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
-from .linear import add_row, dot, factor_mass, factor_nodes, multiply_abs, multiply_nodes, solve_nodes
+from .linear import add_row, dot, factor_mass, multiply_abs, multiply_nodes, solve_nodes
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
 from .records import DEPENDENT, DONE, FAULT, FOREST, MASS, PROGRAM, ROOM, Data, Layout, Model, Span
@@ -50,8 +50,10 @@ def begin_at_middle(model: Model, data: Data, work: Work, span: Span) -> int:
         return FAULT
     if not mass_at(model, place, none, data.M):
         return FAULT
-    if layout.who == FOREST and not factor_nodes(data.M, layout, data.K):
-        return MASS
+    if layout.who == FOREST:
+        data.K[0, 0] = np.nan
+        for j in range(nv):
+            data.bare[j] = data.M[j, j]
     resist(model, place, data.v, span.theta * span.dt, data.M)
     if not (rows_at(model, t, place, data.v, data.mid) and force_at(model, t, place, data.v, data.h)):
         return FAULT

@@ -34,10 +34,10 @@ def user(seed: int) -> Case:
     m, length, mu = rng.uniform(0.5, 2.0, 2), rng.uniform(0.4, 0.8), rng.uniform(0.1, 0.6)
     slope, wind = rng.uniform(0.0, 0.5), rng.uniform(0.1, 1.0)
 
-    def force(t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray | None) -> np.ndarray:
+    def force(t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray | None = None) -> np.ndarray:
         """Return weights, wind against the motion, and what is told."""
-        h = np.repeat(m, 2) * np.tile([slope, -9.81], 2) - wind * np.abs(v) * v
-        return h if control is None else h + control
+        told = 0.0 if control is None else control
+        return np.repeat(m, 2) * np.tile([slope, -9.81], 2) - wind * np.abs(v) * v + told
 
     def height(k: int) -> Position:
         """Return the gap of a bead above the floor, with friction."""

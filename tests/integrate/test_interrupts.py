@@ -29,7 +29,11 @@ COARSE = MoreauJean(dt=0.01)
 
 def block() -> UserSystem:
     """A block on the ground: its quadratic program is solved by a kernel whose answer is made into Python objects."""
-    return UserSystem(1, [[2.0]], [-19.62], [Position(lambda t, q: q[0], name="ground")])
+
+    def weight(t: float, q: np.ndarray, v: np.ndarray, control: np.ndarray | None) -> list[float]:
+        return [-19.62]
+
+    return UserSystem(1, [[2.0]], weight, [Position(lambda t, q: q[0], name="ground")])
 
 
 @pytest.fixture(autouse=True)

@@ -236,9 +236,11 @@ def test_a_control_and_a_force_that_depends_on_the_time():
     from gaussdyn import Position, UserSystem
 
     ring = Position(lambda t, q: q @ q - 1.0, jacobian=lambda t, q: 2.0 * q, kind="bilateral", name="wire")
-    system = UserSystem(
-        2, np.eye(2), lambda t, q, v: np.array([math.sin(3.0 * t), -9.81]) - 0.1 * v, constraints=[ring]
-    )  # fmt: skip
+
+    def force(t, q, v, control):
+        return np.array([math.sin(3.0 * t), -9.81]) - 0.1 * v + (0.0 if control is None else control)
+
+    system = UserSystem(2, np.eye(2), force, constraints=[ring])
     run = simulate(system, State(q=[1.0, 0.0], v=[0.0, 0.0]), 1.0, stepper=OnBranch(dt=0.05))
 
     def slope(t, y):

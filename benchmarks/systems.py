@@ -1,9 +1,10 @@
 """Steps of systems of all kinds: CPU time on one thread.
 
-us per step: many steps in one call, one by one from Python, and with rows and forces asked for in Python; medians of
-rounds that take turns. E is the largest residual of the laws, recomputed from the impulses, gap the lowest one.
+us per step: many steps in one call, the bar that they are held to, one by one from Python, and with rows and forces
+asked for in Python; medians of rounds that take turns. E is the largest residual of the laws, recomputed from the
+impulses, gap the lowest one. Stacks of boxes are in `stepping.py`.
 
-Run: ``python benchmarks/systems.py [--steps 300]``.
+Run: ``python benchmarks/systems.py [--steps 300] [--only chain]``.
 """
 
 from __future__ import annotations
@@ -26,6 +27,10 @@ SCENES = (
     "andrews_squeezer", "capstan", "arch", "chaplygin_sleigh", "slider_crank", "woodpecker", "overhang", "bricard",
     "chain 1", "chain 5", "chain 20",
 )  # fmt: skip
+BARS = {
+    "incline": 10, "four_bar": 40, "rocking_block": 20, "andrews_squeezer": 60, "double_pendulum_impact": 15,
+    "chain 1": 15, "chain 5": 40, "chain 20": 150,
+}  # fmt: skip
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -70,7 +75,7 @@ def row(name: str, steps: int) -> str:
         times[1].append(timed(lambda: walk(stepper, kernels, state, end, count)) / count)
         times[2].append(timed(lambda: walk_asking(stepper, asked, state, min(count, FEW))) / min(count, FEW))
     many, one, slow = (statistics.median(values) for values in times)
-    figures = f"{many:9.1f}{one:9.1f}{slow:12.0f}{slow / many:8.0f}"
+    figures = f"{many:9.1f}{BARS.get(name, '-'):>6}{one:9.1f}{slow:12.0f}{slow / many:8.0f}"
     return f"{name:24s}{figures}{done.passes.mean():8.1f}{done.E.max():10.1e}{done.gap.min():10.1e}"
 
 
@@ -78,10 +83,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--only", default="")
     given = parser.parse_args()
-    print("us per step                 many  one by 1      by rows  ratio  passes     max E   low gap")
+    print("us per step                 many   bar  one by 1      by rows  ratio  passes     max E   low gap")
     for name in SCENES:
-        print(row(name, given.steps), flush=True)
+        if given.only in name:
+            print(row(name, given.steps), flush=True)
 
 
 if __name__ == "__main__":

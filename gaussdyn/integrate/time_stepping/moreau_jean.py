@@ -126,10 +126,12 @@ class MoreauJean:
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
         """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""
+        free = self._free_bodies(system) if isinstance(system, SpatialSystem) else None
+        if free is not None:
+            return free
         from .core.advance import CompiledSystem
 
-        free = self._free_bodies(system) if isinstance(system, SpatialSystem) else None
-        return CompiledSystem.of(system, state) if free is None else free
+        return CompiledSystem.of(system, state)
 
     def _free_bodies(self, system: SpatialSystem) -> CompiledBodies | None:
         """Return free bodies compiled; only they need what this imports."""

@@ -52,6 +52,8 @@ class CompiledBodies:
         self._settings[4], self._settings[6], self._settings[9] = math.hypot(*system.gravity), 1.0, 1.0
         self._last: State | None = None
         self._one: _Run | None = None
+        self._rules: MoreauJean | None = None  # whose settings these are
+        self._pushed = True  # whether loads are more than the weights
 
     @staticmethod
     def of(system: SpatialSystem) -> CompiledBodies | None:
@@ -170,9 +172,12 @@ class CompiledBodies:
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:
         """Put a state into the arrays of the kernels, unless it stands there already, and the settings."""
         space, active = self.space, stepper.activation
-        self._settings[:3] = stepper.theta, active.gap, active.speed
-        self._settings[5] = float(stepper.project)
-        space.loads[0][:] = space.weight
+        if stepper is not self._rules:
+            self._settings[:3] = stepper.theta, active.gap, active.speed
+            self._settings[3], self._settings[5], self._rules = stepper.tol, float(stepper.project), stepper
+        if control is not None or self._pushed:
+            space.loads[0][:] = space.weight
+            self._pushed = control is not None
         if control is not None:
             space.loads[0][:] += vector("control", control, self.system.nv).reshape(-1, 6)
         if state is self._last:
@@ -209,8 +214,8 @@ class CompiledBodies:
         done, graph, room = self._codes
         self._load(state, stepper, float(spans[0, 1]), control)
         space, run = self.space, self._room(len(spans), state)
-        self._settings[3], spans = stepper.tol, spans[: len(run.log)]
-        space.count[[0, 1, 4, 9, 10]] = 0
+        count, spans = space.count, spans[: len(run.log)]
+        count[0] = count[1] = count[4] = count[9] = count[10] = 0
         while True:
             code = self._call(spans, run)
             run.taken = int(space.count[0])

@@ -12,14 +12,7 @@ from ....arrays import Array
 from ....mechanics.collision.contact_rows import body_poses
 from ....mechanics.collision.feature_kinematics import axis_of_row, contact_frame, feature_geometry
 from ....mechanics.collision.vectors import along, cross3, dot3, triple3
-from ....mechanics.planar.row_kernels import (
-    GAP,
-    RATE,
-    combine_rows,
-    planar_forces,
-    planar_potential,
-    planar_rows,
-)
+from ....mechanics.planar.row_kernels import GAP, RATE, combine_rows, planar_forces, planar_potential, planar_rows
 from ....mechanics.spatial.row_kernels import (
     ZERO,
     Mechanism,

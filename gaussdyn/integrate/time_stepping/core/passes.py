@@ -7,21 +7,16 @@ import numpy as np
 from ...._jit import kernel
 from ....arrays import EPS
 from ....mechanics.spatial.row_kernels import spatial_slope
-from ....mechanics.trees.forest import RUB, WHAT
-from ..scheme import ALLOWED, CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
+from ..scheme import CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
-from .acting import one_sided, surely_late
 from .contact_problem import Problem, assemble, claimed, gather, solve
-from .dependent_joints import clear, clear_rows, contrary
-from .evaluate import force_at, move, resist_anew, rows_at
+from .dependent_joints import contrary
+from .evaluate import force_at, move, resist_anew
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
-from .projection import FAILED, STALE, Push, left, limit, project, shift_ahead, violation
-from .projection import FAULT as UNANSWERED
+from .pass_end import ENOUGH, force_along, guessed, in_reach, knows_rates, lead_to_end, look_ahead, put_end, put_mean
+from .projection import STALE, Push, limit, violation
 from .records import (
-    ACCELERATION,
-    AT,
     BEFORE,
-    BILATERAL,
     CHANGE,
     DEPENDENT,
     DONE,
@@ -31,7 +26,6 @@ from .records import (
     FOREST,
     GOAL,
     HARD,
-    KEPT,
     MOVED,
     OVERLAP,
     PASSES,
@@ -45,104 +39,15 @@ from .records import (
     Span,
 )
 from .standstill import bring_to_rest
-from .targets import aim, rounded_speeds
 from .work_space import Work
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 FIRST = 1e-6  # residual E of the first contact problem of a step
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
-ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
 BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
-
-
-@kernel("void(Data, Work, Span)", borrows=True)
-def put_mean(data: Data, work: Work, span: Span) -> None:
-    """Put the mean velocity of v and v1."""
-    for j in range(len(data.v)):
-        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
-
-
-@kernel("boolean(Model, Data, Work, Span)", borrows=True)
-def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
-    """Put the force for the mean velocity of v and v1 into h, and that velocity."""
-    put_mean(data, work, span)
-    return force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.h)
-
-
-@kernel("float64(Layout, Data, int64, int64)", borrows=True)
-def rate_at_middle(layout: Layout, data: Data, k: int, i: int) -> float:
-    """Return the rate of row i there with v; of a joint twice that, so that it does no work: the mean with v+ is 0."""
-    joint = layout.kind[k] == BILATERAL and layout.level[k] == POSITION
-    return float((2.0 if joint else 1.0) * data.seen.rate[i])
-
-
-@kernel("boolean(Model, Data)", borrows=True)
-def knows_rates(model: Model, data: Data) -> bool:
-    """Return whether the rows of all that acts are the same everywhere: passes need no look at the end of the step."""
-    layout, kinds, same = model.layout, model.forest.couplings.kinds, model.layout.turning == 0
-    for k in range(layout.counts[0]):
-        steady = layout.who == FOREST and k < layout.counts[2] and kinds[k, WHAT] <= RUB
-        same = same and (steady or data.acts[k] == 0)
-    return bool(same)
-
-
-@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
-def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool) -> int:
-    """Put the end of the step that the mean velocity leads to, with its rows; `last`: it is no guess any longer."""
-    layout, rest = model.layout, (1.0 - span.theta) * span.dt
-    if not first:
-        rounded_speeds(layout, data, work.speed, data.V[7])
-    if span.project:
-        aim(layout, data, push, rest, data.V[7], first)
-    if not move(model, data.q, work.mean, span.dt, push.place):
-        return FAULT
-    far = 0.0
-    for i in range(len(data.q)):
-        far = max(far, abs(push.place[i] - (data.q[i] if first else data.moved[i]))) if not last else 0.0
-        data.q1[i] = data.moved[i] = push.place[i]
-    if span.project and not first and not shift_ahead(model, data, push, work.mean, span.dt):
-        return FAULT
-    for j in range(len(data.v)):
-        push.mean[j] = work.mean[j]
-    if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
-        return FAULT
-    said = project(model, data, push, span, left(layout, push, far, first)) if span.project else 0
-    if said == UNANSWERED:
-        return FAULT
-    return OVERLAP if said == FAILED else DONE
-
-
-@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
-def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, blind: bool) -> int:
-    """Put the data of the contact problem for the end of the step that v1 leads to, unless `blind` with that end."""
-    layout = model.layout
-    if not force_along(model, data, work, span):
-        return FAULT
-    code = DONE if blind else put_end(model, data, work, push, span, first, False)
-    if code == FAULT:
-        return FAULT
-    if layout.turning != 0:
-        if not rows_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.seen):
-            return FAULT
-        clear_rows(data.bound, data.seen.J)
-    for k in range(layout.counts[0]):
-        for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
-            data.w[i] = data.log[KEPT] * data.bounce[i]
-            if blind:  # rates are J v everywhere
-                continue
-            if layout.level[k] == ACCELERATION:  # J (v+ - v) + dt drift
-                data.w[i] += span.dt * data.seen.rate[i] - row_dot(layout, data.seen.J, i, data.v)
-            elif layout.kind[k] == SOFT:
-                data.w[i] -= row_dot(layout, data.seen.J, i, data.v1)
-            elif data.log[AT] > 0.0:
-                data.w[i] += rate_at_middle(layout, data, k, i) - row_dot(layout, data.seen.J, i, data.v)
-            else:
-                data.w[i] += data.end.rate[i] - row_dot(layout, data.seen.J, i, data.v1)
-    clear(data.bound, data.w)
-    return code
 
 
 @kernel("float64(Layout, Data, Work, float64)", borrows=True)
@@ -298,44 +203,6 @@ def exact_enough(model: Model, enough: float) -> float:
         if drives.beside[k] != 0.0:
             return SETTLED
     return enough
-
-
-@kernel("boolean(Model, Data, Work, Push, Span, boolean)", borrows=True)
-def guessed(model: Model, data: Data, work: Work, push: Push, span: Span, blind: bool) -> bool:
-    """Return whether v1 is the guess that the end of the step was evaluated for: it need not be looked at again."""
-    far = size = 0.0
-    for j in range(len(data.v)):
-        far = max(far, abs((1.0 - span.theta) * data.v[j] + span.theta * data.v1[j] - work.mean[j]))
-        size = max(size, work.speed[j])
-    same = model.layout.who == FOREST and model.layout.turning == 0 and far <= ENOUGH * size
-    return bool(same and (blind or violation(model.layout, data, push, False) <= limit(ALLOWED, data.q1)))
-
-
-@kernel("boolean(Layout, Data, Push, Span)", borrows=True)
-def in_reach(layout: Layout, data: Data, push: Push, span: Span) -> bool:
-    """Return whether the end of the step stays where it is in the last pass: it was shifted, or needs no shift."""
-    stays = layout.who != FOREST or not span.project or push.kept[1] > 0
-    return bool(stays or violation(layout, data, push, True) <= limit(0.5 * ALLOWED, data.q1))
-
-
-@kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)
-def look_ahead(model: Model, data: Data, work: Work, push: Push, span: Span, blind: bool) -> int:
-    """Look at the end that the first pass led to; OVERLAP where a contact surely closes late, else DONE.
-
-    Where passes need no end it is put only if gaps that go on as they do at the middle close by then.
-    """
-    layout, rest = model.layout, (1.0 - span.theta) * span.dt
-    if blind:
-        closes = False
-        for k in range(layout.counts[0]):
-            if not data.acts[k] and one_sided(layout, k):
-                row = layout.start[k]
-                closes = closes or data.mid.gap[k] + rest * row_dot(layout, data.mid.J, row, data.v1) < 0.0
-        if not closes:
-            return DONE
-        if put_end(model, data, work, push, span, False, True) == FAULT:
-            return FAULT
-    return OVERLAP if surely_late(layout, data, rest) else DONE
 
 
 @kernel("boolean(Data, Work)", borrows=True)

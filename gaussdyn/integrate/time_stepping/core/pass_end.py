@@ -1,0 +1,197 @@
+"""The end of the step that a pass leads to: with which gaps contacts shall end, where it is, what data it gives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...._jit import A1, kernel
+from ....arrays import Array
+from ....mechanics.trees.forest import RUB, WHAT
+from ..scheme import ALLOWED, CANCELS, SLOW
+from .acting import one_sided, stopped, surely_late
+from .dependent_joints import clear, clear_rows
+from .evaluate import force_at, move, rows_at
+from .linear import row_dot
+from .projection import FAILED, Push, left, limit, project, shift_ahead, violation
+from .projection import FAULT as UNANSWERED
+from .records import (
+    ACCELERATION,
+    AT,
+    BILATERAL,
+    DONE,
+    EPS_N,
+    FAULT,
+    FOREST,
+    HIGH,
+    KEPT,
+    LOW,
+    OVERLAP,
+    POSITION,
+    SOFT,
+    Data,
+    Layout,
+    Model,
+    Span,
+)
+from .work_space import Work
+
+ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
+
+
+@kernel(f"void(Layout, Data, Push, float64, {A1}, boolean)", borrows=True)
+def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, first: bool) -> None:
+    """Put the gaps with which contacts shall end: those that the law leaves no speed, NaN for others.
+
+    `tol` are the speeds that are rounding; in the first pass the contacts that pushed in the last step count.
+    """
+    for k in range(layout.counts[0]):
+        push.target[k] = np.nan
+        row = layout.start[k]
+        if not (data.acts[k] and one_sided(layout, k)):
+            continue
+        still = data.p[row] > 0.0 if first else stopped(layout, data, row, tol)
+        if still:
+            rebounds = False
+            for i in range(row, layout.start[k + 1]):
+                rebounds = rebounds or data.bounce[i] != 0.0
+            before = max(data.mid.gap[k] - rest * data.mid.rate[row], 0.0)
+            push.target[k] = (data.log[KEPT] * data.mid.law[k, EPS_N]) ** 2 * before if rebounds else 0.0
+
+
+@kernel(f"void(Layout, Data, {A1}, {A1})", borrows=True)
+def rounded_speeds(layout: Layout, data: Data, speed: Array, tol: Array) -> None:
+    """Put what rounding may leave of the speeds: of those at hand, `speed`, and of impulses that cancel."""
+    nv, reach = len(data.v), data.V[8]
+    for j in range(nv):
+        reach[j] = 0.0
+    for i in range(layout.counts[1]):
+        if data.p[i] != 0.0:
+            for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
+                reach[j] += abs(data.seen.J[i, j] * data.p[i])
+    for j in range(nv):
+        tol[j] = SLOW * speed[j] + CANCELS * reach[j] / data.M[j, j]
+
+
+@kernel("void(Data, Work, Span)", borrows=True)
+def put_mean(data: Data, work: Work, span: Span) -> None:
+    """Put the mean velocity of v and v1."""
+    for j in range(len(data.v)):
+        work.mean[j] = (1.0 - span.theta) * data.v[j] + span.theta * data.v1[j]
+
+
+@kernel("boolean(Model, Data, Work, Span)", borrows=True)
+def force_along(model: Model, data: Data, work: Work, span: Span) -> bool:
+    """Put the force for the mean velocity of v and v1 into h, and that velocity."""
+    put_mean(data, work, span)
+    return force_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.h)
+
+
+@kernel("float64(Layout, Data, int64, int64)", borrows=True)
+def rate_at_middle(layout: Layout, data: Data, k: int, i: int) -> float:
+    """Return the rate of row i there with v; of a joint twice that, so that it does no work: the mean with v+ is 0."""
+    joint = layout.kind[k] == BILATERAL and layout.level[k] == POSITION
+    return float((2.0 if joint else 1.0) * data.seen.rate[i])
+
+
+@kernel("boolean(Model, Data)", borrows=True)
+def knows_rates(model: Model, data: Data) -> bool:
+    """Return whether the rows of all that acts are the same everywhere: passes need no look at the end of the step."""
+    layout, kinds, same = model.layout, model.forest.couplings.kinds, model.layout.turning == 0
+    for k in range(layout.counts[0]):
+        steady = layout.who == FOREST and k < layout.counts[2] and kinds[k, WHAT] <= RUB
+        same = same and (steady or data.acts[k] == 0)
+    return bool(same)
+
+
+@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
+def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool) -> int:
+    """Put the end of the step that the mean velocity leads to, with its rows; `last`: it is no guess any longer."""
+    layout, rest = model.layout, (1.0 - span.theta) * span.dt
+    if not first:
+        rounded_speeds(layout, data, work.speed, data.V[7])
+    if span.project:
+        aim(layout, data, push, rest, data.V[7], first)
+    if not move(model, data.q, work.mean, span.dt, push.place):
+        return FAULT
+    far = 0.0
+    for i in range(len(data.q)):
+        far = max(far, abs(push.place[i] - (data.q[i] if first else data.moved[i]))) if not last else 0.0
+        data.q1[i] = data.moved[i] = push.place[i]
+    if span.project and not first and not shift_ahead(model, data, push, work.mean, span.dt):
+        return FAULT
+    for j in range(len(data.v)):
+        push.mean[j] = work.mean[j]
+    if not rows_at(model, span.t_end, data.q1, data.v1, data.end):
+        return FAULT
+    said = project(model, data, push, span, left(layout, push, far, first)) if span.project else 0
+    if said == UNANSWERED:
+        return FAULT
+    return OVERLAP if said == FAILED else DONE
+
+
+@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
+def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, blind: bool) -> int:
+    """Put the data of the contact problem for the end of the step that v1 leads to, unless `blind` with that end."""
+    layout = model.layout
+    if not force_along(model, data, work, span):
+        return FAULT
+    code = DONE if blind else put_end(model, data, work, push, span, first, False)
+    if code == FAULT:
+        return FAULT
+    if layout.turning != 0:
+        if not rows_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.seen):
+            return FAULT
+        clear_rows(data.bound, data.seen.J)
+    for k in range(layout.counts[0]):
+        for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
+            data.w[i] = data.log[KEPT] * data.bounce[i]
+            if blind:  # rates are J v everywhere
+                continue
+            if layout.level[k] == ACCELERATION:  # J (v+ - v) + dt drift
+                data.w[i] += span.dt * data.seen.rate[i] - row_dot(layout, data.seen.J, i, data.v)
+            elif layout.kind[k] == SOFT:
+                data.w[i] -= row_dot(layout, data.seen.J, i, data.v1)
+            elif data.log[AT] > 0.0:
+                data.w[i] += rate_at_middle(layout, data, k, i) - row_dot(layout, data.seen.J, i, data.v)
+            else:
+                data.w[i] += data.end.rate[i] - row_dot(layout, data.seen.J, i, data.v1)
+    clear(data.bound, data.w)
+    return code
+
+
+@kernel("boolean(Model, Data, Work, Push, Span, boolean)", borrows=True)
+def guessed(model: Model, data: Data, work: Work, push: Push, span: Span, blind: bool) -> bool:
+    """Return whether v1 is the guess that the end of the step was evaluated for: it need not be looked at again."""
+    far = size = 0.0
+    for j in range(len(data.v)):
+        far = max(far, abs((1.0 - span.theta) * data.v[j] + span.theta * data.v1[j] - work.mean[j]))
+        size = max(size, work.speed[j])
+    same = model.layout.who == FOREST and model.layout.turning == 0 and far <= ENOUGH * size
+    return bool(same and (blind or violation(model.layout, data, push, False) <= limit(ALLOWED, data.q1)))
+
+
+@kernel("boolean(Layout, Data, Push, Span)", borrows=True)
+def in_reach(layout: Layout, data: Data, push: Push, span: Span) -> bool:
+    """Return whether the end of the step stays where it is in the last pass: it was shifted, or needs no shift."""
+    stays = layout.who != FOREST or not span.project or push.kept[1] > 0
+    return bool(stays or violation(layout, data, push, True) <= limit(0.5 * ALLOWED, data.q1))
+
+
+@kernel("int64(Model, Data, Work, Push, Span, boolean)", borrows=True)
+def look_ahead(model: Model, data: Data, work: Work, push: Push, span: Span, blind: bool) -> int:
+    """Look at the end that the first pass led to; OVERLAP where a contact surely closes late, else DONE.
+
+    Where passes need no end it is put only if gaps that go on as they do at the middle close by then.
+    """
+    layout, rest = model.layout, (1.0 - span.theta) * span.dt
+    if blind:
+        closes = False
+        for k in range(layout.counts[0]):
+            if not data.acts[k] and one_sided(layout, k):
+                row = layout.start[k]
+                closes = closes or data.mid.gap[k] + rest * row_dot(layout, data.mid.J, row, data.v1) < 0.0
+        if not closes:
+            return DONE
+        if put_end(model, data, work, push, span, False, True) == FAULT:
+            return FAULT
+    return OVERLAP if surely_late(layout, data, rest) else DONE

@@ -41,7 +41,7 @@ def test_all_points_on_the_way_with_their_reactions(capsys):
         (("singular_pendulum", "--at", "0,x"), "numbers with commas"),
         (("singular_pendulum", "--at", "0.3,0.3"), "rod: gap"),
         (("singular_pendulum", "--at", "0,0", "--along"), "nothing beside --along"),
-        (("singular_pendulum", "--at", "0,0", "--max-branches", "1"), "max_branches"),
+        (("singular_pendulum", "--at", "0,0", "--max-branches", "1"), "--max-branches"),
     ],
 )
 def test_refused(capsys, arguments, words):

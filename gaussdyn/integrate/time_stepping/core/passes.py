@@ -307,9 +307,11 @@ def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem
 def next_to_last(layout: Layout, problem: Problem, follows: bool, enough: float) -> float:
     """Return the change by which a pass is settled that is not looked at, -1: it must be; see `foretold`.
 
-    Where joints are all that acts no law has to hold at the end that they lead to.
+    Where joints are all that acts no law has to hold at the end that they lead to. Without joints a look costs little,
+    and bodies that turn freely keep their energy by it.
     """
-    if layout.turning != 0 or (layout.who == FOREST and follows):
+    unseen = not follows if layout.who == FOREST else problem.counts[2] > 0
+    if layout.turning != 0 or not unseen:
         return -1.0
     return max(enough, ENOUGH) if problem.counts[0] == 0 else enough
 

@@ -92,6 +92,7 @@ def test_machine_code_on_disk_is_loaded_where_it_is_called(toy: Path) -> None:
     assert call(toy, code)[0] == ["30.0", "0", "2.0"]
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_not_for_python_can_be_called_from_there_and_keeps_its_types(toy: Path) -> None:
     code = "from toy.toy_inner import inner; print(inner(2.0), inner(x=3), *inner.overloads)"
     assert call(toy, code)[0] == ["3.0", "4.0", "(float64,)"]
@@ -115,6 +116,7 @@ def test_a_large_kernel_is_called_by_address_and_loaded_with_its_callers(apart: 
     assert call(apart, code.split("; print(len")[0])[0] == ["30.0", "0"]
 
 
+@pytest.mark.slow
 def test_a_large_kernel_whose_machine_code_is_damaged_is_made_again_for_its_callers(apart: Path) -> None:
     call(apart)
     for path in (apart.parent / "cache").glob("*/*/toy_inner*.nbc"):
@@ -124,6 +126,7 @@ def test_a_large_kernel_whose_machine_code_is_damaged_is_made_again_for_its_call
     assert "damaged" in said
 
 
+@pytest.mark.slow
 def test_what_a_large_kernel_is_needed_for_is_known_through_a_small_one_from_disk(toy: Path) -> None:
     """Inner is large, outer small and a part of outermost, which is compiled in a process that loads outer."""
     text = (toy / "_jit.py").read_text()
@@ -140,6 +143,7 @@ def test_what_a_large_kernel_is_needed_for_is_known_through_a_small_one_from_dis
     assert call(toy, code)[0] == ["300.0", "0", "1"]
 
 
+@pytest.mark.slow
 def test_two_threads_may_be_the_first_to_call(toy: Path) -> None:
     call(toy)
     code = "from concurrent.futures import ThreadPoolExecutor as Pool; from toy.toy_outer import outer; "
@@ -147,6 +151,7 @@ def test_two_threads_may_be_the_first_to_call(toy: Path) -> None:
     assert call(toy, code)[0] == ["30.0"]
 
 
+@pytest.mark.slow
 def test_arguments_of_another_type_are_refused_by_the_first_call_too(toy: Path) -> None:
     call(toy)
     code = "from toy.toy_outer import outer\ntry:\n    outer('x')\nexcept TypeError:\n    print('refused', outer(2.0))"
@@ -311,6 +316,7 @@ def test_a_parallel_warmup_compiles_every_kernel_once_and_for_good(toy: Path) ->
 AHEAD = "from toy import _warmup; _warmup.WORTH = 1; _warmup.compile_ahead(['toy.toy_wide1'])"
 
 
+@pytest.mark.slow
 def test_what_a_command_needs_is_compiled_ahead_and_nothing_else(toy: Path) -> None:
     widen(toy)
     _, said = call(toy, AHEAD)

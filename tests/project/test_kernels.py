@@ -10,8 +10,11 @@ from functools import cache
 from pathlib import Path
 from types import CodeType
 
+import pytest
+
 from gaussdyn._kernel_files import PACKAGE, kernel_sources
 
+pytestmark = pytest.mark.xdist_group("kernels")  # what they share is made once
 ROOT = PACKAGE.parent
 Place = tuple[Path, str]  # a file, and a name that it defines
 

@@ -145,6 +145,7 @@ def test_where_a_file_cannot_be_written_its_folder_is_named(tmp_path: Path) -> N
             write(tmp_path / "none" / name)  # type: ignore[operator]
 
 
+@pytest.mark.slow
 def test_a_study_at_the_top_of_a_script_says_so_once(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text('from gaussdyn import study\nstudy("incline", {"mu": [0.1, 0.2]}, "block.speed", where=2)\n')

@@ -55,6 +55,7 @@ def test_runs_that_died_are_carried_out_again_when_asked(tmp_path, monkeypatch) 
     assert out.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.slow
 def test_runs_that_died_are_carried_out_again_in_a_study_that_was_cut_off(tmp_path, monkeypatch) -> None:
     out, journal = tmp_path / "s.h5", tmp_path / "s.h5.journal"
     study(killed_at_three, RUNS, square, where=2, out=out)

@@ -121,6 +121,7 @@ class TestSprings:
 
 
 class TestViscous:
+    @pytest.mark.slow
     def test_orders_and_layer(self):
         """v = F / N (1 - exp(-N t / m)): all of order one; the force differs by exp(-N t / m), and the width is m/N."""
         found = crosscheck(runner(), ["viscous"], stiffness=[1e2, 1e3, 1e4], t_end=0.2)["viscous"]

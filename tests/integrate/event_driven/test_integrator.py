@@ -187,6 +187,7 @@ def test_a_control_that_is_a_function_needs_a_step():
     assert "EventDriven(dt=" in run.stop.reason
 
 
+@pytest.mark.slow
 def test_what_is_advised_for_stiff_forces_damps_them():
     """A drag of 1e6 N s/m: v goes to -9.81e-6 m/s within microseconds."""
     ground = [Position(lambda t, q: q[0])]

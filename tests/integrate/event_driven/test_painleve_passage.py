@@ -332,6 +332,7 @@ def test_bad_input_is_named(make, named):
         make()
 
 
+@pytest.mark.slow
 def test_a_jam_is_named_beside_contacts_that_are_redundant():
     """A box that rests on two corners far from the rod changes nothing: the run goes up to the pole and says so."""
     rod = build("painleve_rod", mu=2.0, angle=0.6, omega=2.0, slip=-5.0)

@@ -36,8 +36,6 @@ ROOTS = {  # kernel modules that lead to others, by what a command is sure to ne
     ),
     "free bodies": (
         "gaussdyn.integrate.time_stepping.compiled.step_loop",
-        "gaussdyn.integrate.time_stepping.core.row_model",
-        "gaussdyn.integrate.time_stepping.core.dependent_joints",
         "gaussdyn.mechanics.trees.forest_state",
     ),
     "outcomes": (

@@ -96,7 +96,7 @@ def ball() -> UserSystem:
     def shapes(q: Any) -> list[dict[str, Any]]:
         return [{"shape": "disc", "name": "ball", "at": [0.0, float(q[0])], "radius": 0.1}]
 
-    return UserSystem(1, [[1.0]], [-9.81], [ground], drawables=shapes)
+    return UserSystem(1, [[1.0]], lambda t, q, v, control: [-9.81], [ground], drawables=shapes)
 
 
 @pytest.mark.slow

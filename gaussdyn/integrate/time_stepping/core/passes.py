@@ -279,11 +279,21 @@ def rest_at_end(model: Model, data: Data, work: Work, push: Push, problem: Probl
     return DONE if take_along(model, data, work, push, span) else FAULT
 
 
+@kernel("boolean(Layout, Data)", borrows=True)
+def acts_all(layout: Layout, data: Data) -> bool:
+    """Return whether all gaps that are listed act: of others the rows at the end are not known, see `Rows.asked`."""
+    for k in range(layout.counts[0]):
+        if data.acts[k] == 0 and layout.level[k] == POSITION and layout.kind[k] != DRY:
+            return False
+    return True
+
+
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
 def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, blind: bool) -> int:
     """Solve the problem at hand once more, and put the end that it leads to; HARD if it stays unsolved.
 
-    Where bodies have coordinates of their own the end moves along, unless that opens joints by more than a trace.
+    Where bodies have coordinates of their own the end moves along, unless contacts are near that do not act, or that
+    opens joints by more than a trace.
     """
     code = one_pass(model, data, work, problem, span, span.tol, 0.0)
     if code != DONE:
@@ -294,7 +304,7 @@ def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem
     if model.layout.who != FOREST:
         if not take_along(model, data, work, push, span):
             return FAULT
-        if violation(model.layout, data, push, False) <= limit(STALE * CLOSE, data.q1):
+        if acts_all(model.layout, data) and violation(model.layout, data, push, False) <= limit(STALE * CLOSE, data.q1):
             return DONE
         return int(lead_to_end(model, data, work, push, span, False, False))
     data.log[E_] = bring_to_rest(model.layout, data, problem, work.still, work.speed, E, goal)

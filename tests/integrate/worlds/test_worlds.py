@@ -86,15 +86,6 @@ def in_python():
     return ball, [State(q=[0.3 * k], v=[0.0]) for k in range(3)]
 
 
-def numbers(record):
-    """Yield the arrays of floating point numbers of a record and of those within it."""
-    for one in record:
-        if isinstance(one, tuple):
-            yield from numbers(one)
-        elif isinstance(one, np.ndarray) and one.dtype == np.float64:
-            yield one
-
-
 KINDS = [planar, lagrangian, walker, trees, free_bodies, in_python]
 
 
@@ -120,27 +111,6 @@ def test_places_are_fetched_within_what_there_is(kind) -> None:
     worlds.step(n=2)
     for lane in worlds._lanes if worlds._stock is not None else ():
         fetch_places.py_func(lane.parts.model, worlds._stock.value, 0)
-
-
-@pytest.mark.parametrize("kind", [planar, lagrangian, walker, trees], ids=lambda kind: kind.__name__)
-def test_a_step_depends_on_nothing_but_its_state(kind) -> None:
-    """Whatever is left in the work space of the step before, or of another world, is of no account."""
-    system, states = kind()
-    size = len(getattr(system, "actuators", ())) or system.nv
-    draw = np.random.default_rng(4)
-    clean, soiled = (Worlds(system, states[1:2], stepper=MoreauJean(dt=DT), threads=1) for _ in range(2))
-    (lane,) = soiled._lanes
-    kept = {"M", "L", "of", "inverse", "begin", "mid", "end", "seen"}  # whose constant entries are put once
-    step = [array for name, array in lane.parts.data._asdict().items() if name not in kept]
-    left = list(numbers((*step, lane.work, lane.problem, lane._push)))
-    for _ in range(150):
-        control = 3.0 * draw.standard_normal(size)
-        clean.step(control)
-        soiled.step(control)
-        assert np.array_equal(clean.v, soiled.v)
-        assert np.array_equal(clean.q, soiled.q)
-        for array in left:
-            array[...] = draw.standard_normal(array.shape)
 
 
 @pytest.mark.parametrize("kind", [planar, lagrangian, walker, trees], ids=lambda kind: kind.__name__)

@@ -42,8 +42,7 @@ demo: .venv/.report  ## Run three scenes and solve a recorded contact problem; r
 	@$(BIN)/python examples/demo.py $(OUT)
 
 test: .venv/.dev  ## Lint, types, layers, and the fast tests (minutes)
-	@$(MAKE) --no-print-directory -j2 check kernels
-	$(PYTEST)
+	@$(MAKE) --no-print-directory -j2 check test-fast
 
 check: .venv/.dev
 	$(BIN)/ruff check .

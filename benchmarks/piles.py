@@ -152,7 +152,7 @@ class Ours:
             self.worst, self.deepest = max(self.worst, float(many.E[0])), min(self.deepest, float(many.gap[0]))
             kind = "by hand" if many.path[0] == "dense" else "crowded" if many.last.crowded else "passes"
             self.ways[kind] += 1
-            self.contacts.append(int(self.kernels.space.problems[0][0][1][-1]))
+            self.contacts.append(int(self.kernels.space.problem.contacts.first[-1]))
 
     def for_each_contact(self) -> float:
         """Return the time of the slowest tenth for each contact, microseconds."""

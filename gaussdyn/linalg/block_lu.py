@@ -11,18 +11,43 @@ positive definite systems (minimum degree); Duff, Erisman, Reid (2017), Direct m
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .._block_product import multiply_block, subtract_product
-from .._jit import kernel
+from .._jit import A2, A3, I1, I2, kernel, record
 from ..arrays import Array, IntArray
 
-A2, A3, I1, I2 = "float64[:,::1]", "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 B2 = "boolean[:,::1]"
-ORDERING = f"Tuple(({I1}, {I1}, {I1}, {I1}, {I1}, {I2}))"
 BoolArray = NDArray[np.bool_]
-Ordering = tuple[IntArray, IntArray, IntArray, IntArray, IntArray, IntArray]
+
+
+@record(*[I1] * 5, I2, by_value=True)
+class Ordering(NamedTuple):
+    """An order of elimination of n vertices, and what it takes.
+
+    Attributes
+    ----------
+    order, rank : IntArray, shape (n,)
+        The vertices in their order, and its inverse.
+    start : IntArray, shape (n + 1,)
+        The neighbours that vertex order[k] still has are rows[start[k]:start[k + 1]].
+    rows : IntArray, shape (start[n],)
+        Neighbours, as ranks, sorted.
+    first : IntArray, shape (n + 1,)
+        The updates of step k are first[k]:first[k + 1].
+    update : IntArray, shape (first[n], 3)
+        Step k subtracts block[update[t, 1]] block[update[t, 2]] from block[update[t, 0]].
+    """
+
+    order: IntArray
+    rank: IntArray
+    start: IntArray
+    rows: IntArray
+    first: IntArray
+    update: IntArray
 
 
 @kernel(f"void({B2}, {I1}, {I1}, int64, {I1})", borrows=True)
@@ -96,7 +121,7 @@ def block_at(n: int, i: int, j: int, start: IntArray, rows: IntArray) -> int:
     return int(n + x if i > j else n + start[n] + x)
 
 
-@kernel(f"{ORDERING}(int64, {I1}, {I1}, int64)")
+@kernel(f"Ordering(int64, {I1}, {I1}, int64)")
 def analyse_within(n: int, a: IntArray, b: IntArray, most: int) -> Ordering:
     """`analyse`, but without the updates if there would be more than `most` (24 bytes each); first tells how many."""
     order, rank, start, rows = minimum_degree(n, a, b)
@@ -105,7 +130,7 @@ def analyse_within(n: int, a: IntArray, b: IntArray, most: int) -> Ordering:
         total += (start[k + 1] - start[k]) ** 2
         first[k + 1] = total
     if total > most:
-        return order, rank, start, rows, first, np.zeros((0, 3), np.int64)
+        return Ordering(order, rank, start, rows, first, np.zeros((0, 3), np.int64))
     update, t = np.zeros((total, 3), np.int64), 0
     for k in range(n):
         for p in range(start[k], start[k + 1]):
@@ -113,10 +138,10 @@ def analyse_within(n: int, a: IntArray, b: IntArray, most: int) -> Ordering:
                 update[t, 0] = block_at(n, rows[p], rows[s], start, rows)
                 update[t, 1], update[t, 2] = n + p, n + start[n] + s
                 t += 1
-    return order, rank, start, rows, first, update
+    return Ordering(order, rank, start, rows, first, update)
 
 
-@kernel(f"{ORDERING}(int64, {I1}, {I1})", entry=True)
+@kernel(f"Ordering(int64, {I1}, {I1})", entry=True)
 def analyse(n: int, a: IntArray, b: IntArray) -> Ordering:
     """Return order, rank, start, rows as `minimum_degree` does, and the updates of the elimination.
 
@@ -141,10 +166,10 @@ def invert(D: Array) -> None:
                     D[i, j] -= f * D[k, j]
 
 
-@kernel(f"void(int64, {ORDERING}, {A3})", borrows=True)
+@kernel(f"void(int64, Ordering, {A3})", borrows=True)
 def factorise(n: int, ordering: Ordering, B: Array) -> None:
     """Factorise in place: inverse diagonal blocks, L below, U above."""
-    start, first, update = ordering[2], ordering[4], ordering[5]
+    start, first, update = ordering.start, ordering.first, ordering.update
     for k in range(n):
         invert(B[k])
         for p in range(n + start[k], n + start[k + 1]):
@@ -170,10 +195,10 @@ def orientation(n: int, B: Array) -> float:
     return sign
 
 
-@kernel(f"void(int64, {ORDERING}, {A3}, {A2}, {A2})", borrows=True)
+@kernel(f"void(int64, Ordering, {A3}, {A2}, {A2})", borrows=True)
 def solve_factorised(n: int, ordering: Ordering, B: Array, x: Array, y: Array) -> None:
     """Solve in place of the right side x (n, 6), in the order of the vertices; y (n, 6) is work space."""
-    order, start, rows = ordering[0], ordering[2], ordering[3]
+    order, start, rows = ordering.order, ordering.start, ordering.rows
     above = n + start[n]
     for k in range(n):
         for i in range(6):

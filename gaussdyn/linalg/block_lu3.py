@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import kernel
+from .._jit import A2, A3, I1, kernel
 from ..arrays import Array, IntArray
-from .block_lu import ORDERING, Ordering, analyse_within, block_at
+from .block_lu import Ordering, analyse_within, block_at
 
-A2, A3, I1, I2 = "float64[:,::1]", "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
 BLOCKS = f"Tuple(({A3}, {I1}, {I1}, {I1}))"  # data, indices, indptr, slot
 Blocks = tuple[Array, IntArray, IntArray, IntArray]
 
@@ -49,7 +48,7 @@ def by_blocks(data: Array, indices: IntArray, indptr: IntArray, start: IntArray)
 MOST_UPDATES = 10_000_000  # block products of an elimination (240 MB of lists); more is left to libraries
 
 
-@kernel(f"Tuple(({ORDERING}, {I1}))({I1}, {I1})", entry=True)
+@kernel(f"Tuple((Ordering, {I1}))({I1}, {I1})", entry=True)
 def order_blocks(indices: IntArray, indptr: IntArray) -> tuple[Ordering, IntArray]:
     """Return the elimination order of the blocks, and where each block of W goes in the factors.
 
@@ -131,10 +130,10 @@ def invert3(A: Array) -> None:
     A[2, 0], A[2, 1], A[2, 2] = r * s, (b * g - a * h) * s, (a * e - b * d) * s
 
 
-@kernel(f"void({ORDERING}, {A3}, {I1})", borrows=True)
+@kernel(f"void(Ordering, {A3}, {I1})", borrows=True)
 def factorise3(ordering: Ordering, B: Array, idle: IntArray) -> None:
     """Factorise in place, without the idle rows and columns: inverse diagonal blocks, L below, U above."""
-    start, rows, first, update = ordering[2], ordering[3], ordering[4], ordering[5]
+    start, rows, first, update = ordering.start, ordering.rows, ordering.first, ordering.update
     n = len(start) - 1
     for k in range(n):
         if idle[k] == 1:
@@ -160,10 +159,10 @@ def factorise3(ordering: Ordering, B: Array, idle: IntArray) -> None:
                         B[d, i, j] -= a * B[u, 0, j] + b * B[u, 1, j] + c * B[u, 2, j]
 
 
-@kernel(f"void({ORDERING}, {A3}, {I1}, {A2}, {A2})", borrows=True)
+@kernel(f"void(Ordering, {A3}, {I1}, {A2}, {A2})", borrows=True)
 def solve3(ordering: Ordering, B: Array, idle: IntArray, x: Array, y: Array) -> None:
     """Solve in place of the right side x (n, 3), which is the answer of the idle rows; y (n, 3) is work space."""
-    order, start, rows = ordering[0], ordering[2], ordering[3]
+    order, start, rows = ordering.order, ordering.start, ordering.rows
     n = len(order)
     above = n + start[n]
     for k in range(n):

@@ -53,9 +53,9 @@ def test_factors_solve_the_dense_system(seed, idle_rows):
         rows = slice(start[k], start[k + 1])
         dense[rows] = D[k, :size, :size] @ W[rows]
         dense[rows, rows] += C[k, :size, :size]
-    B = np.zeros((n + 2 * len(ordering[3]), 3, 3))
+    B = np.zeros((n + 2 * len(ordering.rows), 3, 3))
     b, idle = padded(x, start), np.zeros(n, dtype=np.int64)
-    fill(blocks, ordering[1], C, D, b, B, idle)
+    fill(blocks, ordering.rank, C, D, b, B, idle)
     factorise3(ordering, B, idle)
     solve3(ordering, B, idle, b, np.zeros((n, 3)))
     np.testing.assert_allclose(b, padded(np.linalg.solve(dense, x), start), rtol=1e-9, atol=1e-10)
@@ -68,5 +68,5 @@ def test_a_tree_is_eliminated_without_fill():
     start = 3 * np.arange(n + 1, dtype=np.int64)
     _, indices, indptr = by_blocks(csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64), start)
     ordering, _ = order_blocks(indices, indptr)
-    assert len(ordering[3]) == n - 1
+    assert len(ordering.rows) == n - 1
     assert sorted(ordering[0]) == list(range(n))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import I2, kernel
 from ...arrays import IntArray
-from ...linalg.block_lu import ORDERING, Ordering, block_at
-from .structure import I2
+from ...linalg.block_lu import Ordering, block_at
 
 
-@kernel(f"{I2}(int64, {I2}, {ORDERING})", entry=True)
+@kernel(f"{I2}(int64, {I2}, Ordering)", entry=True)
 def block_places(n: int, pair: IntArray, ordering: Ordering) -> IntArray:
     """Return the places of the blocks (b, b), (a, a), (b, a), (a, b) of pairs (a, b), -1 where there is none."""
-    rank, start, rows = ordering[1], ordering[2], ordering[3]
+    rank, start, rows = ordering.rank, ordering.start, ordering.rows
     slot = np.full((len(pair), 4), -1)
     for k in range(len(pair)):
         a, b = pair[k, 0], pair[k, 1]

@@ -10,15 +10,15 @@ interior point algorithm; Allgower, Georg (1990), Numerical continuation methods
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import A1, A2, kernel, record
 from ...arrays import Array
-from ...linalg.block_lu import ORDERING, Ordering, orientation
+from ...linalg.block_lu import Ordering, orientation
 from .cone_path import (
-    DIRECTION,
     LEAST_MU,
-    POINT,
     YIELDS,
     Direction,
     Point,
@@ -32,8 +32,9 @@ from .cone_path import (
     put_direction,
     relative_lengths,
 )
-from .newton import PROBLEM, WORK, Problem, Work, factorise_modes, motion, newton_direction, residual, scale_and_floor
-from .structure import A1, A2, block_multiply, copy_rows, relative_motion
+from .newton import factorise_modes, motion, newton_direction, residual, scale_and_floor
+from .records import BodyProblem, BodyWork
+from .structure import block_multiply, copy_rows, relative_motion
 
 SLOW = 0.85  # centring above, twice: the path may turn
 FIRST, SHORTEST, LONGEST = 0.3, 0.02, 0.6  # steps along the path: change of the contact that changes most, relative
@@ -44,22 +45,37 @@ WHOLE = 0.8  # step lengths from here on were nearly full ones
 LEAST_TAU = 0.05  # of the last
 FARTHEST = 0.7  # relative change of one contact in a step along the path
 BOLD, SHY = 0.09, 0.9  # of the way to the border: SHY + t BOLD until a path turns; nearer to it the turn is far away
-PLACE = f"Tuple(({POINT}, {A2}, {A1}))"
-Place = tuple[Point, Array, Array]
-"""point; x, the velocity that is followed; pace: slow steps, turns, whether by length, side, step along the path,
-whether it was ever followed by length."""
-PACE, PACE_TURNS, BENT, SIDE, STEP, TURNED = range(6)
+PACE, PACE_TURNS, BENT, SIDE, STEP, TURNED = range(6)  # entries of `Place.pace`
 
 
-@kernel(f"void({PROBLEM}, {POINT}, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
+@record("Point", A2, A1, by_value=True)
+class Place(NamedTuple):
+    """Where one stands on a path.
+
+    Attributes
+    ----------
+    point : Point
+    x : Array, shape (n, 6)
+        The velocity that is followed, m/s and rad/s.
+    pace : Array, shape (6,)
+        PACE: slow steps; PACE_TURNS: turns; BENT: whether it is followed by its length; SIDE: on which side tau lies;
+        STEP: how far to go along it; TURNED: whether it was ever followed by its length.
+    """
+
+    point: Point
+    x: Array
+    pace: Array
+
+
+@kernel(f"void(BodyProblem, Point, {A2}, {A2}, {A2}, {A2}, float64, float64)", borrows=True)
 def place_inside(
-    problem: Problem, point: Point, p: Array, v: Array, u: Array, x: Array, scale: float, warm: float
+    problem: BodyProblem, point: Point, p: Array, v: Array, u: Array, x: Array, scale: float, warm: float
 ) -> None:  # fmt: skip
     """Begin near p, where v and u belong to p, or with warm = 0 far inside all cones, where u is that without impulses.
 
     warm is the distance from the borders, relative to the mean impulse that the motion without impulses asks for.
     """
-    mu, rho, n = problem[5], problem[6], problem[0][1][-1]
+    mu, rho, n = problem.mu, problem.rho, problem.contacts.first[-1]
     r, g, y, k = point
     speed = push = 0.0
     for i in range(n):
@@ -80,44 +96,44 @@ def place_inside(
             x[i, j] = v[i, j] if warm > 0.0 else 0.0
 
 
-@kernel(f"void({PROBLEM}, {POINT}, {A2}, {A2}, {A2}, {A2}, {A2})", borrows=True)
+@kernel(f"void(BodyProblem, Point, {A2}, {A2}, {A2}, {A2}, {A2})", borrows=True)
 def put_misfit(
-    problem: Problem, point: Point, x: Array, F: Array, u: Array, first: Array, G: Array
+    problem: BodyProblem, point: Point, x: Array, F: Array, u: Array, first: Array, G: Array
 ) -> None:  # fmt: skip
     """Put what the momentum lacks at the velocity x, first = F - M x, and what y and g_T lack of J x + w."""
-    mu, w = problem[5], problem[4]
-    block_multiply(problem[1], x, first)
+    mu, w = problem.mu, problem.w
+    block_multiply(problem.M, x, first)
     for i in range(len(F)):
         for j in range(6):
             first[i, j] = F[i, j] - first[i, j]
-    relative_motion(problem[0], x, u)
-    for i in range(problem[0][1][-1]):
-        G[i, 0] = (u[i, 0] + w[i, 0]) / max(mu[i], LEAST_MU) - point[2][i]
-        G[i, 1], G[i, 2] = u[i, 1] + w[i, 1] - point[1][i, 1], u[i, 2] + w[i, 2] - point[1][i, 2]
+    relative_motion(problem.contacts, x, u)
+    for i in range(problem.contacts.first[-1]):
+        G[i, 0] = (u[i, 0] + w[i, 0]) / max(mu[i], LEAST_MU) - point.y[i]
+        G[i, 1], G[i, 2] = u[i, 1] + w[i, 1] - point.g[i, 1], u[i, 2] + w[i, 2] - point.g[i, 2]
 
 
-@kernel(f"void({PROBLEM}, {ORDERING}, {WORK}, {POINT}, {A2}, {A2}, {A2}, {DIRECTION}, boolean)", borrows=True)
+@kernel(f"void(BodyProblem, Ordering, BodyWork, Point, {A2}, {A2}, {A2}, Direction, boolean)", borrows=True)
 def find_direction(
-    problem: Problem, ordering: Ordering, work: Work, point: Point, G: Array, rc: Array, first: Array, to: Direction,
-    anew: bool,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, point: Point, G: Array, rc: Array, first: Array,
+    to: Direction, anew: bool,
 ) -> None:  # fmt: skip
     """Put the Newton direction by which r o g changes by rc; factors are kept unless anew."""
-    n, mu, rho, dp, du = problem[0][1][-1], problem[5], problem[6], work[3], work[4]
-    linearise_cones(n, mu, point, G, rc, work[1], work[2])
-    let_yield(n, rho, work[1], work[2])
+    n, mu, rho, dp, du = problem.contacts.first[-1], problem.mu, problem.rho, work.dp, work.du
+    linearise_cones(n, mu, point, G, rc, work.E, work.e)
+    let_yield(n, rho, work.E, work.e)
     if anew:
         factorise_modes(problem, ordering, work)
     newton_direction(problem, ordering, work, first)
     for i in range(n):
         for j in range(3):
             du[i, j] += YIELDS / rho[i] * dp[i, j]
-    put_direction(n, mu, point, G, du, dp, work[5], to)
+    put_direction(n, mu, point, G, du, dp, work.dv, to)
 
 
-@kernel(f"void(int64, {A2}, {DIRECTION}, float64, boolean)", borrows=True)
+@kernel(f"void(int64, {A2}, Direction, float64, boolean)", borrows=True)
 def aim(n: int, rc: Array, to: Direction, tau: float, second: bool) -> None:
     """Change what r o g lacks to that of the path at tau, with the terms of second order of the direction."""
-    dr, dg = to[0], to[1]
+    dr, dg = to.dr, to.dg
     for i in range(n):
         rc[i, 0] += tau
         if second:
@@ -126,7 +142,7 @@ def aim(n: int, rc: Array, to: Direction, tau: float, second: bool) -> None:
                 rc[i, j] -= dg[i, 0] * dr[i, j] + dr[i, 0] * dg[i, j]
 
 
-@kernel(f"UniTuple(float64, 3)(int64, {POINT}, {DIRECTION}, {DIRECTION}, float64, float64, float64)", borrows=True)
+@kernel("UniTuple(float64, 3)(int64, Point, Direction, Direction, float64, float64, float64)", borrows=True)
 def follow(
     n: int, point: Point, to: Direction, along: Direction, gap: float, side: float, step: float
 ) -> tuple[float, float, float]:  # fmt: skip
@@ -153,46 +169,46 @@ def next_step(step: float, t: float, off: float) -> float:
     return max(SHORTER * step, SHORTEST) if t < 0.5 or off > ASTRAY else step
 
 
-@kernel(f"{PLACE}({PROBLEM}, {WORK}, {A2}, {A2}, {A2}, float64, float64)")
+@kernel(f"Place(BodyProblem, BodyWork, {A2}, {A2}, {A2}, float64, float64)")
 def begin_path(
-    problem: Problem, work: Work, p: Array, v: Array, u: Array, warm: float, k: float
+    problem: BodyProblem, work: BodyWork, p: Array, v: Array, u: Array, warm: float, k: float
 ) -> Place:  # fmt: skip
     """Return where a path begins: near p, or with warm = 0 far inside; k as in `cone_path`."""
-    F, q, x = work[6], np.zeros_like(p), np.zeros_like(v)
-    point = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), k)
+    F, q, x = work.F, np.zeros_like(p), np.zeros_like(v)
+    point = Point(np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), k)
     motion(problem, q, F, v, u)
     scale, _floor = scale_and_floor(problem, q, u)
     if warm > 0.0:
         motion(problem, p, F, v, u)
     place_inside(problem, point, p, v, u, x, scale, warm)
     pace = np.array([0.0, 0.0, 0.0, -1.0, FIRST, 0.0])
-    return point, x, pace
+    return Place(point, x, pace)
 
 
-@kernel(f"void(int64, {A1}, {POINT}, {A2})", borrows=True)
+@kernel(f"void(int64, {A1}, Point, {A2})", borrows=True)
 def put_impulses(n: int, mu: Array, point: Point, q: Array) -> None:
     """Put the impulses of a point."""
-    r = point[0]
+    r = point.r
     for i in range(n):
         q[i, 0], q[i, 1], q[i, 2] = r[i, 0] / max(mu[i], LEAST_MU), r[i, 1], r[i, 2]
 
 
 @kernel(
-    f"Tuple((float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {PLACE}, {A2}, {A2}, {A2}, float64, int64, float64)",
+    f"Tuple((float64, int64))(BodyProblem, Ordering, BodyWork, Place, {A2}, {A2}, {A2}, float64, int64, float64)",
 )
 def follow_path(
-    problem: Problem, ordering: Ordering, work: Work, place: Place, p: Array, v: Array, u: Array, tol: float,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, place: Place, p: Array, v: Array, u: Array, tol: float,
     limit: int, turns: float,
 ) -> tuple[float, int]:  # fmt: skip
     """Follow a path on from `place` to E <= tol; p becomes the best point met. A path that turns more often is left.
 
     Returns E and the number of iterations, each with one factorisation.
     """
-    mu, n, F, (point, x, pace) = problem[5], problem[0][1][-1], work[6], place
+    mu, n, F, (point, x, pace) = problem.mu, problem.contacts.first[-1], work.F, place
     q, rc, G, none = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros_like(p)
     first, zero = np.zeros_like(v), np.zeros_like(v)
-    to = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
-    along = (np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
+    to = Direction(np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
+    along = Direction(np.zeros_like(p), np.zeros_like(p), np.zeros(len(p)), np.zeros_like(v))
     motion(problem, q, F, v, u)
     scale, _floor = scale_and_floor(problem, q, u)
     best, it, centring = np.inf, 0, 0.0
@@ -208,7 +224,7 @@ def follow_path(
         gap, off = products(n, point, rc)
         put_misfit(problem, point, x, F, u, first, G)
         find_direction(problem, ordering, work, point, G, rc, first, to, True)
-        before, pace[SIDE] = pace[SIDE], -orientation(len(v), work[0])
+        before, pace[SIDE] = pace[SIDE], -orientation(len(v), work.B)
         t = min(1.0, longest_step(n, point, to))
         if pace[BENT] == 0.0:
             centring = 0.998 * min(1.0, max(gap_after(n, point, to, t), 0.0) / gap) ** max(1.0, 3.0 * t * t)

@@ -12,20 +12,53 @@ primal-dual regularized interior-point method for convex quadratic programs.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import A1, A2, A3, kernel, record
 from ...arrays import Array
-from .structure import A1, A2, A3
 
 YIELDS = 1e-8  # of the local compliance: steps lose as much, and find it again in what they have to mend next
 LEAST_MU = 1e-3  # the cones of smoother contacts are taken this wide: what follows corrects it
-POINT = f"Tuple(({A2}, {A2}, {A1}, float64))"
-Point = tuple[Array, Array, Array, float]
-"""r, g (c, 3); y (c,); k."""
-DIRECTION = f"Tuple(({A2}, {A2}, {A1}, {A2}))"
-Direction = tuple[Array, Array, Array, Array]
-"""dr, dg (c, 3); dy (c,); change of the velocity that is followed (bodies, 6)."""
+
+
+@record(A2, A2, A1, "float64", by_value=True)
+class Point(NamedTuple):
+    """A point inside the cones of c contacts.
+
+    Attributes
+    ----------
+    r, g : Array, shape (c, 3)
+        Impulses, N s, and velocities, m/s, both in the Lorentz cone.
+    y : Array, shape (c,)
+        u_N / mu, m/s.
+    k : float
+        How far the kink of |u_T| is rounded off.
+    """
+
+    r: Array
+    g: Array
+    y: Array
+    k: float
+
+
+@record(A2, A2, A1, A2, by_value=True)
+class Direction(NamedTuple):
+    """How a point changes.
+
+    Attributes
+    ----------
+    dr, dg : Array, shape (c, 3)
+    dy : Array, shape (c,)
+    dx : Array, shape (n, 6)
+        Change of the velocity that is followed, m/s and rad/s.
+    """
+
+    dr: Array
+    dg: Array
+    dy: Array
+    dx: Array
 
 
 @kernel(f"float64(int64, {A2}, {A2})", borrows=True)
@@ -49,13 +82,13 @@ def room(n: int, x: Array, d: Array) -> float:
     return low
 
 
-@kernel(f"float64(int64, {POINT}, {DIRECTION})", borrows=True)
+@kernel("float64(int64, Point, Direction)", borrows=True)
 def longest_step(n: int, point: Point, to: Direction) -> float:
     """Return the largest t for which r stays in its cones and no contact approaches: then g stays in them, too."""
-    low = room(n, point[0], to[0])
+    low = room(n, point.r, to.dr)
     for i in range(n):
-        if to[2][i] < 0.0:
-            low = min(low, -point[2][i] / to[2][i])
+        if to.dy[i] < 0.0:
+            low = min(low, -point.y[i] / to.dy[i])
     return low
 
 
@@ -89,7 +122,7 @@ def let_yield(n: int, rho: Array, E: Array, e: Array) -> None:
             )  # fmt: skip
 
 
-@kernel(f"void(int64, {A1}, {POINT}, {A2}, {A2}, {A3}, {A2})", borrows=True)
+@kernel(f"void(int64, {A1}, Point, {A2}, {A2}, {A3}, {A2})", borrows=True)
 def linearise_cones(n: int, mu: Array, point: Point, G: Array, rc: Array, E: Array, e: Array) -> None:
     """Eliminate the cone variables of a step to dp = e - E du, du = J dv, with r o g to change by rc.
 
@@ -115,16 +148,16 @@ def linearise_cones(n: int, mu: Array, point: Point, G: Array, rc: Array, E: Arr
         E[i, 0, 2], E[i, 1, 2], E[i, 2, 2] = a0 / m, a1, a2
 
 
-@kernel(f"void(int64, {A1}, {POINT}, {A2}, {A2}, {A2}, {A2}, {DIRECTION})", borrows=True)
+@kernel(f"void(int64, {A1}, Point, {A2}, {A2}, {A2}, {A2}, Direction)", borrows=True)
 def put_direction(
     n: int, mu: Array, point: Point, G: Array, du: Array, dp: Array, dv: Array, to: Direction
 ) -> None:  # fmt: skip
     """Put the direction of the point that belongs to dv, du and dp."""
     dr, dg, dy, dx = to
-    k = point[3]
+    k = point.k
     for i in range(n):
-        m, s = max(mu[i], LEAST_MU), point[1][i, 0] - point[2][i]
-        l1, l2, f = point[1][i, 1] / s, point[1][i, 2] / s, 1.0 + k * k * point[2][i] / s
+        m, s = max(mu[i], LEAST_MU), point.g[i, 0] - point.y[i]
+        l1, l2, f = point.g[i, 1] / s, point.g[i, 2] / s, 1.0 + k * k * point.y[i] / s
         dy[i] = du[i, 0] / m + G[i, 0]
         dg[i, 1], dg[i, 2] = du[i, 1] + G[i, 1], du[i, 2] + G[i, 2]
         dg[i, 0] = f * dy[i] + l1 * dg[i, 1] + l2 * dg[i, 2]
@@ -134,7 +167,7 @@ def put_direction(
             dx[i, j] = dv[i, j]
 
 
-@kernel(f"float64(int64, {POINT}, {DIRECTION}, float64)", borrows=True)
+@kernel("float64(int64, Point, Direction, float64)", borrows=True)
 def gap_after(n: int, point: Point, to: Direction, t: float) -> float:
     """Return the mean of r . g after a step of length t."""
     r, g, y, k = point
@@ -147,7 +180,7 @@ def gap_after(n: int, point: Point, to: Direction, t: float) -> float:
     return total / n
 
 
-@kernel(f"void(int64, {POINT}, {A2}, {DIRECTION}, float64)", borrows=True)
+@kernel(f"void(int64, Point, {A2}, Direction, float64)", borrows=True)
 def go(n: int, point: Point, x: Array, to: Direction, t: float) -> None:
     """Take a step of length t; x is the velocity that is followed."""
     r, g, y, k = point
@@ -164,10 +197,10 @@ def go(n: int, point: Point, x: Array, to: Direction, t: float) -> None:
             x[i, j] += t * dx[i, j]
 
 
-@kernel(f"UniTuple(float64, 2)(int64, {POINT}, {A2})", borrows=True)
+@kernel(f"UniTuple(float64, 2)(int64, Point, {A2})", borrows=True)
 def products(n: int, point: Point, rc: Array) -> tuple[float, float]:
     """Put rc = -r o g; return the mean of r . g, and how far the worst contact is from it, relative."""
-    r, g = point[0], point[1]
+    r, g = point.r, point.g
     gap = far = 0.0
     for i in range(n):
         rc[i, 0] = -(g[i, 0] * r[i, 0] + g[i, 1] * r[i, 1] + g[i, 2] * r[i, 2])
@@ -179,20 +212,20 @@ def products(n: int, point: Point, rc: Array) -> tuple[float, float]:
     return gap, np.sqrt(far) / gap
 
 
-@kernel(f"void(int64, {DIRECTION}, float64, {DIRECTION})", borrows=True)
+@kernel("void(int64, Direction, float64, Direction)", borrows=True)
 def combine(n: int, to: Direction, tau: float, along: Direction) -> None:
     """Put to += tau along."""
     for i in range(n):
-        to[2][i] += tau * along[2][i]
+        to.dy[i] += tau * along.dy[i]
         for j in range(3):
-            to[0][i, j] += tau * along[0][i, j]
-            to[1][i, j] += tau * along[1][i, j]
-    for i in range(len(to[3])):
+            to.dr[i, j] += tau * along.dr[i, j]
+            to.dg[i, j] += tau * along.dg[i, j]
+    for i in range(len(to.dx)):
         for j in range(6):
-            to[3][i, j] += tau * along[3][i, j]
+            to.dx[i, j] += tau * along.dx[i, j]
 
 
-@kernel(f"UniTuple(float64, 4)(int64, {POINT}, {DIRECTION}, {DIRECTION}, float64)", borrows=True)
+@kernel("UniTuple(float64, 4)(int64, Point, Direction, Direction, float64)", borrows=True)
 def relative_lengths(n: int, point: Point, to: Direction, along: Direction, gap: float) -> tuple[float, ...]:
     """Return |along|^2, along . (to + gap along), and the largest |along|^2 and |to|^2 of one contact.
 
@@ -200,11 +233,11 @@ def relative_lengths(n: int, point: Point, to: Direction, along: Direction, gap:
     """
     length = product = most = most_to = 0.0
     for i in range(n):
-        s, q = 1.0 / point[0][i, 0] ** 2, 1.0 / point[1][i, 0] ** 2
+        s, q = 1.0 / point.r[i, 0] ** 2, 1.0 / point.g[i, 0] ** 2
         one = two = 0.0
         for j in range(3):
-            a, b = along[0][i, j], along[1][i, j]
-            c, d = to[0][i, j], to[1][i, j]
+            a, b = along.dr[i, j], along.dg[i, j]
+            c, d = to.dr[i, j], to.dg[i, j]
             one += s * a * a + q * b * b
             two += s * c * c + q * d * d
             product += s * a * (c + gap * a) + q * b * (d + gap * b)

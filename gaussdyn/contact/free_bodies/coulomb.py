@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import A1, A2, A3, I1, kernel
 from ...arrays import Array, IntArray
-from .structure import A1, A2, A3, CONTACTS, I1, Contacts
+from .records import Contacts
 
 OPEN, STICK, SLIP = range(3)
 
@@ -28,7 +28,7 @@ def largest_eigenvalue(a: float, b: float, c: float, d: float, e: float, f: floa
     return float(m + 2.0 * p * np.cos(np.arccos(r) / 3.0))
 
 
-@kernel(f"void({CONTACTS}, {A1}, {A3}, {A1})", borrows=True)
+@kernel(f"void(Contacts, {A1}, {A3}, {A1})", borrows=True)
 def step_sizes(contacts: Contacts, mu: Array, inverse: Array, rho: Array) -> None:
     """Put rho = 1 / lambda_max(W_kk) of every contact (1 / W_NN without friction); `inverse` as in `block_multiply`."""
     pair, first, _slot, R, ra, rb = contacts

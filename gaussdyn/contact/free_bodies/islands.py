@@ -8,23 +8,42 @@ depends on what there is besides it, nor on the order of islands.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import A1, A2, I1, kernel, record
 from ...arrays import Array, IntArray
-from ...linalg.block_lu import ORDERING, Ordering, analyse
+from ...linalg.block_lu import Ordering, analyse
 from .block_places import block_places
 from .coulomb import natural_length, weighted_length
-from .newton import EPS, PROBLEM, WORK, Problem, Work, motion, residual, scale_and_floor
-from .one_island import ITERATE, Iterate, solve_island
-from .structure import A1, A2, I1, copy_rows
+from .newton import EPS, motion, residual, scale_and_floor
+from .one_island import solve_island
+from .records import BodyProblem, BodyWork, Contacts, Iterate
+from .structure import copy_rows
 
 NEAR = 3.0  # times what impulses change the speeds of its bodies by: contacts that leave faster are left out
 ROUNDS = 10  # of contacts that were left out and approach
-LISTS = f"UniTuple({I1}, 4)"
-Lists = tuple[IntArray, IntArray, IntArray, IntArray]
-"""By body: its island (the lowest body there, -1 for none), first body and first pair of the island that it is, the
-next body (n,); a list of pairs follows in the last one (n + pairs,)."""
+
+
+@record(*[I1] * 4, by_value=True)
+class IslandLists(NamedTuple):
+    """Which bodies and pairs are of which island, n bodies and k pairs; -1 ends a list.
+
+    Attributes
+    ----------
+    island : IntArray, shape (n,)
+        Of every body, by the lowest body there; -1: of none.
+    bodies, pairs : IntArray, shape (n,)
+        The first body and the first pair of every island.
+    after : IntArray, shape (n + k,)
+        The body after every body, then the pair after every pair.
+    """
+
+    island: IntArray
+    bodies: IntArray
+    pairs: IntArray
+    after: IntArray
 
 
 @kernel(f"float64({A2}, {A2}, int64, {A1})", borrows=True)
@@ -38,10 +57,10 @@ def change_of_speed(v: Array, free: Array, i: int, r: Array) -> float:
     return float(np.sqrt(x * x + y * y + z * z) + np.sqrt(arm * (a * a + b * b + c * c)))
 
 
-@kernel(f"int64({PROBLEM}, {A2}, {A2}, {A2}, {A2}, float64, {I1})", borrows=True)
-def take_in(problem: Problem, p: Array, v: Array, free: Array, u: Array, near: float, part: IntArray) -> int:
+@kernel(f"int64(BodyProblem, {A2}, {A2}, {A2}, {A2}, float64, {I1})", borrows=True)
+def take_in(problem: BodyProblem, p: Array, v: Array, free: Array, u: Array, near: float, part: IntArray) -> int:
     """Mark the contacts that push, approach, or leave slower than `near` says; return how many are new."""
-    pair, first, _slot, _R, ra, rb = problem[0]
+    pair, first, _slot, _R, ra, rb = problem.contacts
     found = 0
     for k in range(len(first) - 1):
         a, b = pair[k, 0], pair[k, 1]
@@ -51,7 +70,7 @@ def take_in(problem: Problem, p: Array, v: Array, free: Array, u: Array, near: f
             reach = 0.0
             if near > 0.0:
                 reach = near * max(change_of_speed(v, free, a, ra[c]), change_of_speed(v, free, b, rb[c]))
-            part[c] = p[c, 0] != 0.0 or u[c, 0] < reach or problem[5][c] < 0.0
+            part[c] = p[c, 0] != 0.0 or u[c, 0] < reach or problem.mu[c] < 0.0
             found += part[c]
     return found
 
@@ -64,10 +83,10 @@ def root(island: IntArray, i: int) -> int:
     return i
 
 
-@kernel(f"void({PROBLEM}, {I1}, {LISTS})", borrows=True)
-def list_islands(problem: Problem, part: IntArray, lists: Lists) -> None:
+@kernel(f"void(BodyProblem, {I1}, IslandLists)", borrows=True)
+def list_islands(problem: BodyProblem, part: IntArray, lists: IslandLists) -> None:
     """Find the islands of the contacts that are a part, and list their bodies and pairs, each in order."""
-    pair, first = problem[0][0], problem[0][1]
+    pair, first = problem.contacts.pair, problem.contacts.first
     island, bodies, pairs, after = lists
     n, number = len(island), len(first) - 1
     for i in range(n):
@@ -96,27 +115,27 @@ def list_islands(problem: Problem, part: IntArray, lists: Lists) -> None:
             after[n + k], pairs[r] = pairs[r], k
 
 
-@kernel(f"boolean({PROBLEM}, {LISTS}, int64, {A2}, {A2}, {A2}, float64)", borrows=True)
-def at_ease(problem: Problem, lists: Lists, r: int, p: Array, u: Array, q: Array, tol: float) -> bool:
+@kernel(f"boolean(BodyProblem, IslandLists, int64, {A2}, {A2}, {A2}, float64)", borrows=True)
+def at_ease(problem: BodyProblem, lists: IslandLists, r: int, p: Array, u: Array, q: Array, tol: float) -> bool:
     """Return whether the impulses of the island r satisfy the law to `tol` or their rounding; q is u without any."""
-    first, mu, rho = problem[0][1], problem[5], problem[6]
-    n, k, far, scale, size = len(lists[0]), lists[2][r], 0.0, 0.0, 0.0
+    first, mu, rho = problem.contacts.first, problem.mu, problem.rho
+    n, k, far, scale, size = len(lists.island), lists.pairs[r], 0.0, 0.0, 0.0
     while k >= 0:
         a, b = first[k], first[k + 1]
         far += natural_length(b - a, mu[a:b], rho[a:b], p[a:b], u[a:b]) ** 2
         scale += weighted_length(b - a, mu[a:b], rho[a:b], q[a:b]) ** 2
         for c in range(a, b):
             size += p[c, 0] * p[c, 0] + p[c, 1] * p[c, 1] + p[c, 2] * p[c, 2]
-        k = lists[3][n + k]
+        k = lists.after[n + k]
     return bool(np.sqrt(far) <= max(tol * np.sqrt(scale), EPS * np.sqrt(size)))
 
 
-@kernel(f"UniTuple({I1}, 3)({PROBLEM}, {I1}, {LISTS}, int64)")
-def members(problem: Problem, part: IntArray, lists: Lists, r: int) -> tuple[IntArray, IntArray, IntArray]:
+@kernel(f"UniTuple({I1}, 3)(BodyProblem, {I1}, IslandLists, int64)")
+def members(problem: BodyProblem, part: IntArray, lists: IslandLists, r: int) -> tuple[IntArray, IntArray, IntArray]:
     """Return the bodies, pairs and contacts of the island r."""
-    first, n = problem[0][1], len(lists[0])
-    sizes, after = np.zeros(3, np.int64), lists[3]
-    i, k = lists[1][r], lists[2][r]
+    first, n = problem.contacts.first, len(lists.island)
+    sizes, after = np.zeros(3, np.int64), lists.after
+    i, k = lists.bodies[r], lists.pairs[r]
     while i >= 0:
         sizes[0], i = sizes[0] + 1, after[i]
     while k >= 0:
@@ -126,7 +145,7 @@ def members(problem: Problem, part: IntArray, lists: Lists, r: int) -> tuple[Int
         k = after[n + k]
     bodies, pairs = np.zeros(sizes[0], np.int64), np.zeros(sizes[1], np.int64)
     contacts = np.zeros(sizes[2], np.int64)
-    i, k, m = lists[1][r], lists[2][r], 0
+    i, k, m = lists.bodies[r], lists.pairs[r], 0
     for s in range(len(bodies)):
         bodies[s], i = i, after[i]
     for s in range(len(pairs)):
@@ -138,10 +157,10 @@ def members(problem: Problem, part: IntArray, lists: Lists, r: int) -> tuple[Int
     return bodies, pairs, contacts
 
 
-@kernel(f"Tuple(({PROBLEM}, {ORDERING}))({PROBLEM}, {I1}, {I1}, {I1}, {I1})")
+@kernel(f"Tuple((BodyProblem, Ordering))(BodyProblem, {I1}, {I1}, {I1}, {I1})")
 def problem_of(
-    problem: Problem, part: IntArray, bodies: IntArray, pairs: IntArray, contacts: IntArray
-) -> tuple[Problem, Ordering]:  # fmt: skip
+    problem: BodyProblem, part: IntArray, bodies: IntArray, pairs: IntArray, contacts: IntArray
+) -> tuple[BodyProblem, Ordering]:  # fmt: skip
     """Return the contact problem of an island, with its elimination."""
     (pair, first, _slot, R, ra, rb), M, inverse, h, w, mu, rho = problem
     n, place = len(bodies), np.zeros(len(M), np.int64)
@@ -155,30 +174,32 @@ def problem_of(
         for c in range(first[k], first[k + 1]):
             begin[s + 1] += part[c]
     ordering = analyse(n, own[:, 0].copy(), own[:, 1].copy())
-    frames = (own, begin, block_places(n, own, ordering), R[contacts], ra[contacts], rb[contacts])
-    solid = (M[bodies], inverse[bodies], h[bodies])
-    return (frames, solid[0], solid[1], solid[2], w[contacts], mu[contacts], rho[contacts]), ordering
+    slot = block_places(n, own, ordering)
+    frames = Contacts(own, begin, slot, R[contacts], ra[contacts], rb[contacts])
+    solid = M[bodies], inverse[bodies], h[bodies]
+    return BodyProblem(frames, solid[0], solid[1], solid[2], w[contacts], mu[contacts], rho[contacts]), ordering
 
 
-@kernel(f"{WORK}({PROBLEM}, {ORDERING})")
-def room_for(problem: Problem, ordering: Ordering) -> Work:
+@kernel("BodyWork(BodyProblem, Ordering)")
+def room_for(problem: BodyProblem, ordering: Ordering) -> BodyWork:
     """Return work space for a problem."""
-    n, c = len(problem[1]), len(problem[5])
-    blocks, one = np.zeros((n + 2 * len(ordering[3]), 6, 6)), np.zeros((c, 3, 3))
+    n, c = len(problem.M), len(problem.mu)
+    blocks, one = np.zeros((n + 2 * len(ordering.rows), 6, 6)), np.zeros((c, 3, 3))
     rows, bodies = np.zeros((3, c, 3)), np.zeros((3, n, 6))
-    return blocks, one, rows[0], rows[1], rows[2], bodies[0], bodies[1], bodies[2], np.zeros(c, np.int64)
+    mode = np.zeros(c, np.int64)
+    return BodyWork(blocks, one, rows[0], rows[1], rows[2], bodies[0], bodies[1], bodies[2], mode)
 
 
-@kernel(f"UniTuple(int64, 3)({PROBLEM}, {I1}, {LISTS}, int64, {A2}, float64, float64)")
+@kernel(f"UniTuple(int64, 3)(BodyProblem, {I1}, IslandLists, int64, {A2}, float64, float64)")
 def solve_apart(
-    problem: Problem, part: IntArray, lists: Lists, r: int, p: Array, tol: float, ready: float
+    problem: BodyProblem, part: IntArray, lists: IslandLists, r: int, p: Array, tol: float, ready: float
 ) -> tuple[int, int, int]:  # fmt: skip
     """Improve the impulses of the island r; returns as `solve_island` does."""
     bodies, pairs, contacts = members(problem, part, lists, r)
     own, ordering = problem_of(problem, part, bodies, pairs, contacts)
     rows, c = np.zeros((3, len(contacts), 3)), len(contacts)
     q = p[contacts]
-    iterate = (q, rows[0], rows[1], rows[2], np.zeros((len(bodies), 6)))
+    iterate = Iterate(q, rows[0], rows[1], rows[2], np.zeros((len(bodies), 6)))
     good, factors, slow = solve_island(own, ordering, room_for(own, ordering), iterate, tol, ready)
     for s in range(c):
         for k in range(3):
@@ -186,20 +207,20 @@ def solve_apart(
     return good, factors, slow
 
 
-@kernel(f"Tuple((float64, float64, int64, int64))({PROBLEM}, {ITERATE}, float64, float64)", entry=True)
+@kernel("Tuple((float64, float64, int64, int64))(BodyProblem, Iterate, float64, float64)", entry=True)
 def solve_islands(
-    problem: Problem, iterate: Iterate, tol: float, ready: float
+    problem: BodyProblem, iterate: Iterate, tol: float, ready: float
 ) -> tuple[float, float, int, int]:  # fmt: skip
     """Solve the contact problem from p, island by island; v and u belong to what p becomes.
 
     Returns E, its floor, factorisations, and how many islands Newton's method was not enough for.
     """
     p, u, best, _start, v = iterate
-    n, bodies = problem[0][1][-1], len(v)
+    n, bodies = problem.contacts.first[-1], len(v)
     F, free, q, part = np.zeros_like(v), np.zeros_like(v), np.zeros((n, 3)), np.zeros(n, np.int64)
-    lists = (
+    lists = IslandLists(
         np.zeros(bodies, np.int64), np.zeros(bodies, np.int64), np.zeros(bodies, np.int64),
-        np.zeros(bodies + len(problem[0][0]), np.int64),
+        np.zeros(bodies + len(problem.contacts.pair), np.int64),
     )  # fmt: skip
     for c in range(n):
         best[c, 0] = best[c, 1] = best[c, 2] = 0.0

@@ -11,30 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import A2, A3, I1, kernel
 from ...arrays import Array, IntArray
-from ...linalg.block_lu import ORDERING, Ordering, factorise, solve_factorised
+from ...linalg.block_lu import Ordering, factorise, solve_factorised
 from .coulomb import SLIP, linearise_modes, natural_length, weighted_length
-from .structure import (
-    A1,
-    A2,
-    A3,
-    CONTACTS,
-    I1,
-    Contacts,
-    add_wrench,
-    assemble,
-    block_multiply,
-    copy_rows,
-    relative_motion,
-)
+from .records import BodyProblem, BodyWork
+from .structure import add_wrench, assemble, block_multiply, copy_rows, relative_motion
 
-PROBLEM = f"Tuple(({CONTACTS}, {A3}, {A3}, {A2}, {A2}, {A1}, {A1}))"
-Problem = tuple[Contacts, Array, Array, Array, Array, Array, Array]
-"""contacts; M and its inverse as in `block_multiply`; h (bodies, 6); w (c, 3); mu, rho (c,)."""
-WORK = f"Tuple(({A3}, {A3}, {A2}, {A2}, {A2}, {A2}, {A2}, {A2}, {I1}))"
-Work = tuple[Array, Array, Array, Array, Array, Array, Array, Array, IntArray]
-"""B (blocks, 6, 6); E (c, 3, 3); e, dp, du (c, 3); dv, F, y (bodies, 6); mode (c,)."""
 EPS = 2.0**-52
 FINE = 1e-10  # proximal term, relative to the local compliance, that gives long chains in one step ...
 COARSE = 1e-7  # ... and one that bears dependent contacts whose rates disagree by rounding
@@ -44,76 +27,76 @@ PATIENCE = 12  # iterations without a better point; those on the way through mod
 KEEP = 0.1  # of the last residual: where contacts slip, better than that the factors at hand still serve
 
 
-@kernel(f"void({PROBLEM}, {A2}, {A2}, {A2}, {A2})", borrows=True)
-def motion(problem: Problem, p: Array, F: Array, v: Array, u: Array) -> None:
+@kernel(f"void(BodyProblem, {A2}, {A2}, {A2}, {A2})", borrows=True)
+def motion(problem: BodyProblem, p: Array, F: Array, v: Array, u: Array) -> None:
     """Put v = M^-1 (h + J^T p) and u = J v + w; F is work space."""
-    contacts, _M, inverse, h, w, _mu, _rho = problem
+    contacts, inverse, h, w = problem.contacts, problem.inverse, problem.h, problem.w
     for i in range(len(h)):
         for k in range(6):
             F[i, k] = h[i, k]
     add_wrench(contacts, p, F)
     block_multiply(inverse, F, v)
     relative_motion(contacts, v, u)
-    for c in range(contacts[1][-1]):
+    for c in range(contacts.first[-1]):
         for k in range(3):
             u[c, k] += w[c, k]
 
 
-@kernel(f"float64({PROBLEM}, float64, {A2})", borrows=True)
-def rounding_floor(problem: Problem, scale: float, p: Array) -> float:
+@kernel(f"float64(BodyProblem, float64, {A2})", borrows=True)
+def rounding_floor(problem: BodyProblem, scale: float, p: Array) -> float:
     """Return what counts as solved with any tolerance: 10 eps |p| / |rho q|."""
     size = 0.0
-    for c in range(problem[0][1][-1]):
+    for c in range(problem.contacts.first[-1]):
         size += p[c, 0] * p[c, 0] + p[c, 1] * p[c, 1] + p[c, 2] * p[c, 2]
     return min(10.0 * EPS * np.sqrt(size) / scale, 1e-8) if scale > EPS else 0.0
 
 
-@kernel(f"UniTuple(float64, 2)({PROBLEM}, {A2}, {A2})", borrows=True)
-def scale_and_floor(problem: Problem, p: Array, u: Array) -> tuple[float, float]:
+@kernel(f"UniTuple(float64, 2)(BodyProblem, {A2}, {A2})", borrows=True)
+def scale_and_floor(problem: BodyProblem, p: Array, u: Array) -> tuple[float, float]:
     """Return |rho q| with q in u, and the `rounding_floor` of p."""
-    scale = weighted_length(problem[0][1][-1], problem[5], problem[6], u)
+    scale = weighted_length(problem.contacts.first[-1], problem.mu, problem.rho, u)
     return scale, rounding_floor(problem, scale, p)
 
 
-@kernel(f"float64({PROBLEM}, float64, {A2}, {A2})", borrows=True)
-def residual(problem: Problem, scale: float, p: Array, u: Array) -> float:
+@kernel(f"float64(BodyProblem, float64, {A2}, {A2})", borrows=True)
+def residual(problem: BodyProblem, scale: float, p: Array, u: Array) -> float:
     """Return E = |p - P(p - rho u^)| / |rho q|."""
-    size = natural_length(problem[0][1][-1], problem[5], problem[6], p, u)
+    size = natural_length(problem.contacts.first[-1], problem.mu, problem.rho, p, u)
     return size / scale if scale > 0.0 else size
 
 
-@kernel(f"void({PROBLEM}, {ORDERING}, {WORK}, {A2})", borrows=True)
-def newton_direction(problem: Problem, ordering: Ordering, work: Work, g: Array) -> None:
+@kernel(f"void(BodyProblem, Ordering, BodyWork, {A2})", borrows=True)
+def newton_direction(problem: BodyProblem, ordering: Ordering, work: BodyWork, g: Array) -> None:
     """Solve M dv = g + J^T dp, dp = e - E J dv with the factors in B; dv, du = J dv and dp are in `work`."""
     B, E, e, dp, du, dv, _F, y, _mode = work
-    contacts = problem[0]
+    contacts = problem.contacts
     for i in range(len(g)):
         for k in range(6):
             dv[i, k] = g[i, k]
     add_wrench(contacts, e, dv)
     solve_factorised(len(dv), ordering, B, dv, y)
     relative_motion(contacts, dv, du)
-    for c in range(contacts[1][-1]):
+    for c in range(contacts.first[-1]):
         for k in range(3):
             dp[c, k] = e[c, k] - (E[c, k, 0] * du[c, 0] + E[c, k, 1] * du[c, 1] + E[c, k, 2] * du[c, 2])
 
 
-@kernel(f"void({PROBLEM}, {ORDERING}, {WORK})", borrows=True)
-def factorise_modes(problem: Problem, ordering: Ordering, work: Work) -> None:
+@kernel("void(BodyProblem, Ordering, BodyWork)", borrows=True)
+def factorise_modes(problem: BodyProblem, ordering: Ordering, work: BodyWork) -> None:
     """Put the factors of M + J^T E J into B."""
-    n = len(problem[1])
-    assemble(problem[0], work[1], problem[1], ordering[1], n + 2 * len(ordering[3]), work[0])
-    factorise(n, ordering, work[0])
+    n = len(problem.M)
+    assemble(problem.contacts, work.E, problem.M, ordering.rank, n + 2 * len(ordering.rows), work.B)
+    factorise(n, ordering, work.B)
 
 
-@kernel(f"UniTuple(float64, 2)({PROBLEM}, {WORK}, {A2}, {A2}, {A2}, {A2})", inline=True, borrows=True)
+@kernel(f"UniTuple(float64, 2)(BodyProblem, BodyWork, {A2}, {A2}, {A2}, {A2})", inline=True, borrows=True)
 def without_impulses(
-    problem: Problem, work: Work, p: Array, v: Array, u: Array, nothing: Array
+    problem: BodyProblem, work: BodyWork, p: Array, v: Array, u: Array, nothing: Array
 ) -> tuple[float, float]:  # fmt: skip
     """Return `scale_and_floor` from the motion without impulses; `nothing` is work space."""
-    for c in range(problem[0][1][-1]):
+    for c in range(problem.contacts.first[-1]):
         nothing[c, 0] = nothing[c, 1] = nothing[c, 2] = 0.0
-    motion(problem, nothing, work[6], v, u)
+    motion(problem, nothing, work.F, v, u)
     return scale_and_floor(problem, p, u)
 
 
@@ -137,23 +120,23 @@ def momentum_of(M: Array, v: Array) -> float:
     return float(np.sqrt(total))
 
 
-@kernel(f"float64({PROBLEM}, {ORDERING}, {WORK}, {A2}, boolean)", inline=True, borrows=True)
-def newton_step(problem: Problem, ordering: Ordering, work: Work, p: Array, again: bool) -> float:
+@kernel(f"float64(BodyProblem, Ordering, BodyWork, {A2}, boolean)", inline=True, borrows=True)
+def newton_step(problem: BodyProblem, ordering: Ordering, work: BodyWork, p: Array, again: bool) -> float:
     """Take a Newton step with the linearisation at hand; the factors are kept unless `again`.
 
     Returns how much momentum it moves.
     """
-    zero = work[6]
+    zero = work.F
     for i in range(len(zero)):
         for k in range(6):
             zero[i, k] = 0.0
     if again:
         factorise_modes(problem, ordering, work)
     newton_direction(problem, ordering, work, zero)
-    for c in range(problem[0][1][-1]):
+    for c in range(problem.contacts.first[-1]):
         for k in range(3):
-            p[c, k] += work[3][c, k]
-    return momentum_of(problem[1], work[5])
+            p[c, k] += work.dp[c, k]
+    return momentum_of(problem.M, work.dv)
 
 
 @kernel("float64(float64, boolean, boolean, float64)", inline=True, borrows=True)
@@ -165,12 +148,12 @@ def next_term(alpha: float, grew: bool, same: bool, share: float) -> float:
 
 
 @kernel(
-    f"Tuple((float64, int64, float64, float64, boolean))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, "
+    f"Tuple((float64, int64, float64, float64, boolean))(BodyProblem, Ordering, BodyWork, {A2}, {A2}, {A2}, {A2}, "
     "float64, float64, float64, int64, boolean)",
     borrows=True,
 )
 def modes_newton(
-    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, best: Array, alpha: float,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, p: Array, v: Array, u: Array, best: Array, alpha: float,
     tol: float, ready: float, limit: int, held: bool,
 ) -> tuple[float, int, float, float, bool]:  # fmt: skip
     """Improve p until E <= tol; the given p is taken as it is where its E <= ready.
@@ -182,7 +165,7 @@ def modes_newton(
     alpha changes once at most. Returns E, the number of factorisations, the least residual to ask for, alpha, and
     whether the factors may be held; p is the best point met (`best` is work space), v and u belong to it.
     """
-    n, mode, F = problem[0][1][-1], work[8], work[6]
+    n, mode, F = problem.contacts.first[-1], work.mode, work.F
     scale, floor = without_impulses(problem, work, p, v, u, best)
     goal, E, now, last, factors, changed, switched, again = max(tol, floor), np.inf, 0.0, np.inf, 0, n, False, not held
     waited, moved, before, blind = 0, np.inf, np.inf, False
@@ -209,7 +192,7 @@ def modes_newton(
             copy_rows(n, best, p)
             motion(problem, p, F, v, u)
         again = not held or (goal < E and it > 0 and KEEP * last < E and slips(n, mode))
-        changed = linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode, again)
+        changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, mode, again)
         if not held:
             changed = n
         elif changed > 0:
@@ -217,7 +200,7 @@ def modes_newton(
                 held = False
                 break
             if not again and slips(n, mode):
-                linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], mode, True)
+                linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, mode, True)
             again = True
         before, moved = moved, newton_step(problem, ordering, work, p, again)
         factors, held = factors + again, True

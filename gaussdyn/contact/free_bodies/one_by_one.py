@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import A2, A3, kernel
 from ...arrays import Array
-from .newton import PROBLEM, Problem
-from .structure import A2, A3
+from .records import BodyProblem
 
 
 @kernel(f"void({A2}, {A3}, int64, float64, float64, float64, float64, float64, float64, float64)", borrows=True)
@@ -29,8 +28,8 @@ def push_body(
         v[i, 3 + k] += inverse[i, k, 0] * s + inverse[i, k, 1] * t + inverse[i, k, 2] * r
 
 
-@kernel(f"void({PROBLEM}, {A2}, {A2}, int64)", borrows=True)
-def gauss_seidel(problem: Problem, p: Array, v: Array, sweeps: int) -> None:
+@kernel(f"void(BodyProblem, {A2}, {A2}, int64)", borrows=True)
+def gauss_seidel(problem: BodyProblem, p: Array, v: Array, sweeps: int) -> None:
     """Improve p by sweeps, forwards and backwards in turn: p_c = P(p_c - rho u_c), the velocity v follows.
 
     P projects onto the disc of radius mu p_N (Alart and Curnier); v must belong to p.

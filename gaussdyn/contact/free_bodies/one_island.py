@@ -9,30 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..._jit import kernel
-from ...arrays import Array
-from ...linalg.block_lu import ORDERING, Ordering
+from ...linalg.block_lu import Ordering
 from .bodies_interior_point import begin_path, follow_path
 from .coulomb import linearise_modes
-from .newton import (
-    COARSE,
-    FINE,
-    PROBLEM,
-    WORK,
-    Problem,
-    Work,
-    modes_newton,
-    motion,
-    newton_step,
-    residual,
-    without_impulses,
-)
+from .newton import COARSE, FINE, modes_newton, motion, newton_step, residual, without_impulses
 from .one_by_one import gauss_seidel
 from .proximal import proximal_point
-from .structure import A2, copy_rows
+from .records import BodyProblem, BodyWork, Iterate
+from .structure import copy_rows
 
-ITERATE = f"UniTuple({A2}, 5)"
-Iterate = tuple[Array, Array, Array, Array, Array]
-"""p, u, work space for the best p and the first (c, 3); v (n, 6)."""
 FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not
 SHRUNK = 0.5  # of the residual by the few
 FEW, MORE, GAINED = 3, 8, 0.1  # the same of Newton's method at the end of paths: a few, more if these gain as much
@@ -51,9 +36,9 @@ POLISHED = 1e-6  # residuals from here on are Newton's to finish
 LEAST = 1e-9  # of the local compliance: how little contacts yield at least
 
 
-@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)", borrows=True)
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)", borrows=True)
 def newton_first(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, ready: float
 ) -> tuple[float, float, int]:  # fmt: skip
     """Improve p by Newton's method as long as it gains; return E, its floor and the number of factorisations."""
     p, u, best, _start, v = iterate
@@ -71,9 +56,9 @@ def newton_first(
     return E, floor, factors
 
 
-@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, int64)", borrows=True)
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64)", borrows=True)
 def full_newton(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, few: int
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, few: int
 ) -> tuple[float, float, int]:  # fmt: skip
     """Take full Newton steps to which contacts yield a little, whatever they do to E; p becomes the best point met.
 
@@ -83,10 +68,10 @@ def full_newton(
     of factorisations.
     """
     p, u, best, _start, v = iterate
-    n, alpha, factors, E, begin, last = problem[0][1][-1], COARSE, 0, np.inf, np.inf, np.inf
+    n, alpha, factors, E, begin, last = problem.contacts.first[-1], COARSE, 0, np.inf, np.inf, np.inf
     scale, floor = without_impulses(problem, work, p, v, u, best)
     for it in range(max(few, MORE) + 1):
-        motion(problem, p, work[6], v, u)
+        motion(problem, p, work.F, v, u)
         now = residual(problem, scale, p, u)
         begin = now if it == 0 else begin
         if now < E:
@@ -95,31 +80,31 @@ def full_newton(
         done = max(tol, floor) >= E or it == max(few, MORE)
         if done or (it == few and GAINED * begin < E) or not np.isfinite(now):
             break
-        changed = linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], work[8], True)
+        changed = linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, work.mode, True)
         if it > 0 and (changed > 0 or now > 0.5 * last):
             alpha = COARSE if changed > 0 else max(0.1 * alpha, LEAST)
-            linearise_modes(n, problem[5], problem[6], alpha, p, u, work[1], work[2], work[8], True)
+            linearise_modes(n, problem.mu, problem.rho, alpha, p, u, work.E, work.e, work.mode, True)
         last = now
         newton_step(problem, ordering, work, p, True)
         factors += 1
     copy_rows(n, best, p)
-    motion(problem, p, work[6], v, u)
+    motion(problem, p, work.F, v, u)
     return E, floor, factors
 
 
-@kernel(f"void({PROBLEM}, {WORK}, {ITERATE})", borrows=True)
-def sweep_from_start(problem: Problem, work: Work, iterate: Iterate) -> None:
+@kernel("void(BodyProblem, BodyWork, Iterate)", borrows=True)
+def sweep_from_start(problem: BodyProblem, work: BodyWork, iterate: Iterate) -> None:
     """Put what sweeps make of the first impulses."""
     p, u, _best, start, v = iterate
-    copy_rows(problem[0][1][-1], start, p)
-    motion(problem, p, work[6], v, u)
+    copy_rows(problem.contacts.first[-1], start, p)
+    motion(problem, p, work.F, v, u)
     gauss_seidel(problem, p, v, SWEEPS)
-    motion(problem, p, work[6], v, u)
+    motion(problem, p, work.F, v, u)
 
 
-@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, int64)")
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64)")
 def by_proximal_points(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, limit: int
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, limit: int
 ) -> tuple[float, float, int]:  # fmt: skip
     """Take proximal points from p, and end them by Newton's method; return E, its floor and factorisations."""
     p, u, _best, _start, v = iterate
@@ -130,9 +115,9 @@ def by_proximal_points(
     return E, floor, factors
 
 
-@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, int64)")
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64)")
 def along_path(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, trial: int
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, trial: int
 ) -> tuple[float, float, int]:  # fmt: skip
     """Follow a central path from p, near the first impulses, to where Newton's method ends it, or proximal points.
 
@@ -156,24 +141,24 @@ def along_path(
     return E, floor, factors
 
 
-@kernel(f"boolean({PROBLEM})", borrows=True)
-def has_dependent(problem: Problem) -> bool:
+@kernel("boolean(BodyProblem)", borrows=True)
+def has_dependent(problem: BodyProblem) -> bool:
     """Return whether bodies touch one another in more than two places: such contacts depend on one another."""
-    first, some = problem[0][1], False
+    first, some = problem.contacts.first, False
     for k in range(len(first) - 1):
         some = some or first[k + 1] - first[k] > 2
     return some
 
 
-@kernel(f"Tuple((float64, float64, int64))({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64)")
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64)")
 def by_paths(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float
 ) -> tuple[float, float, int]:  # fmt: skip
     """Begin from the first impulses once more, by what reaches answers that are far; returns as `along_path` does."""
     p, u, best, _start, v = iterate
     sweep_from_start(problem, work, iterate)
     scale, floor = without_impulses(problem, work, p, v, u, best)
-    motion(problem, p, work[6], v, u)
+    motion(problem, p, work.F, v, u)
     E, factors, swept = residual(problem, scale, p, u), 0, True
     if E < CLOSE and has_dependent(problem):
         E, floor, factors = by_proximal_points(problem, ordering, work, iterate, tol, BRIEF)
@@ -193,24 +178,24 @@ def by_paths(
     return E, floor, factors
 
 
-@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
+@kernel("int64(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)")
 def with_other_friction(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, share: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, share: float
 ) -> int:  # fmt: skip
     """Begin from the answer with other coefficients of friction: a path may end there that folds in this problem."""
     p, u, _best, _start, v = iterate
-    n, mu = problem[0][1][-1], problem[5].copy()
+    n, mu = problem.contacts.first[-1], problem.mu.copy()
     for c in range(n):
-        problem[5][c] = share * mu[c]
+        problem.mu[c] = share * mu[c]
     _E, used, _floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
     for c in range(n):
-        problem[5][c] = mu[c]
+        problem.mu[c] = mu[c]
     return used
 
 
-@kernel(f"UniTuple(int64, 3)({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64, float64)")
+@kernel("UniTuple(int64, 3)(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)")
 def solve_island(
-    problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, tol: float, ready: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, ready: float
 ) -> tuple[int, int, int]:  # fmt: skip
     """Solve the contact problem from p; return if it is, factorisations, and whether Newton's method was not enough.
 
@@ -218,7 +203,7 @@ def solve_island(
     contacts depend on one another that takes proximal points.
     """
     p, u, _best, start, v = iterate
-    copy_rows(problem[0][1][-1], p, start)
+    copy_rows(problem.contacts.first[-1], p, start)
     E, floor, factors = newton_first(problem, ordering, work, iterate, tol, ready)
     slow = int(not max(tol, floor) >= E)
     if slow:

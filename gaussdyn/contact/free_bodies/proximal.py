@@ -9,24 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import A1, A2, kernel
 from ...arrays import Array
-from ...linalg.block_lu import ORDERING, Ordering
+from ...linalg.block_lu import Ordering
 from .coulomb import linearise_modes
-from .newton import (
-    PROBLEM,
-    WORK,
-    Problem,
-    Work,
-    factorise_modes,
-    motion,
-    newton_direction,
-    residual,
-    rounding_floor,
-    scale_and_floor,
-)
+from .newton import factorise_modes, motion, newton_direction, residual, rounding_floor, scale_and_floor
 from .one_by_one import gauss_seidel
-from .structure import A1, A2, add_wrench, block_multiply, copy_rows, relative_motion
+from .records import BodyProblem, BodyWork
+from .structure import add_wrench, block_multiply, copy_rows, relative_motion
 
 SHARE = 0.3  # of E: the proximal term, and the residual that is asked for with it
 MOST, LEAST = 0.1, 1e-9  # of the local compliance: bounds of the proximal term
@@ -71,26 +61,26 @@ def step_length(n: int, mu: Array, s: Array, x: Array, u: Array, dx: Array, du: 
     return best_t
 
 
-@kernel(f"void({PROBLEM}, {A2}, {A2}, float64, {A2}, {A2}, {A2}, {A2})", borrows=True)
+@kernel(f"void(BodyProblem, {A2}, {A2}, float64, {A2}, {A2}, {A2}, {A2})", borrows=True)
 def shifted_motion(
-    problem: Problem, x: Array, centre: Array, alpha: float, F: Array, v: Array, u: Array, shifted: Array
+    problem: BodyProblem, x: Array, centre: Array, alpha: float, F: Array, v: Array, u: Array, shifted: Array
 ) -> None:
     """Put u at x, and shifted = u + alpha / rho (x - centre): the velocity that the regularised problem sees."""
     motion(problem, x, F, v, u)
-    rho = problem[6]
-    for c in range(problem[0][1][-1]):
+    rho = problem.rho
+    for c in range(problem.contacts.first[-1]):
         for k in range(3):
             shifted[c, k] = u[c, k] + alpha / rho[c] * (x[c, k] - centre[c, k])
 
 
-@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, {A2}, {A2}, {A1}, float64, float64, float64, int64)")
+@kernel(f"int64(BodyProblem, Ordering, BodyWork, {A2}, {A2}, {A2}, {A2}, {A2}, {A1}, float64, float64, float64, int64)")
 def regularised_newton(
-    problem: Problem, ordering: Ordering, work: Work, x: Array, centre: Array, v: Array, u: Array, shifted: Array,
-    s: Array, alpha: float, scale: float, goal: float, limit: int,
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, x: Array, centre: Array, v: Array, u: Array,
+    shifted: Array, s: Array, alpha: float, scale: float, goal: float, limit: int,
 ) -> int:  # fmt: skip
     """Solve the problem with the proximal term alpha at `centre`, from x; return the number of factorisations."""
-    mu, rho, inverse, n = problem[5], problem[6], problem[2], problem[0][1][-1]
-    dp, du, dv, F = work[3], work[4], work[5], work[6]
+    mu, rho, inverse, n = problem.mu, problem.rho, problem.inverse, problem.contacts.first[-1]
+    dp, du, dv, F = work.dp, work.du, work.dv, work.F
     g, zero = 1.0 / np.sqrt(min(alpha, 1.0)), np.zeros_like(v)
     for c in range(n):
         s[c] = rho[c] * g
@@ -99,15 +89,15 @@ def regularised_newton(
         size = residual(problem, scale, x, shifted)
         if size <= goal or not np.isfinite(size):
             return it
-        linearise_modes(n, mu, s, alpha * g, x, shifted, work[1], work[2], work[8], True)
+        linearise_modes(n, mu, s, alpha * g, x, shifted, work.E, work.e, work.mode, True)
         factorise_modes(problem, ordering, work)
         newton_direction(problem, ordering, work, zero)
         for i in range(len(dv)):
             for k in range(6):
                 dv[i, k] = 0.0
-        add_wrench(problem[0], dp, dv)  # du = W dp exactly as the impulses will be felt
+        add_wrench(problem.contacts, dp, dv)  # du = W dp exactly as the impulses will be felt
         block_multiply(inverse, dv, F)
-        relative_motion(problem[0], F, du)
+        relative_motion(problem.contacts, F, du)
         t = step_length(n, mu, s, x, shifted, dp, du, alpha * g)
         if t < STALLS:
             return it + 1
@@ -118,15 +108,15 @@ def regularised_newton(
     return limit
 
 
-@kernel(f"Tuple((float64, int64, float64))({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, float64, int64)")
+@kernel(f"Tuple((float64, int64, float64))(BodyProblem, Ordering, BodyWork, {A2}, {A2}, {A2}, float64, int64)")
 def proximal_point(
-    problem: Problem, ordering: Ordering, work: Work, p: Array, v: Array, u: Array, tol: float, limit: int
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, p: Array, v: Array, u: Array, tol: float, limit: int
 ) -> tuple[float, int, float]:
     """Improve p until E <= tol or `limit` factorisations.
 
     Returns E, the number of factorisations, and the least residual to ask for; v and u belong to p.
     """
-    n, F = problem[0][1][-1], work[6]
+    n, F = problem.contacts.first[-1], work.F
     x, centre, shifted, s = np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), np.zeros(len(p))
     motion(problem, x, F, v, u)
     scale, floor = scale_and_floor(problem, p, u)

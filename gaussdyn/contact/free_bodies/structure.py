@@ -12,13 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import kernel
+from ..._jit import A1, A2, A3, I1, kernel
 from ...arrays import Array, IntArray
-
-A1, A2, A3, I1, I2 = "float64[::1]", "float64[:,::1]", "float64[:,:,::1]", "int64[::1]", "int64[:,::1]"
-CONTACTS = f"Tuple(({I2}, {I1}, {I2}, {A3}, {A2}, {A2}))"
-Contacts = tuple[IntArray, IntArray, IntArray, Array, Array, Array]
-"""pair (k, 2) as (a, b); first (k + 1,); slot (k, 4); R (c, 3, 3); ra, rb (c, 3)."""
+from .records import Contacts
 
 
 @kernel(f"void(int64, {A2}, {A2})", borrows=True)
@@ -29,7 +25,7 @@ def copy_rows(n: int, x: Array, y: Array) -> None:
             y[c, k] = x[c, k]
 
 
-@kernel(f"void({CONTACTS}, {A2}, {A2})", borrows=True)
+@kernel(f"void(Contacts, {A2}, {A2})", borrows=True)
 def relative_motion(contacts: Contacts, v: Array, u: Array) -> None:
     """Put u = J v, shape (contacts, 3)."""
     pair, first, _slot, R, ra, rb = contacts
@@ -47,7 +43,7 @@ def relative_motion(contacts: Contacts, v: Array, u: Array) -> None:
                 u[c, i] = R[c, i, 0] * x + R[c, i, 1] * y + R[c, i, 2] * z
 
 
-@kernel(f"void({CONTACTS}, {A2}, {A2})", borrows=True)
+@kernel(f"void(Contacts, {A2}, {A2})", borrows=True)
 def add_wrench(contacts: Contacts, p: Array, F: Array) -> None:
     """Put F += J^T p, shape (bodies, 6)."""
     pair, first, _slot, R, ra, rb = contacts
@@ -119,13 +115,13 @@ def add_isotropic(e: float, r: Array, K: Array) -> None:
     K[5, 4] -= yz
 
 
-@kernel(f"void({CONTACTS}, int64, {A3}, {A2}, {A3})", borrows=True)
+@kernel(f"void(Contacts, int64, {A3}, {A2}, {A3})", borrows=True)
 def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, T: Array) -> None:
     """Put K (6, 6) = J_b^T E J_b summed over the contacts of pair k, J_b = R [1, -[rb]x]; T (2, 3, 3) is work space.
 
     Contacts that are open cost nothing, those that stick little.
     """
-    _pair, first, _slot, R, _ra, rb = contacts
+    first, R, rb = contacts.first, contacts.R, contacts.rb
     for i in range(6):
         for j in range(6):
             K[i, j] = 0.0
@@ -158,7 +154,7 @@ def add_stiffness(contacts: Contacts, k: int, E: Array, K: Array, T: Array) -> N
             K[5, 3 + j] += x * T[0, 1, j] - y * T[0, 0, j]
 
 
-@kernel(f"void({CONTACTS}, {A3}, {A3}, {I1}, int64, {A3})")
+@kernel(f"void(Contacts, {A3}, {A3}, {I1}, int64, {A3})")
 def assemble(contacts: Contacts, E: Array, M: Array, rank: IntArray, blocks: int, B: Array) -> None:
     """Put B = M + J^T E J into the first `blocks` blocks; E (contacts, 3, 3) in contact axes, of any symmetry.
 

@@ -6,6 +6,7 @@ import pytest
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
 from gaussdyn.contact.free_bodies.islands import solve_islands
 from gaussdyn.contact.free_bodies.newton import motion
+from gaussdyn.contact.free_bodies.records import BodyProblem, Contacts, Iterate
 
 from .test_structure import Heap
 
@@ -19,25 +20,26 @@ class Together:
         rng = np.random.default_rng(seed)
         owner = rng.permutation(np.repeat(np.arange(len(heaps)), [heap.n for heap in heaps]))
         self.bodies = [np.flatnonzero(owner == k) for k in range(len(heaps))]
-        pairs = [np.where(h.contacts[0] < 0, -1, b[h.contacts[0]]) for h, b in zip(heaps, self.bodies, strict=True)]
+        pairs = [np.where(h.contacts.pair < 0, -1, b[h.contacts.pair]) for h, b in zip(heaps, self.bodies, strict=True)]
         pair = np.concatenate(pairs)
-        first = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(heap.contacts[1]) for heap in heaps]))])
+        first = np.concatenate([[0], np.cumsum(np.concatenate([np.diff(heap.contacts.first) for heap in heaps]))])
         self.contacts = np.split(np.arange(first[-1]), np.cumsum([heap.c for heap in heaps])[:-1])
         solid = [np.zeros((len(owner), *part.shape[1:])) for part in heaps[0].problem[1:4]]
         for heap, at in zip(heaps, self.bodies, strict=True):
             for whole, part in zip(solid, heap.problem[1:4], strict=True):
                 whole[at] = part
-        frames = [np.concatenate([heap.contacts[k] for heap in heaps]) for k in (3, 4, 5)]
-        law = [np.concatenate([heap.problem[k] for heap in heaps]) for k in (4, 5, 6)]
+        frames = [np.concatenate(parts) for parts in zip(*(heap.contacts[3:] for heap in heaps), strict=True)]
+        law = [np.concatenate(parts) for parts in zip(*(heap.problem[4:] for heap in heaps), strict=True)]
         slot = np.full((len(pair), 4), -1)
-        self.problem = ((np.ascontiguousarray(pair), first, slot, *frames), *solid, *law)
+        contacts = Contacts(np.ascontiguousarray(pair), first, slot, *frames)
+        self.problem = BodyProblem(contacts, *solid, *law)
 
 
 def solve(problem, start=None):
     """Return impulses, E and factorisations."""
-    c, n = len(problem[5]), len(problem[1])
+    c, n = len(problem.mu), len(problem.M)
     p = np.zeros((c, 3)) if start is None else start.copy()
-    iterate = (p, *(np.zeros((c, 3)) for _ in range(3)), np.zeros((n, 6)))
+    iterate = Iterate(p, *(np.zeros((c, 3)) for _ in range(3)), np.zeros((n, 6)))
     E, floor, factors, _slow = solve_islands(problem, iterate, TOL, 0.01 * TOL)
     assert max(TOL, floor) >= E
     return p, E, factors
@@ -70,7 +72,7 @@ def test_what_rests_costs_a_check_and_keeps_its_bits():
     rest, _E, none = solve(together.problem, p)
     assert none == 0
     np.testing.assert_array_equal(rest, p)
-    together.problem[3][together.bodies[0]] *= 1.5  # one heap is pushed
+    together.problem.h[together.bodies[0]] *= 1.5  # one heap is pushed
     moved, _E, factors = solve(together.problem, p)
     assert factors > 0
     np.testing.assert_array_equal(moved[together.contacts[1]], p[together.contacts[1]])
@@ -83,7 +85,7 @@ def test_a_contact_that_was_left_out_is_taken_in_where_others_close_it():
     pair, first, _slot, R, ra, rb = heap.contacts
     pair[:] = [[-1, 1], [0, 1]][: len(pair)]
     R[:], ra[:], rb[:] = np.eye(3), 0.0, 0.0
-    M, inverse = heap.problem[1], heap.problem[2]
+    M, inverse = heap.problem.M, heap.problem.inverse
     M[:, 3, 0] = inverse[:, 3, 0] = 1.0
     heap.h[:], heap.w[:] = 0.0, 0.0
     heap.h[0, 0] = 4.0  # towards +x, the normal; body 1 in front, and a wall that it pulls away from at w
@@ -104,7 +106,6 @@ def test_near_an_answer_where_contacts_depend_on_one_another_little_is_needed():
     p = solve(heap.problem)[0]
     rng = np.random.default_rng(0)
     for _ in range(3):
-        pushed = list(heap.problem)
-        pushed[3] = heap.h * (1.0 + 1e-9 * rng.normal(size=heap.h.shape))
-        _p, _E, factors = solve(tuple(pushed), p)
+        pushed = heap.problem._replace(h=heap.h * (1.0 + 1e-9 * rng.normal(size=heap.h.shape)))
+        _p, _E, factors = solve(pushed, p)
         assert factors <= 25

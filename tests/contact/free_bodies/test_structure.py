@@ -10,6 +10,7 @@ from gaussdyn.contact.free_bodies.coulomb import step_sizes
 from gaussdyn.contact.free_bodies.newton import modes_newton, motion
 from gaussdyn.contact.free_bodies.one_by_one import gauss_seidel
 from gaussdyn.contact.free_bodies.proximal import proximal_point
+from gaussdyn.contact.free_bodies.records import BodyProblem, BodyWork, Contacts
 from gaussdyn.contact.free_bodies.structure import add_wrench, assemble, relative_motion
 from gaussdyn.linalg.block_lu import analyse, block_at, factorise, orientation, solve_factorised
 
@@ -39,21 +40,21 @@ class Heap:
         inverse = np.zeros_like(M)
         inverse[:, 3, 0], inverse[:, :3] = 1.0 / M[:, 3, 0], np.linalg.inv(M[:, :3])
         self.ordering = analyse(n, np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
-        _, rank, start, rows = self.ordering[:4]
+        rank, start, rows = self.ordering.rank, self.ordering.start, self.ordering.rows
         slot = np.full((len(pair), 4), -1)
         for k, (a, b) in enumerate(pair):
             for m, (i, j) in enumerate(((b, b), (a, a), (b, a), (a, b))):
                 if i >= 0 and j >= 0:
                     slot[k, m] = block_at(n, rank[i], rank[j], start, rows)
-        self.contacts = (pair, first, slot, R, ra, rb)
+        self.contacts = Contacts(pair, first, slot, R, ra, rb)
         self.mu, self.rho, self.h, self.w = (
             rng.uniform(0.1, 0.9, c),
             np.zeros(c),
             rng.normal(size=(n, 6)),
             np.zeros((c, 3)),
         )
-        self.problem = (self.contacts, M, inverse, self.h, self.w, self.mu, self.rho)
-        self.work = (
+        self.problem = BodyProblem(self.contacts, M, inverse, self.h, self.w, self.mu, self.rho)
+        self.work = BodyWork(
             np.zeros((n + 2 * len(rows), 6, 6)), np.zeros((c, 3, 3)), *(np.zeros((c, 3)) for _ in range(3)),
             *(np.zeros((n, 6)) for _ in range(3)), np.zeros(c, dtype=np.int64),
         )  # fmt: skip
@@ -126,8 +127,8 @@ def test_factors_solve_the_assembled_matrix(seed):
     E[0], E[1], E[-1] = 0.0, 5.0 * np.eye(3), 0.7 * np.eye(3)  # open, and two that stick
     dense = heap.M + sum(heap.J[3 * c : 3 * c + 3].T @ E[c] @ heap.J[3 * c : 3 * c + 3] for c in range(heap.c))
     wanted = np.linalg.solve(dense, x.ravel())
-    B = heap.work[0]
-    assemble(heap.contacts, E, heap.problem[1], heap.ordering[1], len(B), B)
+    B = heap.work.B
+    assemble(heap.contacts, E, heap.problem.M, heap.ordering.rank, len(B), B)
     factorise(heap.n, heap.ordering, B)
     solve_factorised(heap.n, heap.ordering, B, x, y)
     assert np.abs(x.ravel() - wanted).max() < 1e-10 * np.abs(wanted).max()
@@ -170,12 +171,12 @@ def test_the_orientation_is_the_sign_of_the_determinant():
     for seed in range(12):
         heap, rng = Heap(seed, n=4, per_pair=2), np.random.default_rng(seed)
         E = 2.0 * rng.normal(size=(heap.c, 3, 3))
-        blocks = heap.n + 2 * len(heap.ordering[3])
-        assemble(heap.contacts, E, heap.problem[1], heap.ordering[1], blocks, heap.work[0])
-        factorise(heap.n, heap.ordering, heap.work[0])
+        blocks = heap.n + 2 * len(heap.ordering.rows)
+        assemble(heap.contacts, E, heap.problem.M, heap.ordering.rank, blocks, heap.work.B)
+        factorise(heap.n, heap.ordering, heap.work.B)
         EJ = np.concatenate([E[c] @ heap.J[3 * c : 3 * c + 3] for c in range(heap.c)])
         signs.append(float(np.linalg.slogdet(heap.M + heap.J.T @ EJ)[0]))
-        assert orientation(heap.n, heap.work[0]) == signs[-1]
+        assert orientation(heap.n, heap.work.B) == signs[-1]
     assert set(signs) == {-1.0, 1.0}
 
 
@@ -191,7 +192,7 @@ def test_paths_that_turn_back_end_where_the_law_holds(seed, k):
         assert heap.natural_map(p) == pytest.approx(E, rel=1e-6)  # what is claimed is true, solved or not
         if warm == 0.0:
             assert E <= 1e-4
-            assert place[2][PACE_TURNS] >= 2.0
+            assert place.pace[PACE_TURNS] >= 2.0
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -219,7 +220,7 @@ def test_paths_come_close_where_contacts_depend_on_one_another(seed):
         for part in heap.contacts[3:]:
             part[c + 1] = part[c]
         heap.mu[c + 1] = heap.mu[c]
-    step_sizes(heap.contacts, heap.mu, heap.problem[2], heap.rho)
+    step_sizes(heap.contacts, heap.mu, heap.problem.inverse, heap.rho)
     p, u, v = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6))
     E, _ = interior_point(heap, (p, v, u), 1e-8, 100, 0.0, 1.0)
     assert E <= 1e-8
@@ -250,7 +251,7 @@ def test_factors_at_hand_serve_for_other_rates(seed):
     E, used, floor, *_ = modes_newton(*args, alpha, 1e-12, 1e-14, 20, held)
     assert max(1e-12, floor) >= E
     assert heap.natural_map(p) == pytest.approx(E, rel=1e-3, abs=1e-13)
-    assert used == 0 or heap.work[8].max() > 1  # none, unless a contact slips
+    assert used == 0 or heap.work.mode.max() > 1  # none, unless a contact slips
 
 
 def test_a_perturbed_impulse_is_noticed():
@@ -266,10 +267,10 @@ def test_a_perturbed_impulse_is_noticed():
 def test_sweeps_lower_the_residual_and_keep_the_motion(seed):
     heap = Heap(seed, n=4, per_pair=2)
     p, u, v, w = np.zeros((heap.c, 3)), np.zeros((heap.c, 3)), np.zeros((heap.n, 6)), np.zeros((heap.n, 6))
-    motion(heap.problem, p, heap.work[6], v, u)
+    motion(heap.problem, p, heap.work.F, v, u)
     before = heap.natural_map(p)
     gauss_seidel(heap.problem, p, v, 200)
     assert heap.natural_map(p) < 1e-2 * before
-    motion(heap.problem, p, heap.work[6], w, u)
+    motion(heap.problem, p, heap.work.F, w, u)
     np.testing.assert_allclose(v, w, rtol=0, atol=1e-12)
     assert (np.hypot(p[:, 1], p[:, 2]) <= heap.mu * p[:, 0] * (1.0 + 1e-12)).all()

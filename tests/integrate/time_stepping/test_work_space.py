@@ -27,7 +27,7 @@ def work_space(kernels):
     """Return the arrays whose contents no step may ask for before it has put them."""
     if isinstance(kernels, CompiledBodies):
         space = kernels.space
-        moving = (space.vectors, space.q1, *space.poses[2:], *(problem[3:] for problem in space.problems))
+        moving = (space.vectors, space.q1, *space.poses[2:], space.problem[3:], space.beside[3:])
         return list(arrays_of((space.work, space.bench, space.iterate, *moving)))
     kept = STATE | CONSTANT
     step = [array for name, array in kernels.parts.data._asdict().items() if name not in kept]

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from ...._jit import kernel
+from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.structure import A1, A2, A3, I1, I2
 from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
-from .body_kinematics import FEATURES, Features
+from .records import ACTS, LATE, BodySpan, Features, Index, Poses
 
-A4 = "float64[:,:,:,::1]"
-POSES = f"Tuple(({A3}, {A4}, {A3}, {A2}, {I1}, {A2}))"
-Poses = tuple[Array, Array, Array, Array, IntArray, Array]
-"""x (3, n + 1, 3), R (3, n + 1, 3, 3) and geometry (3, f, 7) at start, middle and end; frame (6, 3);
-moved (n + 1,); rows (3, 7), work space."""
-INDEX = f"Tuple(({I2}, {A2}, {A1}))"
-Index = tuple[IntArray, Array, Array]
-"""Rows OF .. JOINED of numbers by feature (9, f); bounce (f, 3); gap with which a contact that is held ends (f,)."""
-OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED = range(9)
 CLOSE = 1e-11  # m; as in `projection`
 TOGETHER = 1e-6  # of a step; as in `closing`
 
@@ -64,23 +54,23 @@ def rates_at(geometry: Array, bodies: IntArray, x: Array, v: Array, frame: Array
         rate[k] = frame[k, 0] * y0 + frame[k, 1] * y1 + frame[k, 2] * y2
 
 
-@kernel(f"void(int64, {FEATURES}, {POSES}, {A2}, {INDEX}, float64, {A1})", borrows=True)
+@kernel(f"void(int64, Features, Poses, {A2}, Index, float64, {A1})", borrows=True)
 def restitution(f: int, features: Features, poses: Poses, v: Array, index: Index, speed: float, rate: Array) -> None:
     """Put gap and rates at the start, and the restitution term, of one feature; v with spins in space at the start."""
     x, R, geometry, frame, _moved, _rows = poses
-    pair, begin, law = features[1][f], geometry[0, f], features[4]
+    pair, begin, law = features.bodies[f], geometry[0, f], features.law
     a, b = pair[0], pair[1]
-    feature_geometry(features[0][f], features[2][f], x[0, a], R[0, a], x[0, b], R[0, b], begin)
+    feature_geometry(features.kind[f], features.data[f], x[0, a], R[0, a], x[0, b], R[0, b], begin)
     rates_at(begin, pair, x[0], v, frame, rate)
     if rate[0] < -speed:
-        index[1][f, 0] = law[f, 1] * rate[0]
-        index[1][f, 1], index[1][f, 2] = law[f, 2] * rate[1], law[f, 2] * rate[2]
+        index.bounce[f, 0] = law[f, 1] * rate[0]
+        index.bounce[f, 1], index.bounce[f, 2] = law[f, 2] * rate[1], law[f, 2] * rate[2]
 
 
-@kernel(f"int64(int64, {FEATURES}, {POSES}, {INDEX}, {A2}, {A2}, {A2}, {A2}, float64, {A1})", borrows=True)
+@kernel(f"int64(int64, Features, Poses, Index, {A2}, {A2}, {A2}, {A2}, float64, BodySpan)", borrows=True)
 def find_acting(
     n: int, features: Features, poses: Poses, index: Index, impulse: Array, v: Array, free: Array, turned: Array,
-    rest: float, span: Array,
+    rest: float, span: BodySpan,
 ) -> int:  # fmt: skip
     """Mark the features that act from the beginning of the step, and their restitution terms; return how many changed.
 
@@ -88,11 +78,11 @@ def find_acting(
     start. span = (t, dt, t_end, theta, gap, speed).
     """
     x, R, geometry, _frame, _moved, rows = poses
-    law, numbers, bounce = features[4], index[0], index[1]
-    row, rate, zero = rows[0], rows[2], span[4]
+    law, numbers, bounce = features.law, index.marks, index.bounce
+    row, rate, zero = rows[0], rows[2], span.gap
     changed = 0
     for f in range(n):
-        pair, at = features[1][f], geometry[1, f]
+        pair, at = features.bodies[f], geometry[1, f]
         for k in range(3):
             bounce[f, k] = 0.0
         before = at[0] - rest * approach(at, pair, x[1], R[1], v, row)
@@ -104,13 +94,13 @@ def find_acting(
                 if i >= 0:
                     normal_row(at, pair, side, x[1], R[1], row)
                     for k in range(6):
-                        reach += span[1] * abs(row[k]) * (abs(v[i, k]) + abs(free[i, k]))
+                        reach += span.dt * abs(row[k]) * (abs(v[i, k]) + abs(free[i, k]))
             closed = before <= zero + reach
         doubt = not closed and min(before, at[0]) <= zero
         if doubt or (closed and (law[f, 1] != 0.0 or law[f, 2] != 0.0)):
-            restitution(f, features, poses, turned, index, span[5], rate)
+            restitution(f, features, poses, turned, index, span.speed, rate)
             if doubt:
-                closed = geometry[0, f, 0] <= zero and (at[0] <= zero or abs(rate[0]) <= span[5])
+                closed = geometry[0, f, 0] <= zero and (at[0] <= zero or abs(rate[0]) <= span.speed)
         changed += numbers[ACTS, f] != closed
         numbers[ACTS, f] = closed
     return changed
@@ -130,15 +120,17 @@ def coupled(one: Array, pair: IntArray, other: Array, mate: IntArray, x: Array, 
     return False
 
 
-@kernel(f"int64(int64, {FEATURES}, {POSES}, {INDEX}, {A2}, float64)", borrows=True)
+@kernel(f"int64(int64, Features, Poses, Index, {A2}, float64)", borrows=True)
 def find_late(n: int, features: Features, poses: Poses, index: Index, v: Array, rest: float) -> int:
     """Mark the features that do not act and end below zero, of each body those that close first; return how many."""
     x, R, geometry, _frame, _moved, rows = poses
-    numbers, when, below, row = index[0], index[2], 0, rows[0]
+    numbers, when, below, row = index.marks, index.value, 0, rows[0]
     for f in range(n):
         numbers[LATE, f] = 0
         if not numbers[ACTS, f] and geometry[2, f, 0] < -CLOSE:
-            before = max(geometry[1, f, 0] - rest * approach(geometry[1, f], features[1][f], x[1], R[1], v, row), 0.0)
+            before = max(
+                geometry[1, f, 0] - rest * approach(geometry[1, f], features.bodies[f], x[1], R[1], v, row), 0.0
+            )
             when[f] = before / (before - geometry[2, f, 0])
             numbers[LATE, f] = -1
             below += 1
@@ -151,7 +143,9 @@ def find_late(n: int, features: Features, poses: Poses, index: Index, v: Array, 
         numbers[LATE, best] = 1
         for f in range(n):
             if numbers[LATE, f] == 1 and f != best and when[best] > when[f] + TOGETHER:  # noqa: SIM102
-                if coupled(geometry[1, f], features[1][f], geometry[1, best], features[1][best], x[1], R[1], rows):
+                if coupled(
+                    geometry[1, f], features.bodies[f], geometry[1, best], features.bodies[best], x[1], R[1], rows
+                ):
                     numbers[LATE, best] = -2
         found += numbers[LATE, best] == 1
     for f in range(n):

@@ -7,17 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import kernel
+from ...._jit import A2, A3, I1, I2, kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.structure import A1, A2, A3, CONTACTS, I1, I2, Contacts
+from ....contact.free_bodies.records import Contacts
 from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
-
-BODIES = f"Tuple(({A1}, {A3}, {I1}))"
-Bodies = tuple[Array, Array, IntArray]
-"""mass (n,), inertia in body axes (n, 3, 3), whether the inertia is that of a ball (n,)."""
-FEATURES = f"Tuple(({I1}, {I2}, {A2}, {I2}, {A2}))"
-Features = tuple[IntArray, IntArray, Array, IntArray, Array]
-"""kind (f,), bodies (f, 2), data (f, 25), label (f, 4), law (f, 3) as (mu, eps_n, eps_t)."""
+from .records import Bodies, Features
 
 
 @kernel(f"void({A2}, {A2}, float64, {A2})", borrows=True)
@@ -66,7 +60,7 @@ def turn_spins(R: Array, v: Array, back: float, out: Array) -> None:
                 out[i, 3 + k] = R[i, k, 0] * x + R[i, k, 1] * y + R[i, k, 2] * z
 
 
-@kernel(f"void(int64, {FEATURES}, {I1}, {A2}, {A3}, {A2}, {A2})", borrows=True)
+@kernel(f"void(int64, Features, {I1}, {A2}, {A3}, {A2}, {A2})", borrows=True)
 def evaluate(n: int, features: Features, moved: IntArray, x: Array, R: Array, before: Array, out: Array) -> None:
     """Put gap, normal and point of every feature, shape (n, 7); taken from `before` where neither body has moved."""
     kind, bodies, data, _label, _law = features
@@ -79,7 +73,7 @@ def evaluate(n: int, features: Features, moved: IntArray, x: Array, R: Array, be
                 out[f, k] = before[f, k]
 
 
-@kernel(f"void({CONTACTS}, {I1}, {I2}, {A2}, {A2}, {A2}, {A2})", borrows=True)
+@kernel(f"void(Contacts, {I1}, {I2}, {A2}, {A2}, {A2}, {A2})", borrows=True)
 def place_contacts(
     contacts: Contacts, which: IntArray, bodies: IntArray, geometry: Array, x: Array, frame: Array, w: Array
 ) -> None:
@@ -87,7 +81,7 @@ def place_contacts(
 
     Where the normal points into the ground the pair is turned about, and so is the frame: u and p stay what they are.
     """
-    _pair, first, _slot, R, ra, rb = contacts
+    first, R, ra, rb = contacts.first, contacts.R, contacts.ra, contacts.rb
     zero = frame[5]
     for c in range(first[-1]):
         f = which[c]
@@ -104,7 +98,7 @@ def place_contacts(
                 R[c, k, j] = sign * frame[k, j]
 
 
-@kernel(f"void({BODIES}, {A3}, {A2}, {A2}, {A2}, float64, float64, {A3}, {A3}, {A2})")
+@kernel(f"void(Bodies, {A3}, {A2}, {A2}, {A2}, float64, float64, {A3}, {A3}, {A2})")
 def momentum(
     bodies: Bodies, R: Array, force: Array, v0: Array, v: Array, dt: float, theta: float, M: Array, inverse: Array,
     h: Array,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import kernel
+from ...._jit import A1, A2, kernel
 from ....arrays import Array
 from ....contact.free_bodies.coulomb import weighted_length
-from ....contact.free_bodies.newton import PROBLEM, WORK, Problem, Work
-from ....contact.free_bodies.structure import A1, A2, block_multiply, relative_motion
-from .active_contacts import INDEX, MODE, NOW, WHICH, Index
-from .position_projection import ITERATE, Iterate
+from ....contact.free_bodies.records import BodyProblem, BodyWork, Iterate
+from ....contact.free_bodies.structure import block_multiply, relative_motion
+from .records import MODE, NOW, WHICH, Index
 
 OPEN, STICK, SLIP, DEGENERATE, ACTIVE, INACTIVE = range(6)
 BORDER = 1e-8  # of |rho q|, as in `programs.residuals`
@@ -31,9 +30,9 @@ def mode_of(mu: float, rho: float, p: Array, u: Array, tol: float) -> int:
     return STICK if room < -tol else DEGENERATE
 
 
-@kernel(f"UniTuple(float64, 2)(int64, {INDEX}, {PROBLEM}, {ITERATE}, {A2}, {WORK})", borrows=True)
+@kernel(f"UniTuple(float64, 2)(int64, Index, BodyProblem, Iterate, {A2}, BodyWork)", borrows=True)
 def note_modes(
-    n: int, index: Index, problem: Problem, iterate: Iterate, v: Array, work: Work
+    n: int, index: Index, problem: BodyProblem, iterate: Iterate, v: Array, work: BodyWork
 ) -> tuple[float, float]:  # fmt: skip
     """Put the modes of the n features at the velocity v, and what they say about each: open, stick, slip or active.
 
@@ -41,9 +40,9 @@ def note_modes(
     their size, and how many features changed. Where nothing has friction those that push are active.
     """
     contacts, _M, inverse, h, w, mu, rho = problem
-    p, u, q, numbers, count = iterate[0], iterate[1], iterate[2], index[0], contacts[1][-1]
-    block_multiply(inverse, h, work[6])
-    relative_motion(contacts, work[6], q)
+    p, u, q, numbers, count = iterate.p, iterate.u, iterate.best, index.marks, contacts.first[-1]
+    block_multiply(inverse, h, work.F)
+    relative_motion(contacts, work.F, q)
     relative_motion(contacts, v, u)
     rough, size, cone, changed = False, 0.0, 0.0, 0
     for c in range(count):

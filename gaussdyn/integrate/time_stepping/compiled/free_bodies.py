@@ -176,10 +176,10 @@ class CompiledBodies:
             self._settings[:3] = stepper.theta, active.gap, active.speed
             self._settings[3], self._settings[5], self._rules = stepper.tol, float(stepper.project), stepper
         if control is not None or self._pushed:
-            space.loads[0][:] = space.weight
+            space.loads.constant[:] = space.weight
             self._pushed = control is not None
         if control is not None:
-            space.loads[0][:] += vector("control", control, self.system.nv).reshape(-1, 6)
+            space.loads.constant[:] += vector("control", control, self.system.nv).reshape(-1, 6)
         if state is self._last:
             return
         self._last, self._settings[7], space.count[5] = None, 0.0, 1
@@ -197,14 +197,14 @@ class CompiledBodies:
         if n > space.buffers.room:
             space.reserve(2 * n)
             return self._recall(memory, dt)
-        space.memory[0][:n], space.count[2] = space.buffers.answer.label[:n], n
+        space.memory.mark[:n], space.count[2] = space.buffers.answer.label[:n], n
         self._give(memory)
 
     def _give(self, memory: Mapping[str, Array]) -> None:
         """Give the contacts known their impulses."""
         space, n = self.space, int(self.space.count[2])
         space.impulse[:n] = 0.0
-        for f, id in enumerate(self.ids(space.memory[0][:n])):
+        for f, id in enumerate(self.ids(space.memory.mark[:n])):
             if id in memory:
                 p = memory[id][:3]
                 space.impulse[f, : len(p)] = p
@@ -222,7 +222,7 @@ class CompiledBodies:
             if code == done:
                 return run
             if code == graph:
-                space.join(space.memory[1][: space.count[3]].copy())
+                space.join(space.memory.pairs[: space.count[3]].copy())
             elif code == room:
                 self._more_room(int(space.count[3]))
                 if run.taken:
@@ -245,8 +245,8 @@ class CompiledBodies:
         """Let the kernels take steps, and return why they come back."""
         space = self.space
         return int(self._advance(
-            spans, self._settings, space.span, space.bodies, space.loads, space.find, space.memory, space.state,
-            space.poses, space.indices[0], space.indices[1], space.problems[0], space.problems[1], space.ordering,
+            spans, self._settings, space.laws, space.bodies, space.loads, space.find, space.memory, space.state,
+            space.poses, space.index, space.aside, space.problem, space.beside, space.ordering,
             space.work, space.bench, space.iterate, space.count, run.log, run.q0, run.v0, run.held,
         ))  # fmt: skip
 
@@ -255,14 +255,15 @@ class CompiledBodies:
 
         With the restitution that gains no energy, see `scheme`. Returns whether it succeeded.
         """
-        from .active_contacts import ACTS, JOINED
+        from .records import ACTS, JOINED
         from .step import GAINS, HARD
         from .step_loop import AGAIN
 
         space, log, n = self.space, run.log[int(self.space.count[0])], int(self.space.count[2])
-        acts, bounce, known, tried = space.indices[0][0][ACTS], space.indices[0][1], False, 1.0
+        (marks, bounce, _value), known, tried = space.index, False, 1.0
+        acts = marks[ACTS]
         if code != GAINS:
-            first_of_all = (acts[:n] != 0) & (space.indices[0][0][JOINED, :n] == 0)
+            first_of_all = (acts[:n] != 0) & (marks[JOINED, :n] == 0)
             if not first_of_all.any():
                 return False
             space.count[6] = int(np.argmax(first_of_all))
@@ -285,9 +286,9 @@ class CompiledBodies:
     def _more_room(self, features: int) -> None:
         """Make room, keeping the impulses."""
         space = self.space
-        known, impulse, mark = int(space.count[2]), space.impulse.copy(), space.memory[0].copy()
+        known, impulse, mark = int(space.count[2]), space.impulse.copy(), space.memory.mark.copy()
         space.reserve(2 * features)
-        space.impulse[:known], space.memory[0][:known], space.count[2] = impulse[:known], mark[:known], known
+        space.impulse[:known], space.memory.mark[:known], space.count[2] = impulse[:known], mark[:known], known
         space.count[5] = 1
 
     def _solve(self, log: Array) -> bool:
@@ -298,7 +299,7 @@ class CompiledBodies:
         space, tol = self.space, float(log[1])
         if log[4] > MOST_SLOW:
             return False
-        E, floor, used, _slow = solve_islands(space.problems[0], space.iterate, tol, READY * tol)
+        E, floor, used, _slow = solve_islands(space.problem, space.iterate, tol, READY * tol)
         log[2], log[4], log[6] = log[2] + used, log[4] + 1, PATHS.index("interior")
         space.count[4] = int(max(tol, floor) >= E)
         return bool(space.count[4])

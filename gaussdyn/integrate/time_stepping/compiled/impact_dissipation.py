@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from ...._jit import kernel
+from ...._jit import A1, A2, kernel
 from ....arrays import Array
-from ....contact.free_bodies.newton import PROBLEM, Problem
-from ....contact.free_bodies.structure import A1, A2
-from .active_contacts import ACTS, INDEX, JOINED, POSES, WHICH, Index, Poses
-from .body_kinematics import BODIES, FEATURES, Bodies, Features, momentum
-from .position_projection import ITERATE, STATE, Iterate, StateArrays
+from ....contact.free_bodies.records import BodyProblem, Iterate
+from .body_kinematics import momentum
+from .records import ACTS, JOINED, WHICH, Aside, Bodies, BodySpan, BodyState, Features, Index, Poses
 from .step import place_acting
 
 GAIN = 1e-12  # of sum |p . u|
 SMALL = 1e-10  # of the kinetic energy; as there
 
 
-@kernel(f"int64({INDEX}, {PROBLEM}, {A2}, {A2})", borrows=True)
-def find_impact(index: Index, problem: Problem, impulse: Array, p: Array) -> int:
+@kernel(f"int64(Index, BodyProblem, {A2}, {A2})", borrows=True)
+def find_impact(index: Index, problem: BodyProblem, impulse: Array, p: Array) -> int:
     """Return the feature with the largest impulse of those that have just closed or rebound; -1 without any."""
-    numbers, bounce, found, most = index[0], index[1], -1, 0.0
-    for c in range(problem[0][1][-1]):
+    numbers, bounce, found, most = index.marks, index.bounce, -1, 0.0
+    for c in range(problem.contacts.first[-1]):
         f = numbers[WHICH, c]
         rebounds = bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0
         better = p[c, 0] > most or (p[c, 0] == most and f < found)
@@ -28,7 +26,7 @@ def find_impact(index: Index, problem: Problem, impulse: Array, p: Array) -> int
     return found
 
 
-@kernel(f"float64({BODIES}, {A2}, {A2})", borrows=True)
+@kernel(f"float64(Bodies, {A2}, {A2})", borrows=True)
 def kinetic_scale(bodies: Bodies, v: Array, free: Array) -> float:
     """Return 1/2 s^T |M| s with s = |v| + |free|, spins in body axes."""
     mass, inertia, _ball = bodies
@@ -60,17 +58,23 @@ def spread(R: Array, frame: Array, i: int, arm: Array, p: Array, v: Array, mean:
     return total
 
 
-@kernel(f"float64({BODIES}, {A2}, {STATE}, {POSES}, {PROBLEM}, {ITERATE}, {A1})", borrows=True)
+@kernel(f"float64(Bodies, {A2}, BodyState, Poses, BodyProblem, Iterate, BodySpan)", borrows=True)
 def work_gain(
-    bodies: Bodies, constant: Array, state: StateArrays, poses: Poses, problem: Problem, iterate: Iterate, span: Array
+    bodies: Bodies,
+    constant: Array,
+    state: BodyState,
+    poses: Poses,
+    problem: BodyProblem,
+    iterate: Iterate,
+    span: BodySpan,
 ) -> float:
     """Return the work of all impulses and of the projection, relative to the sum of its terms without their signs.
 
     Work that is small against the kinetic energy counts less. constant (n, 6): the forces with a potential.
     """
-    q, v, v0, guess, free, q1, p = state[0], state[1], state[4], state[5], state[8], state[9], iterate[0]
-    pair, first, _slot, frame, ra, rb = problem[0]
-    mean, row, dt, theta = iterate[4], poses[5][0], span[1], span[3]
+    q, v, v0, guess, free, q1, p = state.q, state.v, state.v0, state.guess, state.free, state.q1, iterate.p
+    pair, first, _slot, frame, ra, rb = problem.contacts
+    mean, row, dt, theta = iterate.v, poses.rows[0], span.dt, span.theta
     work = size = 0.0
     for i in range(len(v)):
         for k in range(6):
@@ -84,7 +88,7 @@ def work_gain(
                 continue
             arms = rb if side == 1 else ra
             for c in range(first[m], first[m + 1]):
-                size += spread(poses[1][1, i], frame[c], i, arms[c], p[c], mean, row)
+                size += spread(poses.R[1, i], frame[c], i, arms[c], p[c], mean, row)
                 r0, r1, r2 = arms[c, 0], arms[c, 1], arms[c, 2]
                 x = mean[i, 0] + mean[i, 4] * r2 - mean[i, 5] * r1
                 y = mean[i, 1] + mean[i, 5] * r0 - mean[i, 3] * r2
@@ -96,12 +100,12 @@ def work_gain(
 
 
 @kernel(
-    f"void(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {ITERATE}, {A1}, int64)",
+    "void(int64, Bodies, Features, BodyState, Poses, Index, Aside, BodyProblem, Iterate, BodySpan, int64)",
     borrows=True,
 )
 def begin_again(
-    n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index,
-    problem: Problem, iterate: Iterate, span: Array, known: int,
+    n: int, bodies: Bodies, features: Features, state: BodyState, poses: Poses, index: Index, aside: Aside,
+    problem: BodyProblem, iterate: Iterate, span: BodySpan, known: int,
 ) -> None:  # fmt: skip
     """Put back the first guess of a step that is to be solved under other laws, without the contacts that joined.
 
@@ -109,18 +113,29 @@ def begin_again(
     """
     for f in range(n):
         if known:
-            index[0][ACTS, f] = aside[0][ACTS, f]
-        elif index[0][JOINED, f]:
-            index[0][ACTS, f] = 0
-    for i in range(len(state[1])):
+            index.marks[ACTS, f] = aside.marks[ACTS, f]
+        elif index.marks[JOINED, f]:
+            index.marks[ACTS, f] = 0
+    for i in range(len(state.v)):
         for k in range(6):
-            state[5][i, k] = state[4][i, k]
-    momentum(bodies, poses[1][1], state[3], state[4], state[5], span[1], span[3], problem[1], problem[2], problem[3])
-    place_acting(n, features, poses, index, problem, state[2], iterate[0])
+            state.guess[i, k] = state.v0[i, k]
+    momentum(
+        bodies,
+        poses.R[1],
+        state.force,
+        state.v0,
+        state.guess,
+        span.dt,
+        span.theta,
+        problem.M,
+        problem.inverse,
+        problem.h,
+    )
+    place_acting(n, features, poses, index, problem, state.impulse, iterate.p)
 
 
-@kernel(f"void(int64, {INDEX}, {INDEX})", borrows=True)
-def note_acting(n: int, index: Index, aside: Index) -> None:
+@kernel("void(int64, Index, Aside)", borrows=True)
+def note_acting(n: int, index: Index, aside: Aside) -> None:
     """Remember which features act."""
     for f in range(n):
-        aside[0][ACTS, f] = index[0][ACTS, f]
+        aside.marks[ACTS, f] = index.marks[ACTS, f]

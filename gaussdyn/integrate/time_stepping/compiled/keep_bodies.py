@@ -4,43 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import kernel
+from ...._jit import A1, A2, kernel
 from ....arrays import Array
-from ....contact.free_bodies.newton import PROBLEM, Problem
-from ....contact.free_bodies.structure import A1, A2
+from ....contact.free_bodies.records import BodyProblem, Iterate
 from ..core.records import FORCES, KINETIC, LIFTED, POTENTIAL, REACTIONS
 from ..kept import PLACED, ROWS, SHIFTED, Kept
-from .active_contacts import INDEX, MODE, POSES, WHICH, Index, Poses
-from .body_kinematics import BODIES, Bodies
-from .contact_search import LOADS, Loads
-from .position_projection import ITERATE, STATE, Iterate, StateArrays
+from .records import MODE, WHICH, Aside, Bodies, BodySpan, BodyState, Index, Loads, Poses
 
 ROUNDING = 1e-15  # of the largest coordinate: what two ways of adding the same numbers may differ by
 
 
-@kernel(f"void(int64, {A2}, {INDEX}, {INDEX}, {PROBLEM}, {ITERATE}, {POSES}, {STATE}, Kept, int64)", borrows=True)
+@kernel(f"void(int64, {A2}, Index, Aside, BodyProblem, Iterate, Poses, BodyState, Kept, int64)", borrows=True)
 def keep_contacts(
-    n: int, law: Array, index: Index, aside: Index, problem: Problem, iterate: Iterate, poses: Poses,
-    state: StateArrays, kept: Kept, s: int,
+    n: int, law: Array, index: Index, aside: Aside, problem: BodyProblem, iterate: Iterate, poses: Poses,
+    state: BodyState, kept: Kept, s: int,
 ) -> None:  # fmt: skip
     """Keep what the n contacts did in row s; law (f, 3): mu, eps_n and eps_t."""
     at = passes = 0
-    while n > 0 and passes < kept.shifts.shape[1] and not np.isnan(aside[1][0, passes]):
+    while n > 0 and passes < kept.shifts.shape[1] and not np.isnan(aside.shifts[0, passes]):
         passes += 1
     for f in range(n):
-        kept.start[s, f], kept.gap[s, f], kept.acts[s, f], kept.mode[s, f] = at, poses[2][2, f, 0], 0, -1
+        kept.start[s, f], kept.gap[s, f], kept.acts[s, f], kept.mode[s, f] = at, poses.geometry[2, f, 0], 0, -1
         for k in range(3 if law[f, 0] > 0.0 or law[f, 2] != 0.0 else 1):
-            kept.p[s, at], kept.last[s, at] = 0.0, state[2][f, k]
+            kept.p[s, at], kept.last[s, at] = 0.0, state.impulse[f, k]
             at += 1
         for a in range(passes):
-            kept.shifts[s, a, f] = aside[1][f, a]
+            kept.shifts[s, a, f] = aside.shifts[f, a]
     for f in range(n, kept.start.shape[1]):
         kept.start[s, f] = at
-    for c in range(problem[0][1][-1]):
-        f = index[0][WHICH, c]
-        kept.acts[s, f], kept.mode[s, f] = 1, index[0][MODE, f]
+    for c in range(problem.contacts.first[-1]):
+        f = index.marks[WHICH, c]
+        kept.acts[s, f], kept.mode[s, f] = 1, index.marks[MODE, f]
         for k in range(kept.start[s, f + 1] - kept.start[s, f]):
-            kept.p[s, kept.start[s, f] + k] = iterate[0][c, k]
+            kept.p[s, kept.start[s, f] + k] = iterate.p[c, k]
     kept.found[s, ROWS], kept.found[s, SHIFTED], kept.found[s, PLACED] = n, passes, 0
 
 
@@ -50,29 +46,29 @@ def along(J: Array, k: int, v: Array, at: int) -> float:
     return float(J[k, 0] * v[at] + J[k, 1] * v[at + 1] + J[k, 2] * v[at + 2])
 
 
-@kernel(f"float64({LOADS}, float64, int64)", borrows=True)
+@kernel("float64(Loads, float64, int64)", borrows=True)
 def shaken(loads: Loads, t: float, k: int) -> float:
     """Return the k-th component of the acceleration of the ground at time t."""
     total = 0.0
-    for s in range(len(loads[1])):
-        total += loads[1][s, k] * np.sin(loads[1][s, 3] * t + loads[1][s, 4])
+    for s in range(len(loads.shaking)):
+        total += loads.shaking[s, k] * np.sin(loads.shaking[s, 3] * t + loads.shaking[s, 4])
     return total
 
 
-@kernel(f"void({BODIES}, {LOADS}, {A1}, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
+@kernel(f"void(Bodies, Loads, BodySpan, {A1}, {A1}, {A1}, {A1}, {A1})", borrows=True)
 def keep_works(
-    bodies: Bodies, loads: Loads, span: Array, q0: Array, v0: Array, q1: Array, v1: Array, log: Array
+    bodies: Bodies, loads: Loads, span: BodySpan, q0: Array, v0: Array, q1: Array, v1: Array, log: Array
 ) -> None:  # fmt: skip
     """Put energies and work of a step between two states into its row of `Kept.log`."""
-    theta, dt = span[3], span[1]
+    theta, dt = span.theta, span.dt
     far = top = 0.0
     log[KINETIC] = log[POTENTIAL] = log[REACTIONS] = log[FORCES] = log[LIFTED] = 0.0
-    for i in range(len(bodies[0])):
-        m, J, w = bodies[0][i], bodies[1][i], 6 * i + 3
+    for i in range(len(bodies.mass)):
+        m, J, w = bodies.mass[i], bodies.inertia[i], 6 * i + 3
         for k in range(3):
-            at, weight = 6 * i + k, loads[4][i, k]
+            at, weight = 6 * i + k, loads.weight[i, k]
             mean = 0.5 * (v0[at] + v1[at])
-            given = loads[0][i, k] - weight - m * shaken(loads, span[0] + (1.0 - theta) * dt, k)
+            given = loads.constant[i, k] - weight - m * shaken(loads, span.t + (1.0 - theta) * dt, k)
             log[REACTIONS] += mean * (m * (v1[at] - v0[at]) - dt * (weight + given))
             log[FORCES] += dt * mean * given
             log[KINETIC] += 0.5 * m * v1[at] * v1[at]
@@ -81,7 +77,7 @@ def keep_works(
             far, top = max(far, abs(lift)), max(top, abs(q1[7 * i + k]))
             log[LIFTED] -= weight * lift
         for k in range(3):
-            a, b, given = (k + 1) % 3, (k + 2) % 3, loads[0][i, 3 + k]
+            a, b, given = (k + 1) % 3, (k + 2) % 3, loads.constant[i, 3 + k]
             mean = 0.5 * (v0[w + k] + v1[w + k])
             gyroscopic = ((1.0 - theta) * along(J, a, v0, w) + theta * along(J, a, v1, w)) * (
                 (1.0 - theta) * v0[w + b] + theta * v1[w + b]

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import kernel
+from ...._jit import A2, kernel
 from ....arrays import Array
 from ....contact.free_bodies.coulomb import step_sizes
-from ....contact.free_bodies.newton import EPS, PROBLEM, WORK, Problem, Work, factorise_modes, motion, newton_direction
-from ....contact.free_bodies.structure import A1, A2, block_multiply
-from ....linalg.block_lu import ORDERING, Ordering
-from .active_contacts import ACTS, ALL, CLOSE, HELD, INDEX, OF, POSES, WHICH, Index, Poses, approach, normal_row
-from .body_kinematics import (
-    BODIES,
-    FEATURES,
+from ....contact.free_bodies.newton import EPS, factorise_modes, motion, newton_direction
+from ....contact.free_bodies.records import BodyProblem, BodyWork, Iterate
+from ....contact.free_bodies.structure import block_multiply
+from ....linalg.block_lu import Ordering
+from .active_contacts import CLOSE, approach, normal_row
+from .body_kinematics import evaluate, momentum, move_bodies, place_contacts, pose_bodies, sort_by_pair, turn_spins
+from .records import (
+    ACTS,
+    ALL,
+    HELD,
+    MIDDLE,
+    OF,
+    SHARE,
+    WHICH,
+    Aside,
     Bodies,
+    BodySpan,
+    BodyState,
     Features,
-    evaluate,
-    momentum,
-    move_bodies,
-    place_contacts,
-    pose_bodies,
-    sort_by_pair,
-    turn_spins,
+    Index,
+    Poses,
 )
 from .rest_correction import reached_speeds, single_pushes
 
-STATE = f"UniTuple({A2}, 10)"
-StateArrays = tuple[Array, Array, Array, Array, Array, Array, Array, Array, Array, Array]
-"""q (n, 7); v (n, 6); impulse (f, 3); force, v0, guess (spins in space), v1, mean, free (n, 6); q1 (n, 7)."""
-ITERATE = f"UniTuple({A2}, 5)"
-Iterate = tuple[Array, Array, Array, Array, Array]
-"""p, u, best of the contact problem, p of the projection (c, 3); v (n, 6)."""
 SLOW, CANCELS = 1e-9, 1e-12  # as in `scheme`
 ALLOWED = 1e-10  # m; as in `projection`
 PROJECTIONS = 20  # as in `projection`
@@ -44,11 +43,11 @@ ROUNDS = 20
 MOST_FACTORS = 20  # of one round
 
 
-@kernel(f"int64({PROBLEM}, {WORK}, {A2}, {A2})", borrows=True)
-def press(problem: Problem, work: Work, centre: Array, u: Array) -> int:
+@kernel(f"int64(BodyProblem, BodyWork, {A2}, {A2})", borrows=True)
+def press(problem: BodyProblem, work: BodyWork, centre: Array, u: Array) -> int:
     """Put the pushes of soft gaps, centre - k u where that is positive or the gap is held; return how many changed."""
-    mu, rho, E, e, mode, changed = problem[5], problem[6], work[1], work[2], work[8], 0
-    for c in range(problem[0][1][-1]):
+    mu, rho, E, e, mode, changed = problem.mu, problem.rho, work.E, work.e, work.mode, 0
+    for c in range(problem.contacts.first[-1]):
         for i in range(3):
             e[c, i] = 0.0
             for j in range(3):
@@ -63,22 +62,24 @@ def press(problem: Problem, work: Work, centre: Array, u: Array) -> int:
     return changed
 
 
-@kernel(f"float64({PROBLEM}, {WORK}, {A2}, {A2}, float64, float64, float64)", borrows=True)
-def slope(problem: Problem, work: Work, centre: Array, u: Array, first: float, second: float, t: float) -> float:
+@kernel(f"float64(BodyProblem, BodyWork, {A2}, {A2}, float64, float64, float64)", borrows=True)
+def slope(
+    problem: BodyProblem, work: BodyWork, centre: Array, u: Array, first: float, second: float, t: float
+) -> float:
     """Return the derivative of what `squeeze` minimises, t along the direction: first + t second - p(t) du."""
-    mu, rho, du, value = problem[5], problem[6], work[4], first + t * second
-    for c in range(problem[0][1][-1]):
+    mu, rho, du, value = problem.mu, problem.rho, work.du, first + t * second
+    for c in range(problem.contacts.first[-1]):
         push = centre[c, 0] - rho[c] / SOFT * (u[c, 0] + t * du[c, 0])
         if push > 0.0 or mu[c] < 0.0:
             value -= push * du[c, 0]
     return value
 
 
-@kernel(f"float64({PROBLEM}, {WORK}, {A2}, {A2}, {A2})", borrows=True)
-def share_to_go(problem: Problem, work: Work, centre: Array, d: Array, u: Array) -> float:
+@kernel(f"float64(BodyProblem, BodyWork, {A2}, {A2}, {A2})", borrows=True)
+def share_to_go(problem: BodyProblem, work: BodyWork, centre: Array, d: Array, u: Array) -> float:
     """Return how far to go along the direction: all of it, or to where the derivative (it only grows) vanishes."""
-    dv, Mdv, first, second = work[5], work[6], 0.0, 0.0
-    block_multiply(problem[1], dv, Mdv)
+    dv, Mdv, first, second = work.dv, work.F, 0.0, 0.0
+    block_multiply(problem.M, dv, Mdv)
     for i in range(len(d)):
         for k in range(6):
             first += d[i, k] * Mdv[i, k]
@@ -96,9 +97,9 @@ def share_to_go(problem: Problem, work: Work, centre: Array, d: Array, u: Array)
     return high
 
 
-@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {A2}, {A2}, {A2}, boolean)", borrows=True)
+@kernel(f"int64(BodyProblem, Ordering, BodyWork, {A2}, {A2}, {A2}, boolean)", borrows=True)
 def squeeze(
-    problem: Problem, ordering: Ordering, work: Work, centre: Array, d: Array, u: Array, twice: bool
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, centre: Array, d: Array, u: Array, twice: bool
 ) -> int:  # fmt: skip
     """Minimise 1/2 d^T M d + sum p^2 / 2 k over d, p the pushes of soft gaps; return the number of factorisations.
 
@@ -106,7 +107,7 @@ def squeeze(
     many steps. The factors at hand are those of the modes at hand. They solve to rounding over `SOFT` of the shift, and
     pushes show it: `twice` asks for the last step a second time.
     """
-    g, share, factors = work[6], 0.0, 0
+    g, share, factors = work.F, 0.0, 0
     for it in range(MOST_FACTORS):
         changed = press(problem, work, centre, u)
         if it > 0 and changed == 0 and share == 1.0:
@@ -116,7 +117,7 @@ def squeeze(
         if changed > 0:
             factorise_modes(problem, ordering, work)
             factors += 1
-        block_multiply(problem[1], d, g)
+        block_multiply(problem.M, d, g)
         for i in range(len(g)):
             for k in range(6):
                 g[i, k] = -g[i, k]
@@ -124,14 +125,14 @@ def squeeze(
         share = share_to_go(problem, work, centre, d, u)
         for i in range(len(d)):
             for k in range(6):
-                d[i, k] += share * work[5][i, k]
-        for c in range(problem[0][1][-1]):
-            u[c, 0] += share * work[4][c, 0]
+                d[i, k] += share * work.dv[i, k]
+        for c in range(problem.contacts.first[-1]):
+            u[c, 0] += share * work.du[c, 0]
     return factors
 
 
-@kernel(f"int64({PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64)", borrows=True)
-def push_apart(problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, enough: float) -> int:
+@kernel("int64(BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
+def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, enough: float) -> int:
     """Find the least d = M^-1 J^T p with gaps u = J d + w >= 0, p >= 0 where u = 0; return the factorisations.
 
     p, u, d in `iterate` (p is where to begin). The method of multipliers: soft gaps push, and where they are pushed
@@ -139,17 +140,17 @@ def push_apart(problem: Problem, ordering: Ordering, work: Work, iterate: Iterat
     every gap that is held, by pushes of either sign.
     """
     _p, u, centre, p, d = iterate
-    n, factors = problem[0][1][-1], 0
+    n, factors = problem.contacts.first[-1], 0
     for c in range(n):
-        work[8][c] = -1
-    motion(problem, p, work[6], d, u)
+        work.mode[c] = -1
+    motion(problem, p, work.F, d, u)
     for it in range(ROUNDS):
         for c in range(n):
             centre[c, 0], centre[c, 1] = p[c, 0], u[c, 0]
         factors += squeeze(problem, ordering, work, centre, d, u, it == 0)
         for c in range(n):
-            p[c, 0] = work[2][c, 0]
-        motion(problem, p, work[6], d, u)
+            p[c, 0] = work.e[c, 0]
+        motion(problem, p, work.F, d, u)
         change = 0.0
         for c in range(n):
             change = max(change, abs(u[c, 0] - centre[c, 1]))
@@ -158,10 +159,10 @@ def push_apart(problem: Problem, ordering: Ordering, work: Work, iterate: Iterat
     return factors
 
 
-@kernel(f"UniTuple(float64, 2)(int64, {INDEX}, {POSES})", borrows=True)
-def farthest(n: int, index: Index, poses: Poses) -> tuple[float, float]:
+@kernel("UniTuple(float64, 2)(int64, Aside, Poses)", borrows=True)
+def farthest(n: int, aside: Aside, poses: Poses) -> tuple[float, float]:
     """Return how far the gaps at the end are from where they should be, and the deepest; inf where shifts overflow."""
-    numbers, goal, gaps, far, deepest = index[0], index[2], poses[2][2], 0.0, 0.0
+    numbers, goal, gaps, far, deepest = aside.marks, aside.goal, poses.geometry[2], 0.0, 0.0
     for f in range(n):
         gap = gaps[f, 0] if numbers[ALL, f] else 0.0
         if not np.isfinite(gap):
@@ -171,99 +172,104 @@ def farthest(n: int, index: Index, poses: Poses) -> tuple[float, float]:
     return far, deepest
 
 
-@kernel(f"void({BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM})", borrows=True)
+@kernel("void(Bodies, Features, BodyState, Poses, Aside, BodyProblem)", borrows=True)
 def place_gaps(
-    bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem
+    bodies: Bodies, features: Features, state: BodyState, poses: Poses, aside: Aside, problem: BodyProblem
 ) -> None:
     """Put contacts, masses and scales where the bodies are at the end of the step."""
     x, R, geometry, frame, _moved, _rows = poses
-    force, zero, mu = state[3], state[7], problem[5]
+    force, zero, mu = state.force, state.mean, problem.mu
     for i in range(len(zero)):
         for k in range(6):
             zero[i, k] = 0.0
-    place_contacts(problem[0], index[0][WHICH], features[1], geometry[2], x[2], frame, problem[4])
-    momentum(bodies, R[2], force, zero, zero, 0.0, 1.0, problem[1], problem[2], problem[3])
-    for c in range(problem[0][1][-1]):
+    place_contacts(problem.contacts, aside.marks[WHICH], features.bodies, geometry[2], x[2], frame, problem.w)
+    momentum(bodies, R[2], force, zero, zero, 0.0, 1.0, problem.M, problem.inverse, problem.h)
+    for c in range(problem.contacts.first[-1]):
         mu[c] = 0.0
-    step_sizes(problem[0], mu, problem[2], problem[6])
+    step_sizes(problem.contacts, mu, problem.inverse, problem.rho)
 
 
-@kernel(f"Tuple((boolean, int64))({POSES}, {INDEX}, {PROBLEM}, {ORDERING}, {WORK}, {ITERATE}, float64)", borrows=True)
+@kernel("Tuple((boolean, int64))(Poses, Aside, BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
 def close_gaps(
-    poses: Poses, index: Index, problem: Problem, ordering: Ordering, work: Work, iterate: Iterate, enough: float
+    poses: Poses,
+    aside: Aside,
+    problem: BodyProblem,
+    ordering: Ordering,
+    work: BodyWork,
+    iterate: Iterate,
+    enough: float,
 ) -> tuple[bool, int]:
     """Find the shift that removes the gaps to first order, from no pushes.
 
     Returns whether those held do not contradict one another, and the number of factorisations.
     """
-    numbers, goal, gaps, p, u = index[0], index[2], poses[2][2], iterate[3], iterate[1]
+    numbers, goal, gaps, p, u = aside.marks, aside.goal, poses.geometry[2], iterate.other, iterate.u
     short = left = 0.0
-    for c in range(problem[0][1][-1]):
+    for c in range(problem.contacts.first[-1]):
         f = numbers[WHICH, c]
-        problem[4][c, 0], problem[5][c] = gaps[f, 0], 0.0
+        problem.w[c, 0], problem.mu[c] = gaps[f, 0], 0.0
         p[c, 0] = p[c, 1] = p[c, 2] = 0.0
         if numbers[HELD, f]:
-            problem[4][c, 0], problem[5][c] = gaps[f, 0] - goal[f], -1.0
-            short = max(short, abs(problem[4][c, 0]))
+            problem.w[c, 0], problem.mu[c] = gaps[f, 0] - goal[f], -1.0
+            short = max(short, abs(problem.w[c, 0]))
     factors = push_apart(problem, ordering, work, iterate, enough)
-    for c in range(problem[0][1][-1]):
+    for c in range(problem.contacts.first[-1]):
         left = max(left, abs(u[c, 0]) if numbers[HELD, numbers[WHICH, c]] else 0.0)
     return left <= max(CLOSE, 0.1 * short), factors
 
 
-@kernel(f"boolean({PROBLEM}, {WORK}, {A2})", borrows=True)
-def strains(problem: Problem, work: Work, d: Array) -> bool:
+@kernel(f"boolean(BodyProblem, BodyWork, {A2})", borrows=True)
+def strains(problem: BodyProblem, work: BodyWork, d: Array) -> bool:
     """Return whether a shift d is out of proportion to the gaps it removes, in the metric of the mass."""
-    block_multiply(problem[1], d, work[6])
+    block_multiply(problem.M, d, work.F)
     spent = needed = 0.0
     for i in range(len(d)):
         for k in range(6):
-            spent += d[i, k] * work[6][i, k]
-    for c in range(problem[0][1][-1]):
-        short = problem[4][c, 0] if problem[5][c] < 0.0 else min(problem[4][c, 0], 0.0)
-        needed += problem[6][c] * short * short
+            spent += d[i, k] * work.F[i, k]
+    for c in range(problem.contacts.first[-1]):
+        short = problem.w[c, 0] if problem.mu[c] < 0.0 else min(problem.w[c, 0], 0.0)
+        needed += problem.rho[c] * short * short
     return bool(spent > STRAIN * needed)
 
 
-@kernel(f"void(int64, {INDEX}, int64, {PROBLEM}, {A2})", borrows=True)
-def note_shift(n: int, index: Index, taken: int, problem: Problem, p: Array) -> None:
+@kernel(f"void(int64, Aside, int64, BodyProblem, {A2})", borrows=True)
+def note_shift(n: int, aside: Aside, taken: int, problem: BodyProblem, p: Array) -> None:
     """Keep the pushes of a pass by feature; NaN of the first one says that no pass follows."""
-    shifts = index[1]
+    shifts = aside.shifts
     for f in range(n):
         shifts[f, taken], shifts[f, taken + 1] = 0.0, np.nan
-    for c in range(problem[0][1][-1]):
-        shifts[index[0][WHICH, c], taken] = p[c, 0]
+    for c in range(problem.contacts.first[-1]):
+        shifts[aside.marks[WHICH, c], taken] = p[c, 0]
 
 
 @kernel(
-    f"UniTuple(int64, 2)(int64, {BODIES}, {FEATURES}, {STATE}, {POSES}, {INDEX}, {PROBLEM}, {ORDERING}, {WORK}, "
-    f"{ITERATE})",
+    "UniTuple(int64, 2)(int64, Bodies, Features, BodyState, Poses, Aside, BodyProblem, Ordering, BodyWork, Iterate)",
     borrows=True,
 )
 def project_end(
-    n: int, bodies: Bodies, features: Features, state: StateArrays, poses: Poses, index: Index, problem: Problem,
-    ordering: Ordering, work: Work, iterate: Iterate,
+    n: int, bodies: Bodies, features: Features, state: BodyState, poses: Poses, aside: Aside, problem: BodyProblem,
+    ordering: Ordering, work: BodyWork, iterate: Iterate,
 ) -> tuple[int, int]:  # fmt: skip
     """Move the end of the step (q in q1) until no gap is negative, those held are closed; see `projection`.
 
     Every pass shifts by M^-1 J^T p with J and M where it begins, p >= 0 and p = 0 where it leaves a gap (to first
     order), of either sign where the gap is held. Returns the passes, negative if it fails, `CONTRARY` if gaps that are
-    held are why, and the factorisations. The pushes stay in index[1], (features, passes), see `note_shift`.
+    held are why, and the factorisations. The pushes stay in `aside.shifts`, see `note_shift`.
     """
     x, R, geometry, _frame, moved, _rows = poses
-    d, q1, size, factors = iterate[4], state[9], 0.0, 0
+    d, q1, size, factors = iterate.v, state.q1, 0.0, 0
     last = earlier = first = np.inf  # how far gaps were off in the three passes before
     held = loosely = False
     for f in range(min(n, 1)):
-        index[1][f, 0] = np.nan
+        aside.shifts[f, 0] = np.nan
     for f in range(n):
-        held, loosely = held or index[0][HELD, f] != 0, loosely or index[0][HELD, f] == LOOSELY
+        held, loosely = held or aside.marks[HELD, f] != 0, loosely or aside.marks[HELD, f] == LOOSELY
     for i in range(len(q1)):
         for k in range(7):
             size = max(size, abs(q1[i, k]))
     limit, allowed = max(CLOSE, 32.0 * EPS * size), max(ALLOWED, 32.0 * EPS * size)
     for it in range(PROJECTIONS + 1):
-        far, deepest = farthest(n, index, poses)
+        far, deepest = farthest(n, aside, poses)
         if far <= limit or it == PROJECTIONS:
             return (it if deepest <= allowed else -1 - it), factors
         if held and (far > max(SLOWEST * first, allowed) or far == np.inf):
@@ -272,17 +278,17 @@ def project_end(
             return -1 - it, factors
         first, earlier, last = earlier, last, far
         if it == 0:
-            sort_by_pair(n, index[0][ALL], index[0][OF], problem[0][1], index[0][WHICH])
-        place_gaps(bodies, features, state, poses, index, problem)
-        agree, used = close_gaps(poses, index, problem, ordering, work, iterate, 0.1 * limit)
+            sort_by_pair(n, aside.marks[ALL], aside.marks[OF], problem.contacts.first, aside.marks[WHICH])
+        place_gaps(bodies, features, state, poses, aside, problem)
+        agree, used = close_gaps(poses, aside, problem, ordering, work, iterate, 0.1 * limit)
         factors += used
         if not agree or (loosely and held and strains(problem, work, d)):
             held = False
             for f in range(n):
-                index[0][HELD, f] = 0
-            _agree, used = close_gaps(poses, index, problem, ordering, work, iterate, 0.1 * limit)
+                aside.marks[HELD, f] = 0
+            _agree, used = close_gaps(poses, aside, problem, ordering, work, iterate, 0.1 * limit)
             factors += used
-        note_shift(n, index, it, problem, iterate[3])
+        note_shift(n, aside, it, problem, iterate.other)
         turn_spins(R[2], d, 1.0, d)
         move_bodies(q1, d, 1.0, q1)
         for i in range(len(q1)):
@@ -293,48 +299,48 @@ def project_end(
 
 
 @kernel(
-    f"void(int64, {FEATURES}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {A2}, {A2}, float64, int64, {A1})",
+    f"void(int64, Features, BodyState, Poses, Index, Aside, BodyProblem, {A2}, {A2}, float64, int64, BodySpan)",
     borrows=True,
 )
 def hold_pushing(
-    n: int, features: Features, state: StateArrays, poses: Poses, index: Index, aside: Index, problem: Problem,
-    p: Array, u: Array, rest: float, first: int, span: Array,
+    n: int, features: Features, state: BodyState, poses: Poses, index: Index, aside: Aside, problem: BodyProblem,
+    p: Array, u: Array, rest: float, first: int, span: BodySpan,
 ) -> None:  # fmt: skip
     """Mark the contacts whose law leaves them no speed: they end closed, or at the height of their rebound.
 
     On the first pass, with no u known, those that pushed in the last step. With the laws at the middle gaps need not
-    end closed: they are held as far as that is no strain. span: as in `step.begin_step`.
+    end closed: they are held as far as that is no strain.
     """
     x, R, geometry, _frame, _moved, rows = poses
-    bounce, marks, goal, row, reach = index[1], aside[0], aside[2], rows[0], state[7]
+    bounce, marks, goal, row, reach = index.bounce, aside.marks, aside.goal, rows[0], state.mean
     if not first:
         single_pushes(problem, p, reach)
         reached_speeds(problem, CANCELS / SLOW, reach)
     for f in range(n):
-        marks[HELD, f], goal[f], marks[ALL, f] = 0, 0.0, index[0][ACTS, f]
-    for c in range(problem[0][1][-1]):
-        f = index[0][WHICH, c]
+        marks[HELD, f], goal[f], marks[ALL, f] = 0, 0.0, index.marks[ACTS, f]
+    for c in range(problem.contacts.first[-1]):
+        f = index.marks[WHICH, c]
         marks[HELD, f] = p[c, 0] > 0.0
         if not first:
             scale = 0.0
             for side in range(2):
-                i = features[1][f, side]
+                i = features.bodies[f, side]
                 if i >= 0:
-                    normal_row(geometry[1, f], features[1][f], side, x[1], R[1], row)
+                    normal_row(geometry[1, f], features.bodies[f], side, x[1], R[1], row)
                     for k in range(6):
-                        scale += abs(row[k]) * (abs(state[1][i, k]) + abs(state[8][i, k]) + reach[i, k // 3])
+                        scale += abs(row[k]) * (abs(state.v[i, k]) + abs(state.free[i, k]) + reach[i, k // 3])
             marks[HELD, f] = u[c, 0] <= SLOW * scale
         if bounce[f, 0] != 0.0 or bounce[f, 1] != 0.0 or bounce[f, 2] != 0.0:
-            at, e = geometry[1, f], span[8] * features[4][f, 1]
-            goal[f] = e * e * max(at[0] - rest * approach(at, features[1][f], x[1], R[1], state[1], row), 0.0)
-        elif span[7] > 0.0:
+            at, e = geometry[1, f], span.laws[SHARE] * features.law[f, 1]
+            goal[f] = e * e * max(at[0] - rest * approach(at, features.bodies[f], x[1], R[1], state.v, row), 0.0)
+        elif span.laws[MIDDLE] > 0.0:
             marks[HELD, f] *= LOOSELY
 
 
-@kernel(f"boolean({INDEX}, {INDEX}, {PROBLEM}, {A2})", borrows=True)
-def held_push(index: Index, aside: Index, problem: Problem, p: Array) -> bool:
+@kernel(f"boolean(Index, Aside, BodyProblem, {A2})", borrows=True)
+def held_push(index: Index, aside: Aside, problem: BodyProblem, p: Array) -> bool:
     """Return whether the contacts that were held closed are those that push."""
-    for c in range(problem[0][1][-1]):  # noqa: SIM110
-        if (aside[0][HELD, index[0][WHICH, c]] != 0) != (p[c, 0] > 0.0):
+    for c in range(problem.contacts.first[-1]):
+        if (aside.marks[HELD, index.marks[WHICH, c]] != 0) != (p[c, 0] > 0.0):
             return False
     return True

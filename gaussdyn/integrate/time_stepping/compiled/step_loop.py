@@ -4,30 +4,41 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import kernel
+from ...._jit import A1, A2, I1, I2, kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.newton import PROBLEM, WORK, Problem, Work
-from ....contact.free_bodies.structure import A1, A2, A3, I1, I2
-from ....linalg.block_lu import ORDERING, Ordering
+from ....contact.free_bodies.records import BodyProblem, BodyWork, Iterate
+from ....linalg.block_lu import Ordering
 from ..kept import Kept
 from ..scheme import SEARCHES
-from .active_contacts import INDEX, MODE, NOW, OF, POSES, WHICH, Index, Poses
-from .body_kinematics import BODIES, FEATURES, Bodies, Features, group_pairs
+from .body_kinematics import group_pairs
 from .contact_modes import OPEN, note_modes
-from .contact_search import LOADS, SEARCH, Loads, Search, join_overlaps, search
+from .contact_search import Search, join_overlaps, search
 from .crowd import crowded_step, forget_ahead, may_crowd
 from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
 from .keep_bodies import keep_contacts, keep_works
-from .position_projection import ITERATE, STATE, Iterate, StateArrays
+from .records import (
+    MIDDLE,
+    MODE,
+    NOW,
+    OF,
+    SHARE,
+    WHICH,
+    Aside,
+    Bodies,
+    BodySpan,
+    BodyState,
+    Features,
+    Index,
+    Loads,
+    Memory,
+    Poses,
+)
 from .step import DONE, GAINS, GRAPH, HARD, ROOM, UNLISTED, begin_step, end_step, looped, solve_step
 
-MEMORY = f"Tuple(({I2}, {I2}, {A3}, {A2}, {I1}))"
-Memory = tuple[IntArray, IntArray, Array, Array, IntArray]
-"""mark (f, 4): labels of the impulses; pairs found (f, 2); law by pair of kinds (k, k, 3); law (f, 3); kind (s,)."""
 START, BEGUN, AGAIN, SOLVED = range(4)  # stages at which a step can be taken up again
 
 
-@kernel(f"boolean(int64, int64, {I2}, {MEMORY}, {I2}, {A2}, {A2})", borrows=True)
+@kernel(f"boolean(int64, int64, {I2}, Memory, {I2}, {A2}, {A2})", borrows=True)
 def carry_over(
     n: int, old: int, label: IntArray, memory: Memory, numbers: IntArray, impulse: Array, work: Array
 ) -> bool:
@@ -62,10 +73,10 @@ def carry_over(
     return changed
 
 
-@kernel(f"void({BODIES}, {LOADS}, {A2}, float64)", borrows=True)
+@kernel(f"void(Bodies, Loads, {A2}, float64)", borrows=True)
 def apply_loads(bodies: Bodies, loads: Loads, force: Array, t: float) -> None:
     """Put the applied forces at time t."""
-    constant, shaking = loads[0], loads[1]
+    constant, shaking = loads.constant, loads.shaking
     for i in range(len(force)):
         for k in range(6):
             force[i, k] = constant[i, k]
@@ -73,7 +84,7 @@ def apply_loads(bodies: Bodies, loads: Loads, force: Array, t: float) -> None:
         a = np.sin(shaking[s, 3] * t + shaking[s, 4])
         for i in range(len(force)):
             for k in range(3):
-                force[i, k] -= bodies[0][i] * a * shaking[s, k]
+                force[i, k] -= bodies.mass[i] * a * shaking[s, k]
 
 
 @kernel(f"boolean({A2})", borrows=True)
@@ -96,67 +107,66 @@ def same_pairs(n: int, found: IntArray, known: IntArray) -> bool:
 
 
 @kernel(
-    f"int64({A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
-    f"{ITERATE}, {I1})",
+    f"int64(BodySpan, {A1}, Bodies, Loads, Search, Memory, BodyState, Poses, Index, Aside, BodyProblem, Iterate, {I1})",
     inline=True,
     borrows=True,
 )
 def find_contacts(
-    span: Array, settings: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory, state: StateArrays,
-    poses: Poses, index: Index, aside: Index, problem: Problem, iterate: Iterate, count: IntArray,
+    span: BodySpan, settings: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory, state: BodyState,
+    poses: Poses, index: Index, aside: Aside, problem: BodyProblem, iterate: Iterate, count: IntArray,
 ) -> int:  # fmt: skip
     """Find the contacts of the next step and put everything at its middle; return DONE, or ROOM or GRAPH.
 
     Where nothing has moved since the last step the contacts known still stand, and where the step is taken again those
     listed.
     """
-    lists, n, still = find[2], count[2], int(settings[6] > 0.0 and settings[7] == span[1])
+    lists, n, still = find.found, count[2], int(settings[6] > 0.0 and settings[7] == span.dt)
     if not still:
         count[7] = 0
-        n = count[9] if count[9] > 0 else search(find, loads, state, poses, span[1], settings[4])
+        n = count[9] if count[9] > 0 else search(find, loads, state, poses, span.dt, settings[4])
         if n > len(lists[0]):
             count[3] = n
             return ROOM
-        if carry_over(n, count[2], lists[2], memory, index[0], state[2], iterate[2]):
+        if carry_over(n, count[2], lists[2], memory, index.marks, state.impulse, iterate.best):
             count[5] = 1
         count[2] = n
-        count[3] = group_pairs(lists[1], n, memory[1], index[0][OF])
-        if not same_pairs(count[3], memory[1], problem[0][0]):
+        count[3] = group_pairs(lists[1], n, memory.pairs, index.marks[OF])
+        if not same_pairs(count[3], memory.pairs, problem.contacts.pair):
             return GRAPH
         for f in range(n):
-            aside[0][OF, f] = index[0][OF, f]
-    apply_loads(bodies, loads, state[3], span[0] + (1.0 - span[3]) * span[1])
-    features = (lists[0], lists[1], lists[3], lists[2], memory[3])
+            aside.marks[OF, f] = index.marks[OF, f]
+    apply_loads(bodies, loads, state.force, span.t + (1.0 - span.theta) * span.dt)
+    features = Features(lists[0], lists[1], lists[3], lists[2], memory.law)
     if not begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still):
         count[7] = 0
     return DONE
 
 
-@kernel(f"boolean({INDEX}, {PROBLEM}, {A2}, {A2})", borrows=True)
-def moved_from(index: Index, problem: Problem, impulse: Array, p: Array) -> bool:
+@kernel(f"boolean(Index, BodyProblem, {A2}, {A2})", borrows=True)
+def moved_from(index: Index, problem: BodyProblem, impulse: Array, p: Array) -> bool:
     """Return whether the impulses p are others than those of the last step."""
     found = False
-    for c in range(problem[0][1][-1]):
-        f = index[0][WHICH, c]
+    for c in range(problem.contacts.first[-1]):
+        f = index.marks[WHICH, c]
         found = found or p[c, 0] != impulse[f, 0] or p[c, 1] != impulse[f, 1] or p[c, 2] != impulse[f, 2]
     return found
 
 
 @kernel(
-    f"int64({BODIES}, {FEATURES}, {LOADS}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, {PROBLEM}, {ORDERING}, "
-    f"{WORK}, {WORK}, {ITERATE}, {A1}, float64, {I1}, {A1})",
+    "int64(Bodies, Features, Loads, BodyState, Poses, Index, Aside, BodyProblem, BodyProblem, Ordering, "
+    f"BodyWork, BodyWork, Iterate, BodySpan, float64, {I1}, {A1})",
     inline=True,
     borrows=True,
 )
 def solve_and_judge(
-    bodies: Bodies, features: Features, loads: Loads, state: StateArrays, poses: Poses, index: Index, aside: Index,
-    problem: Problem, beside: Problem, ordering: Ordering, work: Work, bench: Work, iterate: Iterate, span: Array,
-    tol: float, count: IntArray, log: Array,
+    bodies: Bodies, features: Features, loads: Loads, state: BodyState, poses: Poses, index: Index, aside: Aside,
+    problem: BodyProblem, beside: BodyProblem, ordering: Ordering, work: BodyWork, bench: BodyWork, iterate: Iterate,
+    span: BodySpan, tol: float, count: IntArray, log: Array,
 ) -> int:  # fmt: skip
     """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
     n, count[8], keeps, which, code, E, goal = count[2], 0, 0.0, -1.0, float(HARD), 0.0, tol
-    fresh = span[6] > 0.0 and span[7] == 0.0 and count[4] == 0
-    if fresh and may_crowd(n, index, problem, poses[4]):
+    fresh = span.project and span.laws[MIDDLE] == 0.0 and count[4] == 0
+    if fresh and may_crowd(n, index, problem, poses.moved):
         E, goal, factors, passes, slow, code, which = crowded_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
             tol, 0,
@@ -170,7 +180,7 @@ def solve_and_judge(
             tol, count[4], count[7] > 0 and count[4] == 0,
         )  # fmt: skip
         which = -1.0
-    if fresh and code != DONE and not tried and looped(problem, iterate[0], poses[4]):
+    if fresh and code != DONE and not tried and looped(problem, iterate.p, poses.moved):
         log[2], log[3], failed = log[2] + factors, log[3] + passes, code
         begin_again(n, bodies, features, state, poses, index, aside, problem, iterate, span, 0)
         E, goal, factors, passes, slow, code, which = crowded_step(
@@ -185,16 +195,16 @@ def solve_and_judge(
     log[4] += slow
     if code != DONE:
         return int(code)
-    count[1], count[7] = SOLVED, int(keeps > 0.0 and span[7] == 0.0)
-    if moved_from(index, problem, state[2], iterate[0]):
+    count[1], count[7] = SOLVED, int(keeps > 0.0 and span.laws[MIDDLE] == 0.0)
+    if moved_from(index, problem, state.impulse, iterate.p):
         log[6] = max(log[6], 1.0)
-    if span[7] == 0.0:
-        count[6] = find_impact(index, problem, state[2], iterate[0])
+    if span.laws[MIDDLE] == 0.0:
+        count[6] = find_impact(index, problem, state.impulse, iterate.p)
     if count[6] >= 0:
-        log[9] = work_gain(bodies, loads[4], state, poses, problem, iterate, span)
-        if span[7] == 1.0:
+        log[9] = work_gain(bodies, loads.weight, state, poses, problem, iterate, span)
+        if span.laws[MIDDLE] == 1.0:
             note_acting(n, index, aside)
-        if log[9] > GAIN or span[7] > 0.0:
+        if log[9] > GAIN or span.laws[MIDDLE] > 0.0:
             if count[8] > 0:
                 forget_ahead(n, features, state, poses, index, span)
                 count[8] = 0
@@ -203,58 +213,59 @@ def solve_and_judge(
 
 
 @kernel(
-    f"boolean({STATE}, {POSES}, {INDEX}, {PROBLEM}, {WORK}, {ITERATE}, {A1}, {I1}, {A1}, {A1}, {A1})",
+    f"boolean(BodyState, Poses, Index, BodyProblem, BodyWork, Iterate, BodySpan, {I1}, {A1}, {A1}, {A1})",
     inline=True,
     borrows=True,
 )
 def leave_step(
-    state: StateArrays, poses: Poses, index: Index, problem: Problem, work: Work, iterate: Iterate, span: Array,
-    count: IntArray, log: Array, place: Array, speed: Array,
+    state: BodyState, poses: Poses, index: Index, problem: BodyProblem, work: BodyWork, iterate: Iterate,
+    span: BodySpan, count: IntArray, log: Array, place: Array, speed: Array,
 ) -> bool:  # fmt: skip
     """Put the state at the end of the step, and its rows of the log; return whether nothing moved or moves."""
     n = count[2]
     for f in range(n):
-        log[5] = min(log[5], poses[2][2, f, 0])
-    cone, changed = note_modes(n, index, problem, iterate, state[5], work)
-    log[7], log[8], log[10] = cone, changed + count[5] + span[7], span[8]
-    log[11] = count[6] + 1 if span[7] > 0.0 else -count[8]
-    was = at_rest(state[1])
-    stays = end_step(n, state, poses, index, problem, iterate[0])
-    for i in range(len(state[0])):
+        log[5] = min(log[5], poses.geometry[2, f, 0])
+    cone, changed = note_modes(n, index, problem, iterate, state.guess, work)
+    log[7], log[8], log[10] = cone, changed + count[5] + span.laws[MIDDLE], span.laws[SHARE]
+    log[11] = count[6] + 1 if span.laws[MIDDLE] > 0.0 else -count[8]
+    was = at_rest(state.v)
+    stays = end_step(n, state, poses, index, problem, iterate.p)
+    for i in range(len(state.q)):
         for k in range(7):
-            place[7 * i + k] = state[0][i, k]
+            place[7 * i + k] = state.q[i, k]
         for k in range(6):
-            speed[6 * i + k] = state[1][i, k]
+            speed[6 * i + k] = state.v[i, k]
     return was and stays
 
 
-@kernel(f"void(int64, {A1}, {A1}, {I1})", borrows=True)
-def take_again_listing(n: int, settings: Array, span: Array, count: IntArray) -> None:
+@kernel(f"void(int64, {A1}, BodySpan, {I1})", borrows=True)
+def take_again_listing(n: int, settings: Array, span: BodySpan, count: IntArray) -> None:
     """Let the step at hand be taken again with the n contacts that are listed now, under the laws at its end."""
     count[1], count[4], count[9] = START, 0, n
     count[10] += 1
-    settings[7] = settings[8] = span[7] = 0.0
-    settings[9] = span[8] = 1.0
+    settings[7] = settings[8] = span.laws[MIDDLE] = 0.0
+    settings[9] = span.laws[SHARE] = 1.0
 
 
 @kernel(
-    f"int64({A2}, {A1}, {A1}, {BODIES}, {LOADS}, {SEARCH}, {MEMORY}, {STATE}, {POSES}, {INDEX}, {INDEX}, {PROBLEM}, "
-    f"{PROBLEM}, {ORDERING}, {WORK}, {WORK}, {ITERATE}, {I1}, {A2}, {A1}, {A1}, Kept)",
+    f"int64({A2}, {A1}, {A1}, Bodies, Loads, Search, Memory, BodyState, Poses, Index, Aside, BodyProblem, "
+    f"BodyProblem, Ordering, BodyWork, BodyWork, Iterate, {I1}, {A2}, {A1}, {A1}, Kept)",
     borrows=True,
     entry=True,
 )
 def advance_bodies(
-    spans: Array, settings: Array, span: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory,
-    state: StateArrays, poses: Poses, index: Index, aside: Index, problem: Problem, beside: Problem, ordering: Ordering,
-    work: Work, bench: Work, iterate: Iterate, count: IntArray, log: Array, q0: Array, v0: Array, kept: Kept,
+    spans: Array, settings: Array, laws: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory,
+    state: BodyState, poses: Poses, index: Index, aside: Aside, problem: BodyProblem, beside: BodyProblem,
+    ordering: Ordering, work: BodyWork, bench: BodyWork, iterate: Iterate, count: IntArray, log: Array, q0: Array,
+    v0: Array, kept: Kept,
 ) -> int:  # fmt: skip
     """Take the steps spans[count[0]:], rows (t, dt, t_end); return DONE, or why the caller has to help.
 
     settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
     has moved, the step for which the contacts known still stand, whether the laws hold at the middle (2: with the
     contacts that acted when they first did), the fraction of all restitution that is kept); a step under other laws
-    than at its end ends with GAINS, and what an impact in it gains. span (9,) is work space: an array made here would
-    have all others counted wherever they are touched.
+    than at its end ends with GAINS, and what an impact in it gains. laws: see `BodySpan`; an array made here would have
+    all others counted wherever they are touched.
     count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
     features are others than at the end of the last step, the feature of the largest impact, whether the factors of
     the last step still stand if nothing has moved, the feature that closes in a crowd (+ 1), how many features are
@@ -265,14 +276,14 @@ def advance_bodies(
     middle (+ 1), negative where it closes in a crowd.
     q0, v0: before the first step.
     """
-    lists = find[2]
-    features = (lists[0], lists[1], lists[3], lists[2], memory[3])
-    span[3], span[4], span[5], span[6] = settings[0], settings[1], settings[2], settings[5]
-    span[7], span[8] = settings[8], settings[9]
+    lists = find.found
+    features = Features(lists[0], lists[1], lists[3], lists[2], memory.law)
+    laws[MIDDLE], laws[SHARE] = settings[8], settings[9]
     while count[0] < len(spans):
         s = count[0]
-        for k in range(3):
-            span[k] = spans[s, k]
+        span = BodySpan(
+            spans[s, 0], spans[s, 1], spans[s, 2], settings[0], settings[1], settings[2], settings[5] > 0.0, laws
+        )  # fmt: skip
         if count[1] == START:
             code = find_contacts(
                 span, settings, bodies, loads, find, memory, state, poses, index, aside, problem, iterate, count
@@ -281,7 +292,7 @@ def advance_bodies(
                 return code
             count[1] = BEGUN
         if count[1] == AGAIN:
-            known, count[7] = int(span[7] > 1.0), 0
+            known, count[7] = int(laws[MIDDLE] > 1.0), 0
             begin_again(count[2], bodies, features, state, poses, index, aside, problem, iterate, span, known)
             count[1] = BEGUN
         if count[1] == BEGUN:
@@ -301,12 +312,12 @@ def advance_bodies(
         stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], q1, v1)
         n, start = count[2], (q0, v0) if s == 0 else (kept.q[s - 1], kept.v[s - 1])
         keep_works(bodies, loads, span, start[0], start[1], q1, v1, kept.log[s])
-        keep_contacts(n, memory[3], index, aside, problem, iterate, poses, state, kept, s)
+        keep_contacts(n, memory.law, index, aside, problem, iterate, poses, state, kept, s)
         for f in range(n):
             for k in range(4):
-                kept.label[s, 4 * f + k] = memory[0][f, k]
-        settings[7] = span[1] if stays else 0.0
+                kept.label[s, 4 * f + k] = memory.mark[f, k]
+        settings[7] = span.dt if stays else 0.0
         count[0], count[1], count[4], count[5], count[9], count[10] = s + 1, START, 0, 0, 0, 0
-        settings[8] = span[7] = 0.0
-        settings[9] = span[8] = 1.0
+        settings[8] = laws[MIDDLE] = 0.0
+        settings[9] = laws[SHARE] = 1.0
     return DONE

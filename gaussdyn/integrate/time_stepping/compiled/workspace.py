@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from ....arrays import IntArray
-from ....mechanics.collision.features import Found
+from ....contact.free_bodies.records import BodyProblem, BodyWork, Contacts, Iterate
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ..scheme import PASSES
+from .records import Aside, Bodies, BodyState, Index, Loads, Memory, Poses
 
 
 class Workspace:
@@ -21,7 +22,7 @@ class Workspace:
     ----------
     system : SpatialSystem
     shapes : Shapes
-    span, bodies, loads, state, poses, index, problem, ordering, work, bench, iterate, memory, find : tuple
+    laws, bodies, loads, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, memory, find
         Arguments of `step_loop.advance_bodies`.
     count : IntArray, shape (11,)
         See `step_loop.advance_bodies`.
@@ -32,15 +33,15 @@ class Workspace:
         self.system, self.shapes = system, system.contacts.shapes
         inertia = np.array([body.inertia for body in system.bodies])
         ball = np.array([np.array_equal(J, J[0, 0] * np.eye(3)) for J in inertia], dtype=np.int64)
-        self.bodies = (np.array([body.mass for body in system.bodies]), inertia, ball)
+        self.bodies = Bodies(np.array([body.mass for body in system.bodies]), inertia, ball)
         self.weight = np.zeros((n, 6))
-        self.weight[:, :3] = self.bodies[0][:, None] * np.array(system.gravity)
+        self.weight[:, :3] = self.bodies.mass[:, None] * np.array(system.gravity)
         shakings = [
             [*(f.amplitude * x for x in f.direction), 2.0 * math.pi * f.frequency, f.phase]
             for f in system.forces
             if isinstance(f, Shaking)
         ]
-        self.loads = (
+        self.loads = Loads(
             self.weight.copy(),
             np.array(shakings, dtype=np.float64).reshape(-1, 5),
             system.contacts.radii.copy(),
@@ -55,20 +56,24 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count, self.span = np.zeros(11, dtype=np.int64), np.zeros(9)
+        self.count, self.laws = np.zeros(11, dtype=np.int64), np.zeros(2)
         self.buffers = self.shapes.buffers()
         self.reserve(self.buffers.room)
 
     def reserve(self, room: int) -> None:
         """Make room for so many features; what was known of contacts is forgotten."""
+        from .contact_search import Search, SearchRoom, SearchShapes
+
         n, b = len(self.v), self.buffers
         b.reserve(room)
-        ahead = Found._make(np.zeros_like(part) for part in b.answer)
-        self.find: Any = (tuple(self.shapes.arrays), b.space[:5], tuple(b.answer), tuple(ahead))
+        found: Any = tuple(b.answer)
+        ahead: Any = tuple(np.zeros_like(part) for part in found)
+        shapes, space = SearchShapes(*self.shapes.arrays), SearchRoom(*b.space[:5])
+        self.find = Search(shapes, space, found, ahead)
         self.impulse = np.zeros((room, 3))
-        self.state: Any = (self.q, self.v, self.impulse, *self.vectors, self.q1)
-        self.iterate: Any = (*(np.zeros((room, 3)) for _ in range(4)), np.zeros((n, 6)))
-        self.poses: Any = (
+        self.state = BodyState._make((self.q, self.v, self.impulse, *self.vectors, self.q1))
+        self.iterate = Iterate._make((*(np.zeros((room, 3)) for _ in range(4)), np.zeros((n, 6))))
+        self.poses = Poses(
             self.places,
             self.turns,
             np.zeros((3, room, 7)),
@@ -76,11 +81,9 @@ class Workspace:
             np.zeros(n + 1, dtype=np.int64),
             np.zeros((3, 7)),
         )  # fmt: skip
-        self.indices: Any = [
-            (np.zeros((9, room), dtype=np.int64), np.zeros((room, width)), np.zeros(room))
-            for width in (3, PASSES + 1)
-        ]  # fmt: skip
-        self.memory: Any = (
+        self.index = Index(np.zeros((9, room), dtype=np.int64), np.zeros((room, 3)), np.zeros(room))
+        self.aside = Aside(np.zeros((9, room), dtype=np.int64), np.zeros((room, PASSES + 1)), np.zeros(room))
+        self.memory = Memory(
             np.zeros((room, 4), dtype=np.int64), np.zeros((room, 2), dtype=np.int64), self.table, np.zeros((room, 3)),
             self.kind,
         )  # fmt: skip
@@ -107,14 +110,13 @@ class Workspace:
 
         n = len(self.v)
         self.pair = np.ascontiguousarray(pair)
-        self.ordering: Any = analyse(n, np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
-        slot, rows = block_places(n, self.pair, self.ordering), self.ordering[3]
-        self.problems: Any = [
-            ((self.pair, np.zeros(len(pair) + 1, dtype=np.int64), slot, *frames), *solid, w, mu, rho)
+        self.ordering = analyse(n, np.ascontiguousarray(pair[:, 0]), np.ascontiguousarray(pair[:, 1]))
+        slot, rows = block_places(n, self.pair, self.ordering), self.ordering.rows
+        self.problem, self.beside = (
+            BodyProblem(Contacts(self.pair, np.zeros(len(pair) + 1, dtype=np.int64), slot, *frames), *solid, w, mu, rho)
             for solid, (frames, w, mu, rho) in zip(self.solid, self.by_contact, strict=True)
-        ]
-        works: Any = [
-            (np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *(np.zeros((n, 6)) for _ in range(3)), mode)
+        )
+        self.work, self.bench = (
+            BodyWork._make((np.zeros((n + 2 * len(rows), 6, 6)), *by_row, *(np.zeros((n, 6)) for _ in range(3)), mode))
             for *by_row, mode in self.by_row
-        ]
-        self.work, self.bench = works
+        )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
-from ....linalg.block_lu import ORDERING, Ordering
+from ....linalg.block_lu import Ordering
 from ....linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
 
 LEVEL, STRIDE, SLOPE, ORIENTATION, FOLDS = 0, 1, 2, 3, 4  # places in `state`: log tau, length of the next step,
@@ -95,12 +95,12 @@ def central_map(blocks: Blocks, q: Array, sizes: IntArray, weights: Array, tau: 
     return float(np.sqrt(total))
 
 
-@kernel(f"float64({BLOCKS}, {ORDERING}, {SPACES})", borrows=True)
+@kernel(f"float64({BLOCKS}, Ordering, {SPACES})", borrows=True)
 def factorised(blocks: Blocks, ordering: Ordering, space: Space) -> float:
     """Factorise C + D W; return the sign of its determinant."""
     V, C, D, B, _work, idle = space
     V[3][:] = 0.0
-    fill(blocks, ordering[1], C, D, V[3], B, idle)
+    fill(blocks, ordering.rank, C, D, V[3], B, idle)
     factorise3(ordering, B, idle)
     sign = 1.0
     for k in range(len(C)):
@@ -111,7 +111,7 @@ def factorised(blocks: Blocks, ordering: Ordering, space: Space) -> float:
     return sign
 
 
-@kernel(f"void({BLOCKS}, {ORDERING}, {A2}, {A2}, {SPACES})")
+@kernel(f"void({BLOCKS}, Ordering, {A2}, {A2}, {SPACES})")
 def refined(blocks: Blocks, ordering: Ordering, b: Array, x: Array, space: Space) -> None:
     """Solve (C + D W) x = b with the factors, and refine x once: elimination without pivots loses digits."""
     V, C, D, B, _work, idle = space
@@ -129,14 +129,14 @@ def refined(blocks: Blocks, ordering: Ordering, b: Array, x: Array, space: Space
     x += rest
 
 
-@kernel(f"{SPACES}(int64, {ORDERING})", entry=True)
+@kernel(f"{SPACES}(int64, Ordering)", entry=True)
 def path_space(n: int, ordering: Ordering) -> Space:
     """Return the work space for n contacts: vectors (9, n, 3), C, D, the factors, a small one, what is idle."""
-    B = np.zeros((len(ordering[0]) + 2 * len(ordering[3]), 3, 3))
+    B = np.zeros((len(ordering.order) + 2 * len(ordering.rows), 3, 3))
     return np.zeros((9, n, 3)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3)), B, np.zeros((6, 3)), np.zeros(n, np.int64)
 
 
-@kernel(f"float64({BLOCKS}, {ORDERING}, {A2}, {I1}, {A1}, float64, int64, {A2}, {SPACES})", entry=True)
+@kernel(f"float64({BLOCKS}, Ordering, {A2}, {I1}, {A1}, float64, int64, {A2}, {SPACES})", entry=True)
 def centre(
     blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, tau: float, limit: int, r: Array,
     space: Space,
@@ -160,7 +160,7 @@ def centre(
     return size
 
 
-@kernel(f"int64({BLOCKS}, {ORDERING}, {A2}, {I1}, {A1}, {A1}, float64, {A2}, {A2}, {A1}, {SPACES})")
+@kernel(f"int64({BLOCKS}, Ordering, {A2}, {I1}, {A1}, {A1}, float64, {A2}, {A2}, {A1}, {SPACES})")
 def corrected(
     blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, state: Array, scale: float,
     tangent: Array, x: Array, level: Array, space: Space,
@@ -188,7 +188,7 @@ def corrected(
     return -1
 
 
-@kernel(f"void({BLOCKS}, {ORDERING}, {A2}, {I1}, {A1}, {A2}, {A2}, {A1}, {SPACES})")
+@kernel(f"void({BLOCKS}, Ordering, {A2}, {I1}, {A1}, {A2}, {A2}, {A1}, {SPACES})")
 def departed(
     blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, r: Array, tangent: Array,
     state: Array, space: Space,
@@ -203,7 +203,7 @@ def departed(
     state[SLOPE], state[ORIENTATION] = -1.0 / size, -sign
 
 
-@kernel(f"int64({BLOCKS}, {ORDERING}, {A2}, {I1}, {A1}, int64, float64, {A2}, {A2}, {A1}, {SPACES})", entry=True)
+@kernel(f"int64({BLOCKS}, Ordering, {A2}, {I1}, {A1}, int64, float64, {A2}, {A2}, {A1}, {SPACES})", entry=True)
 def follow(
     blocks: Blocks, ordering: Ordering, q: Array, sizes: IntArray, weights: Array, limit: int, goal: float, r: Array,
     tangent: Array, state: Array, space: Space,

@@ -70,7 +70,7 @@ def prepared(problem: ComplementarityProblem, again: bool) -> Prepared:
     mass = mean_diagonal(problem.rows.D, start)
     form = _made((rows[0] / mass, *rows[1:]), start)
     made = Prepared(start=start, rows=(rows[0].copy(), *rows[1:]), mass=mass, form=form)
-    _recent[:] = [] if form is None or len(form.ordering[5]) > MOST_KEPT else [made]
+    _recent[:] = [] if form is None or len(form.ordering.update) > MOST_KEPT else [made]
     return made
 
 
@@ -117,7 +117,7 @@ def _made(rows: tuple[Array, IntArray, IntArray], start: IntArray) -> BlockForm 
     if found is None:
         ordering, slot = order_blocks(indices, indptr)
         blocks, pairs = (values, indices, indptr, slot), no_pairs()
-        if not len(ordering[5]) and ordering[4][-1] > 0:
+        if not len(ordering.update) and ordering.first[-1] > 0:
             return None
     else:
         pairs, ordering = found
@@ -145,5 +145,5 @@ def _pairs(blocks: Blocks) -> tuple[Pairs, Ordering] | None:
     values, indices, indptr = between_groups(blocks, count, group, row_of, column_of)
     ordering, slot = order_blocks(indices, indptr)
     pairs = (R, S, group, values, indices, indptr, slot)
-    exact = misfit_of_pairs(blocks, pairs) <= TRUE and (len(ordering[5]) or ordering[4][-1] == 0)
+    exact = misfit_of_pairs(blocks, pairs) <= TRUE and (len(ordering.update) or ordering.first[-1] == 0)
     return (pairs, ordering) if exact else None

@@ -36,7 +36,7 @@ def newton_by_blocks(form: BlockForm) -> float:
 
 def elimination(ordering: Ordering, blocks: int, contacts: int, size: float = 1.0) -> float:
     """Return the cost of a block LU and what goes with it; `size` is the cost of a block product over that of 3x3."""
-    return 6.0 * size * len(ordering[5]) + 20.0 * blocks + 1000.0 * contacts
+    return 6.0 * size * len(ordering.update) + 20.0 * blocks + 1000.0 * contacts
 
 
 def full_step(data: Scaled) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...._jit import A2, A3, I1, kernel
 from ....arrays import Array, IntArray
-from ....linalg.block_lu import ORDERING, Ordering, factorise, solve_factorised
+from ....linalg.block_lu import Ordering, factorise, solve_factorised
 from ....linalg.block_lu3 import BLOCKS, Blocks, invert3, times
 
 I2 = "int64[:,::1]"
@@ -208,13 +208,13 @@ def misfit_of_pairs(blocks: Blocks, pairs: Pairs) -> float:
     return float(np.sqrt(error / size)) if size > 0.0 else 1.0
 
 
-@kernel(f"void({PAIRS}, {ORDERING}, {A3}, {A3}, {A3}, {A3}, {A3}, {A2})")
+@kernel(f"void({PAIRS}, Ordering, {A3}, {A3}, {A3}, {A3}, {A3}, {A2})")
 def factor_pairs(
     pairs: Pairs, ordering: Ordering, C: Array, D: Array, inverse: Array, K: Array, B: Array, work: Array
 ) -> None:
     """Put C^-1 by blocks, K = S^T C^-1 D R and the factors B of 1 + Ŵ K; `work` (10, 6) is work space."""
     R, S, group, W6, indices, indptr, slot = pairs
-    count, rank = len(indptr) - 1, ordering[1]
+    count, rank = len(indptr) - 1, ordering.rank
     K[:] = 0.0
     B[:] = 0.0
     for c in range(len(group)):
@@ -246,7 +246,7 @@ def factor_pairs(
     factorise(count, ordering, B)
 
 
-@kernel(f"void({PAIRS}, {ORDERING}, {A3}, {A3}, {A3}, {A2}, {A2}, {A3})")
+@kernel(f"void({PAIRS}, Ordering, {A3}, {A3}, {A3}, {A2}, {A2}, {A3})")
 def apply_pairs(
     pairs: Pairs, ordering: Ordering, D: Array, inverse: Array, B: Array, F: Array, x: Array, Z: Array
 ) -> None:
@@ -282,7 +282,7 @@ def apply_pairs(
             x[c, i] = inverse[c, i, 0] * f0 + inverse[c, i, 1] * f1 + inverse[c, i, 2] * f2
 
 
-@kernel(f"void({BLOCKS}, {PAIRS}, {ORDERING}, {A3}, {A3}, {A2}, {A3}, {A3}, {A3}, {A3}, {A3}, {A2})")
+@kernel(f"void({BLOCKS}, {PAIRS}, Ordering, {A3}, {A3}, {A2}, {A3}, {A3}, {A3}, {A3}, {A3}, {A2})")
 def solve_pairs(
     blocks: Blocks, pairs: Pairs, ordering: Ordering, C: Array, D: Array, F: Array, B: Array, K: Array, inverse: Array,
     X: Array, Z: Array, work: Array,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
-from ....linalg.block_lu import ORDERING, Ordering
+from ....linalg.block_lu import Ordering
 from ....linalg.block_lu3 import BLOCKS, Blocks, times
 from .rank_six_pairs import PAIRS, Pairs
 from .sparse_newton import (
@@ -45,8 +45,8 @@ def scale_blocks(q: Array, rho: Array, start: IntArray, w0: float, Q: Array, own
 
 
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A1}, {LAWS}, {A1}, {I1}, float64, {A1}, float64, int64,"
-    f"{A3}, {A1})",
+    f"Tuple((float64, int64))({BLOCKS}, Ordering, {PAIRS}, {A1}, {LAWS}, {A1}, {I1}, float64, {A1}, float64, "
+    f"int64, {A3}, {A1})",
     entry=True,
 )
 def proximal_from(
@@ -74,9 +74,7 @@ def proximal_from(
     return E, steps
 
 
-@kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, float64, float64, int64, {A2}, {SPACES})"
-)
+@kernel(f"Tuple((float64, int64))({BLOCKS}, Ordering, {PAIRS}, {A2}, {LAWS}, float64, float64, int64, {A2}, {SPACES})")
 def falling_steps(
     blocks: Blocks, ordering: Ordering, pairs: Pairs, q: Array, laws: Laws, weight: float, tol: float, limit: int,
     r: Array, space: Space,
@@ -114,7 +112,7 @@ def falling_steps(
 
 
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A1}, {LAWS}, {A1}, {I1}, float64, float64, int64, {A1})",
+    f"Tuple((float64, int64))({BLOCKS}, Ordering, {PAIRS}, {A1}, {LAWS}, {A1}, {I1}, float64, float64, int64, {A1})",
     entry=True,
 )
 def falling_from(

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
-from ....linalg.block_lu import ORDERING, Ordering
+from ....linalg.block_lu import Ordering
 from ....linalg.block_lu3 import BLOCKS, Blocks, factorise3, fill, solve3, times
 from ...laws.projections import length, natural, reaction_map
 from .rank_six_pairs import PAIRS, Pairs, solve_pairs
@@ -89,17 +89,17 @@ SPACES = f"Tuple(({A3}, {A3}, {A3}, {A3}, {A1}, {I1}, {A2}, {A3}, {A3}, {A3}, {A
 Space = tuple[Array, Array, Array, Array, Array, IntArray, Array, Array, Array, Array, Array]
 
 
-@kernel(f"{SPACES}(int64, {ORDERING}, {PAIRS})", entry=True)
+@kernel(f"{SPACES}(int64, Ordering, {PAIRS})", entry=True)
 def newton_space(n: int, ordering: Ordering, pairs: Pairs) -> Space:
     """Return work space for `newton_steps`: factors, C, D, vectors, rho, idle rows, what blocks and pairs need."""
     d, count, grouped = 6 if len(pairs[2]) > 0 else 3, len(pairs[5]) - 1, len(pairs[2])
-    B, C, D = np.zeros((len(ordering[0]) + 2 * len(ordering[3]), d, d)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
+    B, C, D = np.zeros((len(ordering.order) + 2 * len(ordering.rows), d, d)), np.zeros((n, 3, 3)), np.zeros((n, 3, 3))
     K, inverse = np.zeros((count, 6, 6)), np.zeros((grouped, 3, 3))
     X, Z = np.zeros((3, grouped, 3)), np.zeros((3, count, 6))
     return B, C, D, np.zeros((8, n, 3)), np.zeros(n), np.zeros(n, np.int64), np.zeros((10, 6)), K, inverse, X, Z
 
 
-@kernel(f"void({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {A2}, {SPACES})")
+@kernel(f"void({BLOCKS}, Ordering, {PAIRS}, {A2}, {A2}, {SPACES})")
 def newton_direction(blocks: Blocks, ordering: Ordering, pairs: Pairs, F: Array, dr: Array, space: Space) -> None:
     """Put the solution of (C + D W) dr = F, C and D in `space`, into dr; V[3] and the factors are work space."""
     B, C, D, V, _rho, idle, work, K, inverse, X, Z = space
@@ -107,7 +107,7 @@ def newton_direction(blocks: Blocks, ordering: Ordering, pairs: Pairs, F: Array,
     if len(pairs[2]) > 0:
         solve_pairs(blocks, pairs, ordering, C, D, dr, B, K, inverse, X, Z, work)
     else:
-        fill(blocks, ordering[1], C, D, dr, B, idle)
+        fill(blocks, ordering.rank, C, D, dr, B, idle)
         factorise3(ordering, B, idle)
         solve3(ordering, B, idle, dr, V[3])
 
@@ -133,7 +133,7 @@ def stepped(laws: Laws, prox: float, size: float, r: Array, space: Space) -> flo
 
 
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, float64, {A2}, {A2},"
+    f"Tuple((float64, int64))({BLOCKS}, Ordering, {PAIRS}, {A2}, {LAWS}, {A1}, float64, float64, {A2}, {A2}, "
     f"float64, int64, {SPACES})",
     entry=True,
 )
@@ -169,7 +169,7 @@ def newton_steps(
 
 
 @kernel(
-    f"Tuple((float64, int64))({BLOCKS}, {ORDERING}, {PAIRS}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})",
+    f"Tuple((float64, int64))({BLOCKS}, Ordering, {PAIRS}, {A2}, {LAWS}, {A1}, float64, {A1}, float64, int64, {A3})",
     entry=True,
 )
 def proximal_steps(

@@ -1,0 +1,235 @@
+"""What the kernels of free bodies work on: bodies, contacts, and what is known of the step at hand.
+
+Shapes: n bodies, f contacts that are listed, called features; what belongs to bodies as poses has one row more, the
+ground, which the body number -1 means. "Turned" velocities have their spins in space axes, all others in body axes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...._jit import A1, A2, A3, I1, I2, record
+from ....arrays import Array, IntArray
+
+A4 = "float64[:,:,:,::1]"
+OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED = range(9)  # rows of `Index.marks` and `Aside.marks`
+MIDDLE, SHARE = range(2)  # entries of `BodySpan.laws`
+
+
+@record(A1, A3, I1, by_value=True)
+class Bodies(NamedTuple):
+    """The bodies of a system.
+
+    Attributes
+    ----------
+    mass : Array, shape (n,)
+        In kg.
+    inertia : Array, shape (n, 3, 3)
+        In body axes, kg m^2.
+    ball : IntArray, shape (n,)
+        Whether that is the inertia of a ball.
+    """
+
+    mass: Array
+    inertia: Array
+    ball: IntArray
+
+
+@record(A2, A2, A1, A1, A2, by_value=True)
+class Loads(NamedTuple):
+    """Forces on the bodies, and how large these are.
+
+    Attributes
+    ----------
+    constant : Array, shape (n, 6)
+        Force, N, and moment in body axes, N m.
+    shaking : Array, shape (k, 5)
+        Amplitude of the acceleration of the ground (3), m/s^2, 2 pi f, rad/s, and phase, rad.
+    radius : Array, shape (n,)
+        Of the balls that hold the bodies, m.
+    travel : Array, shape (n,)
+        How far rounding moves them, m.
+    weight : Array, shape (n, 6)
+        The part of the constant force that has a potential.
+    """
+
+    constant: Array
+    shaking: Array
+    radius: Array
+    travel: Array
+    weight: Array
+
+
+@record(I1, I2, A2, I2, A2, by_value=True)
+class Features(NamedTuple):
+    """Contacts that may act within a step.
+
+    Attributes
+    ----------
+    kind, bodies, data, label : shapes (f,), (f, 2), (f, 25), (f, 4)
+        As in `mechanics.features.Found`.
+    law : Array, shape (f, 3)
+        mu, eps_n, eps_t.
+    """
+
+    kind: IntArray
+    bodies: IntArray
+    data: Array
+    label: IntArray
+    law: Array
+
+
+@record(I2, I2, A3, A2, I1, by_value=True)
+class Memory(NamedTuple):
+    """What goes from step to step with the contacts.
+
+    Attributes
+    ----------
+    mark : IntArray, shape (f, 4)
+        Labels of the contacts whose impulses are known.
+    pairs : IntArray, shape (f, 2)
+        Pairs of bodies found.
+    table : Array, shape (k, k, 3)
+        Law by pair of kinds: mu, eps_n, eps_t.
+    law : Array, shape (f, 3)
+        Of every contact.
+    kind : IntArray, shape (s,)
+        Kind of every shape.
+    """
+
+    mark: IntArray
+    pairs: IntArray
+    table: Array
+    law: Array
+    kind: IntArray
+
+
+@record(*[A2] * 10, by_value=True)
+class BodyState(NamedTuple):
+    """The bodies in the step at hand.
+
+    Attributes
+    ----------
+    q, v : shapes (n, 7) and (n, 6)
+        At its start; at its end when it is done.
+    impulse : Array, shape (f, 3)
+        Of the last step, N s.
+    force : Array, shape (n, 6)
+        Applied force, N, and moment in body axes, N m.
+    v0, guess : Array, shape (n, 6)
+        The velocity at the start, and what v+ is taken to be, turned at the middle.
+    v1 : Array, shape (n, 6)
+        `guess` in body axes.
+    mean : Array, shape (n, 6)
+        The velocity that moves the bodies through the step; else work space.
+    free : Array, shape (n, 6)
+        The velocity without impulses.
+    q1 : Array, shape (n, 7)
+        The end of the step, as far as known.
+    """
+
+    q: Array
+    v: Array
+    impulse: Array
+    force: Array
+    v0: Array
+    guess: Array
+    v1: Array
+    mean: Array
+    free: Array
+    q1: Array
+
+
+@record(A3, A4, A3, A2, I1, A2, by_value=True)
+class Poses(NamedTuple):
+    """Where bodies and contacts are at the start, the middle and the end of the step.
+
+    Attributes
+    ----------
+    x, R : shapes (3, n + 1, 3) and (3, n + 1, 3, 3)
+        Centres, m, and rotations.
+    geometry : Array, shape (3, f, 7)
+        Gap, m, normal and point, m, of every contact.
+    frame : Array, shape (6, 3)
+        Work space.
+    moved : IntArray, shape (n + 1,)
+        Which bodies move; else work space.
+    rows : Array, shape (3, 7)
+        Work space.
+    """
+
+    x: Array
+    R: Array
+    geometry: Array
+    frame: Array
+    moved: IntArray
+    rows: Array
+
+
+@record(I2, A2, A1, by_value=True)
+class Index(NamedTuple):
+    """The contacts of the step by feature.
+
+    Attributes
+    ----------
+    marks : IntArray, shape (9, f)
+        Of every feature OF: the number of its pair; ACTS, LATE: whether it acts, and whether it closes late; MODE, NOW:
+        how it ends, and what that says; JOINED: whether it acts since it closed in the step. WHICH: the feature of
+        every contact.
+    bounce : Array, shape (f, 3)
+        Restitution terms, m/s.
+    value : Array, shape (f,)
+        When a contact closes, as a fraction; or its normal speed while that is laid aside, m/s.
+    """
+
+    marks: IntArray
+    bounce: Array
+    value: Array
+
+
+@record(I2, A2, A1, by_value=True)
+class Aside(NamedTuple):
+    """The contacts of the projection by feature.
+
+    Attributes
+    ----------
+    marks : IntArray, shape (9, f)
+        As in `Index`; of every feature HELD: whether it ends closed, see `LOOSELY`; ALL: whether it is looked at.
+        ACTS: which acted when this was noted.
+    shifts : Array, shape (f, passes + 1)
+        Pushes of every pass, see `note_shift`.
+    goal : Array, shape (f,)
+        The gap with which a contact ends that is held, m.
+    """
+
+    marks: IntArray
+    shifts: Array
+    goal: Array
+
+
+@record(*["float64"] * 6, "boolean", A1, by_value=True)
+class BodySpan(NamedTuple):
+    """The step's start, length and end, and the rules for it.
+
+    Attributes
+    ----------
+    t, dt, t_end : float
+        In s.
+    theta : float
+    gap, speed : float
+        What counts as closed and at rest, m and m/s.
+    project : bool
+        Whether its end is projected.
+    laws : Array, shape (2,)
+        What may change while it is solved. MIDDLE: whether the laws hold at its middle (2: with the contacts that
+        acted when they first did); SHARE: the fraction of all restitution that is kept.
+    """
+
+    t: float
+    dt: float
+    t_end: float
+    theta: float
+    gap: float
+    speed: float
+    project: bool
+    laws: Array

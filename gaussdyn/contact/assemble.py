@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, finite_only
 from ..errors import InputError
 from ..mechanics.rows import Row
 from ..programs.laws.laws import (
@@ -99,20 +99,16 @@ def _assembled(dynamics: LocalDynamics) -> ComplementarityProblem:
     held = [part for part in parts if part.law is None and part.active.row.kind != "dry"]
     given = [part for part in parts if part.law is None and part.active.row.kind == "dry"]
     laws = [part for part in parts if part.law is not None]
-    h = dynamics.h + sum((part.active.row.J.T @ part.spread[:, 0] for part in given), np.zeros(dynamics.nv))
+    h, nv = dynamics.h, dynamics.nv
+    for part in given:
+        h = h + part.active.row.J.T @ part.spread[:, 0]
     absolute = [part for part in laws if part.spread_abs is not None]
-    J = _rows([part.J for part in laws], dynamics.nv)
-    B = None if all(part.plain for part in laws) else _directions(laws, dynamics.nv)
-    form = GlobalForm(
-        M=dynamics.M,
-        h=h,
-        J=J,
-        w=_vector([part.w for part in laws]),
-        G=_rows([part.J for part in held], dynamics.nv),
-        b=0.0 - _vector([part.w for part in held]),
-        B=None if B is None or np.array_equal(B, J.T) else B,
-        B_abs=_rows([_absolute(part) for part in laws], dynamics.nv).T if absolute else None,
-    )
+    J, G = _rows([part.J for part in laws], nv), finite_only("G", _rows([part.J for part in held], nv))
+    B = None if all(part.plain for part in laws) else _directions(laws, nv)
+    B = None if B is None or np.array_equal(B, J.T) else B
+    B_abs = _rows([_absolute(part) for part in laws], nv).T if absolute else None
+    w, b = _vector([part.w for part in laws]), 0.0 - _vector([part.w for part in held])
+    form = GlobalForm.trusted(dynamics.M, h, J, w, G, b, B, B_abs)
     return ComplementarityProblem.condensed(form, [part.law for part in laws if part.law is not None])
 
 
@@ -237,8 +233,8 @@ def _directions(laws: Sequence[Block], nv: int) -> Array:
 
 
 def _rows(parts: Sequence[Array], nv: int) -> Array:
-    return np.vstack([np.zeros((0, nv)), *parts])
+    return np.vstack(parts) if parts else np.zeros((0, nv))
 
 
 def _vector(parts: Sequence[Array]) -> Array:
-    return np.concatenate([np.zeros(0), *parts])
+    return np.concatenate(parts) if parts else np.zeros(0)

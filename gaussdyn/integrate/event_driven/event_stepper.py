@@ -11,6 +11,7 @@ methods for nonsmooth dynamical systems, 8.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -19,7 +20,7 @@ import numpy as np
 
 from ...arrays import Array, scalar
 from ...contact.active_set import OmegaStatus, active_set
-from ...contact.assemble import assemble, blocks, start_of_blocks
+from ...contact.assemble import assemble, start_of_blocks
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...errors import InputError
 from ...mechanics.rows import Row
@@ -253,11 +254,12 @@ def _relative(
     found: Residuals, dynamics: LocalDynamics, problem: ComplementarityProblem, segment: Segment
 ) -> Residuals:
     """Return residuals relative to the terms of q, not to q itself: at an event they may cancel, as forces may."""
-    laws = [part for part in blocks(dynamics) if part.law is not None]
+    form = problem.form
+    assert form is not None
     x, least = np.abs(dynamics.x_free), segment.floor("acceleration")
     x = np.maximum(x, least) if x.max(initial=0.0) < least else x  # all of them vanish together
-    terms = [np.abs(part.J) @ x + np.abs(part.w) for part in laws]
-    q, size = float(np.linalg.norm(problem.q)), float(np.linalg.norm(np.concatenate(terms)))
+    terms = np.abs(form.J) @ x + np.abs(form.w)
+    q, size = math.sqrt(problem.q @ problem.q), math.sqrt(terms @ terms)
     return replace(found, E=found.E * q / size) if q < size else found
 
 

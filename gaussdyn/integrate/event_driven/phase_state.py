@@ -48,6 +48,8 @@ class Instant(Place):
         Reaction of every row, one component per row of the constraint, N.
     push : Array, shape (nv,)
         Generalised force of all reactions.
+    free : Array, shape (nv,)
+        Acceleration without the reactions of what is held.
     shared : bool
         Whether redundant reactions have been put inside their cones.
     side : float
@@ -57,6 +59,7 @@ class Instant(Place):
     a: Array
     r: tuple[Array, ...]
     push: Array
+    free: Array
     shared: bool = False
     side: float = 0.0
 
@@ -66,6 +69,11 @@ def over_mass(M: Array, x: Array) -> Array:
     if not M.flags.writeable and np.count_nonzero(M) == len(M):
         return np.asarray((x.T / np.diagonal(M)).T)
     return np.asarray(np.linalg.solve(M, x))
+
+
+def largest(*arrays: Array) -> float:
+    """Return the largest absolute value, 0 of nothing: for the few numbers of one instant."""
+    return max([abs(x) for one in arrays for x in one.tolist()], default=0.0)
 
 
 def dependent(held: Sequence[Array]) -> bool:

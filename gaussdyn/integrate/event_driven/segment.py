@@ -26,7 +26,7 @@ from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
 from .contact_detection import NARROW
 from .event_location import Crossing, polished
 from .feature_borders import room_of
-from .flow import FADED, SETTLED, Stretch
+from .flow import ARMED, FADED, SETTLED, Stretch
 from .jump import FLIGHT
 from .mode_selection import choose, first_modes, holds
 from .phase_integrator import NEARLY, Pace, Stuck, again_to
@@ -70,8 +70,9 @@ class Segment(RankWatch):
             return
         if known:
             phase = self._setting().phase(completed(rows, known), rows)
-            if now := holds(phase, self._place(rows), self.task.accuracy.activation, touching=FLIGHT, sizes=self.sizes):
-                self._enter(phase, now)
+            place, activation = self._place(rows), self.task.accuracy.activation
+            if found := holds(phase, place, activation, touching=FLIGHT, sizes=self.sizes):
+                self._enter(phase, *found)
                 return
         self._settle(self._place(rows), known, {}, None)
 
@@ -200,8 +201,9 @@ class Segment(RankWatch):
             phase = self._with(phase, self._kept(phase, self._look_around(min(self.pace.h, max(end - self.t, 0.0)))))
             after = phase.instant(self.t, self.q, self.v)
         self.phase, self.now = phase, after
-        for guard, g in zip(phase.guards, phase.conditions(after), strict=True):
-            if g > SETTLED * self._unit(guard.unit, after):
+        scales = self._scales(phase, after)
+        for guard, g in zip(phase.guards, phase.conditions(after).tolist(), strict=True):
+            if g > SETTLED * ARMED[guard.unit] * scales[guard.unit]:
                 self.offsets.pop((guard.id, guard.kind), None)
 
     # events
@@ -267,9 +269,10 @@ class Segment(RankWatch):
             offsets[(found.guard.id, "end")] = ON + 2.0 * abs(room_of(phase.system, found.guard.id, self.q) or 0.0)
             return False
         fired: dict[str, set[str]] = {found.guard.id: {found.guard.kind}}
-        for guard, g in zip(phase.guards, phase.conditions(now), strict=True):
+        scales = self._scales(phase, now)
+        for guard, g in zip(phase.guards, phase.conditions(now).tolist(), strict=True):
             starts = (guard.id, guard.kind) in offsets
-            if not starts and g <= TOGETHER[guard.unit] * self._scale(guard.unit, now):
+            if not starts and g <= TOGETHER[guard.unit] * scales[guard.unit]:
                 fired.setdefault(guard.id, set()).add(guard.kind)
         landing = phase.modes.keys() - old.modes.keys() | {found.guard.id}
         self._settle(now, phase.modes, fired, later, landing)

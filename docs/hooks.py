@@ -1,4 +1,4 @@
-"""Fills in, when the pages are built, what would go stale if it were written: public names, and the scenes."""
+"""Fills in, when the pages are built, what would go stale if it were written: names, and the scenes."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ INDEX: list[dict[str, str]] = []
 DRAWN_SCENES: set[str] = set()  # whose pictures are among the files of this build
 CODE = re.compile(r"```python\n(.*?)```", re.DOTALL)
 DRAWN = "<!-- pictures -->"
+NAMES_OF = re.compile(r"<!-- names of ([\w ]+) -->")
 SHOWN = 6  # places where a name is used
 SPECIAL = re.compile(r"([\\`*_{}\[\]#|])")
 
@@ -45,14 +46,11 @@ def on_page_markdown(markdown: str, page: Any = None, **more: Any) -> str:
     sys.path.insert(0, str(ROOT))
     if DRAWN in markdown:
         markdown = markdown.replace(DRAWN, drawn(page.file.src_uri.removesuffix(".md")))
-    marks = {
-        "public names": public_names, "further names": further_names, "scenes": scenes, "gallery": gallery,
-        "examples": examples,
-    }  # fmt: skip
+    marks = {"all names": all_names, "scenes": scenes, "gallery": gallery, "examples": examples}
     for mark, fill in ((f"<!-- {key} -->", fill) for key, fill in marks.items()):
         if mark in markdown:
             markdown = markdown.replace(mark, fill())
-    return markdown
+    return NAMES_OF.sub(lambda found: names_of(*found[1].split()), markdown)
 
 
 def on_page_content(html: str, page: Any, **more: Any) -> str:
@@ -78,31 +76,69 @@ def told(text: str) -> str:
     return " ".join(unescape(TAG.sub(" ", text)).replace("¶", " ").split())
 
 
-def public_names() -> str:
-    """Return the directives of all public names, sorted by the module they live in."""
+def homes() -> dict[str, list[str]]:
+    """Return the names that have a description, by the modules that offer them: public ones, and what pages import."""
     import gaussdyn
 
-    return directives({f"gaussdyn.{module}": list(names) for module, names in gaussdyn._HOME.items()})
-
-
-def further_names() -> str:
-    """Return the directives of what is no public name and yet taken from its module on a page or in an example."""
-    import gaussdyn
-
-    homes: dict[str, set[str]] = {
-        "gaussdyn.errors": {"GaussdynError"},
-        "gaussdyn.programs.solution.solution": {"Solution", "Status"},
-    }
+    public, listed = (
+        set(gaussdyn.__all__),
+        {f"gaussdyn.{module}": set(names) for module, names in gaussdyn._HOME.items()},
+    )
+    listed["gaussdyn.errors"].add("GaussdynError")
+    listed.setdefault("gaussdyn.programs.solution.solution", set()).update(("Solution", "Status"))
     for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*")):
         for module, names in IMPORTED.findall(path.read_text(encoding="utf-8")):
-            homes.setdefault(module, set()).update(re.findall(r"\w+", names))
-    public = set(gaussdyn.__all__)
-    kept = {
-        module: [path for name in sorted(names - public) if (path := path_of(module, name))]
-        for module, names in homes.items()
-        if not module.startswith(APART)
-    }
-    return directives({module: names for module, names in kept.items() if names})
+            if not module.startswith(APART):
+                listed.setdefault(module, set()).update(set(re.findall(r"\w+", names)) - public)
+    kept = {module: [path_of(module, name) for name in sorted(names)] for module, names in sorted(listed.items())}
+    return {module: [name for name in names if name] for module, names in kept.items() if any(names)}
+
+
+def room_of(module: str) -> str:
+    """Return the room of a module: the folder, or the file, that it lies in."""
+    return module.split(".")[1]
+
+
+def all_names() -> str:
+    """Return a list of every name of a room with what it is, a link to its description before it."""
+    pages = {room: path for path in sorted((ROOT / "docs" / "api").glob("*.md")) for room in rooms_on(path)}
+    lines, now = [], ""
+    for module, names in homes().items():
+        if room_of(module) != now:
+            now = room_of(module)
+            lines.append(f"\n## {now}\n\n| name | what it is |\n| --- | --- |")
+        for name in names:
+            place = f"{module}.{name}"
+            link = f"api/{pages[now].name}#{place}"
+            lines.append(f"| [{name.rpartition('.')[2]}]({link}) | {escaped(first_line(module, name))} |")
+    return "\n".join(lines) + "\n"
+
+
+def rooms_on(path: Path) -> list[str]:
+    """Return the rooms whose names a page describes."""
+    return " ".join(NAMES_OF.findall(path.read_text(encoding="utf-8"))).split()
+
+
+def first_line(module: str, name: str) -> str:
+    """Return the first line of what is said of a name."""
+    from inspect import getdoc
+
+    return (getdoc(getattr(import_module(module), name.rpartition(".")[2])) or "").partition("\n")[0]
+
+
+def names_of(*rooms: str) -> str:
+    """Return headings of the modules of some rooms, and the directives of their names."""
+    lines, places = [], used()
+    for module, names in homes().items():
+        if room_of(module) not in rooms:
+            continue
+        lines.append(f"\n## {module}\n")
+        for name in names:
+            lines.append(f"\n::: {module}.{name}\n")
+            said = [link for link, known in places if name.rpartition(".")[2] in known]
+            more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
+            lines += [f"\nUsed in: {', '.join(said[:SHOWN])}{more}.\n"] if said else []
+    return "\n".join(lines)
 
 
 def path_of(package: str, name: str) -> str:
@@ -116,31 +152,17 @@ def path_of(package: str, name: str) -> str:
     return f"{name}.{name}" if place.with_suffix(".py").is_file() else name
 
 
-def directives(homes: dict[str, list[str]]) -> str:
-    """Return headings of modules, and the directives of their names."""
-    lines = []
-    places = used()
-    for module in sorted(homes):
-        lines.append(f"\n## {module}\n")
-        for name in homes[module]:
-            lines.append(f"\n::: {module}.{name}\n")
-            said = [link for link, names in places if name.rpartition(".")[2] in names]
-            more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
-            lines += [f"\nUsed in: {', '.join(said[:SHOWN])}{more}.\n"] if said else []
-    return "\n".join(lines)
-
-
 def used() -> list[tuple[str, set[str]]]:
-    """Return a link to every example and page that has code, and the names of the package that it imports."""
+    """Return a link, from a page of the API, to all that has code, and the names of the package that it imports."""
     found = []
     for path in example_files():
         text = path.read_text(encoding="utf-8")
-        found.append((f"[examples/{path.name}](examples.md#{path.stem})", imported(code_of(path, text))))
+        found.append((f"[examples/{path.name}](../examples.md#{path.stem})", imported(code_of(path, text))))
     for path in sorted(ROOT.glob("docs/**/*.md")):
         text = path.read_text(encoding="utf-8")
         title = text.partition("\n")[0].lstrip("# ")
         found.append(
-            (f"[{title}]({path.relative_to(ROOT / 'docs').as_posix()})", imported("\n".join(CODE.findall(text))))
+            (f"[{title}](../{path.relative_to(ROOT / 'docs').as_posix()})", imported("\n".join(CODE.findall(text))))
         )
     return found
 

@@ -59,10 +59,11 @@ def imported(path: Path) -> list[tuple[str, ...]]:
 
 
 def _running(node: ast.AST) -> list[ast.AST]:
-    """Return all nodes below one, but for what only type checkers see."""
+    """Return a node and all statements below it, but for what only type checkers see."""
     nodes = [node]
     for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"):
+        hidden = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+        if isinstance(child, ast.stmt | ast.excepthandler) and not hidden:
             nodes += _running(child)
     return nodes
 

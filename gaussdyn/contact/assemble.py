@@ -9,13 +9,14 @@ plain data of a `Row` into laws.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, finite_only
 from ..errors import InputError
 from ..mechanics.rows import Row
 from ..programs.laws.laws import (
@@ -99,20 +100,16 @@ def _assembled(dynamics: LocalDynamics) -> ComplementarityProblem:
     held = [part for part in parts if part.law is None and part.active.row.kind != "dry"]
     given = [part for part in parts if part.law is None and part.active.row.kind == "dry"]
     laws = [part for part in parts if part.law is not None]
-    h = dynamics.h + sum((part.active.row.J.T @ part.spread[:, 0] for part in given), np.zeros(dynamics.nv))
+    h, nv = dynamics.h, dynamics.nv
+    for part in given:
+        h = h + part.active.row.J.T @ part.spread[:, 0]
     absolute = [part for part in laws if part.spread_abs is not None]
-    J = _rows([part.J for part in laws], dynamics.nv)
-    B = None if all(part.plain for part in laws) else _directions(laws, dynamics.nv)
-    form = GlobalForm(
-        M=dynamics.M,
-        h=h,
-        J=J,
-        w=_vector([part.w for part in laws]),
-        G=_rows([part.J for part in held], dynamics.nv),
-        b=0.0 - _vector([part.w for part in held]),
-        B=None if B is None or np.array_equal(B, J.T) else B,
-        B_abs=_rows([_absolute(part) for part in laws], dynamics.nv).T if absolute else None,
-    )
+    J, G = _rows([part.J for part in laws], nv), finite_only("G", _rows([part.J for part in held], nv))
+    B = None if all(part.plain for part in laws) else _directions(laws, nv)
+    B = None if B is None or np.array_equal(B, J.T) else B
+    B_abs = _rows([_absolute(part) for part in laws], nv).T if absolute else None
+    w, b = _vector([part.w for part in laws]), 0.0 - _vector([part.w for part in held])
+    form = GlobalForm.trusted(dynamics.M, h, J, w, G, b, B, B_abs)
     return ComplementarityProblem.condensed(form, [part.law for part in laws if part.law is not None])
 
 
@@ -156,12 +153,12 @@ def _block(dynamics: LocalDynamics, active: ActiveRow) -> Block:
         dim = min(row.size, 3)
         kind = BilateralCoulomb if row.bilateral else Coulomb
         return _plain(active, _cone(kind, row.mu, row.mu_s, dim), dim)
-    normal, friction = np.eye(row.size)[:, :1], np.zeros((row.size, 1))
+    normal, friction, way = _first(row.size, 1), np.zeros((row.size, 1)), tuple(e.tolist())
     friction[1:3, 0] = -row.mu * e
     if row.bilateral:
-        held = BilateralSliding(row.mu, tuple(e))
+        held = _sliding(BilateralSliding, row.mu, way)
         return Block(active=active, law=held, take=(0,), spread=normal, spread_abs=friction)
-    return Block(active=active, law=Sliding(row.mu, tuple(e)), take=(0,), spread=normal + friction)
+    return Block(active=active, law=_sliding(Sliding, row.mu, way), take=(0,), spread=normal + friction)
 
 
 def _plain(active: ActiveRow, law: Law | None, dim: int) -> Block:
@@ -173,6 +170,11 @@ def _plain(active: ActiveRow, law: Law | None, dim: int) -> Block:
 @lru_cache(maxsize=64)
 def _cone(kind: type[Coulomb | BilateralCoulomb], mu: float, mu_s: float, dim: int) -> Law:
     return kind(mu, mu_s, dim)
+
+
+@lru_cache(maxsize=64)
+def _sliding(kind: type[Sliding], mu: float, way: tuple[float, ...]) -> Law:
+    return kind(mu, way)
 
 
 @lru_cache(maxsize=64)
@@ -221,7 +223,7 @@ def _held(row: Row, held: Sequence[tuple[slice, float]]) -> Law:
 
 def _slip(dynamics: LocalDynamics, u_T: Array) -> Array | None:
     """Return the unit direction of slip, or None at rest and on the velocity level, where the law decides."""
-    speed = float(np.linalg.norm(u_T))
+    speed = math.sqrt(u_T @ u_T)
     return u_T / speed if dynamics.level == "acceleration" and speed > dynamics.activation.speed else None
 
 
@@ -237,8 +239,8 @@ def _directions(laws: Sequence[Block], nv: int) -> Array:
 
 
 def _rows(parts: Sequence[Array], nv: int) -> Array:
-    return np.vstack([np.zeros((0, nv)), *parts])
+    return np.vstack(parts) if parts else np.zeros((0, nv))
 
 
 def _vector(parts: Sequence[Array]) -> Array:
-    return np.concatenate([np.zeros(0), *parts])
+    return np.concatenate(parts) if parts else np.zeros(0)

@@ -48,6 +48,8 @@ class Mode:
 
 
 OPEN, CLOSED = Mode(), Mode(closed=True)
+NO_ROWS = slice(0, 0)
+_SLIPS = [slice(1, min(n, 3)) for n in range(4)]  # by number of rows, of which more make no difference
 Modes = Mapping[str, Mode]
 
 
@@ -59,11 +61,12 @@ def rough(row: Row) -> bool:
 def parts_of(row: Row) -> tuple[slice, slice]:
     """Return which components of a row are its slip, and which its rolling or spin (empty without resistance)."""
     if row.kind == "dry":
-        return slice(0, row.size), slice(0, 0)
-    if len(row.moments) > 1:
+        return slice(0, row.size), NO_ROWS
+    moments, slip = row.moments, _SLIPS[min(len(row.rate), 3)]
+    if len(moments) > 1:
         mend = "Give one of the two, or take stepper=MoreauJean()."
         raise InputError(f"mu_r, mu_t of {row.id}", (row.mu_r, row.mu_t), "one of them for events", mend)
-    return slice(1, min(row.size, 3)), row.moments[0][0] if row.moments else slice(0, 0)
+    return slip, moments[0][0] if moments else NO_ROWS
 
 
 def held_components(row: Row, mode: Mode) -> list[int]:

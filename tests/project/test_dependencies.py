@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from gaussdyn.cli.doctor_command import EXTRAS, REQUIRED
+from tests.sources import statements, tree
 
-pytestmark = pytest.mark.xdist_group("dependencies")  # what they share is made once
+pytestmark = pytest.mark.xdist_group("sources")  # trees are made once
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WHERE = {"docs": ("docs",), "dev": ("tests", "benchmarks")}  # elsewhere the package itself must import it
@@ -41,19 +42,30 @@ NEEDED = [("", library(one)) for one in PROJECT["dependencies"]]
 NEEDED += [(extra, one) for extra, found in EXTRA.items() for one in found if one != "gaussdyn"]
 
 
+def is_used(name: str, folder: str) -> bool:
+    """Return whether a file of a folder imports a library; only files that have its name are looked into."""
+    return any(name in path.read_text(encoding="utf-8") and name in imported(path) for path in files(folder))
+
+
 @cache
-def imported(folder: str) -> frozenset[str]:
-    """Return the top names that the files of a folder import, by statement or by name in a call."""
-    return frozenset(name for path in (ROOT / folder).rglob("*.py") for name in _imported(path))
+def files(folder: str) -> list[Path]:
+    return list((ROOT / folder).rglob("*.py"))
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
+    """Return the top names that a file imports, by statement or by name in a call."""
+    return frozenset(_imported(path))
 
 
 def _imported(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    names_in_calls = folder_of(path) == "benchmarks"
+    for node in ast.walk(tree(path)) if names_in_calls else statements(tree(path)):
         if isinstance(node, ast.Import):
             yield from (one.name.split(".")[0] for one in node.names)
         elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
             yield node.module.split(".")[0]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and folder_of(path) == "benchmarks":
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and names_in_calls:
             yield node.value  # benchmarks import what is there, by name
 
 
@@ -67,14 +79,14 @@ def test_every_library_is_used(extra: str, name: str) -> None:
         file, word = TOOLS[name]
         assert word in (ROOT / file).read_text(encoding="utf-8")
     else:
-        assert any(MODULE.get(name, name) in imported(folder) for folder in WHERE.get(extra, ("gaussdyn",)))
+        assert any(is_used(MODULE.get(name, name), folder) for folder in WHERE.get(extra, ("gaussdyn",)))
 
 
 def test_what_the_package_imports_is_installed() -> None:
     """Always, or with an extra; the checkers find each other, and the race runs a script where Siconos lives."""
     known = {MODULE.get(name, name) for extra, name in NEEDED if extra not in WHERE} | {"gaussdyn", "siconos"}
     own = {path.stem for path in (ROOT / "gaussdyn").glob("checker*.py")}
-    assert imported("gaussdyn") - set(sys.stdlib_module_names) - own <= known
+    assert frozenset().union(*map(imported, files("gaussdyn"))) - set(sys.stdlib_module_names) - own <= known
 
 
 def test_doctor_and_readme_know_them_all() -> None:

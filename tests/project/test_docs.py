@@ -132,9 +132,11 @@ def test_the_pages_build_with_all_links_right(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     import gaussdyn
 
-    api = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
+    api = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "site" / "api").glob("*.html"))
+    listed = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
     for name in gaussdyn.__all__:
         assert f'.{name}"' in api, name
+        assert f'.{name}">{name}</a>' in listed, name
     for path in (
         "programs.laws.Coulomb",
         "integrate.impact.impact.impact",
@@ -164,9 +166,11 @@ def test_the_catalogue_page_has_every_scene_with_parameters_and_exact_numbers(mo
         assert scene.title in part
         assert all(f"| `{key}` |" in part for key in scene.params)
         assert all(f"| {one.name} | {one.value:.12g} |" in part for one in scene.exact)
-    api = hooks.public_names()
+    api = "".join(hooks.on_page_markdown(path.read_text()) for path in (ROOT / "docs" / "api").glob("*.md"))
     assert all(f".{name}\n" in api for name in public)
-    assert "GaussdynError" in hooks.further_names()
+    assert ":::" in api
+    assert all(api.count(f"::: {module}.{name}\n") == 1 for module, names in hooks.homes().items() for name in names)
+    assert "errors.GaussdynError\n" in api
     assert hooks.escaped("a*b < c|d_e") == r"a\*b &lt; c\|d\_e"
     assert hooks.prose("so\n    x^2 = y\nholds") == "so\n\n```text\nx^2 = y\n```\n\nholds"
 

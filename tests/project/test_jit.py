@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("jit")  # what they share is made once
 ROOT = Path(__file__).resolve().parents[2]
 INNER = """
 from __future__ import annotations
@@ -43,7 +44,25 @@ CALL = "from toy.toy_outer import outer; from toy import _jit; print(outer(2.0),
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
     """A package with the same _jit.py, two kernels in two files, and a constant in a third."""
-    package = tmp_path / "toy"
+    return make_toy(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def compiled_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, tuple[list[str], str]]:
+    """The same, and what the call said that compiled it."""
+    package = make_toy(tmp_path_factory.mktemp("compiled"))
+    return package, call(package)
+
+
+@pytest.fixture
+def compiled(compiled_once: tuple[Path, tuple[list[str], str]], tmp_path: Path) -> Path:
+    """A copy of the package and of its cache, as `call` leaves them."""
+    shutil.copytree(compiled_once[0].parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "toy"
+
+
+def make_toy(folder: Path) -> Path:
+    package = folder / "toy"
     package.mkdir()
     for name in ("_jit.py", "_lean_numba.py", "_records.py", "_cache.py", "_kernel_files.py", "_warmup.py"):
         shutil.copy(ROOT / "gaussdyn" / name, package)
@@ -58,7 +77,7 @@ def call(
     package: Path, code: str = CALL, before: Callable[[], None] | None = None, **environment: str
 ) -> tuple[list[str], str]:
     env = {**os.environ, "GAUSSDYN_CACHE": str(package.parent / "cache"), "PYTHONPATH": str(package.parent)}
-    env |= environment
+    env |= {"PYTHONDONTWRITEBYTECODE": "1", **environment}  # files are edited within a second, at the same length
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=env,
@@ -76,20 +95,17 @@ def folders(package: Path, stem: str) -> list[Path]:
     return sorted((package.parent / "cache").glob(f"kernels/{stem}-*"))
 
 
-def test_kernels_are_compiled_once_and_said_so_once(toy: Path) -> None:
-    found, said = call(toy)
+def test_kernels_are_compiled_once_and_said_so_once(compiled_once: tuple[Path, tuple[list[str], str]]) -> None:
+    package, (found, said) = compiled_once
     assert found == ["30.0", "2"]
     assert said.count("compiling its kernels, once") == 1
-    found, said = call(toy)
-    assert found == ["30.0", "0"]
-    assert said == ""
+    assert call(package) == (["30.0", "0"], "")
 
 
-def test_machine_code_on_disk_is_loaded_where_it_is_called(toy: Path) -> None:
+def test_machine_code_on_disk_is_loaded_where_it_is_called(compiled: Path) -> None:
     """That of a kernel within another one is in the code of that one."""
-    call(toy)
     code = "from toy.toy_outer import outer, inner; print(outer(2.0), len(inner.overloads), inner(1.0))"
-    assert call(toy, code)[0] == ["30.0", "0", "2.0"]
+    assert call(compiled, code)[0] == ["30.0", "0", "2.0"]
 
 
 @pytest.mark.slow
@@ -144,60 +160,53 @@ def test_what_a_large_kernel_is_needed_for_is_known_through_a_small_one_from_dis
 
 
 @pytest.mark.slow
-def test_two_threads_may_be_the_first_to_call(toy: Path) -> None:
-    call(toy)
+def test_two_threads_may_be_the_first_to_call(compiled: Path) -> None:
     code = "from concurrent.futures import ThreadPoolExecutor as Pool; from toy.toy_outer import outer; "
     code += "print(*set(Pool(8).map(outer, [2.0] * 64)))"
-    assert call(toy, code)[0] == ["30.0"]
+    assert call(compiled, code)[0] == ["30.0"]
 
 
 @pytest.mark.slow
-def test_arguments_of_another_type_are_refused_by_the_first_call_too(toy: Path) -> None:
-    call(toy)
+def test_arguments_of_another_type_are_refused_by_the_first_call_too(compiled: Path) -> None:
     code = "from toy.toy_outer import outer\ntry:\n    outer('x')\nexcept TypeError:\n    print('refused', outer(2.0))"
-    assert call(toy, code)[0] == ["refused", "30.0"]
+    assert call(compiled, code)[0] == ["refused", "30.0"]
 
 
-def test_an_edited_inner_kernel_is_never_stale(toy: Path) -> None:
-    call(toy)
-    (toy / "toy_inner.py").write_text(INNER.replace("x + 1.0", "x + 2.0"))
-    found, said = call(toy)
+def test_an_edited_inner_kernel_is_never_stale(compiled: Path) -> None:
+    (compiled / "toy_inner.py").write_text(INNER.replace("x + 1.0", "x + 2.0"))
+    found, said = call(compiled)
     assert found == ["40.0", "2"]
     assert "compiling" in said
-    assert len(folders(toy, "toy_inner")) == 2
-    (toy / "toy_inner.py").write_text(INNER)
-    assert call(toy)[0] == ["30.0", "0"]  # what was kept before is there again
+    assert len(folders(compiled, "toy_inner")) == 2
+    (compiled / "toy_inner.py").write_text(INNER)
+    assert call(compiled)[0] == ["30.0", "0"]  # what was kept before is there again
 
 
-def test_an_edited_outer_kernel_leaves_the_inner_one(toy: Path) -> None:
-    call(toy)
-    (toy / "toy_outer.py").write_text(OUTER.replace("FACTOR * inner", "2.0 * inner"))
-    assert call(toy)[0] == ["6.0", "1"]
+def test_an_edited_outer_kernel_leaves_the_inner_one(compiled: Path) -> None:
+    (compiled / "toy_outer.py").write_text(OUTER.replace("FACTOR * inner", "2.0 * inner"))
+    assert call(compiled)[0] == ["6.0", "1"]
 
 
-def test_another_copy_of_the_same_sources_finds_what_is_compiled(toy: Path, tmp_path: Path) -> None:
-    call(toy)
-    other = shutil.copytree(toy, tmp_path / "elsewhere" / "toy")
+def test_another_copy_of_the_same_sources_finds_what_is_compiled(compiled: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(compiled, tmp_path / "elsewhere" / "toy")
     assert call(other, GAUSSDYN_CACHE=str(tmp_path / "cache")) == (["30.0", "0"], "")
 
 
 @pytest.mark.slow
-def test_an_edited_constant_is_never_stale(toy: Path) -> None:
-    call(toy)
-    (toy / "toy_numbers.py").write_text("FACTOR = 100.0\n")
-    assert call(toy)[0] == ["300.0", "1"]
-    (toy / "toy_numbers.py").write_text("from .toy_ten import TEN\nFACTOR = TEN * TEN\n")
-    (toy / "toy_ten.py").write_text("TEN = 2.0\n")
-    assert call(toy)[0] == ["12.0", "1"]
-    (toy / "toy_ten.py").write_text("TEN = 3.0\n")
-    assert call(toy)[0] == ["27.0", "1"]
+def test_an_edited_constant_is_never_stale(compiled: Path) -> None:
+    (compiled / "toy_numbers.py").write_text("FACTOR = 100.0\n")
+    assert call(compiled)[0] == ["300.0", "1"]
+    (compiled / "toy_numbers.py").write_text("from .toy_ten import TEN\nFACTOR = TEN * TEN\n")
+    (compiled / "toy_ten.py").write_text("TEN = 2.0\n")
+    assert call(compiled)[0] == ["12.0", "1"]
+    (compiled / "toy_ten.py").write_text("TEN = 3.0\n")
+    assert call(compiled)[0] == ["27.0", "1"]
 
 
 @pytest.mark.slow
-def test_a_file_without_kernels_changes_nothing(toy: Path) -> None:
-    call(toy)
-    (toy / "prose.py").write_text("WORD = 'an edit that no kernel sees'\n")
-    assert call(toy)[0] == ["30.0", "0"]
+def test_a_file_without_kernels_changes_nothing(compiled: Path) -> None:
+    (compiled / "prose.py").write_text("WORD = 'an edit that no kernel sees'\n")
+    assert call(compiled)[0] == ["30.0", "0"]
 
 
 def test_an_unfinished_cache_is_completed_and_announced(toy: Path) -> None:
@@ -251,15 +260,14 @@ def test_a_full_disk_is_said_and_the_work_goes_on(toy: Path) -> None:
 
 
 @pytest.mark.slow
-def test_damaged_machine_code_is_compiled_again(toy: Path) -> None:
-    call(toy)
+def test_damaged_machine_code_is_compiled_again(compiled: Path) -> None:
     for ending in ("nbi", "nbc"):
-        for file in (toy.parent / "cache").rglob(f"*.{ending}"):
+        for file in (compiled.parent / "cache").rglob(f"*.{ending}"):
             file.write_bytes(file.read_bytes()[:50])
-        found, said = call(toy)
+        found, said = call(compiled)
         assert found == ["30.0", "2"]
         assert "is damaged" in said
-        assert call(toy)[0] == ["30.0", "0"]
+        assert call(compiled)[0] == ["30.0", "0"]
 
 
 @pytest.mark.slow

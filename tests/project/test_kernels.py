@@ -13,21 +13,17 @@ from types import CodeType
 import pytest
 
 from gaussdyn._kernel_files import PACKAGE, kernel_sources
+from tests.sources import statements, tree
 
-pytestmark = pytest.mark.xdist_group("kernels")  # what they share is made once
+pytestmark = pytest.mark.xdist_group("sources")  # trees are made once
 ROOT = PACKAGE.parent
 Place = tuple[Path, str]  # a file, and a name that it defines
 
 
 def defined(path: Path) -> dict[str, ast.FunctionDef]:
     """Return the kernels of a file by name."""
-    functions = (node for node in parsed(path).body if isinstance(node, ast.FunctionDef))
+    functions = (node for node in tree(path).body if isinstance(node, ast.FunctionDef))
     return {node.name: node for node in functions if any("kernel(" in ast.unparse(d) for d in node.decorator_list)}
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 @cache
@@ -48,17 +44,21 @@ def imported(path: Path, node: ast.ImportFrom) -> Iterator[tuple[str, Place]]:
 def bound(path: Path) -> dict[str, Place]:
     """Return what the names of a file, wherever it imports them, stand for."""
     found = {name: (path, name) for name in defined(path)} if path.is_relative_to(PACKAGE) else {}
-    for node in ast.walk(parsed(path)):
+    for node in statements(tree(path)):
         if isinstance(node, ast.ImportFrom):
             found |= imported(path, node)
-    files = {path for path, _ in kernels()}
-    return {name: place for name, place in found.items() if place[0] in files}
+    return {name: place for name, place in found.items() if place[0] in kernel_files()}
+
+
+@cache
+def kernel_files() -> set[Path]:
+    return {path for path, _ in kernels()}
 
 
 @cache
 def codes_at_top(path: Path) -> list[CodeType]:
     """Return the functions and classes of a file, and last the file itself."""
-    whole = compile(parsed(path), str(path), "exec")
+    whole = compile(tree(path), str(path), "exec")
     return [*(part for part in whole.co_consts if isinstance(part, CodeType)), whole]
 
 

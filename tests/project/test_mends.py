@@ -16,7 +16,9 @@ import gaussdyn
 from gaussdyn import InputError
 from gaussdyn.mends import in_order, meant, numbers, one_number, one_of
 from tests.mended import says_code
+from tests.sources import statements, tree
 
+pytestmark = pytest.mark.xdist_group("sources")  # trees are made once
 PACKAGE = Path(gaussdyn.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 SOMETHING = ("'ball'", "3")  # stand for what is known only when the error is raised: as it is written, or any text
@@ -48,11 +50,13 @@ def ways(node: ast.expr, scope: ast.AST) -> list[ast.expr]:
 
 def errors(path: Path) -> list[tuple[ast.Call, ast.AST]]:
     """Return the calls that make an error, with the function (or the module) in which they stand."""
-    tree = ast.parse(path.read_text())
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    if "InputError(" not in path.read_text(encoding="utf-8"):
+        return []
+    whole = tree(path)
+    functions = [node for node in statements(whole) if isinstance(node, ast.FunctionDef)]
     home = {id(node): function for function in functions for node in ast.walk(function)}  # the innermost comes last
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
-    return [(call, home.get(id(call), tree)) for call in calls if ast.unparse(call.func) == "InputError"]
+    calls = [node for node in ast.walk(whole) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    return [(call, home.get(id(call), whole)) for call in calls if call.func.id == "InputError"]
 
 
 def mended(call: ast.Call, scope: ast.AST) -> bool:

@@ -16,6 +16,7 @@ import pytest
 
 import gaussdyn
 from gaussdyn._former_paths import FORMER
+from tests.sources import tree
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "gaussdyn"
@@ -63,8 +64,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_types_and_names_agree() -> None:
     """What type checkers see (TYPE_CHECKING), what __all__ lists, and what is found at run time are the same."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    block = next(node for node in tree.body if isinstance(node, ast.If))
+    block = next(node for node in tree(PACKAGE / "__init__.py").body if isinstance(node, ast.If))
     seen = {
         alias.name: f"gaussdyn.{node.module}"
         for node in block.body
@@ -214,13 +214,14 @@ def undocumented(node: ast.Module | ast.ClassDef) -> list[str]:
     return [part.name for part in public if not ast.get_docstring(part)] + inside
 
 
+@pytest.mark.xdist_group("sources")  # trees are made once
 def test_files_are_documented_and_of_readable_size() -> None:
     faults = []
     for path in sorted(PACKAGE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        tree, lines = ast.parse(text), len(text.splitlines())
-        faults += [(path, name) for name in undocumented(tree)]
-        faults += [(path, "no docstring")] if text.strip() and not ast.get_docstring(tree) else []
+        lines = len(text.splitlines())
+        faults += [(path, name) for name in undocumented(tree(path))]
+        faults += [(path, "no docstring")] if text.strip() and not ast.get_docstring(tree(path)) else []
         faults += [(path, f"{lines} lines")] if lines > 500 else []
     assert faults == []
 

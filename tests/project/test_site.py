@@ -109,7 +109,7 @@ def test_every_paper_has_its_pictures(site: Path, paper: str) -> None:
 
 
 def test_public_names_say_where_they_are_used(site: Path) -> None:
-    text = (site / "api.html").read_text(encoding="utf-8")
+    text = (site / "api" / "integrate.html").read_text(encoding="utf-8")
     after = text[text.index('id="gaussdyn.integrate.simulate.simulate"') :]
     assert "examples.html#heavy_on_light" in after[after.index("Used in:") :][:3000]
 
@@ -146,7 +146,7 @@ def test_pages_in_a_browser(site: Path, tmp_path: Path, width: int) -> None:
 @pytest.mark.skipif(BROWSER is None, reason="needs Chromium")
 def test_pages_are_there_within_a_second(site: Path, tmp_path: Path) -> None:
     """The fastest of five loads, for the largest pages and the first ones."""
-    names = ["index.html", "gallery.html", "scenes.html", "api.html", "examples.html"]
+    names = ["index.html", "gallery.html", "scenes.html", "api.html", "api/mechanics.html", "examples.html"]
     if busy():
         pytest.skip("the machine is busy with other work")
     found = timed(site, names, tmp_path / "profile")

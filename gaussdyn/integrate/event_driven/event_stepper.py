@@ -11,6 +11,7 @@ methods for nonsmooth dynamical systems, 8.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
@@ -19,7 +20,7 @@ import numpy as np
 
 from ...arrays import Array, scalar
 from ...contact.active_set import OmegaStatus, active_set
-from ...contact.assemble import assemble, blocks, start_of_blocks
+from ...contact.assemble import assemble, start_of_blocks
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...errors import InputError
 from ...mechanics.rows import Row
@@ -34,6 +35,7 @@ from ..impact.impact_laws import ImpactLaw, Moreau, law_document
 from ..mode_memory import CROWD, LARGEST, PACE, memory_of, rebounds
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
+from ..stretch import Stretch, one_by_one
 from .feature_borders import check_borders
 from .phase_integrator import SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
 from .run_memory import RunMemory, Task
@@ -59,6 +61,7 @@ class EventStepper:
     impact: ImpactLaw = field(default_factory=Moreau)
     crowd: int = 100
     events: Mapping[str, UserEvent | Callable[[float, State], float]] = field(default_factory=dict, hash=False)
+    accuracy: Accuracy = field(init=False, repr=False, compare=False)
     known: RunMemory | None = field(default=None, init=False, repr=False, compare=False)
     name: ClassVar[str] = "event_driven"
     project: ClassVar[bool] = True
@@ -79,6 +82,10 @@ class EventStepper:
         if isinstance(self.crowd, bool) or not isinstance(self.crowd, int) or self.crowd < 1:
             raise InputError("crowd", repr(self.crowd), "an integer >= 1", "Write crowd=1000.")
         object.__setattr__(self, "events", events_of(self.events))
+        accuracy = Accuracy(
+            rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact, step=self.step
+        )  # fmt: skip
+        object.__setattr__(self, "accuracy", accuracy)
 
     def for_run(self) -> Self:
         """Return a stepper for the segments of one run, which hand on what they find: with the same results, faster."""
@@ -137,15 +144,18 @@ class EventStepper:
             return _failed(segment, state, _storm(segment, crowd))
         return _step(segment, state, crowd)
 
+    def advance_many(
+        self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
+    ) -> tuple[Stretch, ...]:  # fmt: skip
+        """Return up to n steps, see `one_by_one`."""
+        return one_by_one(lambda at: self.advance(system, at, t_max, control=control), system, state, n, t_max)
+
     def segment(self, system: System, state: State, goal: float, control: Array | None = None) -> Segment:
         """Return the segment that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
         known = self.known or RunMemory()
-        accuracy = Accuracy(
-            rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact, step=self.step
-        )  # fmt: skip
         task = Task(
-            given=system, whole=known.whole(system, state.q), control=control, accuracy=accuracy, memory=state.memory,
-            goal=goal, events=self._named(), known=known,
+            given=system, whole=known.whole(system, state.q), control=control, accuracy=self.accuracy,
+            memory=state.memory, goal=goal, events=self._named(), known=known,
         )  # fmt: skip
         return Segment(task=task, t=state.t, q=state.q, v=state.v)
 
@@ -253,11 +263,12 @@ def _relative(
     found: Residuals, dynamics: LocalDynamics, problem: ComplementarityProblem, segment: Segment
 ) -> Residuals:
     """Return residuals relative to the terms of q, not to q itself: at an event they may cancel, as forces may."""
-    laws = [part for part in blocks(dynamics) if part.law is not None]
+    form = problem.form
+    assert form is not None
     x, least = np.abs(dynamics.x_free), segment.floor("acceleration")
     x = np.maximum(x, least) if x.max(initial=0.0) < least else x  # all of them vanish together
-    terms = [np.abs(part.J) @ x + np.abs(part.w) for part in laws]
-    q, size = float(np.linalg.norm(problem.q)), float(np.linalg.norm(np.concatenate(terms)))
+    terms = np.abs(form.J) @ x + np.abs(form.w)
+    q, size = math.sqrt(problem.q @ problem.q), math.sqrt(terms @ terms)
     return replace(found, E=found.E * q / size) if q < size else found
 
 

@@ -28,9 +28,9 @@ from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .feature_borders import room_of
 from .phase_integrator import OneStep, Pace, PhaseMotion, Stuck
-from .phase_state import Instant, over_mass
+from .phase_state import Instant, largest
 from .run_memory import Setting, Task
-from .smooth_phase import Phase, by_rows, trail_of
+from .smooth_phase import Phase, trail_of
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
@@ -132,7 +132,8 @@ class SmoothFlow:
 
         self._scale("force", after)
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
-        noise = np.array([coarse * self._unit(guard.unit, before) for guard in phase.guards])
+        scales = self._scales(phase, before)
+        noise = np.array([coarse * ARMED[guard.unit] * scales[guard.unit] for guard in phase.guards])
         ends = seen(phase, before), seen(phase, after)
         search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
         found = self._found(search, piece, *ends)
@@ -244,9 +245,9 @@ class SmoothFlow:
         self.t, self.q, self.v = t, y[:nq].copy(), y[nq : nq + nv].copy()
         if nq != nv:
             self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
-        for row, p in zip(phase.rows, by_rows(phase, y[nq + nv : -2]), strict=True):
-            if phase.modes[row.id].closed:
-                self.account.push(row.id, p if given is None else given[row.id], self.system)
+        p = y[nq + nv : -2]
+        for key, at in phase.pushes.items():
+            self.account.push(key, p[at] if given is None else given[key], self.system)
         self.account.work[0] += float(y[-2])
         self.account.work[1] += float(y[-1])
 
@@ -260,29 +261,26 @@ class SmoothFlow:
         self.account.work[2] += sum(energy(phase.system, self.state())) - was
         return True
 
-    def _unit(self, unit: str, now: Instant) -> float:
-        return ARMED[unit] * self._scale(unit, now)
+    def _scales(self, phase: Phase, now: Instant) -> dict[str, float]:
+        """Return what the conditions of a phase are measured by, by unit."""
+        return {unit: self._scale(unit, now) for unit in phase.units}
 
     def _scale(self, unit: str, now: Instant) -> float:
         """Return what a condition is measured by: 1 m, 1 m/s, the largest force or acceleration."""
         if unit not in self.largest:
             return 1.0
-        size = float(np.abs(now.a).max(initial=0.0))
-        if unit == "force":
-            size = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
+        size = largest(now.h, *now.r) if unit == "force" else largest(now.a)
         self.largest[unit] = max(self.largest[unit], size)
         return max(size, self.floor(unit))
 
     def _measure(self, now: Instant) -> None:
         """Note how large forces are, and accelerations without reactions: at rest nothing else says it."""
         self._scale("force", now)
-        free = float(np.abs(over_mass(now.M, now.h)).max(initial=0.0))
-        self.largest["acceleration"] = max(self.largest["acceleration"], free)
+        self.largest["acceleration"] = max(self.largest["acceleration"], largest(now.free))
 
     def _measure_before(self, phase: Phase, piece: Piece, now: Instant) -> None:
         """Note the same at the beginning of a step where all forces have vanished together by its end."""
-        here = max(float(np.abs(x).max(initial=0.0)) for x in (now.h, *now.r))
-        if here < FADED * float(np.abs(piece.K[0][len(self.q) + len(self.v) : -2]).max(initial=0.0)):
+        if largest(now.h, *now.r) < FADED * largest(piece.K[0][len(self.q) + len(self.v) : -2]):
             self._measure(phase.instant(piece.t, *self._parts(piece.y)))
 
     @property

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...arrays import Array
 from ...mechanics.borders import Crossing, Extent
 from ...mechanics.rows import Row
-from ..contact_modes import Mode, limit_of, parts_of, rough
+from ..contact_modes import NO_ROWS, OPEN, Mode, limit_of, parts_of, rough
 from .phase_state import Instant
 
 
@@ -29,6 +29,10 @@ class Guard:
         Number of the row.
     unit : str
         place, speed, acceleration or force.
+    mode : Mode
+        Of the row.
+    part : slice
+        What of it slips, or rolls.
     extent : Extent, Crossing or None
         Where the features end, for the kind end.
     """
@@ -37,82 +41,82 @@ class Guard:
     id: str
     k: int
     unit: str
+    mode: Mode = OPEN
+    part: slice = field(default_factory=lambda: NO_ROWS)
     extent: Extent | Crossing | None = None
+
+    def value(self, now: Instant) -> float:
+        """Return how far it is from the end of the phase; >= 0 within it."""
+        if self.extent is not None:
+            return self.extent.room(now.q)
+        return _VALUE[self.kind](self, now.rows[self.k], now)
+
+    def rate(self, now: Instant) -> float:
+        """Return the rate of that; NaN where it is not known."""
+        row = now.rows[self.k]
+        if self.kind == "touchdown" and row.level == "position":
+            return float(row.rate[0])
+        if self.kind == "touchdown" and row.level == "velocity":
+            return float(row.J[0] @ now.a + row.drift[0])
+        if self.kind in ("stop", "stop_roll"):
+            return float(np.dot(row.J[self.part] @ now.a + row.drift[self.part], self.ahead))
+        return math.nan
+
+    @property
+    def ahead(self) -> tuple[float, ...]:
+        """The direction in which it slips or rolls."""
+        return self.mode.roll if self.kind == "stop_roll" else self.mode.slip
 
 
 def guards_of(k: int, row: Row, mode: Mode) -> list[Guard]:
     """Return the conditions of one row."""
     unit = {"position": "place", "velocity": "speed", "acceleration": "acceleration"}[row.level]
     if not mode.closed:
-        return [Guard("touchdown", row.id, k, unit)]
-    found = [] if row.bilateral or row.kind == "dry" else [Guard("lift_off", row.id, k, "force")]
+        return [Guard("touchdown", row.id, k, unit, mode)]
+    found = [] if row.bilateral or row.kind == "dry" else [Guard("lift_off", row.id, k, "force", mode)]
     if not rough(row):
         return found
-    found.append(Guard("stop", row.id, k, "speed") if mode.slip else Guard("slip", row.id, k, "force"))
+    slip, roll = parts_of(row)
+    kind, unit = ("stop", "speed") if mode.slip else ("slip", "force")
+    found.append(Guard(kind, row.id, k, unit, mode, slip))
     if mode.slip and row.kind == "bilateral_contact":
-        found.append(Guard("turn", row.id, k, "force"))
+        found.append(Guard("turn", row.id, k, "force", mode))
     if row.moments:
-        found.append(Guard("stop_roll", row.id, k, "speed") if mode.roll else Guard("roll", row.id, k, "force"))
+        kind, unit = ("stop_roll", "speed") if mode.roll else ("roll", "force")
+        found.append(Guard(kind, row.id, k, unit, mode, roll))
     return found
 
 
-def value_open(now: Instant, k: int, mode: Mode) -> float:
+def _open(guard: Guard, row: Row, now: Instant) -> float:
     """Return the gap of an open row, or what takes its place on the other levels."""
-    row = now.rows[k]
     return row.gap if row.level != "acceleration" else float(row.J[0] @ now.a + row.drift[0])
 
 
-def _friction_left(now: Instant, k: int, mode: Mode) -> float:
-    row, r = now.rows[k], now.r[k]
+def _friction_left(guard: Guard, row: Row, now: Instant) -> float:
+    r = now.r[guard.k]
     if row.kind == "dry":
         return row.cap_s - _length(r)
-    return limit_of(row, mode) * abs(float(r[0])) - _length(r[1:3])
+    return limit_of(row, guard.mode) * abs(float(r[0])) - _length(r[1:3])
 
 
-def _rolling_left(now: Instant, k: int, mode: Mode) -> float:
-    (where, mu), *_ = now.rows[k].moments
-    return mu * float(now.r[k][0]) - _length(now.r[k][where])
+def _rolling_left(guard: Guard, row: Row, now: Instant) -> float:
+    (where, mu), *_ = row.moments
+    return mu * float(now.r[guard.k][0]) - _length(now.r[guard.k][where])
 
 
-def _slipping(now: Instant, k: int, mode: Mode) -> float:
-    where, _ = parts_of(now.rows[k])
-    return float(np.dot(now.rows[k].rate[where], mode.slip))
+def _moving(guard: Guard, row: Row, now: Instant) -> float:
+    return float(np.dot(row.rate[guard.part], guard.ahead))
 
 
-def _rolling(now: Instant, k: int, mode: Mode) -> float:
-    return float(np.dot(now.rows[k].rate[parts_of(now.rows[k])[1]], mode.roll))
-
-
-_VALUE: dict[str, Callable[[Instant, int, Mode], float]] = {
-    "touchdown": value_open,
-    "lift_off": lambda now, k, mode: float(now.r[k][0]),
-    "turn": lambda now, k, mode: mode.sign * float(now.r[k][0]),
+_VALUE: dict[str, Callable[[Guard, Row, Instant], float]] = {
+    "touchdown": _open,
+    "lift_off": lambda guard, row, now: float(now.r[guard.k][0]),
+    "turn": lambda guard, row, now: guard.mode.sign * float(now.r[guard.k][0]),
     "slip": _friction_left,
-    "stop": _slipping,
+    "stop": _moving,
     "roll": _rolling_left,
-    "stop_roll": _rolling,
+    "stop_roll": _moving,
 }
-
-
-def value_of(now: Instant, guard: Guard, mode: Mode) -> float:
-    """Return how far a guard is from the end of the phase; >= 0 within it."""
-    if guard.extent is not None:
-        return guard.extent.room(now.q)
-    return _VALUE[guard.kind](now, guard.k, mode)
-
-
-def rate_of(now: Instant, guard: Guard, mode: Mode) -> float:
-    """Return the rate of a condition; NaN where it is not known."""
-    row = now.rows[guard.k]
-    if guard.kind == "touchdown" and row.level == "position":
-        return float(row.rate[0])
-    if guard.kind == "touchdown" and row.level == "velocity":
-        return float(row.J[0] @ now.a + row.drift[0])
-    if guard.kind in ("stop", "stop_roll"):
-        slip, roll = parts_of(row)
-        where, e = (slip, mode.slip) if guard.kind == "stop" else (roll, mode.roll)
-        return float(np.dot(row.J[where] @ now.a + row.drift[where], e))
-    return math.nan
 
 
 def _length(x: Array) -> float:

@@ -19,9 +19,9 @@ from ..impact.problem import one_sided
 from ..impact.zeno import Rebound
 from ..mode_changes import Change, kind_of
 from .drift_correction import held, placed
-from .flow import SETTLED, SmoothFlow
+from .flow import ARMED, SETTLED, SmoothFlow
 from .mode_selection import Chosen, after_event, choose, first_modes, stopping
-from .phase_state import Instant, Place
+from .phase_state import Instant, Place, largest
 from .simultaneous_contacts import parted, rounding, sections
 from .smooth_phase import Phase
 
@@ -92,9 +92,8 @@ class Jump(SmoothFlow):
 
     def _place(self, rows: tuple[Row, ...] | None = None) -> Place:
         """Ask the system where it is now."""
-        t, q, v, system = self.t, self.q, self.v, self.system
-        rows = rows_of(system, t, q, v) if rows is None else rows
-        return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.task.control))
+        rows = rows_of(self.system, self.t, self.q, self.v) if rows is None else rows
+        return Place.of(self.system, self.t, self.q, self.v, self.task.control, rows)
 
     def _take_over(self, chosen: Chosen, known: Modes, before: State, struck: tuple[str, ...]) -> None:
         """Enter the chosen phase and note what has changed."""
@@ -112,21 +111,22 @@ class Jump(SmoothFlow):
         if chosen.phase is None:
             self.phase, self.failure = None, chosen.failure
         else:
-            self._enter(chosen.phase, chosen.now)
+            self._enter(chosen.phase, chosen.now, chosen.g)
 
-    def _enter(self, phase: Phase, now: Instant | None = None) -> None:
-        """Begin a phase: conditions that start at zero may not end it at once."""
+    def _enter(self, phase: Phase, now: Instant | None = None, found: Array | None = None) -> None:
+        """Begin a phase, whose conditions may be known: those that start at zero may not end it at once."""
         self.phase, self.entered = phase, True
         self.now = now = now or phase.instant(self.t, self.q, self.v)
         self._measure(now)
-        self.offsets = {}
-        for guard, g in zip(phase.guards, phase.conditions(now), strict=True):
-            armed, row = self._unit(guard.unit, now), now.rows[guard.k]
+        self.offsets, scales = {}, self._scales(phase, now)
+        found = phase.conditions(now) if found is None else found
+        for guard, g in zip(phase.guards, found.tolist(), strict=True):
+            armed, row = ARMED[guard.unit] * scales[guard.unit], now.rows[guard.k]
             least = SETTLED * armed
             if guard.kind == "touchdown" and one_sided(row) and abs(float(row.rate[0])) > self.closed.speed:
                 armed = least = rounding(self.q)  # it is known which way it goes
             if g <= least:
-                self.offsets[(guard.id, guard.kind)] = armed + max(0.0, -float(g))
+                self.offsets[(guard.id, guard.kind)] = armed + max(0.0, -g)
 
     def _impact(self, place: Place) -> tuple[tuple[str, ...], tuple[Row, ...]]:
         """Solve the impact problem if a closed row closes further; return the ids of those that do, and all rows."""
@@ -156,12 +156,12 @@ class Jump(SmoothFlow):
     def _consider_passing(self) -> None:
         """Note what has rebounded, and put it to rest if infinitely many impacts follow that end soon."""
         struck = any(change.kind == "impact" and change.t == self.t for change in self.account.changes)
-        if not struck or self.phase is None:
+        if not struck or self.phase is None or self.now is None:
             return
         closed = self.closed
-        rows = [row for row in self.phase.rows if _touches(row, closed) and row.rate[0] > closed.speed]
+        rows = [row for row in self.now.rows if _touches(row, closed) and row.rate[0] > closed.speed]
         ready: dict[str, Rebound] = {}
-        least = EPS * max(1.0, float(np.abs(self.q).max(initial=0.0)))
+        least = EPS * max(1.0, largest(self.q))
         for row in rows:
             self.passing.pop(row.id, None)  # struck on the way by another one
             last, speed = self.bounced.get(row.id), float(row.rate[0])
@@ -174,9 +174,9 @@ class Jump(SmoothFlow):
 
     def _ended(self, rows: list[Row], ready: Mapping[str, Rebound]) -> list[tuple[float, tuple[str, ...]]]:
         """Return what comes to rest and when: contacts with a body between them together."""
-        if not ready or self.phase is None:
+        if not ready or self.now is None:
             return []
-        labels = sections(self.phase.rows, self.phase.system.mass(self.q), self.closed)
+        labels = sections(self.now.rows, self.now.M, self.closed)
         firsts = {labels[key]: one for key, one in ready.items()}
         return [
             (one.end, tuple(row.id for row in rows if labels[row.id] & section and self._ends_with(row, one)))
@@ -193,15 +193,17 @@ class Jump(SmoothFlow):
         The impulse that takes the last rebound away pulls; only with the reactions up to the end of the sequence it is
         the sum of its impulses, whose friction must not drive: else the impacts are not passed.
         """
-        phase = self.phase
+        phase, known = self.phase, self.now
         assert phase is not None
-        flat = tuple(row.but(rate=_without_normal(row)) if row.id in ids else row for row in phase.rows)
+        assert known is not None
+        rows = known.rows
+        flat = tuple(row.but(rate=_without_normal(row)) if row.id in ids else row for row in rows)
         modes = first_modes(flat, phase.modes, self.closed)
-        rest = phase.but(modes)
-        G, B, _, _ = rest.columns(phase.rows, len(self.v))
-        M, was = phase.system.mass(self.q), self.v
+        rest = phase.but(modes, rows)
+        G, B, _, _ = rest.columns(rows, len(self.v))
+        M, was = known.M, self.v
         X = np.linalg.solve(M, B.T)
-        p = np.asarray(np.linalg.lstsq(G @ X, -(G @ was + rest.explicit(phase.rows, was)), rcond=None)[0], np.float64)
+        p = np.asarray(np.linalg.lstsq(G @ X, -(G @ was + rest.explicit(rows, was)), rcond=None)[0], np.float64)
         self.v = was + X @ p
         place = self._place()
         chosen = choose(self._setting(), self.state(), place, [modes], self.closed)
@@ -209,14 +211,14 @@ class Jump(SmoothFlow):
         now = chosen.now
         v, self.v = self.v, was
         # friction under a given load is a force: it has no impulse
-        parts = zip(rest.spread(phase.rows, p), rest.spread(phase.rows, np.zeros_like(p)), strict=True)
+        parts = zip(rest.spread(rows, p), rest.spread(rows, np.zeros_like(p)), strict=True)
         pushes = [with_p - given for with_p, given in parts]
-        if chosen.phase is None or now is None or self._driven(pushes, now, phase.rows, end) > PASSIVE * before:
+        if chosen.phase is None or now is None or self._driven(pushes, now, rows, end) > PASSIVE * before:
             return
-        impulses = {row.id: x for row, x in zip(phase.rows, pushes, strict=True) if x.any()}
+        impulses = {row.id: x for row, x in zip(rows, pushes, strict=True) if x.any()}
         self.jump("rest", v, (impulses,), after - before)
         self.passing |= dict.fromkeys(ids, end)
-        self._enter(chosen.phase, now)
+        self._enter(chosen.phase, now, chosen.g)
 
     def _driven(self, pushes: Sequence[Array], now: Instant, rows: tuple[Row, ...], end: float) -> float:
         """Return the work of the impulses that put rows to rest, and of the reactions until `end`, J."""

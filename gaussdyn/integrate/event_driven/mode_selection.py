@@ -22,7 +22,7 @@ from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
-from .phase_state import Instant, Place, over_mass
+from .phase_state import Instant, Place, largest
 from .run_memory import Setting
 from .slip_onset import aligned, speeds_up
 from .smooth_phase import Phase
@@ -41,12 +41,15 @@ class Chosen:
     phase : Phase or None
     now : Instant or None
         Its beginning.
+    g : Array or None
+        Its conditions there.
     failure : Solution or None
         Of the acceleration problem: NO_SOLUTION or INFEASIBLE with a certificate, or UNDECIDED.
     """
 
     phase: Phase | None
     now: Instant | None = None
+    g: Array | None = None
     failure: Solution | None = None
 
 
@@ -107,10 +110,11 @@ def choose(
         What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together.
     """
     for modes in guesses:
-        phase = _aligned(setting.phase(modes, place.rows), place)
-        now = holds(phase, place, activation, sizes=sizes)
-        if now and (later is None or _goes_on(phase, now, later, activation, sizes)):
-            return Chosen(phase=phase, now=now)
+        phase = aligned(setting.phase(modes, place.rows), place, HOLDS)
+        if found := holds(phase, place, activation, sizes=sizes):
+            now, g = found
+            if later is None or _goes_on(phase, now, later, activation, sizes):
+                return Chosen(phase=phase, now=now, g=g)
     failure = None
     for at in (later(), state) if later is not None else (state,):
         read, said = modes_of_laws(setting.system, at, setting.control, activation, guesses[0])
@@ -120,15 +124,11 @@ def choose(
         if at is not state:
             read = _as_here(setting, state, place.rows, read, at, said, activation)
         phase = setting.phase(read, place.rows)
-        now = holds(phase, place, activation, sizes=sizes)
-        if now and (later is None or failure is None or _goes_on(phase, now, later, activation, sizes)):
-            return Chosen(phase=phase, now=now)
+        if found := holds(phase, place, activation, sizes=sizes):
+            now, g = found
+            if later is None or failure is None or _goes_on(phase, now, later, activation, sizes):
+                return Chosen(phase=phase, now=now, g=g)
     return Chosen(phase=None, failure=failure or _undecided(state))
-
-
-def _aligned(phase: Phase, place: Place) -> Phase:
-    free = float(np.abs(over_mass(place.M, place.h)).max(initial=0.0))
-    return aligned(phase, place, HOLDS * free)
 
 
 def _as_here(
@@ -183,8 +183,8 @@ def _undecided(state: State) -> Solution:
 
 def holds(
     phase: Phase, place: Place, activation: Activation, *, touching: float | None = None, sizes: Sizes = NONE
-) -> Instant | None:  # fmt: skip
-    """Return the instant if the modes of a phase solve the complementarity problem there, up to 1e-8 of its forces.
+) -> tuple[Instant, Array] | None:  # fmt: skip
+    """Return the instant, and the conditions, if modes solve the complementarity problem up to 1e-8 of its forces.
 
     Parameters
     ----------
@@ -201,17 +201,17 @@ def holds(
         return None
     allowed = _allowed(now, activation, sizes)
     found = phase.conditions(now)
-    ok = all(g >= -allowed[guard.unit] or guard.kind == "end" for g, guard in zip(found, phase.guards, strict=True))
-    if ok and touching is not None:
+    for g, guard in zip(found.tolist(), phase.guards, strict=True):
+        if g < -allowed[guard.unit] and guard.kind != "end":
+            return None
+    if touching is not None:
         activation = replace(activation, gap=touching)
-    ok = ok and all(_onward(row, phase.modes[row.id], now, activation, allowed["acceleration"]) for row in now.rows)
-    return now if ok else None
+    ok = all(_onward(row, phase.modes[row.id], now, activation, allowed["acceleration"]) for row in now.rows)
+    return (now, found) if ok else None
 
 
 def _allowed(now: Instant, activation: Activation, sizes: Sizes = NONE) -> dict[str, float]:
-    force = max((float(np.abs(r).max()) for r in now.r), default=0.0)
-    force = max(sizes[0], force, float(np.abs(now.h).max(initial=0.0)))
-    a = max(sizes[1], float(np.abs(now.a).max(initial=0.0)), float(np.abs(over_mass(now.M, now.h)).max(initial=0.0)))
+    force, a = max(sizes[0], largest(now.h, *now.r)), max(sizes[1], largest(now.a, now.free))
     return {"force": HOLDS * force, "acceleration": HOLDS * a, "place": activation.gap, "speed": activation.speed}
 
 
@@ -225,6 +225,8 @@ def _onward(row: Row, mode: Mode, now: Instant, activation: Activation, allowed:
 
 def _fading(row: Row, mode: Mode, now: Instant, activation: Activation, allowed: float) -> set[str]:
     """Return which of slip and rolling are as good as at rest and get slower."""
+    if not (mode.slip or mode.roll):
+        return set()
     return {
         kind for kind, where, e in zip(("stop", "stop_roll"), parts_of(row), (mode.slip, mode.roll), strict=True)
         if e and float(np.dot(row.rate[where], e)) <= activation.speed

@@ -10,7 +10,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...mechanics.rows import Row
+from ...mechanics.system import System
 
+Rows = tuple[Row, ...]
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of two rows that are independent
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
@@ -31,9 +33,15 @@ class Place:
     t: float
     q: Array
     v: Array
-    rows: tuple[Row, ...]
+    rows: Rows
     M: Array
     h: Array
+
+    @classmethod
+    def of(cls, system: System, t: float, q: Array, v: Array, control: Array | None, rows: Rows | None = None) -> Place:
+        """Ask a system what it says at a state; its rows may be known."""
+        rows = system.rows(t, q, v) if rows is None else rows
+        return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, control))
 
 
 @dataclass(slots=True, eq=False)
@@ -48,6 +56,8 @@ class Instant(Place):
         Reaction of every row, one component per row of the constraint, N.
     push : Array, shape (nv,)
         Generalised force of all reactions.
+    free : Array, shape (nv,)
+        Acceleration without the reactions of what is held.
     shared : bool
         Whether redundant reactions have been put inside their cones.
     side : float
@@ -57,6 +67,7 @@ class Instant(Place):
     a: Array
     r: tuple[Array, ...]
     push: Array
+    free: Array
     shared: bool = False
     side: float = 0.0
 
@@ -66,6 +77,11 @@ def over_mass(M: Array, x: Array) -> Array:
     if not M.flags.writeable and np.count_nonzero(M) == len(M):
         return np.asarray((x.T / np.diagonal(M)).T)
     return np.asarray(np.linalg.solve(M, x))
+
+
+def largest(*arrays: Array) -> float:
+    """Return the largest absolute value, 0 of nothing: for the few numbers of one instant."""
+    return max([abs(x) for one in arrays for x in one.tolist()], default=0.0)
 
 
 def dependent(held: Sequence[Array]) -> bool:

@@ -149,8 +149,8 @@ class Setting:
             return Phase(system=self.system, control=self.control, modes=modes, rows=rows)
         key = tuple(modes[row.id] for row in rows)
         last = self.known.get(key)
-        if last is not None and last.control is self.control and (again := last.beginning(rows)) is not None:
-            return again
+        if last is not None and last.control is self.control and last.serves(rows):
+            return last
         phase = Phase(system=self.system, control=self.control, modes=modes, rows=rows)
         if len(self.known) >= MOST:
             self.known.clear()

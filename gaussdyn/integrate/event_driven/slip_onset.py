@@ -17,10 +17,11 @@ from dataclasses import replace
 import numpy as np
 
 from ...arrays import Array
+from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ..contact_modes import AT_REST, parts_of
 from .drift_correction import stilled
-from .phase_state import Instant, Place
+from .phase_state import Instant, Place, largest, over_mass
 from .smooth_phase import Phase
 from .stiff_slip import Turning, turnings
 
@@ -30,19 +31,20 @@ ALONG = 1e-13  # rad: so near to its acceleration is a direction of slip, if rou
 NEAR = 1e-9  # rad: so near is enough where Newton's method comes no nearer: redundant reactions are rounded by more
 
 
-def aligned(phase: Phase, place: Place, allowed: float) -> Phase:
+def aligned(phase: Phase, place: Place, share: float) -> Phase:
     """Return a phase whose slips and rollings that begin in a plane do so along their accelerations.
 
     Those whose accelerations are zero, and all of them where no such directions are found, keep their directions.
 
     Parameters
     ----------
-    allowed : float
-        Accelerations up to this count as zero, m/s^2.
+    share : float
+        Accelerations up to this share of those without reactions count as zero.
     """
     ones = [one for one in turnings(phase) if float(np.hypot(*place.rows[one.k].rate[one.part])) <= AT_REST]
     if not ones:
         return phase
+    allowed = share * largest(over_mass(place.M, place.h))
     try:
         ones = [one for one, a in zip(ones, _along(phase, place, ones), strict=True) if np.hypot(*a) > allowed]
         x, found, best = np.array([np.arctan2(one.e[1], one.e[0]) for one in ones]), phase, (np.inf, phase)
@@ -55,11 +57,12 @@ def aligned(phase: Phase, place: Place, allowed: float) -> Phase:
             best = min(best, (left, found), key=lambda one: one[0])
             J = np.empty((len(ones), len(ones)))
             for k in range(len(ones)):
-                d = (_along(_pointing(found, ones, x + TURN * (np.arange(len(ones)) == k)), place, ones) - a) / TURN
+                other = _pointing(found, place, ones, x + TURN * (np.arange(len(ones)) == k))
+                d = (_along(other, place, ones) - a) / TURN
                 J[:, k] = np.cos(x) * d[:, 1] - np.sin(x) * d[:, 0]
             J -= np.diag(np.cos(x) * a[:, 0] + np.sin(x) * a[:, 1])
             x = x + np.clip(np.linalg.solve(J, -off), -FASTEST, FASTEST)
-            found = _pointing(phase, ones, x)
+            found = _pointing(phase, place, ones, x)
     except np.linalg.LinAlgError:
         pass
     return phase
@@ -71,14 +74,14 @@ def _along(phase: Phase, place: Place, ones: Sequence[Turning]) -> Array:
     return np.array([now.rows[one.k].J[one.part] @ now.a + now.rows[one.k].drift[one.part] for one in ones])
 
 
-def _pointing(phase: Phase, ones: Sequence[Turning], x: Array) -> Phase:
+def _pointing(phase: Phase, place: Place, ones: Sequence[Turning], x: Array) -> Phase:
     """Return the phase with some directions at given angles."""
     modes = dict(phase.modes)
     for one, angle in zip(ones, x.tolist(), strict=True):
-        row, e = phase.rows[one.k], (float(np.cos(angle)), float(np.sin(angle)))
+        row, e = place.rows[one.k], (float(np.cos(angle)), float(np.sin(angle)))
         mode = modes[row.id]
         modes[row.id] = replace(mode, slip=e) if one.part == parts_of(row)[0] else replace(mode, roll=e)
-    return phase.but(modes)
+    return phase.but(modes, place.rows)
 
 
 def speeds_up(phase: Phase, now: Instant, later: Callable[[], State], speed: float, allowed: float) -> bool:
@@ -102,7 +105,7 @@ def speeds_up(phase: Phase, now: Instant, later: Callable[[], State], speed: flo
     rate = np.concatenate([rows[k].rate[parts_of(rows[k])[0]] for k in new])
     v = stilled(system.mass(state.q), state.v, G, rate)  # no directions but those of the event
     try:
-        w = _accelerations(phase, State(t=state.t, q=state.q, v=v), new)
+        w = _accelerations(phase, rows, State(t=state.t, q=state.q, v=v), new)
     except np.linalg.LinAlgError:
         return True
     return bool((w >= 0.0).all())
@@ -117,11 +120,11 @@ def _begins(phase: Phase, now: Instant, k: int, speed: float, allowed: float) ->
     return float(np.dot(row.rate[where], e)) <= speed and abs(faster) <= allowed
 
 
-def _accelerations(phase: Phase, state: State, new: Sequence[int]) -> Array:
+def _accelerations(phase: Phase, rows: tuple[Row, ...], state: State, new: Sequence[int]) -> Array:
     """Return the accelerations w of the slips of some rows, m/s^2."""
     d, first = _tangential(phase, state, new), []
     columns: list[Array] = []
-    ids = [phase.rows[k].id for k in new]
+    ids = [rows[k].id for k in new]
     for key in ids:
         e = np.array(phase.modes[key].slip)
         first.append(len(columns))
@@ -130,7 +133,7 @@ def _accelerations(phase: Phase, state: State, new: Sequence[int]) -> Array:
         )
         if len(e) == 2:
             turned = (float(e[0] - TURN * e[1]), float(e[1] + TURN * e[0]))
-            other = phase.but({**phase.modes, key: replace(phase.modes[key], slip=turned)})
+            other = phase.but({**phase.modes, key: replace(phase.modes[key], slip=turned)}, rows)
             columns.append((d - _tangential(other, state, new)) / TURN)
     return np.asarray(np.linalg.solve(np.array(columns).T, d)[first])
 

@@ -14,8 +14,8 @@ Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts, 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +28,7 @@ from ...mechanics.system import System
 from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
 from ..recorded_arcs import Trail
 from .feature_borders import extent_of
-from .guards import Guard, guards_of, rate_of, value_of
+from .guards import Guard, guards_of
 from .phase_state import RANK, Instant, Place, dependent, over_mass, side_of
 from .redundant_reactions import Cones, inside
 
@@ -61,14 +61,20 @@ class Phase:
     modes : mapping of str to Mode
         Of every row, by id.
     rows : tuple of Row
-        At the beginning of the phase.
-    guards : tuple of Watch
+        Where it was made: their laws are those of all its states.
+    guards : tuple of Guard
+    units : tuple of str
+        What their conditions are.
     size : int
         Number of rows that are held.
     redundant : bool
         Whether they depend on one another, so that reactions are not unique.
     parts : tuple of Part
         What is closed.
+    pushes : mapping of str to slice
+        Where the numbers of what is closed stand among those of all rows, by id.
+    names : mapping of str to str
+        What it does, by id, see `Mode.name`.
     compiled : list of CompiledPhase or None
         Empty, or what kernels take it as.
     """
@@ -78,15 +84,19 @@ class Phase:
     modes: Modes
     rows: tuple[Row, ...]
     guards: tuple[Guard, ...] = field(init=False)
+    units: tuple[str, ...] = field(init=False)
     size: int = field(init=False)
     redundant: bool = field(init=False)
     parts: tuple[Part, ...] = field(init=False)
+    pushes: Mapping[str, slice] = field(init=False)
+    names: Mapping[str, str] = field(init=False)
     compiled: list[CompiledPhase | None] = field(init=False, repr=False)
     _rolling: IntArray = field(init=False)
     _sloping: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        parts, guards, n = [], [], 0
+        parts, guards, n, at = [], [], 0, 0
+        pushes: dict[str, slice] = {}
         for k, row in enumerate(self.rows):
             mode = self.modes[row.id]
             guards += guards_of(k, row, mode)
@@ -94,40 +104,38 @@ class Phase:
                 part = _part(k, row, mode, n)
                 parts.append(part)
                 if (extent := extent_of(self.system, row.id)) is not None:
-                    guards.append(Guard("end", row.id, k, "place", extent))
+                    guards.append(Guard("end", row.id, k, "place", extent=extent))
+                pushes[row.id] = slice(at, at + row.size)
                 n += len(part.held)
+            at += row.size
         sloping = any(part.slips and not part.dry for part in parts)
         held = [self.rows[part.k].J[part.held] for part in parts]
         rolling = np.array([i for part in parts for i in _rolling(self.rows[part.k], part)], dtype=np.int64)
+        names = {row.id: self.modes[row.id].name(row) for row in self.rows if row.id in pushes}
         values = {"parts": tuple(parts), "guards": tuple(guards), "size": n, "_sloping": sloping, "_rolling": rolling}
-        for name, value in {**values, "redundant": dependent(held), "compiled": []}.items():
+        known = {"redundant": dependent(held), "compiled": [], "pushes": pushes, "names": names}
+        known["units"] = tuple(dict.fromkeys(guard.unit for guard in guards))
+        for name, value in {**values, **known}.items():
             object.__setattr__(self, name, value)
 
-    def but(self, modes: Modes) -> Phase:
-        """Return the phase with other modes."""
-        return replace(self, modes=modes)
+    def but(self, modes: Modes, rows: tuple[Row, ...]) -> Phase:
+        """Return the phase with other modes where its rows are these."""
+        return replace(self, modes=modes, rows=rows)
 
-    def beginning(self, rows: tuple[Row, ...]) -> Phase | None:
-        """Return the phase with other rows of the same laws at its beginning; None where these depend on each other."""
-        if self.redundant or dependent([rows[part.k].J[part.held] for part in self.parts]):
-            return None
-        other = object.__new__(Phase)
-        for name in _NAMES:
-            object.__setattr__(other, name, getattr(self, name))
-        object.__setattr__(other, "rows", rows)
-        return other
+    def serves(self, rows: tuple[Row, ...]) -> bool:
+        """Whether it may begin with other rows of the same laws, too: none of what it holds depends on the rest."""
+        return not (self.redundant or dependent([rows[part.k].J[part.held] for part in self.parts]))
 
     def instant(self, t: float, q: Array, v: Array) -> Instant:
         """Return accelerations and reactions at one state."""
-        system = self.system
-        return self.at(Place(t, q, v, system.rows(t, q, v), system.mass(q), system.force(t, q, v, self.control)))
+        return self.at(Place.of(self.system, t, q, v, self.control))
 
     def at(self, place: Place) -> Instant:
         """Return accelerations and reactions where the functions of the system have been asked already."""
         t, q, v, rows, M, h = place.t, place.q, place.v, place.rows, place.M, place.h
         if not self.parts:
-            none = tuple(np.zeros(row.size) for row in rows)
-            return Instant(t, q, v, rows, M, h, over_mass(M, h), none, np.zeros(len(v)))
+            none, free = tuple(np.zeros(row.size) for row in rows), over_mass(M, h)
+            return Instant(t, q, v, rows, M, h, free, none, np.zeros(len(v)), free)
         G, B, w, given = self.columns(rows, len(v))
         n = len(w)
         known = np.empty((len(v), n + 1))
@@ -137,9 +145,9 @@ class Phase:
         alone = self._slipping_alone(G, W) if self._sloping and self.redundant else []
         r = self._reactions(W, -(G @ free + w), alone)
         a = free + X[:, :n] @ r
-        groups = alone if self.redundant else [np.arange(n)]
-        side = _common_side([W[np.ix_(rows, rows)] for rows in groups]) if self._sloping else 0.0
-        return Instant(t, q, v, rows, M, h, a, self.spread(rows, r), B.T @ r + given, side=side)
+        groups = [W[np.ix_(rows, rows)] for rows in alone] if self.redundant else [W]
+        side = _common_side(groups) if self._sloping else 0.0
+        return Instant(t, q, v, rows, M, h, a, self.spread(rows, r), B.T @ r + given, free, side=side)
 
     def acceleration(self, t: float, q: Array, v: Array) -> Array:
         """Return a, shape (nv,): the right-hand side of v' = a."""
@@ -163,7 +171,7 @@ class Phase:
         return self._conditions(now)
 
     def _conditions(self, now: Instant) -> Array:
-        return np.array([value_of(now, guard, self.modes[guard.id]) for guard in self.guards])
+        return np.array([guard.value(now) for guard in self.guards])
 
     def _shared(self, now: Instant) -> tuple[Array, ...]:
         """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""
@@ -200,12 +208,12 @@ class Phase:
 
     def rates(self, now: Instant) -> Array:
         """Return the time derivatives of the conditions where they are known (gaps, slips), NaN elsewhere."""
-        return np.array([rate_of(now, guard, self.modes[guard.id]) for guard in self.guards])
+        return np.array([guard.rate(now) for guard in self.guards])
 
     def turned(self, now: Instant) -> Phase:
         """Return the phase with the directions of slip as they are now; itself where no direction turns."""
         new = {row.id: turned(row, self.modes[row.id]) for row in now.rows}
-        return self if all(new[key] is self.modes[key] for key in new) else self.but({**self.modes, **new})
+        return self if all(new[key] is self.modes[key] for key in new) else self.but({**self.modes, **new}, now.rows)
 
     def columns(self, rows: Sequence[Row], nv: int) -> tuple[Array, Array, Array, Array]:
         """Return G, B^T, the drift of the rows held, and the given friction."""
@@ -267,9 +275,6 @@ class Phase:
         return tuple(found)
 
 
-_NAMES = tuple(one.name for one in fields(Phase))
-
-
 def moment_of(row: Row) -> float:
     """Return the coefficient of the moment that a row resists, 0 if there is none."""
     return row.moments[0][1] if row.moments else 0.0
@@ -277,17 +282,8 @@ def moment_of(row: Row) -> float:
 
 def trail_of(phase: Phase, t: Array, h: Array, y: Array, r: Array) -> Trail:
     """Return n steps of lengths h (s): states y (n, s, nq + nv) and reactions r (n, s, m) of all rows."""
-    nq, pushes, modes, at = phase.system.nq, {}, {}, 0
-    for row in phase.rows:
-        if (mode := phase.modes[row.id]).closed:
-            pushes[row.id], modes[row.id] = slice(at, at + row.size), mode.name(row)
-        at += row.size
-    return Trail(t=t, h=h, q=y[:, :, :nq], v=y[:, :, nq : nq + phase.system.nv], r=r, pushes=pushes, modes=modes)
-
-
-def by_rows(phase: Phase, r: Array) -> list[Array]:
-    """Return numbers of all rows, one after another along the last axis, by row."""
-    return np.split(r, np.cumsum([row.size for row in phase.rows])[:-1], axis=-1) if phase.rows else []
+    nq, n = phase.system.nq, phase.system.nq + phase.system.nv
+    return Trail(t=t, h=h, q=y[:, :, :nq], v=y[:, :, nq:n], r=r, pushes=phase.pushes, modes=phase.names)
 
 
 def _common_side(groups: Sequence[Array]) -> float:

@@ -82,7 +82,7 @@ class Lane(CompiledSystem):
         self._last, self.parts.model.carried.place[:] = None, -1
 
     def advance_worlds(self, stepper: MoreauJean, stock: Any, call: Call) -> int:
-        """Take worlds through all steps; return how many could not: `said` of the held `Stock` tells which."""
+        """Take worlds through the steps; return how many could not: `taken` of the held `Stock` tells which."""
         active = stepper.activation
         rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
         return int(self._advance(self._step_at, *self._records, stock, call, rules))

@@ -38,8 +38,8 @@ class Stock(NamedTuple):
         Labels of the contacts of shapes.
     place : IntArray, shape (N, c)
         Their numbers, see `Carried`.
-    said : IntArray, shape (N, 1)
-        How the last call ended.
+    taken : IntArray, shape (N, 1)
+        How many steps of the call were taken.
     """
 
     q: Array
@@ -51,7 +51,7 @@ class Stock(NamedTuple):
     start: IntArray
     label: IntArray
     place: IntArray
-    said: IntArray
+    taken: IntArray
 
 
 @record(A2, A3, I1, by_value=True)
@@ -167,37 +167,50 @@ def keep(model: Model, data: Data, work: Work, stock: Stock, k: int) -> None:
     keep_places(model, data, stock, k)
 
 
+@kernel("int64(int64, Model, Data, Work, Push, Problem, Call, Span, int64, int64, int64)", borrows=True)
+def take_steps(
+    step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, call: Call, rules: Span, k: int,
+    first: int, last: int,
+) -> int:  # fmt: skip
+    """Take world k, which was fetched, through steps `first` to `last` of a call; return the first one not taken."""
+    told = len(call.control) - 1
+    for s in range(first, last):
+        for i in range(len(data.q) if s > first else 0):
+            data.q[i] = data.q1[i]
+        for j in range(len(data.v) if s > first else 0):
+            data.v[j] = data.v1[j]
+        if s == first or s <= told:
+            put_control(model, call.control, min(s, told), k)
+        span = Span(
+            call.spans[s, 0], call.spans[s, 1], call.spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol,
+            rules.project,
+        )  # fmt: skip
+        if take_step(step, model, data, work, push, problem, span) != DONE:
+            return s
+    return last
+
+
 @kernel("int64(int64, Model, Data, Work, Push, Problem, Stock, Call, Span)", entry=True)
 def advance_worlds(
     step: int, model: Model, data: Data, work: Work, push: Push, problem: Problem, stock: Stock, call: Call,
     rules: Span,
 ) -> int:  # fmt: skip
-    """Take some worlds through the steps of a call; one that cannot stays as it was, with its code.
+    """Take some worlds through the steps of a call that they have not taken; one that cannot stands before its step.
 
     Returns how many could not. `step` is the address of `take_step` of the core, `rules` what all steps share.
     """
-    left = 0
+    left, last = 0, len(call.spans)
     for k in call.which:
+        first = stock.taken[k, 0]
         fetch(model, data, work, stock, k)
-        code = DONE
-        for s in range(len(call.spans)):
-            for i in range(len(data.q) if s > 0 else 0):
-                data.q[i] = data.q1[i]
-            for j in range(len(data.v) if s > 0 else 0):
-                data.v[j] = data.v1[j]
-            if s < len(call.control):
-                put_control(model, call.control, s, k)
-            span = Span(
-                call.spans[s, 0], call.spans[s, 1], call.spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol,
-                rules.project,
-            )  # fmt: skip
-            code = take_step(step, model, data, work, push, problem, span)
-            if code != DONE:
-                break
-        stock.said[k, 0] = code
-        if code == DONE:
-            keep(model, data, work, stock, k)
-        else:
+        at = take_steps(step, model, data, work, push, problem, call, rules, k, first, last)
+        if at < last:
             left += 1
             model.carried.place[:] = -1  # no world's: it ended in between
+        if first < at < last:  # the steps before that one, once more
+            fetch(model, data, work, stock, k)
+            take_steps(step, model, data, work, push, problem, call, rules, k, first, at)
+        if at > first:
+            keep(model, data, work, stock, k)
+        stock.taken[k, 0] = at
     return left

@@ -16,7 +16,6 @@ from ...errors import InputError
 from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ..time_stepping.core.advance import CompiledSystem
-from ..time_stepping.core.records import DONE
 from ..time_stepping.core.row_model import built
 from ..time_stepping.moreau_jean import MoreauJean
 
@@ -90,7 +89,6 @@ class Worlds:
         self.threads = _threads(threads)
         self._pool = ThreadPoolExecutor(max(1, self.threads - 1))  # the caller is one more
         self._room = 0
-        self._which, self._pieces = np.zeros(0, dtype=np.int64), list[IntArray]()
         self._fill(list(self._states))
 
     def __len__(self) -> int:
@@ -111,8 +109,12 @@ class Worlds:
         """Return where world k stands, e.g. for `simulate`."""
         if not 0 <= k < len(self):
             raise InputError("k", k, f"a world, 0 to {len(self) - 1}", f"Write worlds.state({len(self) - 1}).")
+        return self._at(k, self.t)
+
+    def _at(self, k: int, t: float) -> State:
+        """Return where world k stands at a time."""
         if self._stock is not None:
-            self._states[k] = self._lanes[0].state(self._stock.value, k, self.t, self._states[k])
+            self._states[k] = self._lanes[0].state(self._stock.value, k, t, self._states[k])
         return self._states[k]
 
     def put(self, k: int, state: State) -> None:
@@ -158,56 +160,55 @@ class Worlds:
             raise InputError("n", repr(n), "a number of steps, 1 and more", "Write n=1.")
         told = self._told(control, n)
         spans = spans_of(self.stepper, self.t, n, math.inf)
-        which = self._going()
-        alone = which if self._stock is None else self._together(spans, which, told)
-        for k in alone.tolist():
-            self._alone(k, spans, None if told is None else told[:, k])
+        taken = np.zeros(len(self), dtype=np.int64)  # steps, by world
+        while len(which := self._going(taken, n)):
+            if self._stock is not None:
+                taken = self._together(spans, which, told, taken)
+            for k in which[taken[which] < n].tolist():
+                self._alone(k, spans[taken[k]], None if told is None else told[min(taken[k], len(told) - 1), k])
+                taken[k] += 1
         self.t = float(spans[-1, 2])
 
-    def _going(self) -> IntArray:
-        """Return the worlds that have not stopped; they are cut into pieces when that changes."""
-        if len(self._which) + len(self.stopped) != len(self):
-            self._which = np.array([k for k in range(len(self)) if k not in self.stopped], dtype=np.int64)
-            pieces = PIECES * self.threads if self.threads > 1 else 1
-            self._pieces = [part for part in np.array_split(self._which, pieces) if len(part)]
-        return self._which
+    def _going(self, taken: IntArray, n: int) -> IntArray:
+        """Return the worlds that have taken less than n steps and have not stopped."""
+        going = taken < n
+        going[list(self.stopped)] = False
+        return np.flatnonzero(going)
 
-    def _together(self, spans: Array, which: IntArray, told: Array | None) -> IntArray:
-        """Advance these worlds in threads; return those that must be taken one by one."""
+    def _together(self, spans: Array, which: IntArray, told: Array | None, taken: IntArray) -> IntArray:
+        """Take these worlds through steps in threads, up to one that kernels cannot take; return the steps taken."""
         from .world_kernels import Call
 
         assert self._stock is not None
         stock: Stock = self._stock.value
+        stock.taken[:, 0] = taken
         control = np.zeros((1, len(self), self._lanes[0].controls)) if told is None else told
-        calls, following = [Call(spans, control, piece) for piece in self._pieces], count()
+        pieces = PIECES * self.threads if self.threads > 1 else 1
+        calls = [Call(spans, control, piece) for piece in np.array_split(which, pieces) if len(piece)]
+        following = count()
 
-        def run(lane: Lane) -> int:
-            """Take one piece after the other; return how many worlds could not go all the way."""
-            left = 0
+        def run(lane: Lane) -> None:
+            """Take one piece after the other."""
             while (at := next(following)) < len(calls):
-                left += lane.advance_worlds(self.stepper, self._stock, calls[at])
-            return left
+                lane.advance_worlds(self.stepper, self._stock, calls[at])
 
-        others, left = [self._pool.submit(run, lane) for lane in self._lanes[1:]], 0
+        others = [self._pool.submit(run, lane) for lane in self._lanes[1:]]
         try:
-            left = run(self._lanes[0])
+            run(self._lanes[0])
         finally:
-            left += sum(one.result() for one in others)
-        return which[stock.said[which, 0] != DONE] if left else which[:0]
+            for one in others:
+                one.result()
+        return stock.taken[:, 0].copy()
 
-    def _alone(self, k: int, spans: Array, told: Array | None) -> None:
-        """Take world k through the steps as `simulate` does; a step without a solution stops it where it began."""
-        state, limit = self.state(k), float(spans[-1, 2]) + 2.0 * self.stepper.dt
-        for s in range(len(spans)):
-            control = None if told is None else told[min(s, len(told) - 1)]
-            step = self.stepper.advance(self.system, state, limit, control=control)
-            if not step.solution.solved:
-                self.stopped = {**self.stopped, k: f"t = {step.start.t:g} s: {step.solution.explain()}"}
-                break
-            state = step.state
-        self._states[k] = state
-        if self._stock is not None and not self._lanes[0].put(self._stock.value, k, state, self.stepper.dt):
-            self._fill([self.state(one) if one != k else state for one in range(len(self))])
+    def _alone(self, k: int, span: Array, control: Array | None) -> None:
+        """Take world k through one step as `simulate` does; without a solution it stops where the step begins."""
+        state, limit = self._at(k, float(span[0])), float(span[2]) + 2.0 * self.stepper.dt
+        step = self.stepper.advance(self.system, state, limit, control=control)
+        self._states[k] = step.state if step.solution.solved else state
+        if not step.solution.solved:
+            self.stopped = {**self.stopped, k: f"t = {state.t:g} s: {step.solution.explain()}"}
+        elif self._stock is not None and not self._lanes[0].put(self._stock.value, k, step.state, self.stepper.dt):
+            self._fill([step.state if one == k else self.state(one) for one in range(len(self))])
 
     def _fill(self, states: list[State]) -> None:
         """Make room for the worlds and put states into them; with more where their contacts do not fit."""

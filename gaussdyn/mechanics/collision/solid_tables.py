@@ -119,11 +119,10 @@ def _corners_and_links(solid: Polyhedron, start: int) -> tuple[Array, Array]:
 
 
 def _loops(solid: Polyhedron) -> Array:
-    number = {(a, b): e for e, (a, b) in enumerate(solid.edges[:, :2].tolist())}
-    rows = []
-    for loop, n in zip(solid.faces, solid.normals, strict=True):
-        for a, b in zip(loop, (*loop[1:], loop[0]), strict=True):
-            along = solid.corners[b] - solid.corners[a]
-            inward = np.cross(n, along / np.linalg.norm(along))
-            rows.append([a, number[(a, b)] if (a, b) in number else number[b, a], *inward, inward @ solid.corners[a]])
-    return np.array(rows, dtype=np.float64)
+    number = {tuple(ends): e for e, (a, b) in enumerate(solid.edges[:, :2].tolist()) for ends in ((a, b), (b, a))}
+    ways = [way for loop in solid.faces for way in zip(loop, (*loop[1:], loop[0]), strict=True)]
+    a, b = np.array(ways, dtype=np.int64).T
+    along = solid.corners[b] - solid.corners[a]
+    normals = np.repeat(solid.normals, [len(loop) for loop in solid.faces], axis=0)
+    inward = np.cross(normals, along / np.sqrt(np.vecdot(along, along))[:, None])
+    return np.column_stack([a, [number[way] for way in ways], inward, np.vecdot(inward, solid.corners[a])])

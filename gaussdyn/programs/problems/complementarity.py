@@ -19,6 +19,7 @@ from .condensation import Elimination
 
 SMALL_ROWS = 60  # patterns of full matrices up to here are kept
 NOTHING = np.zeros(0)
+FORM = ("M", "h", "J", "w", "G", "b", "B", "B_abs")
 Matrix = Any  # Array or scipy.sparse.csr_array: both know @ and .T
 
 
@@ -95,6 +96,14 @@ class GlobalForm:
         for name, value in {**values, "h": h, "w": w, "b": b}.items():
             object.__setattr__(self, name, value)
 
+    @classmethod
+    def trusted(cls, *numbers: Matrix) -> GlobalForm:
+        """Return a form of M, h, J, w, G, b, B and B_abs that are known to be good, without checks or copies."""
+        form = object.__new__(cls)
+        for name, value in zip(FORM, numbers, strict=True):
+            object.__setattr__(form, name, value)
+        return form
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
@@ -150,12 +159,14 @@ class ComplementarityProblem:
     elimination: Elimination | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        table = LawTable.of(self.laws)
-        q = vector("q", self.q, finite=False)
-        if table.start[-1] != len(q):
-            mend = "A planar contact is Coulomb(mu, dim=2)."
-            raise InputError("laws", f"blocks of {table.start[-1]} rows in all", f"{len(q)} rows, the size of q", mend)
-        W = _matrix("W", self.W, len(q), len(q), finite=False)
+        table, q = LawTable.of(self.laws), vector("q", self.q, finite=False)
+        _check_sizes(table, q)
+        self._describe(_matrix("W", self.W, len(q), len(q), finite=False), q, table)
+        if self.W_abs is not None:
+            object.__setattr__(self, "W_abs", _matrix("W_abs", self.W_abs, len(q), len(q)))
+
+    def _describe(self, W: Matrix, q: Array, table: LawTable) -> None:
+        """Take over numbers of the right shapes, with what follows from them."""
         rows, rho, idle = _described(W, q, table, given=self.form is None)
         put = object.__setattr__
         put(self, "W", W)
@@ -165,8 +176,6 @@ class ComplementarityProblem:
         put(self, "rows", rows)
         put(self, "rho", rho)
         put(self, "idle", idle)
-        if self.W_abs is not None:
-            put(self, "W_abs", _matrix("W_abs", self.W_abs, len(q), len(q)))
 
     def __repr__(self) -> str:
         """Return one line: the number of blocks, of rows, and the laws' names."""
@@ -182,9 +191,17 @@ class ComplementarityProblem:
         elimination = Elimination(form.M, form.G, form.b)
         x_free, _ = elimination.motion(form.h)
         W = form.J @ elimination.spread(form.J.T if form.B is None else form.B)
-        W_abs = None if form.B_abs is None else form.J @ elimination.spread(form.B_abs)
         q = np.asarray(form.J @ x_free + form.w).ravel()
-        return cls(W=W, q=q, laws=laws, W_abs=W_abs, form=form, elimination=elimination)
+        if sp.issparse(W):
+            W_abs = None if form.B_abs is None else form.J @ elimination.spread(form.B_abs)
+            return cls(W=W, q=q, laws=laws, W_abs=W_abs, form=form, elimination=elimination)
+        table, problem, put = LawTable.of(laws), object.__new__(cls), object.__setattr__
+        _check_sizes(table, q)
+        put(problem, "form", form)
+        put(problem, "elimination", elimination)
+        put(problem, "W_abs", None if form.B_abs is None else np.asarray(form.J @ elimination.spread(form.B_abs)))
+        problem._describe(np.ascontiguousarray(W), q, table)
+        return problem
 
     def motion(self, r: Array) -> Array:
         """Return u = W r + W_abs |r| + q."""
@@ -204,6 +221,13 @@ class ComplementarityProblem:
         if form.B_abs is not None:
             load = load + np.asarray(form.B_abs @ np.abs(r)).ravel()
         return elimination.motion(load)
+
+
+def _check_sizes(table: LawTable, q: Array) -> None:
+    """Raise InputError unless the blocks of the laws have as many rows as there are."""
+    if table.start[-1] != len(q):
+        mend = "A planar contact is Coulomb(mu, dim=2)."
+        raise InputError("laws", f"blocks of {table.start[-1]} rows in all", f"{len(q)} rows, the size of q", mend)
 
 
 def _matrix(name: str, value: Matrix, rows: int, cols: int, *, finite: bool = True) -> Matrix:

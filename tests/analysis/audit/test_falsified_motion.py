@@ -169,7 +169,14 @@ def honest(seed):
     return system, simulate(system, state, 0.3, stepper=stepper, save=1 + seed % 2, project=True)
 
 
-@pytest.mark.slow
-def test_untouched_runs_pass():
-    verdicts = {seed: audit(run, system) for seed in range(60) for system, run in [honest(seed)]}
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        pytest.param([k for k in range(48) if k % 12 < 6], marks=pytest.mark.slow),  # every law, friction and body
+        pytest.param([k for k in range(60) if k % 12 >= 6 or k >= 48], marks=pytest.mark.nightly),
+    ],
+    ids=["first", "all"],
+)
+def test_untouched_runs_pass(seeds):
+    verdicts = {seed: audit(run, system) for seed in seeds for system, run in [honest(seed)]}
     assert not [(seed, verdict.explain()) for seed, verdict in verdicts.items() if not verdict.passed]

@@ -92,7 +92,15 @@ def honest(seed):
     return system, simulate(system, state, 0.3, stepper=MoreauJean(dt=4e-3), save=1 + seed % 5, project=True)
 
 
-@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 200), marks=pytest.mark.slow)], ids=["first", "all"])
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        range(4),
+        pytest.param(range(4, 60), marks=pytest.mark.slow),
+        pytest.param(range(60, 200), marks=pytest.mark.nightly),
+    ],
+    ids=["first", "more", "all"],
+)
 def test_untouched_runs_pass(seeds):
     verdicts = {seed: audit(run, system) for seed in seeds for system, run in [honest(seed)]}
     assert not [(seed, verdict.explain()) for seed, verdict in verdicts.items() if not verdict.passed]

@@ -15,6 +15,7 @@ from .records import (
     EPS_N,
     EPS_T,
     HIGH,
+    KEPT,
     LOW,
     POSITION,
     UNILATERAL,
@@ -140,6 +141,8 @@ def join(model: Model, data: Data, span: Span, late: IntArray) -> bool:
         if late[k]:
             data.acts[k] = data.joined[k] = 1
             put_restitution(model.layout, data.begin, k, span.speed, data.bounce)
+            for i in range(model.layout.start[k], model.layout.start[k + 1]):  # until the end is looked at with them
+                data.w[i] = data.log[KEPT] * data.bounce[i]
     return True
 
 

@@ -3,10 +3,12 @@
     python benchmarks/broad_phase.py [--bodies 100 1000 10000] [--steps 5]
 
 Gravel: balls, boxes and capsules between 7 and 10 cm across, slightly out of order on a grid above a floor. What is
-timed is a search through all of them, their places drawn together until neighbours touch (ours: `find_features`;
-MuJoCo: `mj_collision` after `mj_kinematics`), the best of five; both list what is within 1 mm, ours more points of a
-pair. Then the bodies fall from where they were: time to build the system, time of a step in `simulate`, and the most
-memory that the process had until then (MuJoCo's is in it but for the first number of bodies).
+timed are searches through all of them, their places drawn together until neighbours touch (ours: `find_features`;
+MuJoCo: `mj_collision` after `mj_kinematics`); both list what is within 1 mm, ours more points of a pair. Ours: the
+first search, those while all drift by 1 mm from one to the next (the mean of twenty), those at rest, and those at rest
+but for ten bodies (the best of five). Pairs are those whose bounds are tested at rest. Then the bodies fall from where
+they were: time to build the system, time of a step in `simulate`, and the most memory that the process had until then
+(MuJoCo's is in it but for the first number of bodies).
 """
 
 from __future__ import annotations
@@ -74,13 +76,32 @@ def mujoco_time(shapes: list[Sphere | Box | Capsule], poses: np.ndarray) -> tupl
     return best(lambda: mujoco.mj_collision(model, data)), int(data.ncon)
 
 
-def own_search(system: SpatialSystem, poses: np.ndarray) -> tuple[float, int]:
-    """Return time (ms) and number of contacts of ours."""
+def own_search(system: SpatialSystem, poses: np.ndarray) -> tuple[list[float], int, int]:
+    """Return times (ms): first, drifting, at rest, ten moving; then the number of pairs tested and of contacts."""
     shapes, x, none = system.contacts.shapes, np.ascontiguousarray(poses[:, :3]), np.zeros(len(poses))
     R = np.ascontiguousarray(Rotation.from_quat(poses[:, [4, 5, 6, 3]]).as_matrix())
-    buffers = shapes.buffers()
+    buffers, rng, drifting = shapes.buffers(), np.random.default_rng(1), []
     count = shapes.search(x, R, MARGIN, none, buffers)
-    return best(lambda: find_features(*shapes.arrays, x, R, MARGIN, none, *buffers.space)), count
+    way = rng.normal(size=x.shape) * 1e-3
+
+    def search(at: np.ndarray) -> None:
+        find_features(*shapes.arrays, at, R, MARGIN, none, *buffers.space)
+
+    def first() -> None:
+        buffers.space[2][0] = 0
+        search(x)
+
+    def ten_moving() -> None:
+        at = x.copy()
+        at[rng.choice(len(x), 10, replace=False)] += 0.02
+        search(at)
+
+    for k in range(20):
+        start = time.process_time()
+        search(x + k % 10 * way)
+        drifting.append(time.process_time() - start)
+    times = [best(first), 1e3 * float(np.mean(drifting)), best(lambda: search(x)), best(ten_moving)]
+    return times, int(buffers.space[2][0]) - 1, count
 
 
 def fall(n: int, steps: int) -> str:
@@ -92,7 +113,7 @@ def fall(n: int, steps: int) -> str:
     state = system.state({body.name: pose for body, pose in zip(bodies, poses, strict=True)})
     built = time.process_time() - start
     tight = poses * ([TIGHT] * 3 + [1.0] * 4)
-    own, count = own_search(system, tight)
+    own, pairs, count = own_search(system, tight)
     stepper = MoreauJean(dt=DT, tol=1e-10)
     simulate(system, state, DT, stepper=stepper)  # compiles or loads
     start = time.process_time()
@@ -100,7 +121,8 @@ def fall(n: int, steps: int) -> str:
     step = (time.process_time() - start) / run.statistics["steps"]
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     other, contacts = mujoco_time(shapes, tight)
-    line = f"{n:6d} {own:10.2f} {1e3 * own / n:10.2f} {count:9d} {other:11.2f} {contacts:9d} "
+    line = f"{n:6d} {' '.join(f'{x:8.2f}' for x in own)} {pairs:7d} {1e6 * own[2] / pairs:9.0f} {count:8d} "
+    line += f"{other:11.2f} {contacts:9d} "
     return line + f"{built:9.2f} {step:7.3f} {memory:10.0f}"
 
 
@@ -110,7 +132,9 @@ def main() -> None:
     parser.add_argument("--bodies", type=int, nargs="*", default=[100, 1000, 10000])
     parser.add_argument("--steps", type=int, default=5)
     given = parser.parse_args()
-    print("bodies  search ms  us a body  contacts   MuJoCo ms  contacts   build s  step s  memory MB")
+    print(f"{'':6} {'first':>8} {'drift':>8} {'rest':>8} {'ten move':>8}")
+    print("bodies       ms       ms       ms       ms   pairs ns a pair contacts", end="   ")
+    print("MuJoCo ms  contacts   build s  step s  memory MB")
     for n in given.bodies:
         print(fall(n, given.steps), flush=True)
 

@@ -8,8 +8,12 @@ from __future__ import annotations
 import io
 import os
 import sys
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
+
+from typer.main import get_command
 
 from ..errors import GaussdynError, InvariantBroken, SolveFailed
 from .app import BAD_INPUT, UNFINISHED, app, complain
@@ -21,6 +25,12 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 for _module in sorted(module.name for module in iter_modules(__path__)):
     import_module(f"{__name__}.{_module}")
+
+
+@cache
+def _commands() -> Any:
+    """Return all commands, made of their functions once."""
+    return get_command(app)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -37,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        app(args=arguments, prog_name="gaussdyn")
+        _commands()(args=arguments, prog_name="gaussdyn")
     except InvariantBroken:
         raise
     except SolveFailed as error:

@@ -9,6 +9,7 @@ plain data of a `Row` into laws.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -152,12 +153,12 @@ def _block(dynamics: LocalDynamics, active: ActiveRow) -> Block:
         dim = min(row.size, 3)
         kind = BilateralCoulomb if row.bilateral else Coulomb
         return _plain(active, _cone(kind, row.mu, row.mu_s, dim), dim)
-    normal, friction = np.eye(row.size)[:, :1], np.zeros((row.size, 1))
+    normal, friction, way = _first(row.size, 1), np.zeros((row.size, 1)), tuple(e.tolist())
     friction[1:3, 0] = -row.mu * e
     if row.bilateral:
-        held = BilateralSliding(row.mu, tuple(e))
+        held = _sliding(BilateralSliding, row.mu, way)
         return Block(active=active, law=held, take=(0,), spread=normal, spread_abs=friction)
-    return Block(active=active, law=Sliding(row.mu, tuple(e)), take=(0,), spread=normal + friction)
+    return Block(active=active, law=_sliding(Sliding, row.mu, way), take=(0,), spread=normal + friction)
 
 
 def _plain(active: ActiveRow, law: Law | None, dim: int) -> Block:
@@ -169,6 +170,11 @@ def _plain(active: ActiveRow, law: Law | None, dim: int) -> Block:
 @lru_cache(maxsize=64)
 def _cone(kind: type[Coulomb | BilateralCoulomb], mu: float, mu_s: float, dim: int) -> Law:
     return kind(mu, mu_s, dim)
+
+
+@lru_cache(maxsize=64)
+def _sliding(kind: type[Sliding], mu: float, way: tuple[float, ...]) -> Law:
+    return kind(mu, way)
 
 
 @lru_cache(maxsize=64)
@@ -217,7 +223,7 @@ def _held(row: Row, held: Sequence[tuple[slice, float]]) -> Law:
 
 def _slip(dynamics: LocalDynamics, u_T: Array) -> Array | None:
     """Return the unit direction of slip, or None at rest and on the velocity level, where the law decides."""
-    speed = float(np.linalg.norm(u_T))
+    speed = math.sqrt(u_T @ u_T)
     return u_T / speed if dynamics.level == "acceleration" and speed > dynamics.activation.speed else None
 
 

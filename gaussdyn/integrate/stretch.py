@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 WORDS = (INACTIVE, *MODES[1:], "active", INACTIVE, FREE)  # of modes by their numbers in kernels; -1: did not act
 NUMBER = {word: k for k, word in enumerate(WORDS)} | {INACTIVE: 0, FREE: -1}
 LIMITS = ("mu_s", "mu_r", "mu_t", "cap_s")
+_limits = attrgetter(*LIMITS)
+MOMENT = 0.05  # s
 UNSETTLED, CROWDED = "unsettled", "crowded"
 Note = tuple[int, str, str]  # step, kind and id of an event
 
@@ -132,28 +137,28 @@ class Steps(Protocol):
         ...
 
 
-class Single(NamedTuple):
-    """One step; None where none was taken."""
+class Each(NamedTuple):
+    """Steps that were taken one by one; None where none was taken."""
 
-    one: Any
+    all: tuple[Any, ...]
 
     def __call__(self, k: int) -> Step:
-        """Return it."""
-        return self.one  # type: ignore[no-any-return]
+        """Return the k-th."""
+        return self.all[k]  # type: ignore[no-any-return]
 
-    def chosen(self, steps: IntArray) -> Single:
-        """Return it."""
-        return self
+    def chosen(self, steps: IntArray) -> Each:
+        """Return some of them."""
+        return Each(tuple(self.all[k] for k in steps.tolist()))
 
     @property
     def kind(self) -> None:
-        """It is taken by itself."""
+        """Each is taken by itself."""
 
     def placed(self, more: Sequence[Any] = ()) -> None:
-        """Return None: it has rows."""
+        """Return None: each has rows."""
 
     def traces(self) -> None:
-        """Return None: it says all by itself."""
+        """Return None: each says all by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -188,7 +193,9 @@ class Stretch:
         Of the contact problems.
     notes : tuple of Note
         Steps whose laws hold at the middle.
-    changes, impacts, sizing
+    changes, impacts : tuple of (int, Change) and of (int, ImpactRecord)
+        What steps of such steppers passed, see `Step`, with the numbers of these.
+    sizing
         Of a single step, see `Step`.
     """
 
@@ -214,8 +221,8 @@ class Stretch:
     known: tuple[Row, ...] | None = None
     status: Status = Status.SOLVED
     notes: tuple[Note, ...] = ()
-    changes: tuple[Change, ...] | None = None
-    impacts: tuple[ImpactRecord, ...] = ()
+    changes: tuple[tuple[int, Change], ...] | None = None
+    impacts: tuple[tuple[int, ImpactRecord], ...] = ()
     sizing: Sizing | None = None
 
     def __len__(self) -> int:
@@ -235,14 +242,34 @@ class Stretch:
         """Return some of the steps, without `notes`."""
         cut = {name: getattr(self, name)[steps] for name in LINES}
         books, step = Books(*(x[steps] for x in self.books)), self.step.chosen(steps)
-        return replace(self, **cut, books=books, step=step, notes=())
+        at, known = {k: j for j, k in enumerate(steps.tolist())} if self.impacts or self.changes else {}, self.changes
+        impacts = tuple((at[k], strike) for k, strike in self.impacts if k in at)
+        changes = known if known is None else tuple((at[k], change) for k, change in known if k in at)
+        return replace(self, **cut, books=books, step=step, notes=(), impacts=impacts, changes=changes)
+
+    @staticmethod
+    def joined(parts: Sequence[Stretch]) -> Stretch:
+        """Return single steps with the same constraints that were taken one after another, all of them solved."""
+        if len(parts) == 1:
+            return parts[0]
+        lines: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in parts]) for name in LINES}
+        located = parts[0].changes is not None
+        changes = tuple((k, one) for k, part in enumerate(parts) for _, one in part.changes or ())
+        return replace(
+            parts[0], **lines, books=Books(*map(np.concatenate, zip(*(one.books for one in parts), strict=True))),
+            step=Each(tuple(one.step(0) for one in parts)), end=parts[-1].end, known=None,
+            limits=np.max([one.limits for one in parts], axis=0),
+            notes=tuple((k, *note[1:]) for k, one in enumerate(parts) for note in one.notes),
+            changes=changes if located else None,
+            impacts=tuple((k, strike) for k, one in enumerate(parts) for _, strike in one.impacts),
+        )  # fmt: skip
 
     @staticmethod
     def at_start(state: State, rows: tuple[Row, ...], control: Array | None, book: EnergyBook) -> Stretch:
         """Return the first state of a run, as a step of one second in which nothing happened."""
         none, energies = np.zeros(1), (book.kinetic, book.potential, 0.0, 0.0, 0.0)
         return Stretch(
-            step=Single(None), end=state, spans=np.array([[state.t, 1.0, state.t]]), **_ends(state, state, control),
+            step=Each((None,)), end=state, spans=np.array([[state.t, 1.0, state.t]]), **_ends(state, state, control),
             E=none, cone=none, restitution=none, books=Books(*np.array(energies)[:, None]), **_of_rows(rows, {}, {}),
         )  # fmt: skip
 
@@ -259,12 +286,36 @@ class Stretch:
         notes = ((0, UNSETTLED, step.unsettled), (0, CROWDED, step.crowded))
         books = (*energies, work.reactions, work.forces, work.projection)
         return Stretch(
-            step=Single(step), end=end, spans=np.array([[start.t, step.dt, end.t]]),
+            step=Each((step,)), end=end, spans=np.array([[start.t, step.dt, end.t]]),
             **_ends(start, end, step.control), **_of_rows(step.rows, step.reactions, step.modes), E=np.array([E]),
             cone=np.array([cone]), restitution=np.array([step.restitution]), books=Books(*np.array(books)[:, None]),
-            status=step.solution.status, notes=tuple(note for note in notes if note[2]), changes=step.changes,
-            impacts=step.impacts, sizing=step.sizing,
+            status=step.solution.status, notes=tuple(note for note in notes if note[2]),
+            changes=None if step.changes is None else tuple((0, one) for one in step.changes),
+            impacts=tuple((0, one) for one in step.impacts), sizing=step.sizing,
         )  # fmt: skip
+
+
+def one_by_one(
+    advance: Callable[[State], Step], system: System, state: State, n: int, t_max: float
+) -> tuple[Stretch, ...]:  # fmt: skip
+    """Return up to n solved steps, as many as take a moment; one that fails, or ends the run, is left to the caller.
+
+    What is recorded together costs less, and keys and clocks are looked at in between.
+    """
+    found: list[Stretch] = []
+    due = time.monotonic() + MOMENT
+    try:
+        while len(found) < n and state.t < t_max and time.monotonic() < due:
+            step = advance(state)
+            if step.ends or not step.solution.solved:
+                break
+            found.append(Stretch.of_step(step, system))
+            state = step.state
+    except Exception:
+        if not found:  # else it is raised again by the next call, once these steps are recorded
+            raise
+    parts = groupby(found, key=lambda one: (one.of.ids, one.of.start.tobytes()))
+    return tuple(Stretch.joined(list(alike)) for _, alike in parts)
 
 
 def _ends(start: State, end: State, control: Array | None) -> dict[str, Any]:
@@ -277,13 +328,16 @@ def _of_rows(rows: tuple[Row, ...], reactions: Mapping[str, Array], modes: Mappi
     """Return what a single step did to its rows."""
     joint, depth = errors_of(rows)
     changes = np.array([row.kind != "bilateral" for row in rows], dtype=np.bool_)
-    p = [reactions.get(row.id, np.zeros(row.size)) for row in rows]
+    start = np.array([*accumulate([len(row.rate) for row in rows], initial=0)])
+    p = np.zeros(start[-1])
+    for k, row in enumerate(rows):
+        if row.id in reactions:
+            p[start[k] : start[k + 1]] = reactions[row.id]
     return {
-        "of": Constraints(tuple(row.id for row in rows), np.cumsum([0, *(len(x) for x in p)]), changes),
-        "depth": np.array([depth]), "joint": np.array([joint]), "gap": np.array([[row.gap for row in rows]]),
-        "impulses": np.concatenate([np.zeros(0), *p])[None], "known": rows,
+        "of": Constraints(tuple([row.id for row in rows]), start, changes), "depth": np.array([depth]),
+        "joint": np.array([joint]), "gap": np.array([[row.gap for row in rows]]), "impulses": p[None], "known": rows,
         "mode": np.array([[NUMBER[modes.get(row.id, FREE)] for row in rows]], dtype=np.int64),
-        "limits": np.array([[getattr(row, name) for name in LIMITS] for row in rows]).reshape(-1, 4),
+        "limits": np.array([_limits(row) for row in rows]).reshape(-1, 4),
     }  # fmt: skip
 
 

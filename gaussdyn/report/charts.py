@@ -179,23 +179,22 @@ def margin(run: Trajectory, t: Array, margins: Array) -> Any:
 
 def blank(unit: str, names: Sequence[str] = ()) -> Any:
     """Return an empty chart, high enough for a legend of those names below it."""
-    figure = graph_objects().Figure()
     across = max(1, int(WIDE // (LINE + LETTER * max(map(len, names), default=1))))
     rows = max(2, -(-len(names) // across))
-    figure.update_layout(
-        template="plotly_white",
-        height=PLOT + 40 + ROW * rows,
-        margin={"l": 8, "r": 14, "t": 10, "b": 8},
-        legend=LEGEND,
-        showlegend=True,
-        font={"size": 12},
-        hovermode="closest",
+    time = {"automargin": "bottom", "ticks": "outside", "tickcolor": TICK, "tickangle": 0}
+    return graph_objects().Figure(
+        layout={
+            "template": {},  # `embedded` puts it in: plotly would copy it for every chart and every change
+            "height": PLOT + 40 + ROW * rows,
+            "margin": {"l": 8, "r": 14, "t": 10, "b": 8},
+            "legend": LEGEND,
+            "showlegend": True,
+            "font": {"size": 12},
+            "hovermode": "closest",
+            "xaxis": {"title": {"text": "t (s)", "standoff": 4}, **time},
+            "yaxis": {"title": {"text": unit, "standoff": 4}, "automargin": "left", "exponentformat": "power"},
+        }
     )
-    figure.update_xaxes(
-        title={"text": "t (s)", "standoff": 4}, automargin="bottom", ticks="outside", tickcolor=TICK, tickangle=0
-    )
-    figure.update_yaxes(title={"text": unit, "standoff": 4}, automargin="left", exponentformat="power")
-    return figure
 
 
 def _heading(group: Group) -> str:
@@ -205,9 +204,19 @@ def _heading(group: Group) -> str:
     return title if more <= 0 else f"{title}: the first {MOST_SERIES} of {len(group.names)}"
 
 
+@cache
+def _template() -> dict[str, Any]:
+    """Return how plotly draws what a chart does not say."""
+    from plotly.io import templates
+
+    white: dict[str, Any] = templates["plotly_white"].to_plotly_json()
+    return white
+
+
 def embedded(figure: Any) -> str:
     """Return a chart as a piece of HTML, drawn by `charts.js`."""
     chart = json.loads(figure.to_json())
+    chart["layout"]["template"] = _template()
     height = chart["layout"].get("height", PLOT)
     data = deflated(json.dumps(chart, separators=(",", ":"), allow_nan=False).encode())
     return f'<div class="chart" style="min-height:{height}px"><script type="text/plain">{data}</script></div>'

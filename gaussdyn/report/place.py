@@ -6,6 +6,8 @@ What a page shows or offers lies inside it, as data URLs.
 from __future__ import annotations
 
 import base64
+import errno
+import os
 from pathlib import Path
 
 from .._files import unwritable
@@ -26,6 +28,17 @@ def place(path: Path, data: bytes | memoryview) -> Path:
     except OSError as error:
         raise refused(path, error) from None
     return path
+
+
+def check_place(path: Path) -> None:
+    """Refuse, before anything is drawn, a file in a folder that is not there.
+
+    Raises
+    ------
+    InputError
+    """
+    if not path.parent.is_dir():
+        raise refused(path, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path)))
 
 
 def refused(path: Path, error: OSError) -> InputError:

@@ -14,6 +14,7 @@ from .animation import animate
 from .needs import MOVING, PAGES, PICTURES, RUN_REPORT, check_format
 from .page import write_page
 from .pictures import columns_figure
+from .place import check_place
 from .subject import subject
 
 
@@ -61,6 +62,7 @@ def write_report(
     """
     path = Path(path)
     check_report(path, scene if isinstance(scene, Scene) else None)
+    check_place(path)
     if path.suffix.lower() in PAGES:
         return write_page(path, run, scene=subject(run, scene), checks=checks, command=command)
     if path.suffix.lower() in MOVING:

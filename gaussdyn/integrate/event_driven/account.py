@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...arrays import Array
+from ...mechanics.collision.tangent_frames import turned_components
+from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..impact.history import ImpactRecord
 from ..mode_changes import Change
 from ..recorded_arcs import Trail
+from .contact_detection import turns
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -45,6 +48,14 @@ class Account:
         """Enter an impulse of a row of a system."""
         self.impulses[key] = self.impulses[key] + impulse if key in self.impulses else np.array(impulse)
         self.acted[key] = system
+
+    def turn(self, system: System, rows: tuple[Row, ...]) -> None:
+        """Give impulses the tangents that their contacts have in a system now."""
+        for row in rows:
+            found = turns(self.acted[row.id], system, (row,)) if row.id in self.acted else {}
+            if found:
+                self.impulses[row.id] = turned_components(self.impulses[row.id], found[row.id])
+                self.acted[row.id] = system
 
     def strike(self, record: ImpactRecord, energy: float) -> None:
         """Enter a jump of the velocities, and the energy (J) that it took in."""

@@ -6,92 +6,101 @@ contacts in space keep the chart that they have there; where it changes, slips a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from ...arrays import Array
-from ...contact.snapshot import rows_of
-from ...mechanics.collision.tangent_frames import into_chart, turned_components
+from ...contact.snapshot import Activation, rows_of
+from ...mechanics.collision.tangent_frames import into_chart
 from ...mechanics.rows import Row
 from ...mechanics.system import System
-from ..contact_modes import Mode, completed
+from ..contact_modes import Mode, Modes, completed
 from ..impact.problem import one_sided
 from .feature_borders import going_on, keeping
-from .jump import Jump
 from .smooth_phase import Phase
 
 NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither for overlooked contacts nor for guesses
+Here = tuple[float, Array, Array]  # t, q, v
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class ContactDetection(Jump):
-    """A motion that lists the contacts that may act."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Listed:
+    """The contacts that may act: a system with them, and its rows.
 
-    def _look_around(self, reach: float) -> tuple[Row, ...]:
-        """Find the contacts that may act within a time, and return the rows.
+    Attributes
+    ----------
+    system : System
+    rows : tuple of Row
+    shorter : float
+        Steps must not be longer, for features that would overlap without touching, s.
+    """
 
-        Features of shapes that meet later may overlap in the pose of now, where they do not mean a gap: then less far.
-        The same where they have just crossed so: a segment that began with them would end at once, again and again.
-        """
-        while True:
-            system = self.task.whole.near(self.t, self.q, self.v, reach)
-            rows = rows_of(system, self.t, self.q, self.v)
-            self.system = _steady(system, rows)
-            deep = {row.id for row in rows if one_sided(row) and self._touches_now(row)}
-            if not deep or self.system is self.task.whole or reach == 0.0:
-                return rows
-            here = rows_of(self.task.whole.near(self.t, self.q, self.v, 0.0), self.t, self.q, self.v)
-            if deep <= {row.id for row in here}:
-                return rows
-            reach = 0.25 * reach if reach > NARROW else 0.0
-            self.pace = replace(self.pace, h=min(self.pace.h, reach)) if reach else self.pace
+    system: System
+    rows: tuple[Row, ...]
+    shorter: float = math.inf
 
-    def _looking_on(self, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Take the features that shapes touch with from now on, where others end here, and return the rows."""
-        if self.system is self.task.whole:
-            return rows
-        here = self.t, self.q, self.v
-        system = going_on(self.task.whole, self.system, rows, *here, self.task.accuracy.activation.gap)
-        return rows if system is self.system else self._taken(system)
 
-    def _kept(self, phase: Phase, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Keep the closed contacts of a phase, which end where their own conditions say, and return the rows."""
-        closed = [key for key, mode in phase.modes.items() if mode.closed]
-        gap = self.task.accuracy.activation.gap
-        system = keeping(self.system, rows, phase.system, phase.modes, closed, self.q, gap)
-        return rows if system is self.system else self._taken(system)
+def listed(whole: System, here: Here, reach: float, activation: Activation, known: Modes) -> Listed:
+    """Find the contacts of a whole system that may act within a time; `known` are the modes so far.
 
-    def _taken(self, system: System) -> tuple[Row, ...]:
-        self.system = _steady(system, rows_of(system, self.t, self.q, self.v))
-        return rows_of(self.system, self.t, self.q, self.v)
+    Features of shapes that meet later may overlap in the pose of now, where they do not mean a gap: then less far.
+    The same where they have just crossed so: a segment that began with them would end at once, again and again.
+    """
+    shorter = math.inf
+    while True:
+        near = whole.near(*here, reach)
+        rows = rows_of(near, *here)
+        found = Listed(_steady(near, rows), rows, shorter)
+        deep = {row.id for row in rows if one_sided(row) and _touches_now(row, activation, known)}
+        if not deep or found.system is whole or reach == 0.0:
+            return found
+        if deep <= {row.id for row in rows_of(whole.near(*here, 0.0), *here)}:
+            return found
+        reach = 0.25 * reach if reach > NARROW else 0.0
+        shorter = reach or shorter
 
-    def _touches_now(self, row: Row) -> bool:
-        """Whether a gap is below zero, or closes, or is closed: then its features have to be those that touch now."""
-        closed = self.task.accuracy.activation
-        held = self.phase is not None and row.id in self.phase.modes and self.phase.modes[row.id].closed
-        least = -closed.speed if held else closed.speed
-        return row.gap < -closed.gap or (row.gap <= closed.gap and float(row.rate[0]) < least)
 
-    def _seen(self, phase: Phase, reach: float = 0.0) -> Phase:
-        """Return the phase with the contacts of shapes that are found where it is now, or may act within a time."""
-        if phase.system is self.task.whole:
-            return phase
-        return self._with(phase, self._looking_on(self._look_around(reach)))
+def looking_on(whole: System, found: Listed, here: Here, activation: Activation) -> Listed:
+    """Return the features that shapes touch with from now on, where others end here."""
+    if found.system is whole:
+        return found
+    system = going_on(whole, found.system, found.rows, *here, activation.gap)
+    return found if system is found.system else _taken(found, system, here)
 
-    def _with(self, phase: Phase, rows: tuple[Row, ...]) -> Phase:
-        """Return the phase with the rows that have been listed now."""
-        turns = _turns(phase.system, self.system, rows)
-        modes = {key: _turned(mode, turns[key]) if key in turns else mode for key, mode in phase.modes.items()}
-        self._turn_impulses(rows)
-        return Phase(system=self.system, control=self.task.control, modes=completed(rows, modes), rows=rows)
 
-    def _turn_impulses(self, rows: tuple[Row, ...]) -> None:
-        """Give the impulses of this segment the tangents that their contacts have now."""
-        for row in rows:
-            turn = _turns(self.account.acted[row.id], self.system, (row,)) if row.id in self.account.acted else {}
-            if turn:
-                self.account.impulses[row.id] = turned_components(self.account.impulses[row.id], turn[row.id])
-                self.account.acted[row.id] = self.system
+def kept(phase: Phase, found: Listed, here: Here, activation: Activation) -> Listed:
+    """Return the contacts found with the closed ones of a phase, which end where their own conditions say."""
+    closed = [key for key, mode in phase.modes.items() if mode.closed]
+    system = keeping(found.system, found.rows, phase.system, phase.modes, closed, here[1], activation.gap)
+    return found if system is found.system else _taken(found, system, here)
+
+
+def with_contacts(phase: Phase, found: Listed) -> Phase:
+    """Return a phase with the contacts that are listed now."""
+    turn = turns(phase.system, found.system, found.rows)
+    modes = {key: _turned(mode, turn[key]) if key in turn else mode for key, mode in phase.modes.items()}
+    return Phase(system=found.system, control=phase.control, modes=completed(found.rows, modes), rows=found.rows)
+
+
+def turns(old: System, new: System, rows: tuple[Row, ...]) -> dict[str, Array]:
+    """Return what turns tangential components of the contacts whose chart is another one now, by id."""
+    was, now = _charts(old), _charts(new)
+    return {
+        row.id: into_chart(row.frame[0], now[row.id]) for row in rows
+        if row.frame is not None and row.id in now and was.get(row.id, now[row.id]) != now[row.id]
+    }  # fmt: skip
+
+
+def _taken(found: Listed, system: System, here: Here) -> Listed:
+    system = _steady(system, rows_of(system, *here))
+    return replace(found, system=system, rows=rows_of(system, *here))
+
+
+def _touches_now(row: Row, closed: Activation, known: Modes) -> bool:
+    """Whether a gap is below zero, or closes, or is closed: then its features have to be those that touch now."""
+    least = -closed.speed if row.id in known and known[row.id].closed else closed.speed
+    return row.gap < -closed.gap or (row.gap <= closed.gap and float(row.rate[0]) < least)
 
 
 def _steady(system: System, rows: tuple[Row, ...]) -> System:
@@ -101,15 +110,6 @@ def _steady(system: System, rows: tuple[Row, ...]) -> System:
 
 def _charts(system: System) -> Mapping[str, int]:
     return getattr(system, "charts", {})
-
-
-def _turns(old: System, new: System, rows: tuple[Row, ...]) -> dict[str, Array]:
-    """Return what turns tangential components of the contacts whose chart is another one now, by id."""
-    was, now = _charts(old), _charts(new)
-    return {
-        row.id: into_chart(row.frame[0], now[row.id]) for row in rows
-        if row.frame is not None and row.id in now and was.get(row.id, now[row.id]) != now[row.id]
-    }  # fmt: skip
 
 
 def _turned(mode: Mode, Q: Array) -> Mode:

@@ -12,7 +12,7 @@ from ...contact.snapshot import rows_of
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..contact_modes import Modes, held_components
-from .phase_state import RANK, over_mass
+from .phase_state import RANK, largest, over_mass
 
 GAP, RATE = 1e-13, 1e-13  # m, m/s: less is left as it is, times max(1, |q|) and max(1, |v|)
 PASSES = 5
@@ -23,7 +23,7 @@ def held(system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple
     q, rows = placed(system, modes, t, q, v, rows)
     moving = [(row, held_components(row, modes[row.id])) for row in rows if row.level != "acceleration"]
     rates = [rate for row, at in moving for rate in row.rate[at].tolist()]
-    if max(map(abs, rates), default=0.0) <= RATE * max(1.0, float(np.abs(v).max(initial=0.0))):
+    if max(map(abs, rates), default=0.0) <= RATE * max(1.0, largest(v)):
         return q, v
     return q, stilled(system.mass(q), v, np.vstack([row.J[at] for row, at in moving]), np.array(rates))
 
@@ -32,13 +32,12 @@ def placed(
     system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple[Row, ...]
 ) -> tuple[Array, tuple[Row, ...]]:  # fmt: skip
     """Return q with closed gaps at zero, and the rows there; the very same ones where they are."""
-    limit = GAP * max(1.0, float(np.abs(q).max(initial=0.0)))
+    limit = GAP * max(1.0, largest(q))
     for _ in range(PASSES):
         closed = [row for row in rows if row.level == "position" and row.kind != "dry" and modes[row.id].closed]
-        gap = np.array([row.gap for row in closed])
-        if not len(gap) or float(np.abs(gap).max()) <= limit:
+        if max([abs(row.gap) for row in closed], default=0.0) <= limit:
             break
-        J = np.array([row.J[0] for row in closed])
+        gap, J = np.array([row.gap for row in closed]), np.array([row.J[0] for row in closed])
         q = system.move(q, stilled(system.mass(q), np.zeros(len(v)), J, gap), 1.0)
         rows = rows_of(system, t, q, v)
     return q, rows

@@ -35,6 +35,7 @@ from ..impact.impact_laws import ImpactLaw, Moreau, law_document
 from ..mode_memory import CROWD, LARGEST, PACE, memory_of, rebounds
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
+from ..stretch import Stretch, one_by_one
 from .feature_borders import check_borders
 from .phase_integrator import SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
 from .run_memory import RunMemory, Task
@@ -60,6 +61,7 @@ class EventStepper:
     impact: ImpactLaw = field(default_factory=Moreau)
     crowd: int = 100
     events: Mapping[str, UserEvent | Callable[[float, State], float]] = field(default_factory=dict, hash=False)
+    accuracy: Accuracy = field(init=False, repr=False, compare=False)
     known: RunMemory | None = field(default=None, init=False, repr=False, compare=False)
     name: ClassVar[str] = "event_driven"
     project: ClassVar[bool] = True
@@ -80,6 +82,10 @@ class EventStepper:
         if isinstance(self.crowd, bool) or not isinstance(self.crowd, int) or self.crowd < 1:
             raise InputError("crowd", repr(self.crowd), "an integer >= 1", "Write crowd=1000.")
         object.__setattr__(self, "events", events_of(self.events))
+        accuracy = Accuracy(
+            rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact, step=self.step
+        )  # fmt: skip
+        object.__setattr__(self, "accuracy", accuracy)
 
     def for_run(self) -> Self:
         """Return a stepper for the segments of one run, which hand on what they find: with the same results, faster."""
@@ -138,15 +144,18 @@ class EventStepper:
             return _failed(segment, state, _storm(segment, crowd))
         return _step(segment, state, crowd)
 
+    def advance_many(
+        self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
+    ) -> tuple[Stretch, ...]:  # fmt: skip
+        """Return up to n steps, see `one_by_one`."""
+        return one_by_one(lambda at: self.advance(system, at, t_max, control=control), system, state, n, t_max)
+
     def segment(self, system: System, state: State, goal: float, control: Array | None = None) -> Segment:
         """Return the segment that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
         known = self.known or RunMemory()
-        accuracy = Accuracy(
-            rtol=self.rtol, atol=self.atol, activation=self.activation, law=self.impact, step=self.step
-        )  # fmt: skip
         task = Task(
-            given=system, whole=known.whole(system, state.q), control=control, accuracy=accuracy, memory=state.memory,
-            goal=goal, events=self._named(), known=known,
+            given=system, whole=known.whole(system, state.q), control=control, accuracy=self.accuracy,
+            memory=state.memory, goal=goal, events=self._named(), known=known,
         )  # fmt: skip
         return Segment(task=task, t=state.t, q=state.q, v=state.v)
 

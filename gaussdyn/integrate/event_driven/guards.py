@@ -59,11 +59,11 @@ class Guard:
         if self.kind == "touchdown" and row.level == "velocity":
             return float(row.J[0] @ now.a + row.drift[0])
         if self.kind in ("stop", "stop_roll"):
-            return float(np.dot(row.J[self.part] @ now.a + row.drift[self.part], self._ahead))
+            return float(np.dot(row.J[self.part] @ now.a + row.drift[self.part], self.ahead))
         return math.nan
 
     @property
-    def _ahead(self) -> tuple[float, ...]:
+    def ahead(self) -> tuple[float, ...]:
         """The direction in which it slips or rolls."""
         return self.mode.roll if self.kind == "stop_roll" else self.mode.slip
 
@@ -105,7 +105,7 @@ def _rolling_left(guard: Guard, row: Row, now: Instant) -> float:
 
 
 def _moving(guard: Guard, row: Row, now: Instant) -> float:
-    return float(np.dot(row.rate[guard.part], guard._ahead))
+    return float(np.dot(row.rate[guard.part], guard.ahead))
 
 
 _VALUE: dict[str, Callable[[Guard, Row, Instant], float]] = {

@@ -21,7 +21,7 @@ from ..mode_changes import Change, kind_of
 from .drift_correction import held, placed
 from .flow import ARMED, SETTLED, SmoothFlow
 from .mode_selection import Chosen, after_event, choose, first_modes, stopping
-from .phase_state import Instant, Place
+from .phase_state import Instant, Place, largest
 from .simultaneous_contacts import parted, rounding, sections
 from .smooth_phase import Phase
 
@@ -92,9 +92,8 @@ class Jump(SmoothFlow):
 
     def _place(self, rows: tuple[Row, ...] | None = None) -> Place:
         """Ask the system where it is now."""
-        t, q, v, system = self.t, self.q, self.v, self.system
-        rows = rows_of(system, t, q, v) if rows is None else rows
-        return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.task.control))
+        rows = rows_of(self.system, self.t, self.q, self.v) if rows is None else rows
+        return Place.of(self.system, self.t, self.q, self.v, self.task.control, rows)
 
     def _take_over(self, chosen: Chosen, known: Modes, before: State, struck: tuple[str, ...]) -> None:
         """Enter the chosen phase and note what has changed."""
@@ -162,7 +161,7 @@ class Jump(SmoothFlow):
         closed = self.closed
         rows = [row for row in self.now.rows if _touches(row, closed) and row.rate[0] > closed.speed]
         ready: dict[str, Rebound] = {}
-        least = EPS * max(1.0, float(np.abs(self.q).max(initial=0.0)))
+        least = EPS * max(1.0, largest(self.q))
         for row in rows:
             self.passing.pop(row.id, None)  # struck on the way by another one
             last, speed = self.bounced.get(row.id), float(row.rate[0])

@@ -10,7 +10,9 @@ import numpy as np
 
 from ...arrays import Array
 from ...mechanics.rows import Row
+from ...mechanics.system import System
 
+Rows = tuple[Row, ...]
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of two rows that are independent
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
@@ -31,9 +33,15 @@ class Place:
     t: float
     q: Array
     v: Array
-    rows: tuple[Row, ...]
+    rows: Rows
     M: Array
     h: Array
+
+    @classmethod
+    def of(cls, system: System, t: float, q: Array, v: Array, control: Array | None, rows: Rows | None = None) -> Place:
+        """Ask a system what it says at a state; its rows may be known."""
+        rows = system.rows(t, q, v) if rows is None else rows
+        return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, control))
 
 
 @dataclass(slots=True, eq=False)

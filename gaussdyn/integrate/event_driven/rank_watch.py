@@ -22,7 +22,7 @@ from ...mechanics.branching.section import RankLoss, involved, rank_loss_ahead
 from ...mechanics.rows import Row
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
-from .contact_detection import ContactDetection
+from .jump import Jump
 from .smooth_phase import Phase
 
 RANK = 1e-10  # singular values of J below this, relative to the largest, belong to redundant constraints
@@ -83,7 +83,7 @@ class Search:
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class RankWatch(ContactDetection):
+class RankWatch(Jump):
     """A motion that ends shortly before constraints lose rank.
 
     Attributes

@@ -23,7 +23,7 @@ from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
 from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
-from .contact_detection import NARROW
+from .contact_detection import NARROW, Listed, kept, listed, looking_on, with_contacts
 from .event_location import Crossing, polished
 from .feature_borders import room_of
 from .flow import ARMED, FADED, SETTLED, Stretch
@@ -64,7 +64,7 @@ class Segment(RankWatch):
         """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
         if self._goes_on():
             return
-        rows = self._looking_on(self._look_around(min(self.pace.h or t_end - self.t, t_end - self.t)))
+        rows = self._list(min(self.pace.h or t_end - self.t, t_end - self.t)).rows
         known = remembered(self.task.memory, [row.id for row in rows])
         if not known and self._begins_without_rank(rows):
             return
@@ -128,6 +128,24 @@ class Segment(RankWatch):
                 self._note_rest()
                 if not self.passing:
                     return
+
+    def _list(self, reach: float, held: Phase | None = None) -> Listed:
+        """List the contacts that may act within a time (s): with the closed ones of a phase, or what ends handed on."""
+        task, here, activation = self.task, (self.t, self.q, self.v), self.task.accuracy.activation
+        found = listed(task.whole, here, reach, activation, {} if self.phase is None else self.phase.modes)
+        found = looking_on(task.whole, found, here, activation) if held is None else kept(held, found, here, activation)
+        self.system = found.system
+        if found.shorter < self.pace.h:
+            self.pace = replace(self.pace, h=found.shorter)
+        return found
+
+    def _seen(self, phase: Phase, reach: float = 0.0) -> Phase:
+        """Return the phase with the contacts of shapes that are found where it is now, or may act within a time."""
+        return phase if phase.system is self.task.whole else self._with(phase, self._list(reach))
+
+    def _with(self, phase: Phase, found: Listed) -> Phase:
+        self.account.turn(found.system, found.rows)
+        return with_contacts(phase, found)
 
     def _overlooks(self, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
         """Whether shapes overlap in a step, or before an event in it, where its own features are open or not there.
@@ -198,7 +216,7 @@ class Segment(RankWatch):
             after = phase.instant(self.t, self.q, self.v)
         phase = phase.turned(after)
         if phase.system is not self.task.whole:
-            phase = self._with(phase, self._kept(phase, self._look_around(min(self.pace.h, max(end - self.t, 0.0)))))
+            phase = self._with(phase, self._list(min(self.pace.h, max(end - self.t, 0.0)), phase))
             after = phase.instant(self.t, self.q, self.v)
         self.phase, self.now = phase, after
         scales = self._scales(phase, after)
@@ -303,11 +321,9 @@ class Segment(RankWatch):
 
     def _may_settle(self, state: State) -> bool:
         """Whether a phase begins at a state."""
-        system, t, q, v = self.system, state.t, state.q, state.v
-        rows, activation = rows_of(system, t, q, v), self.closed
-        place = Place(t, q, v, rows, system.mass(q), system.force(t, q, v, self.task.control))
-        guess = first_modes(rows, {}, activation)
-        return choose(self._setting(), state, place, [guess], activation).phase is not None
+        place = Place.of(self.system, state.t, state.q, state.v, self.task.control)
+        guess = first_modes(place.rows, {}, self.closed)
+        return choose(self._setting(), state, place, [guess], self.closed).phase is not None
 
     def _hand_over(self, old: Phase, now: Instant, phase: Phase, lost: list[str]) -> None:
         """Choose what comes after closed contacts whose features end here; others may touch in their place."""

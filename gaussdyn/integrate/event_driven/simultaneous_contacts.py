@@ -19,7 +19,7 @@ from ...contact.snapshot import Activation
 from ...mechanics.rows import Row
 from ..contact_modes import OPEN, Modes
 from ..impact.problem import one_sided
-from .phase_state import Place
+from .phase_state import Place, largest
 
 ROUNDED = 1e-15  # m: rounding of a gap, times max(1, |q|)
 LOCATED = 1e-12  # s, times max(1, t): up to this the time of an event is known
@@ -54,7 +54,7 @@ def _flies(row: Row, known: Modes, place: Place, activation: Activation) -> bool
 
 def rounding(q: Array) -> float:
     """Return how far gaps are rounded, m."""
-    return ROUNDED * max(1.0, float(np.abs(q).max(initial=0.0)))
+    return ROUNDED * max(1.0, largest(q))
 
 
 def sections(rows: Sequence[Row], M: Array, activation: Activation) -> dict[str, frozenset[int]]:

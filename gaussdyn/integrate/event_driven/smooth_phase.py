@@ -128,8 +128,7 @@ class Phase:
 
     def instant(self, t: float, q: Array, v: Array) -> Instant:
         """Return accelerations and reactions at one state."""
-        system = self.system
-        return self.at(Place(t, q, v, system.rows(t, q, v), system.mass(q), system.force(t, q, v, self.control)))
+        return self.at(Place.of(self.system, t, q, v, self.control))
 
     def at(self, place: Place) -> Instant:
         """Return accelerations and reactions where the functions of the system have been asked already."""

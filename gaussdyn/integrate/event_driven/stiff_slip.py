@@ -169,9 +169,8 @@ class SlipTurn:
         return float(np.arctan2(e[1], e[0]))
 
     def _place(self, t: float, y: Array) -> Place:
-        q, v, phase = y[: self.nq], y[self.nq : self.nq + self.nv], self.phase
-        system = phase.system
-        return Place(t, q, v, system.rows(t, q, v), system.mass(q), system.force(t, q, v, phase.control))
+        q, v = y[: self.nq], y[self.nq : self.nq + self.nv]
+        return Place.of(self.phase.system, t, q, v, self.phase.control)
 
     def _at(self, place: Place, angle: Array) -> Instant:
         """Return the instant with friction against given directions of slip."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, vector
 from ...contact.reactions import reactions
 from ...contact.resolve import resolve
-from ...contact.snapshot import Activation, LocalDynamics, snapshot
+from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...errors import InputError
 from ...mechanics.rows import Row
 from ...mechanics.state import State
@@ -114,10 +114,11 @@ class Struck:
         if not isinstance(state, State):
             raise InputError("state", type(state).__name__, "a State", "Write State(q=[...], v=[...]).")
         bare = cls(system=system, state=state, closed=frozenset(), activation=activation or Activation())
-        bare = replace(bare, known=bare.snapshot(state.v, known))
-        rows = {row.id: row for row in bare.snapshot(state.v).rows if one_sided(row)}
+        found = bare.snapshot(state.v, known)
+        rows = {row.id: row for row in found.rows if one_sided(row)}
         if closed is None:
-            return replace(bare, closed=frozenset(key for key, row in rows.items() if bare.activation.touches(row)))
+            touching = frozenset(key for key, row in rows.items() if bare.activation.touches(row))
+            return replace(bare, known=found, closed=touching)
         if isinstance(closed, str) or not all(isinstance(key, str) for key in closed):
             raise InputError("closed", repr(closed), "ids of rows, e.g. ['ball/floor']", "Write closed=['ball/floor'].")
         for key in closed:
@@ -128,7 +129,7 @@ class Struck:
                     f"one of {', '.join(sorted(rows)) or 'none: nothing can close'}",
                     f"Write closed={sorted(rows)[:1]}.",
                 )
-        return replace(bare, closed=frozenset(closed))
+        return replace(bare, known=found, closed=frozenset(closed))
 
     def only(self, closed: Collection[str]) -> Struck:
         """Return the same with fewer closed rows."""
@@ -167,11 +168,15 @@ class Struck:
 
     def snapshot(self, v: Array, known: Known | None = None) -> LocalDynamics:
         """Return the system at a velocity, without duration, with all its rows; `known` see `snapshot`."""
-        if self.known is not None and np.array_equal(v, self.known.v):
-            return self.known
-        near = self.system.near(self.state.t, self.state.q, v, 0.0)
-        state = State(t=self.state.t, q=self.state.q, v=v, memory=self.state.memory)
-        return snapshot(near, state, level="velocity", activation=self.activation, known=known)
+        t, q, last = self.state.t, self.state.q, self.known
+        if last is None:
+            state = State.trusted(t, q, v, self.state.memory)
+            near = self.system.near(t, q, v, 0.0)
+            return snapshot(near, state, level="velocity", activation=self.activation, known=known)
+        if np.array_equal(v, last.v):
+            return last
+        v = vector("v", v)  # where it is and its mass are the same
+        return replace(last, v=v, h=last.M @ v, rows=rows_of(last.system, t, q, v))
 
     def _taken(self, rows: tuple[Row, ...], eps_n: float | None, eps_t: float | None, share: float) -> list[Row]:
         """Return the rows that take part: gaps of the closed ones count as zero, all other one-sided gaps are open."""

@@ -41,7 +41,8 @@ def events(steps: Stretch, states: IntArray, before: Mapping[str, str]) -> list[
     found: list[list[Event]] = [[] for _ in range(len(steps))]
     ends, ids = steps.spans[:, 2].tolist(), steps.of.ids
     if steps.changes is not None:
-        found[0] += [Event(t=one.t, kind=one.kind, id=one.id) for one in steps.changes]
+        for k, one in steps.changes:
+            found[k].append(Event(t=one.t, kind=one.kind, id=one.id))
     else:
         for k, j in np.argwhere(states[1:] != states[:-1]).tolist():
             found[k].append(Event(t=ends[k], kind=_kind(int(states[k, j]), int(states[k + 1, j])), id=ids[j]))

@@ -235,7 +235,9 @@ class Recorder:
             steps=self.piece.steps(),
             columns=columns,
             events=tuple(self.piece.events),
-            impacts=tuple(replace(strike, step=int(one.numbers[0])) for one in saved for strike in one.steps.impacts),
+            impacts=tuple(
+                replace(strike, step=int(one.numbers[k])) for one in saved for k, strike in one.steps.impacts
+            ),
             evidence=LateEvidence([(one.numbers, one.steps.step) for one in saved if one.numbers[0] > 0]),
             certificates=tuple(self.proofs.found),
             statistics=self.totals.statistics(),
@@ -259,7 +261,7 @@ class Recorder:
     def _note(self, steps: Stretch, found: Finding, begins: bool) -> None:
         """Enter what is kept of every step, and what happened in it."""
         totals, closed = self.totals, None
-        for one in steps.changes or ():
+        for _, one in steps.changes or ():
             self.proofs.add(one.t, NONE, one.certificate)
         if begins:  # a contact that is closed at the start has not just touched down
             gap = steps.step(0).activation.gap
@@ -274,8 +276,8 @@ class Recorder:
 
     def _check(self, steps: Stretch) -> None:
         """Raise InputError if steps lack rows that are columns, or their control has another size."""
-        if not self.changing and steps.known is not None:
-            check_same_rows(steps.known, self.first_rows)
+        if not self.changing and steps.step.kind is None:
+            check_same_rows(steps.rows(0), self.first_rows)
         elif missing := set(self.named).difference(steps.of.ids):
             allowed = "every constraint that is no contact between bodies, in every state"
             mend = "Return them always: [Row(id=...), ...]."

@@ -50,6 +50,7 @@ from .vectors import A2, V3, Vector, along, dot3
 ALIGNED = 1.0 - 5e-7  # cosine: boxes turned by less than 1e-3 against each other have no edge axes of their own
 LIKE_FACE = 0.995  # cosine: edge axes within 0.1 rad of a face count as the face
 CROSSED = 0.01  # squared sine: edges that cross at less than 0.1 rad count as parallel
+CLEAR = 100.0  # times `SAME`: what is so far within a face is not level with its sides
 FIRST = 9  # row of `room` with the first contact
 FACES = "Tuple((int64, int64, int64, int64, float64, float64, float64, float64, float64))"
 Faces = tuple[int, int, int, int, float, float, float, float, float]  # i, j, axes, signs, limit, border, same
@@ -290,6 +291,34 @@ def crossings(world: Array, faces: Faces, room: Array, found: Array, last: int, 
     return last
 
 
+@kernel(f"boolean({A2}, {FACES}, {A2}, int64)", borrows=True)
+def stands_within(world: Array, faces: Faces, room: Array, last: int) -> bool:
+    """Return whether a corner of Y is well within X's face: their overlap is no line then."""
+    k, clear, hx = faces[2], CLEAR * faces[8], size_of(world, faces[0])
+    across, other = hx[(k + 1) % 3] - clear, hx[(k + 2) % 3] - clear
+    within = False
+    for m in range(FIRST, last):
+        within = within or (abs(room[m, 0]) < across and abs(room[m, 1]) < other)
+    return within
+
+
+@kernel(f"boolean({A2}, {FACES}, {A2}, int64)", borrows=True)
+def stays_clear(world: Array, faces: Faces, room: Array, m: int) -> bool:
+    """Return whether edge m of Y's face passes over the border of X's face, if at all, well above the limit."""
+    k, s, limit, same, hx = faces[2], faces[4], faces[6], faces[8], size_of(world, faces[0])
+    k1, k2, P, Q = (k + 1) % 3, (k + 2) % 3, 5 + m, 5 + (m + 1) % 4
+    top = hx[k] + limit + same
+    p, q = s * room[P, k] - top, s * room[Q, k] - top
+    if p > 0.0 and q > 0.0:
+        return True
+    if p > q:
+        P, Q, p, q = Q, P, q, p
+    f = p / (p - q) if q > 0.0 else 1.0
+    x, y = room[P, k1] + f * (room[Q, k1] - room[P, k1]), room[P, k2] + f * (room[Q, k2] - room[P, k2])
+    across, other = hx[k1] - CLEAR * same, hx[k2] - CLEAR * same
+    return bool(max(abs(room[P, k1]), abs(x)) < across and max(abs(room[P, k2]), abs(y)) < other)
+
+
 @kernel(f"void({A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
 def face_face(world: Array, i: int, j: int, k: int, limit: float, room: Array, found: Array) -> None:
     """Add the contacts of box j with the face of box i across axis k: corners of j, corners of i, crossings."""
@@ -301,10 +330,12 @@ def face_face(world: Array, i: int, j: int, k: int, limit: float, room: Array, f
     last = corners_on(world, faces, room, found)
     if last == FIRST + 4:
         return
+    within = stands_within(world, faces, room, last)
     last = corners_under(world, faces, room, found, last)
     for m in range(4):
-        last = crossings(world, faces, room, found, last, m)
-    if slim(room, FIRST, last, 2, level_of(world, i, j)):
+        if not (within and stays_clear(world, faces, room, m)):
+            last = crossings(world, faces, room, found, last, m)
+    if not within and slim(room, FIRST, last, 2, level_of(world, i, j)):
         found[0, 0] = before
 
 

@@ -1,4 +1,4 @@
-"""The search for contacts, compiled: bounding boxes in a tree, then pair by pair.
+"""The search for contacts, compiled: bounding boxes, near ones listed for a while, then pair by pair.
 
 `find_features` is all that a compiled stepper calls; it allocates nothing.
 """
@@ -16,10 +16,11 @@ from .cylinders.cylinder_round import ball_cylinder, capsule_cylinder, cylinder_
 from .cylinders.cylinder_solid import cylinder_solid
 from .ellipsoids.ellipsoid_round import ball_ellipsoid, capsule_ellipsoid, cylinder_ellipsoid, ellipsoid_ellipsoid
 from .ellipsoids.ellipsoid_solid import ellipsoid_solid
+from .near_pairs import LEFT, MANY, list_pairs, mark_left
 from .primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, I1, I2, KIND, MESH, NONE, SPHERE, SURFACE
 from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
 from .round_solid import ball_solid, capsule_solid
-from .shape_tree import along_curve, bounds_meet, next_shape, raise_tree, sort_by
+from .shape_tree import bounds_meet, next_shape, sort_by
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID, ELLIPSOID_PLANE, OFF
 from .solid_solid import solid_solid
 from .solids import BLOCK, on_plane
@@ -201,34 +202,95 @@ def consider(
         meet(world, solids, a, b, i, j, limit, room, found)
 
 
-@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2})", borrows=True)
-def meet_all(
-    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array,
-    world: Array, value: Array, order: IntArray, room: Array, found: Array,
-) -> None:  # fmt: skip
-    """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
-    shapes, n = len(table), 0
-    for i in range(shapes):
+@kernel(f"int64({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A2}, {A2})", borrows=True)
+def meet_half_spaces(
+    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, room: Array, found: Array
+) -> int:  # fmt: skip
+    """Find the contacts of every shape with every half-space, and return how many other shapes there are."""
+    n = 0
+    for i in range(len(table)):
+        n += table[i, 0] != HALF_SPACE
         if table[i, 0] == HALF_SPACE:
-            for j in range(shapes):
+            for j in range(len(table)):
                 if table[j, 0] != HALF_SPACE:
                     consider(table, off, solids, world, j, i, reach, travel, room, found)
-        else:
-            order[n] = i
-            n += 1
-    if n <= FEW:
-        for s in range(n - 1):
-            for t in range(s + 1, n):
-                if bounds_meet(world, order[s], order[t]):
-                    consider(table, off, solids, world, order[s], order[t], reach, travel, room, found)
-        return
-    along_curve(world, value, order, n)
-    raise_tree(world, order, shapes, n)
-    for s in range(n - 1):
-        t = next_shape(world, order, shapes, n, order[s], s + 1)
+    return n
+
+
+@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A2}, {A2})", borrows=True)
+def meet_few(
+    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, room: Array, found: Array
+) -> None:  # fmt: skip
+    """Look at all pairs of shapes that are no half-spaces."""
+    for i in range(len(table)):
+        for j in range(i + 1, len(table)):
+            if table[i, 0] != HALF_SPACE and table[j, 0] != HALF_SPACE and bounds_meet(world, i, j):
+                consider(table, off, solids, world, i, j, reach, travel, room, found)
+
+
+@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {I1}, int64, {I1}, int64, {A2}, {A2})", borrows=True)
+def meet_left(
+    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, kept: IntArray, n: int,
+    left: IntArray, count: int, room: Array, found: Array,
+) -> None:  # fmt: skip
+    """Find the pairs of the shapes that have left their boxes: with one another, and with others in the tree."""
+    shapes = len(table)
+    curve = kept[1 : 1 + shapes]
+    for s in range(count):
+        i = left[s]
+        for t in range(s):
+            if bounds_meet(world, i, left[t]):
+                consider(table, off, solids, world, i, left[t], reach, travel, room, found)
+        t = next_shape(world, curve, shapes, n, i, LOW, 0)
         while t < n:
-            consider(table, off, solids, world, order[s], order[t], reach, travel, room, found)
-            t = next_shape(world, order, shapes, n, order[s], t + 1)
+            if world[curve[t], LEFT] == 0.0 and bounds_meet(world, i, curve[t]):
+                consider(table, off, solids, world, i, curve[t], reach, travel, room, found)
+            t = next_shape(world, curve, shapes, n, i, LOW, t + 1)
+
+
+@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {I1}, int64, {A2}, {A2})", borrows=True)
+def meet_listed(
+    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, kept: IntArray, n: int,
+    room: Array, found: Array,
+) -> None:  # fmt: skip
+    """Find the pairs among those listed, whose shapes are still within their boxes; without a list, by the tree."""
+    shapes = len(table)
+    curve, pairs = kept[1 : 1 + shapes], kept[1 + shapes :]
+    for k in range(kept[0] - 1):
+        i, j = pairs[2 * k], pairs[2 * k + 1]
+        if bounds_meet(world, i, j) and world[i, LEFT] + world[j, LEFT] == 0.0:
+            consider(table, off, solids, world, i, j, reach, travel, room, found)
+    if kept[0] == 0:
+        for s in range(n - 1):
+            t = next_shape(world, curve, shapes, n, curve[s], LOW, s + 1)
+            while t < n:
+                if bounds_meet(world, curve[s], curve[t]):
+                    consider(table, off, solids, world, curve[s], curve[t], reach, travel, room, found)
+                t = next_shape(world, curve, shapes, n, curve[s], LOW, t + 1)
+
+
+@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A1}, {I1}, {I1}, {A2}, {A2})", borrows=True)
+def meet_all(
+    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array,
+    world: Array, value: Array, kept: IntArray, left: IntArray, room: Array, found: Array,
+) -> None:  # fmt: skip
+    """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
+    shapes, outside = len(table), 0
+    n = meet_half_spaces(table, off, solids, reach, travel, world, room, found)
+    if n <= FEW:
+        meet_few(table, off, solids, reach, travel, world, room, found)
+        return
+    if kept[0] > 0:
+        outside = mark_left(world, kept[1 : 1 + shapes], n, left)
+    if kept[0] == 0 or outside * outside > MANY * n:
+        m = 0
+        for i in range(shapes):
+            if table[i, 0] != HALF_SPACE:
+                world[i, LEFT], kept[1 + m], m = 0.0, i, m + 1
+        list_pairs(world, value, kept, shapes, n)
+        outside = 0
+    meet_listed(table, off, solids, reach, travel, world, kept, n, room, found)
+    meet_left(table, off, solids, reach, travel, world, kept, n, left, outside, room, found)
 
 
 @kernel(f"void({I2}, int64, {A2}, {A1}, {I1})", borrows=True)
@@ -286,15 +348,18 @@ def find_features(
     travel : Array, shape (n,)
         Contacts are found whose gap is at most reach plus the travel of their two bodies, m.
     world, value, order, room, found : arrays
-        Work space of shapes and boxes about them (s + b, 22), (max(s, c),) twice, (k, 3) with b and k as `Buffers` has
-        them, and (c + 1, 24).
+        Work space of shapes and boxes about them (s + b, 29), (m,), (p + m,), (k, 3) and (c + 1, 24) with m = max(s, c)
+        and b, k and p as `Buffers` has them. World and order keep what saves the next search work, see `near_pairs`;
+        it changes no contact.
     kind, bodies, label, data : arrays, shape (c,), (c, 2), (c, 4) and (c, 25)
         The contacts in the order of their ids: what `feature_kinematics` takes, numbers of the bodies A and B (-1 for
         the ground), and (shape A, feature, shape B, feature).
     """
     found[0, 0] = 0.0
     place(table, forms, solids, x, R, reach, travel, world)
-    meet_all(table, off, solids, reach, travel, world, value, order, room, found)
+    room_kept = len(order) - len(value)
+    kept, order = order[:room_kept], order[room_kept:]
+    meet_all(table, off, solids, reach, travel, world, value, kept, order, room, found)
     count = int(found[0, 0])
     if count > len(kind):
         return count

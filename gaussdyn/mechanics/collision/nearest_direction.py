@@ -2,7 +2,8 @@
 
 Solids that touch, or overlap by a little, are shrunk about their centres until they are apart: that changes neither the
 normals of faces nor the directions of edges, so that what is nearest then is what touches, and how deep they overlap
-follows from it. What is found here only says where to look; gaps come from the features themselves.
+follows from it. What is found here only says where to look; gaps come from the features themselves. Most pairs whose
+bounds meet are farther apart than contacts are looked for: the first farthest points tell, along the centres.
 
 Sources: E. Gilbert, D. Johnson, S. Keerthi (1988) for the method; P. Wolfe, Finding the nearest point in a polytope
 (1976) for the nearest point of a simplex.
@@ -17,6 +18,7 @@ import math
 
 from ..._jit import kernel
 from ...arrays import Array
+from .primitives import SAME
 from .solids import farthest
 from .vectors import A2, V3, Vector, along, cross3, dot3, turned_back, turned_by
 
@@ -24,6 +26,7 @@ POINTS, WEIGHTS = 5, 9  # rows of `room`
 CLOSE = 1e-6  # of the squared distance: how near to the smallest one it has to be
 KEPT = 1e-12  # smaller weights are none
 ROUNDS = 64
+OVERLAP, APART, FAR = 0, 1, 2
 NOWHERE = (0.0, 0.0, 0.0)
 
 
@@ -110,21 +113,27 @@ def weighted(room: Array, k: int) -> Vector:
     return v
 
 
-@kernel(f"Tuple((boolean, {V3}))({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+@kernel(f"Tuple((int64, {V3}))({A2}, {A2}, int64, int64, float64, float64, {A2})", borrows=True)
 def shrunk_direction(
-    world: Array, solids: Array, i: int, j: int, scale: float, room: Array
-) -> tuple[bool, Vector]:  # fmt: skip
-    """Return whether solids i and j, made smaller by `scale`, are apart, and the way from i to j, in the axes of i."""
+    world: Array, solids: Array, i: int, j: int, scale: float, limit: float, room: Array
+) -> tuple[int, Vector]:  # fmt: skip
+    """Return whether solids i and j, made smaller by `scale`, OVERLAP or are APART, and the way from i to j.
+
+    FAR where they are, in their own size, farther apart than `limit`. The way is in the axes of i.
+    """
     d, a, b, k = row3(room, 3), 0, 0, 0
     v = d if dot3(d, d) > 0.0 else (0.0, 0.0, 1.0)
     size = max(abs(d[0]), abs(d[1]), abs(d[2]))
     for _ in range(ROUNDS):
         a, x = farthest(world, solids, i, a, v)
         b, y = farthest(world, solids, j, b, turned_back(room, (-v[0], -v[1], -v[2])))
-        w = along(d, scale, along(turned_by(room, y), -1.0, x))
-        vv = dot3(v, v)
+        p = along(turned_by(room, y), -1.0, x)
+        w, vv, s = along(d, scale, p), dot3(v, v), dot3(v, along(d, 1.0, p))
+        least = limit + SAME * size
+        if s > 0.0 and s * s > least * least * vv:
+            return FAR, v
         if k > 0 and vv - dot3(v, w) <= CLOSE * vv:
-            return True, v
+            return APART, v
         for c in range(3):
             room[POINTS + k, c] = w[c]
         room[WEIGHTS + k, 0] = 1.0 if k == 0 else 0.0
@@ -132,18 +141,21 @@ def shrunk_direction(
         v = weighted(room, k)
         size = max(size, abs(w[0]), abs(w[1]), abs(w[2]))
         if k == 4 or dot3(v, v) <= 1e-24 * size * size:
-            return False, v
-    return True, v
+            return OVERLAP, v
+    return APART, v
 
 
-@kernel(f"{V3}({A2}, {A2}, int64, int64, {A2})", borrows=True)
-def way_between(world: Array, solids: Array, i: int, j: int, room: Array) -> Vector:
-    """Return the direction, of length one, in which solids i and j are nearest, from i to j in the axes of i."""
+@kernel(f"Tuple((boolean, {V3}))({A2}, {A2}, int64, int64, float64, {A2})", borrows=True)
+def way_between(world: Array, solids: Array, i: int, j: int, limit: float, room: Array) -> tuple[bool, Vector]:
+    """Return the direction, of length one, in which solids i and j are nearest, from i to j in the axes of i.
+
+    And before it whether they are not farther apart than `limit`; if they are, the direction is only one that tells so.
+    """
     for shrinking in range(4):
         scale = 0.999 if shrinking == 0 else (0.95 if shrinking == 1 else (0.7 if shrinking == 2 else 0.2))
-        apart, v = shrunk_direction(world, solids, i, j, scale, room)
-        if apart:
-            return along(NOWHERE, 1.0 / math.sqrt(dot3(v, v)), v)
+        how, v = shrunk_direction(world, solids, i, j, scale, limit, room)
+        if how != OVERLAP:
+            return how == APART, along(NOWHERE, 1.0 / math.sqrt(dot3(v, v)), v)
     d = row3(room, 3)
     length = math.sqrt(dot3(d, d))
-    return along(NOWHERE, 1.0 / length, d) if length > 0.0 else (0.0, 0.0, 1.0)
+    return True, along(NOWHERE, 1.0 / length, d) if length > 0.0 else (0.0, 0.0, 1.0)

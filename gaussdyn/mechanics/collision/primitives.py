@@ -3,8 +3,9 @@
 Few arrays go from kernel to kernel, for their many fields make calls slow, and no tuples of arrays, whose references
 are counted at every step:
 
-* ``world`` (s, 22): place (3) and frame (9, row by row) of every shape in space, its size (3), see
-  `collision.ShapeArrays`, its lower (3) and upper (3) bounds, and the first row of its block in the table of solids.
+* ``world`` (s, 29): place (3) and frame (9, row by row) of every shape in space, its size (3), see
+  `collision.ShapeArrays`, its lower (3) and upper (3) bounds, the first row of its block in the table of solids, and
+  what `near_pairs` keeps there (7).
 * ``found`` (c + 1, 24): row 0 counts the contacts found in column 0 (also those that no longer fit). Row k + 1 is
   contact k: its data (19) in the frames of the two shapes, kind, shape A, feature, shape B, feature.
 """

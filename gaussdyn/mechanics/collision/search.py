@@ -25,6 +25,7 @@ from .terrain.surface_tables import surface_block
 from .terrain.surfaces import HeightField, Mesh, Surface, centre_of_box
 
 SPHERE, CAPSULE, BOX, MESH, CYLINDER, ELLIPSOID, HALF_SPACE, SURFACE = range(8)
+PAIRS = 16  # that are near, for each shape: room to keep them from search to search, see `near_pairs`
 MOST_LABELS = 1 << 26  # features of all shapes, see `broad_phase.LABELS`
 SUFFIXES: dict[int, tuple[str, ...]] = {
     SPHERE: ("",),
@@ -108,8 +109,9 @@ class Buffers:
         self.room, most = room, max(room, self.shapes)
         self.answer = Found(_counts(room), _counts(room, 2), _counts(room, 4), np.zeros((room, WIDTH)))
         bench = np.zeros((12 + 5 * self.longest, 3))  # for the corners of a face and of its overlap with another
-        world = np.zeros((self.shapes + _boxes(self.shapes), 22))
-        work = (world, np.zeros(most), _counts(most), bench, np.zeros((room + 1, 24)))
+        world = np.zeros((self.shapes + _boxes(self.shapes), 29))
+        kept = 1 + self.shapes + 2 * PAIRS * self.shapes
+        work = (world, np.zeros(most), _counts(kept + most), bench, np.zeros((room + 1, 24)))
         self.space: tuple[Any, ...] = (*work, *self.answer)
 
 

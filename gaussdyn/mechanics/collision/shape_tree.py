@@ -1,7 +1,8 @@
 """Which bounding boxes overlap, compiled: shapes along a curve that fills space, and boxes about eight neighbours each.
 
-The boxes of the tree stand in `world` behind the rows of the shapes, level by level from the lowest, in the columns of
-bounds. A shape costs what it meets and a logarithm, whatever the sizes; the order of the pairs depends on numbers only.
+The boxes of the tree stand in `world` behind the rows of the shapes, level by level from the lowest. Like the lowest
+ones, about shapes, they are wide ones, see `near_pairs`, in columns `WIDE` to `WIDE` + 5. A shape costs what it meets
+and a logarithm, whatever the sizes.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import numpy as np
 from ..._jit import kernel
 from ...arrays import Array, IntArray
 from .primitives import I1
-from .terrain.surface_search import HIGH, LOW, boxes_below
+from .terrain.surface_search import LOW, boxes_below
 from .vectors import A1, A2
 
+WIDE = 22  # column of `world`: lower and upper bounds of a box in which a shape may move
 FAN = 8  # boxes in one of the next level
 BITS = 17  # of the number of a cell along an axis: keys are below 2^51, exact as floats
 
@@ -93,23 +95,30 @@ def raise_tree(world: Array, order: IntArray, shapes: int, n: int) -> None:
                 low, high = np.inf, -np.inf
                 for m in range(FAN * k, min(FAN * k + FAN, size)):
                     part = box_row(order, shapes, n, level, m)
-                    low, high = min(low, world[part, LOW + a]), max(high, world[part, HIGH + a])
-                world[row, LOW + a], world[row, HIGH + a] = low, high
+                    low, high = min(low, world[part, WIDE + a]), max(high, world[part, WIDE + 3 + a])
+                world[row, WIDE + a], world[row, WIDE + 3 + a] = low, high
         level, size = level + 1, above
+
+
+@kernel(f"boolean({A2}, int64, int64, int64, int64)", borrows=True)
+def boxes_meet(world: Array, i: int, first: int, j: int, second: int) -> bool:
+    """Return whether the box in row i from column `first` on overlaps that in row j from column `second` on."""
+    apart = False
+    for a in range(3):
+        b = a + 3
+        apart = apart or world[i, first + a] > world[j, second + b] or world[j, second + a] > world[i, first + b]
+    return not apart
 
 
 @kernel(f"boolean({A2}, int64, int64)", borrows=True)
 def bounds_meet(world: Array, i: int, j: int) -> bool:
-    """Return whether the bounds in two rows overlap."""
-    apart = False
-    for a in range(3):
-        apart = apart or world[i, LOW + a] > world[j, HIGH + a] or world[j, LOW + a] > world[i, HIGH + a]
-    return not apart
+    """Return whether the bounds of two shapes overlap."""
+    return bool(boxes_meet(world, i, LOW, j, LOW))
 
 
-@kernel(f"int64({A2}, {I1}, int64, int64, int64, int64)", borrows=True)
-def next_shape(world: Array, order: IntArray, shapes: int, n: int, i: int, place: int) -> int:
-    """Return the first place in `order`, from `place` on, of a shape whose bounds meet those of shape i; n at last.
+@kernel(f"int64({A2}, {I1}, int64, int64, int64, int64, int64)", borrows=True)
+def next_shape(world: Array, order: IntArray, shapes: int, n: int, i: int, column: int, place: int) -> int:
+    """Return the first place in `order`, from `place` on, whose wide box meets that of shape i in `column`; n at last.
 
     The way is that of `terrain.surface_search.next_triangle`.
     """
@@ -118,7 +127,7 @@ def next_shape(world: Array, order: IntArray, shapes: int, n: int, i: int, place
         while size > 1 and place % (1 << 3 * (level + 1)) == 0:
             level += 1
             size = (size + FAN - 1) // FAN
-        while level >= 0 and bounds_meet(world, i, box_row(order, shapes, n, level, place >> 3 * level)):
+        while level >= 0 and boxes_meet(world, i, column, box_row(order, shapes, n, level, place >> 3 * level), WIDE):
             level -= 1
         if level < 0:
             return place

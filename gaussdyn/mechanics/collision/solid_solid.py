@@ -308,7 +308,9 @@ def solid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room:
     x, y = int(world[i, BLOCK]), int(world[j, BLOCK])
     relative(world, i, j, room)
     same = SAME * max(extent_of(solids, x), extent_of(solids, y))
-    n = way_between(world, solids, i, j, room)
+    near, n = way_between(world, solids, i, j, limit, room)
+    if not near:
+        return
     face, edges = separating_features(solids, x, y, n, same, room)
     if max(face[2], edges[2]) > limit:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 
 import numpy as np
@@ -11,9 +12,11 @@ from hypothesis import strategies as st
 
 from gaussdyn.arrays import Array
 from gaussdyn.integrate.energy import Books, EnergyBook
+from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.run.statistics import RunningStatistics
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.mechanics.state import State
 from gaussdyn.scenes.catalogue import build
 from tests.run_cases import same
 
@@ -55,3 +58,31 @@ def test_a_run_whose_steps_are_seen_one_by_one_is_the_same(name: str, monkeypatc
     with monkeypatch.context() as patch:
         patch.setattr(MoreauJean, "advance_many", lambda *_args, **_more: ())
         same(many, simulate(scene, t_end=end, stepper=stepper, save=3))
+
+
+@pytest.mark.parametrize("name", ["rimless_wheel", "woodpecker", "zeno_ball", "launched_cube", "belt_oscillator"])
+def test_events_that_are_recorded_together_are_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = build(name)
+    for save in (1, 2):
+        many = simulate(scene, stepper=EventDriven(), save=save)
+        with monkeypatch.context() as patch:
+            patch.setattr(EventDriven, "advance_many", lambda *_args, **_more: ())
+            each = simulate(scene, stepper=EventDriven(), save=save)
+        same(many, each)
+        for a, b in zip(many.impacts, each.impacts, strict=True):
+            assert (a.step, a.t, a.kind) == (b.step, b.t, b.kind)
+            assert np.array_equal(a.after, b.after)
+
+
+def test_what_fails_in_mid_run_leaves_the_events_before_it() -> None:
+    """The oscillator turns at pi, 2 pi, ...; after 7 s a function of the user has no value."""
+
+    def silent(t: float, state: State) -> float:
+        """Return a number up to a time."""
+        return 1.0 if t < 7.0 else math.nan
+
+    run = simulate(build("coulomb_oscillator"), stepper=EventDriven(events={"silent": silent}))
+    assert run.status == "STOPPED"
+    assert "silent" in run.stop.reason
+    assert [event.kind for event in run.events] == ["reversal", "reversal"]
+    assert abs(run.t_reached - 2.0 * math.pi) < 1e-9

@@ -126,6 +126,23 @@ def test_the_smallest_gap_is_the_distance_where_solids_come_near(pair):
         assert _gaps(found, x, R).min() == pytest.approx(apart, abs=2e-7), (pair, seed, [f.id for f in found])
 
 
+@pytest.mark.drawn
+@pytest.mark.parametrize("pair", ["bm", "mm", "be", "me", "ce", "ee"])
+def test_a_reach_finds_what_is_that_near_among_what_a_larger_one_finds(pair):
+    found = 0
+    for seed in range(examples(60, fast=12)):
+        rng = np.random.default_rng(300 + seed)
+        shapes = [_shape(kind, rng) for kind in pair]
+        x, R = near_pose(shapes, rng, 10.0 ** rng.uniform(-4.0, -2.0))
+        all_near = _find(shapes, x, R)
+        gaps = _gaps(all_near, x, R)
+        for reach in distance(shapes, x, R) * np.array([0.5, 0.99, 1.01, 3.0]):
+            near = [f.id for f, gap in zip(all_near, gaps, strict=True) if gap <= reach]
+            assert [f.id for f in _find(shapes, x, R, reach)] == near
+            found += len(near)
+    assert found > 20
+
+
 @pytest.mark.parametrize("pair", PAIRS)
 def test_gaps_are_the_same_when_shapes_change_places_and_move_together(pair):
     for seed in range(12):
@@ -219,3 +236,15 @@ def test_ids_of_meshes_are_sorted_and_unique():
     ids = [f.id for f in found]
     assert ids == sorted(ids)
     assert len(set(ids)) == len(rock.hull.corners)
+
+
+def test_equal_meshes_share_one_block_of_the_table():
+    rock, other = (ConvexMesh(vertices=np.random.default_rng(k).normal(size=(12, 3))) for k in (0, 1))
+    again = ConvexMesh(vertices=rock.vertices, at=(1.0, 0.0, 0.0))
+    one, two, three = (
+        Shapes.of({f"b{k}": (shape,) for k, shape in enumerate(shapes)}).arrays
+        for shapes in ([rock], [rock, again], [rock, other, again])
+    )
+    assert len(one.solids) == len(two.solids) < len(three.solids)
+    assert two.table[0, 4] == two.table[1, 4]
+    assert three.table[0, 4] == three.table[2, 4] != three.table[1, 4]

@@ -129,7 +129,8 @@ class CompiledPhase:
     def _piece(self, dense: Array | None = None) -> Piece:
         """Return the step that kernels have taken last."""
         step = self.step
-        t, h, error, bend = step.control[[T, H, ERROR, BEND]].tolist()
+        control = step.control.tolist()
+        t, h, error, bend = control[T], control[H], control[ERROR], control[BEND]
         piece = Piece(self.slope, t, h, step.y.copy(), step.end.copy(), step.K[:WIDTH].copy(), error, bend, dense)
         piece.samples = partial(self.samples, piece)
         return piece

@@ -15,7 +15,7 @@ from ....mechanics.planar.tables import tables_of
 from ....mechanics.rows import Row
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.spatial.system import SpatialSystem
-from ...contact_modes import Mode, limit_of, parts_of, rough
+from ...contact_modes import limit_of
 from ...time_stepping.core import spatial_model
 from ..guards import Guard
 from ..smooth_phase import Phase
@@ -156,7 +156,7 @@ def _held(phase: Phase, start: Sequence[int], m: int) -> HeldRows:
     guards, limits = [], []
     for guard in phase.guards:
         row = phase.rows[guard.k]
-        numbers, values = _guard(guard, row, phase.modes[row.id], start[guard.k])
+        numbers, values = _guard(guard, row, start[guard.k])
         guards.append(numbers)
         limits.append(values)
     return HeldRows(
@@ -165,13 +165,12 @@ def _held(phase: Phase, start: Sequence[int], m: int) -> HeldRows:
     )  # fmt: skip
 
 
-def _guard(guard: Guard, row: Row, mode: Mode, start: int) -> tuple[list[int], list[float]]:
+def _guard(guard: Guard, row: Row, start: int) -> tuple[list[int], list[float]]:
     """Return numbers and limits of a guard."""
-    dry, rolls = row.kind == "dry", guard.kind in ("roll", "stop_roll")
-    where = parts_of(row)[rolls] if rough(row) else slice(0, 0)
+    dry, mode, where = row.kind == "dry", guard.mode, guard.part
     kind = DRY_SLIP if dry and guard.kind == "slip" else KINDS[guard.kind]
     limit = row.cap_s if dry else row.moments[0][1] if guard.kind == "roll" else limit_of(row, mode)
-    ahead = (mode.sign, 0.0) if kind == TURN else _two(list(mode.roll if rolls else mode.slip))
+    ahead = (mode.sign, 0.0) if kind == TURN else _two(guard.ahead)
     return [kind, guard.k, start + where.start, where.stop - where.start, UNITS[guard.unit]], [*ahead, limit]
 
 

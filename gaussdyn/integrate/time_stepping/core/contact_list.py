@@ -92,9 +92,27 @@ def out_of_reach(model: Model, data: Data, n: int) -> bool:
     return bool(2.0 * most <= shapes.numbers[REACH])
 
 
+@kernel(f"int64(Model, Data, {A1}, int64, float64, float64)", borrows=True)
+def join_those_at(model: Model, data: Data, q: Array, n: int, reach: float, least: float) -> int:
+    """Add to the n contacts those that are open by `reach` at most at q, and by `least` at least where bodies are."""
+    s = model.shapes
+    put_poses(model, q, model.forest)
+    ahead = look(s, s.x, s.R, reach, True)
+    if ahead > len(s.kind):
+        return n + ahead
+    put_poses(model, data.q, model.ahead)
+    now = (s.kind, s.bodies, s.label, s.data)
+    seen = (s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
+    return int(join_lists(s.table, now, n, seen, ahead, s.x, s.R, (least, math.inf)))
+
+
 @kernel("int64(Model, Data, float64)", borrows=True)
 def find_contacts(model: Model, data: Data, dt: float) -> int:
-    """Put the contacts of the step; return how many there are, which may be more than fit."""
+    """Put the contacts of the step; return how many there are, which may be more than fit.
+
+    Those of where bodies are, of where they come to freely, and of where they overlap at the end of a step that did not
+    list them: these are told by nothing before where a body slides from one feature of another to the next.
+    """
     s = model.shapes
     placed = s.numbers[PLACED] != 0.0
     speed = s.numbers[FASTEST] if placed else put_motion(model, data.q, data.v)
@@ -109,14 +127,10 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     if not dt * speed > 0.0 or found > len(s.kind) or lasting(s, found):
         return found
     move(model, data.q, data.v, dt, data.moved)
-    put_poses(model, data.moved, model.forest)
-    ahead = look(s, s.x, s.R, reach, True)
-    if ahead > len(s.kind):
-        return found + ahead
-    put_poses(model, data.q, model.ahead)
-    now = (s.kind, s.bodies, s.label, s.data)
-    seen = (s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
-    return int(join_lists(s.table, now, found, seen, ahead, s.x, s.R, (-CLOSED, math.inf)))
+    found = join_those_at(model, data, data.moved, found, reach, -CLOSED)
+    if s.numbers[MISSED] > 0.0 and found <= len(s.kind):
+        found = join_those_at(model, data, data.q1, found, 0.0, -math.inf)
+    return int(found)
 
 
 @kernel(f"void(Layout, Carried, {A1}, {I1})", borrows=True)

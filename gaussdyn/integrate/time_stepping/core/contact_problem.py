@@ -41,7 +41,6 @@ SUSPECT = 1e-3  # the same from which on it is looked whether they are
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
 TRIMMED = 1e-9  # of a friction limit: what is above it by less is rounding
 MOST_STEPS = 60  # proximal Newton steps
-READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 ACTIVE, INACTIVE = 4, 5  # modes beside those of `block_mode`
 
 
@@ -369,7 +368,7 @@ def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, f
     E = np.inf
     if not stronger:
         table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
-        E = near_solution(problem.near, problem.W, q, table, rho, r, READY * tol, size)
+        E = near_solution(problem.near, problem.W, q, table, rho, r, tol, size)
     if not tol >= E:
         E = solve_blocks(problem, tol, rough, size, capped, some)
     for i in range(n):
@@ -486,10 +485,8 @@ def note_modes(problem: Problem, mode: IntArray) -> float:
     for b in range(problem.counts[0]):
         first, d, code, P = start[b], start[b + 1] - start[b], problem.code[b], problem.P[b]
         for a in range(d):
-            s = problem.q[first + a]
-            for j in range(n):
-                s += problem.W[(first + a) * n + j] * problem.r[j]
-            U[a], R[a] = s, problem.r[first + a]
+            row = problem.W[(first + a) * n : (first + a + 1) * n]
+            U[a], R[a] = problem.q[first + a] + part_dot(row, problem.r, 0, n), problem.r[first + a]
             size += R[a] ** 2
         found = block_mode(code, d, P, U, R, problem.rho[b], tol)
         mode[problem.block[b]] = found if rough else (ACTIVE if R[0] > 0.0 else INACTIVE)

@@ -15,7 +15,7 @@ import numpy as np
 from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
 from ..scheme import CONTRARY
-from .linear import dot, half_solve, multiply_abs, multiply_nodes
+from .linear import dot, half_solve, multiply_abs, multiply_nodes, part_dot
 from .records import BILATERAL, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`
@@ -34,34 +34,95 @@ def list_joints(layout: Layout, bound: Bound) -> None:
     bound.known[AMONG] = g
 
 
-@kernel("int64(Layout, Data, Rows, float64)")
-def find_null(layout: Layout, data: Data, rows: Rows, tol: float) -> int:
-    """Put lengths and null vectors of the rows of joints; return how many there are, and note how many nearly are."""
-    bound, nodes = data.bound, layout.nodes
-    g = bound.known[AMONG]
-    X, longest = np.zeros((g, len(data.v))), 0.0
-    for i in range(g):
-        x, size = X[i], 0.0
-        x[:] = rows.J[bound.rows[i]]
+@kernel(f"void(Layout, Data, Rows, {A2})", borrows=True)
+def scale_rows(layout: Layout, data: Data, rows: Rows, X: Array) -> None:
+    """Put the rows of joints in the metric of the inverse mass, divided by their lengths, and these."""
+    bound, nodes, nv, longest = data.bound, layout.nodes, X.shape[1], 0.0
+    for i in range(len(X)):
+        x, J = X[i], rows.J[bound.rows[i]]
+        for a in range(nv):
+            x[a] = J[a]
         for node in range(len(nodes) - 1):
             half_solve(data.L, layout.runs, nodes[node], nodes[node + 1], x)
-        for a in range(len(x)):
-            size += x[a] ** 2
-        bound.lengths[i] = np.sqrt(size)
+        bound.lengths[i] = np.sqrt(part_dot(x, x, 0, nv))
         longest = max(longest, bound.lengths[i])
-    for i in range(g):
-        least = SHORT * longest if longest > 0.0 else 1.0
-        bound.lengths[i] = max(bound.lengths[i], least)
-        for a in range(len(data.v)):
+    for i in range(len(X)):
+        bound.lengths[i] = max(bound.lengths[i], SHORT * longest if longest > 0.0 else 1.0)
+        for a in range(nv):
             X[i, a] /= bound.lengths[i]
-    U, s, _ = np.linalg.svd(X)
-    rank, beside = 0, g - len(s)
-    for i in range(len(s)):
-        rank, beside = rank + int(s[i] > tol * s[0]), beside + int(s[i] <= BESIDE * s[0])
-    bound.known[CLOSE_TO] = beside
+
+
+@kernel(f"void({A2}, {A2}, {I1}, {A1})", borrows=True)
+def split_rows(X: Array, T: Array, order: IntArray, left: Array) -> None:
+    """Split X = T Q: always the row next of which most is left, by Gram-Schmidt, twice over.
+
+    Q replaces X row by row, T is lower triangular in the order that is put, `left` is what was left of each: about the
+    singular values (G. H. Golub, C. F. Van Loan, Matrix Computations, 2013, 5.4.2).
+    """
+    g, nv = X.shape
     for i in range(g):
-        for c in range(rank, g):
-            bound.N[i, c - rank] = U[i, c]
+        order[i] = i
+    for k in range(g):
+        far = k
+        for i in range(k, g):
+            left[i] = np.sqrt(part_dot(X[order[i]], X[order[i]], 0, nv))
+            far = i if left[i] > left[far] else far
+        order[k], order[far], left[k] = order[far], order[k], left[far]
+        x = X[order[k]]
+        T[order[k], k] = left[k]
+        for a in range(nv if left[k] > 0.0 else 0):
+            x[a] /= left[k]
+        for i in range(k + 1, g):
+            y = X[order[i]]
+            for _ in range(2):
+                s = part_dot(x, y, 0, nv)
+                T[order[i], k] += s
+                for a in range(nv):
+                    y[a] -= s * x[a]
+
+
+@kernel(f"void({A2}, int64, int64)", borrows=True)
+def orthonormalize(A: Array, g: int, count: int) -> None:
+    """Make the first columns of A orthonormal."""
+    for c in range(count):
+        for _ in range(2):  # once more, for what cancels
+            for e in range(c):
+                s = 0.0
+                for i in range(g):
+                    s += A[i, e] * A[i, c]
+                for i in range(g):
+                    A[i, c] -= s * A[i, e]
+        size = 0.0
+        for i in range(g):
+            size += A[i, c] ** 2
+        for i in range(g):
+            A[i, c] /= np.sqrt(size)
+
+
+@kernel("int64(Layout, Data, Rows, float64)")
+def find_null(layout: Layout, data: Data, rows: Rows, tol: float) -> int:
+    """Put lengths and null vectors of the rows of joints; return how many there are, and note how many nearly are.
+
+    A row that depends on those before it, in the order of `split_rows`, is a combination of theirs in T.
+    """
+    bound, g, rank, beside = data.bound, data.bound.known[AMONG], 0, 0
+    X, T, N = np.zeros((g, len(data.v))), np.zeros((g, g)), bound.N
+    order, left = np.zeros(g, np.int64), np.zeros(g)
+    scale_rows(layout, data, rows, X)
+    split_rows(X, T, order, left)
+    for i in range(g):
+        rank, beside = rank + int(left[i] > tol * left[0]), beside + int(left[i] <= BESIDE * left[0])
+    bound.known[CLOSE_TO] = beside
+    for c in range(g - rank):
+        own = T[order[rank + c]]
+        for i in range(g):
+            N[i, c] = 0.0
+        N[order[rank + c], c] = 1.0
+        for k in range(rank - 1, -1, -1):
+            N[order[k], c] = -own[k] / T[order[k], k]
+            for l in range(k):
+                own[l] += N[order[k], c] * T[order[k], l]
+    orthonormalize(N, g, g - rank)
     return int(g - rank)
 
 
@@ -77,18 +138,7 @@ def bind(layout: Layout, bound: Bound, count: int) -> None:
     for c in range(count):
         for i in range(g):
             null[i, c] = bound.N[i, c] / bound.lengths[i]
-        for _ in range(2):  # once more, for what cancels
-            for e in range(c):
-                s = 0.0
-                for i in range(g):
-                    s += null[i, e] * null[i, c]
-                for i in range(g):
-                    null[i, c] -= s * null[i, e]
-        size = 0.0
-        for i in range(g):
-            size += null[i, c] ** 2
-        for i in range(g):
-            null[i, c] /= np.sqrt(size)
+    orthonormalize(null, g, count)
     bound.known[COUNT] = count
 
 

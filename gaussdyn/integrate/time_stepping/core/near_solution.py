@@ -7,7 +7,9 @@ that laws admit at r - rho u and their derivative (`projections.reaction_map`), 
 
 as `newton.dense_newton` does, for the blocks that are not open. The factor of the last step goes on (the chord
 method) while the same blocks are open and the residual falls well: by about the change since it was made. alpha makes
-the matrix regular where rows depend on one another. What does not get there quickly is left to `first_attempts`.
+the matrix regular where rows depend on one another; it does not fall as far as there: corners of a foot that share
+its load would change roles by a long way in directions that nothing holds. What does not get there quickly is left to
+`first_attempts`.
 """
 
 from __future__ import annotations
@@ -19,18 +21,20 @@ import numpy as np
 from ...._jit import A1, A2, A3, I1, kernel, record
 from ....arrays import Array, IntArray
 from ....linalg.dense import factor_flat, solve_flat
-from ....programs.blocks.newton.dense_falling import LEAST, MOST, SHARE
+from ....programs.blocks.newton.dense_falling import MOST, SHARE
 from ....programs.blocks.newton.dense_newton import linearize_into, vanishes
 from ....programs.laws.projections import TABLE, Table, length, natural
 from .linear import part_dot
 
 SAME = (0, 5)  # codes of laws whose natural map is r - y itself: without friction, dry
 STEPS, REFUSED = 12, 3  # most steps, and those that hardly lower the residual
-CHORD, FALL = 0.25, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
-EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them one more step is taken with the factor at hand
+CHORD, FALL = 0.1, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
+LEAST = 1e-5  # proximal term
+READY = 0.1  # of the tolerance: what is solved to this is not looked at again
+EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them the last reactions are not taken as they are
 
 
-@record(I1, I1, I1, A1, A1, A1, A1, A1, A1, A3, A2)
+@record(I1, I1, I1, A1, A1, A1, A1, A1, A1, A1, A3, A2)
 class Near(NamedTuple):
     """Work space, and the last factor.
 
@@ -43,8 +47,8 @@ class Near(NamedTuple):
     pivot : IntArray, shape (m,)
     A : Array, shape (m m,)
         The factor, row by row.
-    u, F, dr, b, before : Array, shape (m,)
-        Velocities, y - r with the other sign, a step and its right side, what the reactions were.
+    u, F, dr, b, before, best : Array, shape (m,)
+        Velocities, y - r with the other sign, a step and its right side, what the reactions were, the best so far.
     Y : Array, shape (n, 6, 6)
     work : Array, shape (10, 6)
     """
@@ -58,6 +62,7 @@ class Near(NamedTuple):
     dr: Array
     b: Array
     before: Array
+    best: Array
     Y: Array
     work: Array
 
@@ -65,7 +70,7 @@ class Near(NamedTuple):
 def room(n: int, m: int) -> Near:
     """Return work space for n blocks with m rows."""
     numbers = [np.zeros(k, dtype=np.int64) for k in (1, m, m)]
-    vectors = [np.zeros(m) for _ in range(5)]
+    vectors = [np.zeros(m) for _ in range(6)]
     return Near._make([*numbers, np.zeros(m * m), *vectors, np.zeros((n, 6, 6)), np.zeros((10, 6))])
 
 
@@ -82,6 +87,8 @@ def look(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> 
         first, d = start[k], start[k + 1] - start[k]
         if code[k] in SAME:
             total += length(near.F, first, first + d) ** 2
+            if d == 1 and near.Y[k, 0, 0] < 0.5:  # it slides: rounding may leave a trace of no derivative
+                near.Y[k, 0, 0] = 0.0
             continue
         for a in range(d):
             U[a], R[a] = near.u[first + a], r[first + a]
@@ -158,24 +165,27 @@ def near_solution(
 
     r becomes the answer, or stays as it is.
     """
-    n, start, refused, beyond = len(q), table[1], 0, False
+    n, start, refused, least, best = len(q), table[1], 0, tol, np.inf
     for i in range(n):
         near.before[i] = r[i]
     E, goes_on = look(near, W, q, table, rho, r) / size, True
     for taken in range(STEPS):
         exact = EXACT >= E and OWN * length(r, 0, n) >= E * size
-        if tol >= E and (beyond or exact or (taken > 0 and not same_open(near, start))):
+        if READY * tol >= E and (taken > 0 or exact):
             return E  # never the last reactions as they were, unless they are exact: rest would waver
-        beyond = tol >= E
         alpha, stands = min(max(SHARE * E, LEAST), MOST), goes_on and same_open(near, start)
         if not stands and not make_factor(near, W, start, rho, alpha):
             break
         take_newton_step(near, W, start, rho, r)
         last, E = E, look(near, W, q, table, rho, r) / size
+        if least >= E:
+            best = least = E
+            for i in range(n):
+                near.best[i] = r[i]
         goes_on = CHORD * last >= E
         refused += 0 if FALL * last >= E else 1
         if refused == REFUSED:
             break
     for i in range(n):
-        r[i] = near.before[i]
-    return np.inf
+        r[i] = near.best[i] if tol >= best else near.before[i]
+    return best

@@ -39,14 +39,15 @@ from .records import (
     Span,
 )
 from .standstill import bring_to_rest
-from .work_space import Work
+from .work_space import BLIND, FINE, FOLLOWS, GIVEN, LED, PASS, SLOPED, TURNS, Work
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract
 FIRST = 1e-6  # residual E of the first contact problem of a step
 GUESS = 0.1  # of the last change: E of data that contradict themselves
 TRUST = 1e-4  # no larger than this; the first change up to which passes lead nearly to the end of the step
 PATIENCE = 8  # passes of trees within which modes may still change, and changes hover
-BOLD, TURNS = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
+BOLD, TURNS_AT_MOST = 4, 18  # times in a step that drives come to their limits or off them: all at once, in all
+NEXT = -1  # another pass shall follow
 NEAR = 1e-8  # of the speeds at hand: velocities this close are one
 
 
@@ -151,48 +152,51 @@ def put_problem(layout: Layout, data: Data, problem: Problem, span: Span) -> boo
     return bool(assemble(layout, data.seen, data, problem))
 
 
-@kernel("Tuple((int64, boolean))(Model, Data, Work, Push, Problem, Span, boolean, boolean, boolean)", borrows=True)
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)", borrows=True)
 def begin_passes(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, blind: bool,
-    given: bool,
-) -> tuple[int, bool]:  # fmt: skip
-    """Put the problem of the first pass; also return whether the force is followed by its slope.
-
-    given: whether its answer is known already.
-    """
-    layout = model.layout
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, given: bool
+) -> int:  # fmt: skip
+    """Put the problem of the first pass, and how passes go; NEXT, or why there can be none; see `settle`."""
+    layout, course, blind = model.layout, work.course, knows_rates(model, data)
+    course[GIVEN], course[BLIND], course[FINE], course[TURNS] = int(given), int(blind), int(given), 0
+    if not given:
+        data.log[CHANGE] = data.log[BEFORE] = np.inf
     turns = layout.turning != 0  # else rows stand at the middle whatever the velocity, and tell at once
     if not turns and not put_problem(layout, data, problem, span) and not given:
-        return DEPENDENT, False
-    code = lead_to_end(model, data, work, push, span, first, blind)
-    if code == FAULT:
-        return FAULT, False
+        return DEPENDENT
+    if lead_to_end(model, data, work, push, span, first, blind) == FAULT:
+        return FAULT
     follows = layout.who == SPATIAL and layout.dampers == 0
     follows = follows and spatial_slope(model.mechanism, work.mean, span.theta * span.dt, work.small, work.inverse)
+    course[FOLLOWS] = course[SLOPED] = int(follows)
     for j in range(len(data.v) if turns else 0):  # what binds speeds may ask for some that nothing had
         work.speed[j] = max(work.speed[j], abs(data.v1[j]))
     if turns and not put_problem(layout, data, problem, span) and not given:
-        return DEPENDENT, False
+        return DEPENDENT
     measure_rows(layout, data, work, problem)
     far_from_last(layout, data, work, span.dt)
-    return DONE, follows
+    return NEXT
 
 
-@kernel("int64(Model, Data, Work, Problem, Span, int64)", borrows=True)
-def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Span, turns: int) -> int:
-    """Put the problem anew where the mean velocity takes drives to their limits or off them; DONE, else UNSETTLED.
+@kernel("int64(Model, Data, Work, Problem, Span)", borrows=True)
+def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Span) -> int:
+    """Put the problem anew where the mean velocity takes drives to their limits or off them: NEXT; DONE where not.
 
-    All of them the first few times, then one by one.
+    All of them the first few times, then one by one; UNSETTLED where they go round in circles.
     """
-    if not resist_anew(model, data.middle, work.mean, span.theta * span.dt, turns >= BOLD, data.M):
-        return UNSETTLED
+    course = work.course
+    if not resist_anew(model, data.middle, work.mean, span.theta * span.dt, course[TURNS] >= BOLD, data.M):
+        return DONE
     if not factor_mass(model.layout, data) or not put_problem(model.layout, data, problem, span):
         return DEPENDENT
     if not force_along(model, data, work, span):
         return FAULT
     measure_rows(model.layout, data, work, problem)
     far_from_last(model.layout, data, work, span.dt)
-    return DONE
+    if course[TURNS] >= TURNS_AT_MOST:
+        return UNSETTLED
+    data.log[CHANGE], course[TURNS], course[FINE] = np.inf, course[TURNS] + 1, 0
+    return NEXT
 
 
 @kernel("float64(Model, float64)", borrows=True)
@@ -288,8 +292,8 @@ def acts_all(layout: Layout, data: Data) -> bool:
     return True
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
-def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, blind: bool) -> int:
+@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Solve the problem at hand once more, and put the end that it leads to; HARD if it stays unsolved.
 
     Where bodies have coordinates of their own the end moves along, unless contacts are near that do not act, or that
@@ -310,7 +314,7 @@ def take_last(model: Model, data: Data, work: Work, push: Push, problem: Problem
     data.log[E_] = bring_to_rest(model.layout, data, problem, work.still, work.speed, E, goal)
     take_solution(data)
     put_mean(data, work, span)
-    return DONE if blind else put_end(model, data, work, push, span, False, True)
+    return DONE if work.course[BLIND] else put_end(model, data, work, push, span, False, True)
 
 
 @kernel("float64(Layout, Problem, boolean, float64)", borrows=True)
@@ -342,75 +346,105 @@ def holds(layout: Layout, data: Data, problem: Problem, span: Span, asked: bool)
     return True
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean, boolean)")
-def pass_by_pass(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, blind: bool,
-    given: bool,
-) -> int:  # fmt: skip
-    """Solve with the constraints that act until the data no longer changes, or others must act, too; see `settle`."""
-    layout = model.layout
-    last, earlier = (data.log[CHANGE], data.log[BEFORE]) if given else (np.inf, np.inf)
-    code, follows = begin_passes(model, data, work, push, problem, span, first, blind, given)
-    if code != DONE:
-        return code
-    fine, sloped, turns = given, follows, 0
-    trust, patience = (TRUST, PATIENCE) if layout.who == FOREST else (0.0, 0)
-    for k in range(MAX_PASSES):
-        tol, rough, enough = aims(layout, span, last)
-        data.log[CHANGE], data.log[BEFORE] = last, earlier
-        code = DONE if given else one_pass(model, data, work, problem, span, tol, rough)
-        asked = given
-        if given:
-            take_solution(data)
-            given = False
-        if code == DONE and follows and not follow_force(model, data, work, span, sloped):
-            code = FAULT
-        same = code == DONE and k == 0 and not asked and guessed(model, data, work, push, span, blind)
-        if code == DONE and not same:
-            code = lead_to_end(model, data, work, push, span, False, blind)
-        if code != DONE and code != OVERLAP:
+@kernel("Tuple((int64, boolean))(Model, Data, Work, Push, Problem, Span)", borrows=True)
+def solve_pass(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span
+) -> tuple[int, bool]:  # fmt: skip
+    """Solve the problem at hand, follow the force, and put the data at the end that this leads to.
+
+    Also returns whether that is the end that the first guess has led to already.
+    """
+    course, given, blind = work.course, work.course[GIVEN] != 0, work.course[BLIND] != 0
+    if given:
+        take_solution(data)
+    else:
+        tol, rough, _enough = aims(model.layout, span, data.log[CHANGE])
+        code = one_pass(model, data, work, problem, span, tol, rough)
+        if code != DONE:
+            return code, False
+    if course[FOLLOWS] and not follow_force(model, data, work, span, course[SLOPED] != 0):
+        return FAULT, False
+    if course[PASS] == 0 and not given and guessed(model, data, work, push, span, blind):
+        return DONE, True
+    return lead_to_end(model, data, work, push, span, False, blind), False
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)", borrows=True)
+def end_passes(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, still: bool) -> int:
+    """Take the answer of passes that stand still, or hover and obey the laws all the same; NEXT if they do not."""
+    layout, course = model.layout, work.course
+    if course[FOLLOWS] and layout.who == FOREST and not followed(data, work):
+        return UNSETTLED
+    if still:
+        if rest_at_end(model, data, work, push, problem, span) == FAULT:
+            return FAULT
+    elif not holds(layout, data, problem, span, course[GIVEN] != 0):
+        return NEXT
+    return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else DONE
+
+
+@kernel("int64(Model, Data, Work, Problem, Span, float64)", borrows=True)
+def go_on(model: Model, data: Data, work: Work, problem: Problem, span: Span, change: float) -> int:
+    """Make the next pass ready, with dh/dv where the first two contract slowly; NEXT, or why there shall be none."""
+    layout, course, log, k = model.layout, work.course, data.log, work.course[PASS]
+    if k == 1 and change > SLUGGISH * log[CHANGE]:
+        code = take_slope(model, data, work, span)
+        if code != DONE:
             return code
-        turned = turn_drives(model, data, work, problem, span, turns)
-        if turned == DONE and turns < TURNS:
-            last, turns, fine = np.inf, turns + 1, False
-            continue
-        if turned != UNSETTLED:  # or they go round in circles
-            return UNSETTLED if turned == DONE else turned
-        change = 0.0 if same else far_from_last(layout, data, work, span.dt)
-        solved = data.log[GOAL] >= data.log[E_]
-        fine, before = solved, fine
-        solved = solved and (blind or code == OVERLAP or in_reach(layout, data, push, span))
-        if k == 0 and change <= trust:
-            seen = look_ahead(model, data, work, push, span, blind)
-            if seen != DONE:
-                return FAULT if seen == FAULT else code
-        enough = exact_enough(model, enough)
-        ends = solved and (change <= enough or (before and stalled(change, last, earlier)))
-        if ends and follows and layout.who == FOREST and not followed(data, work):
-            return UNSETTLED
-        if solved and change <= enough:
-            if rest_at_end(model, data, work, push, problem, span) == FAULT:
-                return FAULT
-            return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
-        if solved and before and stalled(change, last, earlier) and holds(layout, data, problem, span, asked):
-            return DEPENDENT if contrary(layout, data, work.speed, data.V[9]) else code
-        likely = next_to_last(layout, problem, follows, enough)
-        if code == DONE and foretold(change, last, likely, layout.who == FOREST):
-            said = take_last(model, data, work, push, problem, span, blind)
-            if said != HARD:
-                return said
-        if k == 1 and change > SLUGGISH * last:
-            code = take_slope(model, data, work, span)
-            if code != DONE:
-                return code
-            follows, sloped, change = True, False, np.inf
-        if not change >= 0.0 or (k >= patience and lost(k, change, last, earlier, follows and not fine)):
-            return UNSETTLED
-        earlier, last = last if last > SETTLED else np.inf, change
-        if layout.turning != 0 and not put_problem(layout, data, problem, span):
-            data.log[CHANGE], data.log[BEFORE] = last, earlier
-            return DEPENDENT
-    return UNSETTLED
+        course[FOLLOWS], course[SLOPED], change = 1, 0, np.inf
+    patient = layout.who == FOREST and k < PATIENCE
+    rough = course[FOLLOWS] != 0 and course[FINE] == 0
+    if not change >= 0.0 or (not patient and lost(k, change, log[CHANGE], log[BEFORE], rough)):
+        return UNSETTLED
+    log[BEFORE], log[CHANGE] = log[CHANGE] if log[CHANGE] > SETTLED else np.inf, change
+    if layout.turning != 0 and not put_problem(layout, data, problem, span):
+        return DEPENDENT
+    return NEXT
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span, float64, boolean)", borrows=True)
+def judge_pass(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, change: float, before: bool
+) -> int:  # fmt: skip
+    """End the passes where the data has changed by no more than is enough, or than rounding leaves; NEXT where not.
+
+    before: whether the pass before was solved to its goal.
+    """
+    layout, course, log, led = model.layout, work.course, data.log, work.course[LED]
+    enough = exact_enough(model, aims(layout, span, log[CHANGE])[2])
+    still = change <= enough
+    ends = still or (before and stalled(change, log[CHANGE], log[BEFORE]))
+    if ends and course[FINE] and (course[BLIND] or led == OVERLAP or in_reach(layout, data, push, span)):
+        code = end_passes(model, data, work, push, problem, span, still)
+        if code != NEXT:
+            return led if code == DONE else code
+    likely = next_to_last(layout, problem, course[FOLLOWS] != 0, enough)
+    if led == DONE and foretold(change, log[CHANGE], likely, layout.who == FOREST):
+        code = take_last(model, data, work, push, problem, span)
+        if code != HARD:
+            return code
+    return NEXT
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+def take_pass(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
+    """Take one pass; NEXT, DONE once the data no longer changes, OVERLAP if others must act, too, or why it failed."""
+    layout, course, before = model.layout, work.course, work.course[FINE] != 0
+    code, same = solve_pass(model, data, work, push, problem, span)
+    if code not in (DONE, OVERLAP):
+        return code
+    course[LED] = code
+    turned = turn_drives(model, data, work, problem, span)
+    if turned != DONE:
+        return turned
+    change = 0.0 if same else far_from_last(layout, data, work, span.dt)
+    course[FINE] = int(data.log[GOAL] >= data.log[E_])
+    if course[PASS] == 0 and change <= (TRUST if layout.who == FOREST else 0.0):
+        seen = look_ahead(model, data, work, push, span, course[BLIND] != 0)
+        if seen != DONE:
+            return FAULT if seen == FAULT else code
+    said = judge_pass(model, data, work, push, problem, span, change, before)
+    return said if said != NEXT else go_on(model, data, work, problem, span, change)
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
@@ -421,9 +455,15 @@ def settle(
 
     given: whether the caller has solved the problem of the first pass, because kernels could not: impulses p, V[0].
     """
-    blind = knows_rates(model, data)
-    code = pass_by_pass(model, data, work, push, problem, span, first, blind, given)
-    if not blind or code != DONE:
-        return int(code)
+    code = begin_passes(model, data, work, push, problem, span, first, given)
+    for k in range(MAX_PASSES):
+        if code != NEXT:
+            break
+        work.course[PASS], work.course[GIVEN] = k, int(given and k == 0)
+        code = take_pass(model, data, work, push, problem, span)
+    if code == NEXT:
+        return UNSETTLED
+    if code != DONE or not work.course[BLIND]:
+        return code
     put_mean(data, work, span)
     return int(put_end(model, data, work, push, span, False, True))

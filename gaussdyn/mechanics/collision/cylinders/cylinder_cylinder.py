@@ -126,9 +126,11 @@ def rims(
 ) -> float:  # fmt: skip
     """Add the contact of the rims that are nearest, or of one with the other side, if it is farther than `above`.
 
-    Returns its gap, -1e300 without.
+    Returns its gap, -1e300 without, 1e300 if the cylinders are farther apart than the limit.
     """
-    v = way_between(world, solids, i, j, room)
+    near, v = way_between(world, solids, i, j, limit, room)
+    if not near:
+        return 1e300
     guess = along(along(ZERO, -v[0], axis_of(world, i, 0)), -v[1], axis_of(world, i, 1))
     guess = along(guess, -v[2], axis_of(world, i, 2))  # into i
     cap, other = (1 if v[2] > 0.0 else 0), (1 if dot3(guess, axis_of(world, j, 2)) > 0.0 else 0)

@@ -191,7 +191,7 @@ def edges_on_cap(world: Array, solids: Array, plane: Plane, room: Array, found: 
 @kernel(f"Tuple((float64, int64, int64, {V3}))({A2}, {A2}, int64, int64, {A2})", borrows=True)
 def best_rim(world: Array, solids: Array, i: int, j: int, room: Array) -> tuple[float, int, int, Vector]:
     """Return the largest gap of a rim of cylinder j from an edge of solid i, the edge, the rim, and the normal."""
-    block, out = int(world[i, BLOCK]), way_between(world, solids, i, j, room)
+    block, (_, out) = int(world[i, BLOCK]), way_between(world, solids, i, j, 1e300, room)
     guess = along(along(ZERO, out[0], axis_of(world, i, 0)), out[1], axis_of(world, i, 1))
     guess = along(guess, out[2], axis_of(world, i, 2))
     best, edge, rim, normal = -1e300, -1, 0, guess

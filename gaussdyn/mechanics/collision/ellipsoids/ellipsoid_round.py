@@ -88,7 +88,10 @@ def ellipsoid_ellipsoid(
 ) -> None:  # fmt: skip
     """Add the contact of two ellipsoids."""
     relative(world, i, j, room)
-    way = turned_out(world, i, way_between(world, solids, i, j, room))
+    near, own = way_between(world, solids, i, j, limit, room)
+    if not near:
+        return
+    way = turned_out(world, i, own)
     A, B = matrix_of_shape(world, i), matrix_of_shape(world, j)
     d = along(centre_of(world, i), -1.0, centre_of(world, j))
     n = smooth_normal(ELLIPSOID_ELLIPSOID, d, ZERO, A, B, along(ZERO, -1.0, way))
@@ -121,7 +124,9 @@ def cylinder_ellipsoid(
 ) -> None:  # fmt: skip
     """Add the contact of cylinder i with ellipsoid j: cap, side or rim."""
     relative(world, i, j, room)
-    own = way_between(world, solids, i, j, room)
+    near, own = way_between(world, solids, i, j, limit, room)
+    if not near:
+        return
     guess, cap = turned_out(world, i, own), 1 if own[2] > 0.0 else 0
     A, e, s = matrix_of_shape(world, j), axis_of(world, i, 2), 1.0 if cap else -1.0
     d, R, H = along(centre_of(world, j), -1.0, centre_of(world, i)), world[i, 12], world[i, 13]

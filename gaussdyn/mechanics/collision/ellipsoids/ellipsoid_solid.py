@@ -125,7 +125,10 @@ def put_nearest(world: Array, solids: Array, i: int, j: int, near: Near, found: 
 def ellipsoid_solid(world: Array, solids: Array, i: int, j: int, limit: float, room: Array, found: Array) -> None:
     """Add the contact of solid i with ellipsoid j."""
     relative(world, i, j, room)
-    block, out, d = int(world[i, BLOCK]), way_between(world, solids, i, j, room), row3(room, 3)
+    near, out = way_between(world, solids, i, j, limit, room)
+    if not near:
+        return
+    block, d = int(world[i, BLOCK]), row3(room, 3)
     A = matrix_from(world, j, room)
     best = nearest_about(solids, block, climb(solids, block, 0, out), A, d, out)
     if best[0] < 0:

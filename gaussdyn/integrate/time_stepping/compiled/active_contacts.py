@@ -124,13 +124,11 @@ def coupled(one: Array, pair: IntArray, other: Array, mate: IntArray, x: Array, 
 def find_late(n: int, features: Features, poses: Poses, index: Index, v: Array, rest: float) -> int:
     """Mark the features that do not act and end below zero, of each body those that close first; return how many."""
     x, R, geometry, _frame, _moved, rows = poses
-    numbers, when, below, row = index.marks, index.value, 0, rows[0]
+    numbers, when, below, row, pair = index.marks, index.value, 0, rows[0], features.bodies
     for f in range(n):
         numbers[LATE, f] = 0
         if not numbers[ACTS, f] and geometry[2, f, 0] < -CLOSE:
-            before = max(
-                geometry[1, f, 0] - rest * approach(geometry[1, f], features.bodies[f], x[1], R[1], v, row), 0.0
-            )
+            before = max(geometry[1, f, 0] - rest * approach(geometry[1, f], pair[f], x[1], R[1], v, row), 0.0)
             when[f] = before / (before - geometry[2, f, 0])
             numbers[LATE, f] = -1
             below += 1
@@ -143,9 +141,7 @@ def find_late(n: int, features: Features, poses: Poses, index: Index, v: Array, 
         numbers[LATE, best] = 1
         for f in range(n):
             if numbers[LATE, f] == 1 and f != best and when[best] > when[f] + TOGETHER:  # noqa: SIM102
-                if coupled(
-                    geometry[1, f], features.bodies[f], geometry[1, best], features.bodies[best], x[1], R[1], rows
-                ):
+                if coupled(geometry[1, f], pair[f], geometry[1, best], pair[best], x[1], R[1], rows):
                     numbers[LATE, best] = -2
         found += numbers[LATE, best] == 1
     for f in range(n):

@@ -22,6 +22,7 @@ from ...stretch import Stretch
 from ..core.outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
 from ..core.records import AT, CONE, E_, GAP, KEPT, LOGGED
 from ..kept import Kept, Room, kept_room
+from .records import ANSWERED, FEATURES, IMPACT, LISTED, OTHERS, PAIRS, RETAKEN, STAGE, TAKEN
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -182,9 +183,9 @@ class CompiledBodies:
             space.loads.constant[:] += vector("control", control, self.system.nv).reshape(-1, 6)
         if state is self._last:
             return
-        self._last, self._settings[7], space.count[5] = None, 0.0, 1
+        self._last, self._settings[7], space.count[OTHERS] = None, 0.0, 1
         space.q[:], space.v[:] = state.q.reshape(-1, 7), state.v.reshape(-1, 6)
-        space.count[2] = 0
+        space.count[FEATURES] = 0
         if state.memory:
             self._recall(state.memory, dt)
 
@@ -197,12 +198,12 @@ class CompiledBodies:
         if n > space.buffers.room:
             space.reserve(2 * n)
             return self._recall(memory, dt)
-        space.memory.mark[:n], space.count[2] = space.buffers.answer.label[:n], n
+        space.memory.mark[:n], space.count[FEATURES] = space.buffers.answer.label[:n], n
         self._give(memory)
 
     def _give(self, memory: Mapping[str, Array]) -> None:
         """Give the contacts known their impulses."""
-        space, n = self.space, int(self.space.count[2])
+        space, n = self.space, int(self.space.count[FEATURES])
         space.impulse[:n] = 0.0
         for f, id in enumerate(self.ids(space.memory.mark[:n])):
             if id in memory:
@@ -215,16 +216,16 @@ class CompiledBodies:
         self._load(state, stepper, float(spans[0, 1]), control)
         space, run = self.space, self._room(len(spans), state)
         count, spans = space.count, spans[: len(run.log)]
-        count[0] = count[1] = count[4] = count[9] = count[10] = 0
+        count[TAKEN] = count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = 0
         while True:
             code = self._call(spans, run)
-            run.taken = int(space.count[0])
+            run.taken = int(space.count[TAKEN])
             if code == done:
                 return run
             if code == graph:
-                space.join(space.memory.pairs[: space.count[3]].copy())
+                space.join(space.memory.pairs[: space.count[PAIRS]].copy())
             elif code == room:
-                self._more_room(int(space.count[3]))
+                self._more_room(int(space.count[PAIRS]))
                 if run.taken:
                     return run
                 run = self._room(len(spans), state)
@@ -239,7 +240,8 @@ class CompiledBodies:
 
         if code == UNLISTED:
             return False
-        return (code == HARD and self._solve(run.log[int(self.space.count[0])])) or self._at_middle(spans, run, code)
+        solved = code == HARD and self._solve(run.log[int(self.space.count[TAKEN])])
+        return solved or self._at_middle(spans, run, code)
 
     def _call(self, spans: Array, run: _Run) -> int:
         """Let the kernels take steps, and return why they come back."""
@@ -259,20 +261,20 @@ class CompiledBodies:
         from .step import GAINS, HARD
         from .step_loop import AGAIN
 
-        space, log, n = self.space, run.log[int(self.space.count[0])], int(self.space.count[2])
+        space, log, n = self.space, run.log[int(self.space.count[TAKEN])], int(self.space.count[FEATURES])
         (marks, bounce, _value), known, tried = space.index, False, 1.0
         acts = marks[ACTS]
         if code != GAINS:
             first_of_all = (acts[:n] != 0) & (marks[JOINED, :n] == 0)
             if not first_of_all.any():
                 return False
-            space.count[6] = int(np.argmax(first_of_all))
+            space.count[IMPACT] = int(np.argmax(first_of_all))
 
         def gain(share: float) -> float:
             """Return what is gained with a fraction of the restitution, NaN without a solution."""
             nonlocal tried
             self._settings[8], self._settings[9] = 2.0 if known else 1.0, share
-            space.count[1], space.count[4], tried = AGAIN, 0, share
+            space.count[STAGE], space.count[ANSWERED], tried = AGAIN, 0, share
             code = self._call(spans, run)
             while code == HARD and self._solve(log):
                 code = self._call(spans, run)
@@ -286,10 +288,10 @@ class CompiledBodies:
     def _more_room(self, features: int) -> None:
         """Make room, keeping the impulses."""
         space = self.space
-        known, impulse, mark = int(space.count[2]), space.impulse.copy(), space.memory.mark.copy()
+        known, impulse, mark = int(space.count[FEATURES]), space.impulse.copy(), space.memory.mark.copy()
         space.reserve(2 * features)
-        space.impulse[:known], space.memory.mark[:known], space.count[2] = impulse[:known], mark[:known], known
-        space.count[5] = 1
+        space.impulse[:known], space.memory.mark[:known], space.count[FEATURES] = impulse[:known], mark[:known], known
+        space.count[OTHERS] = 1
 
     def _solve(self, log: Array) -> bool:
         """Solve the contact problem at hand by what costs more than a pass may; whether it succeeded."""
@@ -301,8 +303,8 @@ class CompiledBodies:
             return False
         E, floor, used, _slow = solve_islands(space.problem, space.iterate, tol, READY * tol)
         log[2], log[4], log[6] = log[2] + used, log[4] + 1, PATHS.index("interior")
-        space.count[4] = int(max(tol, floor) >= E)
-        return bool(space.count[4])
+        space.count[ANSWERED] = int(max(tol, floor) >= E)
+        return bool(space.count[ANSWERED])
 
 
 @dataclass(slots=True, kw_only=True)

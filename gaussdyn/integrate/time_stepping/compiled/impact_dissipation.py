@@ -60,14 +60,9 @@ def spread(R: Array, frame: Array, i: int, arm: Array, p: Array, v: Array, mean:
 
 @kernel(f"float64(Bodies, {A2}, BodyState, Poses, BodyProblem, Iterate, BodySpan)", borrows=True)
 def work_gain(
-    bodies: Bodies,
-    constant: Array,
-    state: BodyState,
-    poses: Poses,
-    problem: BodyProblem,
-    iterate: Iterate,
+    bodies: Bodies, constant: Array, state: BodyState, poses: Poses, problem: BodyProblem, iterate: Iterate,
     span: BodySpan,
-) -> float:
+) -> float:  # fmt: skip
     """Return the work of all impulses and of the projection, relative to the sum of its terms without their signs.
 
     Work that is small against the kinetic energy counts less. constant (n, 6): the forces with a potential.
@@ -119,18 +114,8 @@ def begin_again(
     for i in range(len(state.v)):
         for k in range(6):
             state.guess[i, k] = state.v0[i, k]
-    momentum(
-        bodies,
-        poses.R[1],
-        state.force,
-        state.v0,
-        state.guess,
-        span.dt,
-        span.theta,
-        problem.M,
-        problem.inverse,
-        problem.h,
-    )
+    M, inverse, h = problem.M, problem.inverse, problem.h
+    momentum(bodies, poses.R[1], state.force, state.v0, state.guess, span.dt, span.theta, M, inverse, h)
     place_acting(n, features, poses, index, problem, state.impulse, iterate.p)
 
 

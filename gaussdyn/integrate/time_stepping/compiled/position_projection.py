@@ -191,14 +191,9 @@ def place_gaps(
 
 @kernel("Tuple((boolean, int64))(Poses, Aside, BodyProblem, Ordering, BodyWork, Iterate, float64)", borrows=True)
 def close_gaps(
-    poses: Poses,
-    aside: Aside,
-    problem: BodyProblem,
-    ordering: Ordering,
-    work: BodyWork,
-    iterate: Iterate,
+    poses: Poses, aside: Aside, problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate,
     enough: float,
-) -> tuple[bool, int]:
+) -> tuple[bool, int]:  # fmt: skip
     """Find the shift that removes the gaps to first order, from no pushes.
 
     Returns whether those held do not contradict one another, and the number of factorisations.

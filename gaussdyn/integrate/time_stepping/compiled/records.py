@@ -14,6 +14,8 @@ from ....arrays import Array, IntArray
 A4 = "float64[:,:,:,::1]"
 OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED = range(9)  # rows of `Index.marks` and `Aside.marks`
 MIDDLE, SHARE = range(2)  # entries of `BodySpan.laws`
+# Entries of the count of `step_loop.advance_bodies`
+TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN = range(11)
 
 
 @record(A1, A3, I1, by_value=True)

@@ -17,11 +17,22 @@ from .crowd import crowded_step, forget_ahead, may_crowd
 from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
 from .keep_bodies import keep_contacts, keep_works
 from .records import (
+    ANSWERED,
+    CLOSES,
+    FEATURES,
+    IMPACT,
+    LISTED,
     MIDDLE,
     MODE,
     NOW,
     OF,
+    OTHERS,
+    PAIRS,
+    RETAKEN,
+    SERVES,
     SHARE,
+    STAGE,
+    TAKEN,
     WHICH,
     Aside,
     Bodies,
@@ -120,25 +131,25 @@ def find_contacts(
     Where nothing has moved since the last step the contacts known still stand, and where the step is taken again those
     listed.
     """
-    lists, n, still = find.found, count[2], int(settings[6] > 0.0 and settings[7] == span.dt)
+    lists, n, still = find.found, count[FEATURES], int(settings[6] > 0.0 and settings[7] == span.dt)
     if not still:
-        count[7] = 0
-        n = count[9] if count[9] > 0 else search(find, loads, state, poses, span.dt, settings[4])
+        count[SERVES] = 0
+        n = count[LISTED] if count[LISTED] > 0 else search(find, loads, state, poses, span.dt, settings[4])
         if n > len(lists[0]):
-            count[3] = n
+            count[PAIRS] = n
             return ROOM
-        if carry_over(n, count[2], lists[2], memory, index.marks, state.impulse, iterate.best):
-            count[5] = 1
-        count[2] = n
-        count[3] = group_pairs(lists[1], n, memory.pairs, index.marks[OF])
-        if not same_pairs(count[3], memory.pairs, problem.contacts.pair):
+        if carry_over(n, count[FEATURES], lists[2], memory, index.marks, state.impulse, iterate.best):
+            count[OTHERS] = 1
+        count[FEATURES] = n
+        count[PAIRS] = group_pairs(lists[1], n, memory.pairs, index.marks[OF])
+        if not same_pairs(count[PAIRS], memory.pairs, problem.contacts.pair):
             return GRAPH
         for f in range(n):
             aside.marks[OF, f] = index.marks[OF, f]
     apply_loads(bodies, loads, state.force, span.t + (1.0 - span.theta) * span.dt)
     features = Features(lists[0], lists[1], lists[3], lists[2], memory.law)
     if not begin_step(n, bodies, features, state, poses, index, problem, iterate, span, still):
-        count[7] = 0
+        count[SERVES] = 0
     return DONE
 
 
@@ -164,20 +175,20 @@ def solve_and_judge(
     span: BodySpan, tol: float, count: IntArray, log: Array,
 ) -> int:  # fmt: skip
     """Solve the step, and look whether an impact in it gains energy; log is its row. Returns DONE, or why not."""
-    n, count[8], keeps, which, code, E, goal = count[2], 0, 0.0, -1.0, float(HARD), 0.0, tol
-    fresh = span.project and span.laws[MIDDLE] == 0.0 and count[4] == 0
+    n, count[CLOSES], keeps, which, code, E, goal = count[FEATURES], 0, 0.0, -1.0, float(HARD), 0.0, tol
+    fresh = span.project and span.laws[MIDDLE] == 0.0 and count[ANSWERED] == 0
     if fresh and may_crowd(n, index, problem, poses.moved):
         E, goal, factors, passes, slow, code, which = crowded_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
             tol, 0,
         )  # fmt: skip
-        count[7] *= factors == 0.0
+        count[SERVES] *= factors == 0.0
         log[2] += 0.0 if code == DONE else factors
     tried = code == HARD and not goal >= E
     if code != DONE:
         E, goal, factors, passes, slow, code, keeps = solve_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
-            tol, count[4], count[7] > 0 and count[4] == 0,
+            tol, count[ANSWERED], count[SERVES] > 0 and count[ANSWERED] == 0,
         )  # fmt: skip
         which = -1.0
     if fresh and code != DONE and not tried and looped(problem, iterate.p, poses.moved):
@@ -188,26 +199,26 @@ def solve_and_judge(
             tol, 1,
         )  # fmt: skip
         code = DONE if code == DONE else failed
-    count[8] = int(which) + 1 if code == DONE else 0
+    count[CLOSES] = int(which) + 1 if code == DONE else 0
     log[0], log[1] = E, goal
     log[2] += factors
     log[3] += passes
     log[4] += slow
     if code != DONE:
         return int(code)
-    count[1], count[7] = SOLVED, int(keeps > 0.0 and span.laws[MIDDLE] == 0.0)
+    count[STAGE], count[SERVES] = SOLVED, int(keeps > 0.0 and span.laws[MIDDLE] == 0.0)
     if moved_from(index, problem, state.impulse, iterate.p):
         log[6] = max(log[6], 1.0)
     if span.laws[MIDDLE] == 0.0:
-        count[6] = find_impact(index, problem, state.impulse, iterate.p)
-    if count[6] >= 0:
+        count[IMPACT] = find_impact(index, problem, state.impulse, iterate.p)
+    if count[IMPACT] >= 0:
         log[9] = work_gain(bodies, loads.weight, state, poses, problem, iterate, span)
         if span.laws[MIDDLE] == 1.0:
             note_acting(n, index, aside)
         if log[9] > GAIN or span.laws[MIDDLE] > 0.0:
-            if count[8] > 0:
+            if count[CLOSES] > 0:
                 forget_ahead(n, features, state, poses, index, span)
-                count[8] = 0
+                count[CLOSES] = 0
             return GAINS
     return DONE
 
@@ -222,12 +233,12 @@ def leave_step(
     span: BodySpan, count: IntArray, log: Array, place: Array, speed: Array,
 ) -> bool:  # fmt: skip
     """Put the state at the end of the step, and its rows of the log; return whether nothing moved or moves."""
-    n = count[2]
+    n = count[FEATURES]
     for f in range(n):
         log[5] = min(log[5], poses.geometry[2, f, 0])
     cone, changed = note_modes(n, index, problem, iterate, state.guess, work)
-    log[7], log[8], log[10] = cone, changed + count[5] + span.laws[MIDDLE], span.laws[SHARE]
-    log[11] = count[6] + 1 if span.laws[MIDDLE] > 0.0 else -count[8]
+    log[7], log[8], log[10] = cone, changed + count[OTHERS] + span.laws[MIDDLE], span.laws[SHARE]
+    log[11] = count[IMPACT] + 1 if span.laws[MIDDLE] > 0.0 else -count[CLOSES]
     was = at_rest(state.v)
     stays = end_step(n, state, poses, index, problem, iterate.p)
     for i in range(len(state.q)):
@@ -241,8 +252,8 @@ def leave_step(
 @kernel(f"void(int64, {A1}, BodySpan, {I1})", borrows=True)
 def take_again_listing(n: int, settings: Array, span: BodySpan, count: IntArray) -> None:
     """Let the step at hand be taken again with the n contacts that are listed now, under the laws at its end."""
-    count[1], count[4], count[9] = START, 0, n
-    count[10] += 1
+    count[STAGE], count[ANSWERED], count[LISTED] = START, 0, n
+    count[RETAKEN] += 1
     settings[7] = settings[8] = span.laws[MIDDLE] = 0.0
     settings[9] = span.laws[SHARE] = 1.0
 
@@ -259,17 +270,17 @@ def advance_bodies(
     ordering: Ordering, work: BodyWork, bench: BodyWork, iterate: Iterate, count: IntArray, log: Array, q0: Array,
     v0: Array, kept: Kept,
 ) -> int:  # fmt: skip
-    """Take the steps spans[count[0]:], rows (t, dt, t_end); return DONE, or why the caller has to help.
+    """Take the steps spans[TAKEN:], rows (t, dt, t_end); return DONE, or why the caller has to help.
 
     settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
     has moved, the step for which the contacts known still stand, whether the laws hold at the middle (2: with the
     contacts that acted when they first did), the fraction of all restitution that is kept); a step under other laws
     than at its end ends with GAINS, and what an impact in it gains. laws: see `BodySpan`; an array made here would have
     all others counted wherever they are touched.
-    count = (steps taken, stage, features, pairs, whether the impulses at hand are already an answer, whether the
-    features are others than at the end of the last step, the feature of the largest impact, whether the factors of
-    the last step still stand if nothing has moved, the feature that closes in a crowd (+ 1), how many features are
-    listed if the step is taken again with others that were overlooked, and how often it was).
+    count: steps TAKEN, STAGE, FEATURES and PAIRS found, whether the impulses at hand are an answer (ANSWERED) and the
+    features others than at the end of the last step (OTHERS), the feature of the largest IMPACT, whether the factors of
+    the last step serve if nothing has moved (SERVES), the feature that CLOSES in a crowd (+ 1), how many are LISTED if
+    the step is taken again with others that were overlooked, and how often it was RETAKEN.
     log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end, how
     it was solved (see `compiled.PATHS`), how far the impulses leave the friction cones (relative), contacts that
     changed, gain of energy (relative), fraction of the restitution kept, feature because of which the laws hold at the
@@ -279,45 +290,46 @@ def advance_bodies(
     lists = find.found
     features = Features(lists[0], lists[1], lists[3], lists[2], memory.law)
     laws[MIDDLE], laws[SHARE] = settings[8], settings[9]
-    while count[0] < len(spans):
-        s = count[0]
+    while count[TAKEN] < len(spans):
+        s = count[TAKEN]
         span = BodySpan(
             spans[s, 0], spans[s, 1], spans[s, 2], settings[0], settings[1], settings[2], settings[5] > 0.0, laws
         )  # fmt: skip
-        if count[1] == START:
+        if count[STAGE] == START:
             code = find_contacts(
                 span, settings, bodies, loads, find, memory, state, poses, index, aside, problem, iterate, count
             )
             if code != DONE:
                 return code
-            count[1] = BEGUN
-        if count[1] == AGAIN:
-            known, count[7] = int(laws[MIDDLE] > 1.0), 0
-            begin_again(count[2], bodies, features, state, poses, index, aside, problem, iterate, span, known)
-            count[1] = BEGUN
-        if count[1] == BEGUN:
+            count[STAGE] = BEGUN
+        if count[STAGE] == AGAIN:
+            known, count[SERVES] = int(laws[MIDDLE] > 1.0), 0
+            begin_again(count[FEATURES], bodies, features, state, poses, index, aside, problem, iterate, span, known)
+            count[STAGE] = BEGUN
+        if count[STAGE] == BEGUN:
             code = solve_and_judge(
                 bodies, features, loads, state, poses, index, aside, problem, beside, ordering, work, bench, iterate,
                 span, settings[3], count, log[s],
             )  # fmt: skip
             if code != DONE:
                 return code
-        n = join_overlaps(find, loads, state, poses, count[2])
-        if n > count[2]:
-            if n > len(lists[0]) or count[10] == SEARCHES:
+        n = join_overlaps(find, loads, state, poses, count[FEATURES])
+        if n > count[FEATURES]:
+            if n > len(lists[0]) or count[RETAKEN] == SEARCHES:
                 return UNLISTED
             take_again_listing(n, settings, span, count)
             continue
         q1, v1 = kept.q[s], kept.v[s]
         stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], q1, v1)
-        n, start = count[2], (q0, v0) if s == 0 else (kept.q[s - 1], kept.v[s - 1])
+        n, start = count[FEATURES], (q0, v0) if s == 0 else (kept.q[s - 1], kept.v[s - 1])
         keep_works(bodies, loads, span, start[0], start[1], q1, v1, kept.log[s])
         keep_contacts(n, memory.law, index, aside, problem, iterate, poses, state, kept, s)
         for f in range(n):
             for k in range(4):
                 kept.label[s, 4 * f + k] = memory.mark[f, k]
         settings[7] = span.dt if stays else 0.0
-        count[0], count[1], count[4], count[5], count[9], count[10] = s + 1, START, 0, 0, 0, 0
+        count[TAKEN], count[STAGE] = s + 1, START
+        count[ANSWERED] = count[OTHERS] = count[LISTED] = count[RETAKEN] = 0
         settings[8] = laws[MIDDLE] = 0.0
         settings[9] = laws[SHARE] = 1.0
     return DONE

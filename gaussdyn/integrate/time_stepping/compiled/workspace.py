@@ -12,7 +12,7 @@ from ....contact.free_bodies.records import BodyProblem, BodyWork, Contacts, Ite
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ..scheme import PASSES
-from .records import Aside, Bodies, BodyState, Index, Loads, Memory, Poses
+from .records import FEATURES, Aside, Bodies, BodyState, Index, Loads, Memory, Poses
 
 
 class Workspace:
@@ -100,7 +100,7 @@ class Workspace:
             (np.zeros((room, 3, 3)), *(np.zeros((room, 3)) for _ in range(3)), np.zeros(room, dtype=np.int64))
             for _ in range(2)
         ]
-        self.count[2] = 0
+        self.count[FEATURES] = 0
         self.join(self.pair)
 
     def join(self, pair: IntArray) -> None:

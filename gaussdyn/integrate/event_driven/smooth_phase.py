@@ -159,19 +159,14 @@ class Phase:
         return G, G @ over_mass(now.M, B.T)
 
     def conditions(self, now: Instant) -> Array:
-        """Return how far every guard is from the end of the phase; >= 0 within it.
-
-        Redundant reactions that are outside their cones are replaced in `now` by others that are inside, if any are.
-        """
-        found = self._conditions(now)
-        forces = [k for k, guard in enumerate(self.guards) if guard.unit == "force"]
-        if not self.redundant or not forces or now.shared or found[forces].min() >= 0.0:
-            return found
-        now.r, now.shared = self._shared(now), True
-        return self._conditions(now)
-
-    def _conditions(self, now: Instant) -> Array:
+        """Return how far every guard is from the end of the phase; >= 0 within it."""
         return np.array([guard.value(now) for guard in self.guards])
+
+    def sharing(self, now: Instant) -> Instant:
+        """Return the instant, with redundant reactions outside their cones replaced by others inside, if any are."""
+        if not self.redundant or now.shared or all(g.unit != "force" or g.value(now) >= 0.0 for g in self.guards):
+            return now
+        return replace(now, r=self._shared(now), shared=True)
 
     def _shared(self, now: Instant) -> tuple[Array, ...]:
         """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""

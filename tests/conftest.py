@@ -7,6 +7,7 @@ With MENDS=asked every error that a test meets has to say what to write instead.
 
 import os
 
+import pytest
 from hypothesis import settings
 
 from tests.mended import ask_for_mends
@@ -17,3 +18,8 @@ settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 if os.environ.get("MENDS") == "asked":
     ask_for_mends()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with studies, whose tests are the longest: none of them is left alone at the end."""
+    items.sort(key=lambda item: "studies" not in item.path.parts)

@@ -176,8 +176,16 @@ def test_memory_during_a_run_does_not_grow_with_its_steps(tmp_path, monkeypatch)
     sizes = []
     packed = storage.packed
     monkeypatch.setattr(storage, "packed", lambda run, **marks: sizes.append(len(run.steps.t)) or packed(run, **marks))
-    block(2.0, save=50, out=tmp_path / "run.h5", chunk=20)
-    assert sizes == [0] + [20] * 10
+    block(1.0, save=50, out=tmp_path / "run.h5", chunk=20)
+    assert sizes == [0] + [20] * 5
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """A run that ended after 20 steps, which tests leave as it is."""
+    path = tmp_path_factory.mktemp("ended") / "run.h5"
+    killed(path, 20, chunk=5)
+    return path
 
 
 @pytest.mark.parametrize(
@@ -192,17 +200,15 @@ def test_memory_during_a_run_does_not_grow_with_its_steps(tmp_path, monkeypatch)
         ({"scene_or_system": Block(0.3, 0.4)}, "scene"),
     ],
 )
-def test_other_settings_are_refused_with_the_difference(tmp_path, changes, named):
-    path = tmp_path / "run.h5"
-    killed(path, 20, chunk=5)
+def test_other_settings_are_refused_with_the_difference(ended, changes, named):
     given = {
         "scene_or_system": Shaken(mu_g=1.5), "state": START, "t_end": 1.0, "stepper": COARSE, "control": shaken,
         "examine": "cheap", **changes,
     }  # fmt: skip
     with pytest.raises(InputError) as error:
-        simulate(**given, out=path, resume=True)
+        simulate(**given, out=ended, resume=True)
     assert named in str(error.value)
-    assert len(Trajectory.load(path).steps.t) == 20
+    assert len(Trajectory.load(ended).steps.t) == 20
 
 
 def test_other_parameters_of_a_scene_and_other_versions_are_told(tmp_path, monkeypatch):
@@ -219,14 +225,12 @@ def test_other_parameters_of_a_scene_and_other_versions_are_told(tmp_path, monke
         simulate(scene(1.0), out=path, resume=True)
 
 
-def test_an_interrupted_run_is_not_overwritten(tmp_path):
-    path = tmp_path / "run.h5"
-    killed(path, 20, chunk=5)
+def test_an_interrupted_run_is_not_overwritten(ended):
     with pytest.raises(InputError, match="interrupted run"):
-        block(out=path)
+        block(out=ended)
     with pytest.raises(InputError, match="interrupted run"):
-        block(0.1).save(path)
-    assert len(Trajectory.load(path).steps.t) == 20
+        whole(1, 0.1).save(ended)
+    assert len(Trajectory.load(ended).steps.t) == 20
 
 
 def test_a_run_replaces_an_older_one_only_at_its_end(tmp_path):

@@ -57,3 +57,32 @@ def test_what_is_not_quick_leaves_the_reactions_as_they_were() -> None:
     table = np.array([0]), np.array([0, 1]), np.zeros((1, 4))
     assert near_solution(Held(near), W, q, table, np.ones(1), r, TOL, 1.0) == np.inf
     assert r[0] == 0.5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_joints_that_slide_are_no_unknowns(seed: int) -> None:
+    """Their friction is known but for rounding, which must not bring them back."""
+    rng, n = np.random.default_rng(seed), 12
+    G, caps = 0.1 * rng.normal(size=(n, n)), 1.0 + rng.random(n)
+    W, caps[-1] = np.eye(n) + G @ G.T, 100.0  # the last one sticks
+    table = np.full(n, 5), np.arange(n + 1), np.stack([np.zeros(n), caps, caps, np.zeros(n)], axis=1)
+    rho, near, r = 1.0 / np.diag(W), room(n, n), np.zeros(n)
+    for _ in range(8):
+        q = np.append(4.0 * (1.0 + rng.random(n - 1)), 0.0)
+        size = np.linalg.norm(rho * q)
+        assert near_solution(Held(near), W.ravel().copy(), q, table, rho, r, TOL, size) <= TOL
+        assert near.size[0] == 1
+        assert r[:-1] == pytest.approx(-caps[:-1], rel=1e-13)
+        assert abs(W[-1] @ r + q[-1]) <= TOL * size
+
+
+def test_what_rounding_keeps_from_being_better_is_the_answer() -> None:
+    """It is not given up because it is above what would not be looked at again."""
+    problem = problem_of(np.random.default_rng(0))
+    (W, table, rho), near, q = arrays(problem), room(4, 10), np.asarray(problem.q)
+    size, r = np.linalg.norm(np.repeat(rho, [3, 3, 3, 1]) * q), np.array(solve(problem, tol=TOL).r)
+    least = near_solution(Held(near), W, q, table, rho, r, TOL, size)
+    tol = 4.0 * max(least, 1e-16)
+    r *= 1.0 + 1e-6
+    assert near_solution(Held(near), W, q, table, rho, r, tol, size) <= tol
+    assert np.allclose(r, solve(problem, tol=TOL).r, rtol=0.0, atol=1e-9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from evidence import first
 from tree_cases import link, random_state, zoo
 
 import gaussdyn
@@ -161,6 +162,40 @@ def test_what_a_step_strikes_at_its_new_speed_is_listed_by_kernels() -> None:
     assert many.state.q == pytest.approx(by_python.state.q, abs=1e-11)
     assert many.state.memory["arm/floor"][0] > 0.0
     assert abs(many.state.v[0]) < 0.1 * abs(start.q[0] + 2e-3 * told[0])  # the floor has stopped it
+
+
+def scissors(draw: np.random.Generator) -> TreeSystem:
+    """Two legs that swing to all sides, with long capsules askew, and motors."""
+    bodies, motors, inertia = [], [], np.diag([0.02, 0.02, 0.01])
+    for k, x in enumerate((-0.12, 0.12)):
+        turn = np.array([1.0, *(0.3 * draw.normal(size=3))])
+        pill = spatial.Capsule(radius=0.05, half_length=0.15, at=(0.0, 0.0, -0.25), turn=turn / np.linalg.norm(turn))
+        axes = {f"swing{k}": (0.0, 1.0, 0.0), f"spread{k}": (1.0, 0.0, 0.0)}
+        joints = tuple(trees.TreeJoint(name=name, axis=axis) for name, axis in axes.items())
+        bodies.append(trees.TreeBody(name=f"leg{k}", at=(x, 0.0, 0.0), joints=joints, mass=1.0, inertia=inertia,
+                                     shapes=(pill,)))  # fmt: skip
+        motors += [trees.Actuator(name=f"m_{name}", factors={name: 1.0}) for name in axes]
+    return TreeSystem(bodies=bodies, actuators=motors, contact=ContactLaw(mu=0.3))
+
+
+@pytest.mark.parametrize("seed", first(1, [79, 22, 93]))
+def test_a_leg_that_slides_from_the_side_of_another_to_its_end_is_listed_by_kernels(seed: int) -> None:
+    """The end overlaps where the step of the sides alone leads to: nothing before says so."""
+    draw = np.random.default_rng(seed)
+    system, stepper = scissors(draw), MoreauJean(dt=4e-3)
+    told = 3.0 * np.abs(draw.normal(size=4)) * [-1.0, 1.0, 1.0, 1.0]
+    state, sides = system.state(), set()
+    kernels = CompiledSystem.of(system, state)
+    assert isinstance(kernels, CompiledSystem)
+    for k in range(25):
+        by_python = listing(system, stepper, state, 4e-3, (k + 1) * 4e-3, told).state
+        many = kernels.advance_many(stepper, state, 1, told)
+        assert many.taken == 1
+        assert many.state.v == pytest.approx(by_python.v, abs=1e-8)
+        assert many.state.q == pytest.approx(by_python.q, abs=1e-10)
+        state = many.state
+        sides |= {id for id in state.memory if "/" in id}
+    assert len(sides) > 1
 
 
 def test_calls_without_a_record_come_to_the_same_states_and_leave_them_alone() -> None:

@@ -33,8 +33,8 @@ def _crowd(n, seed):
 @pytest.mark.drawn
 @pytest.mark.parametrize("n", [1, 2, 8, 9, 70, 150])
 def test_the_pairs_are_those_of_all_pairs(n):
-    from gaussdyn.mechanics.collision.near_pairs import widen
-    from gaussdyn.mechanics.collision.shape_tree import along_curve, bounds_meet, next_shape, raise_tree
+    from gaussdyn.mechanics.collision.bounds.near_pairs import widen
+    from gaussdyn.mechanics.collision.bounds.shape_tree import along_curve, bounds_meet, next_shape, raise_tree
     from gaussdyn.mechanics.collision.terrain.surface_search import LOW
 
     for seed in range(examples(12, fast=4)):

@@ -69,7 +69,7 @@ def check_side(system, state, modes):
         return  # features that have parted since
     phase = MotionPhase(system=system, control=None, modes={row.id: modes.get(row.id, OPEN) for row in rows}, rows=rows)
     now = phase.instant(state.t, state.q, state.v)
-    phase.conditions(now)  # redundant reactions are put inside their cones, if they can be
+    now = phase.sharing(now)  # redundant reactions are put inside their cones, if they can be
     size = max(float(np.abs(x).max()) for x in (now.h, *now.r))
     speed = 1.0 + float(np.abs(state.v).max())
     for row, r in zip(now.rows, now.r, strict=True):

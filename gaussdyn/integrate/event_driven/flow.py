@@ -134,6 +134,7 @@ class SmoothFlow:
         coarse = 1e3 * SETTLED if phase.redundant else SETTLED
         scales = self._scales(phase, before)
         noise = np.array([coarse * ARMED[guard.unit] * scales[guard.unit] for guard in phase.guards])
+        after = phase.sharing(after)
         ends = seen(phase, before), seen(phase, after)
         search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
         found = self._found(search, piece, *ends)
@@ -234,8 +235,7 @@ class SmoothFlow:
 
     def _shared(self, phase: Phase, t: float, y: Array) -> Array:
         """Return redundant reactions at a state, inside their cones if they can be."""
-        now = phase.instant(t, *self._parts(y))
-        phase.conditions(now)
+        now = phase.sharing(phase.instant(t, *self._parts(y)))
         return np.concatenate([np.zeros(0), *now.r])
 
     def _move_to(self, phase: Phase, t: float, y: Array, given: Mapping[str, Array] | None = None) -> None:
@@ -295,6 +295,7 @@ class SmoothFlow:
 
 def seen(phase: Phase, now: Instant) -> Seen:
     """Return the conditions at an instant."""
+    now = phase.sharing(now)
     return Seen(now.t, phase.conditions(now), phase.rates(now))
 
 

@@ -111,16 +111,16 @@ class Jump(SmoothFlow):
         if chosen.phase is None:
             self.phase, self.failure = None, chosen.failure
         else:
-            self._enter(chosen.phase, chosen.now, chosen.g)
+            self._enter(chosen.phase, chosen.now)
 
-    def _enter(self, phase: Phase, now: Instant | None = None, found: Array | None = None) -> None:
-        """Begin a phase, whose conditions may be known: those that start at zero may not end it at once."""
+    def _enter(self, phase: Phase, now: Instant | None = None) -> None:
+        """Begin a phase: conditions that start at zero may not end it at once."""
         self.phase, self.entered = phase, True
-        self.now = now = now or phase.instant(self.t, self.q, self.v)
+        now = now or phase.instant(self.t, self.q, self.v)
         self._measure(now)
         self.offsets, scales = {}, self._scales(phase, now)
-        found = phase.conditions(now) if found is None else found
-        for guard, g in zip(phase.guards, found.tolist(), strict=True):
+        self.now = now = phase.sharing(now)
+        for guard, g in zip(phase.guards, phase.conditions(now).tolist(), strict=True):
             armed, row = ARMED[guard.unit] * scales[guard.unit], now.rows[guard.k]
             least = SETTLED * armed
             if guard.kind == "touchdown" and one_sided(row) and abs(float(row.rate[0])) > self.closed.speed:
@@ -218,7 +218,7 @@ class Jump(SmoothFlow):
         impulses = {row.id: x for row, x in zip(rows, pushes, strict=True) if x.any()}
         self.jump("rest", v, (impulses,), after - before)
         self.passing |= dict.fromkeys(ids, end)
-        self._enter(chosen.phase, now, chosen.g)
+        self._enter(chosen.phase, now)
 
     def _driven(self, pushes: Sequence[Array], now: Instant, rows: tuple[Row, ...], end: float) -> float:
         """Return the work of the impulses that put rows to rest, and of the reactions until `end`, J."""

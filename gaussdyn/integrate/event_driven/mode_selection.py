@@ -41,15 +41,12 @@ class Chosen:
     phase : Phase or None
     now : Instant or None
         Its beginning.
-    g : Array or None
-        Its conditions there.
     failure : Solution or None
         Of the acceleration problem: NO_SOLUTION or INFEASIBLE with a certificate, or UNDECIDED.
     """
 
     phase: Phase | None
     now: Instant | None = None
-    g: Array | None = None
     failure: Solution | None = None
 
 
@@ -111,10 +108,9 @@ def choose(
     """
     for modes in guesses:
         phase = aligned(setting.phase(modes, place.rows), place, HOLDS)
-        if found := holds(phase, place, activation, sizes=sizes):
-            now, g = found
-            if later is None or _goes_on(phase, now, later, activation, sizes):
-                return Chosen(phase=phase, now=now, g=g)
+        now = holds(phase, place, activation, sizes=sizes)
+        if now and (later is None or _goes_on(phase, now, later, activation, sizes)):
+            return Chosen(phase=phase, now=now)
     failure = None
     for at in (later(), state) if later is not None else (state,):
         read, said = modes_of_laws(setting.system, at, setting.control, activation, guesses[0])
@@ -124,10 +120,9 @@ def choose(
         if at is not state:
             read = _as_here(setting, state, place.rows, read, at, said, activation)
         phase = setting.phase(read, place.rows)
-        if found := holds(phase, place, activation, sizes=sizes):
-            now, g = found
-            if later is None or failure is None or _goes_on(phase, now, later, activation, sizes):
-                return Chosen(phase=phase, now=now, g=g)
+        now = holds(phase, place, activation, sizes=sizes)
+        if now and (later is None or failure is None or _goes_on(phase, now, later, activation, sizes)):
+            return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
 
 
@@ -183,8 +178,8 @@ def _undecided(state: State) -> Solution:
 
 def holds(
     phase: Phase, place: Place, activation: Activation, *, touching: float | None = None, sizes: Sizes = NONE
-) -> tuple[Instant, Array] | None:  # fmt: skip
-    """Return the instant, and the conditions, if modes solve the complementarity problem up to 1e-8 of its forces.
+) -> Instant | None:  # fmt: skip
+    """Return the instant if the modes of a phase solve the complementarity problem there, up to 1e-8 of its forces.
 
     Parameters
     ----------
@@ -200,14 +195,13 @@ def holds(
     if not np.isfinite(now.a).all():
         return None
     allowed = _allowed(now, activation, sizes)
-    found = phase.conditions(now)
-    for g, guard in zip(found.tolist(), phase.guards, strict=True):
-        if g < -allowed[guard.unit] and guard.kind != "end":
-            return None
+    now = phase.sharing(now)
+    if not all(g.value(now) >= -allowed[g.unit] or g.kind == "end" for g in phase.guards):
+        return None
     if touching is not None:
         activation = replace(activation, gap=touching)
     ok = all(_onward(row, phase.modes[row.id], now, activation, allowed["acceleration"]) for row in now.rows)
-    return (now, found) if ok else None
+    return now if ok else None
 
 
 def _allowed(now: Instant, activation: Activation, sizes: Sizes = NONE) -> dict[str, float]:

@@ -18,7 +18,7 @@ PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of two r
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """What the functions of a system say at one state, whatever the modes.
 
@@ -44,7 +44,7 @@ class Place:
         return Place(t, q, v, rows, system.mass(q), system.force(t, q, v, control))
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Instant(Place):
     """The motion at one instant of a phase.
 

@@ -71,8 +71,8 @@ class Segment(RankWatch):
         if known:
             phase = self._setting().phase(completed(rows, known), rows)
             place, activation = self._place(rows), self.task.accuracy.activation
-            if found := holds(phase, place, activation, touching=FLIGHT, sizes=self.sizes):
-                self._enter(phase, *found)
+            if now := holds(phase, place, activation, touching=FLIGHT, sizes=self.sizes):
+                self._enter(phase, now)
                 return
         self._settle(self._place(rows), known, {}, None)
 
@@ -218,8 +218,8 @@ class Segment(RankWatch):
         if phase.system is not self.task.whole:
             phase = self._with(phase, self._list(min(self.pace.h, max(end - self.t, 0.0)), phase))
             after = phase.instant(self.t, self.q, self.v)
-        self.phase, self.now = phase, after
         scales = self._scales(phase, after)
+        self.phase, self.now = phase, (after := phase.sharing(after))
         for guard, g in zip(phase.guards, phase.conditions(after).tolist(), strict=True):
             if g > SETTLED * ARMED[guard.unit] * scales[guard.unit]:
                 self.offsets.pop((guard.id, guard.kind), None)
@@ -288,6 +288,7 @@ class Segment(RankWatch):
             return False
         fired: dict[str, set[str]] = {found.guard.id: {found.guard.kind}}
         scales = self._scales(phase, now)
+        self.now = now = phase.sharing(now)
         for guard, g in zip(phase.guards, phase.conditions(now).tolist(), strict=True):
             starts = (guard.id, guard.kind) in offsets
             if not starts and g <= TOGETHER[guard.unit] * scales[guard.unit]:

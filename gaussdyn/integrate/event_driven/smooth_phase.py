@@ -149,29 +149,15 @@ class Phase:
         side = _common_side(groups) if self._sloping else 0.0
         return Instant(t, q, v, rows, M, h, a, self.spread(rows, r), B.T @ r + given, free, side=side)
 
-    def acceleration(self, t: float, q: Array, v: Array) -> Array:
-        """Return a, shape (nv,): the right-hand side of v' = a."""
-        return self.instant(t, q, v).a
-
-    def local(self, now: Instant) -> tuple[Array, Array]:
-        """Return G (size, nv) and w = G M^-1 B (size, size) of the rows that are held."""
-        G, B, _, _ = self.columns(now.rows, len(now.v))
-        return G, G @ over_mass(now.M, B.T)
-
     def conditions(self, now: Instant) -> Array:
-        """Return how far every guard is from the end of the phase; >= 0 within it.
-
-        Redundant reactions that are outside their cones are replaced in `now` by others that are inside, if any are.
-        """
-        found = self._conditions(now)
-        forces = [k for k, guard in enumerate(self.guards) if guard.unit == "force"]
-        if not self.redundant or not forces or now.shared or found[forces].min() >= 0.0:
-            return found
-        now.r, now.shared = self._shared(now), True
-        return self._conditions(now)
-
-    def _conditions(self, now: Instant) -> Array:
+        """Return how far every guard is from the end of the phase; >= 0 within it."""
         return np.array([guard.value(now) for guard in self.guards])
+
+    def sharing(self, now: Instant) -> Instant:
+        """Return the instant, with redundant reactions outside their cones replaced by others inside, if any are."""
+        if not self.redundant or now.shared or all(g.unit != "force" or g.value(now) >= 0.0 for g in self.guards):
+            return now
+        return replace(now, r=self._shared(now), shared=True)
 
     def _shared(self, now: Instant) -> tuple[Array, ...]:
         """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""
@@ -197,9 +183,9 @@ class Phase:
                 cones.add(normal)
             if not rough(row):
                 continue
-            slip, roll = parts_of(row)
+            (slip, roll), moment = parts_of(row), row.moments[0][1] if row.moments else 0.0
             at = part.at.start + 1
-            for where, free, limit in ((slip, mode.slip, limit_of(row, mode)), (roll, mode.roll, moment_of(row))):
+            for where, free, limit in ((slip, mode.slip, limit_of(row, mode)), (roll, mode.roll, moment)):
                 size = 0 if free else where.stop - where.start
                 if size:
                     cones.add_disc(limit * normal, slice(at, at + size))
@@ -273,11 +259,6 @@ class Phase:
                 d = direction(row.rate[where], e)
                 full[where] = -row.cap * d if part.dry else -part.sign * getattr(row, mu) * full[0] * d
         return tuple(found)
-
-
-def moment_of(row: Row) -> float:
-    """Return the coefficient of the moment that a row resists, 0 if there is none."""
-    return row.moments[0][1] if row.moments else 0.0
 
 
 def trail_of(phase: Phase, t: Array, h: Array, y: Array, r: Array) -> Trail:

@@ -9,6 +9,8 @@ import numpy as np
 
 from ..._jit import kernel
 from ...arrays import Array, IntArray
+from .bounds.near_pairs import LEFT, MANY, list_pairs, mark_left
+from .bounds.shape_tree import bounds_meet, next_shape, sort_by
 from .box_box import ball_box, box_box
 from .capsule_box import capsule_box
 from .cylinders.cylinder_cylinder import cylinder_cylinder
@@ -16,11 +18,9 @@ from .cylinders.cylinder_round import ball_cylinder, capsule_cylinder, cylinder_
 from .cylinders.cylinder_solid import cylinder_solid
 from .ellipsoids.ellipsoid_round import ball_ellipsoid, capsule_ellipsoid, cylinder_ellipsoid, ellipsoid_ellipsoid
 from .ellipsoids.ellipsoid_solid import ellipsoid_solid
-from .near_pairs import LEFT, MANY, list_pairs, mark_left
 from .primitives import A3, BOX, CAPSULE, CYLINDER, ELLIPSOID, HALF_SPACE, I1, I2, KIND, MESH, NONE, SPHERE, SURFACE
 from .round_shapes import ball_capsule, capsule_capsule, on_half_space, sphere_sphere
 from .round_solid import ball_solid, capsule_solid
-from .shape_tree import bounds_meet, next_shape, sort_by
 from .smooth_kinematics import ELLIPSOID_BALL, ELLIPSOID_ELLIPSOID, ELLIPSOID_PLANE, OFF
 from .solid_solid import solid_solid
 from .solids import BLOCK, on_plane

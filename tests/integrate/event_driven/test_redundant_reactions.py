@@ -138,7 +138,7 @@ def test_corners_of_a_face_that_slide_in_different_directions_share_nothing():
     slips = {row.id: row.rate[parts_of(row)[0]] for row in rows}
     modes = {key: Mode(closed=True, slip=tuple(u / np.linalg.norm(u))) for key, u in slips.items()}
     phase = Phase(system=system.near(state.t, state.q, state.v, 0.0), control=None, modes=modes, rows=rows)
-    now = phase.instant(state.t, state.q, state.v)
+    now = phase.sharing(phase.instant(state.t, state.q, state.v))
     assert len(rows) == 4
     assert phase.redundant
     assert phase.conditions(now).min() < 0.0, "one of them would pull"

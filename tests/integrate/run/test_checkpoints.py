@@ -364,13 +364,13 @@ def test_a_full_disk_loses_nothing_that_was_written(tmp_path):
     path = tmp_path / "run.h5"
     block(0.02, out=tmp_path / "small.h5", save=3)
     room = 40_000  # enough for a chunk and not for the run
-    answer, errors = program(path, 9.0, "new", room).communicate(timeout=300)
+    answer, errors = program(path, 3.0, "new", room).communicate(timeout=300)
     assert "REFUSED out" in answer, (answer, errors)
     assert "df -h" in answer
     assert "then --resume, resume=True" in answer
     assert len(Trajectory.load(path).steps.t) > 0
-    answer, _ = program(path, 9.0, "resume").communicate(timeout=300)
-    assert answer.strip() == block(9.0, save=3).state_hash
+    answer, _ = program(path, 3.0, "resume").communicate(timeout=300)
+    assert answer.strip() == block(3.0, save=3).state_hash
     none, _ = program(tmp_path / "none.h5", 3.0, "new", 100).communicate(timeout=300)
     assert "REFUSED out" in none
     assert "none.h5" not in " ".join(file.name for file in tmp_path.iterdir())

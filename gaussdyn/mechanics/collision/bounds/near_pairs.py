@@ -12,12 +12,12 @@ Source: L. Verlet, Computer "experiments" on classical fluids I, Phys. Rev. 159 
 
 from __future__ import annotations
 
-from ..._jit import kernel
-from ...arrays import Array, IntArray
-from .primitives import I1
+from ...._jit import kernel
+from ....arrays import Array, IntArray
+from ..primitives import I1
+from ..terrain.surface_search import HIGH, LOW
+from ..vectors import A1, A2
 from .shape_tree import WIDE, along_curve, next_shape, raise_tree
-from .terrain.surface_search import HIGH, LOW
-from .vectors import A1, A2
 
 LEFT = WIDE + 6  # column of `world`
 ROOMY = 0.1  # of the smallest side of its bounds: how far a shape may move in its box

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..._jit import kernel
-from ...arrays import Array, IntArray
-from .primitives import I1
-from .terrain.surface_search import LOW, boxes_below
-from .vectors import A1, A2
+from ...._jit import kernel
+from ....arrays import Array, IntArray
+from ..primitives import I1
+from ..terrain.surface_search import LOW, boxes_below
+from ..vectors import A1, A2
 
 WIDE = 22  # column of `world`: lower and upper bounds of a box in which a shape may move
 FAN = 8  # boxes in one of the next level

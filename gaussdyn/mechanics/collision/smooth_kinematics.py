@@ -21,6 +21,7 @@ from .vectors import A1, A2, V3, Vector, along, cross3, dot3
 
 ELLIPSOID_PLANE, ELLIPSOID_BALL, ELLIPSOID_LINE, ELLIPSOID_RIM, ELLIPSOID_ELLIPSOID = 4, 10, 11, 12, 13
 OFF = 19  # of A; that of B comes 3 later
+NARROW = 1e-12  # rad between a guess of a normal and an axis: it may be the axis itself
 M6 = "UniTuple(float64, 6)"
 Matrix = tuple[float, float, float, float, float, float]
 MOTION = f"Tuple((float64, {V3}, {V3}, {V3}, {V3}))"
@@ -84,7 +85,7 @@ def turns(kind: int, n: Vector, eb: Vector) -> tuple[Vector, Vector]:
 
 @kernel(f"{V3}(int64, {V3}, {V3}, {M6}, {M6}, {V3})", borrows=True)
 def smooth_normal(kind: int, d: Vector, eb: Vector, A: Matrix, B: Matrix, guess: Vector) -> Vector:
-    """Return the direction of the largest separation, near a guess; d = a - b."""
+    """Return the direction of the largest separation, near a guess, from what is no rim; d = a - b."""
     line = kind == ELLIPSOID_LINE
     n = normalized(along(guess, -dot3(guess, eb), eb) if line else guess)
     for _ in range(ROUNDS):
@@ -103,6 +104,52 @@ def smooth_normal(kind: int, d: Vector, eb: Vector, A: Matrix, B: Matrix, guess:
         if size < 1e-14:
             break
     return normalized(along(n, -dot3(n, eb), eb)) if line else n
+
+
+@kernel("UniTuple(float64, 2)(float64, float64, float64, float64)", borrows=True)
+def turned_by(c: float, s: float, y: float, least: float) -> tuple[float, float]:
+    """Return cosine and sine of an angle that is turned by y, its cosine no smaller than `least`."""
+    c, s = c * math.cos(y) - s * math.sin(y), s * math.cos(y) + c * math.sin(y)
+    if c < least:
+        return least, math.copysign(math.sqrt(1.0 - least * least), s)
+    size = math.sqrt(c * c + s * s)
+    return c / size, s / size
+
+
+@kernel(f"{V3}({V3}, {V3}, {M6}, float64, {V3})", borrows=True)
+def rim_normal(d: Vector, e: Vector, A: Matrix, r: float, guess: Vector) -> Vector:
+    """Return the direction of the largest separation of an ellipsoid from a rim of radius r about e; d = a - b.
+
+    It is n = c spoke + s e, the spoke leading to the point of the rim that touches: by the angles of n and spoke there
+    is no kink where n comes near e. Across e the spoke points to where the ellipsoid touches, whatever the angle of n.
+    """
+    n = normalized(guess)
+    p, h = farthest_along(A, n)
+    g = along(d, -1.0, p)
+    spoke, s = normalized(along(g, -dot3(g, e), e)), dot3(n, e)
+    if spoke == ZERO:
+        spoke, _ = tangents(RIM_RIM, e, e)
+    c = math.sqrt(max(1.0 - s * s, NARROW * NARROW))
+    for _ in range(ROUNDS):
+        t, m = cross3(e, spoke), along(along(ZERO, c, e), -s, spoke)  # where spoke and n turn to
+        n = along(along(ZERO, c, spoke), s, e)
+        p, h = farthest_along(A, n)
+        g = along(d, -1.0, p)
+        Ht, Hm, x, y = curved(A, p, h, t), curved(A, p, h, m), dot3(t, g), dot3(m, g) + r * s
+        h11, h12 = -dot3(spoke, g) - c * dot3(t, Ht), -dot3(t, Hm)
+        h21, h22 = -s * x - c * dot3(m, Ht), r * c - dot3(n, g) - dot3(m, Hm)
+        det = h11 * h22 - h12 * h21
+        if h11 < 0.0 and det > 0.0:
+            x, y = (y * h12 - x * h22) / det, (x * h21 - y * h11) / det
+        else:
+            x, y = math.atan2(x, dot3(spoke, g)), -y / h22 if h22 < 0.0 else math.copysign(STEP, y)
+        cut = STEP / abs(y) if abs(y) > STEP else 1.0
+        spoke = normalized(along(along(ZERO, math.cos(cut * x), spoke), math.sin(cut * x), t))
+        size = c * abs(x) + abs(y)
+        c, s = turned_by(c, s, cut * y, 0.1 * c)
+        if size < 1e-14:
+            break
+    return normalized(along(along(ZERO, c, spoke), s, e))
 
 
 @kernel(f"{V3}(int64, {V3}, {LINES}, {V3}, {M6}, {M6}, {V3})", borrows=True)
@@ -154,7 +201,9 @@ def smooth_motion(
     d, eb, w, deb = lines[0], lines[2], lines[3], lines[5]
     A, B = matrix_in_space(RA, data, 3, OFF), other_matrix(kind, data, RB, eb)
     n, dn = eb, deb
-    if kind != ELLIPSOID_PLANE:
+    if kind == ELLIPSOID_RIM:
+        n = rim_normal(d, eb, A, data[13], guess)
+    elif kind != ELLIPSOID_PLANE:
         n = smooth_normal(kind, d, eb, A, B, guess)
     p, h = farthest_along(A, n)
     q, k = farthest_along(B, n)

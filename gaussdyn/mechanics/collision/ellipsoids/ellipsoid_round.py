@@ -23,6 +23,7 @@ from ..smooth_kinematics import (
     M6,
     Matrix,
     farthest_along,
+    rim_normal,
     round_matrix,
     smooth_normal,
     with_square,
@@ -110,7 +111,7 @@ def put_on_rim(world: Array, i: int, cap: int, j: int, guess: Vector, limit: flo
     middle = unit(2, world[i, 13] if cap else -world[i, 13])
     d = along(centre_of(world, j), -1.0, to_space(world, i, middle))
     B = with_square(round_matrix(r), -r * r, e)
-    n = smooth_normal(ELLIPSOID_RIM, d, e, A, B, guess)
+    n = rim_normal(d, e, A, r, guess)
     _, h = farthest_along(A, n)
     _, k = farthest_along(B, n)
     if dot3(n, d) - h - k <= limit:

@@ -17,6 +17,7 @@ import numpy as np
 from ..._jit import A1, A2, kernel, record
 from ...arrays import Array
 from ...linalg.block_lu import Ordering, orientation
+from .body_problem import BodyProblem, BodyWork
 from .cone_path import (
     LEAST_MU,
     YIELDS,
@@ -33,7 +34,6 @@ from .cone_path import (
     relative_lengths,
 )
 from .newton import factorise_modes, motion, newton_direction, residual, scale_and_floor
-from .records import BodyProblem, BodyWork
 from .structure import block_multiply, copy_rows, relative_motion
 
 SLOW = 0.85  # centring above, twice: the path may turn

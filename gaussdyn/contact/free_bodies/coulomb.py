@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._jit import A1, A2, A3, I1, kernel
 from ...arrays import Array, IntArray
-from .records import Contacts
+from .body_problem import Contacts
 
 OPEN, STICK, SLIP = range(3)
 

@@ -16,10 +16,10 @@ from ..._jit import A1, A2, I1, kernel, record
 from ...arrays import Array, IntArray
 from ...linalg.block_lu import Ordering, analyse
 from .block_places import block_places
+from .body_problem import BodyProblem, BodyWork, Contacts, Iterate
 from .coulomb import natural_length, weighted_length
 from .newton import EPS, motion, residual, scale_and_floor
 from .one_island import solve_island
-from .records import BodyProblem, BodyWork, Contacts, Iterate
 from .structure import copy_rows
 
 NEAR = 3.0  # times what impulses change the speeds of its bodies by: contacts that leave faster are left out

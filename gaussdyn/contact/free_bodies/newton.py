@@ -14,8 +14,8 @@ import numpy as np
 from ..._jit import A2, A3, I1, kernel
 from ...arrays import Array, IntArray
 from ...linalg.block_lu import Ordering, factorise, solve_factorised
+from .body_problem import BodyProblem, BodyWork
 from .coulomb import SLIP, linearise_modes, natural_length, weighted_length
-from .records import BodyProblem, BodyWork
 from .structure import add_wrench, assemble, block_multiply, copy_rows, relative_motion
 
 EPS = 2.0**-52

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._jit import A2, A3, kernel
 from ...arrays import Array
-from .records import BodyProblem
+from .body_problem import BodyProblem
 
 
 @kernel(f"void({A2}, {A3}, int64, float64, float64, float64, float64, float64, float64, float64)", borrows=True)

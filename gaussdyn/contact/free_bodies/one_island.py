@@ -11,11 +11,11 @@ import numpy as np
 from ..._jit import kernel
 from ...linalg.block_lu import Ordering
 from .bodies_interior_point import begin_path, follow_path
+from .body_problem import BodyProblem, BodyWork, Iterate
 from .coulomb import linearise_modes
 from .newton import COARSE, FINE, modes_newton, motion, newton_step, residual, without_impulses
 from .one_by_one import gauss_seidel
 from .proximal import proximal_point
-from .records import BodyProblem, BodyWork, Iterate
 from .structure import copy_rows
 
 FIRST, FIRST_TRY = 4, 12  # factorisations from the last impulses: if few of them gain nothing more will not

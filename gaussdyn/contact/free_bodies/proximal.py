@@ -12,10 +12,10 @@ import numpy as np
 from ..._jit import A1, A2, kernel
 from ...arrays import Array
 from ...linalg.block_lu import Ordering
+from .body_problem import BodyProblem, BodyWork
 from .coulomb import linearise_modes
 from .newton import factorise_modes, motion, newton_direction, residual, rounding_floor, scale_and_floor
 from .one_by_one import gauss_seidel
-from .records import BodyProblem, BodyWork
 from .structure import add_wrench, block_multiply, copy_rows, relative_motion
 
 SHARE = 0.3  # of E: the proximal term, and the residual that is asked for with it

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._jit import A1, A2, A3, I1, kernel
 from ...arrays import Array, IntArray
-from .records import Contacts
+from .body_problem import Contacts
 
 
 @kernel(f"void(int64, {A2}, {A2})", borrows=True)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from gaussdyn.contact.free_bodies.body_problem import BodyProblem, Contacts, Iterate
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
 from gaussdyn.contact.free_bodies.islands import solve_islands
 from gaussdyn.contact.free_bodies.newton import motion
-from gaussdyn.contact.free_bodies.records import BodyProblem, Contacts, Iterate
 
 from .test_structure import Heap
 

@@ -5,12 +5,12 @@ import pytest
 from evidence import examples
 
 from gaussdyn.contact.free_bodies.bodies_interior_point import PACE_TURNS, begin_path, follow_path
+from gaussdyn.contact.free_bodies.body_problem import BodyProblem, BodyWork, Contacts
 from gaussdyn.contact.free_bodies.cone_path import YIELDS, let_yield
 from gaussdyn.contact.free_bodies.coulomb import step_sizes
 from gaussdyn.contact.free_bodies.newton import modes_newton, motion
 from gaussdyn.contact.free_bodies.one_by_one import gauss_seidel
 from gaussdyn.contact.free_bodies.proximal import proximal_point
-from gaussdyn.contact.free_bodies.records import BodyProblem, BodyWork, Contacts
 from gaussdyn.contact.free_bodies.structure import add_wrench, assemble, relative_motion
 from gaussdyn.linalg.block_lu import analyse, block_at, factorise, orientation, solve_factorised
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...._jit import A2, A3, I1, I2, kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.records import Contacts
+from ....contact.free_bodies.body_problem import Contacts
 from ....mechanics.collision.feature_kinematics import contact_frame, feature_geometry
 from .records import Bodies, Features
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.coulomb import weighted_length
-from ....contact.free_bodies.records import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.structure import block_multiply, relative_motion
 from .records import MODE, NOW, WHICH, Index
 

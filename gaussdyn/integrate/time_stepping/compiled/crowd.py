@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from ...._jit import A2, I1, kernel
 from ....arrays import Array, IntArray
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.islands import solve_islands
 from ....contact.free_bodies.newton import READY
-from ....contact.free_bodies.records import BodyProblem, BodyWork, Iterate
 from ....linalg.block_lu import Ordering
 from ....mechanics.collision.feature_kinematics import feature_geometry
 from ..scheme import MAX_PASSES, SETTLED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
-from ....contact.free_bodies.records import BodyProblem, Iterate
+from ....contact.free_bodies.body_problem import BodyProblem, Iterate
 from .body_kinematics import momentum
 from .records import ACTS, JOINED, WHICH, Aside, Bodies, BodySpan, BodyState, Features, Index, Poses
 from .step import place_acting

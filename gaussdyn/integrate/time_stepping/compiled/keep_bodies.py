@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import Array
-from ....contact.free_bodies.records import BodyProblem, Iterate
+from ....contact.free_bodies.body_problem import BodyProblem, Iterate
 from ..core.records import FORCES, KINETIC, LIFTED, POTENTIAL, REACTIONS
 from ..kept import PLACED, ROWS, SHIFTED, Kept
 from .records import MODE, WHICH, Aside, Bodies, BodySpan, BodyState, Index, Loads, Poses

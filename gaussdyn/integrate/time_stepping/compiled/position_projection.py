@@ -6,9 +6,9 @@ import numpy as np
 
 from ...._jit import A2, kernel
 from ....arrays import Array
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.coulomb import step_sizes
 from ....contact.free_bodies.newton import EPS, factorise_modes, motion, newton_direction
-from ....contact.free_bodies.records import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.structure import block_multiply
 from ....linalg.block_lu import Ordering
 from .active_contacts import CLOSE, approach, normal_row

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...._jit import A2, kernel
 from ....arrays import Array
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork
 from ....contact.free_bodies.coulomb import linearise_modes
 from ....contact.free_bodies.newton import EPS, FINE, factorise_modes, newton_direction
-from ....contact.free_bodies.records import BodyProblem, BodyWork
 from ....linalg.block_lu import Ordering
 
 ERRORS = 32.0 * EPS  # of the impulses on a body and on all that it touches

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...._jit import A2, A3, I1, kernel
 from ....arrays import Array, IntArray
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.coulomb import step_sizes
 from ....contact.free_bodies.newton import FINE, READY, modes_newton, motion, residual, slips, without_impulses
 from ....contact.free_bodies.proximal import proximal_point
-from ....contact.free_bodies.records import BodyProblem, BodyWork, Iterate
 from ....contact.free_bodies.structure import block_multiply, relative_motion
 from ....linalg.block_lu import Ordering
 from ..scheme import CLAIMED, FINER, MAX_PASSES, ROUGH, SETTLED

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
 from ....arrays import Array, IntArray
-from ....contact.free_bodies.records import BodyProblem, BodyWork, Iterate
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....linalg.block_lu import Ordering
 from ..kept import Kept
 from ..scheme import SEARCHES

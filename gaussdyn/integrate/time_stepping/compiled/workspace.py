@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ....arrays import IntArray
-from ....contact.free_bodies.records import BodyProblem, BodyWork, Contacts, Iterate
+from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Contacts, Iterate
 from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ..scheme import PASSES

@@ -159,8 +159,6 @@ def begin_passes(
     """Put the problem of the first pass, and how passes go; NEXT, or why there can be none; see `settle`."""
     layout, course, blind = model.layout, work.course, knows_rates(model, data)
     course[GIVEN], course[BLIND], course[FINE], course[TURNS] = int(given), int(blind), int(given), 0
-    if not given:
-        data.log[CHANGE] = data.log[BEFORE] = np.inf
     turns = layout.turning != 0  # else rows stand at the middle whatever the velocity, and tell at once
     if not turns and not put_problem(layout, data, problem, span) and not given:
         return DEPENDENT
@@ -175,6 +173,8 @@ def begin_passes(
         return DEPENDENT
     measure_rows(layout, data, work, problem)
     far_from_last(layout, data, work, span.dt)
+    if not given:
+        data.log[CHANGE] = data.log[BEFORE] = np.inf
     return NEXT
 
 

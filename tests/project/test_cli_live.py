@@ -49,7 +49,9 @@ def test_a_run_waits_until_its_end_is_seen() -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_ends_the_run_and_the_page_sees_it() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # where a shell has its tests ignore it
     process, address = begun("spinning_disc", "--t-end", "1000")
+    signal.signal(signal.SIGINT, before)
     late = threading.Timer(120.0, process.kill)  # so that it fails where the key is not heard, and does not wait
     late.start()
     found = film(address, film(address, 0)["number"])

@@ -155,7 +155,7 @@ class EventStepper:
         known = self.known or RunMemory()
         task = Task(
             given=system, whole=known.whole(system, state.q), control=control, accuracy=self.accuracy,
-            memory=state.memory, goal=goal, events=self._named(), known=known,
+            start=state, goal=goal, events=self._named(), known=known,
         )  # fmt: skip
         return Segment(task=task, t=state.t, q=state.q, v=state.v)
 

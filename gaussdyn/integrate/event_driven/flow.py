@@ -45,6 +45,8 @@ class Stretch:
 
     Attributes
     ----------
+    event : (float, Array) or None
+        Time and state there, where the motion up to it is in the account already.
     after : Instant or None
         At its end, where it is known.
     look, one_step : callable
@@ -53,6 +55,7 @@ class Stretch:
 
     piece: Piece | None
     found: Crossing | None = None
+    event: tuple[float, Array] | None = None
     after: Instant | None = None
     look: Callable[[float, Array], Seen] | None = None
     one_step: OneStep | None = None
@@ -97,7 +100,7 @@ class SmoothFlow:
 
     def state(self) -> State:
         """Return the state as it is now."""
-        return State.trusted(self.t, self.q, self.v, self.task.memory)
+        return State.trusted(self.t, self.q, self.v, self.task.start.memory)
 
     def _setting(self) -> Setting:
         """Return what phases are made of here."""
@@ -170,7 +173,7 @@ class SmoothFlow:
         ship.step.offset[:] = self._offsets(phase)
         done = ship.sail(self.t, self.q, self.v, self.pace.h, end, self.pace.stiff)
         self.pace = replace(self.pace, h=done.h, stiff=done.stiff)
-        if done.taken:
+        if len(done.trail):
             self.account.trails.append(done.trail)
         for guard, offset in zip(phase.guards, ship.step.offset.tolist(), strict=True):
             if offset == 0.0:
@@ -187,7 +190,9 @@ class SmoothFlow:
                     phase, lambda t: ship.look(t, piece.at(t)), ship.step.offset.copy(), ship.step.noise.copy(), []
                 )
                 found = self._found(search, piece, *ship.ends(piece))
-            return Stretch(piece=piece, found=found, look=ship.look, one_step=partial(ship.take, side=done.side))
+            return Stretch(
+                piece=piece, found=found, event=done.event, look=ship.look, one_step=partial(ship.take, side=done.side)
+            )  # fmt: skip
         if not done.taken:
             return None
         mean, left = (done.t - self.t) / done.taken, max(end, self.task.goal) - done.t

@@ -56,6 +56,8 @@ class Entered:
     def begins(self, state: State, control: Array | None, accuracy: Accuracy) -> bool:
         """Whether it begins at a state."""
         was = self.state
+        if was is state and self.control is control and self.accuracy is accuracy:
+            return True
         if was.t != state.t or self.accuracy != accuracy or was.memory.keys() != state.memory.keys():
             return False
         pairs = [(self.control, control), (was.q, state.q), (was.v, state.v)]
@@ -106,8 +108,7 @@ class Task:
         As it was given, and with all contacts.
     control : Array or None
     accuracy : Accuracy
-    memory : mapping
-        Of the state that it begins with.
+    start : State
     goal : float
         When the run ends, s: it may have many segments.
     events : tuple of NamedEvent
@@ -120,7 +121,7 @@ class Task:
     whole: System
     control: Array | None
     accuracy: Accuracy
-    memory: Mapping[str, Array]
+    start: State
     goal: float
     events: tuple[NamedEvent, ...]
     known: RunMemory

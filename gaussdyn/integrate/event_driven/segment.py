@@ -52,7 +52,7 @@ class Segment(RankWatch):
     """The running segment."""
 
     def __post_init__(self) -> None:
-        memory = self.task.memory
+        memory = self.task.start.memory
         self.system, self.closed, self.bounced = self.task.whole, self.task.accuracy.activation, rebounds(memory)
         h = float(memory[LENGTH][0]) if LENGTH in memory else 0.0
         longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
@@ -65,7 +65,7 @@ class Segment(RankWatch):
         if self._goes_on():
             return
         rows = self._list(min(self.pace.h or t_end - self.t, t_end - self.t)).rows
-        known = remembered(self.task.memory, [row.id for row in rows])
+        known = remembered(self.task.start.memory, [row.id for row in rows])
         if not known and self._begins_without_rank(rows):
             return
         if known:
@@ -78,9 +78,9 @@ class Segment(RankWatch):
 
     def _goes_on(self) -> bool:
         """Take over the phase that a segment has just entered at the state where this one begins, if there is one."""
-        here = State.trusted(self.t, self.q, self.v, self.task.memory)
-        for last in self.task.known.entered:
-            if last.begins(here, self.task.control, self.task.accuracy):
+        task = self.task
+        for last in reversed(task.known.entered):
+            if last.begins(task.start, task.control, task.accuracy):
                 self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
                 self.closed, self.largest = last.closed, dict(last.largest)
                 return True
@@ -261,15 +261,19 @@ class Segment(RankWatch):
         assert piece is not None
         assert look is not None
         assert one_step is not None
-        offset = self.offsets.get((found.guard.id, found.guard.kind), 0.0)
-        t, y = polished(piece, lambda h: again_to(piece, piece.t + h, one_step), look, found, offset)
+        if stretch.event is None:
+            offset = self.offsets.get((found.guard.id, found.guard.kind), 0.0)
+            t, y = polished(piece, lambda h: again_to(piece, piece.t + h, one_step), look, found, offset)
+            self._follow(phase, piece, t, y)
+        else:
+            t, y = stretch.event
+            self._move_to(phase, t, y)
 
         def later() -> State:
             """Return a state a little later along the old phase."""
             q, v = self._parts(piece.at(t + AHEAD * piece.h))
-            return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.task.memory)
+            return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.task.start.memory)
 
-        self._follow(phase, piece, t, y)
         old, offsets = phase, self.offsets
         phase = self._seen(phase)
         now = phase.instant(self.t, self.q, self.v)

@@ -41,8 +41,10 @@ class Sailed:
         The step, not taken, in which a condition may fall below zero.
     crossing : (int, float) or None
         The number of the guard that does so first, and when, if that is clear.
+    event : (float, Array) or None
+        Time and state there, once the motion has been followed up to it.
     trail : Trail
-        What was passed.
+        What was passed, up to the event.
     """
 
     held_is_off: bool
@@ -54,6 +56,7 @@ class Sailed:
     y: Array
     piece: Piece | None
     crossing: tuple[int, float] | None
+    event: tuple[float, Array] | None
     trail: Trail
 
 
@@ -68,14 +71,15 @@ class CompiledPhase:
         Length of y = (q, v, impulses, two works).
     tables : Held
         The `PhaseTables`.
-    held_step : Held
-        The `PhaseStep`: `step`.
+    held_step, held_again : Held
+        The `PhaseStep`: `step`; another one, with which kernels follow the motion up to an event within a step.
     """
 
     phase: Phase
     size: int
     tables: Any  # a `Held`, which kernels take for what it holds
     held_step: Any
+    held_again: Any
 
     @property
     def step(self) -> PhaseStep:
@@ -103,8 +107,9 @@ class CompiledPhase:
         y, end, place = np.zeros((3, size))
         offset, noise = np.zeros((2, w))
         seen = np.zeros((8, w))
-        step = PhaseStep(np.zeros(12), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
-        return cls(phase, size, Held(tables), Held(step))
+        step = PhaseStep(np.zeros(13), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
+        again = PhaseStep(*(x.copy() for x in step[:-2]), atol, TABLE)
+        return cls(phase, size, Held(tables), Held(step), Held(again))
 
     @property
     def states(self) -> int:
@@ -117,14 +122,18 @@ class CompiledPhase:
 
         step, nq, n = self.step, len(q), len(q) + len(v)
         step.y[:nq], step.y[nq:n], step.y[n:] = q, v, 0.0
-        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0
+        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0, 0.0
         trail = np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
-        code = cruise(self.tables, self.held_step, trail)
-        now, _, _, bounded, side, _, _, _, taken, ahead, which, when = step.control.tolist()
+        code = cruise(self.tables, self.held_step, self.held_again, trail)
+        now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found = step.control.tolist()
         piece = self._piece(step.F.copy()) if code == EVENT else None
         crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
-        passed = self._trail(trail[: int(taken)].copy())
-        return Sailed(code == HOLD, side, int(taken), int(bounded), now, ahead, step.y.copy(), piece, crossing, passed)
+        again = self.held_again.value
+        event = (float(again.control[T]), again.y.copy()) if found else None
+        trail = self._trail(trail[: int(taken + found)].copy())
+        return Sailed(
+            code == HOLD, side, int(taken), int(bounded), now, ahead, step.y.copy(), piece, crossing, event, trail
+        )
 
     def _piece(self, dense: Array | None = None) -> Piece:
         """Return the step that kernels have taken last."""

@@ -8,12 +8,13 @@ from ...dop853 import STAGES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
 from ..event_location import CROSSING, QUIET, judged
 from .phase_rhs import conditions, look_at, slope
-from .phase_steps import dense_output, first_crossing, look_within, take_step
+from .phase_steps import dense_output, first_crossing, look_within, polish, take_step
 from .records import (
     BEND,
     END,
     ERROR,
     FORCE,
+    FOUND,
     LOAD,
     NEXT,
     REACTION,
@@ -106,13 +107,27 @@ def accepted(phase: PhaseTables, step: PhaseStep) -> int:
     return DONE
 
 
-@kernel(f"int64(PhaseTables, PhaseStep, {A2})", borrows=True, entry=True)
-def cruise(phase: PhaseTables, step: PhaseStep, trail: Array) -> int:
+@kernel(f"void(PhaseTables, PhaseStep, PhaseStep, int64, {A2})", borrows=True)
+def arrive(phase: PhaseTables, step: PhaseStep, again: PhaseStep, verdict: int, trail: Array) -> None:
+    """Find the condition that falls below zero in a step, and go up to there, if both are clear: then again.y is it.
+
+    A condition that is raised by an offset may be zero nowhere: it is left to the caller.
+    """
+    control = step.control
+    control[FOUND], control[WHICH] = 0.0, first_crossing(phase, step) if verdict == CROSSING else -1.0
+    w = int(control[WHICH])
+    if w >= 0 and step.offset[w] == 0.0 and polish(phase, step, again, w) == 0:
+        span = again.control[T] - control[T]
+        control[FOUND] = 1.0 - keep_samples(phase, step, again.y, trail[int(control[TAKEN])], span)
+
+
+@kernel(f"int64(PhaseTables, PhaseStep, PhaseStep, {A2})", borrows=True, entry=True)
+def cruise(phase: PhaseTables, step: PhaseStep, again: PhaseStep, trail: Array) -> int:
     """Take steps as long as nothing happens, and return why they end.
 
     DONE: at control[END], or `trail` is full, which takes the samples of every step. HOLD: something that is held is
-    off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken. STIFF,
-    FAIL: the step is not taken.
+    off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken, see
+    `arrive`. STIFF, FAIL: the step is not taken.
     """
     info, control, seen, y = phase.room.info, step.control, step.seen, step.y
     control[TAKEN] = 0.0
@@ -132,7 +147,7 @@ def cruise(phase: PhaseTables, step: PhaseStep, trail: Array) -> int:
             return FAIL
         verdict = judged(seen, step.noise, step.offset, h)
         if verdict != QUIET:
-            control[WHICH] = first_crossing(phase, step) if verdict == CROSSING else -1.0
+            arrive(phase, step, again, verdict, trail)
             return EVENT
         if keep_samples(phase, step, step.end, trail[int(control[TAKEN])], h):
             return FAIL

@@ -109,14 +109,11 @@ def accepted(phase: PhaseTables, step: PhaseStep) -> int:
 
 @kernel(f"void(PhaseTables, PhaseStep, PhaseStep, int64, {A2})", borrows=True)
 def arrive(phase: PhaseTables, step: PhaseStep, again: PhaseStep, verdict: int, trail: Array) -> None:
-    """Find the condition that falls below zero in a step, and go up to there, if both are clear: then again.y is it.
-
-    A condition that is raised by an offset may be zero nowhere: it is left to the caller.
-    """
+    """Find the condition that falls below zero in a step, and go up to there, if both are clear: then again.y is it."""
     control = step.control
     control[FOUND], control[WHICH] = 0.0, first_crossing(phase, step) if verdict == CROSSING else -1.0
     w = int(control[WHICH])
-    if w >= 0 and step.offset[w] == 0.0 and polish(phase, step, again, w) == 0:
+    if w >= 0 and polish(phase, step, again, w) == 0:
         span = again.control[T] - control[T]
         control[FOUND] = 1.0 - keep_samples(phase, step, again.y, trail[int(control[TAKEN])], span)
 

@@ -104,6 +104,15 @@ def correction(phase: PhaseTables, step: PhaseStep, w: int) -> float:
     return -g / rate if rate < 0.0 else 0.0
 
 
+@kernel("int64(PhaseTables, PhaseStep, float64, int64)", borrows=True)
+def begins_below(phase: PhaseTables, again: PhaseStep, offset: float, w: int) -> int:
+    """Whether condition w, which is raised by an offset, rises at y: it began below zero, and is zero nowhere."""
+    if offset == 0.0:
+        return 0
+    seen = again.seen
+    return 1 if look_at(phase, again.control[T], again.y, again.K[WIDTH], seen[6], seen[7]) or seen[7, w] > 0.0 else 0
+
+
 @kernel("int64(PhaseTables, PhaseStep, PhaseStep, int64)", borrows=True)
 def polish(phase: PhaseTables, step: PhaseStep, again: PhaseStep, w: int) -> int:
     """Follow the motion up to the root of condition w in a step, see `event_location.polished`: again.y, control[T].
@@ -124,7 +133,7 @@ def polish(phase: PhaseTables, step: PhaseStep, again: PhaseStep, w: int) -> int
             for j in range(len(step.y)):
                 again.y[j] = again.end[j] + more * again.K[STAGES, j]
             control[T] = t + more
-            return 0 if t + more > start else 1
+            return 0 if t + more > start and not begins_below(phase, again, step.offset[w], w) else 1
         if math.isnan(more):
             return 1
         t = min(t + max(more, -0.5 * span), start + h + 0.1 * h)

@@ -71,32 +71,32 @@ class SmoothFlow:
     t, q, v : float, Array, Array
         Where it is.
     pace : Pace
+    largest : dict of str to float
+        The largest force (N) and acceleration so far.
+    system : System
+        With the contacts that may act.
     phase : Phase or None
     now : Instant or None
         Where it was asked last.
-    system : System
-        With the contacts that may act.
     account : Account
     offsets : dict
         Of conditions that began at zero, by row id and kind.
     entered : bool
         Whether the phase has just begun.
-    largest : dict of str to float
-        The largest force (N) and acceleration so far.
     """
 
     task: Task
     t: float
     q: Array
     v: Array
-    pace: Pace = field(default_factory=Pace)
+    pace: Pace
+    largest: dict[str, float]
+    system: System
     phase: Phase | None = None
     now: Instant | None = None
-    system: System = field(init=False)
     account: Account = field(default_factory=Account)
     offsets: dict[tuple[str, str], float] = field(default_factory=dict)
     entered: bool = False
-    largest: dict[str, float] = field(default_factory=lambda: {"force": FAINT, "acceleration": FAINT})
 
     def state(self) -> State:
         """Return the state as it is now."""
@@ -274,18 +274,18 @@ class SmoothFlow:
         """Return what a condition is measured by: 1 m, 1 m/s, the largest force or acceleration."""
         if unit not in self.largest:
             return 1.0
-        size = largest(now.h, *now.r) if unit == "force" else largest(now.a)
+        size = now.sizes[0] if unit == "force" else now.sizes[1]
         self.largest[unit] = max(self.largest[unit], size)
         return max(size, self.floor(unit))
 
     def _measure(self, now: Instant) -> None:
         """Note how large forces are, and accelerations without reactions: at rest nothing else says it."""
         self._scale("force", now)
-        self.largest["acceleration"] = max(self.largest["acceleration"], largest(now.free))
+        self.largest["acceleration"] = max(self.largest["acceleration"], now.sizes[2])
 
     def _measure_before(self, phase: Phase, piece: Piece, now: Instant) -> None:
         """Note the same at the beginning of a step where all forces have vanished together by its end."""
-        if largest(now.h, *now.r) < FADED * largest(piece.K[0][len(self.q) + len(self.v) : -2]):
+        if now.sizes[0] < FADED * largest(piece.K[0][len(self.q) + len(self.v) : -2]):
             self._measure(phase.instant(piece.t, *self._parts(piece.y)))
 
     @property

@@ -36,17 +36,22 @@ class Jump(SmoothFlow):
 
     Attributes
     ----------
+    bounced, before : dict of str to Rebound
+        The last rebounds, and those that the segment began with.
+    crowd : float
+        How many segments in a row had hardly gone on where it began.
     failure : Solution or None
         Why there is no phase.
-    bounced : dict of str to Rebound
     passing : dict of str to float
         When the sequences of impacts end that are being passed (s), by row id: the segment does not end before.
     closed : Activation
         What counted as closed where modes were chosen last, see `parted`.
     """
 
+    bounced: dict[str, Rebound]
+    before: Mapping[str, Rebound]
+    crowd: float
     failure: Solution | None = None
-    bounced: dict[str, Rebound] = field(default_factory=dict)
     passing: dict[str, float] = field(default_factory=dict)
     closed: Activation = field(default_factory=Activation)
 

@@ -19,7 +19,8 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes
-from .phase_integrator import Accuracy
+from ..impact.zeno import Rebound
+from .phase_integrator import Accuracy, Pace
 from .phase_state import Instant
 from .smooth_phase import Phase
 from .user_events import NamedEvent
@@ -40,8 +41,8 @@ class Entered:
     ----------
     state, control, accuracy : State, Array or None, Accuracy
         What it follows from.
-    phase, now, offsets, closed, largest : Phase, Instant, mapping, Activation, mapping
-        See `Segment`.
+    phase, now, offsets, closed, largest, pace, bounced, crowd
+        See `Segment`: as the state remembers them.
     """
 
     state: State
@@ -52,6 +53,9 @@ class Entered:
     offsets: Mapping[tuple[str, str], float]
     closed: Activation
     largest: Mapping[str, float]
+    pace: Pace
+    bounced: Mapping[str, Rebound]
+    crowd: float
 
     def begins(self, state: State, control: Array | None, accuracy: Accuracy) -> bool:
         """Whether it begins at a state."""

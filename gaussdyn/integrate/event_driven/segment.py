@@ -8,9 +8,8 @@ chosen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -22,17 +21,18 @@ from ..contact_modes import completed
 from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
-from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
+from ..mode_memory import CROWD, LARGEST, LENGTH, PACE, memory_of, rebounds, remembered
+from ..stretch import Late
 from .contact_detection import NARROW, Listed, kept, listed, looking_on, with_contacts
 from .event_location import Crossing, polished
 from .feature_borders import room_of
-from .flow import ARMED, FADED, SETTLED, Stretch
+from .flow import ARMED, FADED, FAINT, SETTLED, Stretch
 from .jump import FLIGHT
 from .mode_selection import choose, first_modes, holds
-from .phase_integrator import NEARLY, Pace, Stuck, again_to
+from .phase_integrator import NEARLY, SHORT, Pace, Stuck, again_to
 from .phase_state import Instant, Place
 from .rank_watch import RankWatch
-from .run_memory import Entered
+from .run_memory import Entered, Task
 from .simultaneous_contacts import LOCATED
 from .smooth_phase import Phase
 from .user_events import first_of
@@ -51,18 +51,29 @@ PASSING = 0.05  # of the time in which shapes pass each other: how often it is a
 class Segment(RankWatch):
     """The running segment."""
 
-    def __post_init__(self) -> None:
-        memory = self.task.start.memory
-        self.system, self.closed, self.bounced = self.task.whole, self.task.accuracy.activation, rebounds(memory)
-        h = float(memory[LENGTH][0]) if LENGTH in memory else 0.0
+    @classmethod
+    def of(cls, task: Task) -> Segment:
+        """Return the segment of a task: in the phase that the one before it has entered, or as the state remembers."""
+        start, memory, whole = task.start, task.start.memory, task.whole
+        for last in reversed(task.known.entered):
+            if last.begins(start, task.control, task.accuracy):
+                return cls(
+                    task=task, t=start.t, q=start.q, v=start.v, pace=last.pace, system=whole, phase=last.phase,
+                    now=last.now, offsets=dict(last.offsets), entered=True, largest=dict(last.largest),
+                    bounced=dict(last.bounced), before=last.bounced, crowd=last.crowd, closed=last.closed,
+                )  # fmt: skip
+        h, crowd = (float(memory[name][0]) if name in memory else 0.0 for name in (LENGTH, CROWD))
         longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
-        self.pace = Pace(h=h, longest=longest, crawled=(int(steps), first))
-        if LARGEST in memory:
-            self.largest = dict(zip(self.largest, (FADED * memory[LARGEST]).tolist(), strict=True))
+        sizes, before = (FADED * memory[LARGEST]).tolist() if LARGEST in memory else (FAINT, FAINT), rebounds(memory)
+        return cls(
+            task=task, t=start.t, q=start.q, v=start.v, pace=Pace(h=h, longest=longest, crawled=(int(steps), first)),
+            system=whole, largest=dict(zip(("force", "acceleration"), sizes, strict=True)), bounced=dict(before),
+            before=before, crowd=crowd, closed=task.accuracy.activation,
+        )  # fmt: skip
 
     def begin(self, t_end: float) -> None:
         """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
-        if self._goes_on():
+        if self.phase is not None:
             return
         rows = self._list(min(self.pace.h or t_end - self.t, t_end - self.t)).rows
         known = remembered(self.task.start.memory, [row.id for row in rows])
@@ -75,16 +86,6 @@ class Segment(RankWatch):
                 self._enter(phase, now)
                 return
         self._settle(self._place(rows), known, {}, None)
-
-    def _goes_on(self) -> bool:
-        """Take over the phase that a segment has just entered at the state where this one begins, if there is one."""
-        task = self.task
-        for last in reversed(task.known.entered):
-            if last.begins(task.start, task.control, task.accuracy):
-                self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
-                self.closed, self.largest = last.closed, dict(last.largest)
-                return True
-        return False
 
     def run(self, t_end: float) -> None:
         """Go on to the next event, or to `t_end`; a sequence of impacts may be passed if it ends before the goal.
@@ -190,16 +191,29 @@ class Segment(RankWatch):
         if events > (ON_THE_WAY if self.passing else AT_ONCE):
             raise Stuck(f"{events} events at one instant, the last one ({found.guard.kind}) at {found.guard.id}")
 
-    def end_state(self, memory: Mapping[str, Array]) -> State:
+    def end_state(self, crowd: float) -> State:
         """Return the state as it is now, with what it shall remember."""
-        state, task = State.trusted(self.t, self.q, self.v, MappingProxyType(memory)), self.task
-        if self.entered and self.phase is not None and self.now is not None and self.phase.system is task.whole:
-            task.known.entered.append(
-                Entered(
-                    state=state, control=task.control, accuracy=task.accuracy, phase=self.phase, now=self.now,
-                    offsets=dict(self.offsets), closed=self.closed, largest=dict(self.largest),
-                )
+        phase, now, pace, task = self.phase, self.now, self.pace, self.task
+        modes = {} if phase is None else phase.modes
+        forces = {} if phase is None or now is None else {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
+        short, sizes, bounced = pace.h < SHORT * pace.longest, tuple(self.largest.values()), self.bounced
+
+        def memory() -> dict[str, Array]:
+            """Return what the state remembers."""
+            found = memory_of(modes, forces, bounced, pace.h, crowd)
+            found[LARGEST] = np.array(sizes)
+            if short:
+                found[PACE] = np.array([pace.longest, *pace.crawled])
+            return found
+
+        state = State.trusted(self.t, self.q, self.v, Late(memory, {}))
+        if self.entered and phase is not None and now is not None and phase.system is task.whole:
+            entered = Entered(
+                state=state, control=task.control, accuracy=task.accuracy, phase=phase, now=now,
+                offsets=self.offsets, closed=self.closed, largest=self.largest, bounced=bounced, crowd=crowd,
+                pace=Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if short else Pace(h=pace.h),
             )  # fmt: skip
+            task.known.entered.append(entered)
         return state
 
     # integration

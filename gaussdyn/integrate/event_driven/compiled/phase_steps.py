@@ -16,7 +16,7 @@ from .records import BEND, CROSS, ERROR, RTOL, SIDE, WAY, H, PhaseStep, PhaseTab
 TRIALS = 100  # of a root
 
 
-@kernel("int64(PhaseTables, PhaseStep)", borrows=True, entry=True)
+@kernel("int64(PhaseTables, PhaseStep)", borrows=True)
 def take_step(phase: PhaseTables, step: PhaseStep) -> int:
     """Take one step from y with the slope K[0]: fill in K up to 12, the end, error and bend."""
     control, y, K, end, table = step.control, step.y, step.K, step.end, step.table

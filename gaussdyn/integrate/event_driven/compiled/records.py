@@ -188,3 +188,12 @@ class PhaseStep(NamedTuple):
     bracket: Array
     atol: Array
     table: Array
+
+
+@record("PhaseTables", "PhaseStep", "PhaseStep")
+class Voyage(NamedTuple):
+    """A phase with its step, and another one with which the motion is followed up to an event within that step."""
+
+    phase: PhaseTables
+    step: PhaseStep
+    again: PhaseStep

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -72,7 +72,9 @@ class Jump(SmoothFlow):
         if struck or not fired or not isinstance(place, Instant):
             guesses: list[Modes] = [first_modes(place.rows, known, activation)]
             if struck:  # what an impact has stopped sticks, if it can
-                still = {key: replace(mode, slip=(), roll=()) for key, mode in known.items()}
+                still = {
+                    key: mode.but(slip=(), roll=()) if mode.slip or mode.roll else mode for key, mode in known.items()
+                }
                 guesses.insert(0, first_modes(place.rows, still, activation))
         else:
             guesses = after_event(known, place, fired, activation)

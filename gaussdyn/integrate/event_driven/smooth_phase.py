@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -118,7 +117,10 @@ class Phase:
         names = {row.id: self.modes[row.id].name(row) for row in self.rows if row.id in pushes}
         values = {"parts": tuple(parts), "guards": tuple(guards), "size": n, "_sloping": sloping, "_rolling": rolling}
         known = {"redundant": dependent(held), "compiled": [], "pushes": pushes, "names": names}
-        known |= {"units": tuple(dict.fromkeys(guard.unit for guard in guards)), "sizes": tuple(map(_size, self.rows))}
+        known |= {
+            "units": tuple(dict.fromkeys(guard.unit for guard in guards)),
+            "sizes": tuple([len(row.rate) for row in self.rows]),
+        }
         for name, value in {**values, **known}.items():
             object.__setattr__(self, name, value)
 
@@ -269,9 +271,6 @@ class Phase:
                 d = direction(row.rate[where], e)
                 full[where] = -row.cap * d if part.dry else -part.sign * getattr(row, mu) * full[0] * d
         return tuple(found)
-
-
-_size = attrgetter("size")
 
 
 def trail_of(phase: Phase, t: Array, h: Array, y: Array, r: Array) -> Trail:

@@ -285,11 +285,11 @@ def _crowd(start: State, segment: Segment, end: float) -> float:
     are hardly apart before they can be passed.
     """
     now = segment.bounced
-    if any(key in now and last.converges(now[key]) for key, last in segment.before.items()):
+    if any(key in now and last.converges(now[key]) for key, last in segment.begun.bounced.items()):
         return 0.0
     changed = bool(segment.account.changes) or segment.t < end
     short = segment.t - start.t <= HARDLY * max(1.0, abs(segment.t)) and changed
-    return segment.crowd + 1.0 if short else 0.0
+    return segment.begun.crowd + 1.0 if short else 0.0
 
 
 def _up_to(segment: Segment, start: State) -> Step | None:

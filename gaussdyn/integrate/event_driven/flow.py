@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,8 +40,7 @@ FAINT = 1e-30  # N and m/s^2: where there has been none
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class Stretch:
+class Stretch(NamedTuple):
     """A step of the integrator, and the first event in it; no step where kernels have gone on without events.
 
     Attributes

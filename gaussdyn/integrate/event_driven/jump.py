@@ -22,6 +22,7 @@ from .drift_correction import held, placed
 from .flow import ARMED, SETTLED, SmoothFlow
 from .mode_selection import Chosen, after_event, choose, first_modes, stopping
 from .phase_state import Instant, Place, largest
+from .run_memory import Beginning
 from .simultaneous_contacts import parted, rounding, sections
 from .smooth_phase import Phase
 
@@ -36,10 +37,8 @@ class Jump(SmoothFlow):
 
     Attributes
     ----------
-    bounced, before : dict of str to Rebound
-        The last rebounds, and those that the segment began with.
-    crowd : float
-        How many segments in a row had hardly gone on where it began.
+    begun : Beginning
+    bounced : dict of str to Rebound
     failure : Solution or None
         Why there is no phase.
     passing : dict of str to float
@@ -48,9 +47,8 @@ class Jump(SmoothFlow):
         What counted as closed where modes were chosen last, see `parted`.
     """
 
+    begun: Beginning
     bounced: dict[str, Rebound]
-    before: Mapping[str, Rebound]
-    crowd: float
     failure: Solution | None = None
     passing: dict[str, float] = field(default_factory=dict)
     closed: Activation = field(default_factory=Activation)

@@ -34,28 +34,37 @@ Key = tuple[Mode, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Entered:
-    """A phase that has just begun where a segment ended: the next one finds the same from the numbers of the state.
+class Beginning:
+    """What a segment begins with.
 
     Attributes
     ----------
-    state, control, accuracy : State, Array or None, Accuracy
-        What it follows from.
-    phase, now, offsets, closed, largest, pace, bounced, crowd
-        See `Segment`: as the state remembers them.
+    pace, bounced, largest, closed
+        See `Segment`.
+    crowd : float
+        How many segments in a row have hardly gone on.
+    phase, now, offsets : Phase or None, Instant or None, mapping
+        Where a phase has been entered already.
     """
+
+    pace: Pace
+    bounced: Mapping[str, Rebound]
+    largest: Mapping[str, float]
+    closed: Activation
+    crowd: float
+    phase: Phase | None = None
+    now: Instant | None = None
+    offsets: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Entered:
+    """A phase that has just begun where a segment ended: the next one finds the same from the numbers of the state."""
 
     state: State
     control: Array | None
     accuracy: Accuracy
-    phase: Phase
-    now: Instant
-    offsets: Mapping[tuple[str, str], float]
-    closed: Activation
-    largest: Mapping[str, float]
-    pace: Pace
-    bounced: Mapping[str, Rebound]
-    crowd: float
+    what: Beginning
 
     def begins(self, state: State, control: Array | None, accuracy: Accuracy) -> bool:
         """Whether it begins at a state."""

@@ -8,14 +8,14 @@ chosen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...arrays import Array
 from ...contact.resolve import NO_MOTION
-from ...contact.snapshot import rows_of
+from ...contact.snapshot import Activation, rows_of
 from ...mechanics.state import State
 from ..contact_modes import completed
 from ..dop853 import SHRINK, Piece, Slope
@@ -32,7 +32,7 @@ from .mode_selection import choose, first_modes, holds
 from .phase_integrator import NEARLY, SHORT, Pace, Stuck, again_to
 from .phase_state import Instant, Place
 from .rank_watch import RankWatch
-from .run_memory import Entered, Task
+from .run_memory import Beginning, Entered, Task
 from .simultaneous_contacts import LOCATED
 from .smooth_phase import Phase
 from .user_events import first_of
@@ -54,21 +54,13 @@ class Segment(RankWatch):
     @classmethod
     def of(cls, task: Task) -> Segment:
         """Return the segment of a task: in the phase that the one before it has entered, or as the state remembers."""
-        start, memory, whole = task.start, task.start.memory, task.whole
-        for last in reversed(task.known.entered):
-            if last.begins(start, task.control, task.accuracy):
-                return cls(
-                    task=task, t=start.t, q=start.q, v=start.v, pace=last.pace, system=whole, phase=last.phase,
-                    now=last.now, offsets=dict(last.offsets), entered=True, largest=dict(last.largest),
-                    bounced=dict(last.bounced), before=last.bounced, crowd=last.crowd, closed=last.closed,
-                )  # fmt: skip
-        h, crowd = (float(memory[name][0]) if name in memory else 0.0 for name in (LENGTH, CROWD))
-        longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
-        sizes, before = (FADED * memory[LARGEST]).tolist() if LARGEST in memory else (FAINT, FAINT), rebounds(memory)
+        start, entered = task.start, reversed(task.known.entered)
+        known = (last.what for last in entered if last.begins(start, task.control, task.accuracy))
+        begun = next(known, None) or _remembered(start.memory, task.accuracy.activation)
         return cls(
-            task=task, t=start.t, q=start.q, v=start.v, pace=Pace(h=h, longest=longest, crawled=(int(steps), first)),
-            system=whole, largest=dict(zip(("force", "acceleration"), sizes, strict=True)), bounced=dict(before),
-            before=before, crowd=crowd, closed=task.accuracy.activation,
+            task=task, begun=begun, t=start.t, q=start.q, v=start.v, pace=begun.pace, system=task.whole,
+            phase=begun.phase, now=begun.now, offsets=dict(begun.offsets), entered=begun.phase is not None,
+            largest=dict(begun.largest), bounced=dict(begun.bounced), closed=begun.closed,
         )  # fmt: skip
 
     def begin(self, t_end: float) -> None:
@@ -208,12 +200,14 @@ class Segment(RankWatch):
 
         state = State.trusted(self.t, self.q, self.v, Late(memory, {}))
         if self.entered and phase is not None and now is not None and phase.system is task.whole:
-            entered = Entered(
-                state=state, control=task.control, accuracy=task.accuracy, phase=phase, now=now,
-                offsets=self.offsets, closed=self.closed, largest=self.largest, bounced=bounced, crowd=crowd,
+            begins = Beginning(
                 pace=Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if short else Pace(h=pace.h),
+                bounced=bounced, largest=self.largest, closed=self.closed, crowd=crowd, phase=phase, now=now,
+                offsets=self.offsets,
             )  # fmt: skip
-            task.known.entered.append(entered)
+            task.known.entered.append(
+                Entered(state=state, control=task.control, accuracy=task.accuracy, what=begins)
+            )  # fmt: skip
         return state
 
     # integration
@@ -359,3 +353,14 @@ class Segment(RankWatch):
             *(replace(change, modes_before=was) for change in self.account.changes[n:]),
         ]
         self._consider_passing()
+
+
+def _remembered(memory: Mapping[str, Array], activation: Activation) -> Beginning:
+    """Return what a state remembers of the segment that ended there."""
+    h, crowd = (float(memory[name][0]) if name in memory else 0.0 for name in (LENGTH, CROWD))
+    longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
+    sizes = (FADED * memory[LARGEST]).tolist() if LARGEST in memory else (FAINT, FAINT)
+    return Beginning(
+        pace=Pace(h=h, longest=longest, crawled=(int(steps), first)), bounced=rebounds(memory), crowd=crowd,
+        largest=dict(zip(("force", "acceleration"), sizes, strict=True)), closed=activation,
+    )  # fmt: skip

@@ -60,7 +60,7 @@ class Sailed:
     trail: Trail
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class CompiledPhase:
     """One phase in the arrays of the kernels.
 

@@ -89,7 +89,7 @@ def _by_groups(A: Any) -> Any:
 
 
 def _dense(A: Matrix) -> Array:
-    return np.ascontiguousarray(A.toarray() if sp.issparse(A) else A)
+    return np.ascontiguousarray(A if type(A) is np.ndarray or not sp.issparse(A) else A.toarray())
 
 
 def _inverse(M: Matrix) -> Any:

@@ -13,6 +13,7 @@ from ..time_stepping.core.advance import CompiledSystem
 from ..time_stepping.core.outside.lazy_step import others_of, remembered
 from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, Span
 from ..time_stepping.core.row_model import Built
+from ..time_stepping.core.work_space import UNSEEN
 from .world_kernels import Call, Stock, advance_worlds
 
 if TYPE_CHECKING:
@@ -85,4 +86,5 @@ class Lane(CompiledSystem):
         """Take worlds through the steps; return how many could not: `taken` of the held `Stock` tells which."""
         active = stepper.activation
         rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
+        self.work.course[UNSEEN] = 1
         return int(self._advance(self._step_at, *self._records, stock, call, rules))

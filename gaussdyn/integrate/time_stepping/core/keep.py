@@ -41,8 +41,8 @@ def keep_rows(model: Model, data: Data, work: Work, kept: Kept, s: int) -> None:
             kept.p[s, i], kept.last[s, i] = data.p[i] if acts else 0.0, data.last[i]
         for c in range(6):
             kept.limit[s, 6 * k + c] = data.end.law[k, c]
-    for k in range(kept.start.shape[1]):
-        kept.start[s, k] = layout.start[min(k, n)]
+    for k in range(n + 1):
+        kept.start[s, k] = layout.start[k]
     for f in range(n - layout.counts[2]):
         for c in range(4):
             label = model.touches.found[f, c] if layout.who == PLANAR else model.shapes.label[f, c]
@@ -51,14 +51,15 @@ def keep_rows(model: Model, data: Data, work: Work, kept: Kept, s: int) -> None:
 
 @kernel("void(Model, Data, Work, Push, Kept, int64)", borrows=True, entry=True)
 def keep_step(model: Model, data: Data, work: Work, push: Push, kept: Kept, s: int) -> None:
-    """Keep the step at hand, which is done, in row s."""
+    """Keep the step at hand, which is done, in row s; where there is one row only, what constraints did in that."""
+    row = min(s, len(kept.found) - 1)
     for i in range(LOGGED):
         kept.log[s, i] = data.log[i]
     for i in range(len(data.q)):
-        kept.q[s, i], kept.middle[s, i] = data.q1[i], data.middle[i]
+        kept.q[s, i], kept.middle[row, i] = data.q1[i], data.middle[i]
     for j in range(len(data.v)):
         kept.v[s, j] = data.v1[j]
-    kept.found[s, ROWS], kept.found[s, SHIFTED] = model.layout.counts[0], push.kept[1]
-    kept.found[s, PLACED] = data.bound.known[LOOKED]
-    keep_rows(model, data, work, kept, s)
-    keep_shifts(model, data, push, kept, s)
+    kept.found[row, ROWS], kept.found[row, SHIFTED] = model.layout.counts[0], push.kept[1]
+    kept.found[row, PLACED] = data.bound.known[LOOKED]
+    keep_rows(model, data, work, kept, row)
+    keep_shifts(model, data, push, kept, row)

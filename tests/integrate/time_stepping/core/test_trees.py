@@ -10,6 +10,7 @@ from tree_cases import link, random_state, zoo
 import gaussdyn
 from gaussdyn import ContactLaw, MoreauJean, State
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
+from gaussdyn.integrate.time_stepping.core.records import HIGH
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.initial.consistent_state import projected
 from gaussdyn.mechanics.trees import TreeSystem
@@ -217,6 +218,26 @@ def test_calls_without_a_record_come_to_the_same_states_and_leave_them_alone() -
         for name in ("spans", "E", "goal", "passes", "gap", "q", "v"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         assert one.state.digest() == other.state.digest() == one.stretches[-1].end.digest()
+
+
+def test_rows_of_trees_end_where_their_branches_do() -> None:
+    """What sums over rows leave out, beyond `reach`, is zero: of rows J, and of J L^-1 with M = L^T L."""
+    system = biped(3)
+    start = system.state({"root": (0, 0, 0.42), "hip1": 0.2}, {"root": (0.4, 0.1, -0.5, 0.2, 0.1, 0.3)})
+    kernels = CompiledSystem.of(system, start)
+    assert isinstance(kernels, CompiledSystem)
+    for _ in range(120):
+        start = MoreauJean(dt=DT).advance(system, start, 10.0, control=np.array([0.5, -3.0, 0.2])).state
+    assert any("/" in id for id in start.memory)  # feet have landed
+    layout, data = kernels.parts.model.layout, kernels.parts.data
+    n, nv = int(layout.counts[1]), system.nv
+    beyond = np.arange(nv) >= layout.reach[:n, HIGH, None]
+    assert beyond[: layout.counts[3]].any()
+    assert beyond[layout.counts[3] :].any()
+    L = np.linalg.cholesky(data.M[::-1, ::-1]).T[::-1, ::-1]  # lower, M = L^T L
+    for J in (data.mid.J[:n], data.end.J[:n]):
+        assert not J[beyond].any()
+        assert np.abs(np.linalg.solve(L.T, J.T).T[beyond]).max() < 1e-14
 
 
 def test_two_robots_push_each_other() -> None:

@@ -22,7 +22,8 @@ SMALL = 4_000  # numbers that are sooner copied than looked through for those th
 class Kept(NamedTuple):
     """n steps in a row, with room for R constraints that have m rows.
 
-    Where only the last state is asked for, all but `log`, `q` and `v` have one row, of the last step.
+    Where no record is asked for all but `log`, `q` and `v` have one row, in which `last`, `start`, `label` and how many
+    constraints there were are those of the last step.
 
     Attributes
     ----------

@@ -255,7 +255,9 @@ class CompiledSystem:
         room = self._new_room if record else self._same_room
         code, kept, spans, told = self._go(stepper, state, control, spans, room, driven)
         end = self._end(state, kept, spans)
-        log, q, v = (kept.log, kept.q, kept.v) if record else (kept.log.copy(), kept.q.copy(), kept.v.copy())
+        log, q, v = kept.log, kept.q, kept.v
+        if not record:
+            log, q, v = (x[: len(spans)].copy() for x in (log, q, v))
         if record and told is None and control is not None:
             told = np.repeat(control[None], len(spans), axis=0)
         self._last = end if code == DONE else None  # the step that failed has touched what the next one begins with
@@ -308,6 +310,8 @@ class CompiledSystem:
     ) -> tuple[int, Kept, Array, Array | None]:  # fmt: skip
         """Take steps from a state; return how that ended, and of those taken what is kept, spans, a law's controls.
 
+        Room that serves the next call may have more rows than steps were taken.
+
         With more room where there is too little for its contacts.
         """
         while True:
@@ -317,7 +321,7 @@ class CompiledSystem:
                 code, taken, told = self._run(stepper, spans[: len(held.value.log)], held, driven)
                 if code != ROOM or taken:
                     kept = held.value
-                    if taken < len(kept.log):
+                    if taken < len(kept.log) and held is not self._many:
                         kept = Kept(*(x[:taken] for x in kept))
                     return code, kept, spans[:taken], None if told is None else told[:taken]
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))

@@ -21,6 +21,7 @@ from .records import (
     FASTEST,
     FOREST,
     HIGH,
+    LISTED,
     LOW,
     MISSED,
     NODE,
@@ -118,6 +119,21 @@ def join_those_at(model: Model, data: Data, q: Array, n: int, reach: float, leas
     return int(join_lists(s.table, now, n, seen, ahead, s.x, s.R, (least, math.inf)))
 
 
+@kernel(f"boolean(Model, {A1})", borrows=True)
+def stay(model: Model, q: Array) -> bool:
+    """Return whether trees stand at q where they stood when contacts were listed."""
+    shapes = model.shapes
+    if model.layout.who != FOREST:
+        return False
+    moving, same = standing(model, q, model.ahead).moving, True
+    for b in range(len(shapes.radius)):
+        for i in range(3):
+            same = same and moving.x[b, i] == shapes.x[b, i]
+            for j in range(3):
+                same = same and moving.R[b, i, j] == shapes.R[b, i, j]
+    return same
+
+
 @kernel("int64(Model, Data, float64)", borrows=True)
 def find_contacts(model: Model, data: Data, dt: float) -> int:
     """Put the contacts of the step; return how many there are, which may be more than fit.
@@ -132,16 +148,19 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     s.numbers[PLACED] = 0.0
     for k in range(len(s.radius)):  # how far rounding moves bodies
         s.travel[k] = max(SLACK * s.radius[k], CLOSED)
-    reach = s.numbers[REACH] = s.numbers[PULL] * dt * dt + 2.0 * dt * speed
+    reach = s.numbers[PULL] * dt * dt + 2.0 * dt * speed
+    if not (placed or speed > 0.0) and reach == s.numbers[REACH] and stay(model, data.q):
+        return int(s.numbers[LISTED])
+    s.numbers[REACH] = reach
     if not placed:
         put_poses(model, data.q, model.ahead)
     found = look(s, s.x, s.R, reach, False)
-    if not dt * speed > 0.0 or found > len(s.kind) or lasting(s, found):
-        return found
-    move(model, data.q, data.v, dt, data.moved)
-    found = join_those_at(model, data, data.moved, found, reach, -CLOSED, True)
-    if s.numbers[MISSED] > 0.0 and found <= len(s.kind):
-        found = join_those_at(model, data, data.q1, found, 0.0, -math.inf, False)
+    if dt * speed > 0.0 and found <= len(s.kind) and not lasting(s, found):
+        move(model, data.q, data.v, dt, data.moved)
+        found = join_those_at(model, data, data.moved, found, reach, -CLOSED, True)
+        if s.numbers[MISSED] > 0.0 and found <= len(s.kind):
+            found = join_those_at(model, data, data.q1, found, 0.0, -math.inf, False)
+    s.numbers[LISTED] = found
     return int(found)
 
 

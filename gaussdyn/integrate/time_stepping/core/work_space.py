@@ -38,7 +38,8 @@ class Work(NamedTuple):
         How passes go. GIVEN: the caller has solved the problem of this one. BLIND: rows are the same everywhere, and
         no end is looked at. FOLLOWS: the force is followed by Newton's method, SLOPED: with the inverse by bodies.
         FINE: the last one was solved to its goal. TURNS: how often drives came to their limits or off them. PASS: its
-        number. LED: DONE, or OVERLAP, at the end that it led to. UNSEEN: nobody asks for energies and work.
+        number. LED: DONE, or OVERLAP, at the end that it led to. UNSEEN: nobody asks for energies, work and
+        what constraints did.
     """
 
     still: Standstill

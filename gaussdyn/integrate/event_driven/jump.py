@@ -166,7 +166,7 @@ class Jump(SmoothFlow):
         closed = self.closed
         rows = [row for row in self.now.rows if _touches(row, closed) and row.rate[0] > closed.speed]
         ready: dict[str, Rebound] = {}
-        least = EPS * max(1.0, largest(self.q))
+        least = EPS * max(1.0, largest(self.q)) if rows else 0.0
         for row in rows:
             self.passing.pop(row.id, None)  # struck on the way by another one
             last, speed = self.bounced.get(row.id), float(row.rate[0])

@@ -127,8 +127,8 @@ def _not_positive(coordinate: int) -> InputError:
 def _dense_inverse(M: Array) -> Any:
     if not len(M):
         return _dense
-    diagonal = np.diagonal(M)
-    if not np.count_nonzero(M - np.diag(diagonal)) and diagonal.min() > 0.0:
+    diagonal = M.diagonal()
+    if np.count_nonzero(M) == np.count_nonzero(diagonal) and diagonal.min() > 0.0:
         return lambda load: (_dense(load).T / diagonal).T
     info = dpotrf(0.5 * (M + M.T), lower=1, clean=0)[1]
     if info != 0:

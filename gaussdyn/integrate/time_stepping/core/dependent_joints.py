@@ -179,16 +179,21 @@ def clear_gaps(bound: Bound, gap: Array, at: IntArray, n: int, scale: Array) -> 
             gap[i] = bound.column[at[i]] / scale[i]
 
 
-@kernel(f"void(Bound, {A2})", borrows=True)
-def clear_rows(bound: Bound, J: Array) -> None:
-    """Do the same to the columns of J."""
-    column = bound.column
-    for j in range(J.shape[1] if bound.known[COUNT] > 0 else 0):
+@kernel(f"void(Data, {A2})", borrows=True)
+def clear_rows(data: Data, J: Array) -> None:
+    """Do the same to the columns of J, all at once."""
+    bound, shared = data.bound, data.V[15]
+    for c in range(bound.known[COUNT]):
+        for j in range(len(shared)):
+            shared[j] = 0.0
         for i in range(bound.known[AMONG]):
-            column[bound.rows[i]] = J[bound.rows[i], j]
-        clear(bound, column)
+            row, part, size = J[bound.rows[i]], bound.N[i, c], bound.lengths[i]
+            for j in range(len(shared)):
+                shared[j] += part * row[j] / size
         for i in range(bound.known[AMONG]):
-            J[bound.rows[i], j] = column[bound.rows[i]]
+            row, part, size = J[bound.rows[i]], bound.N[i, c], bound.lengths[i]
+            for j in range(len(shared)):
+                row[j] -= shared[j] * part * size
 
 
 @kernel(f"void(Bound, {A2}, {I1}, int64, {A1})", borrows=True)

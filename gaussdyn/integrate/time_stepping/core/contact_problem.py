@@ -65,7 +65,7 @@ from .velocity_space import diagonal_blocks
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
 COULOMB, GUIDED, ROLLING, TORSIONAL = 1, 2, 6, 8  # further codes of `programs.laws.projections`
 FORMED, ASSEMBLED = 3, 4  # entries of `Problem.counts`
-MANY = 1.0  # rows for each velocity from which on problems are solved in velocity space
+MANY = 1.4  # rows for each velocity from which on problems are solved in velocity space
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 SUSPECT = 1e-3  # the same from which on it is looked whether they are
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them

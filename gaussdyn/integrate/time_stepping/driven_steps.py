@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ..._jit import A1, A2, I1, caller, entry_of, kernel
 from ...arrays import Array, IntArray
 from ..compiled_control import SIGNATURE, CompiledControl
-from .core.contact_problem import Problem
+from .core.problem.contact_problem import Problem
 from .core.projection import Push
 from .core.records import DONE, Data, Model, Span
 from .core.step import take_steps

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from ..._jit import A2, A3, I1, I2, caller, kernel, record
 from ...arrays import Array, IntArray
 from ..time_stepping.core.contact_list import forget_rows
-from ..time_stepping.core.contact_problem import Problem
 from ..time_stepping.core.evaluate import put_motion, put_poses
+from ..time_stepping.core.problem.contact_problem import Problem
 from ..time_stepping.core.projection import Push
 from ..time_stepping.core.records import DONE, FASTEST, FOREST, PLACED, PLANAR, SPATIAL, Data, Model, Span
 from ..time_stepping.core.work_space import Work

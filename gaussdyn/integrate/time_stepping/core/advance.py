@@ -83,7 +83,7 @@ class CompiledSystem:
     def _use(self, parts: Built) -> None:
         """Work on these arrays from now on."""
         from ...._jit import Held
-        from .contact_problem import room as problem_room
+        from .problem.contact_problem import room as problem_room
         from .projection import room as push_room
         from .work_space import UNSEEN, room
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...._jit import kernel
 from ..kept import PLACED, ROWS, SHIFTED, Kept
-from .dependent_joints import COUNT, LOOKED
+from .problem.dependent_joints import COUNT, LOOKED
 from .projection import Push
 from .records import LOGGED, PLANAR, SOFT, Data, Model
 from .work_space import UNSEEN, Work

@@ -9,9 +9,9 @@ from ....arrays import Array
 from ....mechanics.trees.forest import RUB, WHAT
 from ..scheme import ALLOWED, CANCELS, SLOW
 from .acting import one_sided, stopped, surely_late
-from .dependent_joints import clear, clear_rows
 from .evaluate import force_at, move, rows_at
 from .linear import row_dot
+from .problem.dependent_joints import clear, clear_rows
 from .projection import FAILED, Push, left, limit, project, shift_ahead, violation
 from .projection import FAULT as UNANSWERED
 from .records import (

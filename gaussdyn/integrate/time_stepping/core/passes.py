@@ -9,11 +9,13 @@ from ....arrays import EPS
 from ....mechanics.spatial.row_kernels import spatial_slope
 from ..scheme import CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
-from .contact_problem import Problem, assemble, claimed, gather, solve
-from .dependent_joints import contrary
 from .evaluate import force_at, move, resist_anew
 from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
 from .pass_end import ENOUGH, force_along, guessed, in_reach, knows_rates, lead_to_end, look_ahead, put_end, put_mean
+from .problem.contact_problem import Problem, assemble, gather
+from .problem.contact_solver import claimed, solve
+from .problem.dependent_joints import contrary
+from .problem.standstill import bring_to_rest
 from .projection import STALE, Push, limit, violation
 from .records import (
     BEFORE,
@@ -38,7 +40,6 @@ from .records import (
     Model,
     Span,
 )
-from .standstill import bring_to_rest
 from .work_space import BLIND, FINE, FOLLOWS, GIVEN, LED, PASS, SLOPED, TURNS, Work
 
 SLUGGISH = 0.05  # of the last change: passes that need dh/dv to contract

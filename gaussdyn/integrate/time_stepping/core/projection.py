@@ -10,7 +10,6 @@ from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import Array, IntArray
 from ..scheme import ALLOWED, CLOSE, PASSES, ROUNDING, SLOWEST, SOFT, SOFT_ROUNDS, STRAIN
 from .acting import in_place
-from .dependent_joints import clear_gaps, clear_rows, stand_beside
 from .evaluate import move, rows_at
 from .linear import (
     add_row,
@@ -23,6 +22,7 @@ from .linear import (
     multiply_nodes,
     row_dot,
 )
+from .problem.dependent_joints import clear_gaps, clear_rows, stand_beside
 from .records import AT, BILATERAL, BILATERAL_CONTACT, FOREST, HIGH, LOW, Bound, Data, Layout, Model, Span
 
 MOST_SETS = 30  # of gaps that push, tried in one round

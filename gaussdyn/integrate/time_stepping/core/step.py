@@ -16,10 +16,10 @@ from ..kept import Kept
 from ..scheme import MAX_PASSES
 from .acting import find_late, join, leave_idle
 from .contact_list import forget_missed, misses, overlooked
-from .contact_problem import Problem
-from .dependent_joints import LOOKED
 from .keep import keep_step
 from .passes import settle
+from .problem.contact_problem import Problem
+from .problem.dependent_joints import LOOKED
 from .projection import Push
 from .records import AT, DEPENDENT, DONE, FAULT, KEPT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
 from .step_begin import begin, begin_anew, examine

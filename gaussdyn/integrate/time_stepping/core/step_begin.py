@@ -8,9 +8,9 @@ from ...._jit import kernel
 from ..scheme import CLOSE, EXACT, NEAR, ON
 from .acting import find_acting
 from .contact_list import list_contacts
-from .dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
 from .linear import add_row, dot, factor_mass, multiply_abs, multiply_nodes, solve_nodes
+from .problem.dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
 from .records import DEPENDENT, DONE, FAULT, FOREST, MASS, PROGRAM, ROOM, Data, Layout, Model, Span

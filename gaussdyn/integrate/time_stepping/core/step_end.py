@@ -9,9 +9,9 @@ from ....arrays import Array
 from ...impact.restitution_scaling import GAIN
 from ..scheme import GONE, SMALL
 from .acting import one_sided
-from .contact_problem import INACTIVE, Problem, note_modes
 from .evaluate import kinetic_at, mass_at, potential_at, power_at
 from .linear import dot, multiply_abs, multiply_nodes, row_dot, row_dot_abs
+from .problem.contact_problem import INACTIVE, Problem, note_modes
 from .records import (
     ACCELERATION,
     CHANGED,

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, record
 from ....arrays import Array, IntArray
-from .standstill import Standstill
-from .standstill import room as still_room
+from .problem.standstill import Standstill
+from .problem.standstill import room as still_room
 
 GIVEN, BLIND, FOLLOWS, SLOPED, FINE, TURNS, PASS, LED, UNSEEN = range(9)  # entries of `Work.course`
 

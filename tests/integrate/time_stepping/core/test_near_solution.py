@@ -7,7 +7,7 @@ import pytest
 
 from gaussdyn import ComplementarityProblem, solve
 from gaussdyn._jit import Held
-from gaussdyn.integrate.time_stepping.core.near_solution import near_solution, room
+from gaussdyn.integrate.time_stepping.core.problem.near_solution import near_solution, room
 from gaussdyn.programs.laws.laws import Coulomb, Unilateral
 
 TOL = 1e-12

@@ -12,9 +12,15 @@ from tree_cases import link
 from gaussdyn import ComplementarityProblem, ContactLaw, MoreauJean, solve
 from gaussdyn._jit import Held
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
-from gaussdyn.integrate.time_stepping.core.near_solution import Near, look, make_factor, near_solution, take_newton_step
-from gaussdyn.integrate.time_stepping.core.near_solution import room as near_room
-from gaussdyn.integrate.time_stepping.core.velocity_space import (
+from gaussdyn.integrate.time_stepping.core.problem.near_solution import (
+    Near,
+    look,
+    make_factor,
+    near_solution,
+    take_newton_step,
+)
+from gaussdyn.integrate.time_stepping.core.problem.near_solution import room as near_room
+from gaussdyn.integrate.time_stepping.core.problem.velocity_space import (
     diagonal_blocks,
     factor_upper_lower,
     solve_upper_lower,

@@ -21,7 +21,7 @@ from .....mechanics.system import System
 from .....programs.solution.solution import Solution
 from .....programs.solution.status import Status
 from ...scheme import ALLOWED, MAX_PASSES, PASSES, ROUGH, ROUNDING
-from ..dependent_joints import COUNT, LOOKED
+from ..problem.dependent_joints import COUNT, LOOKED
 from ..records import CAP, CHANGE, DEPENDENT, E_, GOAL, HARD, MU, MU_R, MU_S, OVERLAP, SOFT, UNSETTLED, Span
 from ..records import PASSES as PASSES_TAKEN
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A1, A2, I1, kernel
-from ....arrays import Array, IntArray
-from ..scheme import CONTRARY
-from .linear import dot, half_solve, multiply_abs, multiply_nodes, part_dot
-from .records import BILATERAL, BRANCH, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
+from ....._jit import A1, A2, I1, kernel
+from .....arrays import Array, IntArray
+from ...scheme import CONTRARY
+from ..linear import dot, half_solve, multiply_abs, multiply_nodes, part_dot
+from ..records import BILATERAL, BRANCH, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`
 BESIDE = 1e-2  # relative singular value that may be zero at places beside: those that joints allow

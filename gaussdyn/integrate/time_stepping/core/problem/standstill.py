@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._jit import A1, A2, I1, kernel, record
-from ....arrays import EPS, Array, IntArray
-from ..scheme import INSIDE, REST, REST_ROUNDS, WORSE
-from .contact_problem import ASSEMBLED, GUIDED, Problem, require, residual, weight
-from .linear import (
+from ....._jit import A1, A2, I1, kernel, record
+from .....arrays import EPS, Array, IntArray
+from ...scheme import INSIDE, REST, REST_ROUNDS, WORSE
+from ..linear import (
     add_row,
     back_nodes,
     cholesky,
@@ -30,8 +29,9 @@ from .linear import (
     row_dot,
     row_dot_abs,
 )
+from ..records import HIGH, LOW, Data, Layout
+from .contact_problem import ASSEMBLED, GUIDED, Problem, require, residual, weight
 from .near_solution import CAPPED
-from .records import HIGH, LOW, Data, Layout
 
 APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
 STILL = 8.0  # roundings of the largest speed at hand that are no motion

@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...._jit import A1, A2, A3, I1, kernel, record
-from ....arrays import Array, IntArray
-from ....linalg.dense import factor_flat, solve_flat
-from ....programs.blocks.newton.dense_falling import MOST, SHARE
-from ....programs.blocks.newton.dense_newton import linearize_into, vanishes
-from ....programs.laws.projections import TABLE, Table, length, natural
-from .linear import part_dot
+from ....._jit import A1, A2, A3, I1, kernel, record
+from .....arrays import Array, IntArray
+from .....linalg.dense import factor_flat, solve_flat
+from .....programs.blocks.newton.dense_falling import MOST, SHARE
+from .....programs.blocks.newton.dense_newton import linearize_into, vanishes
+from .....programs.laws.projections import TABLE, Table, length, natural
+from ..linear import part_dot
 from .velocity_space import VelocitySpace, add_part, factor_motion, move_by, product, step_in_motion
 from .velocity_space import room as velocity_room
 

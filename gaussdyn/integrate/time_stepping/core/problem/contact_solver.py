@@ -1,0 +1,248 @@
+"""The contact problem of a step solved: velocities and impulses, from the impulses at hand.
+
+Newton's method from these (`near_solution`) first; where it fails W is formed, and all attempts at a few blocks are
+made (`programs.blocks.small`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....._jit import A1, A3, caller, kernel
+from .....arrays import EPS, Array
+from .....linalg.sparse_rows import ROWS
+from .....programs.blocks.small.attempts import one_alone
+from .....programs.laws.projections import TABLE
+from ..linear import add_row, back_nodes, cholesky_solve, row_dot, solve_nodes
+from ..records import Data, Layout, Rows
+from .contact_problem import COULOMB, GUIDED, Problem, require, residual, weight
+from .near_solution import CAPPED, FRICTIONLESS, near_solution
+
+attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
+FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
+TRIMMED = 1e-9  # of a friction limit: what is above it by less is rounding
+MOST_STEPS = 60  # proximal Newton steps
+
+
+@kernel("void(Problem, boolean)", borrows=True)
+def scale_caps(problem: Problem, back: bool) -> None:
+    """Give caps the unit in which `attempts_within` solves, or take it back."""
+    n, w0, top, size = problem.counts[1], 0.0, 0.0, 0.0
+    for i in range(n):
+        w0 += abs(problem.W[i * n + i]) / n
+        top = max(top, abs(problem.q[i]))
+    for i in range(n):
+        size += (problem.q[i] / top) ** 2
+    scale = (w0 if w0 > 0.0 else 1.0) / (top * np.sqrt(size))
+    for b in range(problem.counts[0]):
+        if problem.code[b] == CAPPED:
+            problem.P[b, 1] *= 1.0 / scale if back else scale
+            problem.P[b, 2] *= 1.0 / scale if back else scale
+
+
+@kernel("float64(Problem, float64, boolean)", borrows=True)
+def alone(problem: Problem, tol: float, some: bool) -> float:
+    """Solve the only block there is, exactly; of several solutions the one near r; return E, -1 if it has none.
+
+    Where the exact solution is far from r, Newton's method from r may find a nearer one; a block that sticks with
+    friction stronger at rest is not let slip for that.
+    """
+    n, work = problem.counts[1], problem.work
+    rho, D, q, r, x = problem.rho[:1], problem.D[0], problem.q[:n], problem.r[:n], problem.past[:n]
+    rows, P = (problem.W[: n * n], problem.indices[: n * n], problem.indptr[: n + 1]), problem.P[0]
+    table, size, off = (problem.code[:1], problem.start[:2], problem.P[:1]), 0.0, 0.0
+    for i in range(n):
+        x[i] = problem.last[i] = r[i]
+    E = float(one_alone(D, q, table, rho[0], r, work))
+    for i in range(n):
+        size, off = size + x[i] ** 2, off + (r[i] - x[i]) ** 2
+    if not some or problem.code[0] == CAPPED or (tol >= E and off <= FAR * FAR * size):
+        return E if tol >= E else -1.0
+    near, _steps = attempt(problem.attempts, rows, q, problem.D[:1], table, rho, tol, -1, x)
+    moved = 0.0
+    for i in range(n):
+        moved += (x[i] - problem.last[i]) ** 2
+    if tol >= near and (not tol >= E or (moved < off and not P[1] > P[0])):
+        for i in range(n):
+            r[i] = x[i]
+        return float(near)
+    return E if tol >= E else -1.0
+
+
+@kernel("float64(Problem, float64, float64, float64, boolean, boolean)", borrows=True)
+def solve_blocks(problem: Problem, tol: float, rough: float, size: float, capped: bool, some: bool) -> float:
+    """Solve the blocks from r, r becomes the answer; return E.
+
+    Newton's method from r first, all attempts where it does not come to `rough`.
+    """
+    blocks, n = problem.counts[0], problem.counts[1]
+    rho, D, q, r = problem.rho[:blocks], problem.D[:blocks], problem.q[:n], problem.r[:n]
+    code, P = problem.code[:blocks], problem.P[:blocks]
+    table = (code, problem.start[: blocks + 1], P)
+    rows = (problem.W[: n * n], problem.indices[: n * n], problem.indptr[: n + 1])
+    for i in range(n):
+        rows[2][i + 1] = (i + 1) * n
+        for j in range(n):
+            rows[1][i * n + j] = j
+    if blocks == 1 and alone(problem, tol, some) >= 0.0:
+        return residual(problem, size)
+    if capped:
+        scale_caps(problem, False)
+    E, _steps = attempt(problem.attempts, rows, q, D, table, rho, tol, -1, r)
+    if not max(tol, rough) >= E:
+        E, _steps = attempt(problem.attempts, rows, q, D, table, rho, tol, MOST_STEPS, r)
+    if capped:
+        scale_caps(problem, True)
+    return residual(problem, size)
+
+
+@kernel("boolean(Problem, float64)", borrows=True)
+def trim(problem: Problem, most: float) -> bool:
+    """Take off friction what is above its limit by no more than rounding; return whether there was any.
+
+    `most`: up to this share of the limit.
+    """
+    some = False
+    for b in range(problem.counts[0]):
+        code, P = problem.code[b], problem.P[b]
+        if code not in (COULOMB, GUIDED, CAPPED):
+            continue
+        first, end = problem.start[b] + (0 if code == CAPPED else 1), problem.start[b + 1]
+        limit, size = P[1] if code == CAPPED else P[1] * abs(problem.r[problem.start[b]]), 0.0
+        for i in range(first, end):
+            size += problem.r[i] ** 2
+        size = np.sqrt(size)
+        if limit < size <= (1.0 + most) * limit:
+            some = True
+            for i in range(first, end):
+                problem.r[i] *= (1.0 - EPS) * limit / size
+    return some
+
+
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64)", borrows=True)
+def solve_contacts(
+    layout: Layout, rows: Rows, data: Data, problem: Problem, tol: float, rough: float
+) -> tuple[float, float]:  # fmt: skip
+    """Solve the blocks to E <= tol from r; return E and its rounding, which counts as solved in any case.
+
+    Where E <= rough, which data that contradict themselves may not let fall, only Newton's method is tried.
+    """
+    blocks, n, capped, still, some = problem.counts[0], problem.counts[1], False, True, False
+    q, r, rho, total = problem.q[:n], problem.r[:n], problem.rho[:blocks], 0.0
+    for i in range(n):
+        still = still and q[i] == 0.0
+        some = some or r[i] != 0.0
+    if still:
+        for i in range(n):
+            problem.r[i] = 0.0
+        return 0.0, 0.0
+    size, stronger = weight(problem), False
+    for b in range(blocks):
+        code, P = problem.code[b], problem.P[b]
+        capped = capped or code == CAPPED
+        stronger = stronger or P[1] > (P[2] if code == CAPPED else P[0])  # at rest: what can stick is not let slip
+    E = np.inf
+    if not stronger:
+        table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
+        E = near_solution(problem.near, problem.W, q, table, rho, r, tol, size)
+    if not tol >= E:
+        require(layout, rows, data, problem)
+        E = solve_blocks(problem, tol, rough, size, capped, some)
+    for i in range(n):
+        total += problem.r[i] ** 2
+    floor = min(10.0 * EPS * np.sqrt(total) / size, 1e-8) if size > EPS else 0.0
+    if trim(problem, TRIMMED):
+        E = residual(problem, size)
+    return E, floor
+
+
+@kernel(f"void(Layout, Data, {A1}, {A1})", borrows=True)
+def add_lifted(layout: Layout, data: Data, y: Array, x: Array) -> None:
+    """Add to x the velocities L^-1 y that a sum y of rows of `Problem.Z` leads to; y becomes these."""
+    back_nodes(data.L, data.inverse, layout, y)
+    for j in range(len(x)):
+        x[j] += y[j]
+
+
+@kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
+def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
+    """Remove what rounding has left of the rates of joints."""
+    g, at, lam = problem.counts[2], problem.at, problem.lam
+    if g == 0:
+        return
+    for k in range(g):
+        lam[k] = row_dot(layout, rows.J, at[k], x) + data.w[at[k]] + problem.soft[k] * data.p[at[k]]
+    cholesky_solve(problem.S, g, problem.first, lam)
+    y = data.V[15]
+    for j in range(len(x)):
+        y[j] = 0.0
+    for k in range(g):
+        data.p[at[k]] -= lam[k]
+        add_row(layout, at[k], -lam[k], problem.Z[k], y)
+    add_lifted(layout, data, y, x)
+
+
+@kernel(f"void(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> None:
+    """Put x without impulses, the rates of joints for it (lam), those of blocks once joints hold (q), and r from p."""
+    g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
+    solve_nodes(data.L, data.inverse, layout, data.h, x)
+    for i in range(len(x)):
+        x[i] = data.v[i] + dt * x[i]
+    for i in range(g):
+        lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
+    for i in range(n):
+        s = row_dot(layout, rows.J, at[g + i], x) + data.w[at[g + i]]
+        for k in range(g):
+            s -= problem.C[i, k] * lam[k]
+        problem.q[i], problem.r[i] = s, data.p[at[g + i]]
+
+
+@kernel(f"float64(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def claimed(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> float:
+    """Return the residual E of the impulses p in the problem as it is now; x is work space."""
+    if problem.counts[1] == 0:
+        return 0.0
+    put_free_motion(layout, rows, data, problem, dt, x)
+    return residual(problem, weight(problem))
+
+
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64, float64)", borrows=True)
+def solve(
+    layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, tol: float, rough: float
+) -> tuple[float, float]:  # fmt: skip
+    """Solve for v+ (data.V[0]) and the impulses p of all rows, from those in p; return E and its rounding.
+
+    u+ = J v+ + w; the mass, the force h and w are those in `data`. `rough`: see `solve_contacts`.
+    """
+    g, n, at, x, lam = problem.counts[2], problem.counts[1], problem.at, data.V[0], problem.lam
+    E = floor = 0.0
+    put_free_motion(layout, rows, data, problem, dt, x)
+    if n > 0:
+        E, floor = solve_contacts(layout, rows, data, problem, tol, rough)
+    cholesky_solve(problem.S, g, problem.first, lam)
+    for i in range(layout.counts[1]):
+        data.p[i] = 0.0
+    for k in range(g):
+        s = -lam[k]
+        for i in range(n):
+            s -= problem.C[i, k] * problem.r[i]
+        data.p[at[k]] = s
+    for i in range(n):
+        data.p[at[g + i]] = problem.r[i]
+    y = data.V[15]
+    for j in range(len(x)):
+        y[j] = 0.0
+    for i in range(g + n):
+        p = data.p[at[i]]
+        if p != 0.0:
+            add_row(layout, at[i], p, problem.Z[i], y)
+    add_lifted(layout, data, y, x)
+    hold(layout, rows, data, problem, x)
+    if n == 1 and g == 0 and data.p[at[0]] > 0.0 and problem.code[0] == FRICTIONLESS:
+        lam[0] = (row_dot(layout, rows.J, at[0], x) + data.w[at[0]]) / problem.W[0]  # rounding of the free motion
+        for j in range(len(x)):
+            y[j] = 0.0
+        add_row(layout, at[0], -lam[0], problem.Z[0], y)
+        add_lifted(layout, data, y, x)
+    return E, floor

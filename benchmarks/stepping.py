@@ -99,7 +99,7 @@ def row(name: str, n: int, shake: float, top: float, steps: int, mujoco: Any) ->
     system, state = stack(n, shake, top)
     method = MoreauJean(dt=DT, tol=1e-10 if name.endswith("shaken") else 1e-12)
     ours, one, searched = (CompiledBodies(system) for _ in range(3))
-    searched._settings[6] = 0.0
+    searched.trusts = False
     peers = [Peer(mujoco, n, shake, top, stiff) for stiff in (False, True)] if mujoco else []
     start = ours.advance_many(method, state, 20).state
     states, times, runs = [start, start, start], [[] for _ in range(5)], []  # type: ignore[var-annotated]

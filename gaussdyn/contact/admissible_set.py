@@ -152,7 +152,7 @@ def _stack(active: list[ActiveRow], nv: int) -> tuple[Array, Array, tuple[OmegaR
         for one in active
         for k in range(normal_rows(one))
     ]
-    return np.vstack([np.zeros((0, nv)), *J]), 0.0 - np.concatenate([np.zeros(0), *w]), tuple(origin)
+    return np.concatenate([np.zeros((0, nv)), *J]), 0.0 - np.concatenate([np.zeros(0), *w]), tuple(origin)
 
 
 def _convex_violation(convex: tuple[Callable[[Any], list[Any]], ...], x: Array) -> float:

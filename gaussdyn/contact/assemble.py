@@ -239,7 +239,7 @@ def _directions(laws: Sequence[Block], nv: int) -> Array:
 
 
 def _rows(parts: Sequence[Array], nv: int) -> Array:
-    return np.vstack(parts) if parts else np.zeros((0, nv))
+    return np.concatenate(parts) if parts else np.zeros((0, nv))
 
 
 def _vector(parts: Sequence[Array]) -> Array:

@@ -157,11 +157,14 @@ def snapshot(
         )
     if isinstance(system, Scene):
         system, state, control = _at_start(system, state, dt, control)
-    state = _checked(system, state, activation)
-    dt = scalar("dt", dt, low=0.0)
+    if known is None:
+        state, dt = _checked(system, state, activation), scalar("dt", dt, low=0.0)
+    assert state is not None
     if level == "acceleration" and dt > 0:
         raise InputError("dt", dt, "0 on the acceleration level", "Pass level='velocity' for a time step.")
-    q, v = vector("q of the state", state.q, system.nq), vector("v of the state", state.v, system.nv)
+    q, v = state.q, state.v
+    if known is None:
+        q, v = vector("q of the state", q, system.nq), vector("v of the state", v, system.nv)
     control = None if control is None else vector("control", control)
     M, factor = _factored(system, q)
     rows, h = known or (rows_of(system, state.t, q, v), system.force(state.t, q, v, control))

@@ -40,6 +40,15 @@ class Mode:
     roll: tuple[float, ...] = ()
     sign: float = 1.0
 
+    def but(
+        self, slip: tuple[float, ...] | None = None, roll: tuple[float, ...] | None = None, sign: float | None = None
+    ) -> Mode:  # fmt: skip
+        """Return the mode with another direction or sign."""
+        return Mode(
+            closed=self.closed, slip=self.slip if slip is None else slip, roll=self.roll if roll is None else roll,
+            sign=self.sign if sign is None else sign,
+        )  # fmt: skip
+
     def name(self, row: Row) -> str:
         """Return open, active, stick or slip."""
         if not self.closed:

@@ -10,6 +10,7 @@ from ..mechanics.scene import Scene
 from ..mechanics.system import System, check_is_system
 from .needs import PICTURES, RUN_REPORT, check_format
 from .pictures import columns_figure
+from .place import check_place
 from .write import write_report
 
 
@@ -45,4 +46,5 @@ def plot(run: Trajectory, *, scene: Scene | System | None = None, path: str | Pa
         check_format("path", Path(path), RUN_REPORT)
         if Path(path).suffix.lower() not in PICTURES:
             return write_report(path, run, scene)
+        check_place(Path(path))
     return columns_figure(run, scene=scene, path=path)

@@ -31,10 +31,15 @@ def sliding() -> tuple[Scene, Trajectory]:
     return scene, simulate(scene, t_end=0.02)
 
 
+@pytest.fixture(scope="module")
+def falling() -> Trajectory:
+    system = UserSystem(nq=1, mass=[[1.0]], force=[-9.81])
+    return simulate(system, State(q=[1.0], v=[0.0]), 0.02)
+
+
 @pytest.mark.parametrize("ending", STARTS)
-def test_the_ending_decides_the_format(sliding: tuple[Scene, Trajectory], tmp_path: Path, ending: str) -> None:
-    scene, run = sliding
-    path = write_report(tmp_path / f"run{ending.upper()}", run, scene)
+def test_the_ending_decides_the_format(falling: Trajectory, tmp_path: Path, ending: str) -> None:
+    path = write_report(tmp_path / f"run{ending.upper()}", falling)
     assert path.read_bytes().startswith(STARTS[ending])
 
 

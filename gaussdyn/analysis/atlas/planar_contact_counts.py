@@ -36,35 +36,44 @@ def sliding(d: Array, s: float, load: float, held: bool) -> int:
 
 
 @kernel("int64(float64[::1], float64, boolean)")
-def resting(d: Array, load: float, held: bool) -> int:
-    """Return the modes of a contact at rest; `load` is the size of q before cancellation."""
-    found = DETACH if d[4] > 0.0 and not held else 0
-    det = d[0] * d[3] - d[1] * d[2]
+def sticking(d: Array, load: float, held: bool) -> int:
+    """Return the modes in which a contact at rest sticks; `load` is the size of q before cancellation."""
+    det, found = d[0] * d[3] - d[1] * d[2], 0
     near = abs(d[4]) <= TIE * load or det <= TIE * d[0] * d[3]
     if det != 0.0:
         N, T = (d[1] * d[5] - d[3] * d[4]) / det, (d[2] * d[4] - d[0] * d[5]) / det
         size = (abs(d[1]) + d[3] + d[0]) * load / det
         near = near or abs(abs(T) - d[7] * abs(N)) <= TIE * (1.0 + d[7]) * size or abs(N) <= TIE * size
         if abs(T) <= d[7] * abs(N) and (held or N >= 0.0):
-            found |= STICK if N >= 0.0 else STICK_PULLED
-    for s in (1.0, -1.0):
-        for side in (1.0, -1.0):
-            if side < 0.0 and not held:
-                break
-            push, pull = d[0], d[6] * s * side * d[1]
-            A = push - pull
-            near = near or abs(A) <= TIE * (abs(push) + abs(pull))
-            N = -d[4] / A if A != 0.0 else 0.0
-            T = -d[6] * s * abs(N)
-            if side * N <= 0.0:
-                continue
-            a_T = d[2] * N + d[3] * T + d[5]
-            near = near or abs(a_T) <= TIE * (abs(d[2] * N) + abs(d[3] * T) + load)
-            if s * a_T > 0.0 and s > 0.0:
-                found |= SLIP_UP if side > 0.0 else SLIP_UP_PULLED
-            elif s * a_T > 0.0:
-                found |= SLIP_DOWN if side > 0.0 else SLIP_DOWN_PULLED
+            found = STICK if N >= 0.0 else STICK_PULLED
     return found | NEAR if near else found
+
+
+@kernel("int64(float64[::1], float64, float64, float64)")
+def beginning(d: Array, load: float, s: float, side: float) -> int:
+    """Return the mode in which a contact at rest begins to slip to the side s, pushed (side 1) or pulled (-1)."""
+    push, pull, found = d[0], d[6] * s * side * d[1], 0
+    A = push - pull
+    near = abs(A) <= TIE * (abs(push) + abs(pull))
+    N = -d[4] / A if A != 0.0 else 0.0
+    if side * N > 0.0:
+        T = -d[6] * s * abs(N)
+        a_T = d[2] * N + d[3] * T + d[5]
+        near = near or abs(a_T) <= TIE * (abs(d[2] * N) + abs(d[3] * T) + load)
+        if s * a_T > 0.0:
+            pushed, pulled = (SLIP_UP, SLIP_UP_PULLED) if s > 0.0 else (SLIP_DOWN, SLIP_DOWN_PULLED)
+            found = pushed if side > 0.0 else pulled
+    return found | NEAR if near else found
+
+
+@kernel("int64(float64[::1], float64, boolean)")
+def resting(d: Array, load: float, held: bool) -> int:
+    """Return the modes of a contact at rest; `load` is the size of q before cancellation."""
+    found = DETACH if d[4] > 0.0 and not held else 0
+    found |= sticking(d, load, held) | beginning(d, load, 1.0, 1.0) | beginning(d, load, -1.0, 1.0)
+    if held:
+        found |= beginning(d, load, 1.0, -1.0) | beginning(d, load, -1.0, -1.0)
+    return found
 
 
 @kernel("void(float64[:,:,::1], float64[::1], float64[::1], boolean, int64[:,::1])", entry=True)

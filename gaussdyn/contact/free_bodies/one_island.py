@@ -213,7 +213,7 @@ def solve_island(
         if max(tol, floor) >= E:
             break
         factors += with_other_friction(problem, ordering, work, iterate, tol, share)
-        E, used, floor = proximal_point(problem, ordering, work, p, v, u, tol, LAST_TRY)
+        E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, LAST_TRY)
         factors += used
     if slow and ready < E < POLISHED:
         E, floor, used = newton_first(problem, ordering, work, iterate, tol, ready)

@@ -23,7 +23,8 @@ def held(system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple
     q, rows = placed(system, modes, t, q, v, rows)
     moving = [(row, held_components(row, modes[row.id])) for row in rows if row.level != "acceleration"]
     rates = [rate for row, at in moving for rate in row.rate[at].tolist()]
-    if max(map(abs, rates), default=0.0) <= RATE * max(1.0, largest(v)):
+    off = max(map(abs, rates), default=0.0)
+    if off <= RATE or off <= RATE * largest(v):
         return q, v
     return q, stilled(system.mass(q), v, np.vstack([row.J[at] for row, at in moving]), np.array(rates))
 
@@ -32,10 +33,10 @@ def placed(
     system: System, modes: Modes, t: float, q: Array, v: Array, rows: tuple[Row, ...]
 ) -> tuple[Array, tuple[Row, ...]]:  # fmt: skip
     """Return q with closed gaps at zero, and the rows there; the very same ones where they are."""
-    limit = GAP * max(1.0, largest(q))
     for _ in range(PASSES):
         closed = [row for row in rows if row.level == "position" and row.kind != "dry" and modes[row.id].closed]
-        if max([abs(row.gap) for row in closed], default=0.0) <= limit:
+        off = max([abs(row.gap) for row in closed], default=0.0)
+        if off <= GAP or off <= GAP * largest(q):
             break
         gap, J = np.array([row.gap for row in closed]), np.array([row.J[0] for row in closed])
         q = system.move(q, stilled(system.mass(q), np.zeros(len(v)), J, gap), 1.0)

@@ -25,6 +25,7 @@ DEPTH = 12  # halvings of a stretch
 FAR = 4.0  # times the deviation from a simple curve: beyond it a condition is far from zero
 NUDGE = 1e-6  # of the step: a root that is moved by more is polished again
 POLISHES = 6
+BACK = 0.01  # of a step: so much before its end conditions whose rates are not known are looked at once more
 BENT_BY = 0.05  # deviation up to which a curve is simple, of its size
 DIP = 4.0 / 27.0  # of a cubic below its ends, times h |rate| at each
 ENVELOPE = 32.0  # of (x (1 - x))^2, how a curve is off its cubic: twice what is off in the middle
@@ -294,6 +295,6 @@ def _correction(piece: Piece, look: Callable[[float, Array], Seen], k: int, offs
     now = look(piece.t_end, piece.end)
     g, rate = float(now.g[k]), float(now.rate[k])
     if not np.isfinite(rate):
-        earlier = piece.t + 0.99 * piece.h
-        rate = (g - float(look(earlier, piece.at(earlier)).g[k])) / (0.01 * piece.h)
+        earlier = piece.t + (1.0 - BACK) * piece.h
+        rate = (g - float(look(earlier, piece.at(earlier)).g[k])) / (BACK * piece.h)
     return -(g + offset) / rate if rate < 0.0 else 0.0

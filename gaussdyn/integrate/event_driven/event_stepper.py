@@ -32,12 +32,11 @@ from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED
 from ..impact.impact_laws import ImpactLaw, Moreau, law_document
-from ..mode_memory import CROWD, LARGEST, PACE, memory_of, rebounds
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
 from .feature_borders import check_borders
-from .phase_integrator import SHORT, Accuracy, Slow, Stiff, Stuck, Unbounded
+from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
 from .run_memory import RunMemory, Task
 from .segment import Segment
 from .user_events import NamedEvent, UserEvent, events_of
@@ -155,9 +154,9 @@ class EventStepper:
         known = self.known or RunMemory()
         task = Task(
             given=system, whole=known.whole(system, state.q), control=control, accuracy=self.accuracy,
-            memory=state.memory, goal=goal, events=self._named(), known=known,
+            start=state, goal=goal, events=self._named(), known=known,
         )  # fmt: skip
-        return Segment(task=task, t=state.t, q=state.q, v=state.v)
+        return Segment.of(task)
 
     def _begun(self, segment: Segment, start: State, end: float) -> Segment:
         """Return the segment with its phase; without an acceleration it has none."""
@@ -180,10 +179,6 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     forces = (
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
     )
-    memory = memory_of(modes, forces, segment.bounced, segment.pace.h, crowd)
-    memory[LARGEST] = np.array([segment.largest["force"], segment.largest["acceleration"]])
-    if segment.pace.h < SHORT * segment.pace.longest:
-        memory[PACE] = np.array([segment.pace.longest, *segment.pace.crawled])
     here = now is not None and (now.t, id(now.q), id(now.v)) == (segment.t, id(segment.q), id(segment.v))
     known = (now.rows, now.h) if now is not None and here else None
     closed = segment.closed if segment.entered else segment.task.accuracy.activation
@@ -191,7 +186,7 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     rows = dynamics.rows if segment.system is segment.task.given else _rows_at_end(segment, dynamics.rows)
     return Step(
         start=start,
-        state=segment.end_state(memory),
+        state=segment.end_state(crowd),
         dt=segment.t - start.t,
         solution=_verified(dynamics if segment.entered else _in_flight(dynamics, segment), segment),
         dynamics=dynamics,
@@ -289,12 +284,12 @@ def _crowd(start: State, segment: Segment, end: float) -> float:
     Impacts that come to an end in finite time are no storm, however many they are: at eps_n = 0.99 a thousand of them
     are hardly apart before they can be passed.
     """
-    known: Mapping[str, Array] = start.memory
-    if any(key in segment.bounced and last.converges(segment.bounced[key]) for key, last in rebounds(known).items()):
+    now = segment.bounced
+    if any(key in now and last.converges(now[key]) for key, last in segment.begun.bounced.items()):
         return 0.0
     changed = bool(segment.account.changes) or segment.t < end
     short = segment.t - start.t <= HARDLY * max(1.0, abs(segment.t)) and changed
-    return float(known[CROWD][0]) + 1.0 if short and CROWD in known else float(short)
+    return segment.begun.crowd + 1.0 if short else 0.0
 
 
 def _up_to(segment: Segment, start: State) -> Step | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,12 +40,13 @@ FAINT = 1e-30  # N and m/s^2: where there has been none
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class Stretch:
+class Stretch(NamedTuple):
     """A step of the integrator, and the first event in it; no step where kernels have gone on without events.
 
     Attributes
     ----------
+    event : (float, Array) or None
+        Time and state there, where the motion up to it is in the account already.
     after : Instant or None
         At its end, where it is known.
     look, one_step : callable
@@ -53,6 +55,7 @@ class Stretch:
 
     piece: Piece | None
     found: Crossing | None = None
+    event: tuple[float, Array] | None = None
     after: Instant | None = None
     look: Callable[[float, Array], Seen] | None = None
     one_step: OneStep | None = None
@@ -68,36 +71,36 @@ class SmoothFlow:
     t, q, v : float, Array, Array
         Where it is.
     pace : Pace
+    largest : dict of str to float
+        The largest force (N) and acceleration so far.
+    system : System
+        With the contacts that may act.
     phase : Phase or None
     now : Instant or None
         Where it was asked last.
-    system : System
-        With the contacts that may act.
     account : Account
     offsets : dict
         Of conditions that began at zero, by row id and kind.
     entered : bool
         Whether the phase has just begun.
-    largest : dict of str to float
-        The largest force (N) and acceleration so far.
     """
 
     task: Task
     t: float
     q: Array
     v: Array
-    pace: Pace = field(default_factory=Pace)
+    pace: Pace
+    largest: dict[str, float]
+    system: System
     phase: Phase | None = None
     now: Instant | None = None
-    system: System = field(init=False)
     account: Account = field(default_factory=Account)
     offsets: dict[tuple[str, str], float] = field(default_factory=dict)
     entered: bool = False
-    largest: dict[str, float] = field(default_factory=lambda: {"force": FAINT, "acceleration": FAINT})
 
     def state(self) -> State:
         """Return the state as it is now."""
-        return State.trusted(self.t, self.q, self.v, self.task.memory)
+        return State.trusted(self.t, self.q, self.v, self.task.start.memory)
 
     def _setting(self) -> Setting:
         """Return what phases are made of here."""
@@ -170,7 +173,7 @@ class SmoothFlow:
         ship.step.offset[:] = self._offsets(phase)
         done = ship.sail(self.t, self.q, self.v, self.pace.h, end, self.pace.stiff)
         self.pace = replace(self.pace, h=done.h, stiff=done.stiff)
-        if done.taken:
+        if len(done.trail):
             self.account.trails.append(done.trail)
         for guard, offset in zip(phase.guards, ship.step.offset.tolist(), strict=True):
             if offset == 0.0:
@@ -187,7 +190,9 @@ class SmoothFlow:
                     phase, lambda t: ship.look(t, piece.at(t)), ship.step.offset.copy(), ship.step.noise.copy(), []
                 )
                 found = self._found(search, piece, *ship.ends(piece))
-            return Stretch(piece=piece, found=found, look=ship.look, one_step=partial(ship.take, side=done.side))
+            return Stretch(
+                piece=piece, found=found, event=done.event, look=ship.look, one_step=partial(ship.take, side=done.side)
+            )  # fmt: skip
         if not done.taken:
             return None
         mean, left = (done.t - self.t) / done.taken, max(end, self.task.goal) - done.t
@@ -269,18 +274,18 @@ class SmoothFlow:
         """Return what a condition is measured by: 1 m, 1 m/s, the largest force or acceleration."""
         if unit not in self.largest:
             return 1.0
-        size = largest(now.h, *now.r) if unit == "force" else largest(now.a)
+        size = now.sizes[0] if unit == "force" else now.sizes[1]
         self.largest[unit] = max(self.largest[unit], size)
         return max(size, self.floor(unit))
 
     def _measure(self, now: Instant) -> None:
         """Note how large forces are, and accelerations without reactions: at rest nothing else says it."""
         self._scale("force", now)
-        self.largest["acceleration"] = max(self.largest["acceleration"], largest(now.free))
+        self.largest["acceleration"] = max(self.largest["acceleration"], now.sizes[2])
 
     def _measure_before(self, phase: Phase, piece: Piece, now: Instant) -> None:
         """Note the same at the beginning of a step where all forces have vanished together by its end."""
-        if largest(now.h, *now.r) < FADED * largest(piece.K[0][len(self.q) + len(self.v) : -2]):
+        if now.sizes[0] < FADED * largest(piece.K[0][len(self.q) + len(self.v) : -2]):
             self._measure(phase.instant(piece.t, *self._parts(piece.y)))
 
     @property

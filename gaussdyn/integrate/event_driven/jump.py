@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from .drift_correction import held, placed
 from .flow import ARMED, SETTLED, SmoothFlow
 from .mode_selection import Chosen, after_event, choose, first_modes, stopping
 from .phase_state import Instant, Place, largest
+from .run_memory import Beginning
 from .simultaneous_contacts import parted, rounding, sections
 from .smooth_phase import Phase
 
@@ -36,17 +37,19 @@ class Jump(SmoothFlow):
 
     Attributes
     ----------
+    begun : Beginning
+    bounced : dict of str to Rebound
     failure : Solution or None
         Why there is no phase.
-    bounced : dict of str to Rebound
     passing : dict of str to float
         When the sequences of impacts end that are being passed (s), by row id: the segment does not end before.
     closed : Activation
         What counted as closed where modes were chosen last, see `parted`.
     """
 
+    begun: Beginning
+    bounced: dict[str, Rebound]
     failure: Solution | None = None
-    bounced: dict[str, Rebound] = field(default_factory=dict)
     passing: dict[str, float] = field(default_factory=dict)
     closed: Activation = field(default_factory=Activation)
 
@@ -67,7 +70,9 @@ class Jump(SmoothFlow):
         if struck or not fired or not isinstance(place, Instant):
             guesses: list[Modes] = [first_modes(place.rows, known, activation)]
             if struck:  # what an impact has stopped sticks, if it can
-                still = {key: replace(mode, slip=(), roll=()) for key, mode in known.items()}
+                still = {
+                    key: mode.but(slip=(), roll=()) if mode.slip or mode.roll else mode for key, mode in known.items()
+                }
                 guesses.insert(0, first_modes(place.rows, still, activation))
         else:
             guesses = after_event(known, place, fired, activation)
@@ -161,7 +166,7 @@ class Jump(SmoothFlow):
         closed = self.closed
         rows = [row for row in self.now.rows if _touches(row, closed) and row.rate[0] > closed.speed]
         ready: dict[str, Rebound] = {}
-        least = EPS * max(1.0, largest(self.q))
+        least = EPS * max(1.0, largest(self.q)) if rows else 0.0
         for row in rows:
             self.passing.pop(row.id, None)  # struck on the way by another one
             last, speed = self.bounced.get(row.id), float(row.rate[0])

@@ -22,7 +22,7 @@ from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
-from .phase_state import Instant, Place, largest
+from .phase_state import Instant, Place
 from .run_memory import Setting
 from .slip_onset import aligned, speeds_up
 from .smooth_phase import Phase
@@ -70,8 +70,11 @@ def _moving(row: Row, mode: Mode, activation: Activation) -> Mode:
     if not rough(row):
         return CLOSED
     slip, roll = parts_of(row)
-    new = [_direction(row.rate[slip], mode.slip, activation), _direction(row.rate[roll], mode.roll, activation)]
-    return replace(mode, slip=new[0], roll=new[1])
+    slips, rolls = (
+        _direction(row.rate[slip], mode.slip, activation),
+        _direction(row.rate[roll], mode.roll, activation),
+    )
+    return mode if slips == mode.slip and rolls == mode.roll else mode.but(slip=slips, roll=rolls)
 
 
 def closed(row: Row, known: Mode | None, activation: Activation) -> bool:
@@ -205,7 +208,7 @@ def holds(
 
 
 def _allowed(now: Instant, activation: Activation, sizes: Sizes = NONE) -> dict[str, float]:
-    force, a = max(sizes[0], largest(now.h, *now.r)), max(sizes[1], largest(now.a, now.free))
+    force, a = max(sizes[0], now.sizes[0]), max(sizes[1], *now.sizes[1:])
     return {"force": HOLDS * force, "acceleration": HOLDS * a, "place": activation.gap, "speed": activation.speed}
 
 
@@ -302,21 +305,23 @@ def after_event(
 
 
 def _next(kind: str, row: Row, r: Array, old: Mode, *, back: bool = False) -> Mode:
-    slip, roll = parts_of(row)
     if kind == "lift_off":
         return OPEN
     if kind == "end":
         return old
     if kind == "turn":
-        return replace(old, sign=-old.sign)
+        return old.but(sign=-old.sign)
     if kind == "stop":
-        return replace(old, slip=tuple(-x for x in old.slip) if back else ())
+        return old.but(slip=tuple(-x for x in old.slip) if back else ())
     if kind == "stop_roll":
-        return replace(old, roll=tuple(-x for x in old.roll) if back else ())
+        return old.but(roll=tuple(-x for x in old.roll) if back else ())
+    if not old.closed:
+        return old
+    slip, roll = parts_of(row)
     if kind == "slip":
         sign = math.copysign(1.0, float(r[0])) if row.kind == "bilateral_contact" else 1.0
-        return replace(old, slip=_against(r[slip]), sign=sign) if old.closed else old
-    return replace(old, roll=_against(r[roll])) if old.closed else old
+        return old.but(slip=_against(r[slip]), sign=sign)
+    return old.but(roll=_against(r[roll]))
 
 
 def _against(friction: Array) -> tuple[float, ...]:

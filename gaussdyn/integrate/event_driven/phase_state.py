@@ -58,6 +58,8 @@ class Instant(Place):
         Generalised force of all reactions.
     free : Array, shape (nv,)
         Acceleration without the reactions of what is held.
+    sizes : (float, float, float)
+        The largest force (generalised ones and reactions, N), and the largest of `a` and of `free`, m/s^2.
     shared : bool
         Whether redundant reactions have been put inside their cones.
     side : float
@@ -68,27 +70,30 @@ class Instant(Place):
     r: tuple[Array, ...]
     push: Array
     free: Array
+    sizes: tuple[float, float, float]
     shared: bool = False
     side: float = 0.0
 
 
 def over_mass(M: Array, x: Array) -> Array:
     """Return M^-1 x for one or several columns; masses that do not change (read-only) may be diagonal."""
+    diagonal: Array = M.diagonal()
     if not M.flags.writeable and np.count_nonzero(M) == len(M):
-        return np.asarray((x.T / np.diagonal(M)).T)
+        found: Array = (x.T / diagonal).T
+        return found
     return np.asarray(np.linalg.solve(M, x))
 
 
 def largest(*arrays: Array) -> float:
     """Return the largest absolute value, 0 of nothing: for the few numbers of one instant."""
-    return max([abs(x) for one in arrays for x in one.tolist()], default=0.0)
+    return max([max(map(abs, one.tolist()), default=0.0) for one in arrays], default=0.0)
 
 
 def dependent(held: Sequence[Array]) -> bool:
     """Whether rows depend on one another."""
     if sum(map(len, held)) < 2:
         return False
-    G = np.vstack(held)
+    G = np.concatenate(held)
     if len(G) == 2:
         a, b, c = float(G[0] @ G[0]), float(G[1] @ G[1]), float(G[0] @ G[1])
         if a * b - c * c > PLAINLY * a * b:

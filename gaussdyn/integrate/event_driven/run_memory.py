@@ -19,7 +19,8 @@ from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes
-from .phase_integrator import Accuracy
+from ..impact.zeno import Rebound
+from .phase_integrator import Accuracy, Pace
 from .phase_state import Instant
 from .smooth_phase import Phase
 from .user_events import NamedEvent
@@ -33,29 +34,43 @@ Key = tuple[Mode, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Entered:
-    """A phase that has just begun where a segment ended: the next one finds the same from the numbers of the state.
+class Beginning:
+    """What a segment begins with.
 
     Attributes
     ----------
-    state, control, accuracy : State, Array or None, Accuracy
-        What it follows from.
-    phase, now, offsets, closed, largest : Phase, Instant, mapping, Activation, mapping
+    pace, bounced, largest, closed
         See `Segment`.
+    crowd : float
+        How many segments in a row have hardly gone on.
+    phase, now, offsets : Phase or None, Instant or None, mapping
+        Where a phase has been entered already.
     """
+
+    pace: Pace
+    bounced: Mapping[str, Rebound]
+    largest: Mapping[str, float]
+    closed: Activation
+    crowd: float
+    phase: Phase | None = None
+    now: Instant | None = None
+    offsets: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Entered:
+    """A phase that has just begun where a segment ended: the next one finds the same from the numbers of the state."""
 
     state: State
     control: Array | None
     accuracy: Accuracy
-    phase: Phase
-    now: Instant
-    offsets: Mapping[tuple[str, str], float]
-    closed: Activation
-    largest: Mapping[str, float]
+    what: Beginning
 
     def begins(self, state: State, control: Array | None, accuracy: Accuracy) -> bool:
         """Whether it begins at a state."""
         was = self.state
+        if was is state and self.control is control and self.accuracy is accuracy:
+            return True
         if was.t != state.t or self.accuracy != accuracy or was.memory.keys() != state.memory.keys():
             return False
         pairs = [(self.control, control), (was.q, state.q), (was.v, state.v)]
@@ -106,8 +121,7 @@ class Task:
         As it was given, and with all contacts.
     control : Array or None
     accuracy : Accuracy
-    memory : mapping
-        Of the state that it begins with.
+    start : State
     goal : float
         When the run ends, s: it may have many segments.
     events : tuple of NamedEvent
@@ -120,7 +134,7 @@ class Task:
     whole: System
     control: Array | None
     accuracy: Accuracy
-    memory: Mapping[str, Array]
+    start: State
     goal: float
     events: tuple[NamedEvent, ...]
     known: RunMemory

@@ -10,29 +10,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
 from ...arrays import Array
 from ...contact.resolve import NO_MOTION
-from ...contact.snapshot import rows_of
+from ...contact.snapshot import Activation, rows_of
 from ...mechanics.state import State
 from ..contact_modes import completed
 from ..dop853 import SHRINK, Piece, Slope
 from ..impact.problem import one_sided
 from ..mode_changes import Change
-from ..mode_memory import LARGEST, LENGTH, PACE, rebounds, remembered
+from ..mode_memory import CROWD, LARGEST, LENGTH, PACE, memory_of, rebounds, remembered
+from ..stretch import Late
 from .contact_detection import NARROW, Listed, kept, listed, looking_on, with_contacts
 from .event_location import Crossing, polished
 from .feature_borders import room_of
-from .flow import ARMED, FADED, SETTLED, Stretch
+from .flow import ARMED, FADED, FAINT, SETTLED, Stretch
 from .jump import FLIGHT
 from .mode_selection import choose, first_modes, holds
-from .phase_integrator import NEARLY, Pace, Stuck, again_to
+from .phase_integrator import NEARLY, SHORT, Pace, Stuck, again_to
 from .phase_state import Instant, Place
 from .rank_watch import RankWatch
-from .run_memory import Entered
+from .run_memory import Beginning, Entered, Task
 from .simultaneous_contacts import LOCATED
 from .smooth_phase import Phase
 from .user_events import first_of
@@ -51,21 +51,24 @@ PASSING = 0.05  # of the time in which shapes pass each other: how often it is a
 class Segment(RankWatch):
     """The running segment."""
 
-    def __post_init__(self) -> None:
-        memory = self.task.memory
-        self.system, self.closed, self.bounced = self.task.whole, self.task.accuracy.activation, rebounds(memory)
-        h = float(memory[LENGTH][0]) if LENGTH in memory else 0.0
-        longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
-        self.pace = Pace(h=h, longest=longest, crawled=(int(steps), first))
-        if LARGEST in memory:
-            self.largest = dict(zip(self.largest, (FADED * memory[LARGEST]).tolist(), strict=True))
+    @classmethod
+    def of(cls, task: Task) -> Segment:
+        """Return the segment of a task: in the phase that the one before it has entered, or as the state remembers."""
+        start, entered = task.start, reversed(task.known.entered)
+        known = (last.what for last in entered if last.begins(start, task.control, task.accuracy))
+        begun = next(known, None) or _remembered(start.memory, task.accuracy.activation)
+        return cls(
+            task=task, begun=begun, t=start.t, q=start.q, v=start.v, pace=begun.pace, system=task.whole,
+            phase=begun.phase, now=begun.now, offsets=dict(begun.offsets), entered=begun.phase is not None,
+            largest=dict(begun.largest), bounced=dict(begun.bounced), closed=begun.closed,
+        )  # fmt: skip
 
     def begin(self, t_end: float) -> None:
         """Find the phase at the beginning: the one remembered if it holds, else what the laws say."""
-        if self._goes_on():
+        if self.phase is not None:
             return
         rows = self._list(min(self.pace.h or t_end - self.t, t_end - self.t)).rows
-        known = remembered(self.task.memory, [row.id for row in rows])
+        known = remembered(self.task.start.memory, [row.id for row in rows])
         if not known and self._begins_without_rank(rows):
             return
         if known:
@@ -75,16 +78,6 @@ class Segment(RankWatch):
                 self._enter(phase, now)
                 return
         self._settle(self._place(rows), known, {}, None)
-
-    def _goes_on(self) -> bool:
-        """Take over the phase that a segment has just entered at the state where this one begins, if there is one."""
-        here = State.trusted(self.t, self.q, self.v, self.task.memory)
-        for last in self.task.known.entered:
-            if last.begins(here, self.task.control, self.task.accuracy):
-                self.phase, self.now, self.offsets, self.entered = last.phase, last.now, dict(last.offsets), True
-                self.closed, self.largest = last.closed, dict(last.largest)
-                return True
-        return False
 
     def run(self, t_end: float) -> None:
         """Go on to the next event, or to `t_end`; a sequence of impacts may be passed if it ends before the goal.
@@ -190,15 +183,30 @@ class Segment(RankWatch):
         if events > (ON_THE_WAY if self.passing else AT_ONCE):
             raise Stuck(f"{events} events at one instant, the last one ({found.guard.kind}) at {found.guard.id}")
 
-    def end_state(self, memory: Mapping[str, Array]) -> State:
+    def end_state(self, crowd: float) -> State:
         """Return the state as it is now, with what it shall remember."""
-        state, task = State.trusted(self.t, self.q, self.v, MappingProxyType(memory)), self.task
-        if self.entered and self.phase is not None and self.now is not None and self.phase.system is task.whole:
+        phase, now, pace, task = self.phase, self.now, self.pace, self.task
+        modes = {} if phase is None else phase.modes
+        forces = {} if phase is None or now is None else {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
+        short, sizes, bounced = pace.h < SHORT * pace.longest, tuple(self.largest.values()), self.bounced
+
+        def memory() -> dict[str, Array]:
+            """Return what the state remembers."""
+            found = memory_of(modes, forces, bounced, pace.h, crowd)
+            found[LARGEST] = np.array(sizes)
+            if short:
+                found[PACE] = np.array([pace.longest, *pace.crawled])
+            return found
+
+        state = State.trusted(self.t, self.q, self.v, Late(memory, {}))
+        if self.entered and phase is not None and now is not None and phase.system is task.whole:
+            begins = Beginning(
+                pace=Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if short else Pace(h=pace.h),
+                bounced=bounced, largest=self.largest, closed=self.closed, crowd=crowd, phase=phase, now=now,
+                offsets=self.offsets,
+            )  # fmt: skip
             task.known.entered.append(
-                Entered(
-                    state=state, control=task.control, accuracy=task.accuracy, phase=self.phase, now=self.now,
-                    offsets=dict(self.offsets), closed=self.closed, largest=dict(self.largest),
-                )
+                Entered(state=state, control=task.control, accuracy=task.accuracy, what=begins)
             )  # fmt: skip
         return state
 
@@ -261,15 +269,19 @@ class Segment(RankWatch):
         assert piece is not None
         assert look is not None
         assert one_step is not None
-        offset = self.offsets.get((found.guard.id, found.guard.kind), 0.0)
-        t, y = polished(piece, lambda h: again_to(piece, piece.t + h, one_step), look, found, offset)
+        if stretch.event is None:
+            offset = self.offsets.get((found.guard.id, found.guard.kind), 0.0)
+            t, y = polished(piece, lambda h: again_to(piece, piece.t + h, one_step), look, found, offset)
+            self._follow(phase, piece, t, y)
+        else:
+            t, y = stretch.event
+            self._move_to(phase, t, y)
 
         def later() -> State:
             """Return a state a little later along the old phase."""
             q, v = self._parts(piece.at(t + AHEAD * piece.h))
-            return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.task.memory)
+            return State(t=t + AHEAD * piece.h, q=q, v=v, memory=self.task.start.memory)
 
-        self._follow(phase, piece, t, y)
         old, offsets = phase, self.offsets
         phase = self._seen(phase)
         now = phase.instant(self.t, self.q, self.v)
@@ -341,3 +353,14 @@ class Segment(RankWatch):
             *(replace(change, modes_before=was) for change in self.account.changes[n:]),
         ]
         self._consider_passing()
+
+
+def _remembered(memory: Mapping[str, Array], activation: Activation) -> Beginning:
+    """Return what a state remembers of the segment that ended there."""
+    h, crowd = (float(memory[name][0]) if name in memory else 0.0 for name in (LENGTH, CROWD))
+    longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
+    sizes = (FADED * memory[LARGEST]).tolist() if LARGEST in memory else (FAINT, FAINT)
+    return Beginning(
+        pace=Pace(h=h, longest=longest, crawled=(int(steps), first)), bounced=rebounds(memory), crowd=crowd,
+        largest=dict(zip(("force", "acceleration"), sizes, strict=True)), closed=activation,
+    )  # fmt: skip

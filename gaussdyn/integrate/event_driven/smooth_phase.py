@@ -29,7 +29,7 @@ from ..contact_modes import Mode, Modes, direction, held_components, limit_of, p
 from ..recorded_arcs import Trail
 from .feature_borders import extent_of
 from .guards import Guard, guards_of
-from .phase_state import RANK, Instant, Place, dependent, over_mass, side_of
+from .phase_state import RANK, Instant, Place, dependent, largest, over_mass, side_of
 from .redundant_reactions import Cones, inside
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class Phase:
     guards : tuple of Guard
     units : tuple of str
         What their conditions are.
+    sizes : tuple of int
+        Of the rows.
     size : int
         Number of rows that are held.
     redundant : bool
@@ -85,6 +87,7 @@ class Phase:
     rows: tuple[Row, ...]
     guards: tuple[Guard, ...] = field(init=False)
     units: tuple[str, ...] = field(init=False)
+    sizes: tuple[int, ...] = field(init=False)
     size: int = field(init=False)
     redundant: bool = field(init=False)
     parts: tuple[Part, ...] = field(init=False)
@@ -114,7 +117,10 @@ class Phase:
         names = {row.id: self.modes[row.id].name(row) for row in self.rows if row.id in pushes}
         values = {"parts": tuple(parts), "guards": tuple(guards), "size": n, "_sloping": sloping, "_rolling": rolling}
         known = {"redundant": dependent(held), "compiled": [], "pushes": pushes, "names": names}
-        known["units"] = tuple(dict.fromkeys(guard.unit for guard in guards))
+        known |= {
+            "units": tuple(dict.fromkeys(guard.unit for guard in guards)),
+            "sizes": tuple([len(row.rate) for row in self.rows]),
+        }
         for name, value in {**values, **known}.items():
             object.__setattr__(self, name, value)
 
@@ -124,7 +130,9 @@ class Phase:
 
     def serves(self, rows: tuple[Row, ...]) -> bool:
         """Whether it may begin with other rows of the same laws, too: none of what it holds depends on the rest."""
-        return not (self.redundant or dependent([rows[part.k].J[part.held] for part in self.parts]))
+        if self.redundant or self.size < 2:
+            return not self.redundant
+        return not dependent([rows[part.k].J[part.held] for part in self.parts])
 
     def instant(self, t: float, q: Array, v: Array) -> Instant:
         """Return accelerations and reactions at one state."""
@@ -134,8 +142,9 @@ class Phase:
         """Return accelerations and reactions where the functions of the system have been asked already."""
         t, q, v, rows, M, h = place.t, place.q, place.v, place.rows, place.M, place.h
         if not self.parts:
-            none, free = tuple(np.zeros(row.size) for row in rows), over_mass(M, h)
-            return Instant(t, q, v, rows, M, h, free, none, np.zeros(len(v)), free)
+            none, free = tuple(np.zeros(n) for n in self.sizes), over_mass(M, h)
+            moved = largest(free)
+            return Instant(t, q, v, rows, M, h, free, none, np.zeros(len(v)), free, (largest(h), moved, moved))
         G, B, w, given = self.columns(rows, len(v))
         n = len(w)
         known = np.empty((len(v), n + 1))
@@ -147,7 +156,9 @@ class Phase:
         a = free + X[:, :n] @ r
         groups = [W[np.ix_(rows, rows)] for rows in alone] if self.redundant else [W]
         side = _common_side(groups) if self._sloping else 0.0
-        return Instant(t, q, v, rows, M, h, a, self.spread(rows, r), B.T @ r + given, free, side=side)
+        forces = self.spread(rows, r)
+        sizes = largest(h, *forces), largest(a), largest(free)
+        return Instant(t, q, v, rows, M, h, a, forces, B.T @ r + given, free, sizes, side=side)
 
     def conditions(self, now: Instant) -> Array:
         """Return how far every guard is from the end of the phase; >= 0 within it."""
@@ -157,7 +168,8 @@ class Phase:
         """Return the instant, with redundant reactions outside their cones replaced by others inside, if any are."""
         if not self.redundant or now.shared or all(g.unit != "force" or g.value(now) >= 0.0 for g in self.guards):
             return now
-        return replace(now, r=self._shared(now), shared=True)
+        forces = self._shared(now)
+        return replace(now, r=forces, sizes=(largest(now.h, *forces), *now.sizes[1:]), shared=True)
 
     def _shared(self, now: Instant) -> tuple[Array, ...]:
         """Return reactions that move everything as those of `now` do, as far inside their cones as possible."""
@@ -251,7 +263,7 @@ class Phase:
 
     def spread(self, rows: Sequence[Row], r: Array) -> tuple[Array, ...]:
         """Return the reaction of every row, friction of slip included."""
-        found = [np.zeros(row.size) for row in rows]
+        found = [np.zeros(n) for n in self.sizes]
         for part in self.parts:
             row, full = rows[part.k], found[part.k]
             full[part.held] = r[part.at]

@@ -66,6 +66,8 @@ def turnings(phase: Phase) -> tuple[Turning, ...]:
     found = []
     for k, row in enumerate(phase.rows):
         mode = phase.modes[row.id]
+        if len(mode.slip) < 2 and len(mode.roll) < 2:
+            continue
         for part, e in zip(parts_of(row), (mode.slip, mode.roll), strict=True):
             if mode.closed and len(e) == 2:
                 found.append(Turning(k, part, e))

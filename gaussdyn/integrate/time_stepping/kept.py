@@ -22,6 +22,9 @@ SMALL = 4_000  # numbers that are sooner copied than looked through for those th
 class Kept(NamedTuple):
     """n steps in a row, with room for R constraints that have m rows.
 
+    Where no record is asked for all but `log`, `q` and `v` have one row, in which `last`, `start`, `label` and how many
+    constraints there were are those of the last step.
+
     Attributes
     ----------
     log : Array, shape (n, LOGGED)
@@ -101,14 +104,18 @@ class Room(NamedTuple):
         return lambda: _placed(floats, numbers, self.shapes)
 
 
-def kept_room(n: int, logged: int, sizes: tuple[int, int, int], R: int, m: int) -> Room:
-    """Return room for n steps, or for as many as fit; sizes: of q, v and `middle`."""
+def kept_room(n: int, logged: int, sizes: tuple[int, int, int], R: int, m: int, whole: bool = True) -> Room:
+    """Return room for n steps, or for as many as fit; sizes: of q, v and `middle`; whole: for all of each."""
     n = max(1, min(n, ROOM // (logged + sum(sizes) + 2 * m + 14 * R + PASSES * (R + sizes[2]))))
-    lines = [(n, k) for k in (logged, *sizes, R, m, m, 6 * R)], [(n, k) for k in (R, R, R + 1, 4 * R, 3)]
-    shapes: Shapes = [*lines[0], (n, PASSES, R), (n, PASSES, sizes[2])], [*lines[1]]
-    floats = np.empty(sum(map(prod, shapes[0])))
+    rows = n if whole else 1
+    floats = [(n, k) for k in (logged, *sizes[:2])] + [(rows, k) for k in (sizes[2], R, m, m, 6 * R)]
+    shapes: Shapes = (
+        [*floats, (rows, PASSES, R), (rows, PASSES, sizes[2])],
+        [(rows, k) for k in (R, R, R + 1, 4 * R, 3)],
+    )
+    real = np.empty(sum(map(prod, shapes[0])))
     numbers = np.zeros(sum(map(prod, shapes[1])), dtype=np.int64)
-    return Room(_placed(floats, numbers, shapes), floats, numbers, shapes)
+    return Room(_placed(real, numbers, shapes), real, numbers, shapes)
 
 
 def _placed(floats: Array, numbers: IntArray, shapes: Shapes) -> Kept:

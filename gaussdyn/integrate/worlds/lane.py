@@ -11,8 +11,9 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from ..time_stepping.core.advance import CompiledSystem
 from ..time_stepping.core.outside.lazy_step import others_of, remembered
-from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, Span
+from ..time_stepping.core.records import FOREST, PLANAR, PROGRAM, REACH, Span
 from ..time_stepping.core.row_model import Built
+from ..time_stepping.core.work_space import UNSEEN
 from .world_kernels import Call, Stock, advance_worlds
 
 if TYPE_CHECKING:
@@ -80,9 +81,11 @@ class Lane(CompiledSystem):
     def _disown(self) -> None:
         """Let the arrays be no world's: rows of contacts of shapes in them are others than those that are listed."""
         self._last, self.parts.model.carried.place[:] = None, -1
+        self.parts.model.shapes.numbers[REACH : REACH + 1] = -1.0
 
     def advance_worlds(self, stepper: MoreauJean, stock: Any, call: Call) -> int:
         """Take worlds through the steps; return how many could not: `taken` of the held `Stock` tells which."""
         active = stepper.activation
         rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
+        self.work.course[UNSEEN] = 1
         return int(self._advance(self._step_at, *self._records, stock, call, rules))

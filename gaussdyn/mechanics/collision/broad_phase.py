@@ -32,7 +32,7 @@ from .vectors import A1, A2
 
 LABELS = 1 << 26  # more features than all shapes have; its square is below 2^53
 FRAME, SIZE = 3, 12  # columns of `world`, before the bounds
-FEW = 32  # shapes up to which every pair is looked at: no tree pays
+FEW = 32  # shapes up to which every pair that may touch is looked at: no tree pays
 DEEP = 0.02  # of its size: what is deeper in a surface has come in elsewhere
 
 
@@ -54,30 +54,24 @@ def half_width(table: IntArray, forms: Array, solids: Array, world: Array, i: in
     return float(forms[i, 12] + (z * forms[i, 13] if kind == CAPSULE else 0.0))
 
 
-@kernel(f"void({I2}, {A2}, {A2}, {A2}, {A3}, float64, {A1}, {A2})", borrows=True)
+@kernel(f"void({I2}, {A2}, {A2}, {A2}, {A3}, float64, {A1}, {A2}, int64)", borrows=True)
 def place(
-    table: IntArray, forms: Array, solids: Array, x: Array, R: Array, reach: float, travel: Array, world: Array
+    table: IntArray, forms: Array, solids: Array, x: Array, R: Array, reach: float, travel: Array, world: Array, i: int
 ) -> None:  # fmt: skip
-    """Put shapes into space, with bounds along the axes of space that allow for reach and travel."""
-    for i in range(len(table)):
-        b = table[i, 1]
-        for a in range(3):
-            for c in range(4):
-                # The place is turned like an axis, and then moved.
-                k, step = (0, 1) if c == 3 else (FRAME + c, 3)
-                value = forms[i, k + step * a]
-                if b >= 0:
-                    value = (
-                        R[b, a, 0] * forms[i, k] + R[b, a, 1] * forms[i, k + step] + R[b, a, 2] * forms[i, k + 2 * step]
-                    )
-                    value += x[b, a] if c == 3 else 0.0
-                world[i, a if c == 3 else FRAME + 3 * a + c] = value
-            world[i, SIZE + a] = forms[i, SIZE + a]
-        world[i, BLOCK] = table[i, 4]
-        margin = 0.5 * reach + (travel[b] if b >= 0 else 0.0)
-        for a in range(3):
-            extent = half_width(table, forms, solids, world, i, a)
-            world[i, LOW + a], world[i, HIGH + a] = world[i, a] - extent - margin, world[i, a] + extent + margin
+    """Put shape i into space, with bounds along the axes of space that allow for reach and travel."""
+    b, own, out = table[i, 1], forms[i], world[i]
+    for k in range(SIZE + 3):
+        out[k] = own[k]
+    for a in range(3 if b >= 0 else 0):
+        r, s, t = R[b, a, 0], R[b, a, 1], R[b, a, 2]
+        out[a] = (r * own[0] + s * own[1] + t * own[2]) + x[b, a]
+        for c in range(FRAME, FRAME + 3):
+            out[3 * a + c] = r * own[c] + s * own[c + 3] + t * own[c + 6]
+    out[BLOCK] = table[i, 4]
+    margin = 0.5 * reach + (travel[b] if b >= 0 else 0.0)
+    for a in range(3):
+        extent = half_width(table, forms, solids, world, i, a)
+        out[LOW + a], out[HIGH + a] = out[a] - extent - margin, out[a] + extent + margin
 
 
 @kernel(f"boolean({I1}, int64)", borrows=True)
@@ -202,30 +196,44 @@ def consider(
         meet(world, solids, a, b, i, j, limit, room, found)
 
 
-@kernel(f"int64({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A2}, {A2})", borrows=True)
+@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A2}, {A2})", borrows=True)
 def meet_half_spaces(
     table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, room: Array, found: Array
-) -> int:  # fmt: skip
-    """Find the contacts of every shape with every half-space, and return how many other shapes there are."""
-    n = 0
+) -> None:  # fmt: skip
+    """Find the contacts of every shape with every half-space."""
     for i in range(len(table)):
-        n += table[i, 0] != HALF_SPACE
         if table[i, 0] == HALF_SPACE:
             for j in range(len(table)):
                 if table[j, 0] != HALF_SPACE:
                     consider(table, off, solids, world, j, i, reach, travel, room, found)
-    return n
 
 
-@kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {A2}, {A2})", borrows=True)
+@kernel(f"void({I2}, {I1}, {I1})", borrows=True)
+def list_few(table: IntArray, off: IntArray, kept: IntArray) -> None:
+    """List all pairs of a few shapes that may ever touch, as `meet` takes them; there is room for those of `FEW`."""
+    shapes, count = len(table), 0
+    pairs = kept[1 + shapes :]
+    for i in range(shapes):
+        for j in range(i + 1, shapes):
+            a, b = table[i, 0], table[j, 0]
+            if table[i, 1] != table[j, 1] and min(a, b) != HALF_SPACE and not listed(off, i * shapes + j):
+                pairs[2 * count], pairs[2 * count + 1] = (j, i) if a > b else (i, j)
+                count += 1
+    kept[0] = 1 + count
+
+
+@kernel(f"void({I2}, {A2}, float64, {A1}, {A2}, {I1}, {A2}, {A2})", borrows=True)
 def meet_few(
-    table: IntArray, off: IntArray, solids: Array, reach: float, travel: Array, world: Array, room: Array, found: Array
+    table: IntArray, solids: Array, reach: float, travel: Array, world: Array, kept: IntArray, room: Array, found: Array
 ) -> None:  # fmt: skip
-    """Look at all pairs of shapes that are no half-spaces."""
-    for i in range(len(table)):
-        for j in range(i + 1, len(table)):
-            if table[i, 0] != HALF_SPACE and table[j, 0] != HALF_SPACE and bounds_meet(world, i, j):
-                consider(table, off, solids, world, i, j, reach, travel, room, found)
+    """Find the contacts of the pairs that `list_few` has listed."""
+    pairs = kept[1 + len(table) :]
+    for k in range(kept[0] - 1):
+        i, j = pairs[2 * k], pairs[2 * k + 1]
+        kind, a, b = table[j, 0], table[i, 1], table[j, 1]
+        if kind == HALF_SPACE or bounds_meet(world, i, j):
+            limit = reach + (travel[a] if a >= 0 else 0.0) + (travel[b] if b >= 0 else 0.0)
+            meet(world, solids, table[i, 0], kind, i, j, limit, room, found)
 
 
 @kernel(f"void({I2}, {I1}, {A2}, float64, {A1}, {A2}, {I1}, int64, {I1}, int64, {A2}, {A2})", borrows=True)
@@ -275,11 +283,15 @@ def meet_all(
     world: Array, value: Array, kept: IntArray, left: IntArray, room: Array, found: Array,
 ) -> None:  # fmt: skip
     """Find the pairs whose bounds overlap, every shape with every half-space, and their contacts."""
-    shapes, outside = len(table), 0
-    n = meet_half_spaces(table, off, solids, reach, travel, world, room, found)
-    if n <= FEW:
-        meet_few(table, off, solids, reach, travel, world, room, found)
+    shapes, outside, n = len(table), 0, 0
+    for i in range(shapes):
+        n += table[i, 0] != HALF_SPACE
+    if shapes <= FEW:
+        if kept[0] == 0:
+            list_few(table, off, kept)
+        meet_few(table, solids, reach, travel, world, kept, room, found)
         return
+    meet_half_spaces(table, off, solids, reach, travel, world, room, found)
     if kept[0] > 0:
         outside = mark_left(world, kept[1 : 1 + shapes], n, left)
     if kept[0] == 0 or outside * outside > MANY * n:
@@ -326,6 +338,38 @@ def put_matrix(forms: Array, i: int, data: Array, c: int, first: int, second: in
             data[c, second + (a + 2) % 3] += h2 * x * y
 
 
+@kernel(f"int64({I2}, {A2}, {A2}, {A1}, {I1}, {I1}, {I2}, {I2}, {A2})", borrows=True)
+def fill_in(
+    table: IntArray, forms: Array, found: Array, value: Array, order: IntArray,
+    kind: IntArray, bodies: IntArray, label: IntArray, data: Array,
+) -> int:  # fmt: skip
+    """Fill the last four arrays with the contacts in `found`; see `find_features`."""
+    count = int(found[0, 0])
+    if count > len(kind):
+        return count
+    put_in_order(table, count, found, value, order)
+    for c in range(count):
+        k = order[c] + 1
+        kind[c] = int(found[k, KIND])
+        for a in range(4):
+            label[c, a] = int(found[k, KIND + 1 + a])
+        for a in range(2):
+            i, column = label[c, 2 * a], 7 * a
+            bodies[c, a] = table[i, 1]
+            to_body(forms, i, found, k, column, 1.0, data, c)
+            to_body(forms, i, found, k, column + 3, 0.0, data, c)
+            data[c, column + 6] = found[k, column + 6]
+        to_body(forms, label[c, 2], found, k, 14, 0.0, data, c)
+        data[c, 17], data[c, 18] = found[k, 17], found[k, 18]
+        for a in range(OFF, OFF + 6):
+            data[c, a] = 0.0
+        if kind[c] == ELLIPSOID_PLANE or kind[c] >= ELLIPSOID_BALL:
+            put_matrix(forms, label[c, 0], data, c, 3, OFF)
+        if kind[c] == ELLIPSOID_ELLIPSOID:
+            put_matrix(forms, label[c, 2], data, c, 10, OFF + 3)
+    return count
+
+
 @kernel(
     f"int64({I2}, {A2}, {I1}, {A2}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I1}, {I2}, {I2}, {A2})",
     borrows=True,
@@ -356,31 +400,48 @@ def find_features(
         the ground), and (shape A, feature, shape B, feature).
     """
     found[0, 0] = 0.0
-    place(table, forms, solids, x, R, reach, travel, world)
+    for i in range(len(table)):
+        place(table, forms, solids, x, R, reach, travel, world, i)
     room_kept = len(order) - len(value)
     kept, order = order[:room_kept], order[room_kept:]
     meet_all(table, off, solids, reach, travel, world, value, kept, order, room, found)
-    count = int(found[0, 0])
-    if count > len(kind):
-        return count
-    put_in_order(table, count, found, value, order)
-    for c in range(count):
-        k = order[c] + 1
-        kind[c] = int(found[k, KIND])
-        for a in range(4):
-            label[c, a] = int(found[k, KIND + 1 + a])
-        for a in range(2):
-            i, column = label[c, 2 * a], 7 * a
-            bodies[c, a] = table[i, 1]
-            to_body(forms, i, found, k, column, 1.0, data, c)
-            to_body(forms, i, found, k, column + 3, 0.0, data, c)
-            data[c, column + 6] = found[k, column + 6]
-        to_body(forms, label[c, 2], found, k, 14, 0.0, data, c)
-        data[c, 17], data[c, 18] = found[k, 17], found[k, 18]
-        for a in range(OFF, OFF + 6):
-            data[c, a] = 0.0
-        if kind[c] == ELLIPSOID_PLANE or kind[c] >= ELLIPSOID_BALL:
-            put_matrix(forms, label[c, 0], data, c, 3, OFF)
-        if kind[c] == ELLIPSOID_ELLIPSOID:
-            put_matrix(forms, label[c, 2], data, c, 10, OFF + 3)
-    return count
+    return int(fill_in(table, forms, found, value, order, kind, bodies, label, data))
+
+
+@kernel("boolean(int64, int64)", borrows=True)
+def lasts(a: int, b: int) -> bool:
+    """Return whether shapes of two kinds have the same contacts as long as they touch nowhere farther away.
+
+    So it is of balls with balls, and of balls, capsules and boxes with half-spaces, where each corner has its own.
+    """
+    return max(a, b) == SPHERE or (max(a, b) == HALF_SPACE and min(a, b) in (SPHERE, CAPSULE, BOX))
+
+
+@kernel(
+    f"int64({I2}, {A2}, {I1}, {A2}, {A2}, {A3}, float64, {A1}, {A2}, {A1}, {I1}, {A2}, {A2}, {I2}, int64, {I1}, {I2}, "
+    f"{I2}, {A2})",
+    borrows=True,
+)
+def find_again(
+    table: IntArray, forms: Array, off: IntArray, solids: Array, x: Array, R: Array, reach: float, travel: Array,
+    world: Array, value: Array, order: IntArray, room: Array, found: Array, known: IntArray, n: int,
+    kind: IntArray, bodies: IntArray, label: IntArray, data: Array,
+) -> int:  # fmt: skip
+    """Fill in the contacts of those pairs that have one of n known ones, their labels in `known`, and may have others.
+
+    The rest is as in `find_features`.
+    """
+    found[0, 0] = 0.0
+    for f in range(n):
+        i, j = known[f, 0], known[f, 2]
+        done = lasts(table[i, 0], table[j, 0])
+        for g in range(f):
+            a, b = known[g, 0], known[g, 2]
+            done = done or (a == i and b == j) or (a == j and b == i)
+        if done:
+            continue
+        place(table, forms, solids, x, R, reach, travel, world, i)
+        place(table, forms, solids, x, R, reach, travel, world, j)
+        if max(table[i, 0], table[j, 0]) == HALF_SPACE or bounds_meet(world, i, j):
+            consider(table, off, solids, world, i, j, reach, travel, room, found)
+    return int(fill_in(table, forms, found, value, order[len(order) - len(value) :], kind, bodies, label, data))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, IntArray, vector
+from ...arrays import EPS, Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from ...mends import numbers, one_of
@@ -464,11 +464,21 @@ class SpatialSystem:
 
 
 def _moved(Q: Array, V: Array, dt: float | Array) -> Array:
-    """Return bodies Q (n, 7) with velocities V (n, 6) after dt, one for all or of shape (n, 1), see `move`."""
+    """Return bodies Q (n, 7) with velocities V (n, 6) after dt, one for all or of shape (n, 1), see `move`.
+
+    To the bit as compiled steps move them: where bodies overlap, rounding may decide in which features they meet.
+    """
     moved = np.empty_like(Q)
     moved[:, :3] = Q[:, :3] + dt * V[:, :3]
-    turned = Q[:, 3:] + (0.5 * dt) * _times_vector(Q[:, 3:], V[:, 3:])
-    moved[:, 3:] = turned / np.sqrt((turned * turned).sum(axis=1))[:, None]
+    a, b, c, d = Q[:, 3:].T
+    x, y, z = ((0.5 * dt) * V[:, 3:]).T
+    turns = (x != 0.0) | (y != 0.0) | (z != 0.0)
+    a, b, c, d = (
+        a - b * x - c * y - d * z, b + a * x + c * z - d * y, c + a * y + d * x - b * z, d + a * z + b * y - c * x
+    )  # fmt: skip
+    size = np.sqrt(a * a + b * b + c * c + d * d)
+    size[~turns & (np.abs(size - 1.0) < 8.0 * EPS)] = 1.0
+    moved[:, 3:] = np.stack([a, b, c, d], axis=1) / size[:, None]
     return moved
 
 

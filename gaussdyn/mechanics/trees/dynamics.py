@@ -9,31 +9,32 @@ from ..._jit import A1, A2, kernel
 from ...arrays import Array
 from ..collision.vectors import V3, Vector, along, cross3, triple3
 from .forest import ABOVE, ARMATURE, LAST, OF, PARENT, ROOT, Moving, Trees
+from .kinematics import put3
 
 
-@kernel(f"void({A1}, {A1}, {A1})", borrows=True)
-def momentum(inertia: Array, v: Array, out: Array) -> None:
-    """Put (moment, force) = inertia times motion."""
-    m, c, w, u = inertia[0], triple3(inertia[1:4]), triple3(v[0:3]), triple3(v[3:6])
+@kernel(f"UniTuple({V3}, 2)({A1}, {V3}, {V3})", borrows=True)
+def momentum(inertia: Array, w: Vector, u: Vector) -> tuple[Vector, Vector]:
+    """Return (moment, force) = inertia times motion (w, u)."""
+    m, c, I = inertia[0], triple3(inertia[1:4]), inertia[4:10]
     turning, going = cross3(c, u), cross3(w, c)
-    I = inertia[4:10]
-    out[0] = I[0] * w[0] + I[3] * w[1] + I[4] * w[2] + turning[0]
-    out[1] = I[3] * w[0] + I[1] * w[1] + I[5] * w[2] + turning[1]
-    out[2] = I[4] * w[0] + I[5] * w[1] + I[2] * w[2] + turning[2]
-    for i in range(3):
-        out[3 + i] = m * u[i] + going[i]
+    moment = (
+        I[0] * w[0] + I[3] * w[1] + I[4] * w[2] + turning[0],
+        I[3] * w[0] + I[1] * w[1] + I[5] * w[2] + turning[1],
+        I[4] * w[0] + I[5] * w[1] + I[2] * w[2] + turning[2],
+    )
+    return moment, along(going, m, u)
 
 
-@kernel(f"float64({A1}, {A1})", borrows=True)
-def paired(S: Array, f: Array) -> float:
-    """Return the power of a wrench in a motion."""
-    return float(S[0] * f[0] + S[1] * f[1] + S[2] * f[2] + S[3] * f[3] + S[4] * f[4] + S[5] * f[5])
+@kernel(f"float64({A1}, {V3}, {V3})", borrows=True)
+def paired(S: Array, n: Vector, f: Vector) -> float:
+    """Return the power of a wrench (moment, force) in a motion."""
+    return float(S[0] * n[0] + S[1] * n[1] + S[2] * n[2] + S[3] * f[0] + S[4] * f[1] + S[5] * f[2])
 
 
 @kernel(f"void(Trees, Moving, {A2})", borrows=True)
 def mass_matrix(trees: Trees, moving: Moving, M: Array) -> None:
     """Put M of the bodies where `place_bodies` has placed them, armatures included."""
-    n, nv, whole, f = len(trees.inertia), len(trees.dofs), moving.composite, moving.wrench[0]
+    n, nv, whole = len(trees.inertia), len(trees.dofs), moving.composite
     for b in range(n):
         for i in range(10):
             whole[b, i] = moving.inertia[b, i]
@@ -45,41 +46,32 @@ def mass_matrix(trees: Trees, moving: Moving, M: Array) -> None:
         for j in range(nv):
             M[k, j] = 0.0
     for k in range(nv):
-        momentum(whole[trees.dofs[k, OF]], moving.S[k], f)
+        turning, going = momentum(whole[trees.dofs[k, OF]], triple3(moving.S[k, 0:3]), triple3(moving.S[k, 3:6]))
         j = k
         while j >= 0:
-            M[k, j] = M[j, k] = paired(moving.S[j], f)
+            M[k, j] = M[j, k] = paired(moving.S[j], turning, going)
             j = trees.dofs[j, ABOVE]
         M[k, k] += trees.losses[k, ARMATURE]
-
-
-@kernel(f"void({A1}, {A1}, {A1})", borrows=True)
-def add_carried(v: Array, h: Array, out: Array) -> None:
-    """Add v x* h, the rate of a momentum that moves along with v."""
-    w, u, a, b = triple3(v[0:3]), triple3(v[3:6]), triple3(h[0:3]), triple3(h[3:6])
-    turning, going = along(cross3(w, a), 1.0, cross3(u, b)), cross3(w, b)
-    for i in range(3):
-        out[i] += turning[i]
-        out[3 + i] += going[i]
 
 
 @kernel(f"void(Trees, Moving, {A1})", borrows=True)
 def take_bias(trees: Trees, moving: Moving, h: Array) -> None:
     """Put minus the forces that the motion itself needs, gravity included; uses `place_bodies` and `put_speeds`."""
-    n, h6 = len(trees.inertia), moving.composite[len(trees.inertia), 0:6]
+    n, weight = len(trees.inertia), triple3(trees.gravity)
     for b in range(n):
-        f, acceleration = moving.wrench[b], moving.composite[b, 0:6]
-        for i in range(6):
-            acceleration[i] = moving.bias[b, i] - (trees.gravity[i - 3] if i > 2 else 0.0)
-        momentum(moving.inertia[b], acceleration, f)
-        momentum(moving.inertia[b], moving.speed[b], h6)
-        add_carried(moving.speed[b], h6, f)
+        own, speed, bias = moving.inertia[b], moving.speed[b], moving.bias[b]
+        w, u = triple3(speed[0:3]), triple3(speed[3:6])
+        turning, going = momentum(own, triple3(bias[0:3]), along(triple3(bias[3:6]), -1.0, weight))
+        moment, impulse = momentum(own, w, u)  # which move along with the body: their rate is v x* h
+        put3(moving.wrench[b, 0:3], along(turning, 1.0, along(cross3(w, moment), 1.0, cross3(u, impulse))))
+        put3(moving.wrench[b, 3:6], along(going, 1.0, cross3(w, impulse)))
     for b in range(n - 1, -1, -1):
         p = trees.bodies[b, PARENT]
         for i in range(6 if p < n else 0):
             moving.wrench[p, i] += moving.wrench[b, i]
     for k in range(len(trees.dofs)):
-        h[k] = -paired(moving.S[k], moving.wrench[trees.dofs[k, OF]])
+        f = moving.wrench[trees.dofs[k, OF]]
+        h[k] = -paired(moving.S[k], triple3(f[0:3]), triple3(f[3:6]))
 
 
 @kernel(f"void(Trees, Moving, int64, {V3}, {V3}, {V3}, float64, {A1})", borrows=True)

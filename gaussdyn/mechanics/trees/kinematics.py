@@ -175,30 +175,25 @@ def place_inertias(trees: Trees, moving: Moving) -> None:
         place_inertia(trees, moving, b)
 
 
-@kernel(f"void({A1}, {A1}, float64, {A1})", borrows=True)
-def add_crossed(v: Array, s: Array, scale: float, out: Array) -> None:
-    """Add scale v x s, the rate of a motion s that moves along with v."""
-    w, u, a, b = triple3(v[0:3]), triple3(v[3:6]), triple3(s[0:3]), triple3(s[3:6])
-    turning, going = cross3(w, a), along(cross3(w, b), 1.0, cross3(u, a))
-    for i in range(3):
-        out[i] += scale * turning[i]
-        out[3 + i] += scale * going[i]
+@kernel(f"UniTuple({V3}, 4)(Trees, Moving, {A1}, int64, UniTuple({V3}, 4))", borrows=True)
+def joint_speeds(
+    trees: Trees, moving: Moving, v: Array, j: int, before: tuple[Vector, Vector, Vector, Vector]
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return speed (w, u) and bias (a, b) of a body beyond a joint, from those before it.
 
-
-@kernel(f"void(Trees, Moving, {A1}, int64, int64)", borrows=True)
-def joint_speeds(trees: Trees, moving: Moving, v: Array, b: int, j: int) -> None:
-    """Add what a joint gives to speed and bias of a body."""
-    kind, d, speed, bias = trees.joints[j, KIND], trees.joints[j, V], moving.speed[b], moving.bias[b]
+    A motion s of the joint moves along with the body: its rate is (w, u) x s.
+    """
+    kind, d, S = trees.joints[j, KIND], trees.joints[j, V], moving.S
+    w, u, a, b = before
     if kind == FREE:  # its places are coordinates in space: their motions do not change
-        for k in range(3):
-            speed[3 + k] += v[d + k]
+        u = along(u, 1.0, triple3(v[d : d + 3]))
         d += 3
-    size = 3 if kind in (FREE, BALL) else 1
+    size, fore, on = 3 if kind in (FREE, BALL) else 1, w, u
     for k in range(d, d + size):
-        add_crossed(speed, moving.S[k], v[k], bias)
-    for k in range(d, d + size):
-        for i in range(6):
-            speed[i] += v[k] * moving.S[k, i]
+        s, t = triple3(S[k, 0:3]), triple3(S[k, 3:6])
+        a, b = along(a, v[k], cross3(w, s)), along(b, v[k], along(cross3(w, t), 1.0, cross3(u, s)))
+        fore, on = along(fore, v[k], s), along(on, v[k], t)
+    return fore, on, a, b
 
 
 @kernel(f"void(Trees, Moving, {A1})", borrows=True)
@@ -208,11 +203,15 @@ def put_speeds(trees: Trees, moving: Moving, v: Array) -> None:
         return
     moving.known[SPEEDS] = 1
     for b in range(len(trees.inertia)):
-        p = trees.bodies[b, PARENT]
-        for i in range(6):
-            moving.speed[b, i], moving.bias[b, i] = moving.speed[p, i], moving.bias[p, i]
+        p, out, bias = trees.bodies[b, PARENT], moving.speed[b], moving.bias[b]
+        speed, drift = moving.speed[p], moving.bias[p]
+        now = (triple3(speed[0:3]), triple3(speed[3:6]), triple3(drift[0:3]), triple3(drift[3:6]))
         for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
-            joint_speeds(trees, moving, v, b, j)
+            now = joint_speeds(trees, moving, v, j, now)
+        put3(out[0:3], now[0])
+        put3(out[3:6], now[1])
+        put3(bias[0:3], now[2])
+        put3(bias[3:6], now[3])
 
 
 @kernel(f"void({I1}, {A1}, {A1}, float64, {A1})", borrows=True)

@@ -78,10 +78,11 @@ def forest_kinetic(forest: Forest, q: Array, v: Array) -> float:
     trees, moving = forest.trees, forest.moving
     put_forest(forest, q, v)
     place_inertias(trees, moving)
-    energy, own = 0.0, moving.wrench[0]
+    energy = 0.0
     for b in range(len(trees.inertia)):
-        momentum(moving.inertia[b], moving.speed[b], own)
-        energy += 0.5 * paired(moving.speed[b], own)
+        speed = moving.speed[b]
+        turning, going = momentum(moving.inertia[b], triple3(speed[0:3]), triple3(speed[3:6]))
+        energy += 0.5 * paired(speed, turning, going)
     for d in range(len(v)):
         energy += 0.5 * trees.losses[d, ARMATURE] * v[d] * v[d]
     return energy

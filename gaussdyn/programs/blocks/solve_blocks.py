@@ -93,24 +93,12 @@ def _solved(
         found = verified(problem, blocks, np.zeros(len(blocks.q)), "none", tol=tol)
         return found if found.solved else _infeasible(found, blocks)
     last = None if start is None else vector("start", start, len(blocks.q))
-    quick = few_blocks(problem, blocks, tol, last)
-    if quick is not None and (not quick.solved or loose(quick, tol)):
-        quick = None
-    if quick is not None:
-        near = near_few(problem, blocks, tol, last) if last is not None and is_far(quick.r, last) else quick
-        if near is not None:
-            return nearer(quick, near, last)
-    swept = first_sweeps(blocks, last, tol)
-    if swept is not None and swept[1] <= 0.3 * tol and last is None:
-        found = verified(problem, blocks, swept[0], GaussSeidel.name, swept[2], tol)
-        if found.solved and not loose(found, tol):
-            return found
-    many = None
-    if swept is not None and comes_by_blocks(blocks):
-        many = many_blocks(problem, blocks, swept[0], last is not None, tol, work)
-        first = many[0]
-        if first is not None and first.solved and not loose(first, tol) and not is_far(first.r, last):
-            return first
+    answer, quick = _by_one_call(problem, blocks, last, tol)
+    if answer is not None:
+        return answer
+    answer, many = _by_blocks(problem, blocks, last, tol, work)
+    if answer is not None:
+        return answer
     search = _Search(problem, blocks, tol, work, many, start is not None)
     search.allow(effort)
     search.best = quick if quick is not None else search.best
@@ -121,6 +109,40 @@ def _solved(
         if found.status not in (Status.MAX_ITERATIONS, Status.UNDECIDED):
             return found
     return search.best
+
+
+def _by_one_call(
+    problem: Problem, blocks: ComplementarityProblem, last: Array | None, tol: float
+) -> tuple[Solution | None, Solution | None]:
+    """Return the answer for a few blocks, and what solves them though another solution may be nearer to `last`."""
+    quick = few_blocks(problem, blocks, tol, last)
+    if quick is None or not _holds(quick, tol):
+        return None, None
+    near = near_few(problem, blocks, tol, last) if last is not None and is_far(quick.r, last) else quick
+    return (None if near is None else nearer(quick, near, last)), quick
+
+
+def _by_blocks(
+    problem: Problem, blocks: ComplementarityProblem, last: Array | None, tol: float, work: Work
+) -> tuple[Solution | None, Begun | None]:
+    """Return the answer by a few sweeps or by Newton's method on blocks, and what that has begun."""
+    swept = first_sweeps(blocks, last, tol)
+    if swept is None:
+        return None, None
+    if swept[1] <= 0.3 * tol and last is None:
+        found = verified(problem, blocks, swept[0], GaussSeidel.name, swept[2], tol)
+        if _holds(found, tol):
+            return found, None
+    if not comes_by_blocks(blocks):
+        return None, None
+    many = many_blocks(problem, blocks, swept[0], last is not None, tol, work)
+    first = many[0]
+    return (first if first is not None and _holds(first, tol) and not is_far(first.r, last) else None), many
+
+
+def _holds(found: Solution, tol: float) -> bool:
+    """Return whether a solution is one by all measures."""
+    return found.solved and not loose(found, tol)
 
 
 class _Search:
@@ -232,10 +254,13 @@ class _Search:
         return self.best
 
     def _quick(self, start: Array | None) -> Iterator[Attempt]:
-        table, rows, tol = self.blocks.table, len(self.zero), self.tol
-        plain = table.plain
         sparse = has_block_form(self.data) or has_body_form(self.data)
-        few = 60 if sparse else 5 if self.data.small else 25
+        yield from self._sweeps(start, sparse)
+        yield from self._far(sparse)
+
+    def _sweeps(self, start: Array | None, sparse: bool) -> Iterator[Attempt]:
+        """Yield what begins with sweeps, from the last reactions and from zero."""
+        few, tol = 60 if sparse else 5 if self.data.small else 25, self.tol
         sweeps = GaussSeidel(sweeps=few, fall=0.25 if sparse else np.inf, tol=tol)
         if has_block_form(self.data) and self.best is not None:
             yield Attempt(GaussSeidel(sweeps=few, fall=0.25, tol=tol), self.zero)
@@ -246,10 +271,14 @@ class _Search:
             yield Attempt(sweeps, self.zero)
         else:
             yield Attempt(sweeps, self.zero)
+
+    def _far(self, sparse: bool) -> Iterator[Attempt]:
+        """Yield what reaches solutions that are far."""
+        table, rows, tol = self.blocks.table, len(self.zero), self.tol
         if sparse:
             plane = bool(np.diff(table.start).max() <= 2)  # there sweeps show the way, in space often not
             yield Attempt(ProximalNewton(newton_steps=1000, tol=tol), None if plane else self.zero)
-        if plain and rows <= SMALL:
+        if table.plain and rows <= SMALL:
             yield Attempt(Lemke(tol=tol), None)
         if not self.data.small and has_cones(table):
             yield Attempt(InteriorPoint(tol=tol), None)
@@ -257,7 +286,7 @@ class _Search:
             yield Attempt(ProximalNewton(newton_steps=200, tol=tol), self.zero)
         if self.data.small:
             yield Attempt(ProximalNewton(alpha=0.1, newton_steps=200, tol=tol), self.zero)
-        if not plain and rows <= SMALL and facets_are_exact(table):
+        if not table.plain and rows <= SMALL and facets_are_exact(table):
             yield Attempt(Lemke(tol=tol), None)
         if self.data.small and has_cones(table):
             yield Attempt(InteriorPoint(tol=tol), None)

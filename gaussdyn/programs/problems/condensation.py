@@ -89,7 +89,7 @@ def _by_groups(A: Any) -> Any:
 
 
 def _dense(A: Matrix) -> Array:
-    return np.ascontiguousarray(A.toarray() if sp.issparse(A) else A)
+    return np.ascontiguousarray(A if type(A) is np.ndarray or not sp.issparse(A) else A.toarray())
 
 
 def _inverse(M: Matrix) -> Any:
@@ -127,8 +127,8 @@ def _not_positive(coordinate: int) -> InputError:
 def _dense_inverse(M: Array) -> Any:
     if not len(M):
         return _dense
-    diagonal = np.diagonal(M)
-    if not np.count_nonzero(M - np.diag(diagonal)) and diagonal.min() > 0.0:
+    diagonal = M.diagonal()
+    if np.count_nonzero(M) == np.count_nonzero(diagonal) and diagonal.min() > 0.0:
         return lambda load: (_dense(load).T / diagonal).T
     info = dpotrf(0.5 * (M + M.T), lower=1, clean=0)[1]
     if info != 0:

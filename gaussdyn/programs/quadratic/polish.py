@@ -12,7 +12,7 @@ from ...arrays import Array, IntArray
 from ...errors import InputError
 from ...linalg.cones import norms
 from ..problems.quadratic import QuadraticProgram
-from ..solution.residuals import TOL, kkt_residuals
+from ..solution.residuals import TOL, Residuals, kkt_residuals
 from ..solution.solution import Solution
 from ..solution.status import Status
 from .multipliers import Multipliers, active_rows, least_multipliers
@@ -52,19 +52,21 @@ def finish(program: QuadraticProgram, guess: IntArray, name: str, iterations: in
     from ..active_set.steps import INFEASIBLE
 
     m = len(program.b)
-    N, rhs = np.vstack([program.A, program.C]), np.r_[program.b, program.d]
-    x, w, state, info = solve_rows(program.H, program.g, N, rhs, np.r_[m, m + guess])
+    N, rhs = np.concatenate((program.A, program.C)), np.concatenate((program.b, program.d))
+    x, w, state, info = solve_rows(program.H, program.g, N, rhs, np.concatenate(([m], m + guess)))
     steps = iterations + int(info[1])
     if info[0] == INFEASIBLE:
         return refuted(program, w, name, steps)
-    if kkt_residuals(program, x, w[:m], w[m:]).E > TOL:
+    found = kkt_residuals(program, x, w[:m], w[m:])
+    off = found.E > TOL
+    if off:
         touched = np.r_[np.ones(m, dtype=np.bool_), active_rows(program, x, NEAR)]
         x, w = _refined(program, x, w, np.flatnonzero(touched | (state > 0)))
     y, z = w[:m], w[m:]
     only = Multipliers(y=y, z=z, null_space=np.zeros((len(w), 0)))
     active = int((active_rows(program, x) | (z > 0.0)).sum())
     dependent = int((state > 0).sum()) < m + active
-    return verified(program, x, only, name, steps, least=dependent)
+    return verified(program, x, only, name, steps, least=dependent, known=None if off else found)
 
 
 def _refined(program: QuadraticProgram, x: Array, w: Array, rows: IntArray) -> tuple[Array, Array]:
@@ -86,10 +88,14 @@ def _refined(program: QuadraticProgram, x: Array, w: Array, rows: IntArray) -> t
 
 @np.errstate(over="ignore", invalid="ignore")
 def verified(
-    program: QuadraticProgram, x: Array, found: Multipliers, name: str, iterations: int, *, least: bool = False
-) -> Solution:
-    """Return the answer with residuals recomputed from the program; `least`: choose the smallest multipliers first."""
-    residuals = kkt_residuals(program, x, found.y, found.z)
+    program: QuadraticProgram, x: Array, found: Multipliers, name: str, iterations: int, *, least: bool = False,
+    known: Residuals | None = None,
+) -> Solution:  # fmt: skip
+    """Return the answer with residuals recomputed from the program, unless they are `known`.
+
+    `least`: choose the smallest multipliers first.
+    """
+    residuals = kkt_residuals(program, x, found.y, found.z) if known is None else known
     if least and residuals.small(1e-9):
         smallest = least_multipliers(program, x, found.y, found.z)
         again = kkt_residuals(program, x, smallest.y, smallest.z)

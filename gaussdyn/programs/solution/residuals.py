@@ -96,18 +96,19 @@ def kkt_residuals(program: QuadraticProgram, x: Array, y: Array, z: Array) -> Re
     """
     with np.errstate(over="ignore", invalid="ignore"):
         force, slack, length = program.A.T @ y + program.C.T @ z, program.C @ x - program.d, _norm(x)
-        load = _positive(_norm(program.g) + _norm(force))
+        load, lengths, of_slack = _positive(_norm(program.g) + _norm(force)), norms(program.A), norms(program.C)
         stationarity = _norm(program.H @ x + program.g - force) / load
-        gap = np.r_[np.abs(program.A @ x - program.b), np.maximum(-slack, 0.0)]
-        reach = _norm(program.g) / _positive(_norm(program.H))
+        gap = np.concatenate((np.abs(program.A @ x - program.b), np.maximum(-slack, 0.0)))
+        stiffness = _norm(program.H)
+        reach = _norm(program.g) / _positive(stiffness)
         span = length if length > 100.0 * EPS * reach else reach
-        sizes = np.r_[np.abs(program.b) + norms(program.A) * span, np.abs(program.d) + norms(program.C) * span]
+        sizes = np.concatenate((np.abs(program.b) + lengths * span, np.abs(program.d) + of_slack * span))
         feasibility = float((gap / np.where(sizes > 0, sizes, 1.0)).max(initial=0.0))
         complementarity = float(np.abs(z * slack).sum()) / (load * _positive(_norm(sizes)))
         pulling = _norm(np.minimum(z, 0.0)) / _positive(_norm(z))
-        effort = float(np.abs(y) @ norms(program.A) + np.abs(z) @ norms(program.C))
-        floor = min(EPS * max(_norm(program.H) * length, effort) / load, BORDER)
-    known = np.isfinite([stationarity, feasibility, complementarity, pulling, floor, load, _norm(sizes)]).all()
+        effort = float(np.abs(y) @ lengths + np.abs(z) @ of_slack)
+        floor = min(EPS * max(stiffness * length, effort) / load, BORDER)
+    known = all(map(math.isfinite, (stationarity, feasibility, complementarity, pulling, floor, load, _norm(sizes))))
     return Residuals(E=max(stationarity, feasibility, complementarity + pulling), floor=floor) if known else UNKNOWN
 
 
@@ -221,4 +222,4 @@ def _positive(x: float) -> float:
 
 
 def _norm(x: Array) -> float:
-    return float(np.sqrt((x * x).sum()))
+    return math.sqrt(np.add.reduce(x * x, axis=None))

@@ -533,3 +533,27 @@ def test_input_is_checked():
 def test_shapes_are_checked(make, text):
     with pytest.raises(InputError, match=text):
         make()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_second_look_finds_what_pairs_in_contact_may_come_to(seed):
+    """All contacts elsewhere of pairs that have one already, but for those whose contacts are always the same."""
+    from gaussdyn.mechanics.collision.broad_phase import find_again
+
+    rng = np.random.default_rng(seed)
+    kinds = ["capsule", "box", "sphere", "capsule", "box", "sphere"]
+    shapes = Shapes.of({f"b{k}": (_shape(kind, rng),) for k, kind in enumerate(kinds)}, (FLOOR,), [("b0", "b3")])
+    x, R = _poses(seed, len(kinds), 0.6)
+    still, space = np.zeros(len(kinds)), shapes.buffers()
+    known = shapes.look(x, R, 0.05, still)
+    turned, moved = Rotation.from_rotvec(0.2 * rng.normal(size=(len(kinds), 3))).as_matrix() @ R, x + 0.1
+    wanted = shapes.look(moved, turned, 0.05, still)
+    n = find_again(
+        *shapes.arrays, moved, turned, 0.05, still, *space.space[:5], known.label, len(known.kind), *space.answer
+    )
+    names = {frozenset(shapes.labels[i] for i in label[::2]) for label in known.label.tolist()}
+    steady = {frozenset(("b2", "b5")), *(frozenset((f"b{k}", "floor")) for k in range(6))}
+    which = [frozenset(shapes.labels[i] for i in label[::2]) in names - steady for label in wanted.label.tolist()]
+    assert any(which)
+    for one, other in zip(space.answer, wanted, strict=True):
+        np.testing.assert_array_equal(one[:n], other[which])

@@ -37,7 +37,7 @@ def test_impacts(tmp_path):
 def test_joints_leave_out_what_is_zero(tmp_path):
     one = ColumnDifference(case="a", column="position", largest=1.0, difference=2.0, bar=4.0, independent=0.0)
     nothing = ColumnDifference(case="b", column="velocity", largest=0.0, difference=0.0, bar=0.0, independent=0.0)
-    sheet = draw_joints([one, nothing], tmp_path / "joints.pdf")
+    sheet = draw_joints([one, nothing], tmp_path / "joints.png")
     points = np.concatenate([dots.get_offsets() for dots in sheet.axes[0].collections])
     np.testing.assert_allclose(points, [[0.5, 0.0]])
     with pytest.raises(InputError, match="png"):

@@ -16,7 +16,7 @@ from ..event_location import Seen
 from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
 from .phase_tables import Kept, tables_of_phase
-from .records import BEND, ERROR, RTOL, SIDE, WAY, H, PhaseStep, T
+from .records import BEND, ERROR, RTOL, SIDE, WAY, H, PhaseStep, T, Voyage
 
 AT_ONCE = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 
@@ -41,8 +41,10 @@ class Sailed:
         The step, not taken, in which a condition may fall below zero.
     crossing : (int, float) or None
         The number of the guard that does so first, and when, if that is clear.
+    event : (float, Array) or None
+        Time and state there, once the motion has been followed up to it.
     trail : Trail
-        What was passed.
+        What was passed, up to the event.
     """
 
     held_is_off: bool
@@ -54,10 +56,11 @@ class Sailed:
     y: Array
     piece: Piece | None
     crossing: tuple[int, float] | None
+    event: tuple[float, Array] | None
     trail: Trail
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class CompiledPhase:
     """One phase in the arrays of the kernels.
 
@@ -66,22 +69,14 @@ class CompiledPhase:
     phase : Phase
     size : int
         Length of y = (q, v, impulses, two works).
-    tables : Held
-        The `PhaseTables`.
-    held_step : Held
-        The `PhaseStep`: `step`.
+    held : Held
+        The `Voyage`.
     """
 
     phase: Phase
     size: int
-    tables: Any  # a `Held`, which kernels take for what it holds
-    held_step: Any
-
-    @property
-    def step(self) -> PhaseStep:
-        """What kernels work on, until the next call."""
-        found: PhaseStep = self.held_step.value
-        return found
+    held: Any  # a `Held`, which kernels take for what it holds
+    step: PhaseStep  # what kernels work on, until the next call
 
     @classmethod
     def of(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
@@ -103,8 +98,9 @@ class CompiledPhase:
         y, end, place = np.zeros((3, size))
         offset, noise = np.zeros((2, w))
         seen = np.zeros((8, w))
-        step = PhaseStep(np.zeros(12), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
-        return cls(phase, size, Held(tables), Held(step))
+        step = PhaseStep(np.zeros(13), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
+        again = PhaseStep._make([*(x.copy() for x in step[:-2]), atol, TABLE])
+        return cls(phase, size, Held(Voyage(tables, step, again)), step)
 
     @property
     def states(self) -> int:
@@ -117,14 +113,18 @@ class CompiledPhase:
 
         step, nq, n = self.step, len(q), len(q) + len(v)
         step.y[:nq], step.y[nq:n], step.y[n:] = q, v, 0.0
-        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0
-        trail = np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
-        code = cruise(self.tables, self.held_step, trail)
-        now, _, _, bounded, side, _, _, _, taken, ahead, which, when = step.control.tolist()
+        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0, 0.0
+        lines = np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
+        code = cruise(self.held, lines)
+        now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found = step.control.tolist()
         piece = self._piece(step.F.copy()) if code == EVENT else None
         crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
-        passed = self._trail(trail[: int(taken)].copy())
-        return Sailed(code == HOLD, side, int(taken), int(bounded), now, ahead, step.y.copy(), piece, crossing, passed)
+        again = self.held.value.again
+        event = (float(again.control[T]), again.y.copy()) if found else None
+        trail = self._trail(lines[: int(taken + found)].copy())
+        return Sailed(
+            code == HOLD, side, int(taken), int(bounded), now, ahead, step.y.copy(), piece, crossing, event, trail
+        )
 
     def _piece(self, dense: Array | None = None) -> Piece:
         """Return the step that kernels have taken last."""
@@ -148,13 +148,13 @@ class CompiledPhase:
         LinAlgError
             At a pole of the reactions.
         """
-        from .phase_loop import keep_samples
+        from .phase_loop import sample
 
         line, step = np.empty((1, 2 + len(LOBATTO) * (self.size - 2))), self.step
         step.F[:] = piece.dense()
         self._put(piece.t, piece.y, piece.h)
         step.K[:WIDTH] = piece.K
-        if keep_samples(self.tables, self.held_step, y, line[0], t - piece.t):
+        if sample(self.held, y, line[0], t - piece.t):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return self._trail(line)
 
@@ -175,20 +175,20 @@ class CompiledPhase:
         LinAlgError
             At a pole, or beyond it.
         """
-        from .phase_rhs import slope
+        from .phase_loop import rates_at
 
         out = np.empty(self.size)
-        if slope(self.tables, t, y, out) or self.tables.value.room.info[SIDE] * side < 0.0:
+        if rates_at(self.held, t, y, out) or self.held.value.phase.room.info[SIDE] * side < 0.0:
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return out
 
     def look(self, t: float, y: Array) -> Seen:
         """Return the conditions at a state."""
-        from .phase_rhs import look_at
+        from .phase_loop import look
 
         w = len(self.step.offset)
         g, rate = np.empty(w), np.empty(w)
-        if look_at(self.tables, t, y, self.step.place, g, rate):
+        if look(self.held, t, y, g, rate):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return Seen(t, g, rate)
 
@@ -200,10 +200,10 @@ class CompiledPhase:
         LinAlgError
             At a pole, or beyond it.
         """
-        from .phase_steps import take_step
+        from .phase_loop import take
 
         self._put(t, y, h)
         self.step.K[0], self.step.control[WAY] = first, side
-        if take_step(self.tables, self.held_step):
+        if take(self.held):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return self._piece()

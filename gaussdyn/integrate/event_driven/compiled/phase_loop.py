@@ -8,12 +8,13 @@ from ...dop853 import STAGES, WIDTH, between, growth
 from ...recorded_arcs import LOBATTO
 from ..event_location import CROSSING, QUIET, judged
 from .phase_rhs import conditions, look_at, slope
-from .phase_steps import dense_output, first_crossing, look_within, take_step
+from .phase_steps import dense_output, first_crossing, look_within, polish, take_step
 from .records import (
     BEND,
     END,
     ERROR,
     FORCE,
+    FOUND,
     LOAD,
     NEXT,
     REACTION,
@@ -27,6 +28,7 @@ from .records import (
     PhaseStep,
     PhaseTables,
     T,
+    Voyage,
 )
 
 DONE, EVENT, HOLD, FAIL, STIFF = 0, 1, 2, 3, 4
@@ -61,7 +63,7 @@ def armed(phase: PhaseTables, w: int) -> float:
     return 1e-9 * max(info[LOAD], info[REACTION]) if phase.held.guards[w, UNIT] == FORCE else 1e-11
 
 
-@kernel(f"int64(PhaseTables, PhaseStep, {A1}, {A1}, float64)", borrows=True, entry=True)
+@kernel(f"int64(PhaseTables, PhaseStep, {A1}, {A1}, float64)", borrows=True)
 def keep_samples(phase: PhaseTables, step: PhaseStep, end: Array, line: Array, span: float) -> int:
     """Write what an `Arc` keeps of the first `span` (s) of a step, which ends at `end`.
 
@@ -106,14 +108,26 @@ def accepted(phase: PhaseTables, step: PhaseStep) -> int:
     return DONE
 
 
-@kernel(f"int64(PhaseTables, PhaseStep, {A2})", borrows=True, entry=True)
-def cruise(phase: PhaseTables, step: PhaseStep, trail: Array) -> int:
+@kernel(f"void(PhaseTables, PhaseStep, PhaseStep, int64, {A2})", borrows=True)
+def arrive(phase: PhaseTables, step: PhaseStep, again: PhaseStep, verdict: int, trail: Array) -> None:
+    """Find the condition that falls below zero in a step, and go up to there, if both are clear: then again.y is it."""
+    control = step.control
+    control[FOUND], control[WHICH] = 0.0, first_crossing(phase, step) if verdict == CROSSING else -1.0
+    w = int(control[WHICH])
+    if w >= 0 and polish(phase, step, again, w) == 0:
+        span = again.control[T] - control[T]
+        control[FOUND] = 1.0 - keep_samples(phase, step, again.y, trail[int(control[TAKEN])], span)
+
+
+@kernel(f"int64(Voyage, {A2})", borrows=True, entry=True)
+def cruise(voyage: Voyage, trail: Array) -> int:
     """Take steps as long as nothing happens, and return why they end.
 
     DONE: at control[END], or `trail` is full, which takes the samples of every step. HOLD: something that is held is
-    off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken. STIFF,
-    FAIL: the step is not taken.
+    off. EVENT: a condition may fall below zero in the step that K, `end` and F describe, which is not taken, see
+    `arrive`. STIFF, FAIL: the step is not taken.
     """
+    phase, step = voyage.phase, voyage.step
     info, control, seen, y = phase.room.info, step.control, step.seen, step.y
     control[TAKEN] = 0.0
     if look_at(phase, control[T], y, step.K[0], seen[0], seen[1]):
@@ -132,7 +146,7 @@ def cruise(phase: PhaseTables, step: PhaseStep, trail: Array) -> int:
             return FAIL
         verdict = judged(seen, step.noise, step.offset, h)
         if verdict != QUIET:
-            control[WHICH] = first_crossing(phase, step) if verdict == CROSSING else -1.0
+            arrive(phase, step, voyage.again, verdict, trail)
             return EVENT
         if keep_samples(phase, step, step.end, trail[int(control[TAKEN])], h):
             return FAIL
@@ -149,3 +163,27 @@ def cruise(phase: PhaseTables, step: PhaseStep, trail: Array) -> int:
             return HOLD
         if control[T] >= stop or control[TAKEN] >= len(trail):
             return DONE
+
+
+@kernel("int64(Voyage)", borrows=True, entry=True)
+def take(voyage: Voyage) -> int:
+    """Take a step, see `take_step`."""
+    return take_step(voyage.phase, voyage.step)
+
+
+@kernel(f"int64(Voyage, {A1}, {A1}, float64)", borrows=True, entry=True)
+def sample(voyage: Voyage, end: Array, line: Array, span: float) -> int:
+    """Write what an `Arc` keeps, see `keep_samples`."""
+    return keep_samples(voyage.phase, voyage.step, end, line, span)
+
+
+@kernel(f"int64(Voyage, float64, {A1}, {A1})", borrows=True, entry=True)
+def rates_at(voyage: Voyage, t: float, y: Array, out: Array) -> int:
+    """Fill in the rates of y, see `slope`."""
+    return slope(voyage.phase, t, y, out)
+
+
+@kernel(f"int64(Voyage, float64, {A1}, {A1}, {A1})", borrows=True, entry=True)
+def look(voyage: Voyage, t: float, y: Array, g: Array, rate: Array) -> int:
+    """Fill in the conditions at a state, see `look_at`."""
+    return look_at(voyage.phase, t, y, voyage.step.place, g, rate)

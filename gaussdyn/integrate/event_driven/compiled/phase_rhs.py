@@ -178,7 +178,7 @@ def spread_reactions(phase: PhaseTables) -> None:
             room.r[first + i] = -held.pull[p, 0] * push * d[i]
 
 
-@kernel(f"int64(PhaseTables, float64, {A1}, {A1})", borrows=True, entry=True)
+@kernel(f"int64(PhaseTables, float64, {A1}, {A1})", borrows=True)
 def slope(phase: PhaseTables, t: float, y: Array, out: Array) -> int:
     """Fill in the rates of y; 1 where there are none."""
     nq, nv, room = phase.nq, phase.nv, phase.room
@@ -250,7 +250,7 @@ def conditions(phase: PhaseTables, g: Array, rate: Array) -> None:
                 rate[w] += limits[w, i] * total
 
 
-@kernel(f"int64(PhaseTables, float64, {A1}, {A1}, {A1}, {A1})", borrows=True, entry=True)
+@kernel(f"int64(PhaseTables, float64, {A1}, {A1}, {A1}, {A1})", borrows=True)
 def look_at(phase: PhaseTables, t: float, y: Array, rates: Array, g: Array, rate: Array) -> int:
     """Fill in the conditions at a state; `rates` takes the rates of y."""
     if slope(phase, t, y, rates):

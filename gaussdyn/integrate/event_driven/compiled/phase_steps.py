@@ -7,15 +7,16 @@ import math
 import numpy as np
 
 from ...._jit import kernel
+from ....arrays import EPS
 from ...dop853 import STAGES, TIMES, WEIGHTS, WIDTH, between, combine, interpolate, measure
-from ..event_location import LOCATED, narrowed
+from ..event_location import BACK, LOCATED, NUDGE, POLISHES, narrowed
 from .phase_rhs import look_at, slope
 from .records import BEND, CROSS, ERROR, RTOL, SIDE, WAY, H, PhaseStep, PhaseTables, T
 
 TRIALS = 100  # of a root
 
 
-@kernel("int64(PhaseTables, PhaseStep)", borrows=True, entry=True)
+@kernel("int64(PhaseTables, PhaseStep)", borrows=True)
 def take_step(phase: PhaseTables, step: PhaseStep) -> int:
     """Take one step from y with the slope K[0]: fill in K up to 12, the end, error and bend."""
     control, y, K, end, table = step.control, step.y, step.K, step.end, step.table
@@ -87,3 +88,53 @@ def first_crossing(phase: PhaseTables, step: PhaseStep) -> int:
         if first >= 0:
             return first
     return -1
+
+
+@kernel("float64(PhaseTables, PhaseStep, int64)", borrows=True)
+def correction(phase: PhaseTables, step: PhaseStep, w: int) -> float:
+    """Return the time from the end of a step to the root of condition w; NaN where it cannot be computed."""
+    t, h, seen = step.control[T], step.control[H], step.seen
+    if look_at(phase, t + h, step.end, step.K[WIDTH], seen[6], seen[7]):
+        return np.nan
+    g, rate = seen[6, w], seen[7, w]
+    if not math.isfinite(rate):
+        if dense_output(phase, step) or look_within(phase, step, t + (1.0 - BACK) * h, 6):
+            return np.nan
+        rate = (g - seen[6, w]) / (BACK * h)
+    return -g / rate if rate < 0.0 else 0.0
+
+
+@kernel("int64(PhaseTables, PhaseStep, float64, int64)", borrows=True)
+def begins_below(phase: PhaseTables, again: PhaseStep, offset: float, w: int) -> int:
+    """Whether condition w, which is raised by an offset, rises at y: it began below zero, and is zero nowhere."""
+    if offset == 0.0:
+        return 0
+    seen = again.seen
+    return 1 if look_at(phase, again.control[T], again.y, again.K[WIDTH], seen[6], seen[7]) or seen[7, w] > 0.0 else 0
+
+
+@kernel("int64(PhaseTables, PhaseStep, PhaseStep, int64)", borrows=True)
+def polish(phase: PhaseTables, step: PhaseStep, again: PhaseStep, w: int) -> int:
+    """Follow the motion up to the root of condition w in a step, see `event_location.polished`: again.y, control[T].
+
+    1: where one step does not lead to it.
+    """
+    start, h, t, control = step.control[T], step.control[H], step.control[CROSS], again.control
+    control[RTOL], control[WAY], control[T] = step.control[RTOL], step.control[WAY], start
+    for j in range(len(step.y)):
+        again.y[j], again.K[0, j] = step.y[j], step.K[0, j]
+    for _ in range(POLISHES):
+        span = t - start
+        control[H] = (start + span) - start
+        if span <= EPS * max(abs(start), 1e-3) or take_step(phase, again) or control[ERROR] > 1.0:
+            return 1
+        more = correction(phase, again, w)
+        if abs(more) <= NUDGE * span:
+            for j in range(len(step.y)):
+                again.y[j] = again.end[j] + more * again.K[STAGES, j]
+            control[T] = t + more
+            return 0 if t + more > start and not begins_below(phase, again, step.offset[w], w) else 1
+        if math.isnan(more):
+            return 1
+        t = min(t + max(more, -0.5 * span), start + h + 0.1 * h)
+    return 1

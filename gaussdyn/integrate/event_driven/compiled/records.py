@@ -19,7 +19,8 @@ WHAT, WHOSE, FIRST, MANY, UNIT = range(5)  # columns of `Held.guards`
 LIMIT = 2  # column of `Held.limits` behind a direction
 SIDE, LOAD, REACTION, ACCELERATION = range(4)  # entries of `Room.info`
 LOADS, PUSH, A = range(3)  # lines of `Room.V`
-T, H, END, STIFFNESS, WAY, RTOL, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS = range(12)  # entries of `PhaseStep.control`
+T, H, END, STIFFNESS, WAY, RTOL, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS, FOUND = range(13)
+"""Entries of `PhaseStep.control`."""
 
 
 @record(I2, A2, I2, A2, A2, A2)
@@ -155,9 +156,10 @@ class PhaseStep(NamedTuple):
 
     Attributes
     ----------
-    control : Array, shape (12,)
+    control : Array, shape (13,)
         t, h, end, steps that stability bounds, side of the poles, relative tolerance, and what comes back: error, bend,
-        steps taken, the next h, which condition falls below zero (-1: that is not clear), and when.
+        steps taken, the next h, which condition falls below zero (-1: that is not clear), when on the dense output, and
+        whether the motion itself has been followed up to it.
     y, end : Array, shape (n,)
     K, F : Array, shapes (17, n) and (7, n)
         Slopes, the last line for work; coefficients of the dense output.
@@ -186,3 +188,12 @@ class PhaseStep(NamedTuple):
     bracket: Array
     atol: Array
     table: Array
+
+
+@record("PhaseTables", "PhaseStep", "PhaseStep")
+class Voyage(NamedTuple):
+    """A phase with its step, and another one with which the motion is followed up to an event within that step."""
+
+    phase: PhaseTables
+    step: PhaseStep
+    again: PhaseStep

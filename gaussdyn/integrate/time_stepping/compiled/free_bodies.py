@@ -20,9 +20,26 @@ from ...impact.restitution_scaling import GAIN, largest_share
 from ...stepper import Step
 from ...stretch import Stretch
 from ..core.outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
-from ..core.records import AT, CONE, E_, GAP, KEPT, LOGGED
+from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
-from .records import ANSWERED, FEATURES, IMPACT, LISTED, OTHERS, PAIRS, RETAKEN, STAGE, TAKEN
+from .records import (
+    ANSWERED,
+    FACTORS,
+    FEATURES,
+    IMPACT,
+    LISTED,
+    MIDDLE,
+    OTHERS,
+    PAIRS,
+    PATH,
+    RETAKEN,
+    SHARE,
+    SLOW,
+    STAGE,
+    STANDS,
+    TAKEN,
+    Rules,
+)
 from .workspace import Workspace
 
 if TYPE_CHECKING:
@@ -31,7 +48,6 @@ if TYPE_CHECKING:
 
 PATHS = ("verified", "newton", "proximal", "interior", "dense")
 DENSE = 4
-FIGURES, LOG = [E_, CONE, GAP, KEPT, AT], [0, 7, 5, 10, 11]  # columns of `Kept.log` and of our own log
 MOST_SLOW = 20  # proximal or interior solves in one step
 
 
@@ -49,11 +65,11 @@ class CompiledBodies:
         self.system, self.space = system, Workspace(system)
         self._advance, self._codes = entry_of(advance_bodies), (DONE, GRAPH, ROOM)
         self._labels: dict[tuple[int, ...], str] = {}
-        self._settings = np.zeros(10)
-        self._settings[4], self._settings[6], self._settings[9] = math.hypot(*system.gravity), 1.0, 1.0
+        self._gravity, self.trusts = math.hypot(*system.gravity), True  # see `Rules`
         self._last: State | None = None
         self._one: _Run | None = None
-        self._rules: MoreauJean | None = None  # whose settings these are
+        self._rules: Rules | None = None
+        self._ruled: MoreauJean | None = None  # whose rules these are
         self._pushed = True  # whether loads are more than the weights
 
     @staticmethod
@@ -67,7 +83,7 @@ class CompiledBodies:
         run = self._run(stepper, spans, state, control)
         if run.beaten:
             return stepper.dense_step(self.system, state, dt, t_end, control)
-        of, space = self._kept(stepper, state, spans, run.copied(), control), self.space
+        of, space = self._kept(stepper, state, spans, run.room.copied(), control), self.space
         self._last = of.state(0, space.q.ravel().copy(), space.v.ravel().copy())
         return CompiledStep.made(of, 0, (state, self._last))
 
@@ -96,11 +112,11 @@ class CompiledBodies:
                     break
                 parts.append(_Part.of_step(step, self.system, stepper.tol))
                 state, spans = step.state, spans[1:]
-        log = np.concatenate([np.zeros((0, 12)), *(part.log for part in parts)])
+        log = np.concatenate([np.zeros((0, LOGGED)), *(part.log for part in parts)])
         nq, nv = self.system.nq, self.system.nv
         return ManySteps(
-            state=state, spans=np.concatenate([np.zeros((0, 3)), *(part.spans for part in parts)]), E=log[:, 0],
-            goal=log[:, 1], path=_paths(log), factorisations=log[:, 2], passes=log[:, 3], gap=log[:, 5],
+            state=state, spans=np.concatenate([np.zeros((0, 3)), *(part.spans for part in parts)]), E=log[:, E_],
+            goal=log[:, GOAL], path=_paths(log), factorisations=log[:, FACTORS], passes=log[:, PASSES], gap=log[:, GAP],
             q=np.concatenate([np.zeros((0, nq)), *(part.q for part in parts)]),
             v=np.concatenate([np.zeros((0, nv)), *(part.v for part in parts)]),
             make=lambda: tuple(one for part in parts for one in part.make()), failed=failed,
@@ -108,7 +124,7 @@ class CompiledBodies:
 
     def _part(self, stepper: MoreauJean, spans: Array, state: State, run: _Run, control: Array | None) -> _Part:
         """Return the steps that kernels have just taken."""
-        n, kept = run.taken, _figured(run.room.kept.chosen(slice(run.taken)), run.log[: run.taken])
+        n, kept = run.taken, run.room.kept.chosen(slice(run.taken))
         starts = [np.concatenate([x[None], y]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
         found = []
         for a, b in pairwise(edges(kept, n)):
@@ -116,7 +132,7 @@ class CompiledBodies:
             of = self._kept(stepper, state, spans[a:b], make, control)
             of.before = starts[0][a:b], starts[1][a:b]
             found.append((of, of.state(b - a - 1, kept.q[b - 1].copy(), kept.v[b - 1].copy())))
-        return _Part(run.log[:n], spans, kept.q, kept.v, found[-1][1], lambda: [stretch_of(*one) for one in found])
+        return _Part(kept.log, spans, kept.q, kept.v, found[-1][1], lambda: [stretch_of(*one) for one in found])
 
     def _kept(
         self, stepper: MoreauJean, state: State, spans: Array, make: Callable[[], Kept], control: Array | None
@@ -157,7 +173,7 @@ class CompiledBodies:
         if found is None or found.room.kept.gap.shape[1] != self.space.buffers.room:
             found = self._new_room(n)
             self._one = found if n == 1 else self._one
-        found.log.fill(0.0)
+        found.room.kept.log.fill(0.0)
         found.q0[:], found.v0[:], found.taken, found.beaten = state.q, state.v, 0, False
         return found
 
@@ -167,15 +183,14 @@ class CompiledBodies:
 
         room, nq, nv = self.space.buffers.room, self.system.nq, self.system.nv
         kept = kept_room(n, LOGGED, (nq, nv, 0), room, 3 * room)
-        logs = np.zeros((len(kept.kept.log), 12))
-        return _Run(log=logs, q0=np.empty(nq), v0=np.empty(nv), room=kept, held=Held(kept.kept))
+        return _Run(q0=np.empty(nq), v0=np.empty(nv), room=kept, held=Held(kept.kept))
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:
-        """Put a state into the arrays of the kernels, unless it stands there already, and the settings."""
+        """Put a state into the arrays of the kernels, unless it stands there already, and the rules."""
         space, active = self.space, stepper.activation
-        if stepper is not self._rules:
-            self._settings[:3] = stepper.theta, active.gap, active.speed
-            self._settings[3], self._settings[5], self._rules = stepper.tol, float(stepper.project), stepper
+        if stepper is not self._ruled:
+            parts = stepper.theta, active.gap, active.speed, stepper.tol, self._gravity, stepper.project, self.trusts
+            self._rules, self._ruled = Rules(*parts), stepper
         if control is not None or self._pushed:
             space.loads.constant[:] = space.weight
             self._pushed = control is not None
@@ -183,7 +198,7 @@ class CompiledBodies:
             space.loads.constant[:] += vector("control", control, self.system.nv).reshape(-1, 6)
         if state is self._last:
             return
-        self._last, self._settings[7], space.count[OTHERS] = None, 0.0, 1
+        self._last, space.laws[STANDS], space.count[OTHERS] = None, 0.0, 1
         space.q[:], space.v[:] = state.q.reshape(-1, 7), state.v.reshape(-1, 6)
         space.count[FEATURES] = 0
         if state.memory:
@@ -194,7 +209,7 @@ class CompiledBodies:
         from .contact_search import search
 
         space = self.space
-        n = int(search(space.find, space.loads, space.state, space.poses, dt, self._settings[4]))
+        n = int(search(space.find, space.loads, space.state, space.poses, dt, self._gravity))
         if n > space.buffers.room:
             space.reserve(2 * n)
             return self._recall(memory, dt)
@@ -215,7 +230,7 @@ class CompiledBodies:
         done, graph, room = self._codes
         self._load(state, stepper, float(spans[0, 1]), control)
         space, run = self.space, self._room(len(spans), state)
-        count, spans = space.count, spans[: len(run.log)]
+        count, spans = space.count, spans[: len(run.room.kept.log)]
         count[TAKEN] = count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = 0
         while True:
             code = self._call(spans, run)
@@ -229,9 +244,9 @@ class CompiledBodies:
                 if run.taken:
                     return run
                 run = self._room(len(spans), state)
-                spans = spans[: len(run.log)]
+                spans = spans[: len(run.room.kept.log)]
             elif not self._helped(spans, run, code):
-                run.beaten, self._last, self._settings[8:] = True, None, (0.0, 1.0)
+                run.beaten, self._last, space.laws[[MIDDLE, SHARE]] = True, None, (0.0, 1.0)
                 return run
 
     def _helped(self, spans: Array, run: _Run, code: int) -> bool:
@@ -240,16 +255,16 @@ class CompiledBodies:
 
         if code == UNLISTED:
             return False
-        solved = code == HARD and self._solve(run.log[int(self.space.count[TAKEN])])
+        solved = code == HARD and self._solve(run.row(self.space.count))
         return solved or self._at_middle(spans, run, code)
 
     def _call(self, spans: Array, run: _Run) -> int:
         """Let the kernels take steps, and return why they come back."""
         space = self.space
         return int(self._advance(
-            spans, self._settings, space.laws, space.bodies, space.loads, space.find, space.memory, space.state,
+            spans, self._rules, space.laws, space.bodies, space.loads, space.find, space.memory, space.state,
             space.poses, space.index, space.aside, space.problem, space.beside, space.ordering,
-            space.work, space.bench, space.iterate, space.count, run.log, run.q0, run.v0, run.held,
+            space.work, space.bench, space.iterate, space.count, run.q0, run.v0, run.held,
         ))  # fmt: skip
 
     def _at_middle(self, spans: Array, run: _Run, code: int) -> bool:
@@ -261,7 +276,7 @@ class CompiledBodies:
         from .step import GAINS, HARD
         from .step_loop import AGAIN
 
-        space, log, n = self.space, run.log[int(self.space.count[TAKEN])], int(self.space.count[FEATURES])
+        space, log, n = self.space, run.row(self.space.count), int(self.space.count[FEATURES])
         (marks, bounce, _value), known, tried = space.index, False, 1.0
         acts = marks[ACTS]
         if code != GAINS:
@@ -273,12 +288,12 @@ class CompiledBodies:
         def gain(share: float) -> float:
             """Return what is gained with a fraction of the restitution, NaN without a solution."""
             nonlocal tried
-            self._settings[8], self._settings[9] = 2.0 if known else 1.0, share
+            space.laws[MIDDLE], space.laws[SHARE] = 2.0 if known else 1.0, share
             space.count[STAGE], space.count[ANSWERED], tried = AGAIN, 0, share
             code = self._call(spans, run)
             while code == HARD and self._solve(log):
                 code = self._call(spans, run)
-            return float(log[9]) if code == GAINS else math.nan
+            return float(log[GAINED]) if code == GAINS else math.nan
 
         first, known = gain(1.0), True
         restores = bounce[:n][acts[:n] != 0].any()
@@ -298,11 +313,11 @@ class CompiledBodies:
         from ....contact.free_bodies.islands import solve_islands
         from ....contact.free_bodies.newton import READY
 
-        space, tol = self.space, float(log[1])
-        if log[4] > MOST_SLOW:
+        space, tol = self.space, float(log[GOAL])
+        if log[SLOW] > MOST_SLOW:
             return False
         E, floor, used, _slow = solve_islands(space.problem, space.iterate, tol, READY * tol)
-        log[2], log[4], log[6] = log[2] + used, log[4] + 1, PATHS.index("interior")
+        log[FACTORS], log[SLOW], log[PATH] = log[FACTORS] + used, log[SLOW] + 1, PATHS.index("interior")
         space.count[ANSWERED] = int(max(tol, floor) >= E)
         return bool(space.count[ANSWERED])
 
@@ -311,7 +326,6 @@ class CompiledBodies:
 class _Run:
     """What steps leave behind, q and v before the first one, and whether one was more than the kernels can take."""
 
-    log: Array
     q0: Array
     v0: Array
     room: Room
@@ -319,16 +333,10 @@ class _Run:
     taken: int = 0
     beaten: bool = False
 
-    def copied(self) -> Callable[[], Kept]:
-        """Return what gives that which is kept of a single step now."""
-        make, log = self.room.copied(), self.log.copy()
-        return lambda: _figured(make(), log)
-
-
-def _figured(kept: Kept, log: Array) -> Kept:
-    """Return what is kept of steps, with the figures of their log where runs look for them."""
-    kept.log[:, FIGURES] = log[:, LOG]
-    return kept
+    def row(self, count: IntArray) -> Array:
+        """Return the log of the step at hand."""
+        found: Array = self.room.kept.log[int(count[TAKEN])]
+        return found
 
 
 class _Part(NamedTuple):
@@ -344,16 +352,16 @@ class _Part(NamedTuple):
     @staticmethod
     def of_step(step: Step, system: SpatialSystem, tol: float) -> _Part:
         """Return that of a step of dense kernels."""
-        found, log = Stretch.of_step(step, system), np.zeros((1, 12))
+        found, log = Stretch.of_step(step, system), np.zeros((1, LOGGED))
         figures = step.solution.residuals
         floor = 0.0 if figures is None else figures.floor
-        log[0, [0, 1, 5, 6]] = found.E[0], max(tol, min(10.0 * floor, 1e-8)), found.depth[0], DENSE
+        log[0, [E_, GOAL, GAP, PATH]] = found.E[0], max(tol, min(10.0 * floor, 1e-8)), found.depth[0], DENSE
         return _Part(log, found.spans, found.q, found.v, step.state, lambda: [found])
 
 
 def _paths(log: Array) -> tuple[str, ...]:
     """Return how steps were solved, from their log."""
-    path = np.maximum(log[:, 6], np.where(log[:, 4] > 0, 2, np.minimum(log[:, 2], 1)))
+    path = np.maximum(log[:, PATH], np.where(log[:, SLOW] > 0, 2, np.minimum(log[:, FACTORS], 1)))
     return tuple(PATHS[k] for k in path.astype(int).tolist())
 
 

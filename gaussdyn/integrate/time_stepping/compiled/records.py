@@ -13,7 +13,8 @@ from ....arrays import Array, IntArray
 
 A4 = "float64[:,:,:,::1]"
 OF, WHICH, ACTS, LATE, HELD, ALL, MODE, NOW, JOINED = range(9)  # rows of `Index.marks` and `Aside.marks`
-MIDDLE, SHARE = range(2)  # entries of `BodySpan.laws`
+MIDDLE, SHARE, STANDS = range(3)  # entries of `BodySpan.laws`
+FACTORS, SLOW, PATH = range(14, 17)  # columns of `Kept.log`, where dense steps keep what passes need
 # Entries of the count of `step_loop.advance_bodies`
 TAKEN, STAGE, FEATURES, PAIRS, ANSWERED, OTHERS, IMPACT, SERVES, CLOSES, LISTED, RETAKEN = range(11)
 
@@ -209,6 +210,34 @@ class Aside(NamedTuple):
     goal: Array
 
 
+@record(*["float64"] * 5, "boolean", "boolean", by_value=True)
+class Rules(NamedTuple):
+    """What steps go by, whatever happens in them.
+
+    Attributes
+    ----------
+    theta : float
+    gap, speed : float
+        What counts as closed and at rest, m and m/s.
+    tol : float
+        The residual that counts as solved.
+    gravity : float
+        m/s^2.
+    project : bool
+        Whether ends of steps are projected.
+    trusts : bool
+        Whether contacts are looked for only where something has moved.
+    """
+
+    theta: float
+    gap: float
+    speed: float
+    tol: float
+    gravity: float
+    project: bool
+    trusts: bool
+
+
 @record(*["float64"] * 6, "boolean", A1, by_value=True)
 class BodySpan(NamedTuple):
     """The step's start, length and end, and the rules for it.
@@ -222,9 +251,10 @@ class BodySpan(NamedTuple):
         What counts as closed and at rest, m and m/s.
     project : bool
         Whether its end is projected.
-    laws : Array, shape (2,)
+    laws : Array, shape (3,)
         What may change while it is solved. MIDDLE: whether the laws hold at its middle (2: with the contacts that
-        acted when they first did); SHARE: the fraction of all restitution that is kept.
+        acted when they first did); SHARE: the fraction of all restitution that is kept; STANDS: the length of the step
+        for which the contacts known still stand, as nothing has moved, s.
     """
 
     t: float

@@ -42,6 +42,7 @@ from .records import (
 from .rest_correction import settle, take_up
 
 DONE, GRAPH, ROOM, HARD, OVERLAP, EVENT, GAINS, UNLISTED = range(8)
+NEXT, ENDS, JOINS, LEAVES = range(4)  # what follows passes that have settled
 MOST_FACTORS = 60
 NEARLY = 1e-10  # last changes above this leave the rates of dependent contacts in disagreement
 POLISHED = 1e-6  # residuals from here on are Newton's to finish
@@ -366,6 +367,48 @@ def residual_at_end(problem: BodyProblem, work: BodyWork, iterate: Iterate) -> f
 
 
 @kernel(
+    "int64(int64, Features, BodyState, Poses, Index, BodyProblem, BodyWork, Iterate, BodySpan, int64, float64, "
+    "boolean)",
+    borrows=True,
+)
+def end_passes(
+    n: int, features: Features, state: BodyState, poses: Poses, index: Index, problem: BodyProblem, work: BodyWork,
+    iterate: Iterate, span: BodySpan, late: int, goal: float, left: bool,
+) -> int:  # fmt: skip
+    """Say what follows passes that change nothing more; NEXT if their impulses do not obey the laws at the end.
+
+    left: whether idle contacts have left before: where they close once more they stay.
+    """
+    if residual_at_end(problem, work, iterate) > max(CLAIMED, goal):
+        return NEXT
+    if late > 0:
+        join_late(n, features, state, poses, index, problem, iterate, span)
+        return JOINS
+    return ENDS if left or not leave_idle(n, features, poses, index, problem, iterate) else LEAVES
+
+
+@kernel(f"void({A2}, {A2})", borrows=True)
+def take_guess(v: Array, guess: Array) -> None:
+    """Let v be what v+ is taken to be."""
+    for i in range(len(v)):
+        for k in range(6):
+            guess[i, k] = v[i, k]
+
+
+@kernel("boolean(BodyProblem, Poses, Iterate, BodySpan, float64, float64, float64, int64)", borrows=True)
+def give_up(
+    problem: BodyProblem, poses: Poses, iterate: Iterate, span: BodySpan, change: float, last: float, earlier: float,
+    passes: int,
+) -> bool:  # fmt: skip
+    """Return whether passes that have not settled will not, or cost more than the laws at the middle of the step."""
+    if span.laws[MIDDLE] != 0.0:
+        return False
+    if hopeless(change, last, earlier, MAX_PASSES - passes):
+        return True
+    return bool(passes > 2 and change > max(GAINED * earlier, NEARLY) and looped(problem, iterate.p, poses.moved))
+
+
+@kernel(
     "UniTuple(float64, 7)(int64, Bodies, Features, BodyState, Poses, Index, Aside, BodyProblem, BodyProblem, "
     "Ordering, BodyWork, BodyWork, Iterate, BodySpan, float64, int64, boolean)",
     borrows=True,
@@ -381,15 +424,12 @@ def solve_step(
     that they are kept from pass to pass. Returns E, what counted as solved, the numbers of factorisations, passes and
     proximal solves, DONE, HARD or OVERLAP, and whether the next step may hold the factors if nothing moves till then.
     """
-    guess, v = state.guess, iterate.v
     last, earlier, E, goal, alpha, factors, passes, slow = np.inf, np.inf, 0.0, tol, FINE, 0, 0, 0
     begun, settled, code = 0, False, OVERLAP  # begun: the passes that there were before those with the contacts now
     fine = False  # whether the last answer was a full one: a rough one may not have moved at all
-    joined = given > 0  # whether contacts may have joined
-    left = False  # whether idle ones have left again: where they close once more they stay
-    if not given:
-        for f in range(n):
-            index.marks[JOINED, f] = 0
+    joined, left = given > 0, False  # whether contacts may have joined, and idle ones have left again
+    for f in range(0 if given else n):
+        index.marks[JOINED, f] = 0
     while passes < begun + MAX_PASSES:
         late, used = refresh(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, bench, iterate, span,
@@ -398,16 +438,15 @@ def solve_step(
         factors += used
         if late < 0:
             break
-        settled = settled and residual_at_end(problem, work, iterate) <= max(CLAIMED, goal)
-        if settled and late > 0:
-            join_late(n, features, state, poses, index, problem, iterate, span)
-            last, earlier, begun, settled, joined, held = np.inf, np.inf, passes, False, True, False
-            continue
-        if settled and (left or not leave_idle(n, features, poses, index, problem, iterate)):
+        said = NEXT
+        if settled:
+            said = end_passes(n, features, state, poses, index, problem, work, iterate, span, late, goal, left)
+        if said == ENDS:
             code = DONE
             break
-        if settled:
-            last, earlier, begun, settled, left, held = np.inf, np.inf, passes, False, True, False
+        if said != NEXT:
+            last, earlier, begun, settled, held = np.inf, np.inf, passes, False, False
+            joined, left = joined or said == JOINS, left or said == LEAVES
             continue
         passes += 1
         near = max(tol, min(ROUGH, FINER * last))
@@ -419,22 +458,15 @@ def solve_step(
             break
         E, floor, used = rest_bodies(problem, ordering, work, iterate, near, E, floor)
         goal, factors, held = max(tol, floor), factors + used, held and used == 0
-        change = largest_change(problem.M, problem.h, v, guess)
+        change = largest_change(problem.M, problem.h, iterate.v, state.guess)
         if change == np.inf:
             break
-        for i in range(len(v)):
-            for k in range(6):
-                guess[i, k] = v[i, k]
+        take_guess(iterate.v, state.guess)
         settled = goal >= E and (change <= SETTLED or (fine and stalled(change, last, earlier)))
         if goal >= E and change == 0.0 and late == 0 and not joined and held_push(index, aside, problem, iterate.p):
             code = DONE
             break
-        if not settled and span.laws[MIDDLE] == 0.0 and hopeless(change, last, earlier, begun + MAX_PASSES - passes):
-            break
-        slowly = (
-            not settled and span.laws[MIDDLE] == 0.0 and passes > begun + 2 and change > max(GAINED * earlier, NEARLY)
-        )
-        if slowly and looped(problem, iterate.p, poses.moved):
+        if not settled and give_up(problem, poses, iterate, span, change, last, earlier, passes - begun):
             break
         last, earlier, fine = change, last if last > SETTLED else np.inf, bool(goal >= E)
     keeps = held and passes == 1 and not joined and alpha == FINE and not slips(problem.contacts.first[-1], work.mode)

@@ -8,6 +8,7 @@ from ...._jit import A1, A2, I1, I2, kernel
 from ....arrays import Array, IntArray
 from ....contact.free_bodies.body_problem import BodyProblem, BodyWork, Iterate
 from ....linalg.block_lu import Ordering
+from ..core.records import AT, CHANGED, CONE, E_, GAINED, GAP, GOAL, KEPT, PASSES
 from ..kept import Kept
 from ..scheme import SEARCHES
 from .body_kinematics import group_pairs
@@ -19,6 +20,7 @@ from .keep_bodies import keep_contacts, keep_works
 from .records import (
     ANSWERED,
     CLOSES,
+    FACTORS,
     FEATURES,
     IMPACT,
     LISTED,
@@ -28,10 +30,13 @@ from .records import (
     OF,
     OTHERS,
     PAIRS,
+    PATH,
     RETAKEN,
     SERVES,
     SHARE,
+    SLOW,
     STAGE,
+    STANDS,
     TAKEN,
     WHICH,
     Aside,
@@ -43,6 +48,7 @@ from .records import (
     Loads,
     Memory,
     Poses,
+    Rules,
 )
 from .step import DONE, GAINS, GRAPH, HARD, ROOM, UNLISTED, begin_step, end_step, looped, solve_step
 
@@ -118,12 +124,13 @@ def same_pairs(n: int, found: IntArray, known: IntArray) -> bool:
 
 
 @kernel(
-    f"int64(BodySpan, {A1}, Bodies, Loads, Search, Memory, BodyState, Poses, Index, Aside, BodyProblem, Iterate, {I1})",
+    "int64(BodySpan, Rules, Bodies, Loads, Search, Memory, BodyState, Poses, Index, Aside, BodyProblem, Iterate, "
+    f"{I1})",
     inline=True,
     borrows=True,
 )
 def find_contacts(
-    span: BodySpan, settings: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory, state: BodyState,
+    span: BodySpan, rules: Rules, bodies: Bodies, loads: Loads, find: Search, memory: Memory, state: BodyState,
     poses: Poses, index: Index, aside: Aside, problem: BodyProblem, iterate: Iterate, count: IntArray,
 ) -> int:  # fmt: skip
     """Find the contacts of the next step and put everything at its middle; return DONE, or ROOM or GRAPH.
@@ -131,10 +138,10 @@ def find_contacts(
     Where nothing has moved since the last step the contacts known still stand, and where the step is taken again those
     listed.
     """
-    lists, n, still = find.found, count[FEATURES], int(settings[6] > 0.0 and settings[7] == span.dt)
+    lists, n, still = find.found, count[FEATURES], int(rules.trusts and span.laws[STANDS] == span.dt)
     if not still:
         count[SERVES] = 0
-        n = count[LISTED] if count[LISTED] > 0 else search(find, loads, state, poses, span.dt, settings[4])
+        n = count[LISTED] if count[LISTED] > 0 else search(find, loads, state, poses, span.dt, rules.gravity)
         if n > len(lists[0]):
             count[PAIRS] = n
             return ROOM
@@ -183,7 +190,7 @@ def solve_and_judge(
             tol, 0,
         )  # fmt: skip
         count[SERVES] *= factors == 0.0
-        log[2] += 0.0 if code == DONE else factors
+        log[FACTORS] += 0.0 if code == DONE else factors
     tried = code == HARD and not goal >= E
     if code != DONE:
         E, goal, factors, passes, slow, code, keeps = solve_step(
@@ -192,7 +199,7 @@ def solve_and_judge(
         )  # fmt: skip
         which = -1.0
     if fresh and code != DONE and not tried and looped(problem, iterate.p, poses.moved):
-        log[2], log[3], failed = log[2] + factors, log[3] + passes, code
+        log[FACTORS], log[PASSES], failed = log[FACTORS] + factors, log[PASSES] + passes, code
         begin_again(n, bodies, features, state, poses, index, aside, problem, iterate, span, 0)
         E, goal, factors, passes, slow, code, which = crowded_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
@@ -200,22 +207,22 @@ def solve_and_judge(
         )  # fmt: skip
         code = DONE if code == DONE else failed
     count[CLOSES] = int(which) + 1 if code == DONE else 0
-    log[0], log[1] = E, goal
-    log[2] += factors
-    log[3] += passes
-    log[4] += slow
+    log[E_], log[GOAL] = E, goal
+    log[FACTORS] += factors
+    log[PASSES] += passes
+    log[SLOW] += slow
     if code != DONE:
         return int(code)
     count[STAGE], count[SERVES] = SOLVED, int(keeps > 0.0 and span.laws[MIDDLE] == 0.0)
     if moved_from(index, problem, state.impulse, iterate.p):
-        log[6] = max(log[6], 1.0)
+        log[PATH] = max(log[PATH], 1.0)
     if span.laws[MIDDLE] == 0.0:
         count[IMPACT] = find_impact(index, problem, state.impulse, iterate.p)
     if count[IMPACT] >= 0:
-        log[9] = work_gain(bodies, loads.weight, state, poses, problem, iterate, span)
+        log[GAINED] = work_gain(bodies, loads.weight, state, poses, problem, iterate, span)
         if span.laws[MIDDLE] == 1.0:
             note_acting(n, index, aside)
-        if log[9] > GAIN or span.laws[MIDDLE] > 0.0:
+        if log[GAINED] > GAIN or span.laws[MIDDLE] > 0.0:
             if count[CLOSES] > 0:
                 forget_ahead(n, features, state, poses, index, span)
                 count[CLOSES] = 0
@@ -235,10 +242,10 @@ def leave_step(
     """Put the state at the end of the step, and its rows of the log; return whether nothing moved or moves."""
     n = count[FEATURES]
     for f in range(n):
-        log[5] = min(log[5], poses.geometry[2, f, 0])
+        log[GAP] = min(log[GAP], poses.geometry[2, f, 0])
     cone, changed = note_modes(n, index, problem, iterate, state.guess, work)
-    log[7], log[8], log[10] = cone, changed + count[OTHERS] + span.laws[MIDDLE], span.laws[SHARE]
-    log[11] = count[IMPACT] + 1 if span.laws[MIDDLE] > 0.0 else -count[CLOSES]
+    log[CONE], log[CHANGED], log[KEPT] = cone, changed + count[OTHERS] + span.laws[MIDDLE], span.laws[SHARE]
+    log[AT] = count[IMPACT] + 1 if span.laws[MIDDLE] > 0.0 else -count[CLOSES]
     was = at_rest(state.v)
     stays = end_step(n, state, poses, index, problem, iterate.p)
     for i in range(len(state.q)):
@@ -249,55 +256,49 @@ def leave_step(
     return was and stays
 
 
-@kernel(f"void(int64, {A1}, BodySpan, {I1})", borrows=True)
-def take_again_listing(n: int, settings: Array, span: BodySpan, count: IntArray) -> None:
+@kernel(f"void(int64, {A1}, {I1})", borrows=True)
+def take_again_listing(n: int, laws: Array, count: IntArray) -> None:
     """Let the step at hand be taken again with the n contacts that are listed now, under the laws at its end."""
     count[STAGE], count[ANSWERED], count[LISTED] = START, 0, n
     count[RETAKEN] += 1
-    settings[7] = settings[8] = span.laws[MIDDLE] = 0.0
-    settings[9] = span.laws[SHARE] = 1.0
+    laws[STANDS] = laws[MIDDLE] = 0.0
+    laws[SHARE] = 1.0
 
 
 @kernel(
-    f"int64({A2}, {A1}, {A1}, Bodies, Loads, Search, Memory, BodyState, Poses, Index, Aside, BodyProblem, "
-    f"BodyProblem, Ordering, BodyWork, BodyWork, Iterate, {I1}, {A2}, {A1}, {A1}, Kept)",
+    f"int64({A2}, Rules, {A1}, Bodies, Loads, Search, Memory, BodyState, Poses, Index, Aside, BodyProblem, "
+    f"BodyProblem, Ordering, BodyWork, BodyWork, Iterate, {I1}, {A1}, {A1}, Kept)",
     borrows=True,
     entry=True,
 )
 def advance_bodies(
-    spans: Array, settings: Array, laws: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory,
+    spans: Array, rules: Rules, laws: Array, bodies: Bodies, loads: Loads, find: Search, memory: Memory,
     state: BodyState, poses: Poses, index: Index, aside: Aside, problem: BodyProblem, beside: BodyProblem,
-    ordering: Ordering, work: BodyWork, bench: BodyWork, iterate: Iterate, count: IntArray, log: Array, q0: Array,
-    v0: Array, kept: Kept,
+    ordering: Ordering, work: BodyWork, bench: BodyWork, iterate: Iterate, count: IntArray, q0: Array, v0: Array,
+    kept: Kept,
 ) -> int:  # fmt: skip
     """Take the steps spans[TAKEN:], rows (t, dt, t_end); return DONE, or why the caller has to help.
 
-    settings = (theta, gap, speed, tol, |gravity|, whether to project, whether to search only where something
-    has moved, the step for which the contacts known still stand, whether the laws hold at the middle (2: with the
-    contacts that acted when they first did), the fraction of all restitution that is kept); a step under other laws
-    than at its end ends with GAINS, and what an impact in it gains. laws: see `BodySpan`; an array made here would have
-    all others counted wherever they are touched.
+    laws: see `BodySpan`; an array made here would have all others counted wherever they are touched. A step under other
+    laws than at its end ends with GAINS, and what an impact in it gains.
     count: steps TAKEN, STAGE, FEATURES and PAIRS found, whether the impulses at hand are an answer (ANSWERED) and the
     features others than at the end of the last step (OTHERS), the feature of the largest IMPACT, whether the factors of
     the last step serve if nothing has moved (SERVES), the feature that CLOSES in a crowd (+ 1), how many are LISTED if
     the step is taken again with others that were overlooked, and how often it was RETAKEN.
-    log, a row per step: E, what counted as solved, factorisations, passes, proximal solves, lowest gap at the end, how
-    it was solved (see `compiled.PATHS`), how far the impulses leave the friction cones (relative), contacts that
-    changed, gain of energy (relative), fraction of the restitution kept, feature because of which the laws hold at the
-    middle (+ 1), negative where it closes in a crowd.
-    q0, v0: before the first step.
+    q0, v0: before the first step. Rows of `kept.log`, zero before their steps, tell besides what those of dense steps
+    do FACTORS, the proximal solves (SLOW), and how the step was solved (PATH, see `free_bodies.PATHS`); AT is negative
+    where the contact closes in a crowd.
     """
     lists = find.found
     features = Features(lists[0], lists[1], lists[3], lists[2], memory.law)
-    laws[MIDDLE], laws[SHARE] = settings[8], settings[9]
     while count[TAKEN] < len(spans):
         s = count[TAKEN]
         span = BodySpan(
-            spans[s, 0], spans[s, 1], spans[s, 2], settings[0], settings[1], settings[2], settings[5] > 0.0, laws
+            spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.project, laws
         )  # fmt: skip
         if count[STAGE] == START:
             code = find_contacts(
-                span, settings, bodies, loads, find, memory, state, poses, index, aside, problem, iterate, count
+                span, rules, bodies, loads, find, memory, state, poses, index, aside, problem, iterate, count
             )
             if code != DONE:
                 return code
@@ -309,7 +310,7 @@ def advance_bodies(
         if count[STAGE] == BEGUN:
             code = solve_and_judge(
                 bodies, features, loads, state, poses, index, aside, problem, beside, ordering, work, bench, iterate,
-                span, settings[3], count, log[s],
+                span, rules.tol, count, kept.log[s],
             )  # fmt: skip
             if code != DONE:
                 return code
@@ -317,19 +318,18 @@ def advance_bodies(
         if n > count[FEATURES]:
             if n > len(lists[0]) or count[RETAKEN] == SEARCHES:
                 return UNLISTED
-            take_again_listing(n, settings, span, count)
+            take_again_listing(n, laws, count)
             continue
         q1, v1 = kept.q[s], kept.v[s]
-        stays = leave_step(state, poses, index, problem, work, iterate, span, count, log[s], q1, v1)
+        stays = leave_step(state, poses, index, problem, work, iterate, span, count, kept.log[s], q1, v1)
         n, start = count[FEATURES], (q0, v0) if s == 0 else (kept.q[s - 1], kept.v[s - 1])
         keep_works(bodies, loads, span, start[0], start[1], q1, v1, kept.log[s])
         keep_contacts(n, memory.law, index, aside, problem, iterate, poses, state, kept, s)
         for f in range(n):
             for k in range(4):
                 kept.label[s, 4 * f + k] = memory.mark[f, k]
-        settings[7] = span.dt if stays else 0.0
+        laws[STANDS] = span.dt if stays else 0.0
         count[TAKEN], count[STAGE] = s + 1, START
         count[ANSWERED] = count[OTHERS] = count[LISTED] = count[RETAKEN] = 0
-        settings[8] = laws[MIDDLE] = 0.0
-        settings[9] = laws[SHARE] = 1.0
+        laws[MIDDLE], laws[SHARE] = 0.0, 1.0
     return DONE

@@ -56,7 +56,7 @@ class Workspace:
         self.places, self.turns = np.zeros((3, n + 1, 3)), np.zeros((3, n + 1, 3, 3))
         self.turns[:, n] = np.eye(3)
         self.pair = np.zeros((0, 2), dtype=np.int64)
-        self.count, self.laws = np.zeros(11, dtype=np.int64), np.zeros(2)
+        self.count, self.laws = np.zeros(11, dtype=np.int64), np.array([0.0, 1.0, 0.0])
         self.buffers = self.shapes.buffers()
         self.reserve(self.buffers.room)
 

@@ -85,11 +85,12 @@ class CompiledSystem:
         from ...._jit import Held
         from .contact_problem import room as problem_room
         from .projection import room as push_room
-        from .work_space import room
+        from .work_space import UNSEEN, room
 
         layout, nq, nv = parts.model.layout, self.system.nq, self.system.nv
         n, m = len(layout.kind), len(layout.reach)
         self.parts, self.work = parts, room(n, m, nv)
+        self._unseen = self.work.course[UNSEEN : UNSEEN + 1]
         self._push = push_room(n, nq, nv)
         self.problem = problem_room(n, m, nv)
         of = parts.model, parts.data, self.work, self._push, self.problem
@@ -246,15 +247,19 @@ class CompiledSystem:
         """Take up to n steps in one call, as many as the kernels can take and there is room for.
 
         whole: that others are taken in another way is left to the caller here. record: whether `stretches` will be
-        asked for; else the same room serves the next call. driven: its law is asked for the control at every step,
-        see `asks`; steps end before one without numbers.
+        asked for; else the same room serves the next call, and energies are not asked for. driven: its law is asked for
+        the control at every step, see `asks`; steps end before one without numbers.
         """
         assert not whole
         spans = spans_of(stepper, state.t, n, t_max)
         room = self._new_room if record else self._same_room
         code, kept, spans, told = self._go(stepper, state, control, spans, room, driven)
         end = self._end(state, kept, spans)
-        log, q, v = (kept.log, kept.q, kept.v) if record else (kept.log.copy(), kept.q.copy(), kept.v.copy())
+        log, q, v = kept.log, kept.q, kept.v
+        if not record:
+            log, q, v = (x[: len(spans)].copy() for x in (log, q, v))
+        if record and told is None and control is not None:
+            told = np.repeat(control[None], len(spans), axis=0)
         self._last = end if code == DONE else None  # the step that failed has touched what the next one begins with
         return ManySteps(
             state=end, spans=spans, E=log[:, E_], goal=log[:, GOAL], path=("newton",) * len(spans),
@@ -267,9 +272,10 @@ class CompiledSystem:
         if len(spans) == 0:
             return before
         others, k = others_of(before.memory, self.fixed), len(spans) - 1
-        R = int(kept.found[k, ROWS])
-        start, label = kept.start[k, : R + 1].copy(), kept.label[k, : 4 * (R - len(self.fixed))].reshape(-1, 4).copy()
-        last = kept.last[k, : start[-1]].copy()
+        row = min(k, len(kept.found) - 1)
+        R = int(kept.found[row, ROWS])
+        start, label = kept.start[row, : R + 1].copy(), kept.label[row, : 4 * (R - len(self.fixed))]
+        label, last = label.reshape(-1, 4).copy(), kept.last[row, : start[-1]].copy()
 
         def memory() -> dict[str, Array]:
             """Return what is remembered: impulses, and what is not ours."""
@@ -302,26 +308,29 @@ class CompiledSystem:
         self, stepper: MoreauJean, state: State, control: Array | None, spans: Array, room: Callable[[int], Held],
         driven: Driven | None = None,
     ) -> tuple[int, Kept, Array, Array | None]:  # fmt: skip
-        """Take steps from a state; return how that ended, and of those taken what is kept, spans and controls.
+        """Take steps from a state; return how that ended, and of those taken what is kept, spans, a law's controls.
+
+        Room that serves the next call may have more rows than steps were taken.
 
         With more room where there is too little for its contacts.
         """
         while True:
             if self._load(state, control, float(spans[0, 1]) if len(spans) else stepper.dt):
                 held = room(len(spans))
-                code, taken, told = self._run(stepper, spans[: len(held.value.log)], control, held, driven)
+                self._unseen[0] = held is self._many
+                code, taken, told = self._run(stepper, spans[: len(held.value.log)], held, driven)
                 if code != ROOM or taken:
                     kept = held.value
-                    if taken < len(kept.log):
+                    if taken < len(kept.log) and held is not self._many:
                         kept = Kept(*(x[:taken] for x in kept))
                     return code, kept, spans[:taken], None if told is None else told[:taken]
             parts = built(self.system, state, 2 * len(self.parts.model.carried.place))
             self._use(parts)
 
-    def _kept_room(self, n: int) -> Room:
-        """Return room for n steps, or for as many as fit."""
+    def _kept_room(self, n: int, whole: bool = True) -> Room:
+        """Return room for n steps, or for as many as fit; see `kept_room`."""
         layout, (nq, nv) = self.parts.model.layout, (self.system.nq, self.system.nv)
-        return kept_room(n, LOGGED, (nq, nv, nq), len(layout.kind), len(layout.reach))
+        return kept_room(n, LOGGED, (nq, nv, nq), len(layout.kind), len(layout.reach), whole)
 
     def _new_room(self, n: int) -> Held:
         """Return room of its own for n steps."""
@@ -330,9 +339,11 @@ class CompiledSystem:
         return Held(self._kept_room(n).kept)
 
     def _same_room(self, n: int) -> Held:
-        """Return room for n steps that the next call writes over."""
+        """Return room for n steps that the next call writes over, of all but the last of which only states are kept."""
+        from ...._jit import Held
+
         if len(self._many.value.log) < n:
-            self._many = self._new_room(n)
+            self._many = Held(self._kept_room(n, False).kept)
         return self._many
 
     def _one_room(self, _n: int) -> Held:
@@ -340,16 +351,16 @@ class CompiledSystem:
         return self._one
 
     def _run(
-        self, stepper: MoreauJean, spans: Array, control: Array | None, held: Held, driven: Driven | None
+        self, stepper: MoreauJean, spans: Array, held: Held, driven: Driven | None
     ) -> tuple[int, int, Array | None]:  # fmt: skip
-        """Take steps; return how that ended, how many were taken, and under what control.
+        """Take steps; return how that ended, how many were taken, and under what controls a law told them.
 
         What a function of the system raised is raised where no step was taken; else the next call meets it again.
         """
         parts, self._last = self.parts, None
         count, rules = np.zeros(1, dtype=np.int64), _span(stepper, 0.0, 0.0, 0.0)
+        told = None
         if driven is None:
-            told = None if control is None else np.repeat(control[None], len(spans), axis=0)
             code = self._take(*self._records, spans, rules, count, held)
         else:
             law = driven.law

@@ -6,20 +6,22 @@ import math
 
 from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
-from ....mechanics.collision.broad_phase import find_features
+from ....mechanics.collision.broad_phase import find_again, find_features, lasts
 from ....mechanics.collision.feature_kinematics import feature_geometry
-from ....mechanics.collision.primitives import BOX, CAPSULE, HALF_SPACE, SPHERE
 from ....mechanics.spatial.contacts import CLOSED, SLACK
+from ....mechanics.trees.forest import LAST
 from ..feature_lists import join_lists, place_of
 from ..scheme import ALLOWED
 from .evaluate import move, put_motion, put_poses, standing
 from .planar_contacts import find_planar, lay_out_planar, overlooked_planar
 from .projection import limit
 from .records import (
+    BRANCH,
     CONTACT,
     FASTEST,
     FOREST,
     HIGH,
+    LISTED,
     LOW,
     MISSED,
     NODE,
@@ -59,27 +61,35 @@ def look(shapes: Shapes, x: Array, R: Array, reach: float, ahead: bool) -> int:
     )  # fmt: skip
 
 
+@kernel(f"int64(Shapes, {A2}, {A3}, float64, int64)", borrows=True)
+def look_again(shapes: Shapes, x: Array, R: Array, reach: float, n: int) -> int:
+    """Find those contacts ahead whose pairs are among those of the n that are listed, and may have others."""
+    s = shapes
+    return int(
+        find_again(
+            s.table, s.forms, s.off, s.solids, x, R, reach, s.travel, s.world, s.value, s.order, s.room, s.answer,
+            s.label, n, s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead,
+        )
+    )  # fmt: skip
+
+
 @kernel("boolean(Shapes, int64)", borrows=True)
 def lasting(shapes: Shapes, n: int) -> bool:
-    """Return whether n contacts are all there can be of their pairs as long as these touch nowhere farther away.
-
-    So it is of balls with balls, and of balls, capsules and boxes with half-spaces, where each corner has its own.
-    """
+    """Return whether n contacts are all there can be of their pairs as long as these touch nowhere farther away."""
     s, some = shapes, True
     for f in range(n):
-        a, b = s.table[s.label[f, 0], 0], s.table[s.label[f, 2], 0]
-        some = some and (max(a, b) == SPHERE or (max(a, b) == HALF_SPACE and min(a, b) in (SPHERE, CAPSULE, BOX)))
+        some = some and lasts(s.table[s.label[f, 0], 0], s.table[s.label[f, 2], 0])
     return some
 
 
-@kernel("boolean(Model, Data, int64)", borrows=True)
-def out_of_reach(model: Model, data: Data, n: int) -> bool:
-    """Return whether bodies moved so little that none can touch but in the n contacts that are listed.
+@kernel("boolean(Model, Data)", borrows=True)
+def out_of_reach(model: Model, data: Data) -> bool:
+    """Return whether bodies moved so little that no pairs can touch but those that have contacts that are listed.
 
     A point of a body moves by |dx| + radius |dR| / sqrt(2) at most, |dR|^2 being the sum of the squares of entries.
     """
     shapes = model.shapes
-    if model.layout.who != FOREST or shapes.numbers[REACH] < 0.0 or not lasting(shapes, n):
+    if model.layout.who != FOREST or shapes.numbers[REACH] < 0.0:
         return False
     moving, most = standing(model, data.q1, model.ahead).moving, 0.0
     for b in range(len(shapes.radius)):
@@ -92,18 +102,36 @@ def out_of_reach(model: Model, data: Data, n: int) -> bool:
     return bool(2.0 * most <= shapes.numbers[REACH])
 
 
-@kernel(f"int64(Model, Data, {A1}, int64, float64, float64)", borrows=True)
-def join_those_at(model: Model, data: Data, q: Array, n: int, reach: float, least: float) -> int:
-    """Add to the n contacts those that are open by `reach` at most at q, and by `least` at least where bodies are."""
+@kernel(f"int64(Model, Data, {A1}, int64, float64, float64, boolean)", borrows=True)
+def join_those_at(model: Model, data: Data, q: Array, n: int, reach: float, least: float, known: bool) -> int:
+    """Add to the n contacts those that are open by `reach` at most at q, and by `least` at least where bodies are.
+
+    known: only those of pairs that have contacts already: pairs that are farther away do not meet within the step.
+    """
     s = model.shapes
     put_poses(model, q, model.forest)
-    ahead = look(s, s.x, s.R, reach, True)
+    ahead = look_again(s, s.x, s.R, reach, n) if known else look(s, s.x, s.R, reach, True)
     if ahead > len(s.kind):
         return n + ahead
     put_poses(model, data.q, model.ahead)
     now = (s.kind, s.bodies, s.label, s.data)
     seen = (s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
     return int(join_lists(s.table, now, n, seen, ahead, s.x, s.R, (least, math.inf)))
+
+
+@kernel(f"boolean(Model, {A1})", borrows=True)
+def stay(model: Model, q: Array) -> bool:
+    """Return whether trees stand at q where they stood when contacts were listed."""
+    shapes = model.shapes
+    if model.layout.who != FOREST:
+        return False
+    moving, same = standing(model, q, model.ahead).moving, True
+    for b in range(len(shapes.radius)):
+        for i in range(3):
+            same = same and moving.x[b, i] == shapes.x[b, i]
+            for j in range(3):
+                same = same and moving.R[b, i, j] == shapes.R[b, i, j]
+    return same
 
 
 @kernel("int64(Model, Data, float64)", borrows=True)
@@ -120,16 +148,19 @@ def find_contacts(model: Model, data: Data, dt: float) -> int:
     s.numbers[PLACED] = 0.0
     for k in range(len(s.radius)):  # how far rounding moves bodies
         s.travel[k] = max(SLACK * s.radius[k], CLOSED)
-    reach = s.numbers[REACH] = s.numbers[PULL] * dt * dt + 2.0 * dt * speed
+    reach = s.numbers[PULL] * dt * dt + 2.0 * dt * speed
+    if not (placed or speed > 0.0) and reach == s.numbers[REACH] and stay(model, data.q):
+        return int(s.numbers[LISTED])
+    s.numbers[REACH] = reach
     if not placed:
         put_poses(model, data.q, model.ahead)
     found = look(s, s.x, s.R, reach, False)
-    if not dt * speed > 0.0 or found > len(s.kind) or lasting(s, found):
-        return found
-    move(model, data.q, data.v, dt, data.moved)
-    found = join_those_at(model, data, data.moved, found, reach, -CLOSED)
-    if s.numbers[MISSED] > 0.0 and found <= len(s.kind):
-        found = join_those_at(model, data, data.q1, found, 0.0, -math.inf)
+    if dt * speed > 0.0 and found <= len(s.kind) and not lasting(s, found):
+        move(model, data.q, data.v, dt, data.moved)
+        found = join_those_at(model, data, data.moved, found, reach, -CLOSED, True)
+        if s.numbers[MISSED] > 0.0 and found <= len(s.kind):
+            found = join_those_at(model, data, data.q1, found, 0.0, -math.inf, False)
+    s.numbers[LISTED] = found
     return int(found)
 
 
@@ -145,19 +176,36 @@ def remember(layout: Layout, carried: Carried, last: Array, now: IntArray) -> No
             carried.last_then[i] = last[i]
 
 
-@kernel("void(Layout, Shapes, int64)", borrows=True)
-def lay_out(layout: Layout, shapes: Shapes, contacts: int) -> None:
+@kernel("UniTuple(int64, 2)(Model, int64, int64, int64)", borrows=True)
+def end_of_branches(model: Model, a: int, b: int, end: int) -> tuple[int, int]:
+    """Return the end of the velocities that move bodies a and b of trees, and whether one of them stands still.
+
+    Of others `end`, that of their nodes.
+    """
+    if model.layout.who != FOREST:
+        return end, 0
+    bodies = model.forest.trees.bodies
+    first, second = bodies[a, LAST] if a >= 0 else -1, bodies[b, LAST] if b >= 0 else -1
+    return max(first, second) + 1, int(min(first, second) < 0)
+
+
+@kernel("void(Model, int64)", borrows=True)
+def lay_out(model: Model, contacts: int) -> None:
     """Give the contacts their rows."""
+    layout, shapes = model.layout, model.shapes
     joints, row = layout.counts[2], layout.counts[3]
     for f in range(contacts):
         k, a, b = joints + f, shapes.bodies[f, 0], shapes.bodies[f, 1]
         size = int(shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]], SIZE])
         layout.kind[k], layout.level[k], layout.start[k] = CONTACT if size > 1 else UNILATERAL, POSITION, row
-        a, b = shapes.node[a] if a >= 0 else -1, shapes.node[b] if b >= 0 else -1
-        low, high = (min(a, b) if min(a, b) >= 0 else max(a, b)), max(a, b) + 1
+        first, second = shapes.node[a] if a >= 0 else -1, shapes.node[b] if b >= 0 else -1
+        low, high = max(first, second), max(first, second) + 1
+        if min(first, second) >= 0:
+            low = min(first, second)
+        end, alone = end_of_branches(model, a, b, layout.nodes[high])
         for i in range(row, row + size):
-            layout.reach[i, NODE], layout.reach[i, NODES] = low, high
-            layout.reach[i, LOW], layout.reach[i, HIGH] = layout.nodes[low], layout.nodes[high]
+            layout.reach[i, NODE], layout.reach[i, NODES], layout.reach[i, BRANCH] = low, high, alone
+            layout.reach[i, LOW], layout.reach[i, HIGH] = layout.nodes[low], end
         row += size
     for k in range(joints + contacts, len(layout.start)):
         layout.start[k] = row
@@ -184,7 +232,7 @@ def recall(layout: Layout, carried: Carried, last: Array, now: IntArray) -> bool
 @kernel("void(Layout, Data)", borrows=True)
 def forget_rows(layout: Layout, data: Data) -> None:
     """Clear the rows of the contacts of shapes, which were others before, and may have reached other bodies."""
-    if len(layout.nodes) == 2:  # one node: all reach alike, and evaluations write all that they reach
+    if len(layout.nodes) == 2 and layout.who != FOREST:  # all reach alike, and evaluations write all that they reach
         return
     for i in range(layout.counts[3], layout.counts[1]):
         for j in range(len(data.v)):
@@ -210,7 +258,7 @@ def list_contacts(model: Model, data: Data, now: IntArray, dt: float) -> bool:
     if plane:
         lay_out_planar(model, found)
     else:
-        lay_out(layout, s, found)
+        lay_out(model, found)
         for f in range(found):
             model.carried.place[f] = place_of(s.table, s.label, f)
     if not recall(layout, model.carried, data.last, now):
@@ -242,11 +290,12 @@ def overlooked(model: Model, data: Data) -> bool:
     if layout.who == PLANAR:
         return bool(overlooked_planar(model, data))
     n, out = layout.counts[0] - layout.counts[2], s.out[0]
-    if out_of_reach(model, data, n):
+    near = out_of_reach(model, data)
+    if near and lasting(s, n):
         return False
     s.numbers[REACH] = -1.0  # the places of the start are not there any longer
     put_poses(model, data.q1, model.ahead)
-    found = look(s, s.x, s.R, 0.0, True)
+    found = look_again(s, s.x, s.R, 0.0, n) if near else look(s, s.x, s.R, 0.0, True)
     if found > len(s.kind):
         return True
     for k in range(found):

@@ -5,6 +5,8 @@ Joints are eliminated: with G their rows and S = G M^-1 G^T, the blocks of the o
     W = J M^-1 J^T - C^T S C,    q = u_J - C^T u_G,    C = S^-1 G M^-1 J^T,    u = (velocity without impulses) + w
 
 and the impulses of joints follow, -S^-1 u_G - C r. W and its factors stand while the rows do, q changes in every pass.
+Without joints, and where there are many rows for so many velocities, W is formed only when Newton's method in velocity
+space (`velocity_space`) fails.
 
 Dampers between bodies stand among the joints, so that passes contract however stiff they are: with the rate J v of
 damper c and v_g the guess of v+ that the force was evaluated for, -dt theta c J (v+ - v_g) is the impulse of a soft
@@ -25,17 +27,45 @@ from ...._jit import A1, A2, A3, I1, address_of, caller, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ....linalg.sparse_rows import ROWS
 from ....programs.blocks.small.attempts import first_attempts, one_alone
-from ....programs.laws.projections import TABLE, extreme_eigenvalues, length, natural
+from ....programs.laws.projections import TABLE, extreme_eigenvalues, length
 from ....programs.solution.residual_kernels import block_mode
 from ....programs.solution.residuals import BORDER
 from .dependent_joints import LOOKED, stand_beside
-from .linear import add_row, back_nodes, cholesky, cholesky_solve, cross_products, part_dot, row_dot, solve_nodes
-from .near_solution import Near, near_solution
+from .linear import (
+    add_row,
+    back_nodes,
+    cholesky,
+    cholesky_solve,
+    cross_products,
+    row_dot,
+    solve_nodes,
+    solve_row,
+)
+from .near_solution import CAPPED, FRICTIONLESS, Near, look, near_solution, put_rates
 from .near_solution import room as near_room
-from .records import BILATERAL, BILATERAL_CONTACT, CAP, DRY, MU, MU_R, MU_S, SOFT, UNILATERAL, Data, Layout, Rows, Span
+from .records import (
+    BILATERAL,
+    BILATERAL_CONTACT,
+    CAP,
+    DRY,
+    HIGH,
+    LOW,
+    MU,
+    MU_R,
+    MU_S,
+    SOFT,
+    UNILATERAL,
+    Data,
+    Layout,
+    Rows,
+    Span,
+)
+from .velocity_space import diagonal_blocks
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
-FRICTIONLESS, COULOMB, GUIDED, CAPPED, ROLLING, TORSIONAL = 0, 1, 2, 5, 6, 8  # codes of `programs.laws.projections`
+COULOMB, GUIDED, ROLLING, TORSIONAL = 1, 2, 6, 8  # further codes of `programs.laws.projections`
+FORMED, ASSEMBLED = 3, 4  # entries of `Problem.counts`
+MANY = 1.4  # rows for each velocity from which on problems are solved in velocity space
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
 SUSPECT = 1e-3  # the same from which on it is looked whether they are
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
@@ -52,8 +82,8 @@ class Problem(NamedTuple):
     ----------
     attempts : int
         Address of `first_attempts`.
-    counts : IntArray, shape (3,)
-        Blocks, rows of blocks, rows of joints.
+    counts : IntArray, shape (5,)
+        Blocks, rows of blocks, rows of joints. FORMED: whether A and W are there. ASSEMBLED: how often rows were put.
     block : IntArray, shape (n,)
         The constraint of every block.
     at : IntArray, shape (m,)
@@ -114,10 +144,11 @@ class Problem(NamedTuple):
 def room(n: int, m: int, nv: int) -> Problem:
     """Return a problem for up to n constraints with m rows."""
     square = [np.zeros((m, m)) for _ in range(3)]
-    whole = [np.zeros(k, dtype=np.int64) for k in (3, n, m, n, n + 1, m)]
+    whole = [np.zeros(k, dtype=np.int64) for k in (5, n, m, n, n + 1, m)]
     sparse = np.zeros(m * m), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
-    rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6)), near_room(n, m)
-    first = address_of(first_attempts), *whole, np.zeros((n, 4)), np.zeros((m, nv))
+    Z = np.zeros((m, nv))
+    rest = np.zeros((n, 6, 6)), np.zeros(n), *(np.zeros(m) for _ in range(6)), np.zeros((17, 6)), near_room(n, Z)
+    first = address_of(first_attempts), *whole, np.zeros((n, 4)), Z
     return Problem._make([*first, *square, *sparse, *rest])
 
 
@@ -170,18 +201,15 @@ def gather(layout: Layout, rows: Rows, data: Data, span: Span, problem: Problem)
     problem.counts[0], problem.counts[1], problem.counts[2] = blocks, at - held, held
 
 
-@kernel("void(Problem, int64)", borrows=True)
-def spectra(problem: Problem, n: int) -> None:
-    """Put the diagonal blocks of W and the step sizes rho, by the rules of `projections.block_spectra`."""
+@kernel("void(Problem)", borrows=True)
+def spectra(problem: Problem) -> None:
+    """Put the step sizes rho by the diagonal blocks of W, by the rules of `projections.block_spectra`."""
     blocks, start, D, rho, T, mean = problem.counts[0], problem.start, problem.D, problem.rho, problem.work[:6], 0.0
     for b in range(blocks):
-        first, d, total = start[b], start[b + 1] - start[b], 0.0
+        d, total = start[b + 1] - start[b], 0.0
         for i in range(d):
             for j in range(d):
-                D[b, i, j] = problem.W[(first + i) * n + first + j]
                 total += D[b, i, j] ** 2
-        for i in range(d):
-            for j in range(d):
                 T[i, j] = 0.5 * (D[b, i, j] + D[b, j, i])
         _low, high = extreme_eigenvalues(T, d)
         size = np.sqrt(total)
@@ -192,11 +220,10 @@ def spectra(problem: Problem, n: int) -> None:
 
 
 @kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
-def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
-    """Put J L^-1, W and what eliminates the joints; False if these depend on one another."""
+def form(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
+    """Put J L^-1, A, W with its diagonal blocks, and what eliminates joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
     at, A, S, C = problem.at, problem.A, problem.S, problem.C
-    problem.near.size[0] = 0
     cross_products(layout, data.L, data.inverse, rows.J, at, total, problem.Z, A)
     for i in range(g):
         problem.past[i] = 1.0
@@ -220,7 +247,52 @@ def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
             row[j] = own[g + j]
             for k in range(g):
                 row[j] -= own[k] * C[j, k]
-    spectra(problem, n)
+    for b in range(problem.counts[0]):
+        first, d = problem.start[b], problem.start[b + 1] - problem.start[b]
+        for i in range(d):
+            for j in range(d):
+                problem.D[b, i, j] = problem.W[(first + i) * n + first + j]
+    problem.counts[FORMED] = 1
+    return True
+
+
+@kernel("void(Layout, Rows, Data, Problem)", borrows=True)
+def require(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
+    """Put A and W unless they are there; of joints they are."""
+    if problem.counts[FORMED] == 0:
+        form(layout, rows, data, problem)
+
+
+@kernel("void(Layout, Rows, Data, Problem)", borrows=True)
+def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
+    """Put J L^-1, which are the rows of velocity space, and the diagonals of A and W by blocks; there are no joints."""
+    at, Z, start, blocks, space = problem.at, problem.Z, problem.start, problem.counts[0], problem.near.space
+    for i in range(problem.counts[1]):
+        solve_row(layout, data.L, data.inverse, rows.J[at[i]], at[i], Z[i])
+        high = layout.reach[at[i], HIGH]
+        for j in range(layout.reach[at[i], LOW]):
+            Z[i, j] = 0.0
+        while high > 1 and Z[i, high - 1] == 0.0:
+            high -= 1
+        space.high[i] = high
+    diagonal_blocks(space, start, blocks, problem.D)
+    for b in range(blocks):
+        for i in range(start[b], start[b + 1]):
+            problem.A[i, i] = problem.D[b, i - start[b], i - start[b]]
+
+
+@kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
+def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
+    """Put what passes need of the rows that act; False if joints depend on one another."""
+    problem.near.size[0] = problem.counts[FORMED] = 0
+    problem.counts[ASSEMBLED] += 1
+    many = problem.counts[2] == 0 and problem.counts[0] > 1 and problem.counts[1] >= MANY * len(data.v)
+    problem.near.space.used[0] = int(many)
+    if many:
+        put_rows(layout, rows, data, problem)
+    elif not form(layout, rows, data, problem):
+        return False
+    spectra(problem)
     return True
 
 
@@ -237,16 +309,9 @@ def weight(problem: Problem) -> float:
 @kernel("float64(Problem, float64)", borrows=True)
 def residual(problem: Problem, size: float) -> float:
     """Return E = |r - P(r - rho u^)| / |rho q| of the impulses r."""
-    n, start, work, total = problem.counts[1], problem.start, problem.work, 0.0
-    U, R, F, x = work[6], work[7], work[8], work[9]
-    for b in range(problem.counts[0]):
-        first, d = start[b], start[b + 1] - start[b]
-        for a in range(d):
-            row = problem.W[(first + a) * n : (first + a + 1) * n]
-            U[a], R[a] = problem.q[first + a] + part_dot(row, problem.r, 0, n), problem.r[first + a]
-        natural(problem.code[b], d, problem.P[b], U, R, problem.rho[b], F, x, work[:6])
-        total += length(F, 0, d) ** 2
-    E = np.sqrt(total)
+    blocks, n = problem.counts[0], problem.counts[1]
+    table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
+    E = look(problem.near, problem.W[: n * n], problem.q[:n], table, problem.rho[:blocks], problem.r)
     return float(E / size if size > 0.0 else E)
 
 
@@ -345,8 +410,10 @@ def trim(problem: Problem, most: float) -> bool:
     return some
 
 
-@kernel("UniTuple(float64, 2)(Problem, float64, float64)", borrows=True)
-def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, float]:
+@kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64)", borrows=True)
+def solve_contacts(
+    layout: Layout, rows: Rows, data: Data, problem: Problem, tol: float, rough: float
+) -> tuple[float, float]:  # fmt: skip
     """Solve the blocks to E <= tol from r; return E and its rounding, which counts as solved in any case.
 
     Where E <= rough, which data that contradict themselves may not let fall, only Newton's method is tried.
@@ -370,6 +437,7 @@ def solve_contacts(problem: Problem, tol: float, rough: float) -> tuple[float, f
         table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
         E = near_solution(problem.near, problem.W, q, table, rho, r, tol, size)
     if not tol >= E:
+        require(layout, rows, data, problem)
         E = solve_blocks(problem, tol, rough, size, capped, some)
     for i in range(n):
         total += problem.r[i] ** 2
@@ -442,7 +510,7 @@ def solve(
     E = floor = 0.0
     put_free_motion(layout, rows, data, problem, dt, x)
     if n > 0:
-        E, floor = solve_contacts(problem, tol, rough)
+        E, floor = solve_contacts(layout, rows, data, problem, tol, rough)
     cholesky_solve(problem.S, g, problem.first, lam)
     for i in range(layout.counts[1]):
         data.p[i] = 0.0
@@ -479,14 +547,14 @@ def note_modes(problem: Problem, mode: IntArray) -> float:
     """
     n, start, work, tol = problem.counts[1], problem.start, problem.work, BORDER * weight(problem)
     U, R, cone, size = work[6], work[7], 0.0, 0.0
+    put_rates(problem.near, problem.W[: n * n], problem.q[:n], problem.r)
     tol, rough = tol if tol > 0.0 else BORDER, False
     for b in range(problem.counts[0]):
         rough = rough or problem.code[b] != FRICTIONLESS
     for b in range(problem.counts[0]):
         first, d, code, P = start[b], start[b + 1] - start[b], problem.code[b], problem.P[b]
         for a in range(d):
-            row = problem.W[(first + a) * n : (first + a + 1) * n]
-            U[a], R[a] = problem.q[first + a] + part_dot(row, problem.r, 0, n), problem.r[first + a]
+            U[a], R[a] = problem.near.u[first + a], problem.r[first + a]
             size += R[a] ** 2
         found = block_mode(code, d, P, U, R, problem.rho[b], tol)
         mode[problem.block[b]] = found if rough else (ACTIVE if R[0] > 0.0 else INACTIVE)

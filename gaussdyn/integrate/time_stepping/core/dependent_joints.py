@@ -16,7 +16,7 @@ from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
 from ..scheme import CONTRARY
 from .linear import dot, half_solve, multiply_abs, multiply_nodes, part_dot
-from .records import BILATERAL, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
+from .records import BILATERAL, BRANCH, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`
 BESIDE = 1e-2  # relative singular value that may be zero at places beside: those that joints allow
@@ -43,7 +43,7 @@ def scale_rows(layout: Layout, data: Data, rows: Rows, X: Array) -> None:
         for a in range(nv):
             x[a] = J[a]
         for node in range(len(nodes) - 1):
-            half_solve(data.L, layout.runs, nodes[node], nodes[node + 1], x)
+            half_solve(data.L, layout.branches, nodes[node], nodes[node + 1], x)
         bound.lengths[i] = np.sqrt(part_dot(x, x, 0, nv))
         longest = max(longest, bound.lengths[i])
     for i in range(len(X)):
@@ -132,9 +132,10 @@ def bind(layout: Layout, bound: Bound, count: int) -> None:
     g, null = bound.known[AMONG], bound.null
     for i in range(g if bound.known[COUNT] == 0 else 0):
         reach = layout.reach[bound.rows[i]]
-        for c in range(4):
+        for c in range(len(reach)):
             bound.reach[i, c] = reach[c]
         reach[LOW], reach[HIGH], reach[NODE], reach[NODES] = 0, layout.nodes[-1], 0, len(layout.nodes) - 1
+        reach[BRANCH] = 0
     for c in range(count):
         for i in range(g):
             null[i, c] = bound.N[i, c] / bound.lengths[i]
@@ -148,7 +149,7 @@ def release(layout: Layout, data: Data) -> None:
     bound = data.bound
     for i in range(bound.known[AMONG] if bound.known[COUNT] > 0 else 0):
         row = bound.rows[i]
-        for c in range(4):
+        for c in range(bound.reach.shape[1]):
             layout.reach[row, c] = bound.reach[i, c]
         for j in range(len(data.v)):
             data.begin.J[row, j] = data.mid.J[row, j] = data.end.J[row, j] = data.seen.J[row, j] = 0.0
@@ -178,16 +179,21 @@ def clear_gaps(bound: Bound, gap: Array, at: IntArray, n: int, scale: Array) -> 
             gap[i] = bound.column[at[i]] / scale[i]
 
 
-@kernel(f"void(Bound, {A2})", borrows=True)
-def clear_rows(bound: Bound, J: Array) -> None:
-    """Do the same to the columns of J."""
-    column = bound.column
-    for j in range(J.shape[1] if bound.known[COUNT] > 0 else 0):
+@kernel(f"void(Data, {A2})", borrows=True)
+def clear_rows(data: Data, J: Array) -> None:
+    """Do the same to the columns of J, all at once."""
+    bound, shared = data.bound, data.V[15]
+    for c in range(bound.known[COUNT]):
+        for j in range(len(shared)):
+            shared[j] = 0.0
         for i in range(bound.known[AMONG]):
-            column[bound.rows[i]] = J[bound.rows[i], j]
-        clear(bound, column)
+            row, part, size = J[bound.rows[i]], bound.N[i, c], bound.lengths[i]
+            for j in range(len(shared)):
+                shared[j] += part * row[j] / size
         for i in range(bound.known[AMONG]):
-            J[bound.rows[i], j] = column[bound.rows[i]]
+            row, part, size = J[bound.rows[i]], bound.N[i, c], bound.lengths[i]
+            for j in range(len(shared)):
+                row[j] -= shared[j] * part * size
 
 
 @kernel(f"void(Bound, {A2}, {I1}, int64, {A1})", borrows=True)

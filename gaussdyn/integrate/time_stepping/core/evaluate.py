@@ -232,22 +232,21 @@ def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k
     contact_geometry(layout, shapes, moving.x, moving.R, k, rows)
     if rows.asked[k] == 0 and rows.gap[k] > 0.0:
         return
-    f, first, end = k - layout.counts[2], layout.start[k], layout.start[k + 1]
+    f, first, n = k - layout.counts[2], layout.start[k], layout.start[k + 1] - layout.start[k]
     S, dofs, frame, J, point = moving.S, trees.dofs, shapes.frame, rows.J, triple3(shapes.out[0, 4:7])
     for side in range(2):
-        b = body_at(shapes.bodies[f, side], len(moving.x))
+        b, sign = body_at(shapes.bodies[f, side], len(moving.x)), 1.0 - 2.0 * side
         arm = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
         d = trees.bodies[b, LAST]
         while d >= 0:
             w = triple3(S[d, 0:3])
             u = along(triple3(S[d, 3:6]), 1.0, cross3(w, arm))
-            for i in range(first, end):
-                at = i - first
-                t = triple3(frame[axis_of_row(at, end - first)])
-                part = dot3(t, u) if at < 3 else dot3(t, w)
-                J[i, d] += part if side == 0 else -part
+            for i in range(min(n, 3)):
+                J[first + i, d] += sign * dot3(triple3(frame[i]), u)
+            for i in range(3, n):
+                J[first + i, d] += sign * dot3(triple3(frame[axis_of_row(i, n)]), w)
             d = dofs[d, ABOVE]
-    for i in range(first, end):
+    for i in range(first, first + n):
         rows.rate[i] = row_dot(layout, rows.J, i, v)
 
 

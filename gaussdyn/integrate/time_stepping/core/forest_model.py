@@ -11,8 +11,9 @@ from ....mechanics.trees.tables import moving_of, own_drives
 
 
 def forest_of(system: TreeSystem) -> tuple[Forest, Forest, IntArray, IntArray, list[tuple[int, ...]]]:
-    """Return the tables twice, where the diagonal blocks of M begin, the block of every body, and those of every row.
+    """Return the tables twice, where blocks of M begin, the block of every body, and where the branches of rows end.
 
+    The last are, for every row, the last velocities of the branches that it reaches over.
     Blocks are those of trees; trees whose velocities lie among each other share one. Bodies that stand still have -1.
     """
     forest = system.forest
@@ -23,7 +24,7 @@ def forest_of(system: TreeSystem) -> tuple[Forest, Forest, IntArray, IntArray, l
     node = np.where(last >= 0, at[last] if len(at) else -1, -1)
     own = forest._replace(moving=moving_of(trees), drives=_own(drives))
     ahead = own._replace(moving=moving_of(trees), drives=own_drives(own.drives))
-    return own, ahead, nodes, node[:-1], [_nodes_of(forest, at, node, row) for row in range(len(system.blanks))]
+    return own, ahead, nodes, node[:-1], [_ends_of(forest, row) for row in range(len(system.blanks))]
 
 
 def _own(drives: Drives) -> Drives:
@@ -55,15 +56,15 @@ def _blocks(root: IntArray) -> IntArray:
     return np.array([*starts, len(root)])
 
 
-def _nodes_of(forest: Forest, at: IntArray, node: IntArray, row: int) -> tuple[int, ...]:
-    """Return the blocks that a row of joints reaches."""
+def _ends_of(forest: Forest, row: int) -> tuple[int, ...]:
+    """Return the last velocities of the branches that a row of joints reaches over."""
     what, one, other, _ = forest.couplings.kinds[row].tolist()
     if what in (MEET, FACE, LEAN):
-        return tuple(int(node[b]) for b in (one, other) if node[b] >= 0)
+        return tuple(d for d in forest.trees.bodies[[one, other], LAST].tolist() if d >= 0)
     if what == SWING:
-        return (int(at[forest.trees.joints[one, V]]),)
+        return (int(forest.trees.joints[one, V]) + 2,)
     if what == RUB and one < 0:
-        return (int(at[other]),)
+        return (other,)
     start, dof = forest.drives.start, forest.drives.dof
     lines = [one, other] if what == EQUAL else [one]
-    return tuple(int(at[d]) for line in lines if line >= 0 for d in dof[start[line] : start[line + 1]])
+    return tuple(int(d) for line in lines if line >= 0 for d in dof[start[line] : start[line + 1]])

@@ -7,7 +7,7 @@ from ..kept import PLACED, ROWS, SHIFTED, Kept
 from .dependent_joints import COUNT, LOOKED
 from .projection import Push
 from .records import LOGGED, PLANAR, SOFT, Data, Model
-from .work_space import Work
+from .work_space import UNSEEN, Work
 
 
 @kernel("void(Model, Data, Push, Kept, int64)", borrows=True)
@@ -32,17 +32,26 @@ def keep_shifts(model: Model, data: Data, push: Push, kept: Kept, s: int) -> Non
 @kernel("void(Model, Data, Work, Kept, int64)", borrows=True)
 def keep_rows(model: Model, data: Data, work: Work, kept: Kept, s: int) -> None:
     """Keep what the constraints did."""
-    layout, n = model.layout, model.layout.counts[0]
-    for k in range(n):
+    layout = model.layout
+    for k in range(layout.counts[0]):
         acts = data.acts[k] != 0 and layout.kind[k] != SOFT
         kept.gap[s, k], kept.acts[s, k] = data.end.gap[k], int(acts)
         kept.mode[s, k] = work.mode[k] if acts else -1
         for i in range(layout.start[k], layout.start[k + 1]):
-            kept.p[s, i], kept.last[s, i] = data.p[i] if acts else 0.0, data.last[i]
+            kept.p[s, i] = data.p[i] if acts else 0.0
         for c in range(6):
             kept.limit[s, 6 * k + c] = data.end.law[k, c]
-    for k in range(kept.start.shape[1]):
-        kept.start[s, k] = layout.start[min(k, n)]
+
+
+@kernel("void(Model, Data, Kept, int64)", borrows=True)
+def keep_memory(model: Model, data: Data, kept: Kept, s: int) -> None:
+    """Keep what the next step remembers: impulses, and of which constraints they are."""
+    layout, n = model.layout, model.layout.counts[0]
+    kept.found[s, ROWS] = n
+    for i in range(layout.counts[1]):
+        kept.last[s, i] = data.last[i]
+    for k in range(n + 1):
+        kept.start[s, k] = layout.start[k]
     for f in range(n - layout.counts[2]):
         for c in range(4):
             label = model.touches.found[f, c] if layout.who == PLANAR else model.shapes.label[f, c]
@@ -51,14 +60,18 @@ def keep_rows(model: Model, data: Data, work: Work, kept: Kept, s: int) -> None:
 
 @kernel("void(Model, Data, Work, Push, Kept, int64)", borrows=True, entry=True)
 def keep_step(model: Model, data: Data, work: Work, push: Push, kept: Kept, s: int) -> None:
-    """Keep the step at hand, which is done, in row s."""
+    """Keep the step at hand, which is done, in row s; of one that is not recorded, only where it leads."""
     for i in range(LOGGED):
         kept.log[s, i] = data.log[i]
     for i in range(len(data.q)):
-        kept.q[s, i], kept.middle[s, i] = data.q1[i], data.middle[i]
+        kept.q[s, i] = data.q1[i]
     for j in range(len(data.v)):
         kept.v[s, j] = data.v1[j]
-    kept.found[s, ROWS], kept.found[s, SHIFTED] = model.layout.counts[0], push.kept[1]
-    kept.found[s, PLACED] = data.bound.known[LOOKED]
+    keep_memory(model, data, kept, min(s, len(kept.found) - 1))
+    if work.course[UNSEEN]:
+        return
+    for i in range(len(data.q)):
+        kept.middle[s, i] = data.middle[i]
+    kept.found[s, SHIFTED], kept.found[s, PLACED] = push.kept[1], data.bound.known[LOOKED]
     keep_rows(model, data, work, kept, s)
     keep_shifts(model, data, push, kept, s)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...._jit import A1, A2, I1, I2, kernel
 from ....arrays import Array, IntArray
-from .records import FOREST, HIGH, LOW, NEXT, NODE, NODES, START, Data, Layout
+from .records import BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
 
 LONG = 8  # terms of a sum from which on it is taken in parts
 SMALL = 6  # velocities of a node whose factor is inverted: a body
@@ -28,65 +28,51 @@ def part_dot(x: Array, y: Array, low: int, high: int) -> float:
     return s
 
 
-@kernel(f"int64({I2}, int64)", inline=True, borrows=True)
-def above(runs: IntArray, k: int) -> int:
-    """Return the next velocity on the way from k to the root, -1 at the end."""
-    return k - 1 if runs[k, START] < k else runs[k, NEXT]
-
-
-@kernel(f"void({I2}, {A1}, float64, int64, {A1})", inline=True, borrows=True)
-def subtract_row(runs: IntArray, row: Array, scale: float, last: int, out: Array) -> None:
-    """Take scale times a row off another one, at velocity `last` and at those between it and the root."""
-    while last >= 0:
-        low = runs[last, START]
-        for j in range(low, last + 1):
-            out[j] -= scale * row[j]
-        last = runs[low, NEXT]
-
-
 @kernel(f"boolean({A2}, {I2}, int64, int64, {A2})", borrows=True)
-def factor_block(M: Array, runs: IntArray, first: int, end: int, L: Array) -> bool:
-    """Put lower L with M = L^T L, of a diagonal block; False if it is not positive definite.
+def factor_block(M: Array, branches: IntArray, first: int, end: int, L: Array) -> bool:
+    """Put L with M = L^T L, of a diagonal block, by branches; False if it is not positive definite.
 
-    Velocities are eliminated from the leaves of a tree to its root: L has entries where M has, and no others.
+    Velocities are eliminated from the leaves of a tree to its root: row k of L has entries for what M couples k with,
+    the velocities on the way from the root to k, and they stand one beside the other in its first places.
     """
-    for i in range(first, end):
-        for j in range(first, i + 1):
-            L[i, j] = M[i, j]
+    for k in range(first, end):
+        row, branch = L[k], branches[k]
+        for a in range(branch[0]):
+            row[a] = M[k, branch[1 + a]]
     for k in range(end - 1, first - 1, -1):
-        row, i = L[k], above(runs, k)
-        if not row[k] > 0.0:
+        row, branch = L[k], branches[k]
+        n = branch[0] - 1
+        if not row[n] > 0.0:
             return False
-        row[k] = np.sqrt(row[k])
-        inverse = 1.0 / row[k]
-        while i >= 0:
-            row[i] *= inverse
-            i = above(runs, i)
-        i = above(runs, k)
-        while i >= 0:
-            subtract_row(runs, row, row[i], i, L[i])
-            i = above(runs, i)
+        row[n] = np.sqrt(row[n])
+        inverse = 1.0 / row[n]
+        for a in range(n):
+            row[a] *= inverse
+        for a in range(n):
+            out, scale = L[branch[1 + a]], row[a]
+            for b in range(a + 1):
+                out[b] -= scale * row[b]
     return True
 
 
 @kernel(f"void({A2}, int64, int64, {A2})", borrows=True)
 def invert_block(L: Array, first: int, end: int, inverse: Array) -> None:
-    """Put the inverse of L, of a diagonal block."""
+    """Put the inverse of L, of a diagonal block without zeros."""
     for j in range(first, end):
-        inverse[j, j] = 1.0 / L[j, j]
+        inverse[j, j] = 1.0 / L[j, j - first]
         for i in range(j + 1, end):
             s = 0.0
             for k in range(j, i):
-                s -= L[i, k] * inverse[k, j]
-            inverse[i, j] = s / L[i, i]
+                s -= L[i, k - first] * inverse[k, j]
+            inverse[i, j] = s / L[i, i - first]
 
 
 @kernel(f"boolean({A2}, Layout, {A2})", borrows=True)
 def factor_nodes(M: Array, layout: Layout, L: Array) -> bool:
     """Put the factors of the diagonal blocks of M, see `factor_block`; False if one is not positive definite."""
-    nodes, runs = layout.nodes, layout.runs
+    nodes = layout.nodes
     for node in range(len(nodes) - 1):  # noqa: SIM110
-        if not factor_block(M, runs, nodes[node], nodes[node + 1], L):
+        if not factor_block(M, layout.branches, nodes[node], nodes[node + 1], L):
             return False
     return True
 
@@ -124,7 +110,7 @@ def factor_mass(layout: Layout, data: Data) -> bool:
                 of[i, j] = M[i, j]
         if same:
             continue
-        if not factor_block(M, layout.runs, first, end, L):
+        if not factor_block(M, layout.branches, first, end, L):
             of[first, first] = np.nan
             return False
         if end - first <= SMALL and len(data.inverse) > 0:
@@ -133,37 +119,57 @@ def factor_mass(layout: Layout, data: Data) -> bool:
 
 
 @kernel(f"void({A2}, {I2}, int64, int64, {A1})", borrows=True)
-def half_solve(L: Array, runs: IntArray, first: int, end: int, x: Array) -> None:
+def half_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> None:
     """Put x = L^-T x, of a diagonal block: from the velocities that x has entries for only the way to the root."""
     for k in range(end - 1, first - 1, -1):
         if x[k] == 0.0:
             continue
-        row = L[k]
-        value = x[k] / row[k]
+        row, branch = L[k], branches[k]
+        n = branch[0] - 1
+        value = x[k] / row[n]
         x[k] = value
-        low = runs[k, START]
-        for j in range(low, k):
-            x[j] -= row[j] * value
-        last = runs[low, NEXT]
-        while last >= 0:
-            low = runs[last, START]
-            for j in range(low, last + 1):
-                x[j] -= row[j] * value
-            last = runs[low, NEXT]
+        for a in range(n):
+            x[branch[1 + a]] -= row[a] * value
+
+
+@kernel(f"void({A2}, {I2}, int64, {A1}, int64, {A1})", borrows=True)
+def half_solve_branch(L: Array, branches: IntArray, end: int, J: Array, first: int, x: Array) -> None:
+    """Put x = L^-T J of a row with entries for the velocities of one branch alone, which ends at `end`.
+
+    What x has from `first`, where the block begins, up to there it is only once all is solved side by side.
+    """
+    branch = branches[end]
+    n, last = branch[0], end + 1
+    part = x[first : first + n]
+    for a in range(n):
+        part[a] = J[branch[1 + a]]
+    for a in range(n - 1, -1, -1):
+        row = L[branch[1 + a]]
+        value = part[a] / row[a]
+        part[a] = value
+        for b in range(a):
+            part[b] -= row[b] * value
+    for a in range(n - 1, -1, -1):  # no entry comes to stand before the place that it is taken from
+        j, value = branch[1 + a], part[a]
+        for i in range(j + 1, last):
+            x[i] = 0.0
+        x[j], last = value, j
+    for i in range(first, last):
+        x[i] = 0.0
 
 
 @kernel(f"void({A2}, {I2}, int64, int64, {A1})", borrows=True)
-def back_solve(L: Array, runs: IntArray, first: int, end: int, x: Array) -> None:
+def back_solve(L: Array, branches: IntArray, first: int, end: int, x: Array) -> None:
     """Put x = L^-1 x, of a diagonal block."""
     for k in range(first, end):
-        row, low = L[k], runs[k, START]
-        s = x[k] - part_dot(row, x, low, k)
-        last = runs[low, NEXT]
-        while last >= 0:
-            low = runs[last, START]
-            s -= part_dot(row, x, low, last + 1)
-            last = runs[low, NEXT]
-        x[k] = s / row[k]
+        row, branch, s0, s1 = L[k], branches[k], 0.0, 0.0
+        n = branch[0] - 1
+        for a in range(n % 2, n, 2):  # as two sums, which the processor takes together
+            s0 += row[a] * x[branch[1 + a]]
+            s1 += row[a + 1] * x[branch[2 + a]]
+        if n % 2:
+            s0 += row[0] * x[branch[1]]
+        x[k] = (x[k] - (s0 + s1)) / row[n]
 
 
 @kernel(f"boolean({A2}, {I1})", borrows=True)
@@ -195,7 +201,7 @@ def back_small(inverse: Array, first: int, end: int, x: Array) -> None:
 @kernel(f"void({A2}, {A2}, Layout, {A1}, {A1})", borrows=True)
 def solve_nodes(L: Array, inverse: Array, layout: Layout, b: Array, x: Array) -> None:
     """Put x = (L^T L)^-1 b; the two may be the same. Blocks of zeros cost nothing; `inverse`: see `solve_row`."""
-    nodes, runs = layout.nodes, layout.runs
+    nodes, branches = layout.nodes, layout.branches
     if diagonal(inverse, nodes):
         for i in range(len(x)):
             x[i] = b[i] * inverse[i, i] * inverse[i, i]
@@ -209,8 +215,8 @@ def solve_nodes(L: Array, inverse: Array, layout: Layout, b: Array, x: Array) ->
             half_small(inverse, first, end, x)
             back_small(inverse, first, end, x)
         elif some:
-            half_solve(L, runs, first, end, x)
-            back_solve(L, runs, first, end, x)
+            half_solve(L, branches, first, end, x)
+            back_solve(L, branches, first, end, x)
 
 
 @kernel(f"void({A2}, {A2}, Layout, {A1})", borrows=True)
@@ -225,7 +231,7 @@ def back_nodes(L: Array, inverse: Array, layout: Layout, x: Array) -> None:
         if nodes[n + 1] - nodes[n] <= SMALL and len(inverse) > 0:
             back_small(inverse, nodes[n], nodes[n + 1], x)
         else:
-            back_solve(L, layout.runs, nodes[n], nodes[n + 1], x)
+            back_solve(L, layout.branches, nodes[n], nodes[n + 1], x)
 
 
 @kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
@@ -283,17 +289,20 @@ def add_row(layout: Layout, i: int, scale: float, x: Array, y: Array) -> None:
 @kernel(f"void(Layout, {A2}, {A2}, {A1}, int64, {A1})", borrows=True)
 def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: Array) -> None:
     """Put x = L^-T J where a row reaches, by the inverse of small blocks if it has entries."""
-    nodes = layout.nodes
+    nodes, reach = layout.nodes, layout.reach[row]
     if diagonal(inverse, nodes):
-        for i in range(layout.reach[row, LOW], layout.reach[row, HIGH]):
+        for i in range(reach[LOW], reach[HIGH]):
             x[i] = inverse[i, i] * J[i]
         return
-    for node in range(layout.reach[row, NODE], layout.reach[row, NODES]):
+    if reach[BRANCH]:
+        half_solve_branch(L, layout.branches, reach[HIGH] - 1, J, nodes[reach[NODE]], x)
+        return
+    for node in range(reach[NODE], reach[NODES]):
         first, end = nodes[node], nodes[node + 1]
         if end - first > SMALL or len(inverse) == 0:
             for i in range(first, end):
                 x[i] = J[i]
-            half_solve(L, layout.runs, first, end, x)
+            half_solve(L, layout.branches, first, min(end, reach[HIGH]), x)
             continue
         for i in range(first, end):
             s = 0.0

@@ -5,11 +5,11 @@ that laws admit at r - rho u and their derivative (`projections.reaction_map`), 
 
     (I - Y + Y (rho W + alpha)) dr = y - r
 
-as `newton.dense_newton` does, for the blocks that are not open. The factor of the last step goes on (the chord
-method) while the same blocks are open and the residual falls well: by about the change since it was made. alpha makes
-the matrix regular where rows depend on one another; it does not fall as far as there: corners of a foot that share
-its load would change roles by a long way in directions that nothing holds. What does not get there quickly is left to
-`first_attempts`.
+as `newton.dense_newton` does, for the blocks that are not open; where W is not formed in velocity space
+(`velocity_space`), which is the same step. The factor of the last step goes on (the chord method) while the same blocks
+are open and the residual falls well: by about the change since it was made. alpha makes the matrix regular where rows
+depend on one another; it does not fall as far as there: corners of a foot that share its load would change roles by a
+long way in directions that nothing holds. What does not get there quickly is left to `first_attempts`.
 """
 
 from __future__ import annotations
@@ -25,23 +25,26 @@ from ....programs.blocks.newton.dense_falling import MOST, SHARE
 from ....programs.blocks.newton.dense_newton import linearize_into, vanishes
 from ....programs.laws.projections import TABLE, Table, length, natural
 from .linear import part_dot
+from .velocity_space import VelocitySpace, add_part, factor_motion, move_by, product, step_in_motion
+from .velocity_space import room as velocity_room
 
-SAME = (0, 5)  # codes of laws whose natural map is r - y itself: without friction, dry
+FRICTIONLESS, CAPPED = 0, 5  # codes of `programs.laws.projections`
 STEPS, REFUSED = 12, 3  # most steps, and those that hardly lower the residual
 CHORD, FALL = 0.1, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
 LEAST = 1e-5  # proximal term
+FEW = 0.5  # rows that are not open, for each velocity, up to which equations are those of reactions
 READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them the last reactions are not taken as they are
 
 
-@record(I1, I1, I1, A1, A1, A1, A1, A1, A1, A1, A3, A2)
+@record(I1, I1, I1, A1, A1, A1, A1, A1, A1, A1, A3, A2, A2, "VelocitySpace")
 class Near(NamedTuple):
     """Work space, and the last factor.
 
     Attributes
     ----------
-    size : IntArray, shape (1,)
-        Rows of the factor, 0: there is none.
+    size : IntArray, shape (2,)
+        Rows of the factor, 0: there is none; whether it is one in velocity space.
     place : IntArray, shape (m,)
         The equation of every row, -1: its block is open.
     pivot : IntArray, shape (m,)
@@ -51,6 +54,9 @@ class Near(NamedTuple):
         Velocities, y - r with the other sign, a step and its right side, what the reactions were, the best so far.
     Y : Array, shape (n, 6, 6)
     work : Array, shape (10, 6)
+    rows : Array, shape (6, m)
+        Of W, for the rows that have a place.
+    space : VelocitySpace
     """
 
     size: IntArray
@@ -65,27 +71,41 @@ class Near(NamedTuple):
     best: Array
     Y: Array
     work: Array
+    rows: Array
+    space: VelocitySpace
 
 
-def room(n: int, m: int) -> Near:
-    """Return work space for n blocks with m rows."""
-    numbers = [np.zeros(k, dtype=np.int64) for k in (1, m, m)]
+def room(n: int, Z: Array) -> Near:
+    """Return work space for n blocks with rows Z (m, nv), which velocity space shares."""
+    m = len(Z)
+    numbers = [np.zeros(k, dtype=np.int64) for k in (2, m, m)]
     vectors = [np.zeros(m) for _ in range(6)]
-    return Near._make([*numbers, np.zeros(m * m), *vectors, np.zeros((n, 6, 6)), np.zeros((10, 6))])
+    rest = np.zeros((n, 6, 6)), np.zeros((10, 6)), np.zeros((6, m)), velocity_room(n, Z)
+    return Near._make([*numbers, np.zeros(m * m), *vectors, *rest])
+
+
+@kernel(f"void(Near, {A1}, {A1}, {A1})", borrows=True)
+def put_rates(near: Near, W: Array, q: Array, r: Array) -> None:
+    """Put u = W r + q."""
+    n = len(q)
+    if near.space.used[0]:
+        move_by(near.space, q, r, near.u)
+        return
+    for i in range(n):
+        near.u[i] = q[i] + part_dot(W[i * n : (i + 1) * n], r, 0, n)
 
 
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1})", borrows=True)
 def look(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> float:
     """Put u, F and Y at r; return |r - P(r - rho u^)|."""
     code, start, P = table
-    n, work, total = len(q), near.work, 0.0
+    work, total = near.work, 0.0
     U, R, x, F = work[6], work[7], work[8], work[9]
-    for i in range(n):
-        near.u[i] = q[i] + part_dot(W[i * n : (i + 1) * n], r, 0, n)
+    put_rates(near, W, q, r)
     linearize_into(table, rho, near.u, r, near.F, near.Y, U, R)
     for k in range(len(rho)):
         first, d = start[k], start[k + 1] - start[k]
-        if code[k] in SAME:
+        if code[k] == FRICTIONLESS or (code[k] == CAPPED and P[k, 1] <= P[k, 2]):  # that is r - y itself
             total += length(near.F, first, first + d) ** 2
             if d == 1 and near.Y[k, 0, 0] < 0.5:  # it slides: rounding may leave a trace of no derivative
                 near.Y[k, 0, 0] = 0.0
@@ -106,55 +126,89 @@ def same_open(near: Near, start: IntArray) -> bool:
     return bool(same)
 
 
+@kernel(f"void(Near, {A1}, int64, int64, {A1})", borrows=True)
+def put_row(near: Near, W: Array, n: int, i: int, row: Array) -> None:
+    """Put row i of W, what has a place of it."""
+    for j in range(n):
+        if near.place[j] >= 0:
+            row[near.place[j]] = product(near.space, i, j) if near.space.used[0] else W[i * n + j]
+
+
 @kernel(f"boolean(Near, {A1}, {I1}, {A1}, float64)", borrows=True)
-def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float) -> bool:
-    """Put the factor of the blocks that are not open; False if it is singular."""
-    place, A, blocks, m = near.place, near.A, len(rho), 0
-    n = start[blocks]
-    for k in range(blocks):
-        still = vanishes(near.Y[k], start[k + 1] - start[k])
-        for i in range(start[k], start[k + 1]):
-            place[i] = -1 if still else m
-            m += 0 if still else 1
-    for k in range(blocks):
+def factor_reactions(near: Near, W: Array, start: IntArray, rho: Array, alpha: float) -> bool:
+    """Put the factor of the equations of the rows that have a place; False if it is singular."""
+    place, A, m, n = near.place, near.A, near.size[0], start[len(rho)]
+    for k in range(len(rho)):
         first, d = start[k], start[k + 1] - start[k]
-        for a in range(d if place[first] >= 0 else 0):
+        if place[first] < 0:
+            continue
+        for c in range(d):
+            put_row(near, W, n, first + c, near.rows[c])
+        for a in range(d):
             row = A[place[first + a] * m : (place[first + a] + 1) * m]
             for j in range(m):
                 row[j] = 0.0
             for c in range(d):
                 y = near.Y[k, a, c]
-                if y == 0.0:
-                    continue
-                for l in range(blocks):
-                    if place[start[l]] >= 0:
-                        for j in range(start[l], start[l + 1]):
-                            row[place[j]] += y * rho[k] * W[(first + c) * n + j]
-                row[place[first + c]] -= (1.0 - alpha) * y
+                if y != 0.0:
+                    add_part(row, y * rho[k], near.rows[c], 0, m)
+                    row[place[first + c]] -= (1.0 - alpha) * y
             row[place[first + a]] += 1.0
-    fine = factor_flat(A, m, near.pivot)
+    return bool(factor_flat(A, m, near.pivot))
+
+
+@kernel(f"boolean(Near, {A1}, {I1}, {A1}, float64)", borrows=True)
+def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float) -> bool:
+    """Put the factor of the blocks that are not open; False if it is singular."""
+    m, space = 0, near.space
+    for k in range(len(rho)):
+        still = vanishes(near.Y[k], start[k + 1] - start[k])
+        for i in range(start[k], start[k + 1]):
+            near.place[i] = -1 if still else m
+            m += 0 if still else 1
+    near.size[0], near.size[1] = m, int(space.used[0] and m > FEW * len(space.z))
+    if near.size[1]:
+        fine = factor_motion(space, near.Y, near.place, start, rho, alpha)
+    else:
+        fine = factor_reactions(near, W, start, rho, alpha)
     near.size[0] = m if fine else 0
     return bool(fine)
 
 
 @kernel(f"void(Near, {A1}, {I1}, {A1}, {A1})", borrows=True)
-def take_newton_step(near: Near, W: Array, start: IntArray, rho: Array, r: Array) -> None:
-    """Add the step by the factor to r; blocks that are open step to no reaction."""
-    place, dr, b, F, some = near.place, near.dr, near.b, near.F, False
-    n = start[len(rho)]
+def step_in_reactions(near: Near, W: Array, start: IntArray, rho: Array, dr: Array) -> None:
+    """Put the step by the factor of reactions."""
+    place, b, F, n = near.place, near.b, near.F, start[len(rho)]
+    some = False
     for i in range(n):
         dr[i] = -F[i] if place[i] < 0 else 0.0
         some = some or dr[i] != 0.0
+    if some:  # what the blocks that are open lead to
+        none = near.rows[0]
+        for i in range(n):
+            none[i] = 0.0
+        put_rates(near, W, none[:n], dr)
     for k in range(len(rho)):
         first, d = start[k], start[k + 1] - start[k]
         for a in range(d if place[first] >= 0 else 0):
             b[place[first + a]] = -F[first + a]
             for c in range(d if some else 0):
-                moved = rho[k] * part_dot(W[(first + c) * n : (first + c + 1) * n], dr, 0, n)
-                b[place[first + a]] -= near.Y[k, a, c] * moved
+                b[place[first + a]] -= near.Y[k, a, c] * (rho[k] * near.u[first + c])
     solve_flat(near.A, near.size[0], near.pivot, b)
     for i in range(n):
-        r[i] += b[place[i]] if place[i] >= 0 else dr[i]
+        if place[i] >= 0:
+            dr[i] = b[place[i]]
+
+
+@kernel(f"void(Near, {A1}, {I1}, {A1}, {A1})", borrows=True)
+def take_newton_step(near: Near, W: Array, start: IntArray, rho: Array, r: Array) -> None:
+    """Add the step by the factor to r; blocks that are open step to no reaction."""
+    if near.size[1]:
+        step_in_motion(near.space, near.place, start, len(rho), near.F, near.dr)
+    else:
+        step_in_reactions(near, W, start, rho, near.dr)
+    for i in range(start[len(rho)]):
+        r[i] += near.dr[i]
 
 
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64, float64)", borrows=True)

@@ -142,7 +142,7 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
     if layout.turning != 0:
         if not rows_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.seen):
             return FAULT
-        clear_rows(data.bound, data.seen.J)
+        clear_rows(data, data.seen.J)
     for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
             data.w[i] = data.log[KEPT] * data.bounce[i]

@@ -139,7 +139,7 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
         if data.acts[k] and in_place(layout, k):
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
-    clear_rows(data.bound, data.end.J)
+    clear_rows(data, data.end.J)
     cross_products(layout, data.K, data.inverse, data.end.J, push.at, m, Z, W)
     for i in range(m):
         size, z = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0, Z[i]

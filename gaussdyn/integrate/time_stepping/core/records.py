@@ -24,9 +24,8 @@ DONE, FAULT, MASS, DEPENDENT, HARD, OVERLAP, UNSETTLED, GAINS, ROOM = range(9)  
 E_, GOAL, PASSES, GAP, CONE, KINETIC, POTENTIAL, REACTIONS, FORCES, LIFTED, CHANGED = range(11)  # columns of `Data.log`
 AT, KEPT, GAINED, MOVED, CHANGE, BEFORE = range(11, 17)  # further ones, see there
 LOGGED = 17
-LOW, HIGH, NODE, NODES = range(4)  # columns of `Layout.reach`
-START, NEXT = range(2)  # columns of `Layout.runs`
-PULL, REACH, PLACED, FASTEST, MISSED = 0, 4, 5, 6, 7  # entries of `Shapes.numbers`
+LOW, HIGH, NODE, NODES, BRANCH = range(5)  # columns of `Layout.reach`
+PULL, REACH, PLACED, FASTEST, MISSED, LISTED = 0, 4, 5, 6, 7, 8  # entries of `Shapes.numbers`
 
 
 @record(A1, A1, A2, A2, I1)
@@ -65,13 +64,14 @@ class Layout(NamedTuple):
     kind, level : IntArray, shape (n,)
     start : IntArray, shape (n + 1,)
         The first row of every constraint.
-    reach : IntArray, shape (m, 4)
-        The velocities that each row depends on, LOW <= j < HIGH, and the nodes that these are.
+    reach : IntArray, shape (m, 5)
+        The velocities that each row depends on, or is led to by L^-T, LOW <= j < HIGH, the nodes that these are, and
+        whether they are all on the branch that ends at HIGH - 1.
     nodes : IntArray
         Where the diagonal blocks of M begin, and nv.
-    runs : IntArray, shape (nv, 2)
-        The velocities that M couples a velocity with, before it: those from START up to it, and then NEXT (-1: none)
-        with its own. In a tree these are the ones between it and the root, in a full block all before it.
+    branches : IntArray, shape (nv, 1 + most)
+        The velocities that M couples a velocity with, before it and it itself: how many, and which. In a tree these are
+        the ones on the way from the root to it, in a full block all up to it.
     turning : int
         Whether the rows of some constraint depend on the velocity: it binds speeds.
     dampers : int
@@ -85,7 +85,7 @@ class Layout(NamedTuple):
     start: IntArray
     nodes: IntArray
     reach: IntArray
-    runs: IntArray
+    branches: IntArray
     turning: int
     dampers: int
 
@@ -229,10 +229,11 @@ class Shapes(NamedTuple):
         Contacts, as in `mechanics.features.Found`.
     kind_ahead, bodies_ahead, label_ahead, data_ahead
         Those found at x, R.
-    numbers : Array, shape (8,)
-        The acceleration of free fall, m/s^2, three zeros, how far contacts were open at most that were found; whether x
-        and R are those of the start of the step already, and then the largest speed of a point of any body, m/s; that
-        at the end of a step whose contacts were too few, 0: they were not.
+    numbers : Array, shape (9,)
+        The acceleration of free fall, m/s^2, three zeros, how far contacts were open at most that were found (-1: x, R
+        or the lists are others since); whether x and R are those of the start of the step already, and then the largest
+        speed of a point of any body, m/s; that at the end of a step whose contacts were too few, 0: they were not; and
+        how many were listed.
     out, frame : shapes (1, 7) and (6, 3)
         Work space.
     """
@@ -314,7 +315,7 @@ class Bound(NamedTuple):
         The number of a row among those of joints, -1: is none.
     rows : IntArray, shape (m,)
         These rows.
-    reach : IntArray, shape (m, 4)
+    reach : IntArray, shape (m, 5)
         What they depend on by themselves, see `Layout.reach`.
     lengths : Array, shape (m,)
         Of these rows in the metric of the inverse mass.
@@ -353,7 +354,7 @@ class Data(NamedTuple):
     bounce : Array, shape (m,)
         Restitution terms, m/s.
     M, L : Array, shape (nv, nv)
-        Mass at the middle, dampers of trees beside it, and its factor by nodes: lower, M = L^T L.
+        Mass at the middle, dampers of trees beside it, and its factor, see `linear.factor_block`.
     K : Array, shape (nv, nv)
         The factor of the mass alone, in whose metric shifts are least; L itself where no dampers stand beside it. Of
         trees it is made when it is asked for, see `linear.factor_bare_mass`: until then K[0, 0] is NaN.

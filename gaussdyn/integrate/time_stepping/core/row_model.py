@@ -22,6 +22,7 @@ from ....mechanics.user.system import UserSystem
 from . import forest_model, planar_model, spatial_model
 from .python_system import Answers, PythonSystem, law_of
 from .records import (
+    BRANCH,
     CALLBACK,
     CAP,
     EPS_N,
@@ -156,11 +157,14 @@ def _built_of_bodies(system: SpatialSystem, state: State, room: int) -> Built:
 
 def _built_of_trees(system: TreeSystem, room: int) -> Built:
     """Return trees of bodies."""
-    forest, ahead, nodes, node, own = forest_model.forest_of(system)
+    forest, ahead, nodes, node, ends = forest_model.forest_of(system)
     laws = np.array([law_of(row) for row in system.blanks]).reshape(-1, 6)
     shapes = spatial_model.shapes_of(system, laws, node, room)
     above = forest.trees.dofs[:, ABOVE]
+    own = [tuple((np.searchsorted(nodes, end, side="right") - 1).tolist()) for end in ends]
     layout = _layout(system, FOREST, system.blanks, own, len(shapes.kind), 5, nodes, above)
+    layout.reach[: len(ends), HIGH] = [max(end) + 1 for end in ends]
+    layout.reach[: len(ends), BRANCH] = [len(end) == 1 for end in ends]
     model = nothing(Model)._replace(layout=layout, forest=forest, ahead=ahead, shapes=shapes, carried=_carried(layout))
     data = _data(system, layout)
     for rows in (data.begin, data.mid, data.end):
@@ -180,30 +184,33 @@ def _layout(
 ) -> Layout:  # fmt: skip
     """Return what rows are of, the nodes of each where they are known; with room for contacts of `size` rows.
 
-    `above`: see `_runs`.
+    `above`: see `_branches`.
     """
     n, m, nodes = len(found), sum(row.size for row in found), _nodes(system, who) if nodes is None else nodes
     kind, level, start = _counts(n + room), _counts(n + room), np.full(n + room + 1, m)
     kind[:n], level[:n] = [KINDS.index(row.kind) for row in found], [LEVELS.index(row.level) for row in found]
     start[: n + 1] = np.cumsum([0, *(row.size for row in found)])
-    reach = np.zeros((m + size * room, 4), dtype=np.int64)
+    reach = np.zeros((m + size * room, BRANCH + 1), dtype=np.int64)
     reach[:, HIGH], reach[:, NODES] = system.nv, len(nodes) - 1
     for i in range(m if bodies is not None else 0):
         assert bodies is not None
-        reach[i] = nodes[min(bodies[i])], nodes[max(bodies[i]) + 1], min(bodies[i]), max(bodies[i]) + 1
+        reach[i, :BRANCH] = nodes[min(bodies[i])], nodes[max(bodies[i]) + 1], min(bodies[i]), max(bodies[i]) + 1
     turning = int(level.any())
-    return Layout(who, np.array([n, m, n, m]), kind, level, start, nodes, reach, _runs(nodes, above), turning, 0)
+    return Layout(who, np.array([n, m, n, m]), kind, level, start, nodes, reach, _branches(nodes, above), turning, 0)
 
 
-def _runs(nodes: IntArray, above: IntArray | None) -> IntArray:
-    """Return `Layout.runs`; `above`: the next velocity to the root, None: the one before in the same node."""
+def _branches(nodes: IntArray, above: IntArray | None) -> IntArray:
+    """Return `Layout.branches`; `above`: the next velocity to the root, None: the one before in the same node."""
     if above is None:
         above = np.arange(-1, nodes[-1] - 1)
         above[nodes[:-1]] = -1
-    runs = np.zeros((len(above), 2), dtype=np.int64)
+    ways: list[list[int]] = []
     for k, up in enumerate(above.tolist()):
-        runs[k] = runs[up] if up >= 0 and up == k - 1 else (k, up)
-    return runs
+        ways.append([*(ways[up] if up >= 0 else []), k])
+    table = np.zeros((len(ways), 1 + max(map(len, ways), default=0)), dtype=np.int64)
+    for line, way in zip(table, ways, strict=True):
+        line[: 1 + len(way)] = len(way), *way
+    return table
 
 
 def _counts(n: int) -> IntArray:
@@ -269,7 +276,7 @@ def _data(system: System, layout: Layout) -> Data:
 def _bound(m: int) -> Bound:
     """Return room for dependences of m rows."""
     return Bound(
-        _counts(4), np.full(m, -1), _counts(m), np.zeros((m, 4), np.int64), np.zeros(m), np.zeros(m),
+        _counts(4), np.full(m, -1), _counts(m), np.zeros((m, BRANCH + 1), np.int64), np.zeros(m), np.zeros(m),
         np.zeros((m, m)), np.zeros((m, m)),
     )  # fmt: skip
 

@@ -18,7 +18,7 @@ import numpy as np
 from ...._jit import A1, A2, I1, kernel, record
 from ....arrays import EPS, Array, IntArray
 from ..scheme import INSIDE, REST, REST_ROUNDS, WORSE
-from .contact_problem import CAPPED, GUIDED, Problem, residual, weight
+from .contact_problem import ASSEMBLED, GUIDED, Problem, require, residual, weight
 from .linear import (
     add_row,
     back_nodes,
@@ -30,14 +30,16 @@ from .linear import (
     row_dot,
     row_dot_abs,
 )
+from .near_solution import CAPPED
 from .records import HIGH, LOW, Data, Layout
 
 APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
 STILL = 8.0  # roundings of the largest speed at hand that are no motion
+NOTHING, ROWS, MOTIONS = range(3)  # what a factor is of
 SINGULAR = 1e-12  # pivot over diagonal of J^T J up to which a motion is free
 
 
-@record(A2, I1, A1, I1)
+@record(A2, I1, A1, I1, I1, I1)
 class Standstill(NamedTuple):
     """Work space.
 
@@ -50,19 +52,24 @@ class Standstill(NamedTuple):
         First entries of the rows of the factor, see `linear.cholesky`.
     own : Array, shape (nv,)
         The last entry of every free motion, 0: that velocity is held.
-    holds : IntArray, shape (m,)
-        Whether a row of the problem that acts is one of J.
+    holds, held : IntArray, shape (m,)
+        Whether a row of the problem that acts is one of J; whether it was when K was made.
+    made : IntArray, shape (2,)
+        What K is: NOTHING, a factor of ROWS, or of MOTIONS; of which problem, see `Problem.counts`.
     """
 
     K: Array
     first: IntArray
     own: Array
     holds: IntArray
+    held: IntArray
+    made: IntArray
 
 
 def room(m: int, nv: int) -> Standstill:
     """Return work space for m rows."""
-    return Standstill(np.zeros((nv, nv)), np.zeros(nv, np.int64), np.zeros(nv), np.zeros(m, np.int64))
+    first, holds, held, made = (np.zeros(k, dtype=np.int64) for k in (nv, m, m, 2))
+    return Standstill(np.zeros((nv, nv)), first, np.zeros(nv), holds, held, made)
 
 
 @kernel("void(Data, Problem, Standstill)", borrows=True)
@@ -77,6 +84,16 @@ def find_holding(data: Data, problem: Problem, still: Standstill) -> None:
             some = some or data.p[problem.at[i]] != 0.0
         for i in range(first, end):
             still.holds[i] = some
+
+
+@kernel("void(Problem, Standstill)", borrows=True)
+def forget_factor(problem: Problem, still: Standstill) -> None:
+    """Have K be nothing, unless it was made for these rows and the same ones hold."""
+    same = still.made[1] == problem.counts[ASSEMBLED]
+    for k in range(problem.counts[1] + problem.counts[2]):
+        same = same and still.held[k] == still.holds[k]
+        still.held[k] = still.holds[k]
+    still.made[0], still.made[1] = still.made[0] if same else NOTHING, problem.counts[ASSEMBLED]
 
 
 @kernel(f"boolean(Layout, Data, Problem, Standstill, {A1})", borrows=True)
@@ -107,14 +124,18 @@ def stands(layout: Layout, data: Data, speeds: Array, Mx: Array) -> bool:
     return bool(still)
 
 
-@kernel("boolean(Problem, Standstill, int64)", borrows=True)
-def factor_rows(problem: Problem, still: Standstill, most: int) -> bool:
-    """Put the factor of J M^-1 J^T of the rows that hold; False where they are more than `most`, or near dependent."""
-    K, n = still.K, 0
-    for k in range(problem.counts[1] + problem.counts[2]):
+@kernel("boolean(Layout, Data, Problem, Standstill)", borrows=True)
+def factor_rows(layout: Layout, data: Data, problem: Problem, still: Standstill) -> bool:
+    """Put the factor of J M^-1 J^T of the rows that hold; False where they are too many, or near dependent."""
+    K, n, total = still.K, 0, problem.counts[1] + problem.counts[2]
+    for k in range(total):
+        n += still.holds[k]
+    if n > len(data.v):
+        return False
+    require(layout, data.seen, data, problem)
+    n = 0
+    for k in range(total):
         if still.holds[k] != 0:
-            if n == most:
-                return False
             a = 0
             for l in range(k + 1):
                 if still.holds[l] != 0:
@@ -124,21 +145,18 @@ def factor_rows(problem: Problem, still: Standstill, most: int) -> bool:
     return bool(cholesky(K, n, still.first, 0.0) > APART)
 
 
-@kernel(f"void(Layout, Data, Problem, Standstill, {A1})", borrows=True)
-def factor_motions(layout: Layout, data: Data, problem: Problem, still: Standstill, left: Array) -> None:
-    """Put left = -J^T u, u being `problem.lam`, and the factor of J^T J."""
+@kernel("void(Layout, Data, Problem, Standstill)", borrows=True)
+def factor_motions(layout: Layout, data: Data, problem: Problem, still: Standstill) -> None:
+    """Put the factor of J^T J."""
     nv, K = len(data.v), still.K
     for i in range(nv):
-        left[i] = 0.0
         for j in range(i + 1):
             K[i, j] = 0.0
     for k in range(problem.counts[1] + problem.counts[2]):
         if still.holds[k] == 0:
             continue
         row = problem.at[k]
-        J = data.seen.J[row]
-        add_row(layout, row, -problem.lam[k], J, left)
-        low = layout.reach[row, LOW]
+        J, low = data.seen.J[row], layout.reach[row, LOW]
         for i in range(low, layout.reach[row, HIGH]):
             if J[i] != 0.0:
                 for j in range(low, i + 1):
@@ -285,13 +303,23 @@ def bring_to_rest(
     if stands(layout, data, speeds, push):
         return E
     most = max(goal, WORSE * E)
-    if factor_rows(problem, still, nv):
+    forget_factor(problem, still)
+    if still.made[0] == NOTHING and factor_rows(layout, data, problem, still):
+        still.made[0] = ROWS
+    if still.made[0] == ROWS:
         found = stop_rows(layout, data, problem, still, dx, most)
         if most >= found:
             return found
-    factor_motions(layout, data, problem, still, dx)
+    if still.made[0] != MOTIONS:
+        factor_motions(layout, data, problem, still)
+        find_free(layout, data, still)
+        still.made[0] = MOTIONS
+    for j in range(nv):
+        dx[j] = 0.0
+    for k in range(problem.counts[1] + problem.counts[2]):
+        if still.holds[k] != 0:
+            add_row(layout, problem.at[k], -problem.lam[k], data.seen.J[problem.at[k]], dx)
     cholesky_solve(still.K, nv, still.first, dx)
-    find_free(layout, data, still)
     remove_free(layout, data, still, nv, dx, push)
     for i in range(problem.counts[1] + problem.counts[2]):
         old[i] = data.p[problem.at[i]]

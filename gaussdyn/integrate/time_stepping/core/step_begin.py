@@ -156,5 +156,5 @@ def examine(model: Model, data: Data, work: Work, push: Push, span: Span) -> int
         else:
             bound.lengths[:], bound.N[:] = lengths, null
     bind(layout, bound, count)
-    clear_rows(bound, data.mid.J)
+    clear_rows(data, data.mid.J)
     return DONE

@@ -34,7 +34,7 @@ from .records import (
     Model,
     Span,
 )
-from .work_space import Work
+from .work_space import UNSEEN, Work
 
 DEGENERATE = 3  # a mode, as in `programs.solution.residual_kernels`
 
@@ -102,14 +102,13 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     return cone
 
 
-@kernel("int64(Model, Data, Work, Problem, Span, boolean)", borrows=True)
-def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, accepts: bool) -> int:
-    """Note energies, work and modes; return GAINS if an impact gained energy, unless that is accepted."""
+@kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
+def take_books(model: Model, data: Data, span: Span, v_mid: Array) -> bool:
+    """Note energies, and the work of all forces and of the projection; False where a function failed."""
     layout, nv, log = model.layout, len(data.v), data.log
-    v_mid, impulse, none, t = data.V[1], data.V[2], data.V[6], span.t + (1.0 - span.theta) * span.dt
+    impulse, none, t = data.V[2], data.V[6], span.t + (1.0 - span.theta) * span.dt
     for j in range(nv):
-        data.v1[j] = data.v1[j] if abs(data.v1[j]) >= GONE else 0.0
-        v_mid[j], data.V[3, j] = 0.5 * (data.v[j] + data.v1[j]), data.v1[j] - data.v[j]
+        data.V[3, j] = data.v1[j] - data.v[j]
     multiply_nodes(data.M, layout.nodes, data.V[3], impulse)
     for j in range(nv):
         impulse[j] -= span.dt * data.h[j]
@@ -126,13 +125,23 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, a
         fine = fine and said and kept
     said, log[POTENTIAL] = potential_at(model, span.t_end, data.q1, none)
     kept, log[KINETIC] = kinetic_at(model, data.q1, data.v1, none, data.M, impulse)
-    if not (fine and said and kept):
-        return FAULT
     log[LIFTED] = log[POTENTIAL] + log[KINETIC] - before - kinetic_before if lifts else 0.0
+    return bool(fine and said and kept)
+
+
+@kernel("int64(Model, Data, Work, Problem, Span, boolean)", borrows=True)
+def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, accepts: bool) -> int:
+    """Note modes, energies and work where they are asked for; GAINS if an impact gained energy, unless accepted."""
+    layout, log, v_mid, none = model.layout, data.log, data.V[1], data.V[6]
+    for j in range(len(data.v)):
+        data.v1[j] = data.v1[j] if abs(data.v1[j]) >= GONE else 0.0
+        v_mid[j] = 0.5 * (data.v[j] + data.v1[j])
+    hit = impact(layout, data)
+    if (hit > 0 or work.course[UNSEEN] == 0) and not take_books(model, data, span, v_mid):
+        return FAULT
     for k in range(layout.counts[0]):
         if one_sided(layout, k):
             log[GAP] = min(log[GAP], data.end.gap[k])
-    hit = impact(layout, data)
     if hit > 0:
         if layout.who != FOREST and not mass_at(model, data.middle, none, data.M):  # `kinetic_at` has taken its place
             return FAULT

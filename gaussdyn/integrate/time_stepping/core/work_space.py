@@ -11,7 +11,7 @@ from ....arrays import Array, IntArray
 from .standstill import Standstill
 from .standstill import room as still_room
 
-GIVEN, BLIND, FOLLOWS, SLOPED, FINE, TURNS, PASS, LED = range(8)  # entries of `Work.course`
+GIVEN, BLIND, FOLLOWS, SLOPED, FINE, TURNS, PASS, LED, UNSEEN = range(9)  # entries of `Work.course`
 
 
 @record("Standstill", A2, I1, A2, A1, A1, A1, A1, A1, A1, I1, A1, I1, I1, I1)
@@ -34,11 +34,12 @@ class Work(NamedTuple):
     when : Array, shape (n,)
     mode, now : IntArray, shape (n,)
         Modes of what acts, -1: does not; what they were at the end of the last step.
-    course : IntArray, shape (8,)
+    course : IntArray, shape (9,)
         How passes go. GIVEN: the caller has solved the problem of this one. BLIND: rows are the same everywhere, and
         no end is looked at. FOLLOWS: the force is followed by Newton's method, SLOPED: with the inverse by bodies.
         FINE: the last one was solved to its goal. TURNS: how often drives came to their limits or off them. PASS: its
-        number. LED: DONE, or OVERLAP, at the end that it led to.
+        number. LED: DONE, or OVERLAP, at the end that it led to. UNSEEN: nobody asks for energies, work and
+        what constraints did.
     """
 
     still: Standstill
@@ -64,6 +65,6 @@ def room(n: int, m: int, nv: int) -> Work:
     numbers = [np.zeros(n, dtype=np.int64) for _ in range(3)]
     square = still_room(m, nv), np.zeros((nv, nv))
     both = np.array([0, nv]), np.zeros((6, 3))
-    course = np.zeros(LED + 1, dtype=np.int64)
+    course = np.zeros(UNSEEN + 1, dtype=np.int64)
     sizes = np.zeros(m), np.zeros(n), numbers[0], np.zeros(n)
     return Work._make([*square, *both, *vectors, *sizes, *numbers[1:], course])

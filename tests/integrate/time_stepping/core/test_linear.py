@@ -15,7 +15,7 @@ from gaussdyn.integrate.time_stepping.core.linear import (
     solve_nodes,
 )
 from gaussdyn.integrate.time_stepping.core.records import Layout
-from gaussdyn.integrate.time_stepping.core.row_model import _runs
+from gaussdyn.integrate.time_stepping.core.row_model import _branches
 
 TREE = np.array([-1, 0, 1, 2, 1, 4, 5, 1, 0, 8])  # a trunk of two with three limbs, another limb from the root
 APART = np.full(10, -1)  # every velocity by itself
@@ -24,8 +24,16 @@ CHAINS = np.array([-1, 0, 1, -1, 3, 4, 5, 6, 7, 8])  # full blocks of three and 
 
 def layout_of(above: np.ndarray, nodes: tuple[int, ...], rows: int) -> Layout:
     """Return what the kernels need to know of a mass; all rows reach everywhere."""
-    reach = np.tile([0, len(above), 0, len(nodes) - 1], (rows, 1))
-    return nothing(Layout)._replace(nodes=np.array(nodes), reach=reach, runs=_runs(np.array(nodes), above))
+    reach = np.tile([0, len(above), 0, len(nodes) - 1, 0], (rows, 1))
+    return nothing(Layout)._replace(nodes=np.array(nodes), reach=reach, branches=_branches(np.array(nodes), above))
+
+
+def whole(L: np.ndarray, branches: np.ndarray) -> np.ndarray:
+    """Return a factor as a lower matrix."""
+    lower = np.zeros_like(L)
+    for k, (n, *way) in enumerate(branches.tolist()):
+        lower[k, way[:n]] = L[k, :n]
+    return lower
 
 
 def mass_of(above: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -45,8 +53,26 @@ def test_the_factor_has_entries_where_the_mass_has(above: np.ndarray, nodes: tup
     M = mass_of(above, np.random.default_rng(1))
     L = np.zeros_like(M)
     assert factor_nodes(M, Held(layout_of(above, nodes, 0)), L)
-    assert np.allclose(np.tril(L).T @ np.tril(L), M, rtol=0.0, atol=1e-13)
-    assert not np.tril(L)[M == 0.0].any()
+    L = whole(L, _branches(np.array(nodes), above))
+    assert np.allclose(L.T @ L, M, rtol=0.0, atol=1e-13)
+    assert not L[M == 0.0].any()
+
+
+def test_a_row_on_one_branch_is_solved_by_itself() -> None:
+    """The same as of a row that may reach everywhere, and zeros up to its end."""
+    rng = np.random.default_rng(4)
+    M, n = mass_of(TREE, rng), len(TREE)
+    for end, way in enumerate(_branches(np.array([0, n]), TREE)):
+        J = np.zeros((2, n))
+        J[:, way[1 : 1 + way[0]]] = rng.normal(size=way[0])
+        layout = layout_of(TREE, (0, n), 2)
+        layout.reach[1] = 0, end + 1, 0, 1, 1
+        L, Z, A = np.zeros_like(M), np.full_like(J, np.nan), np.zeros((2, 2))
+        assert factor_nodes(M, Held(layout), L)
+        cross_products(Held(layout), L, np.zeros((0, 0)), J, np.arange(2), 2, Z, A)
+        np.testing.assert_array_equal(Z[1, : end + 1], Z[0, : end + 1])
+        assert not Z[0, end + 1 :].any()
+        assert np.allclose(A, J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("inverted", [False, True])

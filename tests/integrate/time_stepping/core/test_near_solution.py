@@ -35,7 +35,7 @@ def arrays(problem: ComplementarityProblem) -> tuple[np.ndarray, tuple[np.ndarra
 def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = problem_of(rng)
-    (W, table, rho), near = arrays(problem), room(4, 10)
+    (W, table, rho), near = arrays(problem), room(4, np.zeros((10, 0)))
     r = np.array(solve(problem, tol=TOL).r)
     factor = np.zeros(0)
     for k in range(3):  # as passes change q, less and less
@@ -53,7 +53,7 @@ def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> N
 
 def test_what_is_not_quick_leaves_the_reactions_as_they_were() -> None:
     W, q = np.zeros(1), np.array([-1.0])  # no reaction stops it
-    r, near = np.array([0.5]), room(1, 1)
+    r, near = np.array([0.5]), room(1, np.zeros((1, 0)))
     table = np.array([0]), np.array([0, 1]), np.zeros((1, 4))
     assert near_solution(Held(near), W, q, table, np.ones(1), r, TOL, 1.0) == np.inf
     assert r[0] == 0.5
@@ -66,7 +66,7 @@ def test_joints_that_slide_are_no_unknowns(seed: int) -> None:
     G, caps = 0.1 * rng.normal(size=(n, n)), 1.0 + rng.random(n)
     W, caps[-1] = np.eye(n) + G @ G.T, 100.0  # the last one sticks
     table = np.full(n, 5), np.arange(n + 1), np.stack([np.zeros(n), caps, caps, np.zeros(n)], axis=1)
-    rho, near, r = 1.0 / np.diag(W), room(n, n), np.zeros(n)
+    rho, near, r = 1.0 / np.diag(W), room(n, np.zeros((n, 0))), np.zeros(n)
     for _ in range(8):
         q = np.append(4.0 * (1.0 + rng.random(n - 1)), 0.0)
         size = np.linalg.norm(rho * q)
@@ -79,7 +79,7 @@ def test_joints_that_slide_are_no_unknowns(seed: int) -> None:
 def test_what_rounding_keeps_from_being_better_is_the_answer() -> None:
     """It is not given up because it is above what would not be looked at again."""
     problem = problem_of(np.random.default_rng(0))
-    (W, table, rho), near, q = arrays(problem), room(4, 10), np.asarray(problem.q)
+    (W, table, rho), near, q = arrays(problem), room(4, np.zeros((10, 0))), np.asarray(problem.q)
     size, r = np.linalg.norm(np.repeat(rho, [3, 3, 3, 1]) * q), np.array(solve(problem, tol=TOL).r)
     least = near_solution(Held(near), W, q, table, rho, r, TOL, size)
     tol = 4.0 * max(least, 1e-16)

@@ -10,6 +10,9 @@ from tree_cases import link, random_state, zoo
 import gaussdyn
 from gaussdyn import ContactLaw, MoreauJean, State
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
+from gaussdyn.integrate.time_stepping.core.records import HIGH
+from gaussdyn.integrate.time_stepping.core.row_model import built
+from gaussdyn.integrate.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.initial.consistent_state import projected
 from gaussdyn.mechanics.trees import TreeSystem
@@ -217,6 +220,50 @@ def test_calls_without_a_record_come_to_the_same_states_and_leave_them_alone() -
         for name in ("spans", "E", "goal", "passes", "gap", "q", "v"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
         assert one.state.digest() == other.state.digest() == one.stretches[-1].end.digest()
+
+
+def test_what_stands_still_keeps_its_contacts_and_no_other_state_gets_them() -> None:
+    """Contacts are not looked for again where nothing has moved since: the same as by kernels that know of no step."""
+    ball = link("ball", "ground", trees.TreeJoint(name="root", motion="free"), centre=(0.0, 0.0, 0.0),
+                shapes=(spatial.Sphere(radius=0.1),))  # fmt: skip
+    systems = [
+        TreeSystem(bodies=[ball], obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=0.7))
+        for _ in range(2)
+    ]
+    stepper = MoreauJean(dt=DT)
+    stands, hangs = (systems[0].state({"root": (0.0, 0.0, z)}) for z in (0.1, 0.2))
+    for state in (stands, stands, hangs, stands, hangs):
+        for _ in range(3):
+            fresh = CompiledSystem(systems[1], built(systems[1], state))
+            one = stepper.advance(systems[0], state, 10.0)
+            assert one.state.digest() == fresh.advance(stepper, state, DT, state.t + DT).state.digest()
+            assert bool(one.reactions) == (state.q[2] < 0.15)
+            state = one.state
+    worlds = Worlds(systems[0], [stands, stands, hangs, stands], stepper=stepper, threads=1)
+    for _ in range(3):
+        worlds.step(n=2)
+        assert [len(worlds.state(k).memory) for k in (2, 0, 1, 3)] == [0, 1, 1, 1]
+    assert worlds.state(1).q.tolist() == stands.q.tolist()
+
+
+def test_rows_of_trees_end_where_their_branches_do() -> None:
+    """What sums over rows leave out, beyond `reach`, is zero: of rows J, and of J L^-1 with M = L^T L."""
+    system = biped(3)
+    start = system.state({"root": (0, 0, 0.42), "hip1": 0.2}, {"root": (0.4, 0.1, -0.5, 0.2, 0.1, 0.3)})
+    kernels = CompiledSystem.of(system, start)
+    assert isinstance(kernels, CompiledSystem)
+    for _ in range(120):
+        start = MoreauJean(dt=DT).advance(system, start, 10.0, control=np.array([0.5, -3.0, 0.2])).state
+    assert any("/" in id for id in start.memory)  # feet have landed
+    layout, data = kernels.parts.model.layout, kernels.parts.data
+    n, nv = int(layout.counts[1]), system.nv
+    beyond = np.arange(nv) >= layout.reach[:n, HIGH, None]
+    assert beyond[: layout.counts[3]].any()
+    assert beyond[layout.counts[3] :].any()
+    L = np.linalg.cholesky(data.M[::-1, ::-1]).T[::-1, ::-1]  # lower, M = L^T L
+    for J in (data.mid.J[:n], data.end.J[:n]):
+        assert not J[beyond].any()
+        assert np.abs(np.linalg.solve(L.T, J.T).T[beyond]).max() < 1e-14
 
 
 def test_two_robots_push_each_other() -> None:

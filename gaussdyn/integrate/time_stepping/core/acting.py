@@ -159,12 +159,15 @@ def leave_idle(layout: Layout, data: Data) -> bool:
     return some
 
 
-@kernel(f"boolean(Layout, Data, int64, {A1})", borrows=True)
-def stopped(layout: Layout, data: Data, row: int, tol: Array) -> bool:
-    """Return whether the law of a contact leaves it no speed: u_N is what rounding leaves of `tol`, shape (nv,)."""
-    return bool(
-        row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row] <= row_dot_abs(layout, data.seen.J, row, tol)
-    )
+@kernel(f"boolean(Layout, Data, int64, {A1}, float64)", borrows=True)
+def stopped(layout: Layout, data: Data, row: int, tol: Array, size: float) -> bool:
+    """Return whether the law of a contact leaves it no speed: u_N is what rounding leaves of `tol`, shape (nv,).
+
+    Or what the residual of the problem leaves where the contact pushes, r_N > rho u_N, by its row's length `size`.
+    """
+    u = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
+    pushes = data.p[row] > 0.0 and size * size * data.p[row] > u
+    return bool(pushes or u <= row_dot_abs(layout, data.seen.J, row, tol))
 
 
 @kernel("boolean(Layout, Data, float64)", borrows=True)

@@ -38,18 +38,19 @@ from .work_space import Work
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
 
 
-@kernel(f"void(Layout, Data, Push, float64, {A1}, boolean)", borrows=True)
-def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, first: bool) -> None:
+@kernel(f"void(Layout, Data, Push, float64, {A1}, {A1}, boolean)", borrows=True)
+def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, size: Array, first: bool) -> None:
     """Put the gaps with which contacts shall end: those that the law leaves no speed, NaN for others.
 
-    `tol` are the speeds that are rounding; in the first pass the contacts that pushed in the last step count.
+    `tol` are the speeds that are rounding, `size` the lengths of rows; in the first pass the contacts that pushed in
+    the last step count.
     """
     for k in range(layout.counts[0]):
         push.target[k] = np.nan
         row = layout.start[k]
         if not (data.acts[k] and one_sided(layout, k)):
             continue
-        still = data.p[row] > 0.0 if first else stopped(layout, data, row, tol)
+        still = data.p[row] > 0.0 if first else stopped(layout, data, row, tol, size[k])
         if still:
             rebounds = False
             for i in range(row, layout.start[k + 1]):
@@ -110,7 +111,7 @@ def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first:
     if not first:
         rounded_speeds(layout, data, work.speed, data.V[7])
     if span.project:
-        aim(layout, data, push, rest, data.V[7], first)
+        aim(layout, data, push, rest, data.V[7], work.size, first)
     if not move(model, data.q, work.mean, span.dt, push.place):
         return FAULT
     far = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import Array, IntArray, vector
+from ...arrays import EPS, Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross, cross_matrix, matrix_of, pointing, product, unit_quaternion
 from ...mends import other_name
@@ -275,3 +275,22 @@ def carried(body: SpatialMotion, marker: SpatialMarker) -> SpatialMotion:
 def turned(q: Array, w: Array) -> Array:
     """Return the rate of a quaternion at the angular velocity w in body axes, 1/2 q (0, w), shape (4,)."""
     return 0.5 * product(q, (0.0, float(w[0]), float(w[1]), float(w[2])))
+
+
+def moved_bodies(Q: Array, V: Array, dt: float | Array) -> Array:
+    """Return bodies Q (n, 7) with velocities V (n, 6) after dt, one for all or of shape (n, 1), see `move`.
+
+    To the bit as compiled steps move them: where bodies overlap, rounding may decide in which features they meet.
+    """
+    moved = np.empty_like(Q)
+    moved[:, :3] = Q[:, :3] + dt * V[:, :3]
+    a, b, c, d = Q[:, 3:].T
+    x, y, z = ((0.5 * dt) * V[:, 3:]).T
+    turns = (x != 0.0) | (y != 0.0) | (z != 0.0)
+    a, b, c, d = (
+        a - b * x - c * y - d * z, b + a * x + c * z - d * y, c + a * y + d * x - b * z, d + a * z + b * y - c * x
+    )  # fmt: skip
+    size = np.sqrt(a * a + b * b + c * c + d * d)
+    size[~turns & (np.abs(size - 1.0) < 8.0 * EPS)] = 1.0
+    moved[:, 3:] = np.stack([a, b, c, d], axis=1) / size[:, None]
+    return moved

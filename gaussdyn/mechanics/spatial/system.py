@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..._show import brief
-from ...arrays import EPS, Array, IntArray, vector
+from ...arrays import Array, IntArray, vector
 from ...errors import InputError
 from ...linalg.rotations import IDENTITY, cross_matrix, matrix_of, unit_quaternion
 from ...mends import numbers, one_of
@@ -35,7 +35,7 @@ from .contacts import Contacts, Obstacle, Pairs
 from .drawables import drawables
 from .forces import Force
 from .joint_table import Bond, Joints
-from .kinematics import Motions, SpatialLayout, bodies_at, poses_at
+from .kinematics import Motions, SpatialLayout, bodies_at, moved_bodies, poses_at
 from .lasting_contacts import lasting
 from .poses import GROUND_POSE, composed, inverse, marker_pose
 from .spec import decoded, encoded
@@ -181,7 +181,7 @@ class SpatialSystem:
 
     def move(self, q: Array, v: Array, dt: float) -> Array:
         """Return x + dt v and q (1, dt w / 2) scaled to length one, Cayley's map, for every body."""
-        return _moved(q.reshape(-1, 7), v.reshape(-1, 6), dt).ravel()
+        return moved_bodies(q.reshape(-1, 7), v.reshape(-1, 6), dt).ravel()
 
     def near(self, t: float, q: Array, v: Array, dt: float) -> SpatialSystem:
         """Return the system with the contacts of bodies that may meet within dt, for all states to come."""
@@ -195,7 +195,7 @@ class SpatialSystem:
     def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
         """Return contacts of shapes, by their labels (f, 4), at the ends of steps; `ids`: those that are none."""
         n, dt = len(legs.dt), legs.dt
-        ahead = _moved(legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6), np.repeat(dt, len(self.bodies))[:, None])
+        ahead = moved_bodies(legs.q0.reshape(-1, 7), legs.v0.reshape(-1, 6), np.repeat(dt, len(self.bodies))[:, None])
         poses = poses_at(np.stack([legs.q0, ahead.reshape(n, -1), legs.q], axis=1))
         way = dt * self.contacts.speeds(legs.v0).max(axis=1, initial=0.0)
         return self.contacts.placed(labels, *poses, math.hypot(*self.gravity) * dt * dt + 2.0 * way)
@@ -461,25 +461,6 @@ class SpatialSystem:
         h[:, 4] = L[:, 2] * w[:, 0] - L[:, 0] * w[:, 2]
         h[:, 5] = L[:, 0] * w[:, 1] - L[:, 1] * w[:, 0]
         return h.ravel()
-
-
-def _moved(Q: Array, V: Array, dt: float | Array) -> Array:
-    """Return bodies Q (n, 7) with velocities V (n, 6) after dt, one for all or of shape (n, 1), see `move`.
-
-    To the bit as compiled steps move them: where bodies overlap, rounding may decide in which features they meet.
-    """
-    moved = np.empty_like(Q)
-    moved[:, :3] = Q[:, :3] + dt * V[:, :3]
-    a, b, c, d = Q[:, 3:].T
-    x, y, z = ((0.5 * dt) * V[:, 3:]).T
-    turns = (x != 0.0) | (y != 0.0) | (z != 0.0)
-    a, b, c, d = (
-        a - b * x - c * y - d * z, b + a * x + c * z - d * y, c + a * y + d * x - b * z, d + a * z + b * y - c * x
-    )  # fmt: skip
-    size = np.sqrt(a * a + b * b + c * c + d * d)
-    size[~turns & (np.abs(size - 1.0) < 8.0 * EPS)] = 1.0
-    moved[:, 3:] = np.stack([a, b, c, d], axis=1) / size[:, None]
-    return moved
 
 
 def _times_vector(Q: Array, W: Array) -> Array:

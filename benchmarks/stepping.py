@@ -98,8 +98,7 @@ def row(name: str, n: int, shake: float, top: float, steps: int, mujoco: Any) ->
     """Return one line of the table."""
     system, state = stack(n, shake, top)
     method = MoreauJean(dt=DT, tol=1e-10 if name.endswith("shaken") else 1e-12)
-    ours, one, searched = (CompiledBodies(system) for _ in range(3))
-    searched.trusts = False
+    ours, one, searched = (CompiledBodies(system, trusts=trusts) for trusts in (True, True, False))
     peers = [Peer(mujoco, n, shake, top, stiff) for stiff in (False, True)] if mujoco else []
     start = ours.advance_many(method, state, 20).state
     states, times, runs = [start, start, start], [[] for _ in range(5)], []  # type: ignore[var-annotated]

@@ -37,11 +37,14 @@ Note = tuple[int, str, str]  # step, kind and id of an event
 
 
 class Late(Mapping[str, Array]):
-    """What a state remembers, made when it is first asked for; `others` is what is no impulse of a constraint."""
+    """What a state remembers, made when it is first asked for.
+
+    `others` is what is no impulse of a constraint, None if that is not known before.
+    """
 
     __slots__ = ("_found", "_make", "others")
 
-    def __init__(self, make: Callable[[], dict[str, Array]], others: Mapping[str, Array]) -> None:
+    def __init__(self, make: Callable[[], dict[str, Array]], others: Mapping[str, Array] | None = None) -> None:
         self._make, self.others = make, others
         self._found: dict[str, Array] | None = None
 

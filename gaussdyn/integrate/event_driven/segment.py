@@ -198,7 +198,7 @@ class Segment(RankWatch):
                 found[PACE] = np.array([pace.longest, *pace.crawled])
             return found
 
-        state = State.trusted(self.t, self.q, self.v, Late(memory, {}))
+        state = State.trusted(self.t, self.q, self.v, Late(memory))
         if self.entered and phase is not None and now is not None and phase.system is task.whole:
             begins = Beginning(
                 pace=Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if short else Pace(h=pace.h),

@@ -24,7 +24,7 @@ restitution is kept for which it is not: without restitution it is p . u+ - p . 
 **Joints that depend on one another.** A mechanism that moves although a count of its freedoms says that it should not
 (Bricard's six hinges) has a Jacobian that loses rank on its constraints only. The midpoint lies O(dt^2) beside them:
 there its rows are independent, by singular values O(dt^2), and would forbid the motion. So it is moved onto the
-constraints where the rank at the start of the step asks for it, see `core.dependent_joints`.
+constraints where the rank at the start of the step asks for it, see `core.problem.dependent_joints`.
 
 Sources: Moreau (1988), Unilateral contact and dry friction in finite freedom dynamics; Jean (1999), The non-smooth
 contact dynamics method; Kane, Levinson (1985), Dynamics: theory and applications, 5.8 (a gain of energy); Glocker

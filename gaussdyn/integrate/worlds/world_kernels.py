@@ -10,7 +10,7 @@ from ..time_stepping.core.contact_list import forget_rows
 from ..time_stepping.core.evaluate import put_motion, put_poses
 from ..time_stepping.core.problem.contact_problem import Problem
 from ..time_stepping.core.projection import Push
-from ..time_stepping.core.records import DONE, FASTEST, FOREST, PLACED, PLANAR, SPATIAL, Data, Model, Span
+from ..time_stepping.core.records import DONE, FASTEST, FOREST, PLACED, PLANAR, REACH, SPATIAL, Data, Model, Span
 from ..time_stepping.core.work_space import Work
 
 take_step = caller("int64(Model, Data, Work, Push, Problem, Span)")
@@ -86,6 +86,7 @@ def fetch_places(model: Model, stock: Stock, k: int) -> None:
     if len(own) == 0:
         return
     shapes.numbers[PLACED], shapes.numbers[FASTEST] = 1.0 if own[0] >= 0.0 else 0.0, own[0]
+    shapes.numbers[REACH] = -1.0  # lists are of other places
     if own[0] < 0.0:
         return
     for b in range(len(shapes.radius)):
@@ -104,6 +105,7 @@ def keep_places(model: Model, data: Data, stock: Stock, k: int) -> None:
         return
     own[0] = put_motion(model, data.q1, data.v1)
     put_poses(model, data.q1, model.ahead)
+    shapes.numbers[REACH] = -1.0
     for b in range(len(shapes.radius)):
         for i in range(3):
             own[at + i] = shapes.x[b, i]

@@ -280,7 +280,8 @@ def turned(q: Array, w: Array) -> Array:
 def moved_bodies(Q: Array, V: Array, dt: float | Array) -> Array:
     """Return bodies Q (n, 7) with velocities V (n, 6) after dt, one for all or of shape (n, 1), see `move`.
 
-    To the bit as compiled steps move them: where bodies overlap, rounding may decide in which features they meet.
+    Those with unit quaternions to the bit as compiled steps move them: where bodies overlap, rounding may decide in
+    which features they meet.
     """
     moved = np.empty_like(Q)
     moved[:, :3] = Q[:, :3] + dt * V[:, :3]

@@ -27,4 +27,5 @@ def test_the_shift_is_the_least_that_leaves_no_gap_negative(seed, per_pair):
     assert p.min() >= 0.0
     assert gap.min() >= -ENOUGH
     assert np.abs(gap[p > 0.0]).max() <= ENOUGH
-    assert factors <= (FEW_FACTORS if per_pair == 1 else 32)
+    assert (factors <= FEW_FACTORS) == (per_pair == 1)
+    assert factors <= 32

@@ -36,6 +36,16 @@ def times(run, kind):
     return [event.t for event in run.events if event.kind == kind]
 
 
+def test_a_step_of_another_method_goes_on_from_a_state_as_from_its_copy():
+    scene = build("incline")
+    state = EventDriven().advance(scene.system, scene.state, 0.1).state
+    copy = State(t=state.t, q=state.q, v=state.v, memory=dict(state.memory))
+    assert any(key.endswith(":mode") for key in copy.memory)
+    ends = [MoreauJean().advance(scene.system, one, 1.0).state for one in (state, copy)]
+    assert ends[0].digest() == ends[1].digest()
+    assert ends[0].memory.keys() == ends[1].memory.keys()
+
+
 @pytest.mark.parametrize(("e", "h"), [(0.3, 0.01), (0.5, 20.0)])
 def test_a_ball_rests_when_the_sum_of_its_flights_is_over(e, h):
     run = run_of("zeno_ball", e=e, h=h)

@@ -57,7 +57,7 @@ class CompiledBodies:
     It keeps the arrays of one run; a state that it did not make itself is loaded first, which changes no result.
     """
 
-    def __init__(self, system: SpatialSystem) -> None:
+    def __init__(self, system: SpatialSystem, *, trusts: bool = True) -> None:
         from ...._jit import entry_of
         from .step import DONE, GRAPH, ROOM
         from .step_loop import advance_bodies
@@ -65,7 +65,7 @@ class CompiledBodies:
         self.system, self.space = system, Workspace(system)
         self._advance, self._codes = entry_of(advance_bodies), (DONE, GRAPH, ROOM)
         self._labels: dict[tuple[int, ...], str] = {}
-        self._gravity, self.trusts = math.hypot(*system.gravity), True  # see `Rules`
+        self._gravity, self._trusts = math.hypot(*system.gravity), trusts  # see `Rules`
         self._last: State | None = None
         self._one: _Run | None = None
         self._rules: Rules | None = None
@@ -189,7 +189,7 @@ class CompiledBodies:
         """Put a state into the arrays of the kernels, unless it stands there already, and the rules."""
         space, active = self.space, stepper.activation
         if stepper is not self._ruled:
-            parts = stepper.theta, active.gap, active.speed, stepper.tol, self._gravity, stepper.project, self.trusts
+            parts = stepper.theta, active.gap, active.speed, stepper.tol, self._gravity, stepper.project, self._trusts
             self._rules, self._ruled = Rules(*parts), stepper
         if control is not None or self._pushed:
             space.loads.constant[:] = space.weight

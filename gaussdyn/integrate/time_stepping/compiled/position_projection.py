@@ -181,8 +181,8 @@ def begin_softer(problem: BodyProblem, ordering: Ordering, work: BodyWork, itera
 def push_apart(problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, enough: float) -> int:
     """Find the least d = M^-1 J^T p with gaps u = J d + w >= 0, p >= 0 where u = 0; return the factorisations.
 
-    p, u, d in `iterate` (p is where to begin). The method of multipliers: soft gaps push, and where they are pushed
-    from is moved until no gap changes by more than `enough`. What contradicts is met by least squares, and so is
+    p, u, d in `iterate` (p is where to begin, at first). The method of multipliers: soft gaps push, and where they are
+    pushed from is moved until no gap changes by more than `enough`. What contradicts is met by least squares, and so is
     every gap that is held, by pushes of either sign. Where few factorisations do not tell which gaps push, softer ones
     do: hard ones begin to push one after the other.
     """

@@ -163,7 +163,7 @@ def leave_idle(layout: Layout, data: Data) -> bool:
 def stopped(layout: Layout, data: Data, row: int, tol: Array, size: float) -> bool:
     """Return whether the law of a contact leaves it no speed: u_N is what rounding leaves of `tol`, shape (nv,).
 
-    Or what the residual of the problem leaves where the contact pushes, r_N > rho u_N, by its row's length `size`.
+    Or what the residual of the problem leaves where the contact pushes, r_N > rho u_N, rho by its longest row, `size`.
     """
     u = row_dot(layout, data.seen.J, row, data.V[0]) + data.w[row]
     pushes = data.p[row] > 0.0 and size * size * data.p[row] > u

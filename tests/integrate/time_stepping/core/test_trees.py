@@ -10,7 +10,7 @@ from tree_cases import link, random_state, zoo
 import gaussdyn
 from gaussdyn import ContactLaw, MoreauJean, State
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
-from gaussdyn.integrate.time_stepping.core.records import HIGH
+from gaussdyn.integrate.time_stepping.core.records import HIGH, REACH
 from gaussdyn.integrate.time_stepping.core.row_model import built
 from gaussdyn.integrate.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
@@ -244,6 +244,8 @@ def test_what_stands_still_keeps_its_contacts_and_no_other_state_gets_them() -> 
         worlds.step(n=2)
         assert [len(worlds.state(k).memory) for k in (2, 0, 1, 3)] == [0, 1, 1, 1]
     assert worlds.state(1).q.tolist() == stands.q.tolist()
+    worlds.step()
+    assert worlds._lanes[0].parts.model.shapes.numbers[REACH] < 0.0  # no list is that of the next world's places
 
 
 def test_rows_of_trees_end_where_their_branches_do() -> None:

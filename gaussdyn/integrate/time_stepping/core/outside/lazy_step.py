@@ -440,7 +440,7 @@ def remembered(ids: tuple[str, ...], start: IntArray, last: Array) -> dict[str, 
 
 def others_of(memory: Mapping[str, Array], ids: Collection[str]) -> Mapping[str, Array]:
     """Return what is remembered beside the impulses of constraints; ids of contacts of shapes hold a slash."""
-    if isinstance(memory, Late):
+    if isinstance(memory, Late) and memory.others is not None:
         return memory.others
     return {key: value for key, value in memory.items() if key not in ids and "/" not in key}
 

@@ -6,7 +6,7 @@ Joints are eliminated: with G their rows and S = G M^-1 G^T, the blocks of the o
 
 and the impulses of joints follow, -S^-1 u_G - C r. W and its factors stand while the rows do, q changes in every pass.
 Without joints, and where there are many rows for so many velocities, W is formed only when Newton's method in velocity
-space (`velocity_space`) fails.
+space (`velocity_space`) fails, or a step is brought to rest.
 
 Dampers between bodies stand among the joints, so that passes contract however stiff they are: with the rate J v of
 damper c and v_g the guess of v+ that the force was evaluated for, -dt theta c J (v+ - v_g) is the impulse of a soft

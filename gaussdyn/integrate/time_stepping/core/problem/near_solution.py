@@ -211,15 +211,16 @@ def take_newton_step(near: Near, W: Array, start: IntArray, rho: Array, r: Array
         r[i] += near.dr[i]
 
 
-@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64, float64)", borrows=True)
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64, float64, float64)", borrows=True)
 def near_solution(
-    near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, tol: float, size: float
+    near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, tol: float, rough: float, size: float
 ) -> float:  # fmt: skip
     """Solve u = W r + q from r to E = |r - P(r - rho u^)| / size <= tol; return E, inf where that is not quick.
 
-    r becomes the answer, or stays as it is.
+    r becomes the answer, the best with E <= rough where tol is not reached, or stays as it is.
     """
-    n, start, refused, least, best = len(q), table[1], 0, tol, np.inf
+    n, start, refused, good, best = len(q), table[1], 0, max(tol, rough), np.inf
+    least = good
     for i in range(n):
         near.before[i] = r[i]
     E, goes_on = look(near, W, q, table, rho, r) / size, True
@@ -238,8 +239,8 @@ def near_solution(
                 near.best[i] = r[i]
         goes_on = CHORD * last >= E
         refused += 0 if FALL * last >= E else 1
-        if refused == REFUSED:
+        if refused == REFUSED or (refused > 0 and rough >= E):
             break
     for i in range(n):
-        r[i] = near.best[i] if tol >= best else near.before[i]
+        r[i] = near.best[i] if good >= best else near.before[i]
     return best

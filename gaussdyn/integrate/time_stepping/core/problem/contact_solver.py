@@ -144,7 +144,7 @@ def solve_contacts(
     E = np.inf
     if not stronger:
         table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
-        E = near_solution(problem.near, problem.W, q, table, rho, r, tol, rough, size)
+        E = near_solution(problem.near, problem.W, q, table, rho, r, (tol, rough), size)
     if not max(tol, rough) >= E:
         require(layout, rows, data, problem)
         E = solve_blocks(problem, tol, rough, size, capped, some)

@@ -74,14 +74,17 @@ def foresee(model: Model, data: Data, work: Work, push: Push, span: Span, first:
     return bool(put_rates_there(model, data, work, span, blind))
 
 
-@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
 def solve_there(
-    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, anew: bool
 ) -> int:  # fmt: skip
-    """Solve the contact problem of the end that v1 leads to, and bring to rest what stands."""
+    """Solve the contact problem of the end that v1 leads to, and bring to rest what stands.
+
+    anew: mass or rows are others than in the last one of this step.
+    """
     layout, log = model.layout, data.log
     turns = layout.turning != 0  # else rows stand at the middle whatever the velocity, and tell at once
-    if not turns and not put_problem(layout, data, problem, span):
+    if anew and not turns and not put_problem(layout, data, problem, span):
         return DEPENDENT
     if not foresee(model, data, work, push, span, first):
         return FAULT
@@ -89,7 +92,8 @@ def solve_there(
         work.speed[j] = max(work.speed[j], abs(data.v1[j]))
     if turns and not put_problem(layout, data, problem, span):
         return DEPENDENT
-    measure_rows(layout, data, work, problem)
+    if anew or turns:
+        measure_rows(layout, data, work, problem)
     E, floor = solve(layout, data.seen, data, problem, span.dt, span.tol, FIRST)
     log[E_], log[GOAL], log[PASSES] = E, max(span.tol, floor), log[PASSES] + 1.0
     if not max(log[GOAL], FIRST) >= E:
@@ -113,13 +117,15 @@ def foretold(layout: Layout, data: Data, work: Work) -> bool:
 def solve_once(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
     """Solve the step with what acts, and put its end; a few times where it was not foreseen, UNSETTLED after these."""
     work.course[BLIND] = int(knows_rates(model, data))
+    anew = True
     for k in range(AT_MOST):
-        code = solve_there(model, data, work, push, problem, span, k == 0)
+        code = solve_there(model, data, work, push, problem, span, k == 0, anew)
         if code != DONE:
             return code
         take_solution(data)
         put_mean(data, work, span)
-        if resist_anew(model, data.middle, work.mean, span.theta * span.dt, k >= BOLD, data.M):
+        anew = resist_anew(model, data.middle, work.mean, span.theta * span.dt, k >= BOLD, data.M)
+        if anew:
             if not factor_mass(model.layout, data):
                 return MASS
         elif foretold(model.layout, data, work):

@@ -22,14 +22,13 @@ from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
-from .phase_state import Instant, Place
+from .phase_state import HOLDS, Instant, Place
 from .run_memory import Setting
 from .slip_onset import aligned, speeds_up
 from .smooth_phase import Phase
 
 Sizes = tuple[float, float]
 NONE: Sizes = (0.0, 0.0)
-HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -300,11 +299,15 @@ def after_event(
                 first[row.id] = second[row.id] = _moving(row, CLOSED, activation)
                 continue
             old = first[row.id]
-            first[row.id], second[row.id] = _next(kind, row, r, old), _next(kind, row, r, old, back=True)
+            first[row.id], second[row.id] = next_mode(kind, row, r, old), next_mode(kind, row, r, old, back=True)
     return [first] if first == second else [first, second]
 
 
-def _next(kind: str, row: Row, r: Array, old: Mode, *, back: bool = False) -> Mode:
+def next_mode(kind: str, row: Row, r: Array, old: Mode, *, back: bool = False) -> Mode:
+    """Return the mode that may follow where a condition of a row with reaction r ends.
+
+    back: what stops turns back, and does not stick.
+    """
     if kind == "lift_off":
         return OPEN
     if kind == "end":

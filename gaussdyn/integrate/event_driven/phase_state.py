@@ -15,6 +15,8 @@ from ...mechanics.system import System
 Rows = tuple[Row, ...]
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of two rows that are independent
+FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
+HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
 

@@ -229,12 +229,12 @@ def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
 
     Features that have parted since, as a corner beside an edge, may overlap where that is no gap: these are open.
     """
-    near = near_of(segment.task.given, segment.state(), 0.0)
     if segment.system is segment.task.whole:  # all contacts that there can be are listed
-        ids: frozenset[str] = near.contact_ids  # type: ignore[attr-defined]
+        ids: frozenset[str] = segment.system.beside(known)  # type: ignore[attr-defined]
         apart = segment.account.acted.keys() - ids
         found = [row.but(gap=max(row.gap, 0.0)) if row.id in apart else row for row in known]
         return tuple(row for row in found if row.frame is None or row.id in ids | apart)
+    near = near_of(segment.task.given, segment.state(), 0.0)
     rows = {row.id: row for row in rows_of(near, segment.t, segment.q, segment.v)}
     for system in {id(system): system for key, system in segment.account.acted.items() if key not in rows}.values():
         acted = [row for row in rows_of(system, segment.t, segment.q, segment.v) if row.id in segment.account.acted]

@@ -18,7 +18,7 @@ from ...contact.snapshot import rows_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
-from ..contact_modes import rough
+from ..contact_modes import rough, stopped
 from ..dop853 import STAGES, Piece, Slope
 from ..energy import energy
 from ..mode_changes import Change
@@ -37,6 +37,7 @@ ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10} 
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
 FAINT = 1e-30  # N and m/s^2: where there has been none
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
+SHORTLY = 1e-4  # of a step: so long before its end what stops there still has its direction
 
 
 class Stretch(NamedTuple):
@@ -225,7 +226,11 @@ class SmoothFlow:
             places = [y, *(at(x) for x in times[1:-1]), end[1]]
             rates = [known[0], *(None for _ in times[1:-1]), known[1]]
             if phase.redundant:
-                r = [self._shared(phase, x, place) for x, place in zip(times, places, strict=True)]
+                phases = [phase] * len(times)
+                if any(stopped(row, phase.modes[row.id]) for row in phase.system.rows(end[0], *self._parts(end[1]))):
+                    shortly = end[0] - SHORTLY * h
+                    phases[-1] = phase.turned(phase.instant(shortly, *self._parts(at(shortly))))
+                r = [self._shared(*one) for one in zip(phases, times, places, strict=True)]
             else:
                 n = len(self.q) + len(self.v)
                 r = [

@@ -64,7 +64,9 @@ def tables_of_phase(phase: Phase, known: Kept | None = None) -> PhaseTables | No
         return None
     if isinstance(phase.system, PlanarSystem):
         return _planar(phase, phase.system)
-    return _spatial(phase, phase.system, known) if type(phase.system) is SpatialSystem else None
+    if not isinstance(phase.system, SpatialSystem) or phase.system.coordinates == "joints":
+        return None
+    return _spatial(phase, phase.system, known)
 
 
 def friction_of(phase: Phase) -> Array | None:

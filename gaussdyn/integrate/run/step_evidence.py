@@ -179,7 +179,7 @@ def _of_traces(numbers: IntArray, traces: Traces) -> Lines:
     places = [np.column_stack([numbers[own], np.full(len(own), -1)])]
     places.append(np.column_stack([numbers[moved[:, 0]], number[tuple(moved.T)]]))
     order = np.lexsort(np.concatenate(places).T[::-1])
-    ahead = ~np.isnan(traces.foreseen[:, :1]).any(axis=1)
+    ahead = (~np.isnan(traces.foreseen[:, :1])).any(axis=1)
     return Lines(
         ahead=numbers[ahead],
         foreseen=traces.foreseen[ahead],

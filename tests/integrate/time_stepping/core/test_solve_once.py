@@ -11,7 +11,7 @@ from tree_cases import link
 
 from gaussdyn import ContactLaw, InputError, MoreauJean, Trajectory, build, simulate
 from gaussdyn.analysis.audit import audit
-from gaussdyn.integrate.run.step_evidence import StepEvidence
+from gaussdyn.integrate.run.step_evidence import StepEvidence, as_arrays
 from gaussdyn.integrate.worlds.worlds import Worlds
 from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.trees import TreeSystem
@@ -59,6 +59,8 @@ def test_laws_hold_where_they_were_foreseen(seed: int) -> None:
     assert verdict.passed, verdict
     assert run.event_counts["touchdown"] > 0
     assert sum(one.foreseen is not None for one in run.evidence.values()) > 0.9 * len(run.evidence)
+    at_once, each = as_arrays(run.evidence), as_arrays(dict(run.evidence))
+    assert all(np.array_equal(at_once[key], values) for key, values in each.items())
     assert max(verdict.max[name] for name in ("momentum", "laws", "kinematics", "joint_rate")) <= 1e-10
     assert verdict.max["gaps"] <= 1e-10
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -101,16 +102,19 @@ def axes_of(texts: list[str]) -> dict[str, list[float]]:
 
 
 def _values(text: str, values: str) -> list[float]:
-    """Return evenly spaced numbers, or those that are listed."""
+    """Return evenly spaced numbers, or those that are listed: finite ones, one at least."""
     import numpy as np
 
-    try:
-        if ":" not in values:
-            return [float(x) for x in values.split(",")]
-        low, high, count = values.split(":")
-        return [float(x) for x in np.linspace(float(low), float(high), int(count))]
-    except ValueError:
-        raise InputError("--over", repr(text), AXIS, "E.g. --over mu=0.1:0.9:9.") from None
+    found: list[float] = []
+    with suppress(ValueError):
+        if ":" in values:
+            low, high, count = values.split(":")
+            found = [float(x) for x in np.linspace(float(low), float(high), int(count))]
+        else:
+            found = [float(x) for x in values.split(",")]
+    if not found or not np.isfinite(found).all():
+        raise InputError("--over", repr(text), AXIS, "E.g. --over mu=0.1:0.9:9.")
+    return found
 
 
 def document_of(made: Study, scene: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from .template import DIED, Job, Result
 from .worker_processes import Results, Take, kernels_are_there
 
 PATIENCE = "10s"  # for the scheduler to answer
-AGAIN = "Go on with resume=True once there is a cluster again."
+AGAIN = "Go on with resume=True (--resume) once there is a cluster again."
 
 
 def is_cluster(where: object) -> bool:

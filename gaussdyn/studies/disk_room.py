@@ -11,7 +11,7 @@ from .._cache import FULL, reason
 from ..errors import InputError
 
 MARGIN = 2**20  # bytes beyond what is written: tables of the file, what others write meanwhile
-MEND = "All runs before this one are kept: make room and go on with resume=True."
+MEND = "All runs before this one are kept: make room and go on with resume=True (--resume)."
 
 
 @contextmanager

@@ -124,7 +124,7 @@ class _Task:
     def _earlier(self, path: Path, resume: Resume | None) -> Study:
         """Return the study that is there; refuse another one, or to write over it."""
         if resume is None:
-            mend = "resume=True reads a study that is complete."
+            mend = "resume=True (--resume) reads a study that is complete; or name another file."
             raise InputError("out", f"{path}, which exists", "a new file", mend)
         found = Study.load(path)
         resume.check(plain(self.settings), found.settings, path)

@@ -53,7 +53,7 @@ class Journal:
         """Write the first record, or compare with the one that is there."""
         end = sum(HEAD.size + len(record) for record in records(self.path))
         if end and resume is None:
-            mend = "resume=True goes on with it; or delete that file."
+            mend = "resume=True (--resume) goes on with it; or delete that file."
             raise InputError("out", f"{self.path}, the journal of a study that was cut off", "a new file", mend)
         self._file.truncate(end)  # a record that was cut off by a kill
         if not end or resume is None:

@@ -203,7 +203,7 @@ def test_the_command_says_what_the_study_found(tmp_path) -> None:
     assert document["measured"]["block.speed"]["max"] == speeds.max()
 
 
-@pytest.mark.parametrize("text", ["mu", "=1", "mu=a", "mu=0:1", "mu=0:1:2.5", "mu=nan"])
+@pytest.mark.parametrize("text", ["mu", "=1", "mu=a", "mu=0:1", "mu=0:1:2.5", "mu=nan", "mu=0:1:0", "mu=0,inf"])
 def test_an_axis_that_is_none_is_refused(text) -> None:
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"^--over: given .*E\.g\. --over"):
         CliRunner().invoke(app, ["study", "incline", "--over", text, "--measure", "x"], catch_exceptions=False)

@@ -110,6 +110,14 @@ def direction(u: Array, e: Array) -> Array:
     return d
 
 
+def stopped(row: Row, mode: Mode) -> bool:
+    """Whether a slip or a rolling in space has no direction of its own here, so that it has that of its mode."""
+    return any(
+        len(e) == 2 and math.hypot(*row.rate[where]) <= AT_REST
+        for where, e in zip(parts_of(row), (mode.slip, mode.roll), strict=True)
+    )
+
+
 def turned(row: Row, mode: Mode) -> Mode:
     """Return a mode with its directions as the row has them now."""
     if len(mode.slip) < 2 and len(mode.roll) < 2:

@@ -164,6 +164,19 @@ class Each(NamedTuple):
         """Return None: each says all by itself."""
 
 
+class Strung(Each):
+    """Steps of others by their numbers there, one after another."""
+
+    def __call__(self, k: int) -> Step:
+        """Return the k-th."""
+        steps, at = self.all[k]
+        return steps(at)  # type: ignore[no-any-return]
+
+    def chosen(self, steps: IntArray) -> Strung:
+        """Return some of them."""
+        return Strung(tuple(self.all[k] for k in steps.tolist()))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stretch:
     """n steps in a row with the same constraints; what is seldom asked for is made of `step` then.
@@ -252,19 +265,19 @@ class Stretch:
 
     @staticmethod
     def joined(parts: Sequence[Stretch]) -> Stretch:
-        """Return single steps with the same constraints that were taken one after another, all of them solved."""
+        """Return steps with the same constraints that were taken one after another, all of them solved."""
         if len(parts) == 1:
             return parts[0]
         lines: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in parts]) for name in LINES}
-        located = parts[0].changes is not None
-        changes = tuple((k, one) for k, part in enumerate(parts) for _, one in part.changes or ())
+        numbered = list(zip(accumulate(map(len, parts), initial=0), parts, strict=False))
+        changes = tuple([(n + k, one) for n, part in numbered for k, one in part.changes or ()])
         return replace(
             parts[0], **lines, books=Books(*map(np.concatenate, zip(*(one.books for one in parts), strict=True))),
-            step=Each(tuple(one.step(0) for one in parts)), end=parts[-1].end, known=None,
-            limits=np.max([one.limits for one in parts], axis=0),
-            notes=tuple((k, *note[1:]) for k, one in enumerate(parts) for note in one.notes),
-            changes=changes if located else None,
-            impacts=tuple((k, strike) for k, one in enumerate(parts) for _, strike in one.impacts),
+            step=Strung(tuple([(one.step, k) for one in parts for k in range(len(one))])), end=parts[-1].end,
+            known=None, limits=np.max([one.limits for one in parts], axis=0),
+            notes=tuple([(n + note[0], *note[1:]) for n, one in numbered for note in one.notes]),
+            changes=None if parts[0].changes is None else changes,
+            impacts=tuple([(n + k, strike) for n, one in numbered for k, strike in one.impacts]),
         )  # fmt: skip
 
     @staticmethod
@@ -299,21 +312,22 @@ class Stretch:
 
 
 def one_by_one(
-    advance: Callable[[State], Step], system: System, state: State, n: int, t_max: float
+    take: Callable[[State, int, float], Stretch | None], state: State, n: int, t_max: float
 ) -> tuple[Stretch, ...]:  # fmt: skip
-    """Return up to n solved steps, as many as take a moment; one that fails, or ends the run, is left to the caller.
+    """Return up to n solved steps, as many as take a moment.
 
-    What is recorded together costs less, and keys and clocks are looked at in between.
+    ``take(state, n, due)`` gives up to n from a state, no more once the clock shows `due`, and None for none. What is
+    recorded together costs less, and keys and clocks are looked at in between.
     """
     found: list[Stretch] = []
-    due = time.monotonic() + MOMENT
+    left, due = n, time.monotonic() + MOMENT
     try:
-        while len(found) < n and state.t < t_max and time.monotonic() < due:
-            step = advance(state)
-            if step.ends or not step.solution.solved:
+        while left > 0 and state.t < t_max and time.monotonic() < due:
+            more = take(state, left, due)
+            if more is None:
                 break
-            found.append(Stretch.of_step(step, system))
-            state = step.state
+            found.append(more)
+            state, left = more.end, left - len(more)
     except Exception:
         if not found:  # else it is raised again by the next call, once these steps are recorded
             raise
@@ -330,18 +344,29 @@ def _ends(start: State, end: State, control: Array | None) -> dict[str, Any]:
 def _of_rows(rows: tuple[Row, ...], reactions: Mapping[str, Array], modes: Mapping[str, str]) -> dict[str, Any]:
     """Return what a single step did to its rows."""
     joint, depth = errors_of(rows)
-    changes = np.array([row.kind != "bilateral" for row in rows], dtype=np.bool_)
-    start = np.array([*accumulate([len(row.rate) for row in rows], initial=0)])
-    p = np.zeros(start[-1])
+    of = constraints_of(rows)
+    start, p = of.start, np.zeros(of.start[-1])
     for k, row in enumerate(rows):
         if row.id in reactions:
             p[start[k] : start[k + 1]] = reactions[row.id]
     return {
-        "of": Constraints(tuple([row.id for row in rows]), start, changes), "depth": np.array([depth]),
+        "of": of, "depth": np.array([depth]),
         "joint": np.array([joint]), "gap": np.array([[row.gap for row in rows]]), "impulses": p[None], "known": rows,
         "mode": np.array([[NUMBER[modes.get(row.id, FREE)] for row in rows]], dtype=np.int64),
-        "limits": np.array([_limits(row) for row in rows]).reshape(-1, 4),
+        "limits": limits_of(rows),
     }  # fmt: skip
+
+
+def constraints_of(rows: Sequence[Row]) -> Constraints:
+    """Return what rows are of."""
+    changes = np.array([row.kind != "bilateral" for row in rows], dtype=np.bool_)
+    start = np.array([*accumulate([len(row.rate) for row in rows], initial=0)])
+    return Constraints(tuple([row.id for row in rows]), start, changes)
+
+
+def limits_of(rows: Sequence[Row]) -> Array:
+    """Return the `LIMITS` of rows, shape (n, 4)."""
+    return np.array([_limits(row) for row in rows]).reshape(-1, 4)
 
 
 def errors_of(rows: Sequence[Row]) -> tuple[float, float]:

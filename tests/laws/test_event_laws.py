@@ -205,6 +205,34 @@ def test_runs_of_mixed_scenes_end_and_pass_the_audit(dim, seed):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("make", "t_end"), [
+    (lambda: linked(3, 5), 0.3),
+    (lambda: linked(3, 130), 0.3),
+    # a corner slides on a capsule until its edge does; rolling turns back as it slips; four corners stop at once
+    (lambda: linked(3, 1014), 0.8),
+    # 774 events, the last ones of heavy bodies that fall together
+    (lambda: falling(2, 21, mu=0.5, eps_n=0.5, eps_t=0.5), 0.47),
+])  # fmt: skip
+def test_runs_that_did_not_end_complete_and_pass_the_audit(make, t_end):
+    system, state = make()
+    run = simulate(system, state, t_end, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
+@pytest.mark.slow
+def test_a_capsule_that_jams_ends_with_the_contact_whose_reaction_has_no_bound():
+    system, state = mixed(3, 1)
+    run = simulate(system, state, 0.8, stepper=EventDriven())
+    assert run.status == "STOPPED"
+    assert "b0:c1/floor" in run.stop.reason
+    assert "grows without bound" in run.stop.reason
+    checked = audit(run, system)
+    assert checked.passed, checked.explain()
+
+
+@pytest.mark.slow
 def test_a_touch_of_edges_that_has_moved_on_by_the_time_it_is_found_costs_no_energy():
     system, state = mixed(3, 10)
     run = simulate(system, state, 0.27, stepper=EventDriven())

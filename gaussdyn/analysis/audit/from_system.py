@@ -34,6 +34,7 @@ FOLLOWED = dict.fromkeys(("kinematics", "momentum", "work"), moving.FOLLOWED)
 MOVED = {
     **FIGURES, "modes": 0.0, **FOLLOWED, "impacts": RESIDUAL, "events": 0.0, "put_back": CORRECTED,
 }  # fmt: skip
+FINEST = 1e-12  # SI: absolute errors per step that settings allow count up to this
 LOOSE = 100.0  # times the relative error per step that the settings allow
 CLOSED = 1e-10  # m; how deep a projected step may end
 ROUNDING = 32.0 * EPS  # of the coordinates, relative: no gap can be smaller
@@ -120,8 +121,9 @@ def _motion_figures(
     """Return the figures of a step in the order of `MOVED`."""
     said = {contact.id: contact.mode for contact in run.contacts(k)}
     after = following.arcs[0] if following is not None and following.arcs else None
+    atol = min(float(run.settings["stepper"].get("atol", 0.0)), FINEST)
     return (
-        moving.kinematics(motion), moving.momentum(motion), moving.laws(motion), moving.joint_rate(motion),
+        moving.kinematics(motion, atol), moving.momentum(motion, atol), moving.laws(motion), moving.joint_rate(motion),
         moving.modes(motion, said, after), _works(run, k, motion), moving.impacts(motion),
         moving.unnoted(motion, following), moving.put_back(motion),
     )  # fmt: skip

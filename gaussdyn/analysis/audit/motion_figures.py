@@ -29,20 +29,23 @@ CLOCK = 8.0 * EPS  # rounding of times, relative
 HELD = 1e-8  # m, m/s, times the largest place or speed, at least one: what is held is off by less
 
 
-def kinematics(motion: RecordedMotion) -> float:
-    """Return how far coordinates are from where velocities lead along the arcs, relative; inf where time is missing."""
+def kinematics(motion: RecordedMotion, atol: float) -> float:
+    """Return how far coordinates are from where velocities lead along the arcs, relative; inf where time is missing.
+
+    `atol` is the absolute error (SI) that an arc may have: one of 1e-10 s is short enough to show it.
+    """
     found = [0.0]
     for one in motion.arcs:
         arc, system = one.arc, one.samples[0].dynamics.system
         rates = np.array([system.qdot(q, v) for q, v in zip(arc.q, arc.v, strict=True)])
-        found.append(_off(arc, arc.q, rates, np.eye(system.nq), arc.h**2 * _free(one)))
+        found.append(_off(arc, arc.q, rates, np.eye(system.nq), (arc.h**2 * _free(one), atol)))
     (a, b), off = motion.seams()[0], max(abs(a.t - b.t) for a, b in motion.seams())
     found.append(relative(np.abs(a.q - b.q), np.abs(a.q)))
     return max(*found, 0.0 if off <= EXACT * max(1.0, abs(motion.state.t)) else np.inf)
 
 
-def momentum(motion: RecordedMotion) -> float:
-    """Return the largest |M (v+ - v) - h sum b_i M a_i| of a coordinate, relative.
+def momentum(motion: RecordedMotion, atol: float) -> float:
+    """Return the largest |M (v+ - v) - h sum b_i M a_i| of a coordinate, relative, beyond `atol` in v.
 
     And how far the impulses that the run claims are from what arcs and jumps give.
     """
@@ -51,19 +54,19 @@ def momentum(motion: RecordedMotion) -> float:
         arc, M = one.arc, np.abs(one.samples[len(one.samples) // 2].dynamics.M)
         a = np.array([sample.a for sample in one.samples])
         forces = max(float((np.abs(sample.dynamics.h) + sample.pushes).max(initial=0.0)) for sample in one.samples)
-        found.append(_off(arc, arc.v, a, M, arc.h * forces))
+        found.append(_off(arc, arc.v, a, M, (arc.h * forces, atol)))
     begins, follows = motion.seams()[0]
     return max(*found, relative(np.abs(begins.v - follows.v), np.abs(begins.v)), _impulses(motion))
 
 
-def _off(arc: Arc, x: Array, rates: Array, M: Array, least: float) -> float:
+def _off(arc: Arc, x: Array, rates: Array, M: Array, scales: tuple[float, float]) -> float:
     """Return how far M x is from where its rates lead along an arc, less what rounding of times explains.
 
-    It is relative to the terms; these are `least` at least, the size of the motion without reactions: at rest there is
-    none, but rounding.
+    It is relative to the terms; these are the first of `scales` at least, the size of the motion without reactions: at
+    rest there is none, but rounding. The second is the absolute error that x may have.
     """
-    most = np.abs(rates).max(axis=0)
-    off = np.abs(x[-1] - x[0] - arc.weights @ rates) - CLOCK * abs(arc.t_end) * most
+    (least, atol), most = scales, np.abs(rates).max(axis=0)
+    off = np.abs(x[-1] - x[0] - arc.weights @ rates) - CLOCK * abs(arc.t_end) * most - atol
     size = M @ (np.abs(x[0]) + np.abs(x[-1]) + arc.h * most)
     return relative(M @ np.maximum(off, 0.0), np.maximum(size, least))
 

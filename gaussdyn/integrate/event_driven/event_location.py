@@ -268,6 +268,8 @@ def polished(
     offset : float
         Of the condition, see `Search`.
     """
+    if offset > 0.0 and found.guard.kind == "end":  # beyond the end of its features: it was zero there
+        return _newton(piece, redo, look, found, offset)
     t, y = _newton(piece, redo, look, found, 0.0)
     if offset > 0.0 and look(t, y).rate[found.k] > 0.0:
         return _newton(piece, redo, look, found, offset)

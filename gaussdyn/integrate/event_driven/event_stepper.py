@@ -35,14 +35,12 @@ from ..impact.impact_laws import ImpactLaw, Moreau, law_document
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
+from .clear_events import HARDLY, SETTLED, PassedSteps, clear_steps
 from .feature_borders import check_borders
 from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
 from .run_memory import RunMemory, Task
 from .segment import Segment
 from .user_events import NamedEvent, UserEvent, events_of
-
-SETTLED = 1e-8  # residual E at the end of a segment above which its modes are not those of the laws
-HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,15 +119,43 @@ class EventStepper:
         InputError
             `t_max` is not after the state; a control that is a function, without dt; what the system returns.
         """
+        found = self._onward(self._segment_at(system, state, t_max, control), self._end(state.t, t_max), 1)
+        return found(0) if isinstance(found, PassedSteps) else found
+
+    def advance_many(
+        self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
+    ) -> tuple[Stretch, ...]:  # fmt: skip
+        """Return up to n steps, see `one_by_one`."""
+        unclear: State | None = None
+
+        def take(at: State, left: int, due: float) -> Stretch | None:
+            """Return the next steps."""
+            nonlocal unclear
+            segment, most = self._segment_at(system, at, t_max, control), 0 if at is unclear else left
+            found = self._onward(segment, self._end(at.t, t_max), most, due)
+            if isinstance(found, PassedSteps):
+                unclear = found.all[-1].end if found.last else None
+                return found.stretch()
+            return None if found.ends or not found.solution.solved else Stretch.of_step(found, system)
+
+        return one_by_one(take, state, n, t_max)
+
+    def _segment_at(self, system: System, state: State, t_max: float, control: Control | None) -> Segment:
+        """Return the segment that begins at a state, or raise what `advance` does."""
         check_span(state, t_max)
         if callable(control) and self.dt is None:
             raise InputError("control", "a function", "a dt for which it is held", "Write EventDriven(dt=1e-3).")
-        segment = self.segment(system, state, t_max, held_control(control, state))
-        end = self._end(state.t, t_max)
+        return self.segment(system, state, t_max, held_control(control, state))
+
+    def _onward(self, segment: Segment, end: float, n: int, due: float = math.inf) -> PassedSteps | Step:
+        """Return up to n steps from where a segment begins if they end at clear events, else the step that it is."""
+        state = segment.task.start
         try:
             segment = self._begun(segment, state, end)
             if segment.phase is None:
                 return _failed(segment, state, segment.failure)
+            if n > 0 and (passed := clear_steps(segment, end, n, due)) is not None:
+                return passed
             segment.run(end)
         except (Stuck, np.linalg.LinAlgError) as error:
             reached = _up_to(segment, state)
@@ -142,12 +168,6 @@ class EventStepper:
         if crowd >= self.crowd:
             return _failed(segment, state, _storm(segment, crowd))
         return _step(segment, state, crowd)
-
-    def advance_many(
-        self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
-    ) -> tuple[Stretch, ...]:  # fmt: skip
-        """Return up to n steps, see `one_by_one`."""
-        return one_by_one(lambda at: self.advance(system, at, t_max, control=control), system, state, n, t_max)
 
     def segment(self, system: System, state: State, goal: float, control: Array | None = None) -> Segment:
         """Return the segment that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
@@ -209,12 +229,12 @@ def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
 
     Features that have parted since, as a corner beside an edge, may overlap where that is no gap: these are open.
     """
-    near = near_of(segment.task.given, segment.state(), 0.0)
     if segment.system is segment.task.whole:  # all contacts that there can be are listed
-        ids: frozenset[str] = near.contact_ids  # type: ignore[attr-defined]
+        ids: frozenset[str] = segment.system.beside(known)  # type: ignore[attr-defined]
         apart = segment.account.acted.keys() - ids
         found = [row.but(gap=max(row.gap, 0.0)) if row.id in apart else row for row in known]
         return tuple(row for row in found if row.frame is None or row.id in ids | apart)
+    near = near_of(segment.task.given, segment.state(), 0.0)
     rows = {row.id: row for row in rows_of(near, segment.t, segment.q, segment.v)}
     for system in {id(system): system for key, system in segment.account.acted.items() if key not in rows}.values():
         acted = [row for row in rows_of(system, segment.t, segment.q, segment.v) if row.id in segment.account.acted]

@@ -18,7 +18,7 @@ from ...contact.snapshot import rows_of
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
-from ..contact_modes import rough
+from ..contact_modes import rough, stopped
 from ..dop853 import STAGES, Piece, Slope
 from ..energy import energy
 from ..mode_changes import Change
@@ -29,15 +29,15 @@ from .drift_correction import held
 from .event_location import Crossing, Search, Seen
 from .feature_borders import room_of
 from .phase_integrator import OneStep, Pace, PhaseMotion, Stuck
-from .phase_state import Instant, largest
+from .phase_state import FADED, Instant, largest
 from .run_memory import Setting, Task
 from .smooth_phase import Phase, trail_of
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
-FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
 FAINT = 1e-30  # N and m/s^2: where there has been none
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
+SHORTLY = 1e-4  # of a step: so long before its end what stops there still has its direction
 
 
 class Stretch(NamedTuple):
@@ -170,7 +170,7 @@ class SmoothFlow:
         ship = self._compiled(phase) if served else None
         if ship is None:
             return None
-        ship.step.offset[:] = self._offsets(phase)
+        ship.put_offsets(self.offsets)
         done = ship.sail(self.t, self.q, self.v, self.pace.h, end, self.pace.stiff)
         self.pace = replace(self.pace, h=done.h, stiff=done.stiff)
         if len(done.trail):
@@ -226,7 +226,11 @@ class SmoothFlow:
             places = [y, *(at(x) for x in times[1:-1]), end[1]]
             rates = [known[0], *(None for _ in times[1:-1]), known[1]]
             if phase.redundant:
-                r = [self._shared(phase, x, place) for x, place in zip(times, places, strict=True)]
+                phases = [phase] * len(times)
+                if any(stopped(row, phase.modes[row.id]) for row in phase.system.rows(end[0], *self._parts(end[1]))):
+                    shortly = end[0] - SHORTLY * h
+                    phases[-1] = phase.turned(phase.instant(shortly, *self._parts(at(shortly))))
+                r = [self._shared(*one) for one in zip(phases, times, places, strict=True)]
             else:
                 n = len(self.q) + len(self.v)
                 r = [
@@ -283,6 +287,11 @@ class SmoothFlow:
         self._scale("force", now)
         self.largest["acceleration"] = max(self.largest["acceleration"], now.sizes[2])
 
+    def _fade(self) -> None:
+        """Begin a segment with what forces and accelerations are now, and hardly with what they were before."""
+        assert self.now is not None
+        self.largest = faded(self.largest, self.now.sizes[0], self.now.sizes[2])
+
     def _measure_before(self, phase: Phase, piece: Piece, now: Instant) -> None:
         """Note the same at the beginning of a step where all forces have vanished together by its end."""
         if now.sizes[0] < FADED * largest(piece.K[0][len(self.q) + len(self.v) : -2]):
@@ -296,6 +305,12 @@ class SmoothFlow:
     def floor(self, unit: str) -> float:
         """Return what forces or accelerations are measured by where all of them vanish together."""
         return FADED * self.largest[unit]
+
+
+def faded(largest: Mapping[str, float], force: float, acceleration: float) -> dict[str, float]:
+    """Return the largest force and acceleration where a segment begins, from those so far and those there."""
+    now = {"force": force, "acceleration": acceleration}
+    return {unit: max(FADED * x, now[unit]) for unit, x in largest.items()}
 
 
 def seen(phase: Phase, now: Instant) -> Seen:

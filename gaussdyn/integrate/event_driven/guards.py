@@ -14,6 +14,8 @@ from ...mechanics.rows import Row
 from ..contact_modes import NO_ROWS, OPEN, Mode, limit_of, parts_of, rough
 from .phase_state import Instant
 
+TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guard:

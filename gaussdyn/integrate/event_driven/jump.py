@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from ..impact.impact import impact
 from ..impact.problem import one_sided
 from ..impact.zeno import Rebound
 from ..mode_changes import Change, kind_of
+from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held, placed
+from .event_location import Seen
 from .flow import ARMED, SETTLED, SmoothFlow
 from .mode_selection import Chosen, after_event, choose, first_modes, stopping
 from .phase_state import Instant, Place, largest
@@ -122,16 +124,16 @@ class Jump(SmoothFlow):
         """Begin a phase: conditions that start at zero may not end it at once."""
         self.phase, self.entered = phase, True
         now = now or phase.instant(self.t, self.q, self.v)
+        ship = CompiledPhase.of_contacts(phase, self.task.accuracy, self.task.known.mechanism)
+        begun = None
+        if ship is not None:  # the same numbers as where kernels pass an event
+            begun, size, free = ship.begun(self.t, self.q, self.v)
+            now = replace(now, sizes=(size, now.sizes[1], free))
         self._measure(now)
-        self.offsets, scales = {}, self._scales(phase, now)
+        scales = self._scales(phase, now)
         self.now = now = phase.sharing(now)
-        for guard, g in zip(phase.guards, phase.conditions(now).tolist(), strict=True):
-            armed, row = ARMED[guard.unit] * scales[guard.unit], now.rows[guard.k]
-            least = SETTLED * armed
-            if guard.kind == "touchdown" and one_sided(row) and abs(float(row.rate[0])) > self.closed.speed:
-                armed = least = rounding(self.q)  # it is known which way it goes
-            if g <= least:
-                self.offsets[(guard.id, guard.kind)] = armed + max(0.0, -g)
+        begun = begun or Seen(self.t, phase.conditions(now), phase.rates(now))
+        self.offsets = offsets_of(phase, begun, scales, self.q, self.closed.speed)
 
     def _impact(self, place: Place) -> tuple[tuple[str, ...], tuple[Row, ...]]:
         """Solve the impact problem if a closed row closes further; return the ids of those that do, and all rows."""
@@ -246,6 +248,33 @@ class Jump(SmoothFlow):
             end = self.passing.pop(key)
             self.account.changes.append(Change(t=end, kind="accumulation", id=key, before=after, after=after))
             self.bounced.pop(key, None)
+
+
+def offsets_of(
+    phase: Phase, begun: Seen, scales: Mapping[str, float], q: Array, still: float
+) -> dict[tuple[str, str], float]:  # fmt: skip
+    """Return by how much the conditions of a phase that begin at zero are raised, by row id and kind.
+
+    Parameters
+    ----------
+    begun : Seen
+        The conditions at its beginning, with their rates.
+    scales : mapping of str to float
+        What they are measured by, by unit.
+    q : Array
+        Where it begins.
+    still : float
+        Speeds up to this count as zero, m/s.
+    """
+    found = {}
+    for guard, g, rate in zip(phase.guards, begun.g.tolist(), begun.rate.tolist(), strict=True):
+        armed = ARMED[guard.unit] * scales[guard.unit]
+        least = SETTLED * armed
+        if guard.kind == "touchdown" and abs(rate) > still and one_sided(phase.rows[guard.k]):
+            armed = least = rounding(q)  # it is known which way it goes
+        if g <= least:
+            found[guard.id, guard.kind] = armed + max(0.0, -g)
+    return found
 
 
 def closes(row: Row, activation: Activation) -> bool:

@@ -22,14 +22,15 @@ from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED, OPEN, Mode, Modes, parts_of, rough
-from .phase_state import Instant, Place
+from ..impact.problem import one_sided
+from .phase_state import HOLDS, Instant, Place
 from .run_memory import Setting
 from .slip_onset import aligned, speeds_up
 from .smooth_phase import Phase
 
 Sizes = tuple[float, float]
 NONE: Sizes = (0.0, 0.0)
-HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
+PULL = 1e-10  # of the largest force: a reaction below zero that is no rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -113,7 +114,7 @@ def choose(
         phase = aligned(setting.phase(modes, place.rows), place, HOLDS)
         now = holds(phase, place, activation, sizes=sizes)
         if now and (later is None or _goes_on(phase, now, later, activation, sizes)):
-            return Chosen(phase=phase, now=now)
+            return _released(setting, place, Chosen(phase=phase, now=now), activation, sizes)
     failure = None
     for at in (later(), state) if later is not None else (state,):
         read, said = modes_of_laws(setting.system, at, setting.control, activation, guesses[0])
@@ -127,6 +128,23 @@ def choose(
         if now and (later is None or failure is None or _goes_on(phase, now, later, activation, sizes)):
             return Chosen(phase=phase, now=now)
     return Chosen(phase=None, failure=failure or _undecided(state))
+
+
+def _released(setting: Setting, place: Place, chosen: Chosen, activation: Activation, sizes: Sizes) -> Chosen:
+    """Return the choice, with contacts open that pull and would open.
+
+    Of bodies that fall together reactions may be smaller than what `holds` allows beside their weights.
+    """
+    phase, now = chosen.phase, chosen.now
+    if phase is None or now is None or phase.redundant:
+        return chosen
+    pulls = {row.id for row, r in zip(now.rows, now.r, strict=True) if one_sided(row) and r[0] < -PULL * now.sizes[0]}
+    if not pulls:
+        return chosen
+    freed = setting.phase({**phase.modes, **dict.fromkeys(pulls, OPEN)}, place.rows)
+    then = holds(freed, place, activation, sizes=sizes)
+    opens = then is not None and all(_normal(row, then) > 0.0 for row in then.rows if row.id in pulls)
+    return Chosen(phase=freed, now=then) if opens else chosen
 
 
 def _as_here(
@@ -300,11 +318,15 @@ def after_event(
                 first[row.id] = second[row.id] = _moving(row, CLOSED, activation)
                 continue
             old = first[row.id]
-            first[row.id], second[row.id] = _next(kind, row, r, old), _next(kind, row, r, old, back=True)
+            first[row.id], second[row.id] = next_mode(kind, row, r, old), next_mode(kind, row, r, old, back=True)
     return [first] if first == second else [first, second]
 
 
-def _next(kind: str, row: Row, r: Array, old: Mode, *, back: bool = False) -> Mode:
+def next_mode(kind: str, row: Row, r: Array, old: Mode, *, back: bool = False) -> Mode:
+    """Return the mode that may follow where a condition of a row with reaction r ends.
+
+    back: what stops turns back, and does not stick.
+    """
     if kind == "lift_off":
         return OPEN
     if kind == "end":

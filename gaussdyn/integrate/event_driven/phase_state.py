@@ -14,7 +14,9 @@ from ...mechanics.system import System
 
 Rows = tuple[Row, ...]
 RANK = 1e-10  # singular values below this, relative, belong to redundant rows
-PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of two rows that are independent
+PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of rows that are independent
+FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
+HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
 
@@ -96,8 +98,12 @@ def dependent(held: Sequence[Array]) -> bool:
     G = np.concatenate(held)
     if len(G) == 2:
         a, b, c = float(G[0] @ G[0]), float(G[1] @ G[1]), float(G[0] @ G[1])
-        if a * b - c * c > PLAINLY * a * b:
-            return False
+        plain = a * b - c * c > PLAINLY * a * b
+    else:  # n rows of length one: the least singular value is above sqrt(PLAINLY / e), the largest one below sqrt(n)
+        gram = G @ G.T
+        plain = float(np.linalg.det(gram)) > PLAINLY * math.prod(gram.diagonal().tolist())
+    if plain:
+        return False
     length = np.linalg.norm(G, axis=1)
     s = np.linalg.svd(G / np.where(length > 0.0, length, 1.0)[:, None], compute_uv=False)
     return len(s) < len(G) or bool(s[-1] <= RANK * s[0])

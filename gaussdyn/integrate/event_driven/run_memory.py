@@ -103,11 +103,13 @@ class RunMemory:
     listed: list[System] = field(default_factory=list)
 
     def whole(self, system: System, q: Array) -> System:
-        """Return the system with all contacts that it can have, if they are always the same."""
+        """Return the system with all contacts that it can have, if they are always the same; its rows by kernels."""
         if not self.listed:
+            from .compiled.kernel_rows import with_kernels
+
             asked = getattr(system, "listed", None)
             every: System | None = None if asked is None else asked(q)
-            self.listed.append(system if every is None else every)
+            self.listed.append(system if every is None else with_kernels(every, self.mechanism))
         return self.listed[0]
 
 

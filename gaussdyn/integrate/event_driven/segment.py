@@ -26,7 +26,8 @@ from ..stretch import Late
 from .contact_detection import NARROW, Listed, kept, listed, looking_on, with_contacts
 from .event_location import Crossing, polished
 from .feature_borders import room_of
-from .flow import ARMED, FADED, FAINT, SETTLED, Stretch
+from .flow import ARMED, FAINT, SETTLED, Stretch
+from .guards import TOGETHER
 from .jump import FLIGHT
 from .mode_selection import choose, first_modes, holds
 from .phase_integrator import NEARLY, SHORT, Pace, Stuck, again_to
@@ -38,7 +39,6 @@ from .smooth_phase import Phase
 from .user_events import first_of
 
 AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
-TOGETHER = {"place": 1e-10, "speed": 1e-9, "force": 1e-9, "acceleration": 1e-9}  # conditions that end at one time
 CUTS = 400  # steps of one segment that are repeated for contacts that they overlook
 AT_ONCE = 50  # events of one segment: it goes on only where they happen at its very beginning
 ON_THE_WAY = 2000  # or where it passes a sequence of impacts
@@ -88,6 +88,7 @@ class Segment(RankWatch):
             The integrator cannot go on.
         """
         begun, cuts, events = self.t, 0, 0
+        self._fade()
         self._watch_rank()
         while self.phase is not None:
             last = min(self.passing.values(), default=t_end)
@@ -359,7 +360,7 @@ def _remembered(memory: Mapping[str, Array], activation: Activation) -> Beginnin
     """Return what a state remembers of the segment that ended there."""
     h, crowd = (float(memory[name][0]) if name in memory else 0.0 for name in (LENGTH, CROWD))
     longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
-    sizes = (FADED * memory[LARGEST]).tolist() if LARGEST in memory else (FAINT, FAINT)
+    sizes = memory[LARGEST].tolist() if LARGEST in memory else (FAINT, FAINT)
     return Beginning(
         pace=Pace(h=h, longest=longest, crawled=(int(steps), first)), bounced=rebounds(memory), crowd=crowd,
         largest=dict(zip(("force", "acceleration"), sizes, strict=True)), closed=activation,

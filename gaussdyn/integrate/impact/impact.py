@@ -147,7 +147,7 @@ def impact(
             impulses[key] = impulses[key] + p if key in impulses else np.array(p)
             works[key] = works.get(key, 0.0) + phase.works.get(key, 0.0)
     after, M = phases[-1].v, phases[0].dynamics.M
-    end = struck.snapshot(after)
+    end = struck.rows(after)
     return Impact(
         law=law,
         state=state,
@@ -156,6 +156,6 @@ def impact(
         works=works,
         energy=kinetic(M, after) - kinetic(M, v),
         phases=phases,
-        finished=not approaching(end, struck.closed),
-        rows=end.rows,
+        finished=not approaching(end, struck.closed, struck.activation),
+        rows=end,
     )

@@ -188,7 +188,7 @@ class OneByOne:
         """Return all single impacts."""
         found: list[Phase] = []
         while len(found) < self.most:
-            speeds = approaching(struck.snapshot(v), struck.closed)
+            speeds = approaching(struck.rows(v), struck.closed, struck.activation)
             if not speeds and found:
                 break
             first = max(speeds, key=lambda key: (speeds[key], key)) if speeds else ""

@@ -6,7 +6,7 @@ of the system take part, and with which coefficients.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -178,6 +178,13 @@ class Struck:
         v = vector("v", v)  # where it is and its mass are the same
         return replace(last, v=v, h=last.M @ v, rows=rows_of(last.system, t, q, v))
 
+    def rows(self, v: Array) -> tuple[Row, ...]:
+        """Return all rows at a velocity."""
+        last = self.known
+        if last is None or np.array_equal(v, last.v):
+            return self.snapshot(v).rows
+        return rows_of(last.system, self.state.t, self.state.q, v)
+
     def _taken(self, rows: tuple[Row, ...], eps_n: float | None, eps_t: float | None, share: float) -> list[Row]:
         """Return the rows that take part: gaps of the closed ones count as zero, all other one-sided gaps are open."""
         found = []
@@ -186,8 +193,9 @@ class Struck:
                 continue
             normal = row.eps_n if eps_n is None else eps_n
             tangential = row.eps_t if eps_t is None else eps_t
-            gap = 0.0 if one_sided(row) else row.gap
-            found.append(row.but(gap=gap, eps_n=share * normal, eps_t=share * tangential))
+            values = 0.0 if one_sided(row) else row.gap, share * normal, share * tangential
+            same = values == (row.gap, row.eps_n, row.eps_t)
+            found.append(row if same else row.but(gap=values[0], eps_n=values[1], eps_t=values[2]))
         return found
 
 
@@ -196,10 +204,10 @@ def one_sided(row: Row) -> bool:
     return row.kind in ONE_SIDED and row.level == "position"
 
 
-def approaching(dynamics: LocalDynamics, closed: Collection[str]) -> dict[str, float]:
+def approaching(rows: Sequence[Row], closed: Collection[str], activation: Activation) -> dict[str, float]:
     """Return the speed (m/s, > 0) at which closed rows approach, by id; those within the activation's are at rest."""
-    found = {row.id: -float(row.rate[0]) for row in dynamics.rows if one_sided(row) and row.id in closed}
-    return {key: speed for key, speed in found.items() if speed > dynamics.activation.speed}
+    found = {row.id: -float(row.rate[0]) for row in rows if one_sided(row) and row.id in closed}
+    return {key: speed for key, speed in found.items() if speed > activation.speed}
 
 
 def kinetic(M: Array, v: Array) -> float:

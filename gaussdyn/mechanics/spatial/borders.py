@@ -78,7 +78,7 @@ def _on_second(shapes: Shapes, names: list[str], label: Sequence[int], data: Arr
 
 
 def _beyond_first(shapes: Shapes, a: int, f: int) -> list[tuple[Array, Array]]:
-    """Return the ends beyond which the end or corner of the first shape touches, as places and directions."""
+    """Return the end or corner of the first shape that touches, with the directions beyond which it is."""
     form, kind = shapes.arrays.forms[a], int(shapes.arrays.table[a, 0])
     if kind == MESH:
         return beyond_corner(shapes, a, f)
@@ -89,7 +89,8 @@ def _beyond_first(shapes: Shapes, a: int, f: int) -> list[tuple[Array, Array]]:
     else:
         return []
     axes, half = form[3:12].reshape(3, 3).T, _half(form, kind)
-    return [(form[:3] + s * half[k] * axes[k], s * axes[k]) for k, s in sides]
+    tip = form[:3] + sum(s * half[k] * axes[k] for k, s in sides)
+    return [(tip, s * axes[k]) for k, s in sides]
 
 
 def _of_box(feature: int) -> tuple[list[int], list[Side]]:

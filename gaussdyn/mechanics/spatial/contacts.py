@@ -129,9 +129,22 @@ class Contacts:
         way = dt * float(self.speeds(v).max())
         return self.among(bodies_at(q, v), bodies_at(ahead, v) if way > 0.0 else None, reach + 2.0 * way)
 
+    @property
+    def travel(self) -> Array:
+        """How far every body may be off before contacts are missed, m, shape (n,)."""
+        return np.maximum(SLACK * self.radii, CLOSED)
+
+    @property
+    def reach(self) -> dict[str, float]:
+        """The gaps up to which contacts are listed where nothing moves, m, by id."""
+        if self.found is None:
+            return {}
+        travel = np.append(self.travel, 0.0)[self.found.bodies].sum(axis=1)  # the ground comes last
+        return {blank.id: far for blank, far in zip(self.blanks, travel.tolist(), strict=True)}
+
     def among(self, bodies: Bodies, ahead: Bodies | None, reach: float) -> Contacts:
         """Return these with the contacts of bodies that are open by `reach` (m) at most, here or where they come to."""
-        travel = np.maximum(SLACK * self.radii, CLOSED)
+        travel = self.travel
         found = self.shapes.look(bodies.x, bodies.R, reach, travel)
         if ahead is not None:
             found = self._joined(found, self.shapes.look(ahead.x, ahead.R, reach, travel), bodies)
@@ -179,8 +192,7 @@ class Contacts:
         n, f, step = len(reach), len(labels), 0
         point, frame = np.full((n, f, 3), np.nan), np.full((n, f, 3, 3), np.nan)
         ways: Any = Held(Ways(x, R, reach))
-        space = self.shapes.buffers()
-        travel = np.maximum(SLACK * self.radii, CLOSED)
+        space, travel = self.shapes.buffers(), self.travel
         while f and step < n:
             more = (*space.space, np.zeros(7), np.zeros(3), np.zeros((6, 3)))
             looking: Any = Held(Looking(*self.shapes.arrays, travel, *more))

@@ -189,7 +189,8 @@ class SpatialSystem:
             return self
         reach = math.hypot(*self.gravity) * dt * dt
         frozen = copy.copy(self)
-        object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, self.move(q, v, dt)))
+        ahead = self.move(q, v, dt) if dt > 0.0 else q
+        object.__setattr__(frozen, "contacts", self.contacts.near(q, v, dt, reach, ahead))
         return frozen
 
     def placed(self, ids: Sequence[str], labels: IntArray, legs: Legs) -> Placed:
@@ -242,6 +243,14 @@ class SpatialSystem:
     def contact_ids(self) -> frozenset[str]:
         """Ids of the contacts that were found."""
         return frozenset(blank.id for blank in self.contacts.blanks)
+
+    def beside(self, rows: Sequence[Row]) -> frozenset[str]:
+        """Return the ids of the contacts that `near` lists at an instant, of all contacts that there can be.
+
+        These are known, see `listed`, and so are their gaps in `rows`: nothing has to be searched for.
+        """
+        reach = self.contacts.reach
+        return frozenset(row.id for row in rows if row.gap <= reach.get(row.id, -math.inf))
 
     @property
     def charts(self) -> Mapping[str, int]:

@@ -37,6 +37,26 @@ def test_a_gap_that_rises_from_below_zero_and_stays_there_closes_as_it_falls(bel
     assert y[0] == pytest.approx(-below, abs=2e-15)
 
 
+@pytest.mark.parametrize("past", [0.0, 1e-12])
+def test_a_contact_that_goes_on_past_the_end_of_its_features_is_asked_again_further_on(past):
+    """It was at the end as the step began, or hardly beyond: that is no place to stop at, again and again."""
+
+    def slope(t, y):
+        return np.array([-1.0])
+
+    def look(t, y):
+        return Seen(t, y.copy(), np.array([np.nan]))
+
+    def redo(h):
+        return take(slope, 0.0, start, slope(0.0, start), h, Tolerance(1e-12, np.full(1, 1e-12)))
+
+    start, offset = np.array([-past]), 1e-9
+    found = Crossing(t=offset - past, guard=Guard("end", "corner", 0, "place"), k=0)
+    t, y = polished(redo(1e-3), redo, look, found, offset)
+    assert t == pytest.approx(offset - past, rel=1e-6)
+    assert y[0] == pytest.approx(-offset, rel=1e-6)
+
+
 @pytest.mark.parametrize("bend", [0.0, 1.0, 40.0])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_a_zero_is_found_between_signs(bend, sign):

@@ -15,9 +15,9 @@ from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.realizations import Smooth
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
-from gaussdyn.mechanics.planar.bodies import Marker, Point, disc
-from gaussdyn.mechanics.planar.contacts import HalfPlane, PlanarContact
-from gaussdyn.mechanics.planar.forces import Shaking
+from gaussdyn.mechanics.planar.bodies import Marker, Point, disc, fixed
+from gaussdyn.mechanics.planar.contacts import DryFriction, HalfPlane, PlanarContact
+from gaussdyn.mechanics.planar.forces import Drag, Shaking, Spring
 from gaussdyn.mechanics.planar.system import PlanarSystem
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user.constraints import Position
@@ -328,3 +328,18 @@ def test_what_segments_hand_on_changes_nothing(name):
         if states[0].t >= 5.0:
             break
     assert kinds
+
+
+def test_what_a_state_remembers_is_all_that_a_segment_begins_with():
+    """Without weight forces die away with the motion: what they were at first is handed on by the state alone."""
+    system = PlanarSystem(
+        bodies=[Point(name="b", mass=1.0)], gravity=(0.0, 0.0),
+        forces=[Spring(a=Marker("b"), b=fixed(0.0, 0.0, "wall"), stiffness=4.0), Drag(point=Marker("b"), damping=0.5)],
+        contacts=[DryFriction(point=Marker("b"), cap=0.05)],
+    )  # fmt: skip
+    alone, handed = EventDriven(), EventDriven().for_run()
+    states = [system.state({"b": (3.0, 0.0)})] * 2
+    for _ in range(5):
+        states = [one.advance(system, state, 50.0).state for one, state in zip((alone, handed), states, strict=True)]
+        states[0] = State(t=states[0].t, q=states[0].q, v=states[0].v, memory=dict(states[0].memory))
+        assert states[0].digest() == states[1].digest()

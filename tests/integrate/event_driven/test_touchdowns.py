@@ -7,6 +7,7 @@ import pytest
 from random_scenes import falling
 
 from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import disc
@@ -113,3 +114,16 @@ def test_a_flight_lower_than_what_counts_as_closed_ends_when_its_gap_does(speed,
     assert [(change.kind, change.id) for change in end.changes] == [("impact", "b/floor")]
     rounding = 1e-16 / speed  # of the gap, as time
     assert end.state.t == pytest.approx(2.0 * speed / G, rel=0.0, abs=1e-12 + rounding)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_heavy_bodies_that_fall_side_by_side_part_though_it_takes_little(mu):
+    """A touch with a speed across opens by u^2 / d: 5e-9 of the weights would hold it."""
+    r, u = 0.1, 1e-4
+    bodies = [disc(name, mass=1000.0, radius=r) for name in "ab"]
+    system = PlanarSystem(bodies=bodies, contact=ContactLaw(mu=mu))
+    state = system.state({"a": (0.0, 0.0, 0.0), "b": (0.0, 2.0 * r, 0.0)}, {"b": (u, 0.0, 0.0)})
+    run = simulate(system, state, 1.0, stepper=EventDriven())
+    assert run.status == "COMPLETED", run.stop
+    apart = run.q[-1][3:5] - run.q[-1][:2]
+    assert np.hypot(*apart) == pytest.approx(np.hypot(2.0 * r, u), rel=0, abs=1e-14)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,27 @@ from ...recorded_arcs import LOBATTO, Trail
 from ..event_location import Seen
 from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
-from .phase_tables import Kept, tables_of_phase
-from .records import BEND, ERROR, RTOL, SIDE, WAY, H, PhaseStep, T, Voyage
+from .phase_tables import Kept, friction_of, tables_of_phase
+from .records import (
+    BEND,
+    ERROR,
+    FREE,
+    LOAD,
+    LOADED,
+    NEXT,
+    REACTION,
+    RTOL,
+    SIDE,
+    TAKEN,
+    WAY,
+    WHICH,
+    H,
+    PhaseStep,
+    T,
+    Voyage,
+)
 
+DECIDED = ("slip", "stop")  # kinds of conditions whose ends kernels may decide
 AT_ONCE = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 
 
@@ -60,6 +79,41 @@ class Sailed:
     trail: Trail
 
 
+class Leg(NamedTuple):
+    """The motion up to a clear event.
+
+    Attributes
+    ----------
+    guard : int
+        The number of the condition that ends there.
+    t, next_h : float
+        When, and the length of the next step, s.
+    y, r : Array
+        There: state, impulses and works; the reactions of all rows.
+    size : float
+        The largest force there, N.
+    lines : Array
+        What was passed, see `CompiledPhase.trail`.
+    """
+
+    guard: int
+    t: float
+    next_h: float
+    y: Array
+    r: Array
+    size: float
+    lines: Array
+
+
+class Begun(NamedTuple):
+    """How a phase begins: its conditions, figures as `phase_jump.begins` says, the rates of y, gaps."""
+
+    seen: Seen
+    figures: Array
+    rates: Array
+    gap: Array
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledPhase:
     """One phase in the arrays of the kernels.
@@ -77,6 +131,8 @@ class CompiledPhase:
     size: int
     held: Any  # a `Held`, which kernels take for what it holds
     step: PhaseStep  # what kernels work on, until the next call
+    friction: Array | None  # (n, 2), mu and mu_s of all rows where these are contacts of points in the plane
+    followers: dict[tuple[int, bool], tuple[Phase, ...]]  # what may come after a condition, friction backwards or not
 
     @classmethod
     def of(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
@@ -100,31 +156,82 @@ class CompiledPhase:
         seen = np.zeros((8, w))
         step = PhaseStep(np.zeros(13), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
         again = PhaseStep._make([*(x.copy() for x in step[:-2]), atol, TABLE])
-        return cls(phase, size, Held(Voyage(tables, step, again)), step)
+        return cls(phase, size, Held(Voyage(tables, step, again)), step, friction_of(phase), {})
+
+    @classmethod
+    def of_contacts(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
+        """Return the same of contacts of points alone, if something sticks or slips; its events may be clear."""
+        made = cls.of(phase, accuracy, known) if any(guard.kind in DECIDED for guard in phase.guards) else None
+        return None if made is None or made.friction is None else made
 
     @property
     def states(self) -> int:
         """Number of coordinates and velocities."""
         return self.phase.system.nq + self.phase.system.nv
 
+    def put_offsets(self, offsets: Mapping[tuple[str, str], float]) -> None:
+        """Raise conditions that began at zero, by row id and kind."""
+        self.step.offset[:] = [offsets.get((guard.id, guard.kind), 0.0) for guard in self.phase.guards]
+
+    def _set_out(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int = 0) -> Array:
+        """Begin where steps shall be taken from; return room for what is passed."""
+        step, nq, n = self.step, len(q), len(q) + len(v)
+        step.y[:nq], step.y[nq:n], step.y[n:] = q, v, 0.0
+        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0, 0.0
+        return np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
+
     def sail(self, t: float, q: Array, v: Array, h: float, end: float, stiff: int) -> Sailed:
         """Take steps until something may happen, at most to `end`."""
         from .phase_loop import EVENT, HOLD, cruise
 
-        step, nq, n = self.step, len(q), len(q) + len(v)
-        step.y[:nq], step.y[nq:n], step.y[n:] = q, v, 0.0
-        step.control[:] = t, h, end, stiff, 0.0, step.control[RTOL], 0.0, 0.0, 0.0, h, -1.0, 0.0, 0.0
-        lines = np.empty((AT_ONCE, 2 + len(LOBATTO) * (self.size - 2)))
+        step, lines = self.step, self._set_out(t, q, v, h, end, stiff)
         code = cruise(self.held, lines)
         now, _, _, bounded, side, _, _, _, taken, ahead, which, when, found = step.control.tolist()
         piece = self._piece(step.F.copy()) if code == EVENT else None
         crossing = (int(which), when) if code == EVENT and which >= 0.0 else None
         again = self.held.value.again
         event = (float(again.control[T]), again.y.copy()) if found else None
-        trail = self._trail(lines[: int(taken + found)].copy())
+        trail = self.trail(lines[: int(taken + found)].copy())
         return Sailed(
             code == HOLD, side, int(taken), int(bounded), now, ahead, step.y.copy(), piece, crossing, event, trail
         )
+
+    def leg(self, t: float, q: Array, v: Array, h: float, end: float, counts: Array) -> Leg | None:
+        """Follow the motion up to an event that is clear, and its only one; None where kernels do not come to one."""
+        from .phase_jump import arrives
+
+        lines = self._set_out(t, q, v, h, end)
+        if not arrives(self.held, lines, counts):
+            return None
+        again, info, control = self.held.value.again, self.held.value.phase.room.info, self.step.control
+        size, n, r = max(info.item(LOAD), info.item(REACTION)), int(control.item(TAKEN)) + 1, again.K[WIDTH]
+        return Leg(
+            int(control.item(WHICH)), again.control.item(T), control.item(NEXT), again.y.copy(),
+            r[self.states : -2].copy(), size, lines[:n].copy(),
+        )  # fmt: skip
+
+    def begins(self, leg: Leg, counts: Array) -> Begun | int:
+        """Return how the phase begins where another one has ended; REFUSED: it does not, UNCLEAR: that is not clear."""
+        from .phase_jump import BEGINS, begins
+
+        assert self.friction is not None
+        said = np.empty(6)
+        verdict: int = begins(self.held, leg.t, leg.y, counts, self.friction, said)
+        if verdict != BEGINS:
+            return verdict
+        return Begun(self._seen_last(leg.t), said, self.step.K[WIDTH].copy(), self.held.value.phase.room.gap.copy())
+
+    def begun(self, t: float, q: Array, v: Array) -> tuple[Seen, float, float]:
+        """Return the conditions at a state, the largest force (N), and the largest acceleration without reactions."""
+        from .phase_jump import asked
+
+        y, said = np.concatenate((q, v, np.zeros(self.size - len(q) - len(v)))), np.empty(6)
+        if asked(self.held, t, y, said):
+            raise np.linalg.LinAlgError("a trial is beyond a pole")
+        return self._seen_last(t), said.item(LOADED), said.item(FREE)
+
+    def _seen_last(self, t: float) -> Seen:
+        return Seen(t, self.step.seen[6].copy(), self.step.seen[7].copy())
 
     def _piece(self, dense: Array | None = None) -> Piece:
         """Return the step that kernels have taken last."""
@@ -135,7 +242,7 @@ class CompiledPhase:
         piece.samples = partial(self.samples, piece)
         return piece
 
-    def _trail(self, lines: Array) -> Trail:
+    def trail(self, lines: Array) -> Trail:
         """Return what `keep_samples` has written, a line for every step."""
         samples, states = lines[:, 2:].reshape(len(lines), len(LOBATTO), self.size - 2), self.states
         return trail_of(self.phase, lines[:, 0], lines[:, 1], samples[:, :, :states], samples[:, :, states:])
@@ -156,7 +263,7 @@ class CompiledPhase:
         step.K[:WIDTH] = piece.K
         if sample(self.held, y, line[0], t - piece.t):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
-        return self._trail(line)
+        return self.trail(line)
 
     def _put(self, t: float, y: Array, h: float) -> None:
         """Let a step begin at a state."""

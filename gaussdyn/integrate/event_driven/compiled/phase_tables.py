@@ -64,7 +64,17 @@ def tables_of_phase(phase: Phase, known: Kept | None = None) -> PhaseTables | No
         return None
     if isinstance(phase.system, PlanarSystem):
         return _planar(phase, phase.system)
-    return _spatial(phase, phase.system, known) if type(phase.system) is SpatialSystem else None
+    if not isinstance(phase.system, SpatialSystem) or phase.system.coordinates == "joints":
+        return None
+    return _spatial(phase, phase.system, known)
+
+
+def friction_of(phase: Phase) -> Array | None:
+    """Return mu and mu_s of all rows (n, 2), None where these are not contacts of points in the plane alone."""
+    alone = isinstance(phase.system, PlanarSystem) and phase.system.detector is None and not phase.system.joints
+    if not alone or any(row.kind not in ("contact", "unilateral") or row.level != "position" for row in phase.rows):
+        return None
+    return _table([[row.mu, row.mu_s] for row in phase.rows], 2, np.float64)  # type: ignore[no-any-return]
 
 
 def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:

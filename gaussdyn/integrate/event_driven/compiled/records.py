@@ -21,6 +21,10 @@ SIDE, LOAD, REACTION, ACCELERATION = range(4)  # entries of `Room.info`
 LOADS, PUSH, A = range(3)  # lines of `Room.V`
 T, H, END, STIFFNESS, WAY, RTOL, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS, FOUND = range(13)
 """Entries of `PhaseStep.control`."""
+GAP, STILL, WEAK, LEAST = range(4)
+"""Entries of what counts as zero: gaps (m), speeds (m/s); forces and accelerations below which none are measured."""
+LOADED, FREE, OFF, CONE, KINETIC, POTENTIAL = range(6)
+"""Entries of what `phase_jump.begins` says."""
 
 
 @record(I2, A2, I2, A2, A2, A2)

@@ -150,6 +150,28 @@ def meet_surface(world: Array, solids: Array, a: int, i: int, j: int, limit: flo
         solid_on_surface(world, solids, touch, room, found)
 
 
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2})", borrows=True)
+def meet_half_space(world: Array, solids: Array, a: int, i: int, j: int, limit: float, found: Array) -> None:
+    """Add the contacts of shape i, of kind a, with half-space j."""
+    if a == MESH:
+        on_plane(world, solids, i, j, limit, found)
+    elif a == CYLINDER:
+        cylinder_plane(world, i, j, limit, found)
+    else:
+        on_half_space(world, a, i, j, limit, found)
+
+
+@kernel(f"void({A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+def meet_box(world: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
+    """Add the contacts of shape i, of kind a, with box j."""
+    if a == BOX:
+        box_box(world, i, j, limit, room, found)
+    elif a == CAPSULE:
+        capsule_box(world, i, j, limit, found)
+    else:
+        ball_box(world, i, 0, NONE, j, limit, found)
+
+
 @kernel(f"void({A2}, {A2}, int64, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
 def meet(
     world: Array, solids: Array, a: int, b: int, i: int, j: int, limit: float, room: Array, found: Array
@@ -157,31 +179,22 @@ def meet(
     """Add the contacts of shapes i and j of kinds a <= b; where the kinds are equal, i comes first."""
     if b == SURFACE:
         meet_surface(world, solids, a, i, j, limit, room, found)
-    elif b == HALF_SPACE and a == MESH:
-        on_plane(world, solids, i, j, limit, found)
-    elif b == HALF_SPACE and a == CYLINDER:
-        cylinder_plane(world, i, j, limit, found)
     elif b == HALF_SPACE:
-        on_half_space(world, a, i, j, limit, found)
+        meet_half_space(world, solids, a, i, j, limit, found)
     elif b == CYLINDER:
         meet_cylinder(world, solids, a, i, j, limit, room, found)
     elif b == MESH:
         meet_mesh(world, solids, a, i, j, limit, room, found)
     elif b == ELLIPSOID:
         meet_ellipsoid(world, solids, a, i, j, limit, room, found)
-    elif a == BOX:
-        box_box(world, i, j, limit, room, found)
+    elif b == BOX:
+        meet_box(world, a, i, j, limit, room, found)
     elif a == CAPSULE:
-        if b == CAPSULE:
-            capsule_capsule(world, i, j, limit, found)
-        else:
-            capsule_box(world, i, j, limit, found)
-    elif b == SPHERE:
-        sphere_sphere(world, i, j, limit, found)
+        capsule_capsule(world, i, j, limit, found)
     elif b == CAPSULE:
         ball_capsule(world, i, 0, NONE, j, limit, found, 0)
     else:
-        ball_box(world, i, 0, NONE, j, limit, found)
+        sphere_sphere(world, i, j, limit, found)
 
 
 @kernel(f"void({I2}, {I1}, {A2}, {A2}, int64, int64, float64, {A1}, {A2}, {A2})", borrows=True)

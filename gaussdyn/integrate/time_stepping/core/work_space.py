@@ -38,9 +38,9 @@ class Work(NamedTuple):
         How passes go. GIVEN: the caller has solved the problem of this one. BLIND: rows are the same everywhere, and
         no end is looked at. FOLLOWS: the force is followed by Newton's method, SLOPED: with the inverse by bodies.
         FINE: the last one was solved to its goal. TURNS: how often drives came to their limits or off them. PASS: its
-        number. LED: DONE, or OVERLAP, at the end that it led to. STANDS: the step of a tree ended exactly as it
-        began, impulses and modes included, and so will the next one that is told and as long as it. UNSEEN: nobody asks for energies, work and
-        what constraints did.
+        number. LED: DONE, or OVERLAP, at the end that it led to. STANDS: the step of a tree ended exactly as it began,
+        impulses and modes included, and so will the next one that is told the same and as long. UNSEEN: nobody asks for
+        energies, work and what constraints did.
     """
 
     still: Standstill

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gaussdyn import ContactLaw, State, read_robot
+from gaussdyn import ContactLaw, MoreauJean, State, read_robot
 from gaussdyn.league import robot_errors
 
 CRATE = """<robot name="crate"><link name="crate">
@@ -22,7 +22,7 @@ def test_a_crate_that_slides_and_then_stands(tmp_path: Path) -> None:
     system = read_robot(file, base="free", floor=0.0, contact=ContactLaw(mu=0.5)).system()
     q, v = np.array([0.0, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)
     v[0] = 0.5 * 9.81 * 0.1
-    found = robot_errors.ours(system, State(q=q, v=v), [np.zeros(0)] * 50, 4e-3)
+    found = robot_errors.ours(system, State(q=q, v=v), [np.zeros(0)] * 50, MoreauJean(dt=4e-3))
     assert abs(found.friction - 1.0) <= 1e-9
     assert found.creep <= 1e-9
     assert found.put_in <= 1e-12

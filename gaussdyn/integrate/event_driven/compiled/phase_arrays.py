@@ -214,13 +214,15 @@ class CompiledPhase:
 
     def begins(self, leg: Leg, counts: Array) -> Begun | int:
         """Return how the phase begins where another one has ended; REFUSED: it does not, UNCLEAR: that is not clear."""
-        from .phase_jump import BEGINS, begins
+        from .phase_jump import BEGINS, UNCLEAR, begins, judge
 
         assert self.friction is not None
         said = np.empty(6)
-        verdict: int = begins(self.held, leg.t, leg.y, counts, self.friction, said)
+        verdict: int = begins(self.held, leg.t, leg.y, counts, said)
         if verdict != BEGINS:
             return verdict
+        if judge(self.held, counts, self.friction, said):
+            return UNCLEAR
         return Begun(self._seen_last(leg.t), said, self.step.K[WIDTH].copy(), self.held.value.phase.room.gap.copy())
 
     def begun(self, t: float, q: Array, v: Array) -> tuple[Seen, float, float]:

@@ -92,12 +92,15 @@ class RankWatch(Jump):
         Why the run shall end after this segment, if it shall.
     barrier : float
         When a configuration at which constraints lose rank is nearly reached, s.
+    watched : (float, Array) or None
+        When watching began (s) and J of the joints then; None where nothing is watched.
     determinant : Determinant or None
-        None where nothing is watched.
+        None before a step has been taken: most segments end with the first one.
     """
 
     ends: str = ""
     barrier: float = math.inf
+    watched: tuple[float, Array] | None = field(default=None, init=False)
     determinant: Determinant | None = field(default=None, init=False)
 
     def _begins_without_rank(self, rows: Sequence[Row]) -> bool:
@@ -114,24 +117,24 @@ class RankWatch(Jump):
         """Begin to guard, if there are joints; take over the point that a segment before has found."""
         if self.phase is None or not _joints(self.phase):
             return
-        self.determinant = Determinant.at(self.t, self._joint_rows(self.phase))
+        self.watched = self.t, self._joint_rows(self.phase)
         if (known := self._searched()) is not None:
             self._bar(known)
 
     def _mark(self) -> dict[str, Any] | None:
         """Return where the segment is, to go back to."""
-        if self.determinant is None:
+        if self.watched is None:
             return None
         return {key: getattr(self, key) for key in KEPT} | {key: getattr(self, key).copy() for key in COPIED}
 
     def _leapt(self, mark: dict[str, Any] | None) -> bool:
         """Look at the rank after a step; whether it had passed through a loss, and the segment has gone back."""
-        if self.determinant is None or mark is None or self.phase is None:
+        if self.watched is None or mark is None or self.phase is None:
             return False
-        J = self._joint_rows(self.phase)
-        after = self.determinant.vanishes_after(self.t, J)
-        if not RENEWED[0] < self.determinant.value < RENEWED[1]:
-            self.determinant = Determinant.at(self.t, J)
+        J, determinant = self._joint_rows(self.phase), self.determinant or Determinant.at(*self.watched)
+        after = determinant.vanishes_after(self.t, J)
+        renewed = not RENEWED[0] < determinant.value < RENEWED[1]
+        self.determinant = Determinant.at(self.t, J) if renewed else determinant
         if after < 0.0:
             return self._goes_back(mark, ARRIVED * float(np.linalg.norm(self.q - mark["q"])))
         if after <= SOON * self.pace.h or (self.pace.h < SHRUNK * self.pace.longest and after <= NEAR * self.pace.h):
@@ -221,7 +224,7 @@ class RankWatch(Jump):
 
     def nearly_dependent(self) -> str:
         """Return in words that constraints come close to losing rank, if they do where the segment is."""
-        if self.determinant is None or self.phase is None:
+        if self.watched is None or self.phase is None:
             return ""
         J = self._joint_rows(self.phase)
         U, s, _ = np.linalg.svd(J)

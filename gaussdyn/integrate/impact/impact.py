@@ -137,7 +137,8 @@ def impact(
     law = Moreau() if law is None else law
     if isinstance(law, type) or not hasattr(law, "strike"):
         raise InputError("law", repr(law), "an impact law", "Write e.g. Newton(eps_n=0.5) or Poisson().")
-    struck = replace(Struck.at(system, state, closed, activation, known), start=start)
+    struck = Struck.at(system, state, closed, activation, known)
+    struck = struck if start is None else replace(struck, start=start)
     v = vector("v of the state", state.v, system.nv)
     phases = law.strike(struck, v)
     impulses: dict[str, Array] = {}

@@ -85,6 +85,14 @@ class KernelRows(SpatialSystem):
         h: Array = self._held.value.room.V[LOADS].copy()
         return h if control is None else h + vector("control", control, self.nv)
 
+    def move(self, q: Array, v: Array, dt: float) -> Array:
+        """Return x + dt v and q (1, dt w / 2) scaled to length one, to the bit as a plain system does."""
+        from .row_places import put_moved
+
+        moved = np.empty(len(q))
+        put_moved(np.ascontiguousarray(q), np.ascontiguousarray(v), dt, moved)
+        return moved
+
     def _ask(self, t: float, q: Array, v: Array) -> None:
         """Have the kernel answer, unless this was the last question."""
         from .row_places import put_place

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from ...._jit import A1, A2, kernel
-from ....arrays import Array
+from ....arrays import EPS, Array
 from ....mechanics.spatial.drifts import row_drift
-from ....mechanics.spatial.row_kernels import joint_row, put_bodies, spatial_forces
+from ....mechanics.spatial.row_kernels import joint_row, move_bodies3, put_bodies, spatial_forces
 from .phase_rows import contact_row
 from .records import LOADS, PhaseTables
 
@@ -28,3 +30,17 @@ def put_place(phase: PhaseTables, t: float, y: Array, point: Array) -> None:
         for i in range(3):
             point[-1 - r, i] = phase.touches.moved[4 + i]
     spatial_forces(tables, t, y[:nq], y[nq : nq + nv], room.V[LOADS])
+
+
+@kernel(f"void({A1}, {A1}, float64, {A1})", borrows=True, entry=True)
+def put_moved(q: Array, v: Array, dt: float, moved: Array) -> None:
+    """Put the coordinates after dt at constant v, as `SpatialSystem.move` does, with quaternions of length one."""
+    move_bodies3(q, v, dt, moved)
+    for k in range(len(q) // 7):
+        i, w = 7 * k + 3, 6 * k + 3
+        if 0.5 * dt * v[w] != 0.0 or 0.5 * dt * v[w + 1] != 0.0 or 0.5 * dt * v[w + 2] != 0.0:
+            continue
+        a, b, c, d = q[i], q[i + 1], q[i + 2], q[i + 3]
+        size = math.sqrt(a * a + b * b + c * c + d * d)
+        if abs(size - 1.0) >= 8.0 * EPS:
+            moved[i], moved[i + 1], moved[i + 2], moved[i + 3] = a / size, b / size, c / size, d / size

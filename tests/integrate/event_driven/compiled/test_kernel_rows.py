@@ -62,6 +62,17 @@ def test_rows_and_force_are_those_of_the_system():
                         np.testing.assert_allclose(mine, theirs, rtol=0, atol=1e-11, err_msg=name)
 
 
+def test_bodies_are_moved_to_the_bit_as_the_system_moves_them():
+    for make, how in served():
+        system, whole, start = with_all_contacts(make, how)
+        for _, q, v in states(start, 4):
+            for dt in (0.0, 1e-9, 0.01, 0.3):
+                assert np.array_equal(whole.move(q, v, dt), system.move(q, v, dt))
+                for longer in (1.0, 1.0 + 4e-16, 1.0 + 1e-15, 1.0 + 3e-15, 1.0 - 1e-9):
+                    long, still = longer * q, 0.0 * v
+                    assert np.array_equal(whole.move(long, still, dt), system.move(long, still, dt))
+
+
 def test_answers_are_not_those_of_the_state_before():
     _, whole, start = with_all_contacts(*served()[0])
     (t, q, v), (_, p, u) = list(states(start, 2, 2))

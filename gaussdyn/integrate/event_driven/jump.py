@@ -124,7 +124,7 @@ class Jump(SmoothFlow):
         """Begin a phase: conditions that start at zero may not end it at once."""
         self.phase, self.entered = phase, True
         now = now or phase.instant(self.t, self.q, self.v)
-        ship = CompiledPhase.of_contacts(phase, self.task.accuracy, self.task.known.mechanism)
+        ship = CompiledPhase.of_contacts(phase, self.task.accuracy)
         begun = None
         if ship is not None:  # the same numbers as where kernels pass an event
             begun, size, free = ship.begun(self.t, self.q, self.v)

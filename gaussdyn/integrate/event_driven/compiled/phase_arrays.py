@@ -11,6 +11,7 @@ import numpy as np
 
 from ...._jit import Held
 from ....arrays import Array
+from ....mechanics.planar.system import PlanarSystem
 from ...dop853 import TABLE, WIDTH, Piece
 from ...recorded_arcs import LOBATTO, Trail
 from ..event_location import Seen
@@ -159,9 +160,10 @@ class CompiledPhase:
         return cls(phase, size, Held(Voyage(tables, step, again)), step, friction_of(phase), {})
 
     @classmethod
-    def of_contacts(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
+    def of_contacts(cls, phase: Phase, accuracy: Accuracy) -> CompiledPhase | None:
         """Return the same of contacts of points alone, if something sticks or slips; its events may be clear."""
-        made = cls.of(phase, accuracy, known) if any(guard.kind in DECIDED for guard in phase.guards) else None
+        planar = isinstance(phase.system, PlanarSystem)
+        made = cls.of(phase, accuracy) if planar and any(guard.kind in DECIDED for guard in phase.guards) else None
         return None if made is None or made.friction is None else made
 
     @property
@@ -212,13 +214,15 @@ class CompiledPhase:
 
     def begins(self, leg: Leg, counts: Array) -> Begun | int:
         """Return how the phase begins where another one has ended; REFUSED: it does not, UNCLEAR: that is not clear."""
-        from .phase_jump import BEGINS, begins
+        from .phase_jump import BEGINS, UNCLEAR, begins, judge
 
         assert self.friction is not None
         said = np.empty(6)
-        verdict: int = begins(self.held, leg.t, leg.y, counts, self.friction, said)
+        verdict: int = begins(self.held, leg.t, leg.y, counts, said)
         if verdict != BEGINS:
             return verdict
+        if judge(self.held, counts, self.friction, said):
+            return UNCLEAR
         return Begun(self._seen_last(leg.t), said, self.step.K[WIDTH].copy(), self.held.value.phase.room.gap.copy())
 
     def begun(self, t: float, q: Array, v: Array) -> tuple[Seen, float, float]:

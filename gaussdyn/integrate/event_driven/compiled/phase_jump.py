@@ -229,26 +229,25 @@ def asked(voyage: Voyage, t: float, y: Array, out: Array) -> int:
 
 @kernel(f"int64(Voyage, {A1}, {A2}, {A1})", entry=True)
 def judge(voyage: Voyage, counts: Array, friction: Array, out: Array) -> int:
-    """Put by how much reactions are off the laws where a phase has been `asked` last; 1 where numbers overflow."""
+    """Put by how much reactions are off the laws where a phase has been `asked` last; 1 where numbers overflow.
+
+    `friction` (n, 2) has mu and mu_s of all contacts.
+    """
     return off_laws(voyage.phase, voyage.step.place[: voyage.phase.nv], counts, friction, out)
 
 
-@kernel(f"int64(Voyage, float64, {A1}, {A1}, {A2}, {A1})", entry=True)
-def begins(voyage: Voyage, t: float, y: Array, counts: Array, friction: Array, out: Array) -> int:
+@kernel(f"int64(Voyage, float64, {A1}, {A1}, {A1})", borrows=True, entry=True)
+def begins(voyage: Voyage, t: float, y: Array, counts: Array, out: Array) -> int:
     """Return whether a phase begins at a state where another one has ended: BEGINS, REFUSED or UNCLEAR.
 
-    `friction` (n, 2) has mu and mu_s of all contacts; `out` has what `asked` says, and then by what the laws are off,
-    how far reactions leave their cones, kinetic and potential energy.
+    `out` has what `asked` says, and then kinetic and potential energy.
     """
     phase, step, nq, nv = voyage.phase, voyage.step, voyage.phase.nq, voyage.phase.nv
     planar = phase.planar
     if asked(voyage, t, y, out) or not flies(phase, counts) or out_of_place(phase, y) or not independent(phase):
         return UNCLEAR
-    fastest = max(counts[LEAST], out[FREE], phase.room.info[ACCELERATION])
-    verdict = verdict_on(phase, step.seen[6], step.seen[7], counts, fastest)
-    if verdict != BEGINS:
-        return verdict
     out[KINETIC], out[POTENTIAL] = 0.0, planar_potential(y, nv, planar.forces, planar.strength, planar.bodies)
     for j in range(nv):
         out[KINETIC] += 0.5 * y[nq + j] ** 2 / phase.inverse[j, 0]
-    return UNCLEAR if judge(voyage, counts, friction, out) else BEGINS
+    fastest = max(counts[LEAST], out[FREE], phase.room.info[ACCELERATION])
+    return verdict_on(phase, step.seen[6], step.seen[7], counts, fastest)

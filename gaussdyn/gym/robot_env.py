@@ -52,6 +52,8 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
         coordinate, less 1e-3 per square of what the actuators are told.
     healthy : callable, optional
         ``healthy(state)``: an episode ends where it says no; by default it never does.
+    corrections : bool
+        Whether contact problems are solved again for the end of a step, see `MoreauJean`; by default they are not.
 
     Raises
     ------
@@ -73,6 +75,7 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
         noise: float = 0.01,
         reward: Reward | None = None,
         healthy: Healthy | None = None,
+        corrections: bool = False,
     ) -> None:
         if not robot.actuators:
             raise InputError(
@@ -84,7 +87,7 @@ class RobotEnv(gymnasium.Env[Array, Array]):  # type: ignore[misc]
         self.robot, self.system, self.project = robot, robot.system(), project
         self.frames, self.horizon = (_count(*pair) for pair in (("frames", frames), ("horizon", horizon)))
         self.noise = scalar("noise", noise, low=0.0)
-        self.stepper = MoreauJean(dt=robot.dt if dt is None else dt)
+        self.stepper = MoreauJean(dt=robot.dt if dt is None else dt, corrections=corrections)
         self.begin = robot.start(keyframe, project=project)
         self.reward, self.healthy = reward or self._speed, healthy or (lambda state: True)
         self.state, self.taken, self.render_mode = self.begin, 0, None

@@ -114,6 +114,9 @@ class Step:
     place : Array or None, shape (nq,)
         The configuration at which masses, forces and the rows of `reactions` were evaluated, where that is not
         ``move(q, v, (1 - theta) dt)``.
+    foreseen : Array or None, shape (nq + nv,)
+        The end, q_f and v_f, that was foreseen: there the laws hold in a step without corrections, and forces
+        are those of the mean of v and v_f (`TreeSystem.force_foreseen`).
     shifts : tuple of Shift
         The passes of the position projection, from where the velocities lead.
     energy : (float, float) or None
@@ -146,6 +149,7 @@ class Step:
     crowded: str = ""
     restitution: float = 1.0
     place: Array | None = None
+    foreseen: Array | None = None
     shifts: tuple[Shift, ...] = ()
     energy: tuple[float, float] | None = None
     changes: tuple[Change, ...] | None = None

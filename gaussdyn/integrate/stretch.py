@@ -104,6 +104,8 @@ class Traces(NamedTuple):
         How often the positions were projected.
     shifts, places : Array, shapes (n, p, R) and (n, p, nq)
         See `Shift`; `places` is empty where they are not known.
+    foreseen : Array, shape (n, nq + nv)
+        See `Step.foreseen`; NaN where there is none.
     """
 
     ids: tuple[str, ...]
@@ -113,6 +115,7 @@ class Traces(NamedTuple):
     passes: IntArray
     shifts: Array
     places: Array
+    foreseen: Array
 
 
 class Steps(Protocol):

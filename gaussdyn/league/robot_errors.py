@@ -60,15 +60,15 @@ class Errors:
         return float(np.median(self.ratios)) if self.ratios else np.nan
 
 
-def ours(system: Any, state: State, controls: Sequence[Array], dt: float) -> Errors:
+def ours(system: Any, state: State, controls: Sequence[Array], method: MoreauJean) -> Errors:
     """Take one step per control; steps that kernels hand over count for their work only."""
     from ..integrate.time_stepping.core.advance import CompiledSystem
     from ..integrate.time_stepping.core.outside.lazy_step import CompiledStep
 
-    method, errors, kernels = MoreauJean(dt=dt), Errors(), CompiledSystem.of(system, state)
+    errors, kernels = Errors(), CompiledSystem.of(system, state)
     assert isinstance(kernels, CompiledSystem)
     for control in controls:
-        step = method.advance(system, state, state.t + dt, control=control)
+        step = method.advance(system, state, state.t + method.dt, control=control)
         state = step.state
         errors.work(step.work.reactions)
         for mu, p, rate in _contacts(kernels) if isinstance(step, CompiledStep) else ():

@@ -1,9 +1,9 @@
 """Robots beside MuJoCo: time per step, how well the laws hold, how deep bodies overlap, and what contacts do.
 
-Processor time per step on one thread of compiled steps of `MoreauJean` against `mujoco.rollout` under the same
-controls: those of the keyframe at which they begin (else zero), or random ones in the range of the actuators, each held
-for 25 steps. All begin at the same state and then go their own ways; blocks of steps take turns, so that all see the
-same machine.
+Processor time per step on one thread of compiled steps of `MoreauJean`, with corrections and without, against
+`mujoco.rollout` under the same controls: those of the keyframe at which they begin (else zero), or random ones in the
+range of the actuators, each held for 25 steps. All begin at the same state and then go their own ways; blocks of steps
+take turns, so that all see the same machine.
 """
 
 from __future__ import annotations
@@ -41,13 +41,11 @@ class Contacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Race:
-    """One robot under one kind of control.
+class Own:
+    """A run of ours.
 
     Attributes
     ----------
-    name, controls : str
-    nv : int
     us, us_by_hand : float
         Processor time per step; the part of it that steps took which kernels handed over.
     problems : float
@@ -56,24 +54,41 @@ class Race:
         Steps that kernels handed over.
     E, gap : float
         The largest residual, and the least gap, m.
-    pyramidal_us, elliptic_us, their_gap : float
-        Of MuJoCo.
-    ours, pyramidal, elliptic : Contacts
+    contacts : Contacts
     """
 
-    name: str
-    controls: str
-    nv: int
     us: float
     us_by_hand: float
     problems: float
     by_hand: int
     E: float
     gap: float
+    contacts: Contacts
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """One robot under one kind of control.
+
+    Attributes
+    ----------
+    name, controls : str
+    nv : int
+    corrected, once : Own
+        With corrections, and without, see `MoreauJean`.
+    pyramidal_us, elliptic_us, their_gap : float
+        Of MuJoCo.
+    pyramidal, elliptic : Contacts
+    """
+
+    name: str
+    controls: str
+    nv: int
+    corrected: Own
+    once: Own
     pyramidal_us: float
     elliptic_us: float
     their_gap: float
-    ours: Contacts
     pyramidal: Contacts
     elliptic: Contacts
 
@@ -81,8 +96,8 @@ class Race:
 class Ours:
     """A run of ours, block by block."""
 
-    def __init__(self, system: Any, state: State) -> None:
-        self.system, self.state, self.method = system, state, MoreauJean(dt=DT)
+    def __init__(self, system: Any, state: State, corrections: bool) -> None:
+        self.system, self.state, self.method = system, state, MoreauJean(dt=DT, corrections=corrections)
         self.kernels: Any = self.method.kernels(system, state)
         self.spent = self.spent_by_hand = self.E = self.gap = self.problems = 0.0
         self.by_hand = 0
@@ -106,6 +121,11 @@ class Ours:
             self.E = max(self.E, step.solution.residuals.E)
             taken = time.process_time() - since
             self.spent, self.spent_by_hand = self.spent + taken, self.spent_by_hand + taken
+
+    def told(self, steps: int, errors: robot_errors.Errors) -> Own:
+        """Return what there is to say after so many steps, and of what contacts did in others like them."""
+        us, by_hand = (1e6 * spent / steps for spent in (self.spent, self.spent_by_hand))
+        return Own(us, by_hand, self.problems / steps, self.by_hand, self.E, self.gap, _did(errors))
 
 
 class Theirs:
@@ -165,21 +185,26 @@ def race(file: Path, steps: int, random: bool) -> Race:
     told = _controls(system, steps)
     if not random:
         told[:] = known[keyframe].control if keyframe else 0.0
-    Ours(system, start).take(told[0])  # loads the kernels
-    ours, rivals = Ours(system, start), [Theirs(file, start, cone) for cone in (PYRAMIDAL, ELLIPTIC)]
+    Ours(system, start, True).take(told[0])  # loads the kernels
+    ours = [Ours(system, start, corrections) for corrections in (True, False)]
+    rivals = [Theirs(file, start, cone) for cone in (PYRAMIDAL, ELLIPTIC)]
     for control in told:
-        ours.take(control)
+        for run in ours:
+            run.take(control)
         for rival in rivals:
             rival.take(control)
     count, each = HELD * len(told), list(np.repeat(told, HELD, axis=0))
-    errors = [robot_errors.ours(system, start, each, DT)]
-    errors += [robot_errors.theirs(rival.model, start, each) for rival in rivals]
-    us = [1e6 * spent / count for spent in (ours.spent, *(one.spent for one in rivals))]
-    did = [Contacts(one.creep, one.put_in, one.friction) for one in errors]
+    corrected, once = (run.told(count, robot_errors.ours(system, start, each, run.method)) for run in ours)
+    pyramidal_us, elliptic_us = (1e6 * rival.spent / count for rival in rivals)
+    pyramidal, elliptic = (_did(robot_errors.theirs(rival.model, start, each)) for rival in rivals)
     return Race(
-        file.stem, "random" if random else "held", system.nv, us[0], 1e6 * ours.spent_by_hand / count,
-        ours.problems / count, ours.by_hand, ours.E, ours.gap, us[1], us[2], rivals[1].gap, *did,
+        file.stem, "random" if random else "held", system.nv, corrected, once, pyramidal_us, elliptic_us, rivals[1].gap,
+        pyramidal, elliptic,
     )  # fmt: skip
+
+
+def _did(errors: robot_errors.Errors) -> Contacts:
+    return Contacts(errors.creep, errors.put_in, errors.friction)
 
 
 def _controls(system: Any, steps: int) -> Array:

@@ -132,16 +132,22 @@ def _placed(record: Record, scheme: Scheme) -> LocalDynamics:
     """Return M, dt h + M v and all rows where the step has them, rates with the velocity of the forces."""
     start, dt, place = record.start, record.dt, record.evidence.place
     q = record.system.move(start.q, start.v, scheme.rows * dt) if place is None else place
-    v = start.v + scheme.force * (record.state.v - start.v)
+    mean = start.v + scheme.force * (record.state.v - start.v)
+    v = _velocity_of_forces(record, scheme)
     there = State(t=start.t + scheme.rows * dt, q=q, v=v)
     found = snapshot(record.system, there, activation=scheme.activation, control=record.control)
-    return replace(found, level="velocity", dt=dt, v=start.v, h=found.M @ start.v + dt * found.h)
+    h = found.h
+    if record.evidence.foreseen is not None:
+        h = record.system.force_foreseen(there.t, q, v, mean, record.control)  # type: ignore[attr-defined]
+    return replace(found, level="velocity", dt=dt, v=start.v, h=found.M @ start.v + dt * h)
 
 
 def _seen(record: Record, scheme: Scheme, rows: tuple[Row, ...]) -> Iterator[Row]:
     """Yield the rows that acted with the rate that makes J (v+ - v) + rate what their laws see."""
     v, v_plus, acts = record.start.v, record.state.v, set(record.evidence.acts)
-    last = {row.id: row for row in record.end}
+    led = _state_of_laws(record)
+    rows_there = record.end if led is record.state else rows_of(record.system, led.t, led.q, led.v)
+    last = {row.id: row for row in rows_there}
     begin = {row.id: row for row in record.begin}
     for row in rows:
         if row.id not in acts:
@@ -160,12 +166,24 @@ def _seen(record: Record, scheme: Scheme, rows: tuple[Row, ...]) -> Iterator[Row
         yield row.but(level="position", gap=0.0, rate=u - row.J @ (v_plus - v), eps_n=0.0, eps_t=0.0)
 
 
+def _velocity_of_forces(record: Record, scheme: Scheme) -> Array:
+    """Return the velocity that forces see, dampers of a step without corrections aside."""
+    v = record.start.v
+    return v + scheme.force * (_state_of_laws(record).v - v)
+
+
+def _state_of_laws(record: Record) -> State:
+    """Return the end for which the laws hold: where the step ends, or where it was foreseen to end."""
+    nq, foreseen = record.system.nq, record.evidence.foreseen
+    return record.state if foreseen is None else State(t=record.state.t, q=foreseen[:nq], v=foreseen[nq:])
+
+
 def _motion(record: Record, scheme: Scheme, row: Row, last: Row) -> Array:
     """Return u+ of a row: its rate at the end, or where the rows stand."""
-    if scheme.laws == "end" and not record.middle.keys() & {UNSETTLED, CROWDED}:
-        return last.rate
     v, v_plus = record.start.v, record.state.v
-    v_force = v + scheme.force * (v_plus - v)
+    if scheme.laws == "end" and not record.middle.keys() & {UNSETTLED, CROWDED}:
+        return last.rate + row.J @ (v_plus - _state_of_laws(record).v)
+    v_force = _velocity_of_forces(record, scheme)
     if scheme.laws == "end" and row.kind == "bilateral" and row.level == "position":
         return 2.0 * row.rate + row.J @ (v + v_plus - 2.0 * v_force)  # the mean rate is zero: it does no work
     return row.rate + row.J @ (v_plus - v_force)

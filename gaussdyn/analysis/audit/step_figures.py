@@ -18,6 +18,7 @@ from .recorded_step import RecordedStep
 
 EXACT = 1e-12  # of the largest impulse: one that may be rounding
 RANK = 1e-8  # relative singular value up to which joints depend on one another
+FORESEEN = 2e-2  # of the speeds at hand: how far from its end the laws of a step without corrections may hold
 WIDE = 30.0  # factor by which the border between two modes may lie elsewhere: it is one of scales
 
 
@@ -44,12 +45,25 @@ def unbalanced(step: RecordedStep) -> tuple[Array, Array]:
 
 
 def laws(step: RecordedStep) -> float:
-    """Return the residual E of the impulses in the contact problem of the step; inf where others push, too."""
+    """Return the residual E of the impulses in the contact problem of the step; inf where others push, too.
+
+    And where the laws hold for an end that is not nearly the one that the step has.
+    """
     acting, impulses = {row.id for row in step.dynamics.rows}, step.record.impulses
     rounding = EXACT * max((float(np.abs(p).max()) for p in impulses.values()), default=0.0)
     if any((np.abs(p) > rounding).any() for key, p in impulses.items() if key not in acting):
         return float("inf")
-    return law_residual(with_joints_held(step), impulses)
+    return law_residual(with_joints_held(step), impulses) if _as_foreseen(step) else float("inf")
+
+
+def _as_foreseen(step: RecordedStep) -> bool:
+    """Return whether a step ended nearly as it was foreseen, where it was."""
+    d, foreseen, v_plus = step.dynamics, step.record.evidence.foreseen, step.record.state.v
+    if foreseen is None:
+        return True
+    speeds = float((np.abs(d.v) + np.abs(d.x_free) + np.abs(v_plus)).max(initial=0.0))
+    far = float(np.abs(foreseen[step.record.system.nq :] - v_plus).max(initial=0.0))
+    return far <= FORESEEN * speeds
 
 
 def joint_rate(step: RecordedStep) -> float:

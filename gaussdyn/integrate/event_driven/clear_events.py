@@ -116,8 +116,8 @@ class PassedSteps:
             "modes": {row.id: one.then.modes[row.id].name(row) for row in rows}, "changes": (one.change,),
             "work": Work(reactions=reactions, forces=forces), "arcs": Course((one.ship.trail(one.leg.lines),)),
             "energy": (one.begun.figures.item(KINETIC), one.begun.figures.item(POTENTIAL)), "_of": self, "_at": k,
-            "unsettled": "", "crowded": "", "restitution": 1.0, "place": None, "shifts": (), "impacts": (), "ends": "",
-            "sizing": None,
+            "unsettled": "", "crowded": "", "restitution": 1.0, "place": None, "foreseen": None,
+            "shifts": (), "impacts": (), "ends": "", "sizing": None,
         }  # fmt: skip
         for name, value in values.items():
             object.__setattr__(step, name, value)

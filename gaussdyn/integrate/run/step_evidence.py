@@ -30,6 +30,8 @@ class StepEvidence:
         Ids of the rows that acted in it.
     place : Array or None, shape (nq,)
         See `Step.place`.
+    foreseen : Array or None, shape (nq + nv,)
+        See `Step.foreseen`.
     shifts : tuple of Shift
         The passes of the position projection; rows that do not push are left out, and passes in which none does.
     arcs : sequence of Arc
@@ -40,6 +42,7 @@ class StepEvidence:
 
     acts: tuple[str, ...]
     place: Array | None = None
+    foreseen: Array | None = None
     shifts: tuple[Shift, ...] = ()
     arcs: Sequence[Arc] = ()
     forces: Mapping[str, Array] = field(default_factory=dict)
@@ -54,6 +57,7 @@ class StepEvidence:
         )  # fmt: skip
         return cls(
             acts=tuple(step.reactions), place=step.place, shifts=tuple(one for one in shifts if one.pushes),
+            foreseen=step.foreseen,
             arcs=step.arcs, forces={key: r for key, r in step.forces.items() if r.any()},
         )  # fmt: skip
 
@@ -106,6 +110,8 @@ class Lines(NamedTuple):
         Step, pass and row, and by how much it was shifted.
     places, place : IntArray (c, 2) and Array (c, nq)
         Step and pass (-1: of the step itself), and the coordinates.
+    ahead, foreseen : IntArray (f,) and Array (f, nq + nv)
+        Steps with one contact problem, and the ends that were foreseen.
     """
 
     ids: tuple[str, ...]
@@ -116,6 +122,8 @@ class Lines(NamedTuple):
     shift: Array
     places: IntArray
     place: Array
+    ahead: IntArray
+    foreseen: Array
 
 
 def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:
@@ -141,7 +149,7 @@ def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:
     )
     acts[:, 1] = np.concatenate([new[one.acts[:, 1]] for new, one in zip(news, lines, strict=True)])
     pushes[:, 2] = np.concatenate([new[one.pushes[:, 2]] for new, one in zip(news, lines, strict=True)])
-    placed = [one.place for one in lines if len(one.place)]
+    placed, seen = ([getattr(one, name) for one in lines if len(getattr(one, name))] for name in ("place", "foreseen"))
     return {
         "step": np.concatenate([one.step for one in lines]),
         "passes": np.concatenate([one.passes for one in lines]),
@@ -151,6 +159,8 @@ def as_arrays(evidence: Mapping[int, StepEvidence]) -> dict[str, Any]:
         "shift": np.concatenate([one.shift for one in lines]),
         **_columns(PLACES, places),
         "place": np.concatenate(placed) if placed else np.zeros((0, 0)),
+        "foreseen_step": np.concatenate([one.ahead for one in lines]),
+        "foreseen": np.concatenate(seen) if seen else np.zeros((0, 0)),
         **_columns(FORCES, _whole_lines([line[:2] for line in forces], 2)),
         "force_size": np.array([len(r) for _, _, r in forces], dtype=np.int64),
         "force": np.concatenate([np.zeros(0), *(r for _, _, r in forces)]),
@@ -169,7 +179,10 @@ def _of_traces(numbers: IntArray, traces: Traces) -> Lines:
     places = [np.column_stack([numbers[own], np.full(len(own), -1)])]
     places.append(np.column_stack([numbers[moved[:, 0]], number[tuple(moved.T)]]))
     order = np.lexsort(np.concatenate(places).T[::-1])
+    ahead = (~np.isnan(traces.foreseen[:, :1])).any(axis=1)
     return Lines(
+        ahead=numbers[ahead],
+        foreseen=traces.foreseen[ahead],
         ids=traces.ids, step=numbers, passes=pushing.sum(axis=1), acts=np.column_stack([numbers[act[:, 0]], act[:, 1]]),
         pushes=np.column_stack([numbers[push[:, 0]], number[tuple(push[:, :2].T)], push[:, 2]]),
         shift=traces.shifts[tuple(push.T)], places=np.concatenate(places)[order],
@@ -187,7 +200,10 @@ def _of_each(evidence: Mapping[int, StepEvidence]) -> Lines:
         (step, k, x) for step, one in evidence.items()
         for k, x in enumerate([one.place, *(shift.place for shift in one.shifts)], -1) if x is not None
     ]  # fmt: skip
+    ahead = {step: one.foreseen for step, one in evidence.items() if one.foreseen is not None}
     return Lines(
+        ahead=np.array(list(ahead), dtype=np.int64),
+        foreseen=np.array(list(ahead.values())) if ahead else np.zeros((0, 0)),
         ids=ids, step=np.array(list(evidence), dtype=np.int64),
         passes=np.array([len(one.shifts) for one in evidence.values()], dtype=np.int64),
         acts=_whole_lines([(step, at[key]) for step, one in evidence.items() for key in one.acts], 2),
@@ -225,15 +241,22 @@ def of_arrays(arrays: Mapping[str, Any]) -> dict[int, StepEvidence]:
         shifts[step][number][ids[k]] = float(s)
     at = zip(_whole(arrays, "place_step"), arrays["place_pass"].tolist(), strict=True)
     places = dict(zip(at, arrays["place"], strict=True))
-    arcs, forces = smooth.of_arrays(arrays), _forces(arrays, ids)
+    arcs, forces, foreseen = smooth.of_arrays(arrays), _forces(arrays, ids), _foreseen(arrays)
     return {
         step: StepEvidence(
             acts=tuple(found), place=places.get((step, -1)),
             shifts=tuple(Shift(pushes, places.get((step, k))) for k, pushes in enumerate(shifts[step])),
-            arcs=arcs.get(step, ()), forces=forces.get(step, {}),
+            foreseen=foreseen.get(step), arcs=arcs.get(step, ()), forces=forces.get(step, {}),
         )
         for step, found in acts.items()
     }  # fmt: skip
+
+
+def _foreseen(arrays: Mapping[str, Any]) -> dict[int, Array]:
+    """Return the ends that steps with one contact problem have foreseen; older files have none."""
+    if "foreseen" not in arrays:
+        return {}
+    return dict(zip(_whole(arrays, "foreseen_step"), arrays["foreseen"], strict=True))
 
 
 def _forces(arrays: Mapping[str, Any], ids: list[str]) -> dict[int, dict[str, Array]]:

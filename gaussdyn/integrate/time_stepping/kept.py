@@ -18,7 +18,7 @@ Shapes = tuple[list[tuple[int, ...]], list[tuple[int, ...]]]
 SMALL = 4_000  # numbers that are sooner copied than looked through for those that are used
 
 
-@record(*[A2] * 8, *[I2] * 5, A3, A3)
+@record(*[A2] * 9, *[I2] * 5, A3, A3)
 class Kept(NamedTuple):
     """n steps in a row, with room for R constraints that have m rows.
 
@@ -29,8 +29,8 @@ class Kept(NamedTuple):
     ----------
     log : Array, shape (n, LOGGED)
         See `Data.log`; AT is negative where the constraint closed in a crowd.
-    q, v, middle : Array, shape (n, nq) or (n, nv)
-        At the ends of the steps, and where their contact problems stood.
+    q, v, middle, foreseen : Array, shape (n, nq), (n, nv) or (n, nq + nv)
+        At the ends of the steps, where their contact problems stood, and what these were for, see `Data.foreseen`.
     gap : Array, shape (n, R)
         At the ends.
     p, last : Array, shape (n, m)
@@ -53,6 +53,7 @@ class Kept(NamedTuple):
     q: Array
     v: Array
     middle: Array
+    foreseen: Array
     gap: Array
     p: Array
     last: Array
@@ -71,7 +72,7 @@ class Kept(NamedTuple):
         R, passes = found[:, [ROWS, SHIFTED]].max(axis=0, initial=0).tolist()
         start = self.start[steps, : R + 1].copy()
         m = int(start.max(initial=0))
-        parts: list[Any] = [x[steps].copy() for x in self[:4]]
+        parts: list[Any] = [x[steps].copy() for x in self[:5]]
         parts += [self.gap[steps, :R].copy(), self.p[steps, :m].copy(), self.last[steps, :m].copy()]
         parts += [self.limit[steps, : 6 * R].copy(), self.mode[steps, :R].copy(), self.acts[steps, :R].copy()]
         parts += [start, self.label[steps, : 4 * R].copy(), found.copy()]
@@ -104,11 +105,11 @@ class Room(NamedTuple):
         return lambda: _placed(floats, numbers, self.shapes)
 
 
-def kept_room(n: int, logged: int, sizes: tuple[int, int, int], R: int, m: int, whole: bool = True) -> Room:
-    """Return room for n steps, or for as many as fit; sizes: of q, v and `middle`; whole: for all of each."""
+def kept_room(n: int, logged: int, sizes: tuple[int, int, int, int], R: int, m: int, whole: bool = True) -> Room:
+    """Return room for n steps, or for as many as fit; sizes: of the first four vectors; whole: for all of each."""
     n = max(1, min(n, ROOM // (logged + sum(sizes) + 2 * m + 14 * R + PASSES * (R + sizes[2]))))
     rows = n if whole else 1
-    floats = [(n, k) for k in (logged, *sizes[:2])] + [(rows, k) for k in (sizes[2], R, m, m, 6 * R)]
+    floats = [(n, k) for k in (logged, *sizes[:2])] + [(rows, k) for k in (*sizes[2:], R, m, m, 6 * R)]
     shapes: Shapes = (
         [*floats, (rows, PASSES, R), (rows, PASSES, sizes[2])],
         [(rows, k) for k in (R, R, R + 1, 4 * R, 3)],
@@ -126,4 +127,4 @@ def _placed(floats: Array, numbers: IntArray, shapes: Shapes) -> Kept:
         for shape in parts:
             own.append(flat[at : at + prod(shape)].reshape(shape))
             at += prod(shape)
-    return Kept._make([*found[0][:8], *found[1], *found[0][8:]])
+    return Kept._make([*found[0][:9], *found[1], *found[0][9:]])

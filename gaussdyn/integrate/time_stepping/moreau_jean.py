@@ -53,6 +53,10 @@ class MoreauJean:
         (up to dt |u_N|), joints and curved contacts are off by O(dt^2) without piling up.
     tol : float
         Residual E of a contact problem that counts as solved; > 0.
+    corrections : bool
+        Whether the contact problem of a step is solved again for the end that it leads to, until nothing changes.
+        Without (trees and robots only) most steps have one contact problem and take two thirds of the time: the laws
+        hold at the end that is foreseen with the impulses of the last step, of the same order, see `core.solve_once`.
 
     Raises
     ------
@@ -66,6 +70,7 @@ class MoreauJean:
     project: bool = True
     tol: float = TOL
     step: Tolerance | None = None
+    corrections: bool = True
     name: ClassVar[str] = "moreau_jean"
 
     def __post_init__(self) -> None:
@@ -78,15 +83,22 @@ class MoreauJean:
             )
         if not (self.step is None or isinstance(self.step, Tolerance)):
             raise InputError("step", repr(self.step), "a Tolerance, or None", "Write e.g. step=Tolerance(1e-6).")
-        if not isinstance(self.project, bool):
-            raise InputError("project", repr(self.project), "True or False", "Write project=True.")
+        for name in ("project", "corrections"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(name, repr(getattr(self, name)), "True or False", f"Write {name}=True.")
 
     def settings(self) -> dict[str, Any]:
         """Return name and settings, ready for JSON."""
         closed = {"gap": self.activation.gap, "speed": self.activation.speed}
         plain = {name: getattr(self, name) for name in ("name", "dt", "theta", "project", "tol")}
-        chosen = {} if self.step is None else {"step": self.step.settings()}
+        chosen: dict[str, Any] = {} if self.step is None else {"step": self.step.settings()}
+        chosen |= {} if self.corrections else {"corrections": False}
         return {**plain, "activation": closed, **chosen}
+
+    def check(self, system: System, state: State) -> None:
+        """Raise InputError unless it serves this system: without corrections it serves trees only."""
+        if not self.corrections:
+            self.kernels(system, state)
 
     def advance(self, system: System, state: State, t_max: float, *, control: Control | None = None) -> Step:
         """Return one step of length dt, or as long as the tolerance allows; shorter if it would pass `t_max`.
@@ -126,12 +138,18 @@ class MoreauJean:
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
         """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""
-        free = self._free_bodies(system) if isinstance(system, SpatialSystem) else None
+        free = self._free_bodies(system) if isinstance(system, SpatialSystem) and self.corrections else None
         if free is not None:
             return free
         from .core.advance import CompiledSystem
 
-        return CompiledSystem.of(system, state)
+        found = CompiledSystem.of(system, state)
+        if not self.corrections and not found.foresees:
+            raise InputError(
+                "corrections", False, "True for this system: only trees go without",
+                'Write MoreauJean(...) without it, or put bodies into joints: SpatialSystem(coordinates="joints").',
+            )  # fmt: skip
+        return found
 
     def _free_bodies(self, system: SpatialSystem) -> CompiledBodies | None:
         """Return free bodies compiled; only they need what this imports."""

@@ -30,18 +30,29 @@ def dynamics_of(system: System, step: Step, theta: float, activation: Activation
         near, state, level="velocity", dt=step.dt, ahead=0.0, activation=activation, control=step.control
     )  # fmt: skip
     mean = (1.0 - theta) * start.v + theta * end.v
-    h = middle.M @ start.v + step.dt * np.asarray(near.force(t, q, mean, step.control))
+    force, led = _led(near, step, t, q, mean, theta)
+    h = middle.M @ start.v + step.dt * force
     seen = middle.rows
     if any(row.level != "position" for row in seen):  # their J depends on v
-        seen = rows_of(near, t, q, mean)
-    last = {row.id: row for row in rows_of(near, end.t, end.q, end.v)}
+        seen = rows_of(near, t, q, (1.0 - theta) * start.v + theta * led.v)
+    last = {row.id: row for row in rows_of(near, led.t, led.q, led.v)}
     begin = {row.id: row for row in rows_of(near, start.t, start.q, start.v)}
     check_same_rows(tuple(last.values()), seen)
     rows = tuple(
-        _seen(step, one, row, last[row.id], begin[row.id], theta, activation)
+        _seen(step, one, row, last[row.id], begin[row.id], theta, activation, led.v)
         for one, row in zip(middle.rows, seen, strict=True) if row.id in step.reactions
     )  # fmt: skip
     return replace(middle, h=h, rows=rows)
+
+
+def _led(system: System, step: Step, t: float, q: Array, mean: Array, theta: float) -> tuple[Array, State]:
+    """Return the force of a step, and the state at whose end its laws hold: that which was foreseen, see `Step`."""
+    start, end = step.start, step.state
+    if step.foreseen is None:
+        return np.asarray(system.force(t, q, mean, step.control)), end
+    there = State(t=end.t, q=step.foreseen[: system.nq], v=step.foreseen[system.nq :])
+    v = (1.0 - theta) * start.v + theta * there.v
+    return np.asarray(system.force_foreseen(t, q, v, mean, step.control)), there  # type: ignore[attr-defined]
 
 
 def with_contacts(system: System, step: Step, ids: Collection[str]) -> System:
@@ -66,11 +77,13 @@ def rows_at_end(system: System, step: Step, ids: Collection[str]) -> tuple[Row, 
     return rows
 
 
-def _seen(step: Step, middle: Row, row: Row, end: Row, begin: Row, theta: float, activation: Activation) -> Row:
-    """Return a row at the middle as the contact problem saw it."""
+def _seen(
+    step: Step, middle: Row, row: Row, end: Row, begin: Row, theta: float, activation: Activation, v_plus: Array
+) -> Row:  # fmt: skip
+    """Return a row at the middle as the contact problem saw it; v_plus: the velocity that `end` was evaluated for."""
     if row.level == "acceleration":
         return row
-    v, v_plus = step.start.v, step.state.v
+    v = step.start.v
     if step.unsettled or step.crowded:  # a joint does no work: the mean of its rates with v and with v+ vanishes
         rate = (2.0 if row.kind == "bilateral" and row.level == "position" else 1.0) * row.rate
     else:

@@ -86,6 +86,8 @@ class Lane(CompiledSystem):
     def advance_worlds(self, stepper: MoreauJean, stock: Any, call: Call) -> int:
         """Take worlds through the steps; return how many could not: `taken` of the held `Stock` tells which."""
         active = stepper.activation
-        rules = Span(0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
+        rules = Span(
+            0.0, 0.0, 0.0, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project, stepper.corrections
+        )
         self.work.course[UNSEEN] = 1
         return int(self._advance(self._step_at, *self._records, stock, call, rules))

@@ -185,7 +185,7 @@ def take_steps(
             put_control(model, call.control, min(s, told), k)
         span = Span(
             call.spans[s, 0], call.spans[s, 1], call.spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol,
-            rules.project,
+            rules.project, rules.corrects,
         )  # fmt: skip
         if take_step(step, model, data, work, push, problem, span) != DONE:
             return s

@@ -14,7 +14,7 @@ from ..collision.features import Bodies
 from ..rows import Row
 from .forest import Forest
 from .frames import frame_motions, frame_speeds
-from .motion import forest_forces, forest_mass, forest_potential, forest_rows, put_forest
+from .motion import forest_forces, forest_forces_foreseen, forest_mass, forest_potential, forest_rows, put_forest
 from .tables import moving_of, own_drives
 
 
@@ -74,6 +74,12 @@ class ForestState:
         """Return the generalised force, and the power of what has no potential."""
         h = np.zeros(len(self.v))
         return h, float(forest_forces(self.held, self.q, self.v, self.v, h))
+
+    def force_foreseen(self, mean: Array) -> Array:
+        """Return the generalised force of a step without corrections whose mean velocity is `mean`."""
+        h, M = np.zeros(len(self.v)), np.zeros((len(self.v), len(self.v)))
+        forest_forces_foreseen(self.held, self.q, self.v, np.ascontiguousarray(mean), M, h)
+        return h
 
     def potential(self) -> float:
         """Return the energy of gravity and springs."""

@@ -116,6 +116,10 @@ class JointedSystem(SpatialSystem):
             h = h + moved.S.T @ sum(force.force(motion, self._free(motion)) for force in self.forces)
         return h if control is None else h + vector("control", control, self.nv)
 
+    def force_foreseen(self, t: float, q: Array, v: Array, mean: Array, _control: Array | None = None) -> Array:
+        """Return the force of a step without corrections; see `TreeSystem.force_foreseen`."""
+        return self.tree.force_foreseen(t, q, v, mean)
+
     def force_gradient(self, t: float, q: Array, v: Array) -> Array:
         """Return the derivative of the force with respect to v, shape (nv, nv), without that of Coriolis forces."""
         if not self.forces:

@@ -8,6 +8,7 @@ from ..collision.vectors import along, dot3, triple3, turned
 from .dynamics import mass_matrix, momentum, paired, take_bias
 from .forces import (
     actuator_forces,
+    drives_beside,
     fluid_forces,
     joint_dampers,
     joint_springs,
@@ -61,6 +62,17 @@ def forest_forces(forest: Forest, q: Array, v: Array, damped: Array, h: Array) -
     take_bias(forest.trees, forest.moving, h)
     power = passive_forces(forest, q, v, damped, h)
     return power + actuator_forces(forest.trees, forest.drives, q, v, damped, forest.moving.spare, h)
+
+
+@kernel(f"void(Forest, {A1}, {A1}, {A1}, {A2}, {A1})", borrows=True, entry=True)
+def forest_forces_foreseen(forest: Forest, q: Array, v: Array, mean: Array, M: Array, h: Array) -> None:
+    """Put the force at (q, v), that of dampers of joints, and of drives a step has beside the mass, at (q, mean).
+
+    M, shape (nv, nv), is work space.
+    """
+    put_forest(forest, q, mean)
+    drives_beside(forest.trees, forest.drives, q, mean, 0.0, False, M)
+    forest_forces(forest, q, v, mean, h)
 
 
 @kernel(f"float64(Forest, {A1}, {A1}, {A1})", borrows=True)

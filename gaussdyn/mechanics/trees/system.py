@@ -141,6 +141,14 @@ class TreeSystem:
         """Return the generalised force: gravity, Coriolis, springs, dampers, fluid, and actuators told `control`."""
         return self._at(q, v, control).force()[0]
 
+    def force_foreseen(self, t: float, q: Array, v: Array, mean: Array, control: Array | None = None) -> Array:
+        """Return the force of a step without corrections, which v was foreseen for and whose mean velocity is `mean`.
+
+        That is the force at v, but for dampers of joints, and for the part of drives that falls with the rate of one
+        joint: these see `mean`.
+        """
+        return self._at(q, v, control).force_foreseen(mean)
+
     def qdot(self, q: Array, v: Array) -> Array:
         """Return dq/dt."""
         rate = np.empty(self.nq)

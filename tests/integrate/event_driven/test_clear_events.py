@@ -54,7 +54,7 @@ def without():
     return mock.patch.object(event_stepper, "clear_steps", return_value=None)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [1, 2, 3, *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 12))])
 def test_the_events_are_those_that_are_decided_without_kernels(seed):
     system, state = sliders(seed)
     run = simulate(system, state, 6.0, stepper=EventDriven())
@@ -74,20 +74,19 @@ def test_the_events_are_those_that_are_decided_without_kernels(seed):
 def test_they_are_the_same_to_the_bit_however_many_in_a_row():
     """One by one from copies of states, and all in one run: states, what they remember, and what is recorded."""
     clear = 0
-    for seed in range(12):
+    for seed in range(6):
         system, state = sliders(seed)
         run = simulate(system, state, 4.0, stepper=EventDriven())
-        energies = run.columns["kinetic"].values if "kinetic" in run.columns else None
         for k in range(1, len(run.t)):
             copy = State(t=state.t, q=state.q.copy(), v=state.v.copy(), memory=dict(state.memory))
             step = EventDriven().advance(system, copy, 4.0)
             state, clear = step.state, clear + isinstance(step, PassedStep)
             assert (state.t, state.q.tobytes(), state.v.tobytes()) == (run.t[k], run.q[k].tobytes(), run.v[k].tobytes())
             assert run.steps.E[k - 1] == step.solution.residuals.E
-            if energies is not None:
-                assert step.energy is None or step.energy[0] == energies[k]
+            if step.energy is not None:
+                assert run.columns["kinetic"].values[k] == step.energy[0]
         assert state.digest() == run.state_hash
-    assert clear > 30
+    assert clear > 10
 
 
 def test_most_events_of_sliders_are_clear_and_impacts_are_not():
@@ -110,7 +109,7 @@ def test_most_events_of_sliders_are_clear_and_impacts_are_not():
     assert any(steps)  # the disc rolls at last
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_kernels_judge_laws_as_the_problem_does(seed):
     """Reactions that are off the laws by little or much, at places where some contacts stick and others slide."""
     rng = np.random.default_rng(seed)

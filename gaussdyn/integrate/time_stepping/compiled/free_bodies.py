@@ -182,7 +182,7 @@ class CompiledBodies:
         from ...._jit import Held
 
         room, nq, nv = self.space.buffers.room, self.system.nq, self.system.nv
-        kept = kept_room(n, LOGGED, (nq, nv, 0), room, 3 * room)
+        kept = kept_room(n, LOGGED, (nq, nv, 0, 0), room, 3 * room)
         return _Run(q0=np.empty(nq), v0=np.empty(nv), room=kept, held=Held(kept.kept))
 
     def _load(self, state: State, stepper: MoreauJean, dt: float, control: Array | None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 from threading import get_ident
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -119,6 +119,11 @@ class CompiledSystem:
         layout = self.parts.model.layout
         n = int(layout.counts[2])
         return layout.kind[:n], layout.level[:n]
+
+    @property
+    def foresees(self) -> bool:
+        """Whether it can step without corrections, see `solve_once`."""
+        return self.parts.model.layout.who == FOREST
 
     @property
     def finds(self) -> bool:
@@ -330,7 +335,7 @@ class CompiledSystem:
     def _kept_room(self, n: int, whole: bool = True) -> Room:
         """Return room for n steps, or for as many as fit; see `kept_room`."""
         layout, (nq, nv) = self.parts.model.layout, (self.system.nq, self.system.nv)
-        return kept_room(n, LOGGED, (nq, nv, nq), len(layout.kind), len(layout.reach), whole)
+        return kept_room(n, LOGGED, (nq, nv, nq, nq + nv), len(layout.kind), len(layout.reach), whole)
 
     def _new_room(self, n: int) -> Held:
         """Return room of its own for n steps."""
@@ -418,6 +423,7 @@ class ListedSystem:
     """A system whose rows are asked for in Python, and may be others in every step."""
 
     system: System
+    foresees: ClassVar[bool] = False
 
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step."""
@@ -458,7 +464,9 @@ class _Same:
 def _span(stepper: MoreauJean, t: float, dt: float, t_end: float) -> Span:
     """Return a step under the rules of a stepper."""
     active = stepper.activation
-    return Span(t, dt, t_end, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project)
+    return Span(
+        t, dt, t_end, stepper.theta, active.gap, active.speed, stepper.tol, stepper.project, stepper.corrections
+    )
 
 
 @lru_cache(maxsize=256)

@@ -72,6 +72,8 @@ def keep_step(model: Model, data: Data, work: Work, push: Push, kept: Kept, s: i
         return
     for i in range(len(data.q)):
         kept.middle[s, i] = data.middle[i]
+    for i in range(len(data.foreseen)):
+        kept.foreseen[s, i] = data.foreseen[i]
     kept.found[s, SHIFTED], kept.found[s, PLACED] = push.kept[1], data.bound.known[LOOKED]
     keep_rows(model, data, work, kept, s)
     keep_shifts(model, data, push, kept, s)

@@ -130,18 +130,13 @@ def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first:
     return OVERLAP if said == FAILED else DONE
 
 
-@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
-def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, blind: bool) -> int:
-    """Put the data of the contact problem for the end of the step that v1 leads to, unless `blind` with that end."""
+@kernel("boolean(Model, Data, Work, Span, boolean)", borrows=True)
+def put_rates_there(model: Model, data: Data, work: Work, span: Span, blind: bool) -> bool:
+    """Put w of u+ = J v+ + w for the end at hand, which v1 leads to, unless `blind`; False where a function failed."""
     layout = model.layout
-    if not force_along(model, data, work, span):
-        return FAULT
-    code = DONE if blind else put_end(model, data, work, push, span, first, False)
-    if code == FAULT:
-        return FAULT
     if layout.turning != 0:
         if not rows_at(model, span.t + (1.0 - span.theta) * span.dt, data.middle, work.mean, data.seen):
-            return FAULT
+            return False
         clear_rows(data, data.seen.J)
     for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
@@ -157,6 +152,17 @@ def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, fi
             else:
                 data.w[i] += data.end.rate[i] - row_dot(layout, data.seen.J, i, data.v1)
     clear(data.bound, data.w)
+    return True
+
+
+@kernel("int64(Model, Data, Work, Push, Span, boolean, boolean)", borrows=True)
+def lead_to_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, blind: bool) -> int:
+    """Put the data of the contact problem for the end of the step that v1 leads to, unless `blind` with that end."""
+    if not force_along(model, data, work, span):
+        return FAULT
+    code = DONE if blind else put_end(model, data, work, push, span, first, False)
+    if code == FAULT or not put_rates_there(model, data, work, span, blind):
+        return FAULT
     return code
 
 

@@ -335,7 +335,7 @@ class Bound(NamedTuple):
     null: Array
 
 
-@record(*[A1] * 8, I1, I1, A1, *[A2] * 5, A1, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
+@record(*[A1] * 9, I1, I1, A1, *[A2] * 5, A1, A1, A1, *["Rows"] * 4, "Bound", A2, A1)
 class Data(NamedTuple):
     """One step.
 
@@ -345,6 +345,8 @@ class Data(NamedTuple):
         At its start; at its end when it is done.
     q1, v1 : Array
         At its end, as far as known: v1 is the guess of v+ that the rows at the end were evaluated for.
+    foreseen : Array, shape (nq + nv,)
+        The end, q and v, that force and rates of a step with one contact problem are for, see `solve_once`.
     middle, moved : Array, shape (nq,)
         At its middle; at its end before the projection.
     last, p : Array, shape (m,)
@@ -382,6 +384,7 @@ class Data(NamedTuple):
     v: Array
     q1: Array
     v1: Array
+    foreseen: Array
     middle: Array
     moved: Array
     last: Array
@@ -406,9 +409,12 @@ class Data(NamedTuple):
     log: Array
 
 
-@record(*["float64"] * 7, "boolean", by_value=True)
+@record(*["float64"] * 7, "boolean", "boolean", by_value=True)
 class Span(NamedTuple):
-    """The step's start, length and end (s), theta, what counts as closed and at rest (m, m/s), tol, project."""
+    """The step's start, length and end (s), theta, what counts as closed and at rest (m, m/s), tol, project, corrects.
+
+    corrects: see `MoreauJean.corrections`.
+    """
 
     t: float
     dt: float
@@ -418,3 +424,4 @@ class Span(NamedTuple):
     speed: float
     tol: float
     project: bool
+    corrects: bool

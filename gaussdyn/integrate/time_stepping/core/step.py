@@ -10,6 +10,8 @@ What the kernel cannot do itself it hands to its caller by a code.
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...._jit import A1, A2, I1, kernel
 from ....arrays import Array, IntArray
 from ..kept import Kept
@@ -21,7 +23,8 @@ from .passes import settle
 from .problem.contact_problem import Problem
 from .problem.dependent_joints import LOOKED
 from .projection import Push
-from .records import AT, DEPENDENT, DONE, FAULT, KEPT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
+from .records import AT, DEPENDENT, DONE, FAULT, HARD, KEPT, OVERLAP, PASSES, UNSETTLED, Data, Model, Span
+from .solve_once import solve_once
 from .step_begin import begin, begin_anew, examine
 from .step_end import finish
 from .work_space import Work
@@ -34,8 +37,15 @@ def settle_all(model: Model, data: Data, work: Work, push: Push, problem: Proble
     given: whether the problem at hand has been solved already, see `settle`.
     """
     rest, left, first = (1.0 - span.theta) * span.dt, False, not given
+    once = not (span.corrects or given or data.log[AT] > 0.0)
     while True:
-        code = settle(model, data, work, push, problem, span, first, given)
+        if once:
+            code = solve_once(model, data, work, push, problem, span)
+            unseen = data.bound.known[LOOKED] == 0  # joints that depend on one another are looked at first
+            once = code not in (HARD, UNSETTLED, DEPENDENT) or (code == DEPENDENT and unseen)
+        if not once:
+            data.foreseen[0] = np.nan
+            code = settle(model, data, work, push, problem, span, first, given)
         first = given = False
         if code == DEPENDENT and data.bound.known[LOOKED] == 0:
             code, first = examine(model, data, work, push, span), True
@@ -122,8 +132,9 @@ def take_steps(
     while count[0] < len(spans):
         s = count[0]
         span = Span(
-            spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol, rules.project
-        )
+            spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.tol, rules.project,
+            rules.corrects,
+        )  # fmt: skip
         code = take_step(model, data, work, push, problem, span)
         if code != DONE:
             return code

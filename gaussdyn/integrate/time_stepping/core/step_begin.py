@@ -112,7 +112,7 @@ def middle_onto_joints(model: Model, data: Data, work: Work, push: Push, span: S
         data.q1[i] = data.moved[i] = data.middle[i]
     for j in range(len(data.v)):
         data.v1[j] = data.v[j]
-    there = Span(span.t, span.dt, t, span.theta, span.gap, span.speed, span.tol, span.project)
+    there = Span(span.t, span.dt, t, span.theta, span.gap, span.speed, span.tol, span.project, True)
     if not rows_at(model, t, data.q1, data.v1, data.end):
         return FAULT
     push.kept[0] = push.kept[1] = 0

@@ -41,7 +41,7 @@ def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> N
     for k in range(3):  # as passes change q, less and less
         q = np.asarray(problem.q) + 10.0 ** (-3 * k - 4) * rng.normal(size=10)
         size = np.linalg.norm(np.repeat(rho, [3, 3, 3, 1]) * q)
-        found = near_solution(Held(near), W, q, table, rho, r, TOL, size)
+        found = near_solution(Held(near), W, q, table, rho, r, (TOL, 0.0), size)
         assert found <= TOL
         exact = solve(ComplementarityProblem(W=problem.W, q=q, laws=problem.laws), tol=TOL)
         assert exact.solved
@@ -55,7 +55,7 @@ def test_what_is_not_quick_leaves_the_reactions_as_they_were() -> None:
     W, q = np.zeros(1), np.array([-1.0])  # no reaction stops it
     r, near = np.array([0.5]), room(1, np.zeros((1, 0)))
     table = np.array([0]), np.array([0, 1]), np.zeros((1, 4))
-    assert near_solution(Held(near), W, q, table, np.ones(1), r, TOL, 1.0) == np.inf
+    assert near_solution(Held(near), W, q, table, np.ones(1), r, (TOL, 0.0), 1.0) == np.inf
     assert r[0] == 0.5
 
 
@@ -70,7 +70,7 @@ def test_joints_that_slide_are_no_unknowns(seed: int) -> None:
     for _ in range(8):
         q = np.append(4.0 * (1.0 + rng.random(n - 1)), 0.0)
         size = np.linalg.norm(rho * q)
-        assert near_solution(Held(near), W.ravel().copy(), q, table, rho, r, TOL, size) <= TOL
+        assert near_solution(Held(near), W.ravel().copy(), q, table, rho, r, (TOL, 0.0), size) <= TOL
         assert near.size[0] == 1
         assert r[:-1] == pytest.approx(-caps[:-1], rel=1e-13)
         assert abs(W[-1] @ r + q[-1]) <= TOL * size
@@ -81,8 +81,18 @@ def test_what_rounding_keeps_from_being_better_is_the_answer() -> None:
     problem = problem_of(np.random.default_rng(0))
     (W, table, rho), near, q = arrays(problem), room(4, np.zeros((10, 0))), np.asarray(problem.q)
     size, r = np.linalg.norm(np.repeat(rho, [3, 3, 3, 1]) * q), np.array(solve(problem, tol=TOL).r)
-    least = near_solution(Held(near), W, q, table, rho, r, TOL, size)
+    least = near_solution(Held(near), W, q, table, rho, r, (TOL, 0.0), size)
     tol = 4.0 * max(least, 1e-16)
     r *= 1.0 + 1e-6
-    assert near_solution(Held(near), W, q, table, rho, r, tol, size) <= tol
+    assert near_solution(Held(near), W, q, table, rho, r, (tol, 0.0), size) <= tol
     assert np.allclose(r, solve(problem, tol=TOL).r, rtol=0.0, atol=1e-9)
+
+
+def test_data_that_contradict_themselves_are_solved_as_far_as_they_can_be() -> None:
+    """Two rows along one direction whose rates differ by a little: no reaction stops both."""
+    W, q, caps = np.ones(4), np.array([1.0, 1.0 + 1e-7]), np.full(2, 10.0)
+    table = np.full(2, 5), np.arange(3), np.stack([np.zeros(2), caps, caps, np.zeros(2)], axis=1)
+    near, r = room(2, np.zeros((2, 0))), np.full(2, -0.5)
+    E = near_solution(Held(near), W, q, table, np.ones(2), r, (TOL, 1e-6), 1.0)
+    assert TOL < E <= 1e-6
+    assert r.sum() == pytest.approx(-1.0, abs=1e-6)

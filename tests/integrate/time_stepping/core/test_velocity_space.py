@@ -112,7 +112,7 @@ def test_answers_are_those_of_solve(seed: int, corners: int) -> None:
     assert exact.solved
     rng, q = np.random.default_rng(seed), np.asarray(of.problem.q)
     r = np.array(exact.r) * (1.0 + 1e-4 * rng.normal(size=len(q)))
-    E = near_solution(Held(of.near), of.W, q, of.table, of.rho, r, TOL, of.size(q))
+    E = near_solution(Held(of.near), of.W, q, of.table, of.rho, r, (TOL, 0.0), of.size(q))
     assert E <= TOL
     assert np.allclose(of.Z.T @ r, of.Z.T @ exact.r, rtol=0.0, atol=1e-8)
     u, start = of.Z @ (of.Z.T @ r) + q, of.table[1]

@@ -319,7 +319,7 @@ class KeptSteps:
         passes = kept.found[:, SHIFTED] if self.stepper.project else np.zeros(len(self.spans), dtype=np.int64)
         return Traces(
             self.ids, kept.acts[:, :R] != 0, kept.middle, kept.found[:, PLACED] != 0, passes,
-            kept.shifts[:, : int(passes.max(initial=0)), :R], kept.places,
+            kept.shifts[:, : int(passes.max(initial=0)), :R], kept.places, kept.foreseen,
         )  # fmt: skip
 
     def memory(self, k: int) -> dict[str, Array]:
@@ -365,6 +365,11 @@ class KeptSteps:
         """Return the middle of a step where it may have been moved onto joints, see `Step.place`."""
         return self.kept.middle[k].copy() if self.kept.found[k, PLACED] else None
 
+    def foreseen(self, k: int) -> Array | None:
+        """Return `Step.foreseen`."""
+        found = self.kept.foreseen[k]
+        return None if np.isnan(found[:1]).any() or not len(found) else found.copy()
+
     def shifts(self, k: int) -> tuple[Shift, ...]:
         """Return the passes of the projection."""
         kept, R = self.kept, len(self.ids)
@@ -377,7 +382,7 @@ class KeptSteps:
 SAID: dict[str, Callable[[KeptSteps, int], Any]] = {
     "reactions": KeptSteps.reactions, "unsettled": KeptSteps.unsettled, "restitution": KeptSteps.restitution,
     "_figures": KeptSteps.figures, "energy": KeptSteps.energy, "work": KeptSteps.work, "place": KeptSteps.place,
-    "shifts": KeptSteps.shifts, "crowded": KeptSteps.crowded,
+    "shifts": KeptSteps.shifts, "crowded": KeptSteps.crowded, "foreseen": KeptSteps.foreseen,
 }  # fmt: skip
 
 

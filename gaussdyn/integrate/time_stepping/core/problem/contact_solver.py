@@ -125,7 +125,7 @@ def solve_contacts(
 ) -> tuple[float, float]:  # fmt: skip
     """Solve the blocks to E <= tol from r; return E and its rounding, which counts as solved in any case.
 
-    Where E <= rough, which data that contradict themselves may not let fall, only Newton's method is tried.
+    Where E <= rough, which data that contradict themselves may not let fall, only Newton's method from r is tried.
     """
     blocks, n, capped, still, some = problem.counts[0], problem.counts[1], False, True, False
     q, r, rho, total = problem.q[:n], problem.r[:n], problem.rho[:blocks], 0.0
@@ -144,8 +144,8 @@ def solve_contacts(
     E = np.inf
     if not stronger:
         table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
-        E = near_solution(problem.near, problem.W, q, table, rho, r, tol, size)
-    if not tol >= E:
+        E = near_solution(problem.near, problem.W, q, table, rho, r, (tol, rough), size)
+    if not max(tol, rough) >= E:
         require(layout, rows, data, problem)
         E = solve_blocks(problem, tol, rough, size, capped, some)
     for i in range(n):

@@ -211,15 +211,18 @@ def take_newton_step(near: Near, W: Array, start: IntArray, rho: Array, r: Array
         r[i] += near.dr[i]
 
 
-@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, float64, float64)", borrows=True)
+@kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1}, UniTuple(float64, 2), float64)", borrows=True)
 def near_solution(
-    near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, tol: float, size: float
+    near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array, goals: tuple[float, float],
+    size: float,
 ) -> float:  # fmt: skip
     """Solve u = W r + q from r to E = |r - P(r - rho u^)| / size <= tol; return E, inf where that is not quick.
 
-    r becomes the answer, or stays as it is.
+    goals: tol, and an E with which it ends once it does not fall. r becomes the answer with one of these, or stays as
+    it is.
     """
-    n, start, refused, least, best = len(q), table[1], 0, tol, np.inf
+    (tol, rough), n, start, refused, best = goals, len(q), table[1], 0, np.inf
+    good = least = max(tol, rough)
     for i in range(n):
         near.before[i] = r[i]
     E, goes_on = look(near, W, q, table, rho, r) / size, True
@@ -238,8 +241,8 @@ def near_solution(
                 near.best[i] = r[i]
         goes_on = CHORD * last >= E
         refused += 0 if FALL * last >= E else 1
-        if refused == REFUSED:
+        if refused == REFUSED or (refused > 0 and rough >= E):
             break
     for i in range(n):
-        r[i] = near.best[i] if tol >= best else near.before[i]
+        r[i] = near.best[i] if good >= best else near.before[i]
     return best

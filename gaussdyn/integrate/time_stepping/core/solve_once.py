@@ -1,0 +1,133 @@
+"""A step with one contact problem, at the end that is foreseen: no pass looks at the end that it leads to again.
+
+(Another is solved where v+ comes out far from what was foreseen, or the problem contradicts itself.)
+
+    v_f = v + M^-1 (dt h(t_m, q_m, v) + J^T p_last),      foreseen with the impulses of the last step
+    q_f = move(q, (1 - theta) v + theta v_f, dt),         where the laws hold for u+ = rate(t+, q_f, v_f) + J (v+ - v_f)
+    M (v+ - v) = dt h(t_m, q_m, (1 - theta) v + theta v_f) + J^T p
+
+In smooth motion v_f is off by O(dt^2) and q_f by O(dt^3), so that the order stays 2. Dampers of joints, and drives that
+are not at a limit, see the mean of v and v+ (`evaluate.resist`), so that they may be as stiff as they are.
+"""
+
+from __future__ import annotations
+
+from ...._jit import kernel
+from .evaluate import move, resist_anew, rows_at
+from .linear import factor_mass
+from .pass_end import force_along, knows_rates, put_end, put_mean, put_rates_there
+from .passes import BOLD, FIRST, measure_rows, put_problem, take_solution
+from .problem.contact_problem import Problem
+from .problem.contact_solver import solve
+from .problem.dependent_joints import contrary
+from .problem.standstill import bring_to_rest
+from .projection import Push, joint
+from .records import (
+    DEPENDENT,
+    DONE,
+    E_,
+    FAULT,
+    GOAL,
+    HARD,
+    MASS,
+    PASSES,
+    POSITION,
+    UNSETTLED,
+    Data,
+    Layout,
+    Model,
+    Span,
+)
+from .work_space import BLIND, Work
+
+AS_FORESEEN = 1e-2  # of the speeds at hand: how far v+ may be off v_f
+AT_MOST = 6  # problems; corrections follow
+
+
+@kernel("boolean(Layout)", borrows=True)
+def closes_loops(layout: Layout) -> bool:
+    """Return whether joints close loops: their rates contradict one another where the place does not obey them."""
+    some = False
+    for k in range(layout.counts[2]):
+        some = some or (layout.level[k] == POSITION and joint(layout, k))
+    return some
+
+
+@kernel("boolean(Model, Data, Work, Push, Span, boolean)", borrows=True)
+def foresee(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool) -> bool:
+    """Put the force and the rates for the end that v1 leads to; False where a function failed."""
+    blind, nq = work.course[BLIND] != 0, len(data.q)
+    if not force_along(model, data, work, span):
+        return False
+    if not blind and closes_loops(model.layout):
+        if put_end(model, data, work, push, span, first, True) == FAULT:
+            return False
+    elif not (
+        move(model, data.q, work.mean, span.dt, data.q1)
+        and (blind or rows_at(model, span.t_end, data.q1, data.v1, data.end))
+    ):
+        return False
+    for i in range(nq):
+        data.foreseen[i] = data.q1[i]
+    for j in range(len(data.v)):
+        data.foreseen[nq + j] = data.v1[j]
+    return bool(put_rates_there(model, data, work, span, blind))
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
+def solve_there(
+    model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span, first: bool, anew: bool
+) -> int:  # fmt: skip
+    """Solve the contact problem of the end that v1 leads to, and bring to rest what stands.
+
+    anew: mass or rows are others than in the last one of this step.
+    """
+    layout, log = model.layout, data.log
+    turns = layout.turning != 0  # else rows stand at the middle whatever the velocity, and tell at once
+    if anew and not turns and not put_problem(layout, data, problem, span):
+        return DEPENDENT
+    if not foresee(model, data, work, push, span, first):
+        return FAULT
+    for j in range(len(data.v) if turns else 0):  # what binds speeds may ask for some that nothing had
+        work.speed[j] = max(work.speed[j], abs(data.v1[j]))
+    if turns and not put_problem(layout, data, problem, span):
+        return DEPENDENT
+    if anew or turns:
+        measure_rows(layout, data, work, problem)
+    E, floor = solve(layout, data.seen, data, problem, span.dt, span.tol, FIRST)
+    log[E_], log[GOAL], log[PASSES] = E, max(span.tol, floor), log[PASSES] + 1.0
+    if not max(log[GOAL], FIRST) >= E:
+        return HARD
+    if log[GOAL] >= E:
+        log[E_] = bring_to_rest(layout, data, problem, work.still, work.speed, E, log[GOAL])
+    return DONE
+
+
+@kernel("boolean(Layout, Data, Work)", borrows=True)
+def foretold(layout: Layout, data: Data, work: Work) -> bool:
+    """Return whether a step came out nearly as foreseen: its problem was solved, and its joints agree."""
+    far = size = 0.0
+    for j in range(len(data.v)):
+        far, size = max(far, abs(data.v1[j] - data.foreseen[len(data.q) + j])), max(size, work.speed[j])
+    solved = data.log[GOAL] >= data.log[E_] and far <= AS_FORESEEN * size
+    return bool(solved and not contrary(layout, data, work.speed, data.V[9]))
+
+
+@kernel("int64(Model, Data, Work, Push, Problem, Span)")
+def solve_once(model: Model, data: Data, work: Work, push: Push, problem: Problem, span: Span) -> int:
+    """Solve the step with what acts, and put its end; a few times where it was not foreseen, UNSETTLED after these."""
+    work.course[BLIND] = int(knows_rates(model, data))
+    anew = True
+    for k in range(AT_MOST):
+        code = solve_there(model, data, work, push, problem, span, k == 0, anew)
+        if code != DONE:
+            return code
+        take_solution(data)
+        put_mean(data, work, span)
+        anew = resist_anew(model, data.middle, work.mean, span.theta * span.dt, k >= BOLD, data.M)
+        if anew:
+            if not factor_mass(model.layout, data):
+                return MASS
+        elif foretold(model.layout, data, work):
+            return int(put_end(model, data, work, push, span, False, True))
+    return DEPENDENT if contrary(model.layout, data, work.speed, data.V[9]) else UNSETTLED

@@ -1,0 +1,124 @@
+"""Steps of trees with one contact problem: laws where it was foreseen, order 2, audits, and who may go without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import stepping_cases as cases
+from tree_cases import link
+
+from gaussdyn import ContactLaw, InputError, MoreauJean, Trajectory, build, simulate
+from gaussdyn.analysis.audit import audit
+from gaussdyn.integrate.run.step_evidence import StepEvidence, as_arrays
+from gaussdyn.integrate.worlds.worlds import Worlds
+from gaussdyn.mechanics import spatial, trees
+from gaussdyn.mechanics.trees import TreeSystem
+
+ONCE = MoreauJean(dt=2e-3, corrections=False)
+
+
+def told(system, seed):
+    """Return a control that jumps from time to time."""
+    size, draw = len(system.actuators), np.random.default_rng(seed).normal(size=(40, len(system.actuators)))
+    return lambda t, state: 2.0 * draw[min(int(20.0 * t), 39)] if size else np.zeros(0)
+
+
+def driven_arm() -> TreeSystem:
+    """Return two links with dampers and a stiff drive, which are bent and swing."""
+    joints = [trees.TreeJoint(name=f"j{k}", axis=axis, damping=0.3) for k, axis in enumerate([(0, 1, 0), (1, 1, 0.0)])]
+    bodies = [
+        link(f"b{k}", "ground" if k == 0 else "b0", joint, at=(0.0, 0.0, -0.3 * k), centre=(0.05, 0.0, -0.15))
+        for k, joint in enumerate(joints)
+    ]
+    drive = trees.Actuator(name="knee", factors={"j1": 1.0}, gain=(30.0, 0.0, 0.0), bias=(0.0, -30.0, -2.0))
+    return TreeSystem(bodies=bodies, actuators=[drive])
+
+
+def standing_leg() -> TreeSystem:
+    """Return a body on a ball that does not slip on the floor: it rolls, and the contact turns with it."""
+    root = trees.TreeJoint(name="root", motion="free")
+    hip = trees.TreeJoint(name="hip", axis=(0.0, 1.0, 0.0))
+    foot = spatial.Sphere(radius=0.2)
+    bodies = [
+        link("foot", "ground", root, centre=(0.0, 0.0, 0.05), shapes=(foot,)),
+        link("arm", "foot", hip, centre=(0.0, 0.0, 0.2)),
+    ]
+    return TreeSystem(bodies=bodies, obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=5.0))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_laws_hold_where_they_were_foreseen(seed: int) -> None:
+    """The equations of every step, put together by an audit in Python from what is on record alone."""
+    system, state = cases.tree(seed)
+    run = simulate(system, state, 0.6, stepper=ONCE, control=told(system, seed))
+    verdict = audit(run, system)
+    assert run.status == "COMPLETED"
+    assert run.steps.E.max() <= 1e-10
+    assert verdict.passed, verdict
+    assert run.event_counts["touchdown"] > 0
+    assert sum(one.foreseen is not None for one in run.evidence.values()) > 0.9 * len(run.evidence)
+    at_once, each = as_arrays(run.evidence), as_arrays(dict(run.evidence))
+    assert all(np.array_equal(at_once[key], values) for key, values in each.items())
+    assert max(verdict.max[name] for name in ("momentum", "laws", "kinematics", "joint_rate")) <= 1e-10
+    assert verdict.max["gaps"] <= 1e-10
+
+
+@pytest.mark.parametrize("make", [driven_arm, standing_leg])
+def test_smooth_motion_is_of_order_two(make) -> None:
+    system = make()
+    start = system.state({"j0": 0.7, "j1": -0.4}) if make is driven_arm else system.state(
+        {"root": (0.0, 0.0, 0.2), "hip": 0.3}, {"root": (0.4, 0.0, 0.0, 0.0, 2.0, 0.0)}
+    )  # fmt: skip
+    control = (lambda t, state: np.array([0.5])) if system.actuators else None
+
+    def end(dt: float, corrections: bool = False) -> np.ndarray:
+        """Return where it ends."""
+        method = MoreauJean(dt=dt, corrections=corrections)
+        final = simulate(system, start, 0.4, stepper=method, control=control).final
+        return np.concatenate([final.q, final.v])
+
+    best = end(1.25e-4, corrections=True)
+    errors = [np.abs(end(dt) - best).max() for dt in (8e-3, 4e-3, 2e-3)]
+    assert errors[0] / errors[1] > 3.5
+    assert errors[1] / errors[2] > 3.5
+    assert errors[2] < 1e-3
+
+
+def test_a_place_that_was_not_foreseen_is_noticed() -> None:
+    system, state = cases.tree(1)
+    run = simulate(system, state, 0.6, stepper=ONCE, control=told(system, 1))
+    number = max(k for k, one in run.evidence.items() if any(key.startswith("leg") for key in one.acts))
+    one = run.evidence[number]
+    assert one.foreseen is not None
+    for k in (system.nq - 1, system.nq + 3):
+        moved = one.foreseen.copy()
+        moved[k] += 1e-4
+        false: dict[int, StepEvidence] = {**run.evidence, number: replace(one, foreseen=moved)}
+        assert not audit(replace(run, evidence=false), system).passed
+
+
+def test_a_file_of_it_is_judged_and_goes_on(tmp_path) -> None:
+    system, state = cases.tree(2)
+    whole, path = simulate(system, state, 0.3, stepper=ONCE), tmp_path / "run.h5"
+    simulate(system, state, 0.15, stepper=ONCE, out=path)
+    gone_on = simulate(system, state, 0.3, stepper=ONCE, out=path, resume=True)
+    assert gone_on.state_hash == whole.state_hash
+    assert audit(Trajectory.load(path), system).passed
+
+
+def test_worlds_are_runs() -> None:
+    system, state = cases.tree(3)
+    worlds = Worlds(system, [state, state], stepper=ONCE)
+    worlds.step(n=50)
+    run = simulate(system, state, 0.1, stepper=ONCE)
+    assert worlds.state(1).digest() == run.final.digest()
+
+
+def test_others_than_trees_are_refused() -> None:
+    scene = build("incline")
+    with pytest.raises(InputError, match="only trees"):
+        simulate(scene, stepper=MoreauJean(dt=1e-3, corrections=False))
+    with pytest.raises(InputError, match="True or False"):
+        MoreauJean(corrections=0)  # type: ignore[arg-type]

@@ -162,39 +162,15 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
         Before any work: an unknown scene, parameter or stepper, a value out of range, a place that cannot be written.
     """
     _check_places(request)
-    from ..scenes import catalogue
-    from ..scenes.compare import compare, expected, steppers
-
-    if request.scene.endswith(".xml"):
-        mend = f"For a robot's file: gaussdyn robot {request.scene} --run 2"
-        raise InputError("SCENE", repr(request.scene), "a scene that `gaussdyn scenes` lists", mend)
-    scene = catalogue.build(request.scene, **request.params)
-    if request.report is not None:
-        from ..report.write import check_report
-
-        check_report(request.report, scene)
+    scene = scene_of(request)
     stepper = stepper_of(request, scene)
-    if request.stepper not in (meant := steppers(scene)):
-        words = f"{scene.name} is meant for {', '.join(meant)}; with {request.stepper} its exact answers are not judged"
-        sys.stderr.write(f"gaussdyn: warning: {words}\n")
     from .._warmup import ready
 
     ready(*needed(request, scene))
-    from ..integrate.simulate import simulate  # which compiles what is not there
-
     resumed_from = reached(request.out) if request.resume and request.out is not None else None
-    start, loaded = time.perf_counter(), compile_seconds()
-    with watched(request.view, scene) as live, Bar(f"{scene.name}, {request.stepper}") as bar:
-        trajectory = simulate(
-            scene, t_end=request.t_end, stepper=stepper, save=request.save_every, progress=bar.update,
-            watch=None if live is None else live.watch, on_interrupt="return",
-            examine=request.examine, on_multiple=request.on_multiple,  # type: ignore[arg-type]
-            record=None if request.record is None else (request.record, request.record_every),
-            out=request.out, chunk=request.chunk, resume=request.resume,
-        )  # fmt: skip
-        timing = {"compile_s": compile_seconds() - loaded, "wall_s": time.perf_counter() - start}
-        if live is not None:
-            live.finish(trajectory)
+    trajectory, timing = carried_out(request, scene, stepper)
+    from ..scenes.compare import compare, expected
+
     checks = compare(scene, trajectory)
     failed = write(request, scene, trajectory, checks)
     document = document_of(request, scene, trajectory, checks) | timing
@@ -207,6 +183,46 @@ def perform(request: Request) -> tuple[dict[str, Any], int]:
     if failed or unfinished:
         return document, failed or UNFINISHED
     return document, REJECTED if any(check["pass"] is False for check in checks) else DONE
+
+
+def scene_of(request: Request) -> Scene:
+    """Return the scene that was asked for.
+
+    Raises
+    ------
+    InputError
+        An unknown scene or parameter, a value out of range, a report that this scene has nothing for.
+    """
+    from ..scenes import catalogue
+
+    if request.scene.endswith(".xml"):
+        mend = f"For a robot's file: gaussdyn robot {request.scene} --run 2"
+        raise InputError("SCENE", repr(request.scene), "a scene that `gaussdyn scenes` lists", mend)
+    scene = catalogue.build(request.scene, **request.params)
+    if request.report is not None:
+        from ..report.write import check_report
+
+        check_report(request.report, scene)
+    return scene
+
+
+def carried_out(request: Request, scene: Scene, stepper: Stepper) -> tuple[Trajectory, dict[str, float]]:
+    """Return the run, and the seconds that it took to compile and in all."""
+    from ..integrate.simulate import simulate  # which compiles what is not there
+
+    start, loaded = time.perf_counter(), compile_seconds()
+    with watched(request.view, scene) as live, Bar(f"{scene.name}, {request.stepper}") as bar:
+        trajectory = simulate(
+            scene, t_end=request.t_end, stepper=stepper, save=request.save_every, progress=bar.update,
+            watch=None if live is None else live.watch, on_interrupt="return",
+            examine=request.examine, on_multiple=request.on_multiple,  # type: ignore[arg-type]
+            record=None if request.record is None else (request.record, request.record_every),
+            out=request.out, chunk=request.chunk, resume=request.resume,
+        )  # fmt: skip
+        timing = {"compile_s": compile_seconds() - loaded, "wall_s": time.perf_counter() - start}
+        if live is not None:
+            live.finish(trajectory)
+    return trajectory, timing
 
 
 def needed(request: Request, scene: Scene) -> list[str]:
@@ -235,7 +251,7 @@ def _check_places(request: Request) -> None:
 
 
 def stepper_of(request: Request, scene: Scene) -> Stepper:
-    """Return the integrator that was asked for.
+    """Return the integrator that was asked for; warn where the scene says no exact answers for it.
 
     Raises
     ------
@@ -244,6 +260,7 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
     """
     from ..integrate.stepper_names import named
     from ..integrate.time_stepping.tolerance import Tolerance
+    from ..scenes.compare import steppers
 
     if request.on_none is not None and request.stepper != "event_driven":
         given = f"{request.on_none} with --stepper {request.stepper}"
@@ -265,7 +282,11 @@ def stepper_of(request: Request, scene: Scene) -> Stepper:
     settings: dict[str, Any] = {"dt": scene.dt if request.dt is None else request.dt, **own}
     if request.tolerance is not None:
         settings["step"] = Tolerance(request.tolerance)
-    return named(request.stepper, **{key: value for key, value in settings.items() if value is not None})
+    stepper = named(request.stepper, **{key: value for key, value in settings.items() if value is not None})
+    if request.stepper not in (meant := steppers(scene)):
+        words = f"{scene.name} is meant for {', '.join(meant)}; with {request.stepper} its exact answers are not judged"
+        sys.stderr.write(f"gaussdyn: warning: {words}\n")
+    return stepper
 
 
 def write(request: Request, scene: Scene, trajectory: Trajectory, checks: list[dict[str, Any]]) -> int:

@@ -15,16 +15,7 @@ def show(document: dict[str, Any]) -> None:
     """Print what a run found (the document of the file formats)."""
     screen = console()
     screen.print(headline(document), soft_wrap=True)
-    if document["choice"]:
-        screen.print(f"it {document['choice']}", soft_wrap=True, style="yellow", markup=False)
-    if document["resumed_from"] is not None:
-        screen.print(_resumed(document), soft_wrap=True)
-    if document["stop"]:
-        screen.print(f"stopped at t = {document['stop']['t']:g} s: {document['stop']['reason']}", markup=False)
-    if document["resume"]:
-        screen.print(f"go on with: {document['resume']}", soft_wrap=True, markup=False)
-    elif document["interrupted"]:
-        screen.print("not kept: with --out run.h5 an interrupted run can be gone on with", soft_wrap=True, markup=False)
+    _show_course(screen, document)
     screen.print(
         f"residual {_figure(document['max_residual'])}, penetration {_figure(document['max_penetration_m'])} m, "
         f"energy error {_figure(document['energy_drift_rel'])}",
@@ -43,6 +34,20 @@ def show(document: dict[str, Any]) -> None:
     for key in ("out", "report", "record"):
         if document[key]:
             screen.print(f"{key}: {document[key]}", soft_wrap=True, markup=False)
+
+
+def _show_course(screen: Any, document: dict[str, Any]) -> None:
+    """Print what the run chose, where it began and ended, and how it goes on."""
+    if document["choice"]:
+        screen.print(f"it {document['choice']}", soft_wrap=True, style="yellow", markup=False)
+    if document["resumed_from"] is not None:
+        screen.print(_resumed(document), soft_wrap=True)
+    if document["stop"]:
+        screen.print(f"stopped at t = {document['stop']['t']:g} s: {document['stop']['reason']}", markup=False)
+    if document["resume"]:
+        screen.print(f"go on with: {document['resume']}", soft_wrap=True, markup=False)
+    elif document["interrupted"]:
+        screen.print("not kept: with --out run.h5 an interrupted run can be gone on with", soft_wrap=True, markup=False)
 
 
 def headline(document: dict[str, Any]) -> str:

@@ -145,6 +145,7 @@ def simulate(
         check_states(setup.system, stepper)
         setup = with_outputs(placed(setup, stepper, project), stepper)
         examination = Examination.of(examine, on_multiple)
+        examination.check_size(setup.system)
         loop = Loop(
             setup=setup, stepper=for_run(stepper), examination=examination,
             files=ProblemFiles.of(record, setup.name), on_failure=on_failure, progress=progress,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .mode_changes import Change
     from .recorded_arcs import Arc
 
+CUT = "moreau_jean:cut"  # in the memory of a state: the end of the step that was cut, and what is tried next, s
 Control = Callable[[float, State], Array] | Array
 
 
@@ -109,6 +110,8 @@ class Step:
         The row that closed in this step with the largest impulse, on a body that others hold, or the row with the
         largest impulse of bodies that hold one another in a pile: the laws hold at the midpoint, for gaps that were
         open as they close at a constant rate; else empty.
+    cut : str
+        The row that pushed most where this step is a piece of one that was cut, but not its last; else empty.
     restitution : float
         The fraction of all restitution that was kept; below 1 where an impact would have gained energy otherwise.
     place : Array or None, shape (nq,)
@@ -147,6 +150,7 @@ class Step:
     control: Array | None = None
     unsettled: str = ""
     crowded: str = ""
+    cut: str = ""
     restitution: float = 1.0
     place: Array | None = None
     foreseen: Array | None = None

@@ -32,7 +32,7 @@ NUMBER = {word: k for k, word in enumerate(WORDS)} | {INACTIVE: 0, FREE: -1}
 LIMITS = ("mu_s", "mu_r", "mu_t", "cap_s")
 _limits = attrgetter(*LIMITS)
 MOMENT = 0.05  # s
-UNSETTLED, CROWDED = "unsettled", "crowded"
+UNSETTLED, CROWDED, SHORTENED = "unsettled", "crowded", "cut"
 Note = tuple[int, str, str]  # step, kind and id of an event
 
 
@@ -211,7 +211,7 @@ class Stretch:
     status : Status
         Of the contact problems.
     notes : tuple of Note
-        Steps whose laws hold at the middle.
+        Steps whose laws hold at the middle, and pieces of those that were cut.
     changes, impacts : tuple of (int, Change) and of (int, ImpactRecord)
         What steps of such steppers passed, see `Step`, with the numbers of these.
     sizing
@@ -302,7 +302,7 @@ class Stretch:
         start, end, work, residuals = step.start, step.state, step.work, step.solution.residuals
         energies = energy(system, end) if step.energy is None else step.energy
         E, cone = (0.0, 0.0) if residuals is None else (residuals.E, residuals.cone or 0.0)
-        notes = ((0, UNSETTLED, step.unsettled), (0, CROWDED, step.crowded))
+        notes = ((0, UNSETTLED, step.unsettled), (0, CROWDED, step.crowded), (0, SHORTENED, step.cut))
         books = (*energies, work.reactions, work.forces, work.projection)
         return Stretch(
             step=Each((step,)), end=end, spans=np.array([[start.t, step.dt, end.t]]),

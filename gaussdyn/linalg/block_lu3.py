@@ -159,15 +159,11 @@ def factorise3(ordering: Ordering, B: Array, idle: IntArray) -> None:
                         B[d, i, j] -= a * B[u, 0, j] + b * B[u, 1, j] + c * B[u, 2, j]
 
 
-@kernel(f"void(Ordering, {A3}, {I1}, {A2}, {A2})", borrows=True)
-def solve3(ordering: Ordering, B: Array, idle: IntArray, x: Array, y: Array) -> None:
-    """Solve in place of the right side x (n, 3), which is the answer of the idle rows; y (n, 3) is work space."""
-    order, start, rows = ordering.order, ordering.start, ordering.rows
-    n = len(order)
-    above = n + start[n]
-    for k in range(n):
-        for i in range(3):
-            y[k, i] = x[order[k], i]
+@kernel(f"void(Ordering, {A3}, {I1}, {A2})", borrows=True)
+def solve_lower3(ordering: Ordering, B: Array, idle: IntArray, y: Array) -> None:
+    """Solve with the lower factor, in place of the right side y (n, 3), in the order of elimination."""
+    start, rows = ordering.start, ordering.rows
+    n = len(ordering.order)
     for k in range(n):
         if idle[k] == 1:
             continue
@@ -176,6 +172,14 @@ def solve3(ordering: Ordering, B: Array, idle: IntArray, x: Array, y: Array) -> 
             if idle[r] == 0:
                 for i in range(3):
                     y[r, i] -= B[n + p, i, 0] * y[k, 0] + B[n + p, i, 1] * y[k, 1] + B[n + p, i, 2] * y[k, 2]
+
+
+@kernel(f"void(Ordering, {A3}, {I1}, {A2})", borrows=True)
+def solve_upper3(ordering: Ordering, B: Array, idle: IntArray, y: Array) -> None:
+    """Solve with the upper factor, in place of the right side y (n, 3), in the order of elimination."""
+    start, rows = ordering.start, ordering.rows
+    n = len(ordering.order)
+    above = n + start[n]
     for k in range(n - 1, -1, -1):
         if idle[k] == 1:
             continue
@@ -188,6 +192,18 @@ def solve3(ordering: Ordering, B: Array, idle: IntArray, x: Array, y: Array) -> 
                 c -= B[q, 2, 0] * y[r, 0] + B[q, 2, 1] * y[r, 1] + B[q, 2, 2] * y[r, 2]
         for i in range(3):
             y[k, i] = B[k, i, 0] * a + B[k, i, 1] * b + B[k, i, 2] * c
+
+
+@kernel(f"void(Ordering, {A3}, {I1}, {A2}, {A2})", borrows=True)
+def solve3(ordering: Ordering, B: Array, idle: IntArray, x: Array, y: Array) -> None:
+    """Solve in place of the right side x (n, 3), which is the answer of the idle rows; y (n, 3) is work space."""
+    order = ordering.order
+    n = len(order)
+    for k in range(n):
+        for i in range(3):
+            y[k, i] = x[order[k], i]
+    solve_lower3(ordering, B, idle, y)
+    solve_upper3(ordering, B, idle, y)
     for k in range(n):
         for i in range(3):
             x[order[k], i] = y[k, i]

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from gaussdyn import build
-from gaussdyn.contact.snapshot import Activation, snapshot
+from gaussdyn.contact.snapshot import Activation, rows_of, snapshot
 from gaussdyn.errors import InputError
+from gaussdyn.mechanics import spatial
+from gaussdyn.mechanics.collision import features
 from gaussdyn.mechanics.rows import Row
 from gaussdyn.mechanics.scene import Scene
 from gaussdyn.mechanics.state import State
@@ -139,3 +141,17 @@ def test_what_has_no_snapshot_is_named(given, name, word):
     with pytest.raises(InputError, match=word) as error:
         snapshot(*given)
     assert error.value.name == name
+
+
+def test_wide_rows_are_not_made_to_be_checked(monkeypatch):
+    """J of a contact among n bodies has 6 n columns: those of 1e4 of them would fill 14 GB."""
+    monkeypatch.setattr(features, "WIDE", 6)  # columns from which they wait until they are asked for
+    balls = [spatial.ball(name, mass=1.0, radius=0.1) for name in ("one", "other")]
+    system = spatial.SpatialSystem(bodies=balls, obstacles=[spatial.HalfSpace(name="floor")])
+    state = system.state({"one": (0.0, 0.0, 0.1), "other": (1.0, 0.0, 0.1)})
+    rows = rows_of(system, state.t, state.q, state.v)
+    made = Row.__dict__["J"]  # raises AttributeError where it is not there
+    for row in rows:
+        with pytest.raises(AttributeError):
+            made.__get__(row)
+    assert [row.J.shape for row in rows] == [(1, 12), (1, 12)]

@@ -122,6 +122,7 @@ def test_the_navigation_names_every_page_once() -> None:
     assert sorted(named) == sorted(page.relative_to(docs).as_posix() for page in docs.glob("**/*.md"))
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("site")  # test_site.py draws pictures that this takes along
 def test_the_pages_build_with_all_links_right(tmp_path: Path) -> None:
     """Where the extra docs is installed; `make docs` does the same in an environment of its own."""

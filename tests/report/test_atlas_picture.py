@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from gaussdyn.report.atlas_pictures import _colours, draw_atlas, render_atlas, w
 from gaussdyn.scenes.catalogue import build
 
 
+@cache
 def found(y="mu", low=0.0, high=3.0, **params):
     angle = Axis(name="angle", unit="rad", low=0.1, high=1.5, size=60)
     return atlas(partial(build, "painleve_rod"), angle, Axis(name=y, unit="1", low=low, high=high, size=60), params)

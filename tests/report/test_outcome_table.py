@@ -58,11 +58,11 @@ def test_page_shows_times_words_and_command(page):
 
 def test_later_stretches_are_proved_from_the_saved_state():
     scene = build("bipod")
-    run = simulate(scene, examine="cheap")
-    (one,), _ = stretches(run, scene)
+    few = {"t_end": 20 * scene.dt, "examine": "cheap"}
+    (one,), _ = stretches(simulate(scene, **few), scene)
     assert one.label == "MULTIPLE"
     assert one.found.startswith("MULTIPLE")
-    other, _ = stretches(simulate(scene, examine="cheap", save=1000), None)
+    other, _ = stretches(simulate(scene, save=1000, **few), None)
     assert other[0].certificate == other[0].command == ""
 
 
@@ -70,7 +70,7 @@ def test_no_table_where_nothing_was_examined():
     scene = build("painleve_rod")
     run = simulate(scene, t_end=0.01, examine="off")
     assert stretches(run, scene) == ([], 0)
-    assert "Outcomes of the acceleration problem" not in render(run, scene=scene)
+    assert "Outcomes of the acceleration problem" not in render(run)
 
 
 def test_margin_of_the_sliding_rod_along_its_run():

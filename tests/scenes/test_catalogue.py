@@ -85,7 +85,7 @@ def test_scene_is_valid_over_its_whole_range(name):
 
 
 @pytest.mark.drawn
-@EVERY
+@pytest.mark.parametrize("name", by_scene(NAMES, slow=("bricard", "masonry", "stack")))  # those of many rows
 def test_system_of_a_scene_agrees_with_differences(name):
     report = check_system(scene_of(name).system, samples=examples(2, fast=1))
     assert report.ok, str(report)

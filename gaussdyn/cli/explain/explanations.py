@@ -104,6 +104,11 @@ def _events() -> dict[str, Explanation]:
             means="a contact closed in it on a body that others hold; its laws hold at the middle of the step.",
             tries=("run.event_counts", "gaussdyn audit run.h5"), page="stepping.md",
         ),
+        "cut": Explanation(
+            about="a step, as an event",
+            means="the contact problem of a pile cost too much over the whole step, which is taken in shorter ones.",
+            tries=("run.event_counts", "gaussdyn audit run.h5"), page="stepping.md",
+        ),
         "accumulation": Explanation(
             about="an instant, as an event", means="infinitely many impacts end here, as of a ball that comes to rest.",
             tries=("gaussdyn run bouncing_ball --stepper event_driven",), page="event_driven.md",

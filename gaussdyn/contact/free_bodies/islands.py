@@ -190,9 +190,10 @@ def room_for(problem: BodyProblem, ordering: Ordering) -> BodyWork:
     return BodyWork(blocks, one, rows[0], rows[1], rows[2], bodies[0], bodies[1], bodies[2], mode)
 
 
-@kernel(f"UniTuple(int64, 3)(BodyProblem, {I1}, IslandLists, int64, {A2}, float64, float64)")
+@kernel(f"UniTuple(int64, 3)(BodyProblem, {I1}, IslandLists, int64, {A2}, float64, float64, float64)")
 def solve_apart(
-    problem: BodyProblem, part: IntArray, lists: IslandLists, r: int, p: Array, tol: float, ready: float
+    problem: BodyProblem, part: IntArray, lists: IslandLists, r: int, p: Array, tol: float, ready: float,
+    most: float,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Improve the impulses of the island r; returns as `solve_island` does."""
     bodies, pairs, contacts = members(problem, part, lists, r)
@@ -200,19 +201,20 @@ def solve_apart(
     rows, c = np.zeros((3, len(contacts), 3)), len(contacts)
     q = p[contacts]
     iterate = Iterate(q, rows[0], rows[1], rows[2], np.zeros((len(bodies), 6)))
-    good, factors, slow = solve_island(own, ordering, room_for(own, ordering), iterate, tol, ready)
+    good, factors, slow = solve_island(own, ordering, room_for(own, ordering), iterate, tol, ready, most)
     for s in range(c):
         for k in range(3):
             p[contacts[s], k] = q[s, k]
     return good, factors, slow
 
 
-@kernel("Tuple((float64, float64, int64, int64))(BodyProblem, Iterate, float64, float64)", entry=True)
+@kernel("Tuple((float64, float64, int64, int64))(BodyProblem, Iterate, float64, float64, float64)", entry=True)
 def solve_islands(
-    problem: BodyProblem, iterate: Iterate, tol: float, ready: float
+    problem: BodyProblem, iterate: Iterate, tol: float, ready: float, most: float
 ) -> tuple[float, float, int, int]:  # fmt: skip
     """Solve the contact problem from p, island by island; v and u belong to what p becomes.
 
+    An island is left after `most` factorisations.
     Returns E, its floor, factorisations, and how many islands Newton's method was not enough for.
     """
     p, u, best, _start, v = iterate
@@ -236,7 +238,7 @@ def solve_islands(
         list_islands(problem, part, lists)
         for r in range(bodies):
             if lists[0][r] == r and not at_ease(problem, lists, r, p, u, q, enough):
-                good, used, more = solve_apart(problem, part, lists, r, p, tol, ready)
+                good, used, more = solve_apart(problem, part, lists, r, p, tol, ready, most)
                 factors, slow, solved = factors + used, slow + more, solved and good > 0
         motion(problem, p, F, v, u)
         new, enough = take_in(problem, p, v, free, u, 0.0, part), tol

@@ -115,19 +115,21 @@ def by_proximal_points(
     return E, floor, factors
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64)")
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, int64, float64)")
 def along_path(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, trial: int
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, trial: int, most: float
 ) -> tuple[float, float, int]:  # fmt: skip
     """Follow a central path from p, near the first impulses, to where Newton's method ends it, or proximal points.
 
-    Returns E, its floor and the number of factorisations.
+    It is left after `most` factorisations. Returns E, its floor and the number of factorisations.
     """
     p, u, _best, _start, v = iterate
     place = begin_path(problem, work, p, v, u, WARM[trial], ROUND[trial])
     factors, E, floor = 0, 1.0, 0.0
     for goal in GOALS:
-        E, used = follow_path(problem, ordering, work, place, p, v, u, goal, LONG, TWISTS)
+        E, used = follow_path(
+            problem, ordering, work, place, p, v, u, goal, int(min(LONG, max(most - factors, 1.0))), TWISTS
+        )
         factors += used
         if not goal >= E:
             break
@@ -135,7 +137,7 @@ def along_path(
         factors += used
         if max(tol, floor) >= E:
             return E, floor, factors
-    if E < FOLDED:
+    if E < FOLDED and factors < most + AFTER:
         E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, AFTER)
         factors += used
     return E, floor, factors
@@ -150,11 +152,11 @@ def has_dependent(problem: BodyProblem) -> bool:
     return some
 
 
-@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64)")
+@kernel("Tuple((float64, float64, int64))(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)")
 def by_paths(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, most: float
 ) -> tuple[float, float, int]:  # fmt: skip
-    """Begin from the first impulses once more, by what reaches answers that are far; returns as `along_path` does."""
+    """Begin from the first impulses once more, by what reaches answers that are far; as `along_path`."""
     p, u, best, _start, v = iterate
     sweep_from_start(problem, work, iterate)
     scale, floor = without_impulses(problem, work, p, v, u, best)
@@ -164,14 +166,14 @@ def by_paths(
         E, floor, factors = by_proximal_points(problem, ordering, work, iterate, tol, BRIEF)
         swept = False
     for trial in range(len(WARM)):
-        if max(tol, floor) >= E:
+        if max(tol, floor) >= E or factors >= most:
             break
         if not swept:
             sweep_from_start(problem, work, iterate)
         swept = False
-        E, floor, used = along_path(problem, ordering, work, iterate, tol, trial)
+        E, floor, used = along_path(problem, ordering, work, iterate, tol, trial, most - factors)
         factors += used
-        if trial == 0 and E > FOLDED:
+        if trial == 0 and E > FOLDED and factors < most:
             sweep_from_start(problem, work, iterate)
             E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, POINTS)
             factors += used
@@ -193,12 +195,13 @@ def with_other_friction(
     return used
 
 
-@kernel("UniTuple(int64, 3)(BodyProblem, Ordering, BodyWork, Iterate, float64, float64)")
+@kernel("UniTuple(int64, 3)(BodyProblem, Ordering, BodyWork, Iterate, float64, float64, float64)")
 def solve_island(
-    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, ready: float
+    problem: BodyProblem, ordering: Ordering, work: BodyWork, iterate: Iterate, tol: float, ready: float, most: float
 ) -> tuple[int, int, int]:  # fmt: skip
     """Solve the contact problem from p; return if it is, factorisations, and whether Newton's method was not enough.
 
+    Nothing more is begun after `most` factorisations.
     What is solved is refined to `ready` where that is possible: bodies at rest stand still, and cost a check. Where
     contacts depend on one another that takes proximal points.
     """
@@ -207,10 +210,10 @@ def solve_island(
     E, floor, factors = newton_first(problem, ordering, work, iterate, tol, ready)
     slow = int(not max(tol, floor) >= E)
     if slow:
-        E, floor, used = by_paths(problem, ordering, work, iterate, tol)
+        E, floor, used = by_paths(problem, ordering, work, iterate, tol, most - factors)
         factors += used
     for share in OTHER:
-        if max(tol, floor) >= E:
+        if max(tol, floor) >= E or factors >= most:
             break
         factors += with_other_friction(problem, ordering, work, iterate, tol, share)
         E, floor, used = by_proximal_points(problem, ordering, work, iterate, tol, LAST_TRY)

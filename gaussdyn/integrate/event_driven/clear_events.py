@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from .run_memory import Task
     from .segment import Segment
 
+PLAIN = {one.name: one.default for one in fields(Step) if one.default is not MISSING}
 SETTLED = 1e-8  # residual E at the end of a segment above which its modes are not those of the laws
 HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
 
@@ -116,10 +117,8 @@ class PassedSteps:
             "modes": {row.id: one.then.modes[row.id].name(row) for row in rows}, "changes": (one.change,),
             "work": Work(reactions=reactions, forces=forces), "arcs": Course((one.ship.trail(one.leg.lines),)),
             "energy": (one.begun.figures.item(KINETIC), one.begun.figures.item(POTENTIAL)), "_of": self, "_at": k,
-            "unsettled": "", "crowded": "", "restitution": 1.0, "place": None, "foreseen": None,
-            "shifts": (), "impacts": (), "ends": "", "sizing": None,
         }  # fmt: skip
-        for name, value in values.items():
+        for name, value in (PLAIN | values).items():
             object.__setattr__(step, name, value)
         return step
 

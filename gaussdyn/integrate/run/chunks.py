@@ -49,10 +49,7 @@ def gathered(path: Path, of: type[Trajectory], *, finished: bool = True) -> tupl
     files = chunk_files(folder)
     if not files:
         return storage.read(path, of)[0] if path.is_file() else None, Chunks()
-    read = [storage.read(file, of, PIECE) for file in files]
-    runs, follows = [run for run, _ in read], read[0][1].get("follows", "")
-    if any(marks.get("follows", "") != follows for _, marks in read):
-        raise SceneError(str(folder), "", f"it holds chunks of different runs: rm -r {folder}, and run again.")
+    runs, follows = _read_chunks(files, of)
     base = storage.read(path, of)[0] if path.is_file() and (follows or finished) else None
     if base is not None and finished and base.state_hash == runs[-1].state_hash and _steps(base) == _steps(runs[-1]):
         return base, Chunks()
@@ -64,6 +61,16 @@ def gathered(path: Path, of: type[Trajectory], *, finished: bool = True) -> tupl
     return run, Chunks(files=tuple(files), follows=follows)
 
 
+def _read_chunks(files: Sequence[Path], of: type[Trajectory]) -> tuple[list[Trajectory], str]:
+    """Return the chunks, and the hash of the run that they all go on with ("": they begin one)."""
+    read = [storage.read(file, of, PIECE) for file in files]
+    follows = {str(marks.get("follows", "")) for _, marks in read}
+    if len(follows) > 1:
+        folder = files[0].parent
+        raise SceneError(str(folder), "", f"it holds chunks of different runs: rm -r {folder}, and run again.")
+    return [run for run, _ in read], follows.pop()
+
+
 def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
     """Return stretches of one run as one; states that only ended a stretch are dropped.
 
@@ -72,14 +79,7 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
     SceneError
         If one is missing.
     """
-    ends = [_steps(run) for run in runs]
-    for before, run, end in zip([0, *ends], runs, ends, strict=False):
-        if len(run.steps.t) != end - before:
-            raise SceneError(
-                name,
-                f"step {before + 1}",
-                "a chunk is missing or damaged: gaussdyn run SCENE --out run.h5 makes it again.",
-            )
+    _check_whole(runs, name)
     last = runs[-1]
     stretches = [_on_grid(run) for run in runs[:-1]] + [last]
     beside: dict[str, Any] = {name: np.concatenate([getattr(run, name) for run in stretches]) for name in BESIDE}
@@ -100,6 +100,15 @@ def joined(runs: Sequence[Trajectory], name: str = "run") -> Trajectory:
         impacts=tuple(strike for run in stretches for strike in run.impacts),
         evidence={step: one for run in stretches for step, one in run.evidence.items()},
     )
+
+
+def _check_whole(runs: Sequence[Trajectory], name: str) -> None:
+    """Refuse stretches of which one is missing: each counts the steps of the run up to its end."""
+    ends = [_steps(run) for run in runs]
+    for before, run, end in zip([0, *ends], runs, ends, strict=False):
+        if len(run.steps.t) != end - before:
+            mend = "a chunk is missing or damaged: gaussdyn run SCENE --out run.h5 makes it again."
+            raise SceneError(name, f"step {before + 1}", mend)
 
 
 def _known(run: Trajectory, name: str, column: Column) -> str:

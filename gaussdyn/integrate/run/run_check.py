@@ -52,22 +52,28 @@ def check_run(run: Trajectory, *, whole: bool) -> None:
     _indices("state/saved", run.saved, (n,), most + 1)
     if run.table is not None:
         _check_table(run.table, n)
+    _check_evidence(run, nq, nv)
+    _check_certificates(run)
+    _check_documents(run)
+
+
+def _check_evidence(run: Trajectory, nq: int, nv: int) -> None:
     if any(step < 0 for step in run.evidence) or any(strike.step < 0 for strike in run.impacts):
         raise InputError("impacts, starts", "a number of a step below 0", "numbers from 0", ANEW)
     for step, one in run.evidence.items():
-        if step < 0 or (one.place is not None and len(one.place) != nq):
-            raise InputError("evidence", f"step {step}", f"numbers from 0, places of {nq} coordinates", ANEW)
+        if one.place is not None and len(one.place) != nq:
+            raise InputError("evidence", f"step {step}", f"places of {nq} coordinates", ANEW)
         if any(arc.q.shape[1] != nq or arc.v.shape[1] != nv for arc in one.arcs):
-            raise InputError(
-                "evidence", f"arcs of step {step}", f"samples of {nq} coordinates and {nv} velocities", ANEW
-            )
+            samples = f"samples of {nq} coordinates and {nv} velocities"
+            raise InputError("evidence", f"arcs of step {step}", samples, ANEW)
+
+
+def _check_certificates(run: Trajectory) -> None:
     for proof in run.certificates:
         said = json.loads(proof.document)
         if not isinstance(said, dict) or not {"kind", "claim", "problem", "leaves"} <= set(said):
-            raise InputError(
-                "certificates", proof.document[:40], "certificates as docs/certificates.md describes them", ANEW
-            )
-    _check_documents(run)
+            allowed = "certificates as docs/certificates.md describes them"
+            raise InputError("certificates", proof.document[:40], allowed, ANEW)
 
 
 def _check_steps(steps: StepTable) -> None:
@@ -106,30 +112,42 @@ def _check_documents(run: Trajectory) -> None:
         _kind("stop", run.stop.reason, str, "a reason in words")
     for name in ("settings", "versions", "statistics", "rows", "running"):
         _kind(name, getattr(run, name), Mapping, "an object")
+    _check_settings(run.settings)
+    _check_statistics(run.statistics)
+    for key, row in run.rows.items():
+        _check_row(f"rows.{key}", row)
+    _check_running(run.running)
+
+
+def _check_settings(settings: Mapping[str, Any]) -> None:
     for key in ("scene", "start"):
-        _kind(f"settings.{key}", run.settings.get(key), str, "a text")
-    _number("settings.t_end", run.settings.get("t_end"))
-    _kind("settings.stepper", run.settings.get("stepper"), Mapping, "the settings of a stepper")
-    for key, value in _kind("settings.params", run.settings.get("params", {}), Mapping, "numbers by name").items():
+        _kind(f"settings.{key}", settings.get(key), str, "a text")
+    _number("settings.t_end", settings.get("t_end"))
+    _kind("settings.stepper", settings.get("stepper"), Mapping, "the settings of a stepper")
+    for key, value in _kind("settings.params", settings.get("params", {}), Mapping, "numbers by name").items():
         _number(f"settings.params.{key}", value)
-    _kind("settings.system", run.settings.get("system", {}), Mapping, "an object")
-    save = run.settings.get("save", 1)
+    _kind("settings.system", settings.get("system", {}), Mapping, "an object")
+    save = settings.get("save", 1)
     if type(save) is not int or save < 1:
         raise InputError("settings.save", save, "an integer >= 1", ANEW)
-    steps = run.statistics.get("steps")
+
+
+def _check_statistics(statistics: Mapping[str, Any]) -> None:
+    steps = statistics.get("steps")
     if type(steps) is not int or steps < 0:
         raise InputError("statistics.steps", steps, "a number of steps", ANEW)
     for key in STATISTICS:
-        if run.statistics.get(key) is not None:
-            _number(f"statistics.{key}", run.statistics[key])
-    for key, row in run.rows.items():
-        _kind(f"rows.{key}", row, Mapping, "an object")
-        for name in ROW_WORDS:
-            _kind(f"rows.{key}.{name}", row.get(name), str, "a word")
-        for name in ROW_NUMBERS:
-            _number(f"rows.{key}.{name}", row.get(name))
-        _number(f"rows.{key}.mu_t", row.get("mu_t", 0.0))  # runs of earlier versions have none
-    _check_running(run.running)
+        if statistics.get(key) is not None:
+            _number(f"statistics.{key}", statistics[key])
+
+
+def _check_row(name: str, row: Any) -> None:
+    _kind(name, row, Mapping, "an object")
+    for key in ROW_WORDS:
+        _kind(f"{name}.{key}", row.get(key), str, "a word")
+    for key in ROW_NUMBERS:
+        _number(f"{name}.{key}", row.get(key))
+    _number(f"{name}.mu_t", row.get("mu_t", 0.0))  # runs of earlier versions have none
 
 
 def _check_running(running: Mapping[str, Any]) -> None:

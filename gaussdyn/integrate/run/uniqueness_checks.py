@@ -23,6 +23,7 @@ ON_MULTIPLE = ("continue", "first", "raise")
 NOT_EXAMINED = "NOT_EXAMINED"
 CHOSEN = "chosen"  # kind of the event where a run took one of several motions
 FEW = 8  # contacts at the start up to which they are examined there
+LARGEST = 6000  # velocities up to which anything is examined: their mass matrix is a full one, 0.3 GB
 RIGID = ("moreau_jean", "event_driven")  # steppers that take one of the accelerations of the laws
 
 
@@ -52,8 +53,8 @@ class Examination:
     Parameters
     ----------
     effort : str
-        off; start (as cheap, before the first step only, and up to 8 closed contacts with friction); cheap (exact up
-        to 8 contacts, a sufficient bound above); full.
+        off; start (as cheap, before the first step only, up to 8 closed contacts with friction and 6000 velocities);
+        cheap (exact up to 8 contacts, a sufficient bound above); full.
     on_multiple : str
         continue: the solution nearest the last reactions (they are part of the state); first: the solution that the
         solver finds without them; raise: the run stops there.
@@ -87,6 +88,18 @@ class Examination:
             raise InputError("examine", f"{found.effort!r} with on_multiple={on_multiple!r}", "'cheap' or 'full'", mend)
         return found
 
+    def check_size(self, system: System) -> None:
+        """Refuse to examine every step of a system that is too large for that.
+
+        Raises
+        ------
+        InputError
+            More than 6000 velocities.
+        """
+        if self.every_step and system.nv > LARGEST:
+            mend = "Write examine='start', without on_multiple=...: steps are solved and judged all the same."
+            raise InputError("examine", f"{self.effort!r} of {system.nv} velocities", f"up to {LARGEST} of them", mend)
+
     def look(self, system: System, state: State, control: Control | None) -> Finding:
         """Return what the acceleration problem at a state says."""
         return examine_state(system, state, control, self.effort) if self.every_step else Finding()
@@ -108,6 +121,8 @@ class Examination:
         stepper : str
             Its name.
         """
+        if system.nv > LARGEST:
+            return Finding()
         closed = [row for row in rows if _rubs(row)]
         if self.effort != "start" or stepper not in RIGID or not 0 < len(closed) <= FEW:
             return Finding()

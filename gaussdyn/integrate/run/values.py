@@ -38,7 +38,8 @@ class Event:
     comes to rest or begins to slide), unsettled (the laws of the step hold at its midpoint, not at its end, because
     its passes would not settle: joints near a singular state, contacts that flicker; or because an impact at the row
     would gain energy otherwise), crowded (the row closed in this step on a body that others hold, or pushes most in a
-    pile; the laws hold at its midpoint), branch_point (branches of the configuration space meet; the id is the
+    pile; the laws hold at its midpoint), cut (the step is a piece of one that was cut, as its contact problem cost too
+    much; the row pushes most), branch_point (branches of the configuration space meet; the id is the
     number of the point and of the branch on which it was reached), chosen (the run begins with one of several motions
     that the laws allow; the id names the contacts). Runs by events also know those of `mode_changes.Change`: impact,
     reversal, accumulation and others. With time stepping `t` is the end of the step in which it was seen.

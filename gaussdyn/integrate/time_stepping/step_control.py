@@ -194,8 +194,8 @@ def _tried(
     whole = Trial(
         length=length, full=full, first=first, second=second, error=math.inf, smooth=True, early=True, kind=known
     )
-    if not (full.solution.solved and second.solution.solved):
-        return whole
+    if not (full.solution.solved and second.solution.solved and full.state.t == second.state.t == t_end):
+        return whole  # or one was cut
     kinds = _kind(full), _kind(first), _kind(second)
     early = kinds[1] != known and known >= 0.0
     smooth = not early and len(set(kinds)) == 1

@@ -11,7 +11,7 @@ from ..time_stepping.core.evaluate import put_motion, put_poses
 from ..time_stepping.core.problem.contact_problem import Problem
 from ..time_stepping.core.projection import Push
 from ..time_stepping.core.records import DONE, FASTEST, FOREST, PLACED, PLANAR, REACH, SPATIAL, Data, Model, Span
-from ..time_stepping.core.work_space import Work
+from ..time_stepping.core.work_space import STANDS, Work
 
 take_step = caller("int64(Model, Data, Work, Push, Problem, Span)")
 
@@ -175,8 +175,8 @@ def take_steps(
     first: int, last: int,
 ) -> int:  # fmt: skip
     """Take world k, which was fetched, through steps `first` to `last` of a call; return the first one not taken."""
-    told = len(call.control) - 1
-    for s in range(first, last):
+    told, s = len(call.control) - 1, first
+    while s < last:
         for i in range(len(data.q) if s > first else 0):
             data.q[i] = data.q1[i]
         for j in range(len(data.v) if s > first else 0):
@@ -189,6 +189,9 @@ def take_steps(
         )  # fmt: skip
         if take_step(step, model, data, work, push, problem, span) != DONE:
             return s
+        s += 1
+        while work.course[STANDS] and told < s < last and call.spans[s, 1] == span.dt:
+            s += 1
     return last
 
 

@@ -15,6 +15,7 @@ from ...arrays import Array, IntArray
 from ...errors import InputError
 from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
+from ..stepper import CUT
 from ..time_stepping.core.advance import CompiledSystem
 from ..time_stepping.core.row_model import built
 from ..time_stepping.moreau_jean import MoreauJean
@@ -204,6 +205,8 @@ class Worlds:
         """Take world k through one step as `simulate` does; without a solution it stops where the step begins."""
         state, limit = self._at(k, float(span[0])), float(span[2]) + 2.0 * self.stepper.dt
         step = self.stepper.advance(self.system, state, limit, control=control)
+        while step.solution.solved and CUT in step.state.memory:
+            step = self.stepper.advance(self.system, step.state, limit, control=control)
         self._states[k] = step.state if step.solution.solved else state
         if not step.solution.solved:
             self.stopped = {**self.stopped, k: f"t = {state.t:g} s: {step.solution.explain()}"}

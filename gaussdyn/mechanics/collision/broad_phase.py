@@ -54,11 +54,9 @@ def half_width(table: IntArray, forms: Array, solids: Array, world: Array, i: in
     return float(forms[i, 12] + (z * forms[i, 13] if kind == CAPSULE else 0.0))
 
 
-@kernel(f"void({I2}, {A2}, {A2}, {A2}, {A3}, float64, {A1}, {A2}, int64)", borrows=True)
-def place(
-    table: IntArray, forms: Array, solids: Array, x: Array, R: Array, reach: float, travel: Array, world: Array, i: int
-) -> None:  # fmt: skip
-    """Put shape i into space, with bounds along the axes of space that allow for reach and travel."""
+@kernel(f"void({I2}, {A2}, {A2}, {A3}, {A2}, int64)", borrows=True)
+def place(table: IntArray, forms: Array, x: Array, R: Array, world: Array, i: int) -> None:
+    """Put shape i into space."""
     b, own, out = table[i, 1], forms[i], world[i]
     for k in range(SIZE + 3):
         out[k] = own[k]
@@ -68,6 +66,14 @@ def place(
         for c in range(FRAME, FRAME + 3):
             out[3 * a + c] = r * own[c] + s * own[c + 3] + t * own[c + 6]
     out[BLOCK] = table[i, 4]
+
+
+@kernel(f"void({I2}, {A2}, {A2}, float64, {A1}, {A2}, int64)", borrows=True)
+def put_bounds(
+    table: IntArray, forms: Array, solids: Array, reach: float, travel: Array, world: Array, i: int
+) -> None:  # fmt: skip
+    """Put the bounds of shape i along the axes of space, which allow for reach and travel."""
+    b, out = table[i, 1], world[i]
     margin = 0.5 * reach + (travel[b] if b >= 0 else 0.0)
     for a in range(3):
         extent = half_width(table, forms, solids, world, i, a)
@@ -144,6 +150,28 @@ def meet_surface(world: Array, solids: Array, a: int, i: int, j: int, limit: flo
         solid_on_surface(world, solids, touch, room, found)
 
 
+@kernel(f"void({A2}, {A2}, int64, int64, int64, float64, {A2})", borrows=True)
+def meet_half_space(world: Array, solids: Array, a: int, i: int, j: int, limit: float, found: Array) -> None:
+    """Add the contacts of shape i, of kind a, with half-space j."""
+    if a == MESH:
+        on_plane(world, solids, i, j, limit, found)
+    elif a == CYLINDER:
+        cylinder_plane(world, i, j, limit, found)
+    else:
+        on_half_space(world, a, i, j, limit, found)
+
+
+@kernel(f"void({A2}, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
+def meet_box(world: Array, a: int, i: int, j: int, limit: float, room: Array, found: Array) -> None:
+    """Add the contacts of shape i, of kind a, with box j."""
+    if a == BOX:
+        box_box(world, i, j, limit, room, found)
+    elif a == CAPSULE:
+        capsule_box(world, i, j, limit, found)
+    else:
+        ball_box(world, i, 0, NONE, j, limit, found)
+
+
 @kernel(f"void({A2}, {A2}, int64, int64, int64, int64, float64, {A2}, {A2})", borrows=True)
 def meet(
     world: Array, solids: Array, a: int, b: int, i: int, j: int, limit: float, room: Array, found: Array
@@ -151,31 +179,22 @@ def meet(
     """Add the contacts of shapes i and j of kinds a <= b; where the kinds are equal, i comes first."""
     if b == SURFACE:
         meet_surface(world, solids, a, i, j, limit, room, found)
-    elif b == HALF_SPACE and a == MESH:
-        on_plane(world, solids, i, j, limit, found)
-    elif b == HALF_SPACE and a == CYLINDER:
-        cylinder_plane(world, i, j, limit, found)
     elif b == HALF_SPACE:
-        on_half_space(world, a, i, j, limit, found)
+        meet_half_space(world, solids, a, i, j, limit, found)
     elif b == CYLINDER:
         meet_cylinder(world, solids, a, i, j, limit, room, found)
     elif b == MESH:
         meet_mesh(world, solids, a, i, j, limit, room, found)
     elif b == ELLIPSOID:
         meet_ellipsoid(world, solids, a, i, j, limit, room, found)
-    elif a == BOX:
-        box_box(world, i, j, limit, room, found)
+    elif b == BOX:
+        meet_box(world, a, i, j, limit, room, found)
     elif a == CAPSULE:
-        if b == CAPSULE:
-            capsule_capsule(world, i, j, limit, found)
-        else:
-            capsule_box(world, i, j, limit, found)
-    elif b == SPHERE:
-        sphere_sphere(world, i, j, limit, found)
+        capsule_capsule(world, i, j, limit, found)
     elif b == CAPSULE:
         ball_capsule(world, i, 0, NONE, j, limit, found, 0)
     else:
-        ball_box(world, i, 0, NONE, j, limit, found)
+        sphere_sphere(world, i, j, limit, found)
 
 
 @kernel(f"void({I2}, {I1}, {A2}, {A2}, int64, int64, float64, {A1}, {A2}, {A2})", borrows=True)
@@ -220,6 +239,17 @@ def list_few(table: IntArray, off: IntArray, kept: IntArray) -> None:
                 pairs[2 * count], pairs[2 * count + 1] = (j, i) if a > b else (i, j)
                 count += 1
     kept[0] = 1 + count
+
+
+@kernel(f"boolean({I2}, {I1})", borrows=True)
+def needs_bounds(table: IntArray, kept: IntArray) -> bool:
+    """Return whether bounds tell of any pairs that they are far apart: not of those of few shapes with half-spaces."""
+    if len(table) > FEW:
+        return True
+    pairs, some = kept[1 + len(table) :], False
+    for k in range(kept[0] - 1):
+        some = some or table[pairs[2 * k + 1], 0] != HALF_SPACE
+    return some
 
 
 @kernel(f"void({I2}, {A2}, float64, {A1}, {A2}, {I1}, {A2}, {A2})", borrows=True)
@@ -287,8 +317,6 @@ def meet_all(
     for i in range(shapes):
         n += table[i, 0] != HALF_SPACE
     if shapes <= FEW:
-        if kept[0] == 0:
-            list_few(table, off, kept)
         meet_few(table, solids, reach, travel, world, kept, room, found)
         return
     meet_half_spaces(table, off, solids, reach, travel, world, room, found)
@@ -400,10 +428,15 @@ def find_features(
         the ground), and (shape A, feature, shape B, feature).
     """
     found[0, 0] = 0.0
-    for i in range(len(table)):
-        place(table, forms, solids, x, R, reach, travel, world, i)
     room_kept = len(order) - len(value)
     kept, order = order[:room_kept], order[room_kept:]
+    if len(table) <= FEW and kept[0] == 0:
+        list_few(table, off, kept)
+    bounds = needs_bounds(table, kept)
+    for i in range(len(table)):
+        place(table, forms, x, R, world, i)
+        if bounds:
+            put_bounds(table, forms, solids, reach, travel, world, i)
     meet_all(table, off, solids, reach, travel, world, value, kept, order, room, found)
     return int(fill_in(table, forms, found, value, order, kind, bodies, label, data))
 
@@ -440,8 +473,9 @@ def find_again(
             done = done or (a == i and b == j) or (a == j and b == i)
         if done:
             continue
-        place(table, forms, solids, x, R, reach, travel, world, i)
-        place(table, forms, solids, x, R, reach, travel, world, j)
+        for k in (i, j):
+            place(table, forms, x, R, world, k)
+            put_bounds(table, forms, solids, reach, travel, world, k)
         if max(table[i, 0], table[j, 0]) == HALF_SPACE or bounds_meet(world, i, j):
             consider(table, off, solids, world, i, j, reach, travel, room, found)
     return int(fill_in(table, forms, found, value, order[len(order) - len(value) :], kind, bodies, label, data))

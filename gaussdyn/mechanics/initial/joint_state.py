@@ -189,11 +189,12 @@ def _closed(mechanism: Mechanism, tree: _Tree, start: State, values: Values, nea
             return state
         if error < least:
             best, least = state, error
-    given = ", ".join(f"{name} = {', '.join(f'{x:g}' for x in value)}" for name, value in values.items())
     left = [found for found in violations(mechanism.system, best, tol=TOL) if found.what == "gap"]
     what = "; ".join(map(str, left[:6])) or "joints that were asked for give way"
     mend = f"None was found: left over are {what}. Ask for fewer joints, or pass near=state, a state close by."
-    raise InputError("joints", given or "none", "angles and positions that limits and closed loops allow", mend)
+    raise InputError(
+        "joints", _listed(values) or "none", "angles and positions that limits and closed loops allow", mend
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -352,32 +353,42 @@ def _place(mechanism: Mechanism, poses: dict[str, Array], joint: Any, forward: b
 
 def _moving(mechanism: Mechanism, tree: _Tree, state: State, rates: Values) -> State:
     """Return the state with the velocities that roots and rates give: those left out are as small as loops allow."""
-    columns, nv = mechanism.columns, mechanism.system.nv
     motion = mechanism.motion(state)
     speeds = _speeds(mechanism, tree, motion)
-    known = np.zeros(nv)
+    known = np.zeros(mechanism.system.nv)
     for root in tree.given:
         known[speeds.roots[root]] = state.v[mechanism.speeds_of(root)]
     for name in rates.keys() & speeds.joints.keys():
         known[speeds.joints[name]] = rates[name]
-    motors = (part for part in columns.parts if isinstance(part, Motor) and part.joint in rates)
-    alone = {id for motor in motors for id in motor.ids}
-    rest = replace(state, v=np.zeros(nv))
-    rows = tree.left_over(joint_rows(mechanism.system, rest))
-    rows = [row for row in rows if row.bilateral and row.id not in alone]
-    off = [x for name in rates for x in columns.joints[name].free_motions(motion)]
-    J = np.vstack([np.zeros((0, nv)), *(row.J[:1] for row in rows), *(x.J[None] for x in off)])
-    wanted = np.array([*(-row.rate[0] for row in rows), *(x for rate in rates.values() for x in rate)])
+    ids, J, wanted = _asked(mechanism, tree, state, rates, motion)
     free = speeds.columns([name for name in speeds.joints if name not in rates])
     v = speeds.T @ known
     v += free @ _least(J @ free, wanted - J @ v)
     left = np.abs(J @ v - wanted)
     if left.max(initial=0.0) > TOL * (1.0 + np.abs(v).max()):
-        given = ", ".join(f"{name} = {', '.join(f'{x:g}' for x in rate)}" for name, rate in rates.items())
-        worst = rows[k].id if (k := int(left.argmax())) < len(rows) else "a rate that was asked for"
+        worst = ids[k] if (k := int(left.argmax())) < len(ids) else "a rate that was asked for"
         mend = (
             f"{worst} is off by {left.max():.3g}. Ask for fewer: in loops and gears one rate decides others: "
-            f"rates={...}."
+            f"rates={{...}}."
         )
-        raise InputError("rates", given or "none", "rates that closed loops and gears allow", mend)
+        raise InputError("rates", _listed(rates) or "none", "rates that closed loops and gears allow", mend)
     return replace(state, v=v)
+
+
+def _asked(
+    mechanism: Mechanism, tree: _Tree, state: State, rates: Values, motion: Any
+) -> tuple[list[str], Array, Array]:
+    """Return what velocities have to meet, J v = wanted: ids of the rows that loops leave over, then the rates."""
+    columns, nv = mechanism.columns, mechanism.system.nv
+    motors = (part for part in columns.parts if isinstance(part, Motor) and part.joint in rates)
+    alone = {id for motor in motors for id in motor.ids}
+    rows = tree.left_over(joint_rows(mechanism.system, replace(state, v=np.zeros(nv))))
+    rows = [row for row in rows if row.bilateral and row.id not in alone]
+    off = [x for name in rates for x in columns.joints[name].free_motions(motion)]
+    J = np.vstack([np.zeros((0, nv)), *(row.J[:1] for row in rows), *(x.J[None] for x in off)])
+    wanted = np.array([*(-row.rate[0] for row in rows), *(x for rate in rates.values() for x in rate)])
+    return [row.id for row in rows], J, wanted
+
+
+def _listed(values: Values) -> str:
+    return ", ".join(f"{name} = {', '.join(f'{x:g}' for x in value)}" for name, value in values.items())

@@ -33,25 +33,23 @@ def paired(S: Array, n: Vector, f: Vector) -> float:
 
 @kernel(f"void(Trees, Moving, {A2})", borrows=True)
 def mass_matrix(trees: Trees, moving: Moving, M: Array) -> None:
-    """Put M of the bodies where `place_bodies` has placed them, armatures included."""
-    n, nv, whole = len(trees.inertia), len(trees.dofs), moving.composite
+    """Put M, which has zeros where it has no entries, of the bodies as `place_bodies` places them; with armatures."""
+    n, whole, own, S, dofs = len(trees.inertia), moving.composite, moving.inertia, moving.S, trees.dofs
     for b in range(n):
         for i in range(10):
-            whole[b, i] = moving.inertia[b, i]
+            whole[b, i] = own[b, i]
     for b in range(n - 1, -1, -1):
         p = trees.bodies[b, PARENT]
         for i in range(10 if p < n else 0):
             whole[p, i] += whole[b, i]
-    for k in range(nv):
-        for j in range(nv):
-            M[k, j] = 0.0
-    for k in range(nv):
-        turning, going = momentum(whole[trees.dofs[k, OF]], triple3(moving.S[k, 0:3]), triple3(moving.S[k, 3:6]))
-        j = k
+    for k in range(len(dofs)):  # where M has no entries it keeps its zeros
+        (n0, n1, n2), (f0, f1, f2) = momentum(whole[dofs[k, OF]], triple3(S[k, 0:3]), triple3(S[k, 3:6]))
+        row, j = M[k], k
         while j >= 0:
-            M[k, j] = M[j, k] = paired(moving.S[j], turning, going)
-            j = trees.dofs[j, ABOVE]
-        M[k, k] += trees.losses[k, ARMATURE]
+            s = S[j]
+            row[j] = M[j, k] = s[0] * n0 + s[1] * n1 + s[2] * n2 + s[3] * f0 + s[4] * f1 + s[5] * f2
+            j = dofs[j, ABOVE]
+        row[k] += trees.losses[k, ARMATURE]
 
 
 @kernel(f"void(Trees, Moving, {A1})", borrows=True)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from ...arrays import EPS, Array
 from ...errors import InputError
+from ...mends import numbers
 
 STEP = 0.125  # first step, in the unit of the argument; a power of two, so that t + h is exact
 LEVELS = 14  # the last step is STEP / 2**13
@@ -48,10 +49,10 @@ def derivative(
     Raises
     ------
     InputError
-        If f has no finite values on both sides of 0, however near.
+        If f has no finite values on both sides of 0, however near, complex ones, or another number of them elsewhere.
     """
     with np.errstate(all="ignore"):
-        samples = Samples(f)
+        samples = Samples(name, f)
         h = STEP / 2.0 ** math.ceil(math.log2(max(speed, 1.0)))
         found = [Component(samples, k, order, noise).derivative(h) for k in range(len(samples.middle))]
     if not all(map(math.isfinite, found)):
@@ -92,8 +93,8 @@ class Samples:
         f(0).
     """
 
-    def __init__(self, f: Callable[[float], ArrayLike]) -> None:
-        self.f, self.middle = f, _floats(f(0.0))
+    def __init__(self, name: str, f: Callable[[float], ArrayLike]) -> None:
+        self.name, self.f, self.middle = name, f, _floats(name, f(0.0))
         self._known: dict[float, tuple[list[float], list[float]]] = {}
 
     def at(self, h: float) -> tuple[list[float], list[float]]:
@@ -103,18 +104,26 @@ class Samples:
         return self._known[h]
 
     def _side(self, s: float) -> list[float]:
+        n = len(self.middle)
         try:
-            return _floats(self.f(s))
+            found = _floats(self.name, self.f(s))
         except InputError:
             raise
         except (ArithmeticError, ValueError):  # math.sqrt of a negative number, say
-            return [math.nan] * len(self.middle)
+            return [math.nan] * n
+        if len(found) != n:
+            given = f"{n} at the state and {len(found)} beside it"
+            raise InputError(f"numbers of {self.name}", given, "as many everywhere", numbers(self.name, n))
+        return found
 
 
-def _floats(value: Any) -> list[float]:
+def _floats(name: str, value: Any) -> list[float]:
     if isinstance(value, float):
         return [float(value)]
-    found: list[float] = np.ravel(np.asarray(value, dtype=np.float64)).tolist()
+    x = np.asarray(value)
+    if x.dtype.kind == "c":
+        raise InputError(name, "complex numbers", "real numbers", "Write numpy.real(...) of it, if that is meant.")
+    found: list[float] = np.ravel(x.astype(np.float64, copy=False)).tolist()
     return found
 
 

@@ -117,13 +117,41 @@ def certified(point: Point, g: Array, x_out: Array, w_out: Array) -> int:
     return GOES_ON
 
 
+@kernel(f"void({PROBLEM}, {RESIDUALS}, {SCALING}, {STEP}, float64, float64)")
+def refine_step(problem: Problem, residuals: Residuals, scale: Scaling, step: Step, dtau: float, left: float) -> None:
+    """Correct dw = p0 + p1 dtau, dx and dz as their equations have them, so that rounding is left to complementarity.
+
+    Writes dw into short[0], the steps of x and z into long[4] and long[5], and scaled into long[6] and long[7].
+    """
+    A, f, q, start = problem
+    rd, rp, _ = residuals
+    beta, v, _, B, _, _ = scale
+    short, long = step
+    p0, p1, rhs, r = short[0], short[1], short[2], short[3]
+    t1, u, d, dx, dz, t = long[1], long[4], long[5], long[6], long[7], long[8]
+    m, n = B.shape
+    scaled(beta, v, start, dx, False, u)
+    for i in range(m):
+        p0[i] += p1[i] * dtau
+        rhs[i] = left * rp[i] + f[i] * dtau - dot(A[i], u, n)
+    solve_factored(scale, p1, rhs, t, r)
+    combined(B, p1, t1)
+    for j in range(n):
+        dx[j] += t1[j]
+    scaled(beta, v, start, dx, False, u)
+    combined(A, p0, d)
+    for j in range(n):
+        d[j] = q[j] * dtau - d[j] - left * rd[j]
+    scaled(beta, v, start, d, False, dz)
+
+
 @kernel(f"boolean({PROBLEM}, {POINT}, {RESIDUALS}, {SCALING}, {STEP})")
 def advance(problem: Problem, point: Point, residuals: Residuals, scale: Scaling, step: Step) -> bool:
     """Take one step of predictor and corrector; whether the point is still inside.
 
     All directions are p0 + p1 dtau (of w) and t0 + t1 dtau (of W^-1 x), with the scaled x and z as far from lam.
     """
-    A, f, q, start = problem
+    _, f, q, start = problem
     x, z, w, h = point
     rd, rp, g = residuals
     beta, v, lam, B, _, _ = scale
@@ -171,20 +199,7 @@ def advance(problem: Problem, point: Point, residuals: Residuals, scale: Scaling
         alpha = min(longest(lam, dx, start), longest(lam, dz, start), 1.0 / max(1e-10, -dtau / h[0], -dkappa / h[1]))
         alpha = min(1.0, BACK * alpha)
         sigma, used = (1.0 - alpha) ** 3, sigma
-    # both directions as their equations have them, so that rounding is left to complementarity alone
-    scaled(beta, v, start, dx, False, u)
-    for i in range(m):
-        p0[i] += p1[i] * dtau
-        rhs[i] = (1.0 - used) * rp[i] + f[i] * dtau - dot(A[i], u, n)
-    solve_factored(scale, p1, rhs, t, r)
-    combined(B, p1, t1)
-    for j in range(n):
-        dx[j] += t1[j]
-    scaled(beta, v, start, dx, False, u)
-    combined(A, p0, d)
-    for j in range(n):
-        d[j] = q[j] * dtau - d[j] - (1.0 - used) * rd[j]
-    scaled(beta, v, start, d, False, dz)
+    refine_step(problem, residuals, scale, step, dtau, 1.0 - used)
     alpha = min(longest(lam, dx, start), longest(lam, dz, start), 1.0 / max(1e-10, -dtau / h[0], -dkappa / h[1]))
     alpha = min(1.0, BACK * alpha)
     for j in range(n):

@@ -24,7 +24,7 @@ from gaussdyn.mechanics.state import State
 
 ROD = State(q=[0.0, np.sin(1.1), 1.1], v=[3.0, 0.5 * np.cos(1.1), 0.5])
 HONEST = {
-    "ball": (Ball(0.8), State(q=[0.2], v=[0.0]), 1.5),
+    "ball": (Ball(0.8), State(q=[0.2], v=[0.0]), 0.8),
     "held": (Block(0.3, 0.5), State(q=[0.0, 0.0], v=[0.0, 0.0]), 0.2),
     "sliding": (Block(0.5, 0.2), State(q=[0.05, 0.0], v=[0.0, 0.0]), 0.3),
     "stick-slip": (CoulombOscillator(), State(q=[0.0, 0.35], v=[0.0, 0.0]), 4.0),

@@ -40,7 +40,7 @@ def solve(problem, start=None):
     c, n = len(problem.mu), len(problem.M)
     p = np.zeros((c, 3)) if start is None else start.copy()
     iterate = Iterate(p, *(np.zeros((c, 3)) for _ in range(3)), np.zeros((n, 6)))
-    E, floor, factors, _slow = solve_islands(problem, iterate, TOL, 0.01 * TOL)
+    E, floor, factors, _slow = solve_islands(problem, iterate, TOL, 0.01 * TOL, np.inf)
     assert max(TOL, floor) >= E
     return p, E, factors
 

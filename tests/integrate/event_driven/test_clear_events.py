@@ -141,6 +141,21 @@ def test_kernels_judge_laws_as_the_problem_does(seed):
     assert said[OFF] == pytest.approx(expected, rel=1e-9, abs=1e-15)
 
 
+def test_what_turns_at_one_time_is_one_event_and_not_a_clear_one():
+    system = PlanarSystem(
+        bodies=[Point(name=key, mass=1.0) for key in "ab"], gravity=(0.0, -G),
+        forces=[Spring(a=Marker(key), b=fixed(0.0, 0.0, f"wall{key}"), stiffness=4.0) for key in "ab"],
+        contacts=[PlanarContact(point=Marker(key), plane=HalfPlane(name="floor"), mu=0.02) for key in "ab"],
+    )  # fmt: skip
+    at, seen = system.state({"a": (1.0, 0.0), "b": (1.0, 0.0)}), 0
+    while at.t < 5.0:
+        step = EventDriven().advance(system, at, 5.0)
+        assert not isinstance(step, PassedStep)
+        seen, at = seen + len(step.changes), step.state
+        assert len(step.changes) in (0, 2)
+    assert seen >= 4
+
+
 def test_a_step_that_ends_at_a_clear_event_can_be_given_another_end():
     system, state = sliders(3)
     step = EventDriven().advance(system, state, 6.0)

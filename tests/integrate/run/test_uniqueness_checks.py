@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from gaussdyn import ContactLaw, InputError
 from gaussdyn.cli import app
 from gaussdyn.contact.snapshot import snapshot
 from gaussdyn.integrate.event_driven.integrator import EventDriven
@@ -16,6 +17,7 @@ from gaussdyn.integrate.run.trajectory import Trajectory
 from gaussdyn.integrate.run.uniqueness_checks import accelerating
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
+from gaussdyn.mechanics import spatial
 from gaussdyn.mechanics.state import State
 from gaussdyn.mechanics.user.system import Position, UserSystem
 from gaussdyn.scenes.catalogue import build
@@ -284,3 +286,17 @@ def test_a_run_of_before_goes_on(tmp_path):
     simulate(scene, t_end=0.01, out=out, examine="off")
     run = simulate(scene, t_end=0.02, out=out, resume=True)
     assert run.state_hash == simulate(scene, t_end=0.02).state_hash
+
+
+def test_large_systems_are_not_examined():
+    """The acceleration problem holds the full mass matrix: a system of 1e4 bodies would ask for 29 GB of it."""
+    balls = [spatial.ball(f"b{k}", mass=1.0, radius=0.1) for k in range(1001)]
+    system = spatial.SpatialSystem(
+        bodies=balls, obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=0.5)
+    )
+    heights = {f"b{k}": (0.3 * k, 0.0, 0.1 if k < 2 else 1.0) for k in range(1001)}  # two of them roll
+    state = system.state(heights)
+    assert set(simulate(system, state, 2e-3, stepper=MoreauJean(dt=1e-3)).outcomes) == {"NOT_EXAMINED"}
+    for asked in ({"examine": "cheap"}, {"examine": "full"}, {"on_multiple": "raise"}):
+        with pytest.raises(InputError, match=r"of 6006 velocities.*6000.*examine='start'"):
+            simulate(system, state, 2e-3, **asked)

@@ -62,8 +62,8 @@ def test_free_fall_is_exact():
 
 @pytest.mark.parametrize(("theta", "order"), first(2, [(0.5, 2.0), (1.0, 1.0), (0.75, 1.0)]))
 def test_order_on_a_damped_oscillator(theta, order):
-    exact = integrated(lambda t, y: [y[1], -y[0] - 0.3 * y[1]], 2.0, [1.0, 0.0])
-    found = errors(Oscillator(1.0, 0.3), State(q=[1.0], v=[0.0]), 2.0, exact, (0.04, 0.02, 0.01), theta)
+    exact = integrated(lambda t, y: [y[1], -y[0] - 0.3 * y[1]], 1.0, [1.0, 0.0])
+    found = errors(Oscillator(1.0, 0.3), State(q=[1.0], v=[0.0]), 1.0, exact, (0.04, 0.02, 0.01), theta)
     assert orders(found) == pytest.approx(order, abs=0.05)
 
 
@@ -71,9 +71,9 @@ def test_order_on_a_damped_oscillator(theta, order):
     ("kind", "angle", "rate"), first(1, [("bilateral", 1.0, 0.0), ("unilateral", 0.0, 7.2)])
 )  # fmt: skip
 def test_order_two_on_a_pendulum_and_on_a_taut_string(kind, angle, rate):
-    exact = on_circle(*integrated(lambda t, y: [y[1], -G * np.sin(y[0])], 0.6, [angle, rate]))
+    exact = on_circle(*integrated(lambda t, y: [y[1], -G * np.sin(y[0])], 0.3, [angle, rate]))
     start = on_circle(angle, rate)
-    found = errors(Tethered(kind), State(q=start[:2], v=start[2:]), 0.6, exact, STEPS)
+    found = errors(Tethered(kind), State(q=start[:2], v=start[2:]), 0.3, exact, STEPS)
     assert orders(found) == pytest.approx(2.0, abs=0.05)
 
 
@@ -148,7 +148,7 @@ def test_bouncing_ball_comes_to_rest():
 
 @pytest.mark.parametrize("eps", first(1, [0.0, 0.6]))
 def test_closed_gap_at_rest_does_not_chatter(eps):
-    run = simulate(Ball(eps), State(q=[0.0], v=[0.0]), 0.5)
+    run = simulate(Ball(eps), State(q=[0.0], v=[0.0]), 0.1)
     assert run.event_counts == {}
     assert np.abs(run.v).max() <= 1e-16
 

@@ -73,12 +73,10 @@ def test_a_stiff_one_arrives_and_stays(kv: float) -> None:
     assert np.all(left > -1e-9)
 
 
-GAINS = [(1e2, 1e1, 0.5), (1e3, 1e2, 1.0), (1e4, 1e3, 0.5), (1e5, 1e5, 1.0)]
+GAINS = [(1e2, 1e1, 0.5), (1e5, 1e5, 1.0), (1e3, 1e2, 1.0), (1e4, 1e3, 0.5)]
 
 
-@pytest.mark.parametrize(
-    ("kp", "kv", "theta"), first(len(GAINS), GAINS + [(kp, kv, 1.5 - theta) for kp, kv, theta in GAINS])
-)
+@pytest.mark.parametrize(("kp", "kv", "theta"), first(2, GAINS + [(kp, kv, 1.5 - theta) for kp, kv, theta in GAINS]))
 def test_every_step_of_an_arm_obeys_the_law(kp: float, kv: float, theta: float) -> None:
     """Momentum balance with the clipped forces at the mean velocity, through saturation and contact, in every step."""
     system = arm(3, kp, kv, 20.0)

@@ -70,3 +70,13 @@ def test_vectors_and_gradients():
 def test_no_derivative_is_an_error():
     with pytest.raises(InputError, match=r"^hole: given NaN"):
         derivative("hole", lambda s: 1.0 if s == 0 else np.nan)
+
+
+def test_other_numbers_beside_the_state_are_an_error():
+    with pytest.raises(InputError, match=r"numbers of gap: given 1 at the state and 3 beside it.*\n?.*Write"):
+        derivative("gap", lambda s: 1.0 if s == 0 else [1.0, 2.0, 3.0])
+    with pytest.raises(InputError, match=r"given 2 at the state and 1 beside"):
+        derivative("gap", lambda s: [1.0, 2.0] if s == 0 else 1.0)
+    for root in (lambda s: np.emath.sqrt(s - 1.0), lambda s: 1.0 if s == 0 else 1j):
+        with pytest.raises(InputError, match=r"^root: given complex numbers.*real"):
+            derivative("root", root)

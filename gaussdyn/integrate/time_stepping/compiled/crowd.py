@@ -218,7 +218,7 @@ def settle_crowd(
             return E, floor, factors, passes, slow, bool(max(tol, floor) >= E)
         last, earlier = change, last
         renew(bodies, state, poses, problem, span)
-        E, floor, used, more = solve_islands(problem, iterate, tol, tol)
+        E, floor, used, more = solve_islands(problem, iterate, tol, tol, span.most)
         factors, slow = factors + used, slow + more
     return E, floor, factors, MAX_PASSES, slow, False
 
@@ -246,7 +246,7 @@ def crowded_step(
         return 0.0, tol, 0.0, 0.0, 0.0, float(OVERLAP), -1.0
     place_acting(n, features, poses, index, problem, state.impulse, p)
     put_gaps(poses, index, problem, span)
-    E, floor, factors, slow = solve_islands(problem, iterate, tol, ready)
+    E, floor, factors, slow = solve_islands(problem, iterate, tol, ready, span.most)
     which, passes = crowded(index, problem, p, poses.moved, force or looped(problem, p, poses.moved)), 1
     restores = 0
     for _ in range(ROUNDS if max(tol, floor) >= E and which >= 0 else 0):  # of contacts that push, restored, others
@@ -255,7 +255,7 @@ def crowded_step(
             break
         if found > restores:
             put_gaps(poses, index, problem, span)
-            E, floor, used, more = solve_islands(problem, iterate, tol, ready)
+            E, floor, used, more = solve_islands(problem, iterate, tol, ready, span.most)
             factors, slow, passes, restores = factors + used, slow + more, passes + 1, found
         E, floor, used, again, more, solved = settle_crowd(
             bodies, state, poses, problem, ordering, work, iterate, span, tol, E, floor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import pairwise
 from threading import get_ident
@@ -17,11 +17,12 @@ from ....mechanics.spatial.forces import Shaking
 from ....mechanics.spatial.system import SpatialSystem
 from ....mechanics.state import State
 from ...impact.restitution_scaling import GAIN, largest_share
-from ...stepper import Step
+from ...stepper import CUT, Step
 from ...stretch import Stretch
-from ..core.outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, spans_of, stretch_of
+from ..core.outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, stretch_of
 from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
+from .cut_steps import SHORTEST, halved, plan_of, plan_of_one
 from .records import (
     ANSWERED,
     FACTORS,
@@ -78,12 +79,11 @@ class CompiledBodies:
         return _compiled(system, get_ident())
 
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
-        """Return one step, by the kernels or, where they fail, by dense ones."""
-        spans = np.array([[state.t, dt, t_end]])
-        run = self._run(stepper, spans, state, control)
+        """Return one step, by the kernels or, where they fail, by dense ones; a piece of it where it is cut."""
+        run = self._run(stepper, plan_of_one(state.memory, state.t, dt, t_end), state, control)
         if run.beaten:
-            return stepper.dense_step(self.system, state, dt, t_end, control)
-        of, space = self._kept(stepper, state, spans, run.room.copied(), control), self.space
+            return self._by_hand(stepper, state, run.plan[0], control)
+        of, space = self._kept(stepper, state, run.plan, run.room.copied(), control), self.space
         self._last = of.state(0, space.q.ravel().copy(), space.v.ravel().copy())
         return CompiledStep.made(of, 0, (state, self._last))
 
@@ -95,23 +95,24 @@ class CompiledBodies:
 
         Without `whole` it ends before a step that the kernels cannot solve, and where there is no room for more.
         """
-        spans, parts, failed = spans_of(stepper, state.t, n, t_max), list[_Part](), None
-        while len(spans):
-            run = self._run(stepper, spans, state, control)
+        plan, parts, failed = plan_of(stepper, state, n, t_max), list[_Part](), None
+        while len(plan):
+            run = self._run(stepper, plan, state, control)
+            n -= run.taken
             if run.taken:
-                parts.append(self._part(stepper, spans[: run.taken], state, run, control))
-                state, spans = parts[-1].end, spans[run.taken :]
+                parts.append(self._part(stepper, state, run, control))
+                state = parts[-1].end
             self._last = None if run.beaten else state
             if not whole:
                 break
             if run.beaten:
-                dt, t_end = spans[0, 1:].tolist()
-                step = stepper.dense_step(self.system, state, dt, t_end, control)
+                step = self._by_hand(stepper, state, run.plan[run.taken], control)
                 if not step.solution.solved:
                     failed = step
                     break
                 parts.append(_Part.of_step(step, self.system, stepper.tol))
-                state, spans = step.state, spans[1:]
+                state, n = step.state, n - 1
+            plan = plan_of(stepper, state, n, t_max)
         log = np.concatenate([np.zeros((0, LOGGED)), *(part.log for part in parts)])
         nq, nv = self.system.nq, self.system.nv
         return ManySteps(
@@ -122,26 +123,39 @@ class CompiledBodies:
             make=lambda: tuple(one for part in parts for one in part.make()), failed=failed,
         )  # fmt: skip
 
-    def _part(self, stepper: MoreauJean, spans: Array, state: State, run: _Run, control: Array | None) -> _Part:
+    def _by_hand(self, stepper: MoreauJean, state: State, row: Array, control: Array | None) -> Step:
+        """Return a step of dense kernels, a row of a plan."""
+        dt, t_end = row[1:3].tolist()
+        start = State.trusted(state.t, state.q, state.v, {key: p for key, p in state.memory.items() if key != CUT})
+        step = stepper.dense_step(self.system, start, dt, t_end, control)
+        if row[3] == 0.0:
+            return step
+        end = step.state
+        return step.ending(State.trusted(end.t, end.q, end.v, {**end.memory, CUT: row[3:].copy()}))
+
+    def _part(self, stepper: MoreauJean, state: State, run: _Run, control: Array | None) -> _Part:
         """Return the steps that kernels have just taken."""
-        n, kept = run.taken, run.room.kept.chosen(slice(run.taken))
+        n, kept, plan = run.taken, run.room.kept.chosen(slice(run.taken)), run.plan[: run.taken]
         starts = [np.concatenate([x[None], y]) for x, y in ((state.q, kept.q), (state.v, kept.v))]
         found = []
         for a, b in pairwise(edges(kept, n)):
             make = partial(kept.chosen, slice(a, b)) if b - a < n else lambda: kept
-            of = self._kept(stepper, state, spans[a:b], make, control)
+            of = self._kept(stepper, state, plan[a:b], make, control)
             of.before = starts[0][a:b], starts[1][a:b]
             found.append((of, of.state(b - a - 1, kept.q[b - 1].copy(), kept.v[b - 1].copy())))
-        return _Part(kept.log, spans, kept.q, kept.v, found[-1][1], lambda: [stretch_of(*one) for one in found])
+        return _Part(
+            kept.log, plan[:, :3].copy(), kept.q, kept.v, found[-1][1], lambda: [stretch_of(*one) for one in found]
+        )
 
     def _kept(
-        self, stepper: MoreauJean, state: State, spans: Array, make: Callable[[], Kept], control: Array | None
+        self, stepper: MoreauJean, state: State, plan: Array, make: Callable[[], Kept], control: Array | None
     ) -> KeptSteps:  # fmt: skip
         """Return steps with the same contacts, the first one from a state."""
-        told = None if control is None else np.repeat(control[None], len(spans), axis=0)
+        told = None if control is None else np.repeat(control[None], len(plan), axis=0)
+        others = {key: value for key, value in others_of(state.memory, ()).items() if key != CUT}
         return KeptSteps(
-            kernels=self, stepper=stepper, make=make, spans=spans, before=(state.q[None], state.v[None]),
-            control=told, others=others_of(state.memory, ()),
+            kernels=self, stepper=stepper, make=make, spans=plan[:, :3].copy(), before=(state.q[None], state.v[None]),
+            control=told, others=others, ahead=plan[:, 3:] if plan[:, 3].any() else None,
         )  # fmt: skip
 
     fixed: tuple[str, ...] = ()
@@ -189,8 +203,10 @@ class CompiledBodies:
         """Put a state into the arrays of the kernels, unless it stands there already, and the rules."""
         space, active = self.space, stepper.activation
         if stepper is not self._ruled:
-            parts = stepper.theta, active.gap, active.speed, stepper.tol, self._gravity, stepper.project, self._trusts
-            self._rules, self._ruled = Rules(*parts), stepper
+            self._rules, self._ruled = Rules(
+                theta=stepper.theta, gap=active.gap, speed=active.speed, tol=stepper.tol, gravity=self._gravity,
+                project=stepper.project, trusts=self._trusts, shortest=SHORTEST * stepper.dt,
+            ), stepper  # fmt: skip
         if control is not None or self._pushed:
             space.loads.constant[:] = space.weight
             self._pushed = control is not None
@@ -225,15 +241,18 @@ class CompiledBodies:
                 p = memory[id][:3]
                 space.impulse[f, : len(p)] = p
 
-    def _run(self, stepper: MoreauJean, spans: Array, state: State, control: Array | None) -> _Run:
-        """Take steps with rows (t, dt, t_end) from a state, up to one that kernels cannot take, or that has no room."""
+    def _run(self, stepper: MoreauJean, plan: Array, state: State, control: Array | None) -> _Run:
+        """Take the steps of a plan from a state, up to one that kernels cannot take, or that has no room.
+
+        Where steps are cut the plan becomes another one, that of the run.
+        """
         done, graph, room = self._codes
-        self._load(state, stepper, float(spans[0, 1]), control)
-        space, run = self.space, self._room(len(spans), state)
-        count, spans = space.count, spans[: len(run.room.kept.log)]
+        self._load(state, stepper, float(plan[0, 1]), control)
+        space, run = self.space, self._room(len(plan), state)
+        count, run.plan = space.count, plan[: len(run.room.kept.log)]
         count[TAKEN] = count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = 0
         while True:
-            code = self._call(spans, run)
+            code = self._call(run)
             run.taken = int(space.count[TAKEN])
             if code == done:
                 return run
@@ -243,31 +262,49 @@ class CompiledBodies:
                 self._more_room(int(space.count[PAIRS]))
                 if run.taken:
                     return run
-                run = self._room(len(spans), state)
-                spans = spans[: len(run.room.kept.log)]
-            elif not self._helped(spans, run, code):
-                run.beaten, self._last, space.laws[[MIDDLE, SHARE]] = True, None, (0.0, 1.0)
-                return run
+                again = self._room(len(run.plan), state)
+                again.plan = run.plan[: len(again.room.kept.log)]
+                run = again
+            elif not self._helped(run, code):
+                space.laws[[MIDDLE, SHARE, STANDS]] = 0.0, 1.0, 0.0
+                if not self._cuts(run):
+                    run.beaten, self._last = True, None
+                    return run
+                self._cut(run)
 
-    def _helped(self, spans: Array, run: _Run, code: int) -> bool:
+    def _cut(self, run: _Run) -> None:
+        """Let half of the step at hand be taken in its place; its factorisations stay in the log."""
+        count, row = self.space.count, run.row(self.space.count)
+        count[STAGE] = count[ANSWERED] = count[LISTED] = count[RETAKEN] = 0
+        used = row[FACTORS]
+        row[:] = 0.0
+        row[FACTORS], run.plan = used, halved(run.plan, run.taken)
+
+    def _cuts(self, run: _Run) -> bool:
+        """Return whether the step at hand is cut if it is not solved: it is long, and in a pile, see `may_crowd`."""
+        pair = self.space.pair
+        long = self._rules is not None and run.plan[run.taken, 1] > self._rules.shortest
+        return bool(long and len(pair) > len(np.unique(pair[pair >= 0])))
+
+    def _helped(self, run: _Run, code: int) -> bool:
         """Return whether kernels can go on with the step at hand after all."""
         from .step import HARD, UNLISTED
 
-        if code == UNLISTED:
+        if code == UNLISTED or (code == HARD and self._cuts(run)):
             return False
         solved = code == HARD and self._solve(run.row(self.space.count))
-        return solved or self._at_middle(spans, run, code)
+        return solved or self._at_middle(run, code)
 
-    def _call(self, spans: Array, run: _Run) -> int:
+    def _call(self, run: _Run) -> int:
         """Let the kernels take steps, and return why they come back."""
         space = self.space
         return int(self._advance(
-            spans, self._rules, space.laws, space.bodies, space.loads, space.find, space.memory, space.state,
+            run.plan, self._rules, space.laws, space.bodies, space.loads, space.find, space.memory, space.state,
             space.poses, space.index, space.aside, space.problem, space.beside, space.ordering,
             space.work, space.bench, space.iterate, space.count, run.q0, run.v0, run.held,
         ))  # fmt: skip
 
-    def _at_middle(self, spans: Array, run: _Run, code: int) -> bool:
+    def _at_middle(self, run: _Run, code: int) -> bool:
         """Solve the step at hand with the laws at its midpoint: an impact in it gains energy, or passes do not settle.
 
         With the restitution that gains no energy, see `scheme`. Returns whether it succeeded.
@@ -290,9 +327,9 @@ class CompiledBodies:
             nonlocal tried
             space.laws[MIDDLE], space.laws[SHARE] = 2.0 if known else 1.0, share
             space.count[STAGE], space.count[ANSWERED], tried = AGAIN, 0, share
-            code = self._call(spans, run)
-            while code == HARD and self._solve(log):
-                code = self._call(spans, run)
+            code = self._call(run)
+            while code == HARD and not self._cuts(run) and self._solve(log):
+                code = self._call(run)
             return float(log[GAINED]) if code == GAINS else math.nan
 
         first, known = gain(1.0), True
@@ -316,7 +353,7 @@ class CompiledBodies:
         space, tol = self.space, float(log[GOAL])
         if log[SLOW] > MOST_SLOW:
             return False
-        E, floor, used, _slow = solve_islands(space.problem, space.iterate, tol, READY * tol)
+        E, floor, used, _slow = solve_islands(space.problem, space.iterate, tol, READY * tol, math.inf)
         log[FACTORS], log[SLOW], log[PATH] = log[FACTORS] + used, log[SLOW] + 1, PATHS.index("interior")
         space.count[ANSWERED] = int(max(tol, floor) >= E)
         return bool(space.count[ANSWERED])
@@ -324,12 +361,13 @@ class CompiledBodies:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """What steps leave behind, q and v before the first one, and whether one was more than the kernels can take."""
+    """What steps of a plan leave behind, and whether one was more than the kernels can take; q, v before the first."""
 
     q0: Array
     v0: Array
     room: Room
     held: Held
+    plan: Array = field(default_factory=lambda: np.zeros((0, 5)))
     taken: int = 0
     beaten: bool = False
 

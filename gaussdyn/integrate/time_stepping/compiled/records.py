@@ -210,7 +210,7 @@ class Aside(NamedTuple):
     goal: Array
 
 
-@record(*["float64"] * 5, "boolean", "boolean", by_value=True)
+@record(*["float64"] * 5, "boolean", "boolean", "float64", by_value=True)
 class Rules(NamedTuple):
     """What steps go by, whatever happens in them.
 
@@ -227,6 +227,8 @@ class Rules(NamedTuple):
         Whether ends of steps are projected.
     trusts : bool
         Whether contacts are looked for only where something has moved.
+    shortest : float
+        Steps that are longer are cut where piles cost too much, s.
     """
 
     theta: float
@@ -236,9 +238,10 @@ class Rules(NamedTuple):
     gravity: float
     project: bool
     trusts: bool
+    shortest: float
 
 
-@record(*["float64"] * 6, "boolean", A1, by_value=True)
+@record(*["float64"] * 6, "boolean", A1, "float64", by_value=True)
 class BodySpan(NamedTuple):
     """The step's start, length and end, and the rules for it.
 
@@ -255,6 +258,8 @@ class BodySpan(NamedTuple):
         What may change while it is solved. MIDDLE: whether the laws hold at its middle (2: with the contacts that
         acted when they first did); SHARE: the fraction of all restitution that is kept; STANDS: the length of the step
         for which the contacts known still stand, as nothing has moved, s.
+    most : float
+        Factorisations after which an island of a pile is left, and the step is cut; inf where it is not.
     """
 
     t: float
@@ -265,3 +270,4 @@ class BodySpan(NamedTuple):
     speed: float
     project: bool
     laws: Array
+    most: float

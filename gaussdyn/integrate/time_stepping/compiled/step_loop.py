@@ -52,6 +52,7 @@ from .records import (
 )
 from .step import DONE, GAINS, GRAPH, HARD, ROOM, UNLISTED, begin_step, end_step, looped, solve_step
 
+MOST = 60.0  # factorisations of an island of a pile, before the step is cut
 START, BEGUN, AGAIN, SOLVED = range(4)  # stages at which a step can be taken up again
 
 
@@ -192,6 +193,8 @@ def solve_and_judge(
         count[SERVES] *= factors == 0.0
         log[FACTORS] += 0.0 if code == DONE else factors
     tried = code == HARD and not goal >= E
+    if tried and span.most < np.inf:
+        return HARD
     if code != DONE:
         E, goal, factors, passes, slow, code, keeps = solve_step(
             n, bodies, features, state, poses, index, aside, problem, beside, ordering, work, bench, iterate, span,
@@ -293,8 +296,9 @@ def advance_bodies(
     features = Features(lists[0], lists[1], lists[3], lists[2], memory.law)
     while count[TAKEN] < len(spans):
         s = count[TAKEN]
+        most = MOST if spans[s, 1] > rules.shortest else np.inf
         span = BodySpan(
-            spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.project, laws
+            spans[s, 0], spans[s, 1], spans[s, 2], rules.theta, rules.gap, rules.speed, rules.project, laws, most
         )  # fmt: skip
         if count[STAGE] == START:
             code = find_contacts(

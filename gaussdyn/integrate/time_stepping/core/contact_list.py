@@ -109,11 +109,15 @@ def join_those_at(model: Model, data: Data, q: Array, n: int, reach: float, leas
     known: only those of pairs that have contacts already: pairs that are farther away do not meet within the step.
     """
     s = model.shapes
-    put_poses(model, q, model.forest)
-    ahead = look_again(s, s.x, s.R, reach, n) if known else look(s, s.x, s.R, reach, True)
+    if model.layout.who == FOREST:  # whose bodies stand there, and `shapes` says where they are all the same
+        moving = standing(model, q, model.forest).moving
+        ahead = look_again(s, moving.x, moving.R, reach, n) if known else look(s, moving.x, moving.R, reach, True)
+    else:
+        put_poses(model, q, model.forest)
+        ahead = look_again(s, s.x, s.R, reach, n) if known else look(s, s.x, s.R, reach, True)
+        put_poses(model, data.q, model.ahead)
     if ahead > len(s.kind):
         return n + ahead
-    put_poses(model, data.q, model.ahead)
     now = (s.kind, s.bodies, s.label, s.data)
     seen = (s.kind_ahead, s.bodies_ahead, s.label_ahead, s.data_ahead)
     return int(join_lists(s.table, now, n, seen, ahead, s.x, s.R, (least, math.inf)))

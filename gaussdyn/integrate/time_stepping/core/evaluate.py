@@ -38,7 +38,7 @@ from ....mechanics.trees.motion import (
 )
 from ....mechanics.trees.paths import put_paths
 from ....mechanics.trees.row_kernels import coupling_row, steady_rows
-from .linear import dot, multiply_nodes, row_dot
+from .linear import dot, multiply_mass
 from .records import (
     CALLBACK,
     CAP,
@@ -225,29 +225,54 @@ def spatial_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
         contact_of_shapes(layout, model.shapes, tables, k, rows)
 
 
+@kernel(f"void(Forest, Shapes, int64, float64, {A1}, int64, int64, Rows)", borrows=True)
+def add_going(forest: Forest, shapes: Shapes, b: int, sign: float, v: Array, first: int, n: int, rows: Rows) -> None:
+    """Add the velocity of body b at the contact point, sign times, to the rows N, T1, T2 (or N) from `first` on."""
+    S, dofs, d, frame = forest.moving.S, forest.trees.dofs, forest.trees.bodies[b, LAST], shapes.frame
+    arm = along(triple3(shapes.out[0, 4:7]), -1.0, triple3(forest.moving.x[forest.trees.bodies[b, ROOT]]))
+    N, T1, T2 = triple3(frame[0]), triple3(frame[1]), triple3(frame[2])
+    normal, one, two = rows.J[first], rows.J[first + min(n - 1, 1)], rows.J[first + min(n - 1, 2)]
+    s = s1 = s2 = 0.0
+    while d >= 0:
+        way = sign * v[d]
+        u = along(triple3(S[d, 3:6]), 1.0, cross3(triple3(S[d, 0:3]), arm))
+        x, y, z = dot3(N, u), dot3(T1, u), dot3(T2, u)
+        normal[d], s, s1, s2 = normal[d] + sign * x, s + way * x, s1 + way * y, s2 + way * z
+        if n > 1:
+            one[d], two[d] = one[d] + sign * y, two[d] + sign * z
+        d = dofs[d, ABOVE]
+    rows.rate[first] += s
+    if n > 1:
+        rows.rate[first + 1], rows.rate[first + 2] = rows.rate[first + 1] + s1, rows.rate[first + 2] + s2
+
+
+@kernel(f"void(Forest, Shapes, int64, float64, {A1}, int64, int64, Rows)", borrows=True)
+def add_turning(forest: Forest, shapes: Shapes, b: int, sign: float, v: Array, first: int, n: int, rows: Rows) -> None:
+    """Add the angular velocity of body b, sign times, to the rows R1, R2, S of a contact of n rows."""
+    S, dofs, frame = forest.moving.S, forest.trees.dofs, shapes.frame
+    for i in range(3, n):
+        axis, J, d = triple3(frame[axis_of_row(i, n)]), rows.J[first + i], forest.trees.bodies[b, LAST]
+        while d >= 0:
+            spin = sign * dot3(axis, triple3(S[d, 0:3]))
+            J[d] += spin
+            rows.rate[first + i] += spin * v[d]
+            d = dofs[d, ABOVE]
+
+
 @kernel(f"void(Layout, Shapes, Forest, {A1}, int64, Rows)", borrows=True)
 def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k: int, rows: Rows) -> None:
     """Fill in contact k of trees, as `contact_of_shapes` does."""
-    trees, moving = forest.trees, forest.moving
-    contact_geometry(layout, shapes, moving.x, moving.R, k, rows)
+    contact_geometry(layout, shapes, forest.moving.x, forest.moving.R, k, rows)
     if rows.asked[k] == 0 and rows.gap[k] > 0.0:
         return
     f, first, n = k - layout.counts[2], layout.start[k], layout.start[k + 1] - layout.start[k]
-    S, dofs, frame, J, point = moving.S, trees.dofs, shapes.frame, rows.J, triple3(shapes.out[0, 4:7])
-    for side in range(2):
-        b, sign = body_at(shapes.bodies[f, side], len(moving.x)), 1.0 - 2.0 * side
-        arm = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
-        d = trees.bodies[b, LAST]
-        while d >= 0:
-            w = triple3(S[d, 0:3])
-            u = along(triple3(S[d, 3:6]), 1.0, cross3(w, arm))
-            for i in range(min(n, 3)):
-                J[first + i, d] += sign * dot3(triple3(frame[i]), u)
-            for i in range(3, n):
-                J[first + i, d] += sign * dot3(triple3(frame[axis_of_row(i, n)]), w)
-            d = dofs[d, ABOVE]
     for i in range(first, first + n):
-        rows.rate[i] = row_dot(layout, rows.J, i, v)
+        rows.rate[i] = 0.0
+    for side in range(2):
+        b, sign = body_at(shapes.bodies[f, side], len(forest.moving.x)), 1.0 - 2.0 * side
+        add_going(forest, shapes, b, sign, v, first, n, rows)
+        if n > 3:
+            add_turning(forest, shapes, b, sign, v, first, n, rows)
 
 
 @kernel(f"Forest(Model, {A1}, Forest)", borrows=True)
@@ -443,7 +468,7 @@ def kinetic_at(model: Model, q: Array, v: Array, rest: Array, M: Array, momentum
     if model.layout.who == FOREST:
         return True, forest_kinetic(standing(model, q, model.forest), q, v)
     found = mass_at(model, q, rest, M)
-    multiply_nodes(M, model.layout.nodes, v, momentum)
+    multiply_mass(M, model.layout.nodes, v, momentum)
     return found, 0.5 * dot(v, momentum)
 
 
@@ -491,7 +516,6 @@ def put_poses(model: Model, q: Array, otherwise: Forest) -> None:
         return
     moving = standing(model, q, otherwise).moving
     for b in range(len(shapes.radius)):
+        x, R, here, there = moving.x[b], moving.R[b], shapes.x[b], shapes.R[b]
         for i in range(3):
-            shapes.x[b, i] = moving.x[b, i]
-            for j in range(3):
-                shapes.R[b, i, j] = moving.R[b, i, j]
+            here[i], there[i, 0], there[i, 1], there[i, 2] = x[i], R[i, 0], R[i, 1], R[i, 2]

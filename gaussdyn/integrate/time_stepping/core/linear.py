@@ -10,6 +10,7 @@ from .records import BRANCH, FOREST, HIGH, LOW, NODE, NODES, Data, Layout
 
 LONG = 8  # terms of a sum from which on it is taken in parts
 SMALL = 6  # velocities of a node whose factor is inverted: a body
+FEW_TREES = 4  # up to which rows of trees are taken together, column by column: farther apart they have too many zeros
 
 
 @kernel(f"float64({A1}, {A1}, int64, int64)", inline=True, borrows=True)
@@ -243,16 +244,45 @@ def multiply_nodes(M: Array, nodes: IntArray, x: Array, y: Array) -> None:
 
 
 @kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
-def multiply_abs(M: Array, nodes: IntArray, x: Array, y: Array) -> None:
-    """Put y = |M| x for a symmetric matrix of diagonal blocks."""
+def multiply_mass(M: Array, nodes: IntArray, x: Array, y: Array) -> None:
+    """Put y = M x for a symmetric matrix of diagonal blocks, column by column, which the processor takes together."""
     for n in range(len(nodes) - 1):
         first, end = nodes[n], nodes[n + 1]
-        for i in range(first, end):
-            y[i] = 0.0
-        for i in range(first, end):
-            row, value = M[i], x[i]
+        if end - first < LONG:
+            for i in range(first, end):
+                y[i] = part_dot(M[i], x, first, end)
+            continue
+        for j in range(first, end):
+            y[j] = 0.0
+        whole = first + (end - first) // 4 * 4
+        for i in range(first, whole, 4):
+            r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
+            s0, s1, s2, s3 = x[i], x[i + 1], x[i + 2], x[i + 3]
             for j in range(first, end):
-                y[j] += abs(row[j]) * value
+                y[j] += (r0[j] * s0 + r1[j] * s1) + (r2[j] * s2 + r3[j] * s3)
+        for i in range(whole, end):
+            row, s = M[i], x[i]
+            for j in range(first, end):
+                y[j] += row[j] * s
+
+
+@kernel(f"void({A2}, {I1}, {A1}, {A1})", borrows=True)
+def multiply_abs(M: Array, nodes: IntArray, x: Array, y: Array) -> None:
+    """Put y = |M| x in the same way."""
+    for n in range(len(nodes) - 1):
+        first, end = nodes[n], nodes[n + 1]
+        for j in range(first, end):
+            y[j] = 0.0
+        whole = first + (end - first) // 4 * 4 if end - first >= LONG else first
+        for i in range(first, whole, 4):
+            r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
+            s0, s1, s2, s3 = x[i], x[i + 1], x[i + 2], x[i + 3]
+            for j in range(first, end):
+                y[j] += (abs(r0[j]) * s0 + abs(r1[j]) * s1) + (abs(r2[j]) * s2 + abs(r3[j]) * s3)
+        for i in range(whole, end):
+            row, s = M[i], x[i]
+            for j in range(first, end):
+                y[j] += abs(row[j]) * s
 
 
 @kernel(f"float64({A1}, {A1})", borrows=True)
@@ -311,18 +341,95 @@ def solve_row(layout: Layout, L: Array, inverse: Array, J: Array, row: int, x: A
             x[i] = s
 
 
+@kernel(f"void({A2}, {I2}, {A2}, int64)", borrows=True)
+def half_solve_columns(L: Array, branches: IntArray, X: Array, n: int) -> None:
+    """Put X = L^-T X, n columns at a time, which the processor takes side by side."""
+    for k in range(len(L) - 1, -1, -1):
+        row, branch, x = L[k], branches[k], X[k]
+        m, inverse = branch[0] - 1, 1.0 / row[branch[0] - 1]
+        for j in range(n):
+            x[j] *= inverse
+        whole = m // 4 * 4
+        for a in range(0, whole, 4):
+            s0, s1, s2, s3 = row[a], row[a + 1], row[a + 2], row[a + 3]
+            y0, y1, y2, y3 = X[branch[1 + a]], X[branch[2 + a]], X[branch[3 + a]], X[branch[4 + a]]
+            for j in range(n):
+                y0[j] -= s0 * x[j]
+                y1[j] -= s1 * x[j]
+                y2[j] -= s2 * x[j]
+                y3[j] -= s3 * x[j]
+        for a in range(whole, m):
+            s, y = row[a], X[branch[1 + a]]
+            for j in range(n):
+                y[j] -= s * x[j]
+
+
+@kernel("boolean(Layout)", borrows=True)
+def taken_together(layout: Layout) -> bool:
+    """Return whether rows are taken together: those of few trees share what moves their roots, and have few zeros."""
+    return bool(layout.who == FOREST and len(layout.nodes) <= 1 + FEW_TREES)
+
+
 @kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, int64, {A2}, {A2})", borrows=True)
-def cross_products(
-    layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, n: int, Z: Array, A: Array
+def half_solve_rows(
+    layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, n: int, Z: Array, X: Array
 ) -> None:  # fmt: skip
-    """Put Z = J L^-1 and A = J (L^T L)^-1 J^T = Z Z^T of the n rows `at` of J; Z has a row for each of them."""
-    reach = layout.reach
+    """Put Z = J L^-1 of the n rows `at` of J, as far as they reach; X, shape (nv, n) at least, becomes Z^T of trees."""
+    reach, nv = layout.reach, len(L)
+    if not taken_together(layout):
+        for i in range(n):
+            solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
+        return
+    for k in range(nv):
+        x = X[k]
+        for i in range(n):
+            x[i] = 0.0
     for i in range(n):
-        solve_row(layout, L, inverse, J[at[i]], at[i], Z[i])
+        row = J[at[i]]
+        for k in range(reach[at[i], LOW], reach[at[i], HIGH]):
+            X[k, i] = row[k]
+    half_solve_columns(L, layout.branches, X, n)
+    for i in range(n):
+        z = Z[i]
+        for k in range(nv):
+            z[k] = X[k, i]
+
+
+@kernel(f"void({A1}, int64, int64, {A2}, {A1}, int64)", borrows=True)
+def add_columns(z: Array, low: int, high: int, X: Array, out: Array, n: int) -> None:
+    """Put the first n entries of the sum of z[k] X[k], low <= k < high, four by four; zeros cost nothing."""
+    for j in range(n):
+        out[j] = 0.0
+    whole = low + (high - low) // 4 * 4
+    for k in range(low, whole, 4):
+        s0, s1, s2, s3 = z[k], z[k + 1], z[k + 2], z[k + 3]
+        if s0 == 0.0 and s1 == 0.0 and s2 == 0.0 and s3 == 0.0:
+            continue
+        x0, x1, x2, x3 = X[k], X[k + 1], X[k + 2], X[k + 3]
+        for j in range(n):
+            out[j] += (s0 * x0[j] + s1 * x1[j]) + (s2 * x2[j] + s3 * x3[j])
+    for k in range(whole, high):
+        s, x = z[k], X[k]
+        for j in range(n if s != 0.0 else 0):
+            out[j] += s * x[j]
+
+
+@kernel(f"void(Layout, {A2}, {A2}, {A2}, {I1}, int64, {A2}, {A2}, {A2})", borrows=True)
+def cross_products(
+    layout: Layout, L: Array, inverse: Array, J: Array, at: IntArray, n: int, Z: Array, A: Array, X: Array
+) -> None:  # fmt: skip
+    """Put Z = J L^-1 and A = J (L^T L)^-1 J^T = Z Z^T of the n rows `at` of J; X: see `half_solve_rows`."""
+    reach, together = layout.reach, taken_together(layout)
+    half_solve_rows(layout, L, inverse, J, at, n, Z, X)
+    for i in range(n):
         low, high, z = reach[at[i], LOW], reach[at[i], HIGH], Z[i]
+        if together:
+            add_columns(z, 0, high, X, A[i], i + 1)
         for j in range(i + 1):
-            first, end = max(low, reach[at[j], LOW]), min(high, reach[at[j], HIGH])
-            A[i, j] = A[j, i] = part_dot(z, Z[j], first, end) if first < end else 0.0
+            if not together:
+                first, end = max(low, reach[at[j], LOW]), min(high, reach[at[j], HIGH])
+                A[i, j] = part_dot(z, Z[j], first, end) if first < end else 0.0
+            A[j, i] = A[i, j]
 
 
 @kernel(f"float64({A2}, int64, {I1}, float64)", borrows=True)

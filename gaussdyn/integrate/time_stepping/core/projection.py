@@ -19,7 +19,7 @@ from .linear import (
     cross_products,
     dot,
     factor_bare_mass,
-    multiply_nodes,
+    multiply_mass,
     row_dot,
 )
 from .problem.dependent_joints import clear_gaps, clear_rows, stand_beside
@@ -43,8 +43,8 @@ class Push(NamedTuple):
     ----------
     Z : Array, shape (m, nv)
         J L^-1 over the lengths, M = L^T L.
-    W, S : Array, shape (m, m)
-        Of rows of length one, and a factor.
+    W, S : Array, shapes (m, m) and (max(m, nv), m)
+        Of rows of length one, and a factor; before that the columns of Z.
     scale, gap, p, u, past, centre : Array, shape (m,)
     row, at : IntArray, shape (m,)
         The constraint of every gap, and its row.
@@ -91,7 +91,7 @@ class Push(NamedTuple):
 
 def room(n: int, nq: int, nv: int) -> Push:
     """Return work space for n constraints."""
-    squares, vectors = [np.zeros((n, n)) for _ in range(2)], [np.zeros(n) for _ in range(6)]
+    squares, vectors = [np.zeros((k, n)) for k in (n, max(n, nv))], [np.zeros(n) for _ in range(6)]
     numbers = [np.zeros(k, dtype=np.int64) for k in (n, n, n, 2, n, n)]
     places, passes = [np.zeros(k) for k in (n, nq, nq, nv)], [np.zeros((PASSES, k)) for k in (n, nq, nv)]
     return Push._make([np.zeros((n, nv)), *squares, *vectors, *numbers, *places, *passes])
@@ -140,7 +140,7 @@ def collect(layout: Layout, data: Data, push: Push) -> int:
             push.row[m], push.at[m] = k, layout.start[k]
             m += 1
     clear_rows(data, data.end.J)
-    cross_products(layout, data.K, data.inverse, data.end.J, push.at, m, Z, W)
+    cross_products(layout, data.K, data.inverse, data.end.J, push.at, m, Z, W, push.S)
     for i in range(m):
         size, z = np.sqrt(W[i, i]) if W[i, i] > 0.0 else 1.0, Z[i]
         scale[i] = size
@@ -310,7 +310,7 @@ def strains(layout: Layout, data: Data, push: Push, m: int, d: Array, Md: Array)
     lacking = 0.0
     for i in range(m):
         lacking += push.gap[i] ** 2 if push.equal[i] else min(push.gap[i], 0.0) ** 2
-    multiply_nodes(data.M, layout.nodes, d, Md)
+    multiply_mass(data.M, layout.nodes, d, Md)
     return bool(dot(d, Md) > STRAIN * lacking)
 
 

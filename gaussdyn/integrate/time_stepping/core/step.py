@@ -27,7 +27,7 @@ from .records import AT, DEPENDENT, DONE, FAULT, HARD, KEPT, OVERLAP, PASSES, UN
 from .solve_once import solve_once
 from .step_begin import begin, begin_anew, examine
 from .step_end import finish
-from .work_space import Work
+from .work_space import STANDS, Work
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean)")
@@ -144,4 +144,7 @@ def take_steps(
         for j in range(len(data.v)):
             data.v[j] = data.v1[j]
         count[0] = s + 1
+        while work.course[STANDS] and count[0] < len(spans) and spans[count[0], 1] == span.dt:
+            keep_step(model, data, work, push, kept, count[0])
+            count[0] += 1
     return DONE

@@ -34,7 +34,7 @@ from .records import (
     Model,
     Span,
 )
-from .work_space import UNSEEN, Work
+from .work_space import STANDS, UNSEEN, Work
 
 DEGENERATE = 3  # a mode, as in `programs.solution.residual_kernels`
 
@@ -84,7 +84,7 @@ def work_gain(layout: Layout, data: Data, work: Work, v_mid: Array) -> float:
 @kernel("float64(Layout, Data, Work, Problem)", borrows=True)
 def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
     """Put the modes, count those that changed in the log, and drop impulses that have died away; return the cone."""
-    changed = 0
+    changed, same = 0, layout.who == FOREST
     for k in range(layout.counts[0]):
         work.mode[k] = -1
     cone = note_modes(problem, work.mode)
@@ -97,8 +97,9 @@ def note(layout: Layout, data: Data, work: Work, problem: Problem) -> float:
         for i in range(layout.start[k], layout.start[k + 1]):
             rebounds, most = rebounds or data.bounce[i] != 0.0, max(most, abs(data.p[i]))
         for i in range(layout.start[k], layout.start[k + 1]):
-            data.last[i] = data.p[i] if keeps and not rebounds and most >= GONE else 0.0
-    data.log[CHANGED] = changed
+            last, data.last[i] = data.last[i], data.p[i] if keeps and not rebounds and most >= GONE else 0.0
+            same = same and data.last[i] == last
+    data.log[CHANGED], work.course[STANDS] = changed, int(same and changed == 0)
     return cone
 
 
@@ -150,4 +151,8 @@ def finish(model: Model, data: Data, work: Work, problem: Problem, span: Span, a
             log[MOVED] = hit
             return GAINS
     log[CONE] = note(layout, data, work, problem)
+    for i in range(len(data.q)):
+        work.course[STANDS] &= int(data.q1[i] == data.q[i])
+    for j in range(len(data.v)):
+        work.course[STANDS] &= int(data.v1[j] == data.v[j])
     return DONE

@@ -117,6 +117,19 @@ def full_matrix(W: Array, start: IntArray, rho: Array, alpha: float, Y: Array, F
                         A[at + j] += y * W[first + c, j]
 
 
+@kernel(f"int64({I1}, {A3}, {A1}, {I1}, {A1})", borrows=True)
+def list_equations(start: IntArray, Y: Array, F: Array, place: IntArray, dr: Array) -> int:
+    """Put into place[i] the equation of row i, -1 if its block is open, where dr = -F; return how many there are."""
+    m = 0
+    for k in range(len(start) - 1):
+        first, d = start[k], start[k + 1] - start[k]
+        still = vanishes(Y[k], d)
+        for i in range(first, first + d):
+            place[i], dr[i] = -1 if still else m, -F[i] if still else 0.0
+            m += 0 if still else 1
+    return m
+
+
 @kernel(f"int64({A2}, {A2}, {I1}, {A1}, {A1}, float64, {A3}, {A1}, {I1}, {A1}, {A1}, {A1})", borrows=True)
 def newton_matrix(
     W: Array, W_abs: Array, start: IntArray, rho: Array, r: Array, alpha: float, Y: Array, F: Array, place: IntArray,
@@ -127,13 +140,7 @@ def newton_matrix(
     Open blocks step by dr = -F, which is moved to the right side. Returns the number m of equations; place[i] is the
     equation of row i, -1 if its block is open. The columns of W_abs are signed by r.
     """
-    n, m = len(r), 0
-    for k in range(len(start) - 1):
-        first, d = start[k], start[k + 1] - start[k]
-        still = vanishes(Y[k], d)
-        for i in range(first, first + d):
-            place[i], dr[i] = -1 if still else m, -F[i] if still else 0.0
-            m += 0 if still else 1
+    n, m = len(r), list_equations(start, Y, F, place, dr)
     if m == n and len(W_abs) == 0:
         full_matrix(W, start, rho, alpha, Y, F, A, b)
         return m

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A2, A3, I1, kernel
+from ...._jit import A1, A2, A3, I1, kernel
 from ....arrays import Array, IntArray
 from ....linalg.block_lu import Ordering, factorise, solve_factorised
 from ....linalg.block_lu3 import BLOCKS, Blocks, invert3, times
@@ -43,50 +43,85 @@ def group_by_pattern(indices: IntArray, indptr: IntArray) -> tuple[int, IntArray
     return count + 1, group
 
 
+@kernel(f"Tuple((float64, int64))({A2}, int64)", borrows=True)
+def longest_row(X: Array, m: int) -> tuple[float, int]:
+    """Return the length of the longest of the rows X[:m, :m], and which it is (-1 if all are zero)."""
+    best, at = 0.0, -1
+    for i in range(m):
+        s = 0.0
+        for j in range(m):
+            s += X[i, j] * X[i, j]
+        if s > best:
+            best, at = s, i
+    return np.sqrt(best), at
+
+
+@kernel(f"void({A2}, int64, int64, float64, {A1})", borrows=True)
+def take_out(X: Array, m: int, at: int, long: float, along: Array) -> None:
+    """Take out of the rows X[:m, :m] what they have along row `at`, of this length, which is written to along (m)."""
+    for i in range(m):
+        s = 0.0
+        for j in range(m):
+            s += X[i, j] * X[at, j]
+        along[i] = s / long
+    for i in range(m):
+        if i != at:
+            f = along[i] / long
+            for j in range(m):
+                X[i, j] -= f * X[at, j]
+    for j in range(m):
+        X[at, j] = 0.0
+
+
 @kernel(f"int64({A2}, int64, {A2}, {I1}, {A2})", borrows=True)
 def skeleton(X: Array, m: int, L: Array, chosen: IntArray, T: Array) -> int:
     """Choose at most six of the rows X[:m, :m] that span the others: X = T X[chosen]. Returns their number.
 
-    Gram and Schmidt with pivots; X is overwritten by what is left, L (m, 6) is work space. -1 if six are too few.
+    Gram and Schmidt with pivots; X is overwritten by what is left, L (6, m) is work space. -1 if six are too few.
     """
     rank, top = 0, 0.0
     while True:
-        best, at = 0.0, -1
-        for i in range(m):
-            s = 0.0
-            for j in range(m):
-                s += X[i, j] * X[i, j]
-            if s > best:
-                best, at = s, i
-        best = np.sqrt(best)
-        top = max(top, best)
-        if best <= TINY * top:
+        long, at = longest_row(X, m)
+        top = max(top, long)
+        if long <= TINY * top:
             break
         if rank == 6:
             return -1
-        for i in range(m):
-            s = 0.0
-            for j in range(m):
-                s += X[i, j] * X[at, j]
-            L[i, rank] = s / best
-        for i in range(m):
-            if i != at:
-                f = L[i, rank] / best
-                for j in range(m):
-                    X[i, j] -= f * X[at, j]
-        for j in range(m):
-            X[at, j] = 0.0
+        take_out(X, m, at, long, L[rank])
         chosen[rank] = at
         rank += 1
-    for i in range(m):  # t L[chosen] = L[i], a lower triangle
+    for i in range(m):  # sum_b T[i, b] L[a, chosen[b]] = L[a, i], an upper triangle
         for a in range(6):
             T[i, a] = 0.0
         for a in range(rank - 1, -1, -1):
-            s = L[i, a]
+            s = L[a, i]
             for b in range(a + 1, rank):
-                s -= T[i, b] * L[chosen[b], a]
-            T[i, a] = s / L[chosen[a], a]
+                s -= T[i, b] * L[a, chosen[b]]
+            T[i, a] = s / L[a, chosen[a]]
     return rank
+
+
+@kernel(f"void({BLOCKS}, {I1}, {I1}, {I1}, boolean, {A2})", borrows=True)
+def gather_group(
+    blocks: Blocks, group: IntArray, member: IntArray, place: IntArray, across: bool, X: Array
+) -> None:  # fmt: skip
+    """Put the part of W between the members of one group into X, or `across` its transpose; place: of their rows."""
+    data, indices, indptr, _ = blocks
+    size = 3 * len(member)
+    for i in range(size):
+        for j in range(size):
+            X[i, j] = 0.0
+    for c in member:
+        for p in range(indptr[c], indptr[c + 1]):
+            if group[indices[p]] != group[c]:
+                continue
+            for i in range(3):
+                for j in range(3):
+                    a, b = place[c] + i, place[indices[p]] + j
+                    if across:
+                        X[b, a] = data[p, i, j]
+                    else:
+                        X[a, b] = data[p, i, j]
 
 
 @kernel(f"boolean({BLOCKS}, {I1}, {A3}, {A3}, {I2}, {I2})", entry=True)
@@ -95,9 +130,8 @@ def span_groups(blocks: Blocks, group: IntArray, R: Array, S: Array, row_of: Int
 
     False if a group is too wide or of higher rank.
     """
-    data, indices, indptr, _ = blocks
     n, m = len(group), 3 * WIDEST
-    X, L, T, chosen = np.zeros((m, m)), np.zeros((m, 6)), np.zeros((m, 6)), np.zeros(6, np.int64)
+    X, L, T, chosen = np.zeros((m, m)), np.zeros((6, m)), np.zeros((m, 6)), np.zeros(6, np.int64)
     member, place = np.argsort(group), np.zeros(n, np.int64)
     row_of[:] = -1
     column_of[:] = -1
@@ -108,44 +142,28 @@ def span_groups(blocks: Blocks, group: IntArray, R: Array, S: Array, row_of: Int
             size += 1
         if size > WIDEST:
             return False
+        own = member[first : first + size]
         for e in range(size):
-            place[member[first + e]] = 3 * e
-        for side in range(2):
-            for i in range(3 * size):
-                for j in range(3 * size):
-                    X[i, j] = 0.0
-            for e in range(size):
-                c = member[first + e]
-                for p in range(indptr[c], indptr[c + 1]):
-                    if group[indices[p]] == group[c]:
-                        for i in range(3):
-                            for j in range(3):
-                                a, b = 3 * e + i, place[indices[p]] + j
-                                if side == 0:
-                                    X[a, b] = data[p, i, j]
-                                else:
-                                    X[b, a] = data[p, i, j]
+            place[own[e]] = 3 * e
+        for across, target, spot in ((False, R, row_of), (True, S, column_of)):
+            gather_group(blocks, group, own, place, across, X)
             rank = skeleton(X, 3 * size, L, chosen, T)
             if rank < 0:
                 return False
-            target, spot = (R, row_of) if side == 0 else (S, column_of)
             for a in range(rank):
-                spot[member[first + chosen[a] // 3], chosen[a] % 3] = a
+                spot[own[chosen[a] // 3], chosen[a] % 3] = a
             for i in range(3 * size):
-                for a in range(6):
-                    target[member[first + i // 3], i % 3, a] = T[i, a]
+                target[own[i // 3], i % 3] = T[i]
         first += size
     return True
 
 
-@kernel(f"Tuple(({A3}, {I1}, {I1}))({BLOCKS}, int64, {I1}, {I2}, {I2})", entry=True)
-def between_groups(
-    blocks: Blocks, count: int, group: IntArray, row_of: IntArray, column_of: IntArray
-) -> tuple[Array, IntArray, IntArray]:
-    """Return Ŵ: blocks (k, 6, 6), indices and indptr by groups."""
-    data, indices, indptr, _ = blocks
-    n, one = len(group), np.zeros(count, np.int64)
-    for c in range(n):
+@kernel(f"{I1}({BLOCKS}, int64, {I1})")
+def first_of_groups(blocks: Blocks, count: int, group: IntArray) -> IntArray:
+    """Return where the blocks of every group begin, (count + 1): one for every group that its contacts meet."""
+    _, indices, indptr, _ = blocks
+    one = np.zeros(count, np.int64)
+    for c in range(len(group)):
         one[group[c]] = c
     seen, first = np.full(count, -1), np.zeros(count + 1, np.int64)
     for g in range(count):
@@ -155,19 +173,27 @@ def between_groups(
             if seen[h] != g:
                 seen[h] = g
                 first[g + 1] += 1
+    return first
+
+
+@kernel(f"Tuple(({A3}, {I1}, {I1}))({BLOCKS}, int64, {I1}, {I2}, {I2})", entry=True)
+def between_groups(
+    blocks: Blocks, count: int, group: IntArray, row_of: IntArray, column_of: IntArray
+) -> tuple[Array, IntArray, IntArray]:
+    """Return Ŵ: blocks (k, 6, 6), indices and indptr by groups."""
+    data, indices, indptr, _ = blocks
+    first, listed = first_of_groups(blocks, count, group), np.zeros(count, np.bool_)
     out, columns, at = np.zeros((first[count], 6, 6)), np.zeros(first[count], np.int64), np.zeros(count, np.int64)
-    member = np.argsort(group)
-    seen[:] = -1
-    for c in member:
+    for c in np.argsort(group):
         g = group[c]
-        if seen[g] != -2:
+        if not listed[g]:
             k = first[g]
             for p in range(indptr[c], indptr[c + 1]):
                 h = group[indices[p]]
                 if at[h] < first[g] or at[h] >= k or columns[at[h]] != h:
                     at[h], columns[k] = k, h
                     k += 1
-            seen[g] = -2
+            listed[g] = True
         for p in range(indptr[c], indptr[c + 1]):
             e = indices[p]
             k = at[group[e]]

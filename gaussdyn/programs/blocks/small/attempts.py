@@ -213,14 +213,30 @@ def scale_into(rows: Rows, q: Array, D: Array, table: Table, rho: Array, space: 
     return float(np.sqrt(weight)), w0, q0
 
 
+@kernel(f"float64({PROBLEM}, float64, {A1}, {SPACES})", borrows=True)
+def sweep_some(problem: Problem, tol: float, r: Array, space: Space) -> float:
+    """Sweep from r while that gains; return E as far as it was looked at, else infinity."""
+    rows, b, table, _own, weight = problem
+    E, change, work = np.inf, np.inf, space[8]
+    for sweep in range(5):
+        if sweep >= SWEEPS and change > 1e-3 * weight:
+            break
+        change = np.sqrt(one_sweep(rows, b, table, space[3], work[14], r, work[:14]))
+        if 0.1 * tol * weight >= change or sweep == SWEEPS - 1 or sweep == 4:
+            E = error_at(problem, r, space)
+            if 0.1 * tol >= E:
+                break
+    return E
+
+
 @kernel(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1}, {SPACES})")
 def attempts_within(
     rows: Rows, q: Array, D: Array, table: Table, rho: Array, tol: float, limit: int, r: Array, space: Space
 ) -> tuple[float, int]:
     """`first_attempts` in given work space."""
-    n, work = len(q), space[8]
+    n = len(q)
     if len(rho) == 1 and limit >= 0:
-        E = one_alone(D[0], q, table, rho[0], r, work)
+        E = one_alone(D[0], q, table, rho[0], r, space[8])
         if 0.1 * tol >= E:
             return E, 0
         r[:] = 0.0
@@ -229,17 +245,11 @@ def attempts_within(
         r[i] *= w0 / q0
     data, b, own = space[0][: n * n], space[0][n * n : n * n + n], space[0][n * n + n : n * n + n + len(rho)]
     problem = ((data, rows[1], rows[2]), b, table, own, weight)
-    E, steps, change = np.inf, 0, np.inf
-    for sweep in range(5 if limit >= 0 else 0):
-        if sweep >= SWEEPS and change > 1e-3 * weight:
-            break
-        change = np.sqrt(one_sweep(problem[0], b, table, space[3], work[14], r, work[:14]))
-        if 0.1 * tol * weight >= change or sweep == SWEEPS - 1 or sweep == 4:
-            E = error_at(problem, r, space)
-            if 0.1 * tol >= E:
-                break
-    if limit >= 0 and not 0.1 * tol >= E:
-        E, steps = resting(problem, tol, r, E, space)
+    E, steps = np.inf, 0
+    if limit >= 0:
+        E = sweep_some(problem, tol, r, space)
+        if not 0.1 * tol >= E:
+            E, steps = resting(problem, tol, r, E, space)
     if not 0.1 * tol >= E:
         E, more = falling(problem, tol, r, E, space)
         steps += more

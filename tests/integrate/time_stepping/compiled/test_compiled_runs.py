@@ -7,8 +7,9 @@ from run_cases import same
 from gaussdyn.analysis.audit.audit import audit
 from gaussdyn.integrate.run import checkpoints as archive
 from gaussdyn.integrate.simulate import simulate
-from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies, spans_of
+from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
 from gaussdyn.integrate.time_stepping.compiled.step import DONE, HARD
+from gaussdyn.integrate.time_stepping.core.outside.lazy_step import spans_of
 from gaussdyn.integrate.time_stepping.moreau_jean import MoreauJean
 from gaussdyn.mechanics.collision.shapes import HalfSpace
 from gaussdyn.mechanics.contact_law import ContactLaw
@@ -63,12 +64,15 @@ def test_many_at_once_are_the_same_bits(whole, save):
 def test_steps_that_kernels_hand_back_are_taken_between_many_at_once(monkeypatch):
     call, refused = CompiledBodies._call, (15, 41, 42, 90)
 
-    def handing_back(self, spans, run):
-        ahead = [k for k, t in enumerate(spans[:, 0]) if round(t / DT) in refused and k >= self.space.count[0]]
-        stop = ahead[0] if ahead else len(spans)
+    def handing_back(self, run):
+        plan = run.plan
+        ahead = [k for k, t in enumerate(plan[:, 0]) if round(t / DT) in refused and k >= self.space.count[0]]
+        stop = ahead[0] if ahead else len(plan)
         if self.space.count[0] < stop:
-            code = call(self, spans[:stop], run)
-            if code != DONE or stop == len(spans):
+            run.plan = plan[:stop]
+            code = call(self, run)
+            run.plan = plan
+            if code != DONE or stop == len(plan):
                 return code
         return HARD if ahead else DONE
 

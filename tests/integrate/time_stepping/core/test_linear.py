@@ -12,9 +12,11 @@ from gaussdyn.integrate.time_stepping.core.linear import (
     cross_products,
     factor_nodes,
     invert_block,
+    multiply_abs,
+    multiply_mass,
     solve_nodes,
 )
-from gaussdyn.integrate.time_stepping.core.records import Layout
+from gaussdyn.integrate.time_stepping.core.records import FOREST, SPATIAL, Layout
 from gaussdyn.integrate.time_stepping.core.row_model import _branches
 
 TREE = np.array([-1, 0, 1, 2, 1, 4, 5, 1, 0, 8])  # a trunk of two with three limbs, another limb from the root
@@ -22,10 +24,11 @@ APART = np.full(10, -1)  # every velocity by itself
 CHAINS = np.array([-1, 0, 1, -1, 3, 4, 5, 6, 7, 8])  # full blocks of three and seven
 
 
-def layout_of(above: np.ndarray, nodes: tuple[int, ...], rows: int) -> Layout:
-    """Return what the kernels need to know of a mass; all rows reach everywhere."""
+def layout_of(above: np.ndarray, nodes: tuple[int, ...], rows: int, who: int = FOREST) -> Layout:
+    """Return what the kernels need to know of a mass; all rows reach everywhere, and trees take them together."""
     reach = np.tile([0, len(above), 0, len(nodes) - 1, 0], (rows, 1))
-    return nothing(Layout)._replace(nodes=np.array(nodes), reach=reach, branches=_branches(np.array(nodes), above))
+    known = nothing(Layout)._replace(who=who, nodes=np.array(nodes), reach=reach)
+    return known._replace(branches=_branches(np.array(nodes), above))
 
 
 def whole(L: np.ndarray, branches: np.ndarray) -> np.ndarray:
@@ -58,38 +61,41 @@ def test_the_factor_has_entries_where_the_mass_has(above: np.ndarray, nodes: tup
     assert not L[M == 0.0].any()
 
 
-def test_a_row_on_one_branch_is_solved_by_itself() -> None:
+@pytest.mark.parametrize("who", [FOREST, SPATIAL])
+def test_a_row_on_one_branch_is_solved_by_itself(who: int) -> None:
     """The same as of a row that may reach everywhere, and zeros up to its end."""
     rng = np.random.default_rng(4)
     M, n = mass_of(TREE, rng), len(TREE)
     for end, way in enumerate(_branches(np.array([0, n]), TREE)):
         J = np.zeros((2, n))
         J[:, way[1 : 1 + way[0]]] = rng.normal(size=way[0])
-        layout = layout_of(TREE, (0, n), 2)
+        layout = layout_of(TREE, (0, n), 2, who)
         layout.reach[1] = 0, end + 1, 0, 1, 1
         L, Z, A = np.zeros_like(M), np.full_like(J, np.nan), np.zeros((2, 2))
         assert factor_nodes(M, Held(layout), L)
-        cross_products(Held(layout), L, np.zeros((0, 0)), J, np.arange(2), 2, Z, A)
+        cross_products(Held(layout), L, np.zeros((0, 0)), J, np.arange(2), 2, Z, A, np.zeros((n, 2)))
         np.testing.assert_array_equal(Z[1, : end + 1], Z[0, : end + 1])
         assert not Z[0, end + 1 :].any()
         assert np.allclose(A, J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("who", [FOREST, SPATIAL])
 @pytest.mark.parametrize("inverted", [False, True])
 @pytest.mark.parametrize(("above", "nodes"), [(TREE, (0, 10)), (CHAINS, (0, 3, 10)), (APART, tuple(range(11)))])
 def test_products_and_solutions_are_those_of_the_mass(
-    above: np.ndarray, nodes: tuple[int, ...], inverted: bool
+    above: np.ndarray, nodes: tuple[int, ...], inverted: bool, who: int
 ) -> None:
     rng = np.random.default_rng(2)
     M, J, rows = mass_of(above, rng), rng.normal(size=(4, len(above))), 4
     J[0, 1:] = J[1, :5] = 0.0
-    L, Z, A, layout = np.zeros_like(M), np.zeros_like(J), np.zeros((rows, rows)), Held(layout_of(above, nodes, rows))
+    L, Z, A, layout = np.zeros_like(M), np.zeros_like(J), np.zeros((rows, rows)), layout_of(above, nodes, rows, who)
+    layout = Held(layout)
     assert factor_nodes(M, layout, L)
     inverse = np.full_like(M, np.nan) if inverted else np.zeros((0, 0))  # only blocks of bodies have one
     for first, end in pairwise(nodes):
         if inverted and end - first <= SMALL:
             invert_block(L, first, end, inverse)
-    cross_products(layout, L, inverse, J, np.arange(rows), rows, Z, A)
+    cross_products(layout, L, inverse, J, np.arange(rows), rows, Z, A, np.zeros_like(M))
     assert np.allclose(A, J @ np.linalg.solve(M, J.T), rtol=1e-12, atol=1e-12)
     b, x, p = rng.normal(size=len(above)), np.zeros(len(above)), rng.normal(size=rows)
     solve_nodes(L, inverse, layout, b, x)
@@ -102,3 +108,16 @@ def test_products_and_solutions_are_those_of_the_mass(
 def test_a_mass_that_is_not_positive_definite_has_no_factor() -> None:
     M = np.diag([1.0, 0.0, 1.0])
     assert not factor_nodes(M, Held(layout_of(np.array([-1, 0, 1]), (0, 3), 0)), np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("nodes", [(0, 10), (0, 9, 10), (0, 3, 10)])
+def test_a_symmetric_matrix_is_multiplied_by_columns(nodes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(5)
+    M, x, y = np.zeros((10, 10)), rng.normal(size=10), np.full(10, np.nan)
+    for first, end in pairwise(nodes):
+        block = rng.normal(size=(end - first, end - first))
+        M[first:end, first:end] = block + block.T
+    multiply_mass(M, np.array(nodes), x, y)
+    assert np.allclose(y, M @ x, rtol=0.0, atol=1e-14)
+    multiply_abs(M, np.array(nodes), x, y)
+    assert np.allclose(y, np.abs(M) @ x, rtol=0.0, atol=1e-14)

@@ -8,7 +8,8 @@ from evidence import first
 from tree_cases import link, random_state, zoo
 
 import gaussdyn
-from gaussdyn import ContactLaw, MoreauJean, State
+from gaussdyn import ContactLaw, MoreauJean, State, simulate
+from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.time_stepping.core.advance import CompiledSystem, listing
 from gaussdyn.integrate.time_stepping.core.records import HIGH, REACH
 from gaussdyn.integrate.time_stepping.core.row_model import built
@@ -279,3 +280,27 @@ def test_two_robots_push_each_other() -> None:
     state = system.state(rates={"slide_left": 1.0})
     run = gaussdyn.simulate(system, state, 0.1, stepper=MoreauJean(dt=DT))
     assert run.final.v == pytest.approx([0.5, 0.5], abs=1e-12)  # momentum is kept, the impact is inelastic
+
+
+@pytest.mark.parametrize("corrections", [True, False])
+def test_what_stands_is_stepped_once_as_if_step_by_step(corrections: bool) -> None:
+    """A step that ends exactly as it began is the next one, too: in one call, one by one and in worlds, to the bit."""
+    feet = [spatial.Sphere(name=f"foot{a}", radius=0.05, at=(0.2 * np.cos(a), 0.2 * np.sin(a), 0.0)) for a in (0, 2, 4)]
+    root, hip = trees.TreeJoint(name="root", motion="free"), trees.TreeJoint(name="hip", axis=(0, 1, 0.0), damping=0.5)
+    bodies = [link("stool", "ground", root, centre=(0.0, 0.0, 0.0), shapes=tuple(feet))]
+    bodies.append(link("arm", "stool", hip, centre=(0.0, 0.0, -0.02)))
+    drive = trees.Actuator(name="servo", factors={"hip": 1.0}, gain=(3.0, 0.0, 0.0), bias=(0.0, -3.0, -0.2))
+    system = TreeSystem(
+        bodies=bodies, actuators=[drive], obstacles=[spatial.HalfSpace(name="floor")], contact=ContactLaw(mu=0.5)
+    )
+    state, stepper = system.state({"root": (0.0, 0.0, 0.051)}), MoreauJean(dt=2e-3, corrections=corrections)
+    run = simulate(system, state, 2.0, stepper=stepper, control=[0.0])
+    assert np.array_equal(run.q[-1], run.q[-2])
+    assert not run.v[-1].any()
+    one, several = state, Worlds(system, [state], stepper=stepper)
+    for k in range(1000):
+        one = stepper.advance(system, one, 1e9, control=np.zeros(1)).state
+        assert np.array_equal(one.q, run.q[k + 1])
+    assert audit(simulate(system, state, 2.0, stepper=stepper, control=[0.0], save=50), system).passed
+    several.step(np.zeros(1), n=1000)
+    assert one.digest() == run.state_hash == several.state(0).digest()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from block_cases import bodies
+from evidence import first
 
 from gaussdyn.programs.blocks.hard_cases.last_bits import settled
 from gaussdyn.programs.laws.laws import Coulomb, Rolling
@@ -57,7 +58,9 @@ def test_they_are_still_in_either_order_of_summation():
     assert still >= 3
 
 
-@pytest.mark.parametrize(("law", "rows"), [(Rolling(1e6, 0.1), [1, 2]), (Rolling(0.3, 1e6), [3, 4])], ids=repr)
+@pytest.mark.parametrize(
+    ("law", "rows"), first(1, [(Rolling(1e6, 0.1), [1, 2]), (Rolling(0.3, 1e6), [3, 4])]), ids=repr
+)
 def test_rolling_blocks_that_may_not_slide_or_roll_are_settled_too(law, rows):
     problems = [bodies([law, Coulomb(0.4), Coulomb(0.2)], seed, freedoms=12) for seed in range(6)]
     answers = [solve(problem) for problem in problems]

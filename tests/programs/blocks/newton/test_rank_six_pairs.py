@@ -34,10 +34,10 @@ def test_rows_are_spanned_by_the_chosen_ones():
     for rank in range(7):
         X = rng.normal(size=(12, rank)) @ rng.normal(size=(rank, 12))
         chosen, T = np.zeros(6, dtype=np.int64), np.zeros((24, 6))
-        found = skeleton(X.copy(), 12, np.zeros((24, 6)), chosen, T)
+        found = skeleton(X.copy(), 12, np.zeros((6, 24)), chosen, T)
         assert found == rank
         np.testing.assert_allclose(T[:12, :rank] @ X[chosen[:rank]], X, atol=1e-12)
-    assert skeleton(rng.normal(size=(12, 12)), 12, np.zeros((24, 6)), chosen, T) == -1
+    assert skeleton(rng.normal(size=(12, 12)), 12, np.zeros((6, 24)), chosen, T) == -1
 
 
 @pytest.mark.parametrize("skew", [0.0, 0.05])

@@ -20,8 +20,8 @@ from .....programs.solution.status import Status
 from .....programs.solution.uniqueness import uniqueness
 from ....contact_modes import FREE
 from ....energy import Books
-from ....stepper import Shift, Step, Work
-from ....stretch import CROWDED, UNSETTLED, WORDS, Constraints, Late, Stretch, Traces
+from ....stepper import CUT, Shift, Step, Work
+from ....stretch import CROWDED, SHORTENED, UNSETTLED, WORDS, Constraints, Late, Note, Stretch, Traces
 from ...kept import PLACED, ROWS, SHIFTED, Kept
 from ...step_dynamics import dynamics_of, rows_at_end
 from ..records import (
@@ -249,6 +249,8 @@ class KeptSteps:
     control : Array, shape (n, k), or None
     others : mapping
         What states remember beside impulses.
+    ahead : Array, shape (n, 2), or None
+        What they remember under `CUT`, zeros where they end no piece of a step that was cut, see `compiled.cut_steps`.
     """
 
     kernels: Kernels
@@ -258,6 +260,7 @@ class KeptSteps:
     before: tuple[Array, Array]
     control: Array | None
     others: Mapping[str, Array]
+    ahead: Array | None = None
     _kept: Kept | None = field(default=None, init=False)
     _ids: tuple[str, ...] | None = field(default=None, init=False)
 
@@ -287,13 +290,14 @@ class KeptSteps:
 
     def state(self, k: int, q: Array, v: Array) -> State:
         """Return the state after the k-th step, which remembers its impulses."""
-        return State.trusted(self.spans.item(k, 2), q, v, Late(lambda: self.memory(k), self.others))
+        return State.trusted(self.spans.item(k, 2), q, v, Late(lambda: self.memory(k), self.beside(k)))
 
     def chosen(self, steps: IntArray) -> KeptSteps:
         """Return some of them."""
         kept, before = self.kept.chosen(steps), (self.before[0][steps], self.before[1][steps])
         control = None if self.control is None else self.control[steps]
-        return replace(self, make=lambda: kept, spans=self.spans[steps], before=before, control=control)
+        ahead = None if self.ahead is None else self.ahead[steps]
+        return replace(self, make=lambda: kept, spans=self.spans[steps], before=before, control=control, ahead=ahead)
 
     @property
     def kind(self) -> Hashable:
@@ -322,9 +326,14 @@ class KeptSteps:
             kept.shifts[:, : int(passes.max(initial=0)), :R], kept.places, kept.foreseen,
         )  # fmt: skip
 
+    def beside(self, k: int) -> Mapping[str, Array]:
+        """Return what is remembered beside impulses after the k-th step."""
+        within = self.ahead is not None and self.ahead[k, 0] > 0.0
+        return {**self.others, CUT: self.ahead[k]} if within else self.others  # type: ignore[index]
+
     def memory(self, k: int) -> dict[str, Array]:
         """Return what is remembered after the k-th step: impulses, and what is not ours."""
-        return {**self.others, **remembered(self.ids, self.kept.start[k], self.kept.last[k])}
+        return {**self.beside(k), **remembered(self.ids, self.kept.start[k], self.kept.last[k])}
 
     def reactions(self, k: int) -> dict[str, Array]:
         """Return the impulses of what acted in the k-th step."""
@@ -350,6 +359,13 @@ class KeptSteps:
         """Return `Step.crowded`."""
         at = -int(self.kept.log[k, AT])
         return self.ids[at - 1] if at > 0 else ""
+
+    def cut(self, k: int) -> str:
+        """Return `Step.cut`."""
+        if self.ahead is None or self.ahead[k, 0] == 0.0 or not self.ids:
+            return ""
+        start = self.kept.start[k, : len(self.ids)]
+        return self.ids[int(np.argmax(np.add.reduceat(np.abs(self.kept.p[k]), start)))]
 
     def energy(self, k: int) -> tuple[float, float]:
         """Return `Step.energy`."""
@@ -382,7 +398,7 @@ class KeptSteps:
 SAID: dict[str, Callable[[KeptSteps, int], Any]] = {
     "reactions": KeptSteps.reactions, "unsettled": KeptSteps.unsettled, "restitution": KeptSteps.restitution,
     "_figures": KeptSteps.figures, "energy": KeptSteps.energy, "work": KeptSteps.work, "place": KeptSteps.place,
-    "shifts": KeptSteps.shifts, "crowded": KeptSteps.crowded, "foreseen": KeptSteps.foreseen,
+    "shifts": KeptSteps.shifts, "crowded": KeptSteps.crowded, "cut": KeptSteps.cut, "foreseen": KeptSteps.foreseen,
 }  # fmt: skip
 
 
@@ -403,13 +419,16 @@ def stretch_of(of: KeptSteps, end: State) -> Stretch:
         books=Books(*log[:, BOOKS].T), depth=log[:, GAP], joint=np.abs(held[:, joint]).max(axis=1, initial=0.0),
         of=Constraints(of.ids, start, (kind != BILATERAL) & (kind != SOFT)), gap=gap, impulses=kept.p[:, : start[-1]],
         mode=kept.mode[:, :R], limits=limits,
-        notes=tuple(_note(of.ids, k, int(log[k, AT])) for k in np.flatnonzero(log[:, AT]).tolist()),
+        notes=_notes(of),
     )  # fmt: skip
 
 
-def _note(ids: tuple[str, ...], k: int, at: int) -> tuple[int, str, str]:
-    """Return why the laws of a step hold at its middle."""
-    return k, UNSETTLED if at > 0 else CROWDED, ids[abs(at) - 1]
+def _notes(of: KeptSteps) -> tuple[Note, ...]:
+    """Return why the laws of steps hold at their middle, and which are pieces of steps that were cut."""
+    at, ids = of.kept.log[:, AT].astype(int).tolist(), of.ids
+    found = [(k, UNSETTLED if a > 0 else CROWDED, ids[abs(a) - 1]) for k, a in enumerate(at) if a]
+    within = [] if of.ahead is None else np.flatnonzero(of.ahead[:, 0]).tolist()
+    return tuple(sorted(found + [(k, SHORTENED, of.cut(k)) for k in within]))
 
 
 def spans_of(stepper: MoreauJean, t: float, n: int, t_max: float) -> Array:

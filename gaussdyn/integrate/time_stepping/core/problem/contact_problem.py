@@ -33,7 +33,7 @@ from ..linear import (
     cholesky,
     cholesky_solve,
     cross_products,
-    solve_row,
+    half_solve_rows,
 )
 from ..records import (
     BILATERAL,
@@ -88,7 +88,8 @@ class Problem(NamedTuple):
         J M^-1 J^T of all of them.
     first : IntArray, shape (m,)
         First entries of the rows of the factor of S, see `linear.cholesky`.
-    S, C : Array, shape (m, m)
+    S, C : Array, shapes (m, m) and (max(m, nv), m)
+        Before C is there the columns of Z stand in its place.
     W : Array, shape (m m,)
     indices, indptr : IntArray
         Of W as a sparse matrix.
@@ -134,7 +135,7 @@ class Problem(NamedTuple):
 
 def room(n: int, m: int, nv: int) -> Problem:
     """Return a problem for up to n constraints with m rows."""
-    square = [np.zeros((m, m)) for _ in range(3)]
+    square = [np.zeros((k, m)) for k in (m, m, max(m, nv))]
     whole = [np.zeros(k, dtype=np.int64) for k in (5, n, m, n, n + 1, m)]
     sparse = np.zeros(m * m), np.zeros(m * m, dtype=np.int64), np.zeros(m + 1, dtype=np.int64)
     Z = np.zeros((m, nv))
@@ -215,7 +216,7 @@ def form(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put J L^-1, A, W with its diagonal blocks, and what eliminates joints; False if these depend on one another."""
     g, total = problem.counts[2], problem.counts[1] + problem.counts[2]
     at, A, S, C = problem.at, problem.A, problem.S, problem.C
-    cross_products(layout, data.L, data.inverse, rows.J, at, total, problem.Z, A)
+    cross_products(layout, data.L, data.inverse, rows.J, at, total, problem.Z, A, C)
     for i in range(g):
         problem.past[i] = 1.0
         for j in range(i + 1):
@@ -258,8 +259,8 @@ def require(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
 def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
     """Put J L^-1, which are the rows of velocity space, and the diagonals of A and W by blocks; there are no joints."""
     at, Z, start, blocks, space = problem.at, problem.Z, problem.start, problem.counts[0], problem.near.space
+    half_solve_rows(layout, data.L, data.inverse, rows.J, at, problem.counts[1], Z, problem.C)
     for i in range(problem.counts[1]):
-        solve_row(layout, data.L, data.inverse, rows.J[at[i]], at[i], Z[i])
         high = layout.reach[at[i], HIGH]
         for j in range(layout.reach[at[i], LOW]):
             Z[i, j] = 0.0

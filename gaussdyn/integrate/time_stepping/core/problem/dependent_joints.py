@@ -15,7 +15,7 @@ import numpy as np
 from ....._jit import A1, A2, I1, kernel
 from .....arrays import Array, IntArray
 from ...scheme import CONTRARY
-from ..linear import dot, half_solve, multiply_abs, multiply_nodes, part_dot
+from ..linear import dot, half_solve, multiply_abs, multiply_mass, part_dot
 from ..records import BILATERAL, BRANCH, HIGH, LOW, NODE, NODES, POSITION, Bound, Data, Layout, Rows
 
 LOOKED, COUNT, AMONG, CLOSE_TO = range(4)  # entries of `Bound.known`
@@ -229,5 +229,5 @@ def contrary(layout: Layout, data: Data, speed: Array, size: Array) -> bool:
         most = max(most, abs(s))
     multiply_abs(data.M, layout.nodes, speed, size)
     square = dot(speed, size)
-    multiply_nodes(data.M, layout.nodes, data.v1, size)
+    multiply_mass(data.M, layout.nodes, data.v1, size)
     return bool(most > CONTRARY * np.sqrt(max(square, dot(data.v1, size))))

@@ -25,7 +25,7 @@ from ..linear import (
     cholesky_solve,
     dot,
     multiply_abs,
-    multiply_nodes,
+    multiply_mass,
     row_dot,
     row_dot_abs,
 )
@@ -117,7 +117,7 @@ def stands(layout: Layout, data: Data, speeds: Array, Mx: Array) -> bool:
     """
     multiply_abs(data.M, layout.nodes, speeds, Mx)
     most = dot(speeds, Mx)
-    multiply_nodes(data.M, layout.nodes, data.V[0], Mx)
+    multiply_mass(data.M, layout.nodes, data.V[0], Mx)
     still = dot(data.V[0], Mx) <= (STILL * EPS) ** 2 * most
     for j in range(len(speeds) if still else 0):
         data.V[0, j] = 0.0
@@ -172,7 +172,7 @@ def remove_free(layout: Layout, data: Data, still: Standstill, n: int, x: Array,
         some = some or still.own[f] != 0.0
     if not some:
         return
-    multiply_nodes(data.M, layout.nodes, x, Mx)
+    multiply_mass(data.M, layout.nodes, x, Mx)
     for f in range(n):
         if still.own[f] == 0.0:
             continue
@@ -202,7 +202,7 @@ def find_free(layout: Layout, data: Data, still: Standstill) -> None:
             z[i] = s / K[i, i]
         for _ in range(2):  # once more, for what cancels
             remove_free(layout, data, still, f, z, Mz)
-        multiply_nodes(data.M, layout.nodes, z, Mz)
+        multiply_mass(data.M, layout.nodes, z, Mz)
         size = np.sqrt(dot(z, Mz))
         still.own[f] = z[f] / size
         for i in range(f):
@@ -323,7 +323,7 @@ def bring_to_rest(
     remove_free(layout, data, still, nv, dx, push)
     for i in range(problem.counts[1] + problem.counts[2]):
         old[i] = data.p[problem.at[i]]
-    multiply_nodes(data.M, layout.nodes, dx, push)
+    multiply_mass(data.M, layout.nodes, dx, push)
     add_push(layout, data, problem, still, push, 1.0)
     restore(layout, data, problem, still, push)
     for _ in range(REST_ROUNDS):

@@ -1,0 +1,64 @@
+"""Steps that are cut: what a contact problem costs is chance, and that of a shorter step is another one.
+
+Where the problem of a pile is not solved in few factorisations, half the step is taken instead, as a step like any
+other; after it twice as much is tried, up to the end of the step that was cut. The state in between remembers that end
+and how much is tried next, so that runs go on to the bit. Pieces that are as short as can be are solved by all means
+there are. What decides are counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....arrays import Array
+from ...stepper import CUT
+from ..core.outside.lazy_step import spans_of
+
+if TYPE_CHECKING:
+    from ....mechanics.state import State
+    from ..moreau_jean import MoreauJean
+
+SHORTEST = 0.024  # of dt: pieces up to that are not cut, so that a sixty-fourth is the shortest
+SLIVER = 1e-6  # of a piece: what would be left is taken with it
+Row = tuple[float, float, float, float, float]
+
+
+def _pieces(t: float, length: float, end: float, t_max: float = math.inf) -> Iterator[Row]:
+    """Yield the pieces from t to the end, each twice as long as the last: rows of a plan."""
+    last = min(end, t_max)
+    while t < last:
+        stop = last if t + (1.0 + SLIVER) * length >= last else t + length
+        length = 2.0 * (stop - t)
+        yield (t, stop - t, stop, end, length) if stop < end else (t, stop - t, stop, 0.0, 0.0)
+        t = stop
+
+
+def pieces_ahead(memory: Mapping[str, Array], t: float, t_max: float) -> Array:
+    """Return the plan up to the end of the step within which a state stands, none beyond `t_max`; none elsewhere."""
+    end, length = memory[CUT].tolist() if CUT in memory else (t, 0.0)
+    return np.array([*_pieces(t, length, end, t_max)]).reshape(-1, 5)
+
+
+def plan_of(stepper: MoreauJean, state: State, n: int, t_max: float) -> Array:
+    """Return up to n steps: rows (t, dt, t_end, end, length), the last two what the state at t_end remembers, or 0."""
+    pieces = pieces_ahead(state.memory, state.t, t_max)[:n]
+    spans = spans_of(stepper, pieces[-1, 2] if len(pieces) else state.t, n - len(pieces), t_max)
+    return np.concatenate([pieces, np.pad(spans, ((0, 0), (0, 2)))])
+
+
+def plan_of_one(memory: Mapping[str, Array], t: float, dt: float, t_end: float) -> Array:
+    """Return a plan of one step, which may be a piece."""
+    within = CUT in memory and t_end < memory[CUT][0]
+    return np.array([[t, dt, t_end, *((memory[CUT][0], 2.0 * dt) if within else (0.0, 0.0))]])
+
+
+def halved(plan: Array, k: int) -> Array:
+    """Return a plan with half of its k-th step in place of it, and what comes after, in as many rows at most."""
+    t, dt, t_end, end, _length = plan[k].tolist()
+    rows = np.array([*_pieces(t, 0.5 * dt, end or t_end)])
+    later = plan[k + 1 :]
+    return np.concatenate([plan[:k], rows, later[later[:, 0] >= rows[-1, 2]]])[: len(plan)]

@@ -1,0 +1,130 @@
+"""Steps of piles that are cut where their contact problem costs too much: laws, audits, and the same bits anyhow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gaussdyn import MoreauJean, audit, simulate
+from gaussdyn.integrate.stepper import CUT
+from gaussdyn.integrate.time_stepping.compiled.cut_steps import halved, pieces_ahead, plan_of
+from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
+from gaussdyn.integrate.worlds.worlds import Worlds
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial.bodies import ball
+from gaussdyn.mechanics.spatial.system import SpatialSystem
+from gaussdyn.mechanics.state import State
+
+DT, END = 2e-3, 0.4
+STEPPER = MoreauJean(dt=DT, tol=1e-10)
+SIDES = [(1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)]
+
+
+def spread(seed):
+    """Return 20 balls in a narrow shaft, whose masses differ by a factor of a million, and where they begin."""
+    rng = np.random.default_rng(seed)
+    sizes = [(10.0 ** rng.uniform(-6.0, 0.0), rng.uniform(0.03, 0.05)) for _ in range(20)]
+    bodies = [ball(f"b{i:02d}", mass=mass, radius=radius) for i, (mass, radius) in enumerate(sizes)]
+    walls = [HalfSpace(name=f"w{k}", normal=n, point=tuple(-0.13 * np.array(n))) for k, n in enumerate(SIDES)]
+    system = SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor"), *walls], contact=ContactLaw(mu=0.5))
+    at = [(0.11 * (i % 2) - 0.055, 0.11 * (i // 2 % 2) - 0.055, 0.1 + 0.13 * (i // 4)) for i in range(20)]
+    off = rng.uniform(-4e-3, 4e-3, (20, 3))
+    return system, system.state({body.name: tuple(x) for body, x in zip(bodies, at + off, strict=True)})
+
+
+@pytest.fixture(scope="module")
+def pile():
+    system, state = spread(0)
+    return system, state, simulate(system, state, END, stepper=STEPPER)
+
+
+def test_steps_that_are_cut_obey_all_laws_and_end_where_steps_end(pile):
+    system, _state, run = pile
+    assert run.status == "COMPLETED"
+    assert run.event_counts["cut"] >= 10
+    assert audit(run, system=system).passed
+    assert run.steps.E.max() <= 1e-10
+    cut = {event.t for event in run.events if event.kind == "cut"}
+    whole = [t for t in run.steps.t.tolist() if t not in cut]
+    np.testing.assert_array_equal(whole, np.arange(1, round(END / DT) + 1) * DT)
+    assert run.steps.dt.min() >= DT / 64 * (1.0 - 1e-9)
+    np.testing.assert_allclose(np.diff(run.steps.t), run.steps.dt[1:], rtol=1e-9)
+    ids = {event.id for event in run.events if event.kind == "cut"}
+    assert all("/" in id for id in ids)  # contacts of shapes
+
+
+def test_cut_steps_gain_no_energy(pile):
+    _system, _state, run = pile
+    energy = run["kinetic"] + run["potential"]
+    short = np.flatnonzero(run.steps.dt < 0.9 * DT)
+    assert np.diff(energy)[short].max() <= 1e-12 * energy[0]
+
+
+@pytest.mark.parametrize("save", [1, 7])
+def test_runs_go_on_to_the_bit_from_within_a_cut_step(pile, tmp_path, save):
+    system, state, run = pile
+    within = [event.t for event in run.events if event.kind == "cut"][3]
+    place = tmp_path / "run.h5"
+    n = int(np.flatnonzero(run.steps.t == within)[0]) + 1
+    many = CompiledBodies(system).advance_many(STEPPER, state, n)
+    assert many.state.t == within
+    assert many.state.memory[CUT][0] > within
+    alone = CompiledBodies(system).advance_many(STEPPER, many.state, 40, t_max=END)
+    np.testing.assert_array_equal(alone.q, run.q[n + 1 :][: len(alone.q)])
+    assert len(alone.q) >= 20
+
+    def stop(t, _t_end):
+        if t == within:
+            raise KeyboardInterrupt
+
+    short = simulate(
+        system, state, END, stepper=STEPPER, out=place, save=save, chunk=1, progress=stop, on_interrupt="return"
+    )
+    assert short.t_reached == within
+    again = simulate(system, state, END, stepper=STEPPER, out=place, save=save, resume=True)
+    np.testing.assert_array_equal(again.q[-1], run.q[-1])
+    np.testing.assert_array_equal(again.v[-1], run.v[-1])
+
+
+def test_one_step_at_a_time_gives_the_same_bits(pile):
+    system, state, run = pile
+    kernels, taken = CompiledBodies(system), []
+    while state.t < END:
+        step = STEPPER.advance(system, state, END)
+        told = [event.id for event in run.events if event.kind == "cut" and event.t == step.state.t]
+        assert [step.cut] == (told or [""])
+        own = kernels.advance_many(STEPPER, state, 1).state
+        np.testing.assert_array_equal(own.q, step.state.q)
+        state = step.state
+        taken.append(state.q)
+    np.testing.assert_array_equal(taken, run.q[1:])
+
+
+def test_a_run_may_end_within_a_cut_step(pile):
+    system, state, run = pile
+    within = next(event.t for event in run.events if event.kind == "cut")
+    end = within + 0.3 * (np.ceil(within / DT) * DT - within)
+    short = simulate(system, state, end, stepper=STEPPER)
+    assert short.t_reached == end
+    assert audit(short, system=system).passed
+
+
+def test_worlds_stay_together_where_one_cuts_its_steps(pile):
+    system, state, run = pile
+    worlds = Worlds(system, [state, state], stepper=STEPPER)
+    worlds.step(n=round(END / DT))
+    np.testing.assert_array_equal(worlds.state(1).q, run.q[-1])
+
+
+def test_pieces_double_up_to_the_end_and_leave_no_sliver():
+    plan = plan_of(STEPPER, State(t=0.0, q=np.zeros(0), v=np.zeros(0)), 8, 1.0)
+    cut = halved(halved(halved(plan, 2), 2), 2)
+    dt = DT * np.array([1, 1, 1 / 8, 1 / 4, 1 / 2, 1 / 8, 1, 1])
+    np.testing.assert_allclose(cut[:, 1], dt, rtol=1e-9)
+    np.testing.assert_array_equal(cut[1:, 0], cut[:-1, 2])
+    assert cut[5, 2] == plan[2, 2]
+    np.testing.assert_array_equal(cut[[0, 1, 5, 6, 7], 3:], 0.0)
+    np.testing.assert_array_equal(cut[2:5, 3], plan[2, 2])
+    again = pieces_ahead({CUT: cut[2, 3:]}, cut[2, 2], 1.0)
+    np.testing.assert_array_equal(again, cut[3:6])

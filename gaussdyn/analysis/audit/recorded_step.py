@@ -116,6 +116,8 @@ def saved_record(run: Trajectory, system: System, here: SavedState) -> Record:
     if evidence is None:  # of an earlier version
         idle = {one.id for one in here.contacts if one.mode in IDLE}
         evidence = StepEvidence(acts=acting_of(end, impulses, idle))
+    if run.settings["stepper"].get("corrections", True) or not hasattr(system, "force_foreseen"):
+        evidence = replace(evidence, foreseen=None)  # laws are claimed to hold where the step ends
     return Record(
         whole=system, system=here.local, start=here.start, state=here.state, dt=here.dt, end=end, impulses=impulses,
         evidence=evidence, control=control_of(run, k), kept=float(run.steps.restitution[run.saved[k] - 1]),

@@ -63,6 +63,10 @@ def _check_evidence(run: Trajectory, nq: int, nv: int) -> None:
     for step, one in run.evidence.items():
         if one.place is not None and len(one.place) != nq:
             raise InputError("evidence", f"step {step}", f"places of {nq} coordinates", ANEW)
+        if one.foreseen is not None and not (len(one.foreseen) == nq + nv and np.isfinite(one.foreseen).all()):
+            raise InputError(
+                "evidence", f"foreseen of step {step}", f"{nq + nv} finite coordinates and velocities", ANEW
+            )
         if any(arc.q.shape[1] != nq or arc.v.shape[1] != nv for arc in one.arcs):
             samples = f"samples of {nq} coordinates and {nv} velocities"
             raise InputError("evidence", f"arcs of step {step}", samples, ANEW)

@@ -17,7 +17,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.solution.residuals import TOL
 from ..compiled_control import CompiledControl
-from ..stepper import CUT, Control, Step, check_span, held_control
+from ..stepper import Control, Step, check_span, held_control
 from .tolerance import Tolerance
 
 if TYPE_CHECKING:
@@ -113,9 +113,10 @@ class MoreauJean:
             from .step_control import advance_within
 
             return advance_within(self, self.step, system, state, t_max, control)
-        dt, t_end = self._next(state, t_max)
         held = held_control(control, state)
-        return self.kernels(_told(system, held), state).advance(self, state, dt, t_end, held)
+        kernels = self.kernels(_told(system, held), state)
+        dt, t_end = kernels.span(self, state, t_max)
+        return kernels.advance(self, state, dt, t_end, held)
 
     def advance_many(
         self, system: System, state: State, n: int, t_max: float, *, control: Control | None = None
@@ -146,7 +147,7 @@ class MoreauJean:
         found = CompiledSystem.of(system, state)
         if not self.corrections and not found.foresees:
             raise InputError(
-                "corrections", False, "True for this system: only trees go without",
+                "corrections", False, "True for this system: only trees go without, told by their actuators",
                 'Write MoreauJean(...) without it, or put bodies into joints: SpatialSystem(coordinates="joints").',
             )  # fmt: skip
         return found
@@ -162,15 +163,6 @@ class MoreauJean:
         from .core.advance import CompiledSystem
 
         return CompiledSystem.of(system, state).advance(self, state, dt, t_end, control)
-
-    def _next(self, state: State, t_max: float) -> tuple[float, float]:
-        """Return the length and the end of the next step; of a piece where a step was cut."""
-        if CUT not in state.memory:
-            return self.span(state.t, t_max)
-        from .compiled.cut_steps import plan_of
-
-        dt, t_end = plan_of(self, state, 1, t_max)[0, 1:3].tolist()
-        return dt, t_end
 
     def span(self, t: float, t_max: float) -> tuple[float, float]:
         """Return the length and the end of the next step: on the grid k dt where t is, and no sliver at the end."""

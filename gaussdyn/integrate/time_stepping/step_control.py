@@ -223,7 +223,7 @@ def _observed(take: Take, tolerance: Tolerance, state: State, trial: Trial, t_ma
     if not trial.smooth or t_end > t_max or trial.error < SEEN:
         return None
     double, again = take(state, t_end), take(trial.full.state, t_end)
-    solved = double.solution.solved and again.solution.solved
+    solved = double.solution.solved and again.solution.solved and double.state.t == again.state.t == t_end
     if not (solved and _kind(double) == _kind(again) == trial.kind):
         return None
     fine = tolerance.error(trial.full.state, trial.second.state)

@@ -16,6 +16,7 @@ from ...errors import InputError
 from ...mechanics.state import State
 from ...mechanics.system import System, check_is_system
 from ..stepper import CUT
+from ..time_stepping.compiled.cut_steps import end_of_cut
 from ..time_stepping.core.advance import CompiledSystem
 from ..time_stepping.core.row_model import built
 from ..time_stepping.moreau_jean import MoreauJean
@@ -84,7 +85,7 @@ class Worlds:
             )
         if getattr(system, "activations", None) is not None:
             raise InputError("system", "actuators with states", "a system without", "gaussdyn.study(...) runs those.")
-        self._states = _checked(system, states)
+        self._states = _checked(system, states, self.stepper)
         self.t = self._states[0].t
         self.stopped: Mapping[int, str] = {}
         self.threads = _threads(threads)
@@ -127,7 +128,7 @@ class Worlds:
             A state at another time, or of another size; no such world.
         """
         self.state(k)
-        _checked(self.system, [state])
+        _checked(self.system, [state], self.stepper)
         if state.t != self.t:
             raise InputError(
                 "state",
@@ -248,8 +249,8 @@ class Worlds:
         return np.ascontiguousarray(np.broadcast_to(given, (steps, len(self), size)))
 
 
-def _checked(system: System, states: object) -> list[State]:
-    """Return states of a system, all at one time."""
+def _checked(system: System, states: object, stepper: MoreauJean) -> list[State]:
+    """Return states of a system, all at one time and none within a step that is cut."""
     if isinstance(states, State) or not isinstance(states, Sequence) or not states:
         raise InputError("states", repr(states), "a list of at least one State", "Write states=[system.state()].")
     for k, state in enumerate(states):
@@ -258,6 +259,10 @@ def _checked(system: System, states: object) -> list[State]:
         if (len(state.q), len(state.v)) != (system.nq, system.nv):
             sizes = f"{len(state.q)} coordinates and {len(state.v)} velocities"
             raise InputError(f"states[{k}]", sizes, f"{system.nq} and {system.nv}", "Write states=[system.state()].")
+        end, left = end_of_cut(stepper, state)
+        if left > 0.0:
+            mend = f"Take it there first: simulate(system, states[{k}], {end!r}, stepper=stepper).final."
+            raise InputError(f"states[{k}]", f"t = {state.t:g} s, within a step that is cut", f"t = {end:g} s", mend)
         if state.t != states[0].t:
             raise InputError(
                 f"states[{k}]",

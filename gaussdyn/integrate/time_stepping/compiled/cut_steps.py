@@ -9,7 +9,7 @@ there are. What decides are counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,23 +37,33 @@ def _pieces(t: float, length: float, end: float, t_max: float = math.inf) -> Ite
         t = stop
 
 
-def pieces_ahead(memory: Mapping[str, Array], t: float, t_max: float) -> Array:
+def end_of_cut(stepper: MoreauJean, state: State) -> tuple[float, float]:
+    """Return the end of the step within which a state stands, and how much is tried next; its time and 0 elsewhere.
+
+    What it remembers of another step, of another stepper or before its time was set, does not count.
+    """
+    end, length = state.memory[CUT].tolist() if CUT in state.memory else (state.t, 0.0)
+    ahead = state.t < end <= state.t + (1.0 + SLIVER) * stepper.dt
+    return (end, length) if ahead and length > 0.0 else (state.t, 0.0)
+
+
+def pieces_ahead(stepper: MoreauJean, state: State, t_max: float) -> Array:
     """Return the plan up to the end of the step within which a state stands, none beyond `t_max`; none elsewhere."""
-    end, length = memory[CUT].tolist() if CUT in memory else (t, 0.0)
-    return np.array([*_pieces(t, length, end, t_max)]).reshape(-1, 5)
+    end, length = end_of_cut(stepper, state)
+    return np.array([*_pieces(state.t, length, end, t_max)]).reshape(-1, 5)
 
 
 def plan_of(stepper: MoreauJean, state: State, n: int, t_max: float) -> Array:
     """Return up to n steps: rows (t, dt, t_end, end, length), the last two what the state at t_end remembers, or 0."""
-    pieces = pieces_ahead(state.memory, state.t, t_max)[:n]
+    pieces = pieces_ahead(stepper, state, t_max)[:n]
     spans = spans_of(stepper, pieces[-1, 2] if len(pieces) else state.t, n - len(pieces), t_max)
     return np.concatenate([pieces, np.pad(spans, ((0, 0), (0, 2)))])
 
 
-def plan_of_one(memory: Mapping[str, Array], t: float, dt: float, t_end: float) -> Array:
+def plan_of_one(stepper: MoreauJean, state: State, dt: float, t_end: float) -> Array:
     """Return a plan of one step, which may be a piece."""
-    within = CUT in memory and t_end < memory[CUT][0]
-    return np.array([[t, dt, t_end, *((memory[CUT][0], 2.0 * dt) if within else (0.0, 0.0))]])
+    end, _length = end_of_cut(stepper, state)
+    return np.array([[state.t, dt, t_end, *((end, 2.0 * dt) if t_end < end else (0.0, 0.0))]])
 
 
 def halved(plan: Array, k: int) -> Array:

@@ -78,9 +78,14 @@ class CompiledBodies:
         """Return the system compiled, the same one again in the same thread; None if the kernels cannot serve it."""
         return _compiled(system, get_ident())
 
+    def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
+        """Return the length and the end of the next step; of a piece where a step was cut."""
+        dt, t_end = plan_of(stepper, state, 1, t_max)[0, 1:3].tolist()
+        return dt, t_end
+
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step, by the kernels or, where they fail, by dense ones; a piece of it where it is cut."""
-        run = self._run(stepper, plan_of_one(state.memory, state.t, dt, t_end), state, control)
+        run = self._run(stepper, plan_of_one(stepper, state, dt, t_end), state, control)
         if run.beaten:
             return self._by_hand(stepper, state, run.plan[0], control)
         of, space = self._kept(stepper, state, run.plan, run.room.copied(), control), self.space
@@ -152,10 +157,9 @@ class CompiledBodies:
     ) -> KeptSteps:  # fmt: skip
         """Return steps with the same contacts, the first one from a state."""
         told = None if control is None else np.repeat(control[None], len(plan), axis=0)
-        others = {key: value for key, value in others_of(state.memory, ()).items() if key != CUT}
         return KeptSteps(
             kernels=self, stepper=stepper, make=make, spans=plan[:, :3].copy(), before=(state.q[None], state.v[None]),
-            control=told, others=others, ahead=plan[:, 3:] if plan[:, 3].any() else None,
+            control=told, others=others_of(state.memory, ()), ahead=plan[:, 3:] if plan[:, 3].any() else None,
         )  # fmt: skip
 
     fixed: tuple[str, ...] = ()

@@ -159,6 +159,10 @@ class CompiledSystem:
         step = self.attempt(stepper, state, dt, t_end, control)
         return listing(self.system, stepper, state, dt, t_end, control) if step is None else step
 
+    def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
+        """Return the length and the end of the next step."""
+        return stepper.span(state.t, t_max)
+
     def attempt(
         self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None, joins: Joins = NONE
     ) -> Step | None:  # fmt: skip
@@ -424,6 +428,10 @@ class ListedSystem:
 
     system: System
     foresees: ClassVar[bool] = False
+
+    def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
+        """Return the length and the end of the next step."""
+        return stepper.span(state.t, t_max)
 
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gaussdyn import MoreauJean, audit, simulate
+from gaussdyn import InputError, MoreauJean, audit, build, simulate
 from gaussdyn.integrate.stepper import CUT
 from gaussdyn.integrate.time_stepping.compiled.cut_steps import halved, pieces_ahead, plan_of
 from gaussdyn.integrate.time_stepping.compiled.free_bodies import CompiledBodies
@@ -61,7 +61,7 @@ def test_cut_steps_gain_no_energy(pile):
     assert np.diff(energy)[short].max() <= 1e-12 * energy[0]
 
 
-@pytest.mark.parametrize("save", [1, 7])
+@pytest.mark.parametrize("save", [pytest.param(1, marks=pytest.mark.slow), 7])
 def test_runs_go_on_to_the_bit_from_within_a_cut_step(pile, tmp_path, save):
     system, state, run = pile
     within = [event.t for event in run.events if event.kind == "cut"][3]
@@ -113,6 +113,8 @@ def test_a_run_may_end_within_a_cut_step(pile):
 def test_worlds_stay_together_where_one_cuts_its_steps(pile):
     system, state, run = pile
     worlds = Worlds(system, [state, state], stepper=STEPPER)
+    with pytest.raises(InputError, match="within a step that is cut"):
+        worlds.put(0, State(t=0.0, q=state.q, v=state.v, memory={CUT: np.array([DT, DT / 4])}))
     worlds.step(n=round(END / DT))
     np.testing.assert_array_equal(worlds.state(1).q, run.q[-1])
 
@@ -126,5 +128,18 @@ def test_pieces_double_up_to_the_end_and_leave_no_sliver():
     assert cut[5, 2] == plan[2, 2]
     np.testing.assert_array_equal(cut[[0, 1, 5, 6, 7], 3:], 0.0)
     np.testing.assert_array_equal(cut[2:5, 3], plan[2, 2])
-    again = pieces_ahead({CUT: cut[2, 3:]}, cut[2, 2], 1.0)
-    np.testing.assert_array_equal(again, cut[3:6])
+    within = State(t=cut[2, 2], q=np.zeros(0), v=np.zeros(0), memory={CUT: cut[2, 3:]})
+    np.testing.assert_array_equal(pieces_ahead(STEPPER, within, 1.0), cut[3:6])
+
+
+@pytest.mark.parametrize("end", [1.0, -1.0, DT / 2])
+def test_what_is_remembered_of_another_step_does_not_count(end: float) -> None:
+    """A state that was given another time, or goes on with another dt, or in another system."""
+    bodies = SpatialSystem(bodies=[ball("b", mass=1.0, radius=0.1)])
+    cut, stepper = {CUT: np.array([end, DT / 4])}, MoreauJean(dt=DT / 4)
+    for system, start in ((bodies, bodies.state()), (build("incline").system, build("incline").state)):
+        state = State(t=0.0, q=start.q, v=start.v, memory=cut)
+        step = stepper.advance(system, state, 1.0)
+        assert step.dt == DT / 4
+        assert CUT not in step.state.memory
+        assert simulate(system, state, DT, stepper=stepper).steps.dt == pytest.approx(np.full(4, DT / 4))

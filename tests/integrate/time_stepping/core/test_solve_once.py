@@ -88,7 +88,7 @@ def test_smooth_motion_is_of_order_two(make) -> None:
 
 def test_a_place_that_was_not_foreseen_is_noticed() -> None:
     system, state = cases.tree(1)
-    run = simulate(system, state, 0.6, stepper=ONCE, control=told(system, 1))
+    run = simulate(system, state, 0.3, stepper=ONCE, control=told(system, 1))
     number = max(k for k, one in run.evidence.items() if any(key.startswith("leg") for key in one.acts))
     one = run.evidence[number]
     assert one.foreseen is not None
@@ -97,6 +97,10 @@ def test_a_place_that_was_not_foreseen_is_noticed() -> None:
         moved[k] += 1e-4
         false: dict[int, StepEvidence] = {**run.evidence, number: replace(one, foreseen=moved)}
         assert not audit(replace(run, evidence=false), system).passed
+    settings = {key: value for key, value in run.settings["stepper"].items() if key != "corrections"}
+    claims_more = replace(run, settings={**run.settings, "stepper": settings})
+    assert audit(run, system).passed
+    assert not audit(claims_more, system).passed
 
 
 def test_a_file_of_it_is_judged_and_goes_on(tmp_path) -> None:

@@ -384,7 +384,7 @@ class KeptSteps:
     def foreseen(self, k: int) -> Array | None:
         """Return `Step.foreseen`."""
         found = self.kept.foreseen[k]
-        return None if np.isnan(found[:1]).any() or not len(found) else found.copy()
+        return found.copy() if len(found) and not np.isnan(found[0]) else None
 
     def shifts(self, k: int) -> tuple[Shift, ...]:
         """Return the passes of the projection."""
@@ -463,10 +463,12 @@ def remembered(ids: tuple[str, ...], start: IntArray, last: Array) -> dict[str, 
 
 
 def others_of(memory: Mapping[str, Array], ids: Collection[str]) -> Mapping[str, Array]:
-    """Return what is remembered beside the impulses of constraints; ids of contacts of shapes hold a slash."""
-    if isinstance(memory, Late) and memory.others is not None:
-        return memory.others
-    return {key: value for key, value in memory.items() if key not in ids and "/" not in key}
+    """Return what is remembered beside the impulses of constraints, whose ids hold a slash where shapes touch.
+
+    That a step was cut is of the step at hand alone.
+    """
+    found = memory.others if isinstance(memory, Late) and memory.others is not None else memory
+    return {key: value for key, value in found.items() if key not in ids and "/" not in key and key != CUT}
 
 
 def put(target: object, values: Mapping[str, Any]) -> None:

@@ -1,0 +1,107 @@
+"""Rows of the contacts of shapes: of bodies in space, and of trees."""
+
+from __future__ import annotations
+
+from ...._jit import A1, A2, A3, kernel
+from ....arrays import Array
+from ....mechanics.collision.feature_kinematics import axis_of_row, contact_frame, feature_geometry
+from ....mechanics.collision.vectors import along, cross3, dot3, triple3
+from ....mechanics.spatial.row_kernels import ZERO, Mechanism, add_wrench
+from ....mechanics.trees.forest import ABOVE, LAST, ROOT, Forest
+from .records import HIGH, LOW, Layout, Rows, Shapes
+
+
+@kernel("int64(int64, int64)", inline=True, borrows=True)
+def body_at(body: int, n: int) -> int:
+    """Return where a body stands among n of them; the ground, -1, is the last."""
+    return body if body >= 0 else body + n
+
+
+@kernel(f"void(Layout, Shapes, {A2}, {A3}, int64, Rows)", borrows=True)
+def contact_geometry(layout: Layout, shapes: Shapes, x: Array, R: Array, k: int, rows: Rows) -> None:
+    """Fill in gap and law of contact k, its directions in `shapes`, and zeros for its rows."""
+    f, out = k - layout.counts[2], shapes.out[0]
+    a, b = body_at(shapes.bodies[f, 0], len(x)), body_at(shapes.bodies[f, 1], len(x))
+    feature_geometry(shapes.kind[f], shapes.data[f], x[a], R[a], x[b], R[b], out)
+    contact_frame(out[1:4], shapes.numbers[1:4], shapes.frame)
+    rows.gap[k] = out[0]
+    law = shapes.laws[shapes.kind_of[shapes.label[f, 0]], shapes.kind_of[shapes.label[f, 2]]]
+    for c in range(6):
+        rows.law[k, c] = law[c]
+    for i in range(layout.start[k], layout.start[k + 1]):
+        for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
+            rows.J[i, j] = 0.0
+
+
+@kernel("void(Layout, Shapes, Mechanism, int64, Rows)", borrows=True)
+def contact_of_shapes(layout: Layout, shapes: Shapes, tables: Mechanism, k: int, rows: Rows) -> None:
+    """Fill in contact k: gap, and rows N, T1, T2 of the velocity of A against B, R1, R2, S of the angular velocity."""
+    contact_geometry(layout, shapes, tables.x, tables.R, k, rows)
+    f, first, frame = k - layout.counts[2], layout.start[k], shapes.frame
+    a, b = body_at(shapes.bodies[f, 0], len(tables.x)), body_at(shapes.bodies[f, 1], len(tables.x))
+    point = triple3(shapes.out[0, 4:7])
+    arm_a, arm_b = along(point, -1.0, triple3(tables.x[a])), along(point, -1.0, triple3(tables.x[b]))
+    omega_a, omega_b = triple3(tables.omega[a]), triple3(tables.omega[b])
+    u = along(triple3(tables.velocity[a]), 1.0, cross3(omega_a, arm_a))
+    u = along(u, -1.0, along(triple3(tables.velocity[b]), 1.0, cross3(omega_b, arm_b)))
+    spin = along(omega_a, -1.0, omega_b)
+    n = layout.start[k + 1] - first
+    for i in range(n):
+        t, J = triple3(frame[axis_of_row(i, n)]), rows.J[first + i]
+        if i < 3:
+            add_wrench(tables, a, 1.0, t, cross3(arm_a, t), J)
+            add_wrench(tables, b, -1.0, t, cross3(arm_b, t), J)
+        else:
+            add_wrench(tables, a, 1.0, ZERO, t, J)
+            add_wrench(tables, b, -1.0, ZERO, t, J)
+        rows.rate[first + i] = dot3(t, u) if i < 3 else dot3(t, spin)
+
+
+@kernel(f"void(Forest, Shapes, int64, float64, {A1}, int64, int64, Rows)", borrows=True)
+def add_going(forest: Forest, shapes: Shapes, b: int, sign: float, v: Array, first: int, n: int, rows: Rows) -> None:
+    """Add the velocity of body b at the contact point, sign times, to the rows N, T1, T2 (or N) from `first` on."""
+    S, dofs, d, frame = forest.moving.S, forest.trees.dofs, forest.trees.bodies[b, LAST], shapes.frame
+    arm = along(triple3(shapes.out[0, 4:7]), -1.0, triple3(forest.moving.x[forest.trees.bodies[b, ROOT]]))
+    N, T1, T2 = triple3(frame[0]), triple3(frame[1]), triple3(frame[2])
+    normal, one, two = rows.J[first], rows.J[first + min(n - 1, 1)], rows.J[first + min(n - 1, 2)]
+    s = s1 = s2 = 0.0
+    while d >= 0:
+        way = sign * v[d]
+        u = along(triple3(S[d, 3:6]), 1.0, cross3(triple3(S[d, 0:3]), arm))
+        x, y, z = dot3(N, u), dot3(T1, u), dot3(T2, u)
+        normal[d], s, s1, s2 = normal[d] + sign * x, s + way * x, s1 + way * y, s2 + way * z
+        if n > 1:
+            one[d], two[d] = one[d] + sign * y, two[d] + sign * z
+        d = dofs[d, ABOVE]
+    rows.rate[first] += s
+    if n > 1:
+        rows.rate[first + 1], rows.rate[first + 2] = rows.rate[first + 1] + s1, rows.rate[first + 2] + s2
+
+
+@kernel(f"void(Forest, Shapes, int64, float64, {A1}, int64, int64, Rows)", borrows=True)
+def add_turning(forest: Forest, shapes: Shapes, b: int, sign: float, v: Array, first: int, n: int, rows: Rows) -> None:
+    """Add the angular velocity of body b, sign times, to the rows R1, R2, S of a contact of n rows."""
+    S, dofs, frame = forest.moving.S, forest.trees.dofs, shapes.frame
+    for i in range(3, n):
+        axis, J, d = triple3(frame[axis_of_row(i, n)]), rows.J[first + i], forest.trees.bodies[b, LAST]
+        while d >= 0:
+            spin = sign * dot3(axis, triple3(S[d, 0:3]))
+            J[d] += spin
+            rows.rate[first + i] += spin * v[d]
+            d = dofs[d, ABOVE]
+
+
+@kernel(f"void(Layout, Shapes, Forest, {A1}, int64, Rows)", borrows=True)
+def contact_of_trees(layout: Layout, shapes: Shapes, forest: Forest, v: Array, k: int, rows: Rows) -> None:
+    """Fill in contact k of trees, as `contact_of_shapes` does."""
+    contact_geometry(layout, shapes, forest.moving.x, forest.moving.R, k, rows)
+    if rows.asked[k] == 0 and rows.gap[k] > 0.0:
+        return
+    f, first, n = k - layout.counts[2], layout.start[k], layout.start[k + 1] - layout.start[k]
+    for i in range(first, first + n):
+        rows.rate[i] = 0.0
+    for side in range(2):
+        b, sign = body_at(shapes.bodies[f, side], len(forest.moving.x)), 1.0 - 2.0 * side
+        add_going(forest, shapes, b, sign, v, first, n, rows)
+        if n > 3:
+            add_turning(forest, shapes, b, sign, v, first, n, rows)

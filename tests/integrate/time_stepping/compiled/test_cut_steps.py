@@ -79,7 +79,7 @@ def test_runs_go_on_to_the_bit_from_within_a_cut_step(pile, tmp_path, save):
             raise KeyboardInterrupt
 
     short = simulate(
-        system, state, END, stepper=STEPPER, out=place, save=save, chunk=50, progress=stop, on_interrupt="return"
+        system, state, END, stepper=STEPPER, out=place, save=save, chunk=1, progress=stop, on_interrupt="return"
     )
     assert short.t_reached == within
     again = simulate(system, state, END, stepper=STEPPER, out=place, save=save, resume=True)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ....arrays import Array
 from ...stepper import CUT
+from ...stretch import Late
 from ..core.outside.lazy_step import spans_of
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SHORTEST = 0.024  # of dt: pieces up to that are not cut, so that a sixty-fourth is the shortest
 SLIVER = 1e-6  # of a piece: what would be left is taken with it
+NONE = np.zeros((0, 5))
 Row = tuple[float, float, float, float, float]
 
 
@@ -42,7 +44,9 @@ def end_of_cut(stepper: MoreauJean, state: State) -> tuple[float, float]:
 
     What it remembers of another step, of another stepper or before its time was set, does not count.
     """
-    end, length = state.memory[CUT].tolist() if CUT in state.memory else (state.t, 0.0)
+    memory = state.memory
+    known = memory.others if isinstance(memory, Late) and memory.others is not None else memory  # impulses stay unmade
+    end, length = known[CUT].tolist() if CUT in known else (state.t, 0.0)
     ahead = state.t < end <= state.t + (1.0 + SLIVER) * stepper.dt
     return (end, length) if ahead and length > 0.0 else (state.t, 0.0)
 
@@ -50,6 +54,8 @@ def end_of_cut(stepper: MoreauJean, state: State) -> tuple[float, float]:
 def pieces_ahead(stepper: MoreauJean, state: State, t_max: float) -> Array:
     """Return the plan up to the end of the step within which a state stands, none beyond `t_max`; none elsewhere."""
     end, length = end_of_cut(stepper, state)
+    if length == 0.0:
+        return NONE
     return np.array([*_pieces(state.t, length, end, t_max)]).reshape(-1, 5)
 
 

@@ -22,7 +22,7 @@ from ...stretch import Stretch
 from ..core.outside.lazy_step import CompiledStep, KeptSteps, ManySteps, edges, others_of, stretch_of
 from ..core.records import E_, GAINED, GAP, GOAL, LOGGED, PASSES
 from ..kept import Kept, Room, kept_room
-from .cut_steps import SHORTEST, halved, plan_of, plan_of_one
+from .cut_steps import SHORTEST, halved, pieces_ahead, plan_of, plan_of_one
 from .records import (
     ANSWERED,
     FACTORS,
@@ -80,8 +80,8 @@ class CompiledBodies:
 
     def span(self, stepper: MoreauJean, state: State, t_max: float) -> tuple[float, float]:
         """Return the length and the end of the next step; of a piece where a step was cut."""
-        dt, t_end = plan_of(stepper, state, 1, t_max)[0, 1:3].tolist()
-        return dt, t_end
+        pieces = pieces_ahead(stepper, state, t_max)
+        return tuple(pieces[0, 1:3].tolist()) if len(pieces) else stepper.span(state.t, t_max)
 
     def advance(self, stepper: MoreauJean, state: State, dt: float, t_end: float, control: Array | None = None) -> Step:
         """Return one step, by the kernels or, where they fail, by dense ones; a piece of it where it is cut."""

@@ -2,7 +2,7 @@
 
 An event is clear where sticking or slipping ends at one contact alone, no velocity jumps, and the modes that follow
 hold beyond doubt (`compiled.phase_jump`). Whether it is follows from the state that the segment begins with, so that a
-run is the same however many are passed in a row; `Segment.run` takes all others.
+run is the same however many are passed in a row; `event_loop` takes all others.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ def clear_steps(segment: Segment, end: float, n: int, due: float = math.inf) -> 
     found: list[Passed] = []
     state, offsets, h, still = task.start, segment.offsets, segment.pace.h, task.accuracy.activation
     now = segment.now
-    largest = segment.largest if now is None else faded(segment.largest, now.sizes[0], now.sizes[2])
+    largest = dict(segment.largest) if now is None else faded(segment.largest, now.sizes[0], now.sizes[2])
     while ship is not None and len(found) < n and (not found or time.monotonic() < due):
         ship.put_offsets(offsets)
         leg = ship.leg(state.t, state.q, state.v, h, end, _counts(still, largest))
@@ -252,8 +252,8 @@ def _followers(segment: Segment, ship: CompiledPhase, leg: Leg) -> tuple[Phase, 
     key = leg.guard, bool(r[-1] < 0.0)
     if (known := ship.followers.get(key)) is not None:
         return known
-    setting, modes, old = segment._setting(), ship.phase.modes, ship.phase.modes[guard.id]
-    rows = rows_of(setting.system, leg.t, *(x.copy() for x in segment._parts(leg.y)))
+    setting, modes, old = segment.setting(), ship.phase.modes, ship.phase.modes[guard.id]
+    rows = rows_of(setting.system, leg.t, *(x.copy() for x in segment.parts(leg.y)))
     row = rows[guard.k]
     new = dict.fromkeys(next_mode(guard.kind, row, r, old, back=back) for back in (False, True))
     ship.followers[key] = tuple(setting.phase({**modes, guard.id: mode}, rows) for mode in new)

@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ...arrays import Array
 from ...contact.snapshot import Activation, rows_of
@@ -16,11 +19,18 @@ from ...mechanics.collision.tangent_frames import into_chart
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes, completed
+from ..dop853 import Piece
 from ..impact.problem import one_sided
+from .event_location import Crossing
 from .feature_borders import going_on, keeping
+from .phase_state import FLIGHT
 from .smooth_phase import Phase
 
+if TYPE_CHECKING:
+    from .segment import Segment
+
 NARROW = 1e-10  # s, times max(1, t): shorter steps are not repeated, neither for overlooked contacts nor for guesses
+PASSING = 0.05  # of the time in which shapes pass each other: how often it is asked whether they overlap
 Here = tuple[float, Array, Array]  # t, q, v
 
 
@@ -39,6 +49,61 @@ class Listed:
     system: System
     rows: tuple[Row, ...]
     shorter: float = math.inf
+
+
+def listing(segment: Segment, reach: float, held: Phase | None = None) -> tuple[Segment, Listed]:
+    """List the contacts that may act within a time (s): with the closed ones of a phase, or what ends handed on."""
+    whole, here, activation = segment.task.whole, (segment.t, segment.q, segment.v), segment.task.accuracy.activation
+    found = listed(whole, here, reach, activation, {} if segment.phase is None else segment.phase.modes)
+    found = looking_on(whole, found, here, activation) if held is None else kept(held, found, here, activation)
+    pace = segment.pace
+    pace = replace(pace, h=found.shorter) if found.shorter < pace.h else pace
+    return replace(segment, system=found.system, pace=pace), found
+
+
+def listed_anew(
+    segment: Segment, phase: Phase, reach: float, held: Phase | None = None
+) -> tuple[Segment, Phase]:  # fmt: skip
+    """Return a phase with the contacts of shapes that may act within a time, and the impulses in their tangents."""
+    if phase.system is segment.task.whole:
+        return segment, phase
+    segment, found = listing(segment, reach, held)
+    return segment.noting(segment.account.turned(found.system, found.rows)), with_contacts(phase, found)
+
+
+def overlooks(segment: Segment, phase: Phase, piece: Piece, found: Crossing | None) -> bool:
+    """Whether shapes overlap in a step, or before an event in it, where its own features are open or not there.
+
+    A crossing of edges is a point of one of them, found at the beginning of a step; by its end it has moved.
+    """
+    whole = segment.task.whole
+    if phase.system is whole or piece.h <= NARROW * max(1.0, abs(segment.t)):
+        return False
+    known = {row.id for row in phase.rows if phase.modes[row.id].closed}
+
+    def overlaps(t: float, y: Array) -> dict[str, float]:
+        """Return the gaps below zero of shapes that overlap with features that are not known."""
+        q, v = segment.parts(y)
+        rows = rows_of(whole.near(t, q, v, 0.0), t, q, v)
+        return {row.id: row.gap for row in rows if row.id not in known and one_sided(row) and row.gap < -FLIGHT}
+
+    end = piece.t_end if found is None else found.t
+    deep = overlaps(end, piece.end if found is None else piece.at(end))
+    looks = _looks(segment, phase, piece, end)
+    between = np.linspace(piece.t, end, looks + 1)[1:-1].tolist() if not deep else ()
+    for t in between:
+        deep |= overlaps(t, piece.at(t))
+    before = overlaps(piece.t, piece.y) if deep else {}
+    return any(gap < before.get(key, 0.0) - FLIGHT for key, gap in deep.items())
+
+
+def _looks(segment: Segment, phase: Phase, piece: Piece, end: float) -> int:
+    """Return into how many parts a step is cut so that shapes cannot pass through each other in one of them."""
+    transit = getattr(segment.task.whole, "transit", None)
+    if transit is None or not any(guard.kind == "touchdown" for guard in phase.guards):
+        return 1
+    quickest = float(min(transit(*segment.parts(y), end - piece.t) for y in (piece.y, piece.end)))
+    return math.ceil((end - piece.t) / (PASSING * quickest))
 
 
 def listed(whole: System, here: Here, reach: float, activation: Activation, known: Modes) -> Listed:

@@ -36,8 +36,10 @@ from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
 from .clear_events import HARDLY, SETTLED, PassedSteps, clear_steps
+from .event_loop import begin, onward
 from .feature_borders import check_borders
 from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
+from .rank_watch import nearly_dependent
 from .run_memory import RunMemory, Task
 from .segment import Segment
 from .user_events import NamedEvent, UserEvent, events_of
@@ -156,7 +158,8 @@ class EventStepper:
                 return _failed(segment, state, segment.failure)
             if n > 0 and (passed := clear_steps(segment, end, n, due)) is not None:
                 return passed
-            segment.run(end)
+            for segment in onward(segment, end):  # noqa: B007, B020 - the last one is how far it has come
+                pass
         except (Stuck, np.linalg.LinAlgError) as error:
             reached = _up_to(segment, state)
             if reached is not None and isinstance(error, (Slow, Stiff)):
@@ -170,7 +173,7 @@ class EventStepper:
         return _step(segment, state, crowd)
 
     def segment(self, system: System, state: State, goal: float, control: Array | None = None) -> Segment:
-        """Return the segment that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
+        """Return the segment that begins at a state: `begin` finds its phase, `onward` goes on to the next event."""
         known = self.known or RunMemory()
         task = Task(
             given=system, whole=known.whole(system, state.q), control=control, accuracy=self.accuracy,
@@ -180,8 +183,7 @@ class EventStepper:
 
     def _begun(self, segment: Segment, start: State, end: float) -> Segment:
         """Return the segment with its phase; without an acceleration it has none."""
-        segment.begin(end)
-        return segment
+        return begin(segment, end)
 
     def _end(self, t: float, t_max: float) -> float:
         """Return the end of a segment without events: the next multiple of dt, not a sliver away."""
@@ -195,6 +197,7 @@ class EventStepper:
 def _step(segment: Segment, start: State, crowd: float) -> Step:
     """Collect what happened."""
     now, phase, account = segment.now, segment.phase, segment.account
+    reactions, applied, projection = account.work
     modes = {} if phase is None else phase.modes
     forces = (
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
@@ -213,12 +216,12 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
         reactions=account.impulses,
         modes={row.id: modes[row.id].name(row) for row in rows if row.id in modes and row.kind != "bilateral"},
         rows=rows,
-        work=Work(reactions=account.work[0], forces=account.work[1], projection=account.work[2]),
+        work=Work(reactions=reactions, forces=applied, projection=projection),
         control=segment.task.control,
         restitution=account.kept,
-        changes=tuple(account.changes),
-        impacts=tuple(account.impacts),
-        arcs=Course(tuple(account.trails)),
+        changes=account.changes,
+        impacts=account.impacts,
+        arcs=Course(account.trails),
         forces=forces,
         ends=segment.ends,
     )
@@ -316,13 +319,13 @@ def _up_to(segment: Segment, start: State) -> Step | None:
     """Return the motion up to where it is stuck, so that it is saved: the next step begins there and says why."""
     if segment.phase is None or segment.t <= start.t:
         return None
-    segment.now = segment.phase.instant(segment.t, segment.q, segment.v)
-    step = _step(segment, start, 0.0)
+    now = segment.phase.instant(segment.t, segment.q, segment.v)
+    step = _step(replace(segment, now=now), start, 0.0)
     return step if step.solution.solved else None
 
 
 def _stuck(segment: Segment, error: Exception) -> Solution:
-    guess = "" if isinstance(error, Stiff) else segment.nearly_dependent()
+    guess = "" if isinstance(error, Stiff) else nearly_dependent(segment)
     if not guess and not isinstance(error, (Stiff, Unbounded)):
         guess = "a reaction may grow without bound"
     words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}."

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ...arrays import Array
+from ...contact.manifolds import turns
 from ...mechanics.collision.tangent_frames import turned_components
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..impact.history import ImpactRecord
 from ..mode_changes import Change
 from ..recorded_arcs import Trail
-from .contact_detection import turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...arrays import Array
+from ...contact.manifolds import room_of
 from ...contact.resolve import NO_MOTION
 from ...mechanics.state import State
 from ..contact_modes import completed
@@ -29,7 +30,6 @@ from ..mode_changes import Change
 from ..mode_memory import remembered
 from .contact_detection import listed_anew, listing, overlooks
 from .event_location import Crossing, polished
-from .feature_borders import room_of
 from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold, move_to
 from .guards import TOGETHER
 from .jump import enter, note_rest, rest_soon, settle, stop_slips

@@ -21,6 +21,7 @@ import numpy as np
 from ...arrays import Array, scalar
 from ...contact.active_set import OmegaStatus, active_set
 from ...contact.assemble import assemble, start_of_blocks
+from ...contact.manifolds import check_borders
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...errors import InputError
 from ...mechanics.rows import Row
@@ -37,7 +38,6 @@ from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
 from .clear_events import HARDLY, SETTLED, PassedSteps, clear_steps
 from .event_loop import begin, onward
-from .feature_borders import check_borders
 from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
 from .rank_watch import nearly_dependent
 from .run_memory import RunMemory, Task

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array
+from ...contact.manifolds import room_of
 from ...contact.snapshot import rows_of
 from ...mechanics.rows import Row
 from ..contact_modes import rough, stopped
@@ -25,7 +26,6 @@ from ..recorded_arcs import LOBATTO
 from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
-from .feature_borders import room_of
 from .phase_integrator import OneStep, PhaseMotion, Stuck, again_to
 from .phase_state import FADED, Instant
 from .run_memory import Task

@@ -124,8 +124,9 @@ class Jump(SmoothFlow):
         """Begin a phase: conditions that start at zero may not end it at once."""
         self.phase, self.entered = phase, True
         now = now or phase.instant(self.t, self.q, self.v)
-        ship = CompiledPhase.of_contacts(phase, self.task.accuracy)
-        begun = None
+        task, begun = self.task, None
+        whole = phase.system is task.whole
+        ship = CompiledPhase.of_clear(phase, task.accuracy, task.known.mechanism) if whole else None
         if ship is not None:  # the same numbers as where kernels pass an event
             begun, size, free = ship.begun(self.t, self.q, self.v)
             now = replace(now, sizes=(size, now.sizes[1], free))
@@ -168,12 +169,11 @@ class Jump(SmoothFlow):
         closed = self.closed
         rows = [row for row in self.now.rows if _touches(row, closed) and row.rate[0] > closed.speed]
         ready: dict[str, Rebound] = {}
-        least = EPS * max(1.0, largest(self.q)) if rows else 0.0
         for row in rows:
             self.passing.pop(row.id, None)  # struck on the way by another one
             last, speed = self.bounced.get(row.id), float(row.rate[0])
-            new = Rebound(t=self.t, speed=speed) if last is None else last.then(self.t, speed, least)
-            if last is not None and last.passes(new) and new.end <= self.task.goal:
+            new = rebound_of(last, self.t, speed, self.q)
+            if passed_by(last, new, self.task.goal):
                 ready[row.id] = new
             self.bounced[row.id] = new
         for end, ids in self._ended(rows, ready):
@@ -248,6 +248,16 @@ class Jump(SmoothFlow):
             end = self.passing.pop(key)
             self.account.changes.append(Change(t=end, kind="accumulation", id=key, before=after, after=after))
             self.bounced.pop(key, None)
+
+
+def rebound_of(last: Rebound | None, t: float, speed: float, q: Array) -> Rebound:
+    """Return the rebound of a contact that opens at a speed (m/s), after the last one."""
+    return Rebound(t=t, speed=speed) if last is None else last.then(t, speed, EPS * max(1.0, largest(q)))
+
+
+def passed_by(last: Rebound | None, new: Rebound, goal: float) -> bool:
+    """Whether all impacts after a rebound are passed: infinitely many, which end before the goal (s)."""
+    return last is not None and last.passes(new) and new.end <= goal
 
 
 def offsets_of(

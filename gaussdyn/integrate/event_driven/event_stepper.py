@@ -36,9 +36,10 @@ from ..impact.impact_laws import ImpactLaw, Moreau, law_document
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
-from .clear_events import HARDLY, SETTLED, PassedSteps, clear_steps
+from .clear_events import PassedSteps, clear_steps, rows_beside
 from .event_loop import begin, onward
 from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
+from .phase_state import HARDLY, SETTLED
 from .rank_watch import nearly_dependent
 from .run_memory import RunMemory, Task
 from .segment import Segment
@@ -228,15 +229,9 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
 
 
 def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Return the rows of shapes that may touch at the end of a segment, and of those that have pushed on the way.
-
-    Features that have parted since, as a corner beside an edge, may overlap where that is no gap: these are open.
-    """
+    """Return the rows of shapes that may touch at the end of a segment, and of those that have pushed on the way."""
     if segment.system is segment.task.whole:  # all contacts that there can be are listed
-        ids: frozenset[str] = segment.system.beside(known)  # type: ignore[attr-defined]
-        apart = segment.account.acted.keys() - ids
-        found = [row.but(gap=max(row.gap, 0.0)) if row.id in apart else row for row in known]
-        return tuple(row for row in found if row.frame is None or row.id in ids | apart)
+        return rows_beside(segment.system, known, segment.account.acted)
     near = near_of(segment.task.given, segment.state(), 0.0)
     rows = {row.id: row for row in rows_of(near, segment.t, segment.q, segment.v)}
     for system in {id(system): system for key, system in segment.account.acted.items() if key not in rows}.values():

@@ -113,8 +113,9 @@ def _taken_over(segment: Segment, chosen: Chosen, known: Modes, before: State, s
 def enter(segment: Segment, phase: Phase, now: Instant | None = None) -> Segment:
     """Begin a phase: conditions that start at zero may not end it at once."""
     now = now or phase.instant(segment.t, segment.q, segment.v)
-    ship = CompiledPhase.of_contacts(phase, segment.task.accuracy)
-    begun = None
+    task, begun = segment.task, None
+    whole = phase.system is task.whole
+    ship = CompiledPhase.of_clear(phase, task.accuracy, task.known.mechanism) if whole else None
     if ship is not None:  # the same numbers as where kernels pass an event
         begun, size, free = ship.begun(segment.t, segment.q, segment.v)
         now = replace(now, sizes=(size, now.sizes[1], free))
@@ -158,11 +159,10 @@ def rest_soon(segment: Segment) -> Segment:
     closed, bounced = segment.closed, dict(segment.bounced)
     rows = [row for row in segment.now.rows if _touches(row, closed) and row.rate[0] > closed.speed]
     ready: dict[str, Rebound] = {}
-    least = EPS * max(1.0, largest(segment.q)) if rows else 0.0
     for row in rows:
         last, speed = bounced.get(row.id), float(row.rate[0])
-        new = Rebound(t=segment.t, speed=speed) if last is None else last.then(segment.t, speed, least)
-        if last is not None and last.passes(new) and new.end <= segment.task.goal:
+        new = rebound_of(last, segment.t, speed, segment.q)
+        if passed_by(last, new, segment.task.goal):
             ready[row.id] = new
         bounced[row.id] = new
     again = {row.id for row in rows}  # struck on the way by another one
@@ -251,6 +251,16 @@ def note_rest(segment: Segment) -> Segment:
         passing={key: end for key, end in segment.passing.items() if key not in ended},
         bounced={key: one for key, one in segment.bounced.items() if key not in ended},
     )  # fmt: skip
+
+
+def rebound_of(last: Rebound | None, t: float, speed: float, q: Array) -> Rebound:
+    """Return the rebound of a contact that opens at a speed (m/s), after the last one."""
+    return Rebound(t=t, speed=speed) if last is None else last.then(t, speed, EPS * max(1.0, largest(q)))
+
+
+def passed_by(last: Rebound | None, new: Rebound, goal: float) -> bool:
+    """Whether all impacts after a rebound are passed: infinitely many, which end before the goal (s)."""
+    return last is not None and last.passes(new) and new.end <= goal
 
 
 def offsets_of(

@@ -38,7 +38,7 @@ from ..stepper import Step, Work
 from ..stretch import NUMBER, Late, Stretch, constraints_of, limits_of
 from .compiled.phase_arrays import Begun, CompiledPhase, Leg
 from .compiled.phase_tables import TURNING
-from .compiled.records import CONE, GAINED, KINETIC, LOADED, OFF, POTENTIAL
+from .compiled.records import CONE, GAINED, KINETIC, LOADED, OFF, POTENTIAL, REFUSED, UNCLEAR, WEAK
 from .compiled.records import FREE as ACCELERATED
 from .flow import faded
 from .jump import offsets_of, passed_by, rebound_of
@@ -91,6 +91,7 @@ class Passed(NamedTuple):
     impulses: Array
     work: float
     impact: ImpactRecord | None
+    beside: bytes  # which rows are recorded
 
     @property
     def acted(self) -> dict[str, Array]:
@@ -101,8 +102,8 @@ class Passed(NamedTuple):
 
     @property
     def listed(self) -> IntArray:
-        """Which rows are recorded."""
-        return np.flatnonzero(self.begun.gap <= self.ship.listed)
+        """The numbers of the rows that are recorded."""
+        return np.flatnonzero(np.frombuffer(self.beside, np.bool_))
 
 
 class PassedStep(Step):
@@ -241,7 +242,7 @@ def clear_steps(segment: Segment, end: float, n: int, due: float = math.inf) -> 
         n, end = 1, min(end, watching(segment).watch.barrier)
     while at is not None and at.state.t < end and len(found) < n and (not found or time.monotonic() < due):
         more = _next(segment, at, end)
-        if more is not None and found and not np.array_equal(more[0].listed, found[0].listed):
+        if more is not None and found and more[0].beside != found[0].beside:
             break
         if more is not None:
             found.append(more[0])
@@ -265,12 +266,14 @@ def _next(segment: Segment, at: Start, end: float) -> tuple[Passed, Start] | Non
     """Return the next event, and where what follows begins; None if it is not clear."""
     ship, state, largest, still = at.ship, at.state, dict(at.largest), segment.task.accuracy.activation
     ship.put_offsets(at.offsets)
-    leg = ship.leg(state.t, state.q, state.v, at.h, end, _counts(still, largest))
+    counts = np.array([still.gap, still.speed, FADED * largest["force"], FADED * largest["acceleration"]])
+    leg = ship.leg(state.t, state.q, state.v, at.h, end, counts)
     if leg is None:
         return None
     if "force" in ship.phase.units:
         largest["force"] = max(largest["force"], leg.size)
-    counts, bounces = _counts(still, largest), ship.phase.guards[leg.guard].kind == "touchdown"
+        counts[WEAK] = FADED * largest["force"]
+    bounces = ship.phase.guards[leg.guard].kind == "touchdown"
     then = _bounced(segment.task, at, leg, counts) if bounces else _turned(segment, at, leg, counts)
     if then is None:
         return None
@@ -281,10 +284,6 @@ def _next(segment: Segment, at: Start, end: float) -> tuple[Passed, Start] | Non
     offsets = offsets_of(phase, begun.seen, scales, one.end.q, still.speed)
     largest = faded(largest, begun.figures.item(LOADED), begun.figures.item(ACCELERATED))
     return one, Start(one.end, then.ship, offsets, leg.next_h, largest, then.bounced)
-
-
-def _counts(still: Activation, largest: Mapping[str, float]) -> Array:
-    return np.array([still.gap, still.speed, FADED * largest["force"], FADED * largest["acceleration"]])
 
 
 def _measured(largest: dict[str, float], figures: Array) -> dict[str, float]:
@@ -311,19 +310,16 @@ def _bounced(task: Task, at: Start, leg: Leg, counts: Array) -> Follows | None:
 
 def _turned(segment: Segment, at: Start, leg: Leg, counts: Array) -> Follows | None:
     """Return what follows the end of sticking or slipping; None if that is not clear."""
-    from .compiled.phase_jump import REFUSED, UNCLEAR
-
-    for phase in _followers(segment, at.ship, leg):
-        other = CompiledPhase.of_clear(phase, segment.task.accuracy)
+    for other in _followers(segment, at.ship, leg):
         begun = UNCLEAR if other is None else other.begins(leg, counts)
         if other is not None and isinstance(begun, Begun):
-            return Follows(other, begun, leg.y[phase.system.nq : other.states].copy(), None, at.bounced)
+            return Follows(other, begun, leg.y[len(at.state.q) : other.states].copy(), None, at.bounced)
         if begun != REFUSED:
             break
     return None
 
 
-def _followers(segment: Segment, ship: CompiledPhase, leg: Leg) -> tuple[Phase, ...]:
+def _followers(segment: Segment, ship: CompiledPhase, leg: Leg) -> tuple[CompiledPhase | None, ...]:
     """Return the phases that may begin where sticking or slipping ends, in the order in which they are tried."""
     guard = ship.phase.guards[leg.guard]
     if guard.kind not in TURNING:
@@ -336,14 +332,15 @@ def _followers(segment: Segment, ship: CompiledPhase, leg: Leg) -> tuple[Phase, 
     rows = rows_of(setting.system, leg.t, *(x.copy() for x in segment.parts(leg.y)))
     row = rows[guard.k]
     new = dict.fromkeys(next_mode(guard.kind, row, r, old, back=back) for back in (False, True))
-    ship.followers[key] = tuple(setting.phase({**modes, guard.id: mode}, rows) for mode in new)
+    phases, accuracy = [setting.phase({**modes, guard.id: mode}, rows) for mode in new], segment.task.accuracy
+    ship.followers[key] = tuple(CompiledPhase.of_clear(phase, accuracy) for phase in phases)
     return ship.followers[key]
 
 
 def _passed(at: Start, leg: Leg, then: Follows, memory: Callable[[], dict[str, Array]]) -> Passed:
     """Return an event, whose state remembers something."""
     start, guard, was, phase = at.state, at.ship.phase.guards[leg.guard], at.ship.phase.modes, then.ship.phase
-    nq, states, now = phase.system.nq, at.ship.states, phase.modes
+    nq, states, now, beside = len(start.q), at.ship.states, phase.modes, then.begun.gap <= at.ship.listed
     q, impulses, work, impact = leg.y[:nq].copy(), leg.y[states:-2], leg.y.item(-2), None
     end = State.trusted(leg.t, q, then.v, Late(memory))
     before = after = State.trusted(leg.t, q, then.v, start.memory)
@@ -357,7 +354,7 @@ def _passed(at: Start, leg: Leg, then: Follows, memory: Callable[[], dict[str, A
     change = Change(
         t=leg.t, kind=kind, id=guard.id, before=before, after=after, modes_before=was, modes_after=now
     )  # fmt: skip
-    return Passed(start, end, at.ship, leg, change, phase, then.begun, impulses, work, impact)
+    return Passed(start, end, at.ship, leg, change, phase, then.begun, impulses, work, impact, beside.tobytes())
 
 
 def _remembering(

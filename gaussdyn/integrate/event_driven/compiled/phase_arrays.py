@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
 from .phase_tables import Kept, laws_of, tables_of_phase
 from .records import (
+    BEGINS,
     BEND,
     EPS_N,
     ERROR,
@@ -134,19 +135,29 @@ class CompiledPhase:
     Attributes
     ----------
     phase : Phase
-    size : int
-        Length of y = (q, v, impulses, two works).
+    size, states : int
+        Length of y = (q, v, impulses, two works), and of (q, v).
     held : Held
         The `Voyage`.
+    step : PhaseStep
+        What kernels work on, until the next call.
+    laws : Array or None
+        See `laws_of`.
+    listed : Array
+        Gaps up to which contacts are recorded, m.
+    followers : dict
+        What may come after a condition, with friction backwards or not, in the order in which it is tried; None: has no
+        tables.
     """
 
     phase: Phase
     size: int
-    held: Any  # a `Held`, which kernels take for what it holds
-    step: PhaseStep  # what kernels work on, until the next call
-    laws: Array | None  # see `laws_of`
-    listed: Array  # gaps up to which contacts are recorded, m
-    followers: dict[tuple[int, bool], tuple[Phase, ...]]  # what may come after a condition, friction backwards or not
+    states: int
+    held: Any
+    step: PhaseStep
+    laws: Array | None
+    listed: Array
+    followers: dict[tuple[int, bool], tuple[CompiledPhase | None, ...]]
 
     @classmethod
     def of(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
@@ -170,7 +181,8 @@ class CompiledPhase:
         seen = np.zeros((8, w))
         step = PhaseStep(np.zeros(13), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
         again = PhaseStep._make([*(x.copy() for x in step[:-2]), atol, TABLE])
-        return cls(phase, size, Held(Voyage(tables, step, again)), step, laws_of(phase), _listed(phase), {})
+        held, states = Held(Voyage(tables, step, again)), tables.nq + tables.nv
+        return cls(phase, size, states, held, step, laws_of(phase), _listed(phase), {})
 
     @classmethod
     def of_clear(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
@@ -182,11 +194,6 @@ class CompiledPhase:
         """Return what `Room` has of all rows without those that are empty."""
         tables = self.held.value.phase
         return np.concatenate([p[a : a + n] for a, n in zip(tables.start.tolist(), tables.size.tolist(), strict=True)])
-
-    @property
-    def states(self) -> int:
-        """Number of coordinates and velocities."""
-        return self.phase.system.nq + self.phase.system.nv
 
     def put_offsets(self, offsets: Mapping[tuple[str, str], float]) -> None:
         """Raise conditions that began at zero, by row id and kind."""
@@ -217,10 +224,8 @@ class CompiledPhase:
 
     def leg(self, t: float, q: Array, v: Array, h: float, end: float, counts: Array) -> Leg | None:
         """Follow the motion up to an event that is clear, and its only one; None where kernels do not come to one."""
-        from .phase_jump import arrives
-
         lines = self._set_out(t, q, v, h, end)
-        if not arrives(self.held, lines, counts):
+        if not _deciding()[0](self.held, lines, counts):
             return None
         again, info, control = self.held.value.again, self.held.value.phase.room.info, self.step.control
         size, n, r = max(info.item(LOAD), info.item(REACTION)), int(control.item(TAKEN)) + 1, again.K[WIDTH]
@@ -231,11 +236,9 @@ class CompiledPhase:
 
     def begins(self, leg: Leg, counts: Array) -> Begun | int:
         """Return how the phase begins where another one has ended; REFUSED: it does not, UNCLEAR: that is not clear."""
-        from .phase_jump import BEGINS, begins
-
         assert self.laws is not None
         said = np.empty(SAID)
-        verdict: int = begins(self.held, leg.t, leg.y, counts, self.laws, said)
+        verdict: int = _deciding()[1](self.held, leg.t, leg.y, counts, self.laws, said)
         return self._begun_with(leg.t, said) if verdict == BEGINS else verdict
 
     def bounce(self, leg: Leg, counts: Array, eps: float | None) -> Bounce | None:
@@ -243,15 +246,12 @@ class CompiledPhase:
 
         eps: of all contacts, where they do not have their own.
         """
-        from .phase_impact import rebounds
-        from .phase_jump import BEGINS
-
         assert self.laws is not None
         laws, said, p = self.laws, np.empty(SAID), np.empty(len(self.held.value.phase.room.r))
         if eps is not None:
             laws = laws.copy()
             laws[:, EPS_N:] = eps
-        if rebounds(self.held, counts, laws, said, p) != BEGINS:
+        if _deciding()[2](self.held, counts, laws, said, p) != BEGINS:
             return None
         v = self.held.value.again.y[self.phase.system.nq : self.states].copy()
         return Bounce(self.phase.guards[leg.guard].k, v, self._of_rows(p), self._begun_with(leg.t, said))
@@ -352,6 +352,14 @@ class CompiledPhase:
         if take(self.held):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return self._piece()
+
+
+@cache
+def _deciding() -> tuple[Any, Any, Any]:
+    from .phase_impact import rebounds
+    from .phase_jump import arrives, begins
+
+    return arrives, begins, rebounds
 
 
 def _listed(phase: Phase) -> Array:

@@ -20,10 +20,25 @@ from ....programs.laws.projections import block_spectra
 from ....programs.solution.residuals import TOL
 from ...dop853 import WIDTH
 from ...impact.restitution_scaling import GAIN
-from .phase_jump import APART, CLEAR, COULOMB, UNCLEAR, UNILATERAL, holds_clearly, struck_by
+from .phase_jump import APART, CLEAR, COULOMB, UNILATERAL, holds_clearly, struck_by
 from .phase_rhs import look_at, over_mass, solve_small
 from .phase_rows import kinetic_of_phase
-from .records import CONE, EPS_N, EPS_T, FRICTION, GAINED, OFF, STATIC, STILL, TOUCHDOWN, WHAT, PhaseTables, T, Voyage
+from .records import (
+    CONE,
+    EPS_N,
+    EPS_T,
+    FRICTION,
+    GAINED,
+    OFF,
+    STATIC,
+    STILL,
+    TOUCHDOWN,
+    UNCLEAR,
+    WHAT,
+    PhaseTables,
+    T,
+    Voyage,
+)
 
 
 @kernel(f"int64(PhaseTables, {A1}, {A1}, {A1})", borrows=True)

@@ -23,6 +23,7 @@ from .phase_rhs import look_at, over_mass
 from .phase_rows import kinetic_of_phase, potential_of_phase
 from .records import (
     ACCELERATION,
+    BEGINS,
     CONE,
     FORCE,
     FOUND,
@@ -36,10 +37,12 @@ from .records import (
     OFF,
     POTENTIAL,
     REACTION,
+    REFUSED,
     SPATIAL,
     STILL,
     STOP,
     TOUCHDOWN,
+    UNCLEAR,
     UNIT,
     WEAK,
     WHAT,
@@ -51,7 +54,6 @@ from .records import (
 )
 from .row_places import put_moved
 
-REFUSED, BEGINS, UNCLEAR = range(3)
 APART = 1e-3  # of the square of a row: what is left of it beside others that it does not depend on
 CLEAR = 10.0  # times the border of a rule, or one over it: what lies between is unclear
 AT_ONE_TIME = max(TOGETHER.values())

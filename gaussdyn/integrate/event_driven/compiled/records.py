@@ -25,6 +25,8 @@ GAP, STILL, WEAK, LEAST = range(4)
 """Entries of what counts as zero: gaps (m), speeds (m/s); forces and accelerations below which none are measured."""
 LOADED, FREE, OFF, CONE, KINETIC, POTENTIAL, GAINED = range(7)
 """Entries of what `phase_jump.begins` and `phase_impact.rebounds` say."""
+REFUSED, BEGINS, UNCLEAR = range(3)
+"""What they return: the modes of a phase do not hold, they do, or that is left to others."""
 FRICTION, STATIC, EPS_N, EPS_T = range(4)
 """Columns of laws of contacts: mu and mu_s, coefficients of restitution."""
 

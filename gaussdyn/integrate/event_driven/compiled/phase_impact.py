@@ -75,7 +75,7 @@ def rises(W: Array, n: int, mu: float) -> bool:
     For a given p_N friction is unique: a convex program on a disc. Let it stick, then du_N / dp_N is the Schur
     complement S of W_TT. Let it slide along s, with n across: p_T = mu p_N s turns with p_N, and the rate is
     W_NN + mu W_NT s - W_Nn (W_nN + mu W_ns) / (W_nn + c), c >= 0, which is at least
-    S - mu |W_NT| (1 + (h - l) / 2 l), with h and l the eigenvalues of W_TT.
+    S - mu |W_NT| (1 + (h - l) / (2 l)), with h and l the eigenvalues of W_TT.
     """
     if n == 1:
         return bool(W[0] > 0.0)

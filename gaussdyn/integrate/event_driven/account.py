@@ -1,4 +1,7 @@
-"""What a segment of an event-driven run has passed: what it is judged by, and what it hands to the record."""
+"""What a segment of an event-driven run has passed: what it is judged by, and what it hands to the record.
+
+`flow` enters motion, impulses and work, `jump` impacts and changes; `event_stepper` makes a step of it.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Event-driven integration: smooth phases of high order between events, which are located to rounding.
 
 Between events the modes of all constraints are fixed and the Gauss accelerations are integrated by Dormand and Prince's
-method of order 8; an event is the root of a gap, a reaction, the friction left or a slip (`phases`, `event_location`).
-There impacts are solved and the modes of the next phase chosen (`mode_selection`); infinitely many impacts in finite
-time are passed (`zeno`).
+method of order 8; an event is the root of a gap, a reaction, the friction left or a slip. A step is a segment, up to
+the next event (`segment`, `event_loop`), or one of many in a row that end at events which kernels decide
+(`clear_events`); here steps are begun, ended, and collected for the record.
 
 Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts; Acary, Brogliato (2008), Numerical
 methods for nonsmooth dynamical systems, 8.
@@ -208,9 +208,11 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     closed = segment.closed if segment.entered else segment.task.accuracy.activation
     dynamics = snapshot(segment.system, segment.state(), activation=closed, control=segment.task.control, known=known)
     rows = dynamics.rows if segment.system is segment.task.given else _rows_at_end(segment, dynamics.rows)
+    state = segment.end_state(crowd)
+    segment.hand_on(state, crowd)
     return Step(
         start=start,
-        state=segment.end_state(crowd),
+        state=state,
         dt=segment.t - start.t,
         solution=_verified(dynamics if segment.entered else _in_flight(dynamics, segment), segment),
         dynamics=dynamics,

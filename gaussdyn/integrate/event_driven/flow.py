@@ -70,16 +70,16 @@ class Stretch(NamedTuple):
 
 def flow(segment: Segment, phase: Phase, end: float) -> Stretch:
     """Go on in a phase to where something may happen: as far as kernels come, or one step of the integrator."""
-    sailed = _sail(segment, phase, end)
-    gone = sailed.piece is not None or sailed.segment.t > segment.t
-    return sailed if gone else _stretch(sailed.segment, phase, end)
+    many = _many_steps(segment, phase, end)
+    gone = many.piece is not None or many.segment.t > segment.t
+    return many if gone else _step(many.segment, phase, end)
 
 
-def _stretch(segment: Segment, phase: Phase, end: float) -> Stretch:
+def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
     """Take one step of the integrator, and look for the first event in it."""
     task = segment.task
-    ship = _compiled(phase, task) if task.accuracy.step is None else None
-    motion = PhaseMotion(phase=phase, control=task.control, accuracy=task.accuracy, kernels=ship)
+    kernels = _compiled(phase, task) if task.accuracy.step is None else None
+    motion = PhaseMotion(phase=phase, control=task.control, accuracy=task.accuracy, kernels=kernels)
     segment, before = segment.located(phase)
     done = motion.step(before, segment.pace, end, task.goal)
     piece, after = done.piece, done.after
@@ -87,7 +87,7 @@ def _stretch(segment: Segment, phase: Phase, end: float) -> Stretch:
 
     def look(t: float, y: Array) -> Seen:
         """Return the conditions at a state."""
-        return seen(phase, motion.instant(t, y)) if ship is None else ship.look(t, y)
+        return seen(phase, motion.instant(t, y)) if kernels is None else kernels.look(t, y)
 
     segment = replace(segment, pace=done.pace).measured(("force",), after).measured(phase.units, before)
     coarse = 1e3 * SETTLED if phase.redundant else SETTLED
@@ -123,19 +123,19 @@ def _found(
     return segment, found
 
 
-def _sail(segment: Segment, phase: Phase, end: float) -> Stretch:
+def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
     """Let the kernels take steps as long as nothing happens, if they serve."""
     task, pace = segment.task, segment.pace
     served = phase.system is task.whole and pace.h > 0.0 and not task.events and task.accuracy.step is None
-    ship = _compiled(phase, task) if served else None
-    if ship is None:
+    kernels = _compiled(phase, task) if served else None
+    if kernels is None:
         return Stretch(segment)
-    ship.put_offsets(segment.offsets)
-    done = ship.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff)
+    kernels.put_offsets(segment.offsets)
+    done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff)
     segment = replace(
         segment, pace=replace(pace, h=done.h, stiff=done.stiff),
         account=segment.account.passed(done.trail) if len(done.trail) else segment.account,
-        offsets=_left(segment.offsets, phase, ship.step.offset.tolist()),
+        offsets=_left(segment.offsets, phase, kernels.step.offset.tolist()),
     )  # fmt: skip
     if done.piece is not None:
         piece = done.piece
@@ -145,11 +145,11 @@ def _sail(segment: Segment, phase: Phase, end: float) -> Stretch:
             k, t = done.crossing
             found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
         else:
-            step = ship.step
-            search = Search(phase, lambda t: ship.look(t, piece.at(t)), step.offset.copy(), step.noise.copy())
-            segment, found = _found(segment, search, piece, *ship.ends(piece))
-        one_step = partial(ship.take, side=done.side)
-        return Stretch(segment, piece, found, event=done.event, look=ship.look, one_step=one_step)
+            step = kernels.step
+            search = Search(phase, lambda t: kernels.look(t, piece.at(t)), step.offset.copy(), step.noise.copy())
+            segment, found = _found(segment, search, piece, *kernels.ends(piece))
+        one_step = partial(kernels.take, side=done.side)
+        return Stretch(segment, piece, found, event=done.event, look=kernels.look, one_step=one_step)
     if not done.taken:
         return Stretch(segment)
     mean, left = (done.t - segment.t) / done.taken, max(end, task.goal) - done.t

@@ -1,4 +1,8 @@
-"""Integration of the motion of a phase, step by step, with its impulses and its work."""
+"""Integration of the motion of a phase, step by step, with its impulses and its work.
+
+`flow` asks for one step at a time (`PhaseMotion.step`) where kernels do not take many; within it Dormand and Prince's
+method (`dop853`) or collocation (`stiff_slip`) is tried with shorter and shorter steps until the error is small enough.
+"""
 
 from __future__ import annotations
 
@@ -99,6 +103,11 @@ class Pace:
     stiff: int = 0
     crawled: tuple[int, float] = (0, 0.0)
     turns: bool = False
+
+    @property
+    def short(self) -> bool:
+        """Whether steps are so short that the next segment shall know how long they have been."""
+        return self.h < SHORT * self.longest
 
     def bounded(self, bend: float, turning: bool) -> Pace:
         """Return the pace with whether stability, not accuracy, makes steps short, also where slips are `turning`."""

@@ -21,7 +21,7 @@ from ..impact.zeno import Rebound
 from ..mode_memory import CROWD, LARGEST, LENGTH, PACE, memory_of, rebounds
 from ..stretch import Late
 from .account import Account
-from .phase_integrator import SHORT, Pace
+from .phase_integrator import Pace
 from .phase_state import FADED, Instant, Place
 from .rank_watch import Watch
 from .run_memory import Beginning, Entered, Setting, Task
@@ -172,29 +172,33 @@ class Segment:
     # its end
 
     def end_state(self, crowd: float) -> State:
-        """Return the state as it is now, with what it shall remember."""
-        phase, now, pace, task = self.phase, self.now, self.pace, self.task
+        """Return the state as it is now, with what it shall remember: `crowd` segments in a row have hardly gone on."""
+        phase, now, pace = self.phase, self.now, self.pace
         modes = {} if phase is None else phase.modes
         forces = {} if phase is None or now is None else {row.id: r for row, r in zip(now.rows, now.r, strict=True)}
-        short, sizes, bounced = pace.h < SHORT * pace.longest, tuple(self.largest.values()), self.bounced
+        sizes, bounced = tuple(self.largest.values()), self.bounced
 
         def memory() -> dict[str, Array]:
             """Return what the state remembers."""
             found = memory_of(modes, forces, bounced, pace.h, crowd)
             found[LARGEST] = np.array(sizes)
-            if short:
+            if pace.short:
                 found[PACE] = np.array([pace.longest, *pace.crawled])
             return found
 
-        state = State.trusted(self.t, self.q, self.v, Late(memory))
-        if self.entered and phase is not None and now is not None and phase.system is task.whole:
-            begins = Beginning(
-                pace=Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if short else Pace(h=pace.h),
-                bounced=bounced, largest=self.largest, closed=self.closed, crowd=crowd, phase=phase, now=now,
-                offsets=self.offsets,
-            )  # fmt: skip
-            task.known.entered.append(Entered(state=state, control=task.control, accuracy=task.accuracy, what=begins))
-        return state
+        return State.trusted(self.t, self.q, self.v, Late(memory))
+
+    def hand_on(self, state: State, crowd: float) -> None:
+        """Let the run know the phase that was entered at the end, so that the next segment does not find it anew."""
+        phase, now, pace, task = self.phase, self.now, self.pace, self.task
+        if not self.entered or phase is None or now is None or phase.system is not task.whole:
+            return
+        begins = Beginning(
+            pace=Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if pace.short else Pace(h=pace.h),
+            bounced=self.bounced, largest=self.largest, closed=self.closed, crowd=crowd, phase=phase, now=now,
+            offsets=self.offsets,
+        )  # fmt: skip
+        task.known.entered.append(Entered(state=state, control=task.control, accuracy=task.accuracy, what=begins))
 
 
 def _remembered(memory: Mapping[str, Array], activation: Activation) -> Beginning:

@@ -106,7 +106,7 @@ def tags_of(ids: tuple[str, ...]) -> IntArray:
     return np.array([crc32(id.encode()) for id in ids], dtype=np.int64)
 
 
-@kernel(f"float64(float64, {A1}, int64)", borrows=True, entry=True)
+@kernel(f"float64(float64, {A1}, int64)", borrows=True)
 def allowed(length: float, trial: Array, order: int) -> float:
     """Return the length that the estimate allows, s."""
     factor = SHRINK

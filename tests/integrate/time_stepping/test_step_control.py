@@ -143,7 +143,6 @@ def test_how_many_steps_a_call_takes_changes_nothing(make):
         assert [(one.t, one.kind, one.id) for one in run.events] == [
             (one.t, one.kind, one.id) for one in runs[0].events
         ]
-    assert audit(runs[0], system).passed
 
 
 def test_many_pairs_are_taken_in_a_call():

@@ -19,6 +19,7 @@ from ...compiled_control import CompiledControl
 from ...stepper import SIZE, Step
 from ...stretch import Late
 from ..kept import ROWS, Kept, Room, kept_room
+from ..per_thread import place_of
 from .endings import STIFF, Ending
 from .outside.late_contacts import Joins, advance_listing, restrict
 from .outside.lazy_step import (
@@ -32,7 +33,6 @@ from .outside.lazy_step import (
     stretch_of,
 )
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
-from .per_thread import place_of
 from .records import (
     DONE,
     E_,

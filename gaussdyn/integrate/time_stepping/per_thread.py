@@ -7,7 +7,7 @@ from functools import lru_cache
 from threading import get_ident
 from typing import Any
 
-from ....mechanics.system import System
+from ...mechanics.system import System
 
 
 class _Same:

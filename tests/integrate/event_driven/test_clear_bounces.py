@@ -74,7 +74,7 @@ def jointed(seed: int) -> tuple[SpatialSystem, State]:
         x = x + turn.apply(arm) if places else x
         places[key] = (*x, *np.roll(turn.as_quat(), 1))
         x = x + turn.apply(arm)
-    return system, system.state(places, {"b0": tuple(rng.normal(size=6))} if len(names) == 1 else {})
+    return system, system.state(places, {} if joints else {"b0": (*rng.normal(size=2), -1.0, *rng.normal(size=3))})
 
 
 MADE = [(discs, seed) for seed in range(4)] + [(jointed, seed) for seed in range(4)]

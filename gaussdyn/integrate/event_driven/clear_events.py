@@ -3,7 +3,7 @@
 An event is clear where at one contact alone sticking or slipping ends, or where one contact bounces while nothing else
 touches, and the modes that follow hold beyond doubt (`compiled.phase_jump`, `compiled.phase_impact`). Whether it is
 follows from the state that the segment begins with, so that a run is the same however many are passed in a row;
-`Segment.run` takes all others.
+`event_loop` takes all others.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from .flow import faded
 from .jump import offsets_of, passed_by, rebound_of
 from .mode_selection import next_mode
 from .phase_state import FADED
+from .rank_watch import watching
 from .smooth_phase import Phase
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Start(NamedTuple):
     ship: CompiledPhase
     offsets: Mapping[tuple[str, str], float]
     h: float
-    largest: dict[str, float]
+    largest: Mapping[str, float]
     bounced: Mapping[str, Rebound]
 
 
@@ -238,8 +239,7 @@ def clear_steps(segment: Segment, end: float, n: int, due: float = math.inf) -> 
     """
     at, found = _start(segment), list[Passed]()
     if at is not None and segment.task.known.searches:  # every segment looks anew when constraints lose rank
-        segment._watch_rank()
-        n, end = 1, min(end, segment.barrier)
+        n, end = 1, min(end, watching(segment).watch.barrier)
     while at is not None and at.state.t < end and len(found) < n and (not found or time.monotonic() < due):
         more = _next(segment, at, end)
         if more is not None and found and more[0].beside != found[0].beside:
@@ -328,8 +328,8 @@ def _followers(segment: Segment, ship: CompiledPhase, leg: Leg) -> tuple[Compile
     key = leg.guard, bool(r[-1] < 0.0)
     if (known := ship.followers.get(key)) is not None:
         return known
-    setting, modes, old = segment._setting(), ship.phase.modes, ship.phase.modes[guard.id]
-    rows = rows_of(setting.system, leg.t, *(x.copy() for x in segment._parts(leg.y)))
+    setting, modes, old = segment.setting(), ship.phase.modes, ship.phase.modes[guard.id]
+    rows = rows_of(setting.system, leg.t, *(x.copy() for x in segment.parts(leg.y)))
     row = rows[guard.k]
     new = dict.fromkeys(next_mode(guard.kind, row, r, old, back=back) for back in (False, True))
     phases, accuracy = [setting.phase({**modes, guard.id: mode}, rows) for mode in new], segment.task.accuracy

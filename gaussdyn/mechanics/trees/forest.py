@@ -201,7 +201,7 @@ class Drives(NamedTuple):
 
 
 ALONG, RUB, EQUAL, SWING, MEET, FACE, TAUT, LEAN = range(8)  # kinds of rows
-WHAT, ONE, OTHER, PART = range(4)  # columns of `Couplings.kinds`
+WHAT, ONE, OTHER, PART, SHARED = range(5)  # columns of `Couplings.kinds`
 
 
 @record(I2, A2)
@@ -210,11 +210,12 @@ class Couplings(NamedTuple):
 
     Attributes
     ----------
-    kinds : IntArray, shape (r, 4)
+    kinds : IntArray, shape (r, 5)
         WHAT and on what it acts. ALONG: limit of a line; RUB: dry friction along a line (or, where that is -1, the
         velocity OTHER); EQUAL: a line by a polynomial of another (-1: none); SWING: limit of the angle of a ball (a
-        joint); MEET: component PART of the distance of two points; FACE: of the turn of two bodies; TAUT: limit of a
-        line through space; LEAN: a direction of one body stays across one of another.
+        joint); MEET: component PART of the distance of two points, in the axes of the last body SHARED by both
+        branches; FACE: of the turn of two bodies; TAUT: limit of a line through space; LEAN: a direction of one body
+        stays across one of another.
     numbers : Array, shape (r, 7)
         Sign and offset; -; zeros and coefficients; the largest angle; two points; a quaternion; sign and offset; both
         directions.

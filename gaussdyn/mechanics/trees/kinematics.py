@@ -80,7 +80,8 @@ def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> None:
         turn_of(q, at + 3, R)
         return
     put3(moving.axis[j], turned(R, own, AXIS))
-    put3(moving.anchor[j], along(triple3(x), 1.0, turned(R, own, ANCHOR)))
+    centred = own[ANCHOR] == 0.0 and own[ANCHOR + 1] == 0.0 and own[ANCHOR + 2] == 0.0  # at the origin of the frame
+    put3(moving.anchor[j], triple3(x) if centred else along(triple3(x), 1.0, turned(R, own, ANCHOR)))
     if kind == SLIDE:
         put3(x, along(triple3(x), q[at] - own[ZERO], triple3(moving.axis[j])))
         return
@@ -89,7 +90,8 @@ def joint_moves(trees: Trees, moving: Moving, q: Array, b: int, j: int) -> None:
     else:
         turn_of(q, at, turn)
     turn_axes(R, turn)
-    put3(x, along(triple3(moving.anchor[j]), -1.0, turned(R, own, ANCHOR)))
+    if not centred:
+        put3(x, along(triple3(moving.anchor[j]), -1.0, turned(R, own, ANCHOR)))
 
 
 @kernel("void(Trees, Moving, int64)", borrows=True)
@@ -138,6 +140,19 @@ def put_motions(trees: Trees, moving: Moving, b: int) -> None:
                 put_turning(S[d + k], (R[0, k], R[1, k], R[2, k]), along(origin, -1.0, centre))
 
 
+@kernel("void(Trees, Moving, int64)", borrows=True)
+def put_frame(trees: Trees, moving: Moving, b: int) -> None:
+    """Put body b where it stands before its joints move it; many frames are not turned against their parents."""
+    p, frame, R = trees.bodies[b, PARENT], trees.frames[b], moving.R[b]
+    put3(moving.x[b], along(triple3(moving.x[p]), 1.0, turned(moving.R[p], frame, 0)))
+    if frame[3] == 1.0 and frame[7] == 1.0 and frame[11] == 1.0:
+        for i in range(3):
+            R[i, 0], R[i, 1], R[i, 2] = moving.R[p, i, 0], moving.R[p, i, 1], moving.R[p, i, 2]
+        return
+    for k in range(3):
+        R[0, k], R[1, k], R[2, k] = turned(moving.R[p], frame, 3 + 3 * k)
+
+
 @kernel(f"boolean({A1}, {A1})", borrows=True)
 def keep_same(x: Array, kept: Array) -> bool:
     """Return whether two arrays are the same; the second becomes the first."""
@@ -155,11 +170,7 @@ def place_bodies(trees: Trees, moving: Moving, q: Array) -> None:
         return
     moving.known[INERTIAS] = moving.known[SPEEDS] = 0
     for b in range(len(trees.inertia)):
-        p, frame = trees.bodies[b, PARENT], trees.frames[b]
-        put3(moving.x[b], along(triple3(moving.x[p]), 1.0, turned(moving.R[p], frame, 0)))
-        for k in range(3):
-            column = turned(moving.R[p], frame, 3 + 3 * k)
-            moving.R[b, 0, k], moving.R[b, 1, k], moving.R[b, 2, k] = column
+        put_frame(trees, moving, b)
         for j in range(trees.bodies[b, FIRST], trees.bodies[b, FIRST] + trees.bodies[b, JOINTS]):
             joint_moves(trees, moving, q, b, j)
         put_motions(trees, moving, b)
@@ -175,7 +186,7 @@ def place_inertias(trees: Trees, moving: Moving) -> None:
         place_inertia(trees, moving, b)
 
 
-@kernel(f"UniTuple({V3}, 4)(Trees, Moving, {A1}, int64, UniTuple({V3}, 4))", borrows=True)
+@kernel(f"UniTuple({V3}, 4)(Trees, Moving, {A1}, int64, UniTuple({V3}, 4))", inline=True, borrows=True)
 def joint_speeds(
     trees: Trees, moving: Moving, v: Array, j: int, before: tuple[Vector, Vector, Vector, Vector]
 ) -> tuple[Vector, Vector, Vector, Vector]:

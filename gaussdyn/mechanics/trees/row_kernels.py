@@ -13,15 +13,19 @@ from ..collision.vectors import V3, Vector, along, cross3, dot3, triple3, turned
 from .dynamics import add_push, point_drift, point_velocity
 from .forces import ZERO3, length_and_rate, pull_line, turn_between
 from .forest import (
+    ABOVE,
     EQUAL,
     FACE,
+    LAST,
     LEAN,
     MEET,
     ONE,
     OTHER,
     PART,
+    ROOT,
     RUB,
     SCALAR,
+    SHARED,
     SWING,
     TAUT,
     WHAT,
@@ -123,17 +127,41 @@ def swing_row(trees: Trees, couplings: Couplings, q: Array, v: Array, k: int, J:
     return most - angle, -rate, -0.5 / math.tan(0.5 * angle) * (dot3(omega, omega) - rate * rate)
 
 
+@kernel(f"void(Trees, Moving, int64, int64, {V3}, {V3}, float64, {A1})", borrows=True)
+def add_branch(
+    trees: Trees, moving: Moving, b: int, c: int, point: Vector, axis: Vector, sign: float, J: Array
+) -> None:  # fmt: skip
+    """Add, sign times, how fast a point of body b goes along an axis as body c sees it, on the way to b."""
+    arm = along(point, -1.0, triple3(moving.x[trees.bodies[b, ROOT]]))
+    k, end = trees.bodies[b, LAST], trees.bodies[c, LAST]
+    while k != end:
+        S = moving.S[k]
+        J[k] += sign * dot3(axis, along(triple3(S[3:6]), 1.0, cross3(triple3(S[0:3]), arm)))
+        k = trees.dofs[k, ABOVE]
+
+
 @kernel(f"{V3}(Trees, Moving, Couplings, int64, {A1})", borrows=True)
 def meet_row(trees: Trees, moving: Moving, couplings: Couplings, k: int, J: Array) -> Vector:
-    """Add J of a component of the distance of two points; return gap, rate and drift."""
-    a, b, i = couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, PART]
-    axis = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+    """Add J of a component of the distance of two points; return gap, rate and drift.
+
+    As the body sees it that both branches begin at: what moves that body does not appear, wherever the points are, and
+    rows of one loop depend on one another off the closed loop as they do on it.
+    """
+    a, b, i, c = (
+        couplings.kinds[k, ONE], couplings.kinds[k, OTHER], couplings.kinds[k, PART], couplings.kinds[k, SHARED],
+    )  # fmt: skip
+    axis = (moving.R[c, 0, i], moving.R[c, 1, i], moving.R[c, 2, i])
     at_a = along(triple3(moving.x[a]), 1.0, turned(moving.R[a], couplings.numbers[k], 0))
     at_b = along(triple3(moving.x[b]), 1.0, turned(moving.R[b], couplings.numbers[k], 3))
-    add_push(trees, moving, a, at_a, axis, ZERO3, 1.0, J)
-    add_push(trees, moving, b, at_b, axis, ZERO3, -1.0, J)
-    rate = point_velocity(trees, moving, a, at_a)[i] - point_velocity(trees, moving, b, at_b)[i]
-    return at_a[i] - at_b[i], rate, point_drift(trees, moving, a, at_a)[i] - point_drift(trees, moving, b, at_b)[i]
+    add_branch(trees, moving, a, c, at_a, axis, 1.0, J)
+    add_branch(trees, moving, b, c, at_b, axis, -1.0, J)
+    w, d = triple3(moving.speed[c, 0:3]), along(at_a, -1.0, at_b)
+    u = along(point_velocity(trees, moving, a, at_a), -1.0, point_velocity(trees, moving, b, at_b))
+    gain = along(point_drift(trees, moving, a, at_a), -1.0, point_drift(trees, moving, b, at_b))
+    gain = along(gain, -1.0, cross3(triple3(moving.bias[c, 0:3]), d))
+    seen = along(u, -1.0, cross3(w, d))
+    gain = along(gain, -1.0, cross3(w, along(u, 1.0, seen)))
+    return dot3(axis, d), dot3(axis, seen), dot3(axis, gain)
 
 
 @kernel(f"{V3}({A2}, {A2}, {A2}, {A2})", borrows=True)

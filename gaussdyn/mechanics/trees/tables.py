@@ -29,6 +29,7 @@ from .forest import (
     LAST,
     LEAN,
     MEET,
+    PARENT,
     RUB,
     SPHERE,
     SWING,
@@ -124,7 +125,7 @@ def forest_of(
     places = places_of(bodies, parts, actuators)
     trees = _trees(bodies, places, gravity, fluid)
     rows = sorted(_rows(places, parts), key=lambda row: row[0].id)
-    kinds = np.array([kind for _, kind, _ in rows], dtype=np.int64).reshape(len(rows), 4)
+    kinds = np.array([(*kind, _shared(trees, kind)) for _, kind, _ in rows], dtype=np.int64).reshape(len(rows), 5)
     numbers = np.array([[*x, *(0.0,) * (7 - len(x))] for _, _, x in rows]).reshape(len(rows), 7)
     forest = Forest(trees, moving_of(trees), _drives(places, trees, parts, actuators), Couplings(kinds, numbers))
     return forest, places, [row for row, _, _ in rows]
@@ -357,6 +358,20 @@ def _of_part(places: Places, part: Part) -> list[Entry]:
             for axis, direction in zip("xy", across, strict=True)
         ]
     return found
+
+
+def _shared(trees: Trees, kind: tuple[int, int, int, int]) -> int:
+    """Return the last body on the way to both bodies of a closure, the ground if there is none; -1 of other rows."""
+    what, one, other, _ = kind
+    if what != MEET:
+        return -1
+    ground, parents, before = len(trees.inertia), trees.bodies[:, PARENT], {one}
+    while one != ground:
+        one = int(parents[one])
+        before.add(one)
+    while other not in before:
+        other = int(parents[other])
+    return other
 
 
 def _limits(name: str, low: float, high: float, line: int, what: int = ALONG) -> list[Entry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...._jit import A1, I1, kernel
 from ....arrays import Array, IntArray
+from ....mechanics.trees.forest import MEET, WHAT
 from ..scheme import CLOSE, TOGETHER
 from .evaluate import rows_at
 from .linear import row_dot, row_dot_abs
@@ -14,6 +15,7 @@ from .records import (
     DRY,
     EPS_N,
     EPS_T,
+    FOREST,
     HIGH,
     KEPT,
     LOW,
@@ -26,6 +28,7 @@ from .records import (
     Span,
 )
 
+VOID = 1e-13  # of the largest entry of rows of loops: rounding
 SURE = 1e-2  # of the way of a gap within the step: what ends deeper below zero closes, however the passes go on
 
 
@@ -71,6 +74,23 @@ def closed(layout: Layout, data: Data, span: Span, k: int, before: float, speed:
     return 0 if min(before, gap) > span.gap else -1
 
 
+@kernel("void(Model, Data)", borrows=True)
+def leave_void(model: Model, data: Data) -> None:
+    """Let rows of loops act no longer that nothing moves: across the plane of one, say. Their reactions are zero."""
+    layout, kinds, most = model.layout, model.forest.couplings.kinds, 0.0
+    for whole in range(2):
+        for k in range(layout.counts[2]):
+            if kinds[k, WHAT] != MEET:
+                continue
+            size, i = 0.0, layout.start[k]
+            for j in range(layout.reach[i, LOW], layout.reach[i, HIGH]):
+                size = max(size, abs(data.mid.J[i, j]))
+            if whole == 0:
+                most = max(most, size)
+            elif size <= VOID * most:
+                data.acts[k] = 0
+
+
 @kernel(f"boolean(Model, Data, Span, {A1})", borrows=True)
 def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
     """Put which constraints act from the beginning, and their restitution; `speed` are the largest speeds at hand."""
@@ -93,6 +113,8 @@ def find_acting(model: Model, data: Data, span: Span, speed: Array) -> bool:
         data.acts[k] = said
         if said and returns:
             put_restitution(layout, data.begin, k, span.speed, data.bounce)
+    if layout.who == FOREST:
+        leave_void(model, data)
     return True
 
 

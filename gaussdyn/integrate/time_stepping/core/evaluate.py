@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from ...._jit import A1, A2, call_back, caller, kernel
-from ....arrays import Array
+from ...._jit import A1, A2, I1, call_back, caller, kernel
+from ....arrays import Array, IntArray
 from ....mechanics.collision.contact_rows import body_poses
 from ....mechanics.planar.row_kernels import GAP, RATE, combine_rows, planar_forces, planar_potential, planar_rows
 from ....mechanics.spatial.row_kernels import (
@@ -173,15 +173,22 @@ def spatial_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
         contact_of_shapes(layout, model.shapes, tables, k, rows)
 
 
+@kernel(f"boolean(Forest, {A1})", borrows=True)
+def stands_at(forest: Forest, q: Array) -> bool:
+    """Return whether its bodies stand at q."""
+    at = forest.moving.at
+    for i in range(len(q)):  # noqa: SIM110
+        if at[i] != q[i]:
+            return False
+    return True
+
+
 @kernel(f"Forest(Model, {A1}, Forest)", borrows=True)
 def standing(model: Model, q: Array, otherwise: Forest) -> Forest:
     """Return which of the two forests stands at q, the one given if none does; its bodies are placed there."""
     found = otherwise
     for one in (model.forest, model.ahead):
-        there = True
-        for i in range(len(q)):
-            there = there and one.moving.at[i] == q[i]
-        found = one if there else found
+        found = one if stands_at(one, q) else found
     place_bodies(found.trees, found.moving, q)
     put_paths(found.trees, found.moving, found.drives)
     return found
@@ -202,6 +209,23 @@ def forest_table(model: Model, q: Array, v: Array, rows: Rows) -> None:
             rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
     for k in range(n, layout.counts[0]):
         contact_of_trees(layout, model.shapes, forest, v, k, rows)
+
+
+@kernel(f"void(Model, {A1}, {A1}, {I1}, Rows)", borrows=True)
+def forest_rates(model: Model, q: Array, v: Array, acts: IntArray, rows: Rows) -> None:
+    """Fill in the rows of trees that act, but for those that are always the same: gap, rate and J."""
+    layout, forest = model.layout, standing(model, q, model.ahead)
+    kinds, n, placed = forest.couplings.kinds, layout.counts[2], False
+    for k in range(n):
+        if acts[k] and kinds[k, WHAT] > RUB:
+            i = layout.start[k]
+            if not placed:
+                put_forest(forest, q, v)
+            placed = True
+            rows.gap[k], rows.rate[i], _ = coupling_row(forest, q, v, k, rows.J[i])
+    for k in range(n, layout.counts[0]):
+        if acts[k]:
+            contact_of_trees(layout, model.shapes, forest, v, k, rows)
 
 
 @kernel("void(Rows, Rows)", borrows=True)

@@ -37,7 +37,7 @@ def _own(drives: Drives) -> Drives:
 def put_steady_rows(forest: Forest, J: Array) -> None:
     """Put the rows that are always the same: limits of lines, and dry friction."""
     start, dof, factor = forest.drives.start, forest.drives.dof, forest.drives.factor
-    for k, (what, line, other, _) in enumerate(forest.couplings.kinds.tolist()):
+    for k, (what, line, other, _, _) in enumerate(forest.couplings.kinds.tolist()):
         if what == RUB and line < 0:
             J[k, other] = 1.0
         elif what <= RUB:
@@ -58,7 +58,7 @@ def _blocks(root: IntArray) -> IntArray:
 
 def _ends_of(forest: Forest, row: int) -> tuple[int, ...]:
     """Return the last velocities of the branches that a row of joints reaches over."""
-    what, one, other, _ = forest.couplings.kinds[row].tolist()
+    what, one, other, _, _ = forest.couplings.kinds[row].tolist()
     if what in (MEET, FACE, LEAN):
         return tuple(d for d in forest.trees.bodies[[one, other], LAST].tolist() if d >= 0)
     if what == SWING:

@@ -38,27 +38,6 @@ from .work_space import Work
 ENOUGH = 1e-12  # relative change of the data at which an answer in joint coordinates is taken
 
 
-@kernel(f"void(Layout, Data, Push, float64, {A1}, {A1}, boolean)", borrows=True)
-def aim(layout: Layout, data: Data, push: Push, rest: float, tol: Array, size: Array, first: bool) -> None:
-    """Put the gaps with which contacts shall end: those that the law leaves no speed, NaN for others.
-
-    `tol` are the speeds that are rounding, `size` the lengths of rows; in the first pass the contacts that pushed in
-    the last step count.
-    """
-    for k in range(layout.counts[0]):
-        push.target[k] = np.nan
-        row = layout.start[k]
-        if not (data.acts[k] and one_sided(layout, k)):
-            continue
-        still = data.p[row] > 0.0 if first else stopped(layout, data, row, tol, size[k])
-        if still:
-            rebounds = False
-            for i in range(row, layout.start[k + 1]):
-                rebounds = rebounds or data.bounce[i] != 0.0
-            before = max(data.mid.gap[k] - rest * data.mid.rate[row], 0.0)
-            push.target[k] = (data.log[KEPT] * data.mid.law[k, EPS_N]) ** 2 * before if rebounds else 0.0
-
-
 @kernel(f"void(Layout, Data, {A1}, {A1})", borrows=True)
 def rounded_speeds(layout: Layout, data: Data, speed: Array, tol: Array) -> None:
     """Put what rounding may leave of the speeds: of those at hand, `speed`, and of impulses that cancel."""
@@ -71,6 +50,30 @@ def rounded_speeds(layout: Layout, data: Data, speed: Array, tol: Array) -> None
                 reach[j] += abs(data.seen.J[i, j] * data.p[i])
     for j in range(nv):
         tol[j] = SLOW * speed[j] + CANCELS * reach[j] / data.M[j, j]
+
+
+@kernel("void(Layout, Data, Work, Push, float64, boolean)", borrows=True)
+def aim(layout: Layout, data: Data, work: Work, push: Push, rest: float, first: bool) -> None:
+    """Put the gaps with which contacts shall end: those that the law leaves no speed, NaN for others.
+
+    In the first pass the contacts that pushed in the last step count.
+    """
+    tol, size, known = data.V[7], work.size, first
+    for k in range(layout.counts[0]):
+        push.target[k] = np.nan
+        row = layout.start[k]
+        if not (data.acts[k] and one_sided(layout, k)):
+            continue
+        if not known:
+            rounded_speeds(layout, data, work.speed, tol)
+            known = True
+        still = data.p[row] > 0.0 if first else stopped(layout, data, row, tol, size[k])
+        if still:
+            rebounds = False
+            for i in range(row, layout.start[k + 1]):
+                rebounds = rebounds or data.bounce[i] != 0.0
+            before = max(data.mid.gap[k] - rest * data.mid.rate[row], 0.0)
+            push.target[k] = (data.log[KEPT] * data.mid.law[k, EPS_N]) ** 2 * before if rebounds else 0.0
 
 
 @kernel("void(Data, Work, Span)", borrows=True)
@@ -94,13 +97,20 @@ def rate_at_middle(layout: Layout, data: Data, k: int, i: int) -> float:
     return float((2.0 if joint else 1.0) * data.seen.rate[i])
 
 
+@kernel("boolean(Model, int64)", borrows=True)
+def steady(model: Model, k: int) -> bool:
+    """Return whether the rows of a constraint are the same everywhere."""
+    return bool(
+        model.layout.who == FOREST and k < model.layout.counts[2] and model.forest.couplings.kinds[k, WHAT] <= RUB
+    )
+
+
 @kernel("boolean(Model, Data)", borrows=True)
 def knows_rates(model: Model, data: Data) -> bool:
     """Return whether the rows of all that acts are the same everywhere: passes need no look at the end of the step."""
-    layout, kinds, same = model.layout, model.forest.couplings.kinds, model.layout.turning == 0
-    for k in range(layout.counts[0]):
-        steady = layout.who == FOREST and k < layout.counts[2] and kinds[k, WHAT] <= RUB
-        same = same and (steady or data.acts[k] == 0)
+    same = model.layout.turning == 0
+    for k in range(model.layout.counts[0]):
+        same = same and (data.acts[k] == 0 or steady(model, k))
     return bool(same)
 
 
@@ -108,10 +118,8 @@ def knows_rates(model: Model, data: Data) -> bool:
 def put_end(model: Model, data: Data, work: Work, push: Push, span: Span, first: bool, last: bool) -> int:
     """Put the end of the step that the mean velocity leads to, with its rows; `last`: it is no guess any longer."""
     layout, rest = model.layout, (1.0 - span.theta) * span.dt
-    if not first:
-        rounded_speeds(layout, data, work.speed, data.V[7])
     if span.project:
-        aim(layout, data, push, rest, data.V[7], work.size, first)
+        aim(layout, data, work, push, rest, first)
     if not move(model, data.q, work.mean, span.dt, push.place):
         return FAULT
     far = 0.0
@@ -141,7 +149,7 @@ def put_rates_there(model: Model, data: Data, work: Work, span: Span, blind: boo
     for k in range(layout.counts[0]):
         for i in range(layout.start[k], layout.start[k + 1] if data.acts[k] else layout.start[k]):
             data.w[i] = data.log[KEPT] * data.bounce[i]
-            if blind:  # rates are J v everywhere
+            if blind or steady(model, k):  # rates are J v everywhere
                 continue
             if layout.level[k] == ACCELERATION:  # J (v+ - v) + dt drift
                 data.w[i] += span.dt * data.seen.rate[i] - row_dot(layout, data.seen.J, i, data.v)

@@ -10,7 +10,7 @@ from ....mechanics.spatial.row_kernels import spatial_slope
 from ..scheme import CLAIMED, CLOSE, FINER, LOOSER, MAX_PASSES, ROUGH, SETTLED
 from ..settling import foretold, lost, stalled
 from .evaluate import force_at, move, resist_anew
-from .linear import factor_mass, multiply_abs, multiply_nodes, row_dot
+from .linear import factor_mass, multiply_abs, multiply_mass, multiply_nodes, row_dot
 from .pass_end import ENOUGH, force_along, guessed, in_reach, knows_rates, lead_to_end, look_ahead, put_end, put_mean
 from .problem.contact_problem import Problem, assemble, gather
 from .problem.contact_solver import claimed, solve
@@ -78,17 +78,21 @@ def far_from_last(layout: Layout, data: Data, work: Work, dt: float) -> float:
     return far
 
 
-@kernel("void(Layout, Data, Work, Problem)", borrows=True)
-def measure_rows(layout: Layout, data: Data, work: Work, problem: Problem) -> None:
-    """Put the longest row of every constraint that acts, in the metric of the inverse mass, and |M| |v|."""
-    multiply_abs(data.M, layout.nodes, work.speed, work.momentum)
+@kernel("void(Layout, Work, Problem)", borrows=True)
+def measure_rows(layout: Layout, work: Work, problem: Problem) -> None:
+    """Put the longest row of every constraint that acts, in the metric of the inverse mass."""
     for k in range(layout.counts[0]):
         work.size[k] = 0.0
-    total = problem.counts[1] + problem.counts[2]
-    for i in range(total):
-        row = problem.at[i]
-        k = np.searchsorted(layout.start, row, side="right") - 1
+    for i in range(problem.counts[1] + problem.counts[2]):
+        k = np.searchsorted(layout.start, problem.at[i], side="right") - 1
         work.size[k] = max(work.size[k], np.sqrt(max(problem.A[i, i], 0.0)))
+
+
+@kernel("void(Layout, Data, Work, Problem)", borrows=True)
+def measure(layout: Layout, data: Data, work: Work, problem: Problem) -> None:
+    """Put what changes of the data are measured by: lengths of rows, and |M| |v|."""
+    multiply_abs(data.M, layout.nodes, work.speed, work.momentum)
+    measure_rows(layout, work, problem)
 
 
 @kernel("int64(Model, Data, Work, Span)")
@@ -120,7 +124,7 @@ def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: boo
     nv, push, short, last = len(data.v), data.V[11], data.V[12], np.inf
     for j in range(nv):
         short[j] = data.v1[j] - data.v[j]
-    multiply_nodes(data.M, model.layout.nodes, short, push)
+    multiply_mass(data.M, model.layout.nodes, short, push)
     for j in range(nv):
         push[j] -= span.dt * data.h[j]
     for _ in range(12):
@@ -128,7 +132,7 @@ def follow_force(model: Model, data: Data, work: Work, span: Span, by_nodes: boo
             return False
         for j in range(nv):
             short[j] = data.v1[j] - data.v[j]
-        multiply_nodes(data.M, model.layout.nodes, short, data.V[13])
+        multiply_mass(data.M, model.layout.nodes, short, data.V[13])
         for j in range(nv):
             short[j] = push[j] + span.dt * data.h[j] - data.V[13, j]
         size = top = 0.0
@@ -172,7 +176,7 @@ def begin_passes(
         work.speed[j] = max(work.speed[j], abs(data.v1[j]))
     if turns and not put_problem(layout, data, problem, span) and not given:
         return DEPENDENT
-    measure_rows(layout, data, work, problem)
+    measure(layout, data, work, problem)
     far_from_last(layout, data, work, span.dt)
     if not given:
         data.log[CHANGE] = data.log[BEFORE] = np.inf
@@ -192,7 +196,7 @@ def turn_drives(model: Model, data: Data, work: Work, problem: Problem, span: Sp
         return DEPENDENT
     if not force_along(model, data, work, span):
         return FAULT
-    measure_rows(model.layout, data, work, problem)
+    measure(model.layout, data, work, problem)
     far_from_last(model.layout, data, work, span.dt)
     if course[TURNS] >= TURNS_AT_MOST:
         return UNSETTLED

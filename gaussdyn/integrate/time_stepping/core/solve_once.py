@@ -13,25 +13,25 @@ are not at a limit, see the mean of v and v+ (`evaluate.resist`), so that they m
 from __future__ import annotations
 
 from ...._jit import kernel
-from .evaluate import move, resist_anew, rows_at
+from .evaluate import forest_rates, move, resist_anew, rows_at
 from .linear import factor_mass
 from .pass_end import force_along, knows_rates, put_end, put_mean, put_rates_there
 from .passes import BOLD, FIRST, measure_rows, put_problem, take_solution
 from .problem.contact_problem import Problem
-from .problem.contact_solver import solve
-from .problem.dependent_joints import contrary
+from .problem.contact_solver import solve, solve_roughly
+from .problem.dependent_joints import COUNT, contrary
 from .problem.standstill import bring_to_rest
-from .projection import Push, joint
+from .projection import Push
 from .records import (
     DEPENDENT,
     DONE,
     E_,
     FAULT,
+    FOREST,
     GOAL,
     HARD,
     MASS,
     PASSES,
-    POSITION,
     UNSETTLED,
     Data,
     Layout,
@@ -44,13 +44,13 @@ AS_FORESEEN = 1e-2  # of the speeds at hand: how far v+ may be off v_f
 AT_MOST = 6  # problems; corrections follow
 
 
-@kernel("boolean(Layout)", borrows=True)
-def closes_loops(layout: Layout) -> bool:
-    """Return whether joints close loops: their rates contradict one another where the place does not obey them."""
-    some = False
-    for k in range(layout.counts[2]):
-        some = some or (layout.level[k] == POSITION and joint(layout, k))
-    return some
+@kernel("boolean(Model, Data, Span)", borrows=True)
+def rates_at_end(model: Model, data: Data, span: Span) -> bool:
+    """Put the rows of what acts at the end that is foreseen; False where a function failed."""
+    if model.layout.who != FOREST:
+        return bool(rows_at(model, span.t_end, data.q1, data.v1, data.end))
+    forest_rates(model, data.q1, data.v1, data.acts, data.end)
+    return True
 
 
 @kernel("boolean(Model, Data, Work, Push, Span, boolean)", borrows=True)
@@ -59,19 +59,32 @@ def foresee(model: Model, data: Data, work: Work, push: Push, span: Span, first:
     blind, nq = work.course[BLIND] != 0, len(data.q)
     if not force_along(model, data, work, span):
         return False
-    if not blind and closes_loops(model.layout):
+    if not blind and data.bound.known[COUNT] > 0:  # rates contradict one another where the place does not obey joints
         if put_end(model, data, work, push, span, first, True) == FAULT:
             return False
-    elif not (
-        move(model, data.q, work.mean, span.dt, data.q1)
-        and (blind or rows_at(model, span.t_end, data.q1, data.v1, data.end))
-    ):
+    elif not move(model, data.q, work.mean, span.dt, data.q1) or (not blind and not rates_at_end(model, data, span)):
         return False
     for i in range(nq):
         data.foreseen[i] = data.q1[i]
     for j in range(len(data.v)):
         data.foreseen[nq + j] = data.v1[j]
     return bool(put_rates_there(model, data, work, span, blind))
+
+
+@kernel("void(Model, Data, Work, Problem, Span)", borrows=True)
+def foresee_impacts(model: Model, data: Data, work: Work, problem: Problem, span: Span) -> None:
+    """Put v1 by the impulses of the middle where those of the last step lead elsewhere: contacts close, or let go."""
+    layout, x, far, size = model.layout, data.V[11], 0.0, 0.0
+    if not put_rates_there(model, data, work, span, True):
+        return
+    for j in range(len(x)):
+        x[j] = data.V[0, j]
+    if not solve_roughly(layout, data.seen, data, problem, x, AS_FORESEEN):
+        return
+    for j in range(len(x)):
+        far, size = max(far, abs(x[j] - data.v1[j])), max(size, work.speed[j])
+    for j in range(len(x) if far > AS_FORESEEN * size else 0):
+        data.v1[j] = x[j]
 
 
 @kernel("int64(Model, Data, Work, Push, Problem, Span, boolean, boolean)")
@@ -86,6 +99,8 @@ def solve_there(
     turns = layout.turning != 0  # else rows stand at the middle whatever the velocity, and tell at once
     if anew and not turns and not put_problem(layout, data, problem, span):
         return DEPENDENT
+    if first and not turns:
+        foresee_impacts(model, data, work, problem, span)
     if not foresee(model, data, work, push, span, first):
         return FAULT
     for j in range(len(data.v) if turns else 0):  # what binds speeds may ask for some that nothing had
@@ -93,7 +108,7 @@ def solve_there(
     if turns and not put_problem(layout, data, problem, span):
         return DEPENDENT
     if anew or turns:
-        measure_rows(layout, data, work, problem)
+        measure_rows(layout, work, problem)
     E, floor = solve(layout, data.seen, data, problem, span.dt, span.tol, FIRST)
     log[E_], log[GOAL], log[PASSES] = E, max(span.tol, floor), log[PASSES] + 1.0
     if not max(log[GOAL], FIRST) >= E:

@@ -9,7 +9,7 @@ from ..scheme import CLOSE, EXACT, NEAR, ON
 from .acting import find_acting
 from .contact_list import list_contacts
 from .evaluate import force_at, forget_program, mass_at, move, resist, rows_at, run_program
-from .linear import add_row, dot, factor_mass, multiply_abs, multiply_nodes, solve_nodes
+from .linear import add_row, dot, factor_mass, multiply_abs, multiply_mass, solve_nodes
 from .problem.dependent_joints import AMONG, CLOSE_TO, LOOKED, bind, clear_rows, find_null, list_joints, release
 from .projection import FAILED, Push, project
 from .projection import FAULT as UNANSWERED
@@ -31,7 +31,7 @@ def first_guess(layout: Layout, data: Data, work: Work) -> None:
     solve_nodes(data.L, data.inverse, layout, push, push)
     for j in range(nv):
         data.v1[j] = data.V[0, j] + push[j]
-    multiply_nodes(data.M, layout.nodes, data.v1, Mv)
+    multiply_mass(data.M, layout.nodes, data.v1, Mv)
     energy = dot(data.v1, Mv)
     multiply_abs(data.M, layout.nodes, work.speed, Mv)
     if not energy <= 4.0 * dot(work.speed, Mv):

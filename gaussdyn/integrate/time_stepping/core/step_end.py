@@ -10,7 +10,7 @@ from ...impact.restitution_scaling import GAIN
 from ..scheme import GONE, SMALL
 from .acting import one_sided
 from .evaluate import kinetic_at, mass_at, potential_at, power_at
-from .linear import dot, multiply_abs, multiply_nodes, row_dot, row_dot_abs
+from .linear import dot, multiply_abs, multiply_mass, row_dot, row_dot_abs
 from .problem.contact_problem import INACTIVE, Problem, note_modes
 from .records import (
     ACCELERATION,
@@ -110,7 +110,7 @@ def take_books(model: Model, data: Data, span: Span, v_mid: Array) -> bool:
     impulse, none, t = data.V[2], data.V[6], span.t + (1.0 - span.theta) * span.dt
     for j in range(nv):
         data.V[3, j] = data.v1[j] - data.v[j]
-    multiply_nodes(data.M, layout.nodes, data.V[3], impulse)
+    multiply_mass(data.M, layout.nodes, data.V[3], impulse)
     for j in range(nv):
         impulse[j] -= span.dt * data.h[j]
     log[REACTIONS] = dot(v_mid, impulse)

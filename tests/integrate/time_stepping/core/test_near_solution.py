@@ -7,7 +7,13 @@ import pytest
 
 from gaussdyn import ComplementarityProblem, solve
 from gaussdyn._jit import Held
-from gaussdyn.integrate.time_stepping.core.problem.near_solution import near_solution, room
+from gaussdyn.integrate.time_stepping.core.problem.near_solution import (
+    look,
+    make_factor,
+    near_solution,
+    room,
+    take_newton_step,
+)
 from gaussdyn.programs.laws.laws import Coulomb, Unilateral
 
 TOL = 1e-12
@@ -49,6 +55,27 @@ def test_near_solutions_are_those_of_solve_and_one_factor_serves(seed: int) -> N
         if k > 1:
             assert np.array_equal(near.A, factor)
         factor = near.A.copy()
+
+
+def test_where_rows_are_independent_newtons_method_ends_at_once() -> None:
+    """Dry joints that stick or slide, and a stop: once modes are right, one step is exact but for a trace of alpha."""
+    rng = np.random.default_rng(2)
+    G, near = rng.normal(size=(8, 12)), room(8, np.zeros((8, 0)))
+    W, table = (
+        G @ G.T / 12.0,
+        (np.array([5] * 7 + [0]), np.arange(9), np.array([[0.0, 0.3, 0.3, 0.0]] * 7 + [[0.0] * 4])),
+    )
+    rho, held, size = 1.0 / np.diag(W), Held(near), 1.0
+    q = -W @ np.array([0.1, -0.2, 0.05, 0.0, 0.15, -0.1, 0.25, 1.0])
+    q[:2] += [-5.0, 4.0]  # these slide
+    r = np.zeros(8)
+    for _ in range(12):
+        if look(held, W.ravel(), q, table, rho, r) < 1e-3:
+            break
+        assert make_factor(held, W.ravel(), table[1], rho, 1e-2)
+        take_newton_step(held, W.ravel(), table[1], rho, r)
+    assert near.size[2] == 0
+    assert look(held, W.ravel(), q, table, rho, r) <= 1e-8 * size
 
 
 def test_what_is_not_quick_leaves_the_reactions_as_they_were() -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import stepping_cases as cases
 from evidence import first
-from tree_cases import link
+from tree_cases import five_bar_legs, link
 
-from gaussdyn import ContactLaw, InputError, MoreauJean, Trajectory, build, simulate
+from gaussdyn import ContactLaw, InputError, MoreauJean, SpatialSystem, Trajectory, build, simulate
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.run.step_evidence import StepEvidence, as_arrays
 from gaussdyn.integrate.worlds.worlds import Worlds
@@ -64,6 +64,29 @@ def test_laws_hold_where_they_were_foreseen(seed: int) -> None:
     assert all(np.array_equal(at_once[key], values) for key, values in each.items())
     assert max(verdict.max[name] for name in ("momentum", "laws", "kinematics", "joint_rate")) <= 1e-10
     assert verdict.max["gaps"] <= 1e-10
+
+
+def test_loops_are_judged_where_they_were_foreseen() -> None:
+    """One row of each is zero up to rounding, and has no reaction."""
+    system = five_bar_legs()
+    run = simulate(system, system.state({"root": (0.0, 0.0, 0.305)}), 0.1, stepper=ONCE)
+    verdict = audit(run, system)
+    assert run.status == "COMPLETED"
+    assert verdict.passed, verdict
+    assert max(abs(row.gap) for row in system.rows(0.0, run.final.q, run.final.v) if row.kind == "bilateral") <= 1e-10
+    assert max(np.abs(run[f"pin{k}:y.r"]).max() for k in range(3)) == 0.0
+    assert min(np.abs(run[f"pin{k}:z.r"]).max() for k in range(3)) > 1.0
+
+
+def test_an_impact_is_foreseen() -> None:
+    """A step in which a foot strikes takes a problem without it and one with it, which is that of the end foreseen."""
+    system, state = cases.tree(0)
+    kernels, passes = ONCE.kernels(system, state), []
+    while not any(key.startswith("leg") for key in state.memory):
+        many = kernels.advance_many(ONCE, state, 1, np.zeros(len(system.actuators)))
+        passes, state = [*passes, int(many.passes[0])], many.state
+    assert state.t > 0.02
+    assert passes == [1] * (len(passes) - 1) + [2]
 
 
 @pytest.mark.parametrize("make", [driven_arm, standing_leg])
@@ -127,3 +150,15 @@ def test_others_than_trees_are_refused() -> None:
         simulate(scene, stepper=MoreauJean(dt=1e-3, corrections=False))
     with pytest.raises(InputError, match="True or False"):
         MoreauJean(corrections=0)  # type: ignore[arg-type]
+
+
+def test_a_control_that_tables_do_not_have_is_refused_before_any_work(tmp_path) -> None:
+    """Bodies in joints go without corrections, but not with a control, which is told to bodies."""
+    ball = spatial.SpatialBody(name="ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    hinge = spatial.Hinge(a=spatial.mark("ball"), b=spatial.mark("ground"), name="hinge")
+    system = SpatialSystem(bodies=[ball], joints=[hinge], coordinates="joints")
+    path = tmp_path / "run.h5"
+    assert simulate(system, system.state(), 0.01, stepper=ONCE).status == "COMPLETED"
+    with pytest.raises(InputError, match="only trees"):
+        simulate(system, system.state(), 0.01, stepper=ONCE, control=np.zeros(system.nv), out=path)
+    assert not path.exists()

@@ -131,6 +131,7 @@ def test_a_newton_step_is_the_one_in_the_space_of_reactions(seed: int) -> None:
         held, q = Held(of.near), np.asarray(of.problem.q)
         r = 0.3 * np.random.default_rng(seed).normal(size=len(q))
         size = look(held, of.W, q, of.table, of.rho, r)
+        of.near.size[2] = 1  # rows count as dependent: the proximal term is the one that is given
         assert make_factor(held, of.W, of.table[1], of.rho, 1e-3)
         take_newton_step(held, of.W, of.table[1], of.rho, r)
         steps.append(np.append(r, size))

@@ -53,11 +53,11 @@ from ..records import (
     Span,
 )
 from .dependent_joints import LOOKED, stand_beside
-from .near_solution import CAPPED, FRICTIONLESS, Near, look, put_rates
+from .near_solution import CAPPED, COULOMB, FRICTIONLESS, Near, look, put_rates
 from .near_solution import room as near_room
 from .velocity_space import diagonal_blocks
 
-COULOMB, GUIDED, ROLLING, TORSIONAL = 1, 2, 6, 8  # further codes of `programs.laws.projections`
+GUIDED, ROLLING, TORSIONAL = 2, 6, 8  # further codes of `programs.laws.projections`
 FORMED, ASSEMBLED = 3, 4  # entries of `Problem.counts`
 MANY = 1.4  # rows for each velocity from which on problems are solved in velocity space
 DEPENDENT = 1e-7  # of the diagonal: least pivot with which joints count as independent
@@ -276,7 +276,7 @@ def put_rows(layout: Layout, rows: Rows, data: Data, problem: Problem) -> None:
 @kernel("boolean(Layout, Rows, Data, Problem)", borrows=True)
 def assemble(layout: Layout, rows: Rows, data: Data, problem: Problem) -> bool:
     """Put what passes need of the rows that act; False if joints depend on one another."""
-    problem.near.size[0] = problem.counts[FORMED] = 0
+    problem.near.size[0] = problem.near.size[2] = problem.counts[FORMED] = 0
     problem.counts[ASSEMBLED] += 1
     many = problem.counts[2] == 0 and problem.counts[0] > 1 and problem.counts[1] >= MANY * len(data.v)
     problem.near.space.used[0] = int(many)

@@ -15,8 +15,8 @@ from .....programs.blocks.small.attempts import one_alone
 from .....programs.laws.projections import TABLE
 from ..linear import add_row, back_nodes, cholesky_solve, row_dot, solve_nodes
 from ..records import Data, Layout, Rows
-from .contact_problem import COULOMB, GUIDED, Problem, require, residual, weight
-from .near_solution import CAPPED, FRICTIONLESS, near_solution
+from .contact_problem import GUIDED, Problem, require, residual, weight
+from .near_solution import CAPPED, COULOMB, FRICTIONLESS, READY, near_solution
 
 attempt = caller(f"Tuple((float64, int64))({ROWS}, {A1}, {A3}, {TABLE}, {A1}, float64, int64, {A1})")
 FAR = 0.5  # change of the impulses (relative) beyond which there may be another solution nearer to them
@@ -119,6 +119,16 @@ def trim(problem: Problem, most: float) -> bool:
     return some
 
 
+@kernel("boolean(Problem)", borrows=True)
+def rests_stronger(problem: Problem) -> bool:
+    """Return whether some friction is stronger at rest: what can stick is not let slip, as Newton's method might."""
+    some = False
+    for b in range(problem.counts[0]):
+        P = problem.P[b]
+        some = some or P[1] > (P[2] if problem.code[b] == CAPPED else P[0])
+    return bool(some)
+
+
 @kernel("UniTuple(float64, 2)(Layout, Rows, Data, Problem, float64, float64)", borrows=True)
 def solve_contacts(
     layout: Layout, rows: Rows, data: Data, problem: Problem, tol: float, rough: float
@@ -136,13 +146,10 @@ def solve_contacts(
         for i in range(n):
             problem.r[i] = 0.0
         return 0.0, 0.0
-    size, stronger = weight(problem), False
+    size, E = weight(problem), np.inf
     for b in range(blocks):
-        code, P = problem.code[b], problem.P[b]
-        capped = capped or code == CAPPED
-        stronger = stronger or P[1] > (P[2] if code == CAPPED else P[0])  # at rest: what can stick is not let slip
-    E = np.inf
-    if not stronger:
+        capped = capped or problem.code[b] == CAPPED
+    if not rests_stronger(problem):
         table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
         E = near_solution(problem.near, problem.W, q, table, rho, r, (tol, rough), size)
     if not max(tol, rough) >= E:
@@ -182,13 +189,10 @@ def hold(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> 
     add_lifted(layout, data, y, x)
 
 
-@kernel(f"void(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
-def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> None:
-    """Put x without impulses, the rates of joints for it (lam), those of blocks once joints hold (q), and r from p."""
+@kernel(f"void(Layout, Rows, Data, Problem, {A1})", borrows=True)
+def put_rates_of(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array) -> None:
+    """Put the rates of joints for x (lam), those of blocks once joints hold (q), and r from p."""
     g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
-    solve_nodes(data.L, data.inverse, layout, data.h, x)
-    for i in range(len(x)):
-        x[i] = data.v[i] + dt * x[i]
     for i in range(g):
         lam[i] = row_dot(layout, rows.J, at[i], x) + data.w[at[i]]
     for i in range(n):
@@ -196,6 +200,64 @@ def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt
         for k in range(g):
             s -= problem.C[i, k] * lam[k]
         problem.q[i], problem.r[i] = s, data.p[at[g + i]]
+
+
+@kernel(f"void(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
+def put_free_motion(layout: Layout, rows: Rows, data: Data, problem: Problem, dt: float, x: Array) -> None:
+    """Put x without impulses, and what `put_rates_of` does for it."""
+    solve_nodes(data.L, data.inverse, layout, data.h, x)
+    for i in range(len(x)):
+        x[i] = data.v[i] + dt * x[i]
+    put_rates_of(layout, rows, data, problem, x)
+
+
+@kernel(f"void(Layout, Data, Problem, {A1})", borrows=True)
+def take_reactions(layout: Layout, data: Data, problem: Problem, x: Array) -> None:
+    """Put the impulses p that the reactions r of blocks are and lead to in joints, and add their velocities to x."""
+    g, n, at, lam = problem.counts[2], problem.counts[1], problem.at, problem.lam
+    cholesky_solve(problem.S, g, problem.first, lam)
+    for i in range(layout.counts[1]):
+        data.p[i] = 0.0
+    for k in range(g):
+        s = -lam[k]
+        for i in range(n):
+            s -= problem.C[i, k] * problem.r[i]
+        data.p[at[k]] = s
+    for i in range(n):
+        data.p[at[g + i]] = problem.r[i]
+    y = data.V[15]
+    for j in range(len(x)):
+        y[j] = 0.0
+    for i in range(g + n):
+        p = data.p[at[i]]
+        if p != 0.0:
+            add_row(layout, at[i], p, problem.Z[i], y)
+    add_lifted(layout, data, y, x)
+
+
+@kernel(f"boolean(Layout, Rows, Data, Problem, {A1}, float64)", borrows=True)
+def solve_roughly(layout: Layout, rows: Rows, data: Data, problem: Problem, x: Array, rough: float) -> bool:
+    """Solve from p where E of these is above `rough`, by Newton's method; free motion x becomes what that leads to.
+
+    Returns whether it did: else p and x stay as they are.
+    """
+    blocks, n, size = problem.counts[0], problem.counts[1], 0.0
+    if n > 0:
+        put_rates_of(layout, rows, data, problem, x)
+        size = weight(problem)
+    if not size > 0.0 or rests_stronger(problem):
+        return False
+    table = (problem.code[:blocks], problem.start[: blocks + 1], problem.P[:blocks])
+    q, r, rho = problem.q[:n], problem.r[:n], problem.rho[:blocks]
+    goal, same = rough / READY, True
+    if not goal >= near_solution(problem.near, problem.W, q, table, rho, r, (goal, goal), size):
+        return False
+    for i in range(n):
+        same = same and r[i] == data.p[problem.at[problem.counts[2] + i]]
+    if same:
+        return False
+    take_reactions(layout, data, problem, x)
+    return True
 
 
 @kernel(f"float64(Layout, Rows, Data, Problem, float64, {A1})", borrows=True)
@@ -220,27 +282,11 @@ def solve(
     put_free_motion(layout, rows, data, problem, dt, x)
     if n > 0:
         E, floor = solve_contacts(layout, rows, data, problem, tol, rough)
-    cholesky_solve(problem.S, g, problem.first, lam)
-    for i in range(layout.counts[1]):
-        data.p[i] = 0.0
-    for k in range(g):
-        s = -lam[k]
-        for i in range(n):
-            s -= problem.C[i, k] * problem.r[i]
-        data.p[at[k]] = s
-    for i in range(n):
-        data.p[at[g + i]] = problem.r[i]
-    y = data.V[15]
-    for j in range(len(x)):
-        y[j] = 0.0
-    for i in range(g + n):
-        p = data.p[at[i]]
-        if p != 0.0:
-            add_row(layout, at[i], p, problem.Z[i], y)
-    add_lifted(layout, data, y, x)
+    take_reactions(layout, data, problem, x)
     hold(layout, rows, data, problem, x)
     if n == 1 and g == 0 and data.p[at[0]] > 0.0 and problem.code[0] == FRICTIONLESS:
         lam[0] = (row_dot(layout, rows.J, at[0], x) + data.w[at[0]]) / problem.W[0]  # rounding of the free motion
+        y = data.V[15]
         for j in range(len(x)):
             y[j] = 0.0
         add_row(layout, at[0], -lam[0], problem.Z[0], y)

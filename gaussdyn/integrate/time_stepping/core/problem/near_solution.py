@@ -22,17 +22,18 @@ from ....._jit import A1, A2, A3, I1, kernel, record
 from .....arrays import Array, IntArray
 from .....linalg.dense import factor_flat, solve_flat
 from .....programs.blocks.newton.dense_falling import MOST, SHARE
-from .....programs.blocks.newton.dense_newton import linearize_into, vanishes
-from .....programs.laws.projections import TABLE, Table, length, natural
-from ..linear import part_dot
+from .....programs.blocks.newton.dense_newton import vanishes
+from .....programs.laws.projections import TABLE, Table, length, natural, reaction_map
 from .velocity_space import VelocitySpace, add_part, factor_motion, move_by, product, step_in_motion
 from .velocity_space import room as velocity_room
 
-FRICTIONLESS, CAPPED = 0, 5  # codes of `programs.laws.projections`
+FRICTIONLESS, COULOMB, CAPPED = 0, 1, 5  # codes of `programs.laws.projections`
 STEPS, REFUSED = 12, 3  # most steps, and those that hardly lower the residual
 CHORD, FALL = 0.1, 0.9  # of the last residual: up to which a factor goes on; what counts as lower
-LEAST = 1e-5  # proximal term
+LEAST = 1e-5  # proximal term where rows depend on one another
+FAINT, REGULAR = 1e-10, 1e-4  # the same where they do not: where pivots are no smaller than this
 FEW = 0.5  # rows that are not open, for each velocity, up to which equations are those of reactions
+LOOSE = 1e-6  # tolerance above which an answer is a guess
 READY = 0.1  # of the tolerance: what is solved to this is not looked at again
 EXACT, OWN = 1e-15, 1e-12  # of size and of |r|: above one of them the last reactions are not taken as they are
 
@@ -43,8 +44,9 @@ class Near(NamedTuple):
 
     Attributes
     ----------
-    size : IntArray, shape (2,)
-        Rows of the factor, 0: there is none; whether it is one in velocity space.
+    size : IntArray, shape (3,)
+        Rows of the factor, 0: there is none; whether it is one in velocity space; whether rows were found to depend on
+        one another since W is what it is.
     place : IntArray, shape (m,)
         The equation of every row, -1: its block is open.
     pivot : IntArray, shape (m,)
@@ -78,7 +80,7 @@ class Near(NamedTuple):
 def room(n: int, Z: Array) -> Near:
     """Return work space for n blocks with rows Z (m, nv), which velocity space shares."""
     m = len(Z)
-    numbers = [np.zeros(k, dtype=np.int64) for k in (2, m, m)]
+    numbers = [np.zeros(k, dtype=np.int64) for k in (3, m, m)]
     vectors = [np.zeros(m) for _ in range(6)]
     rest = np.zeros((n, 6, 6)), np.zeros((10, 6)), np.zeros((6, m)), velocity_room(n, Z)
     return Near._make([*numbers, np.zeros(m * m), *vectors, *rest])
@@ -87,33 +89,101 @@ def room(n: int, Z: Array) -> Near:
 @kernel(f"void(Near, {A1}, {A1}, {A1})", borrows=True)
 def put_rates(near: Near, W: Array, q: Array, r: Array) -> None:
     """Put u = W r + q."""
-    n = len(q)
+    n, u = len(q), near.u
     if near.space.used[0]:
-        move_by(near.space, q, r, near.u)
+        move_by(near.space, q, r, u)
         return
     for i in range(n):
-        near.u[i] = q[i] + part_dot(W[i * n : (i + 1) * n], r, 0, n)
+        u[i] = q[i]
+    whole = n // 4 * 4
+    for i in range(0, whole, 4):  # column by column, W being symmetric, which the processor takes together
+        s0, s1, s2, s3 = r[i], r[i + 1], r[i + 2], r[i + 3]
+        if s0 == 0.0 and s1 == 0.0 and s2 == 0.0 and s3 == 0.0:
+            continue
+        w = W[i * n : (i + 4) * n]
+        for j in range(n):
+            u[j] += (s0 * w[j] + s1 * w[n + j]) + (s2 * w[2 * n + j] + s3 * w[3 * n + j])
+    for i in range(whole, n):
+        s, w = r[i], W[i * n : (i + 1) * n]
+        for j in range(n):
+            u[j] += s * w[j]
+
+
+@kernel(f"float64(int64, {A1}, float64, {A2})", borrows=True)
+def scalar_map(code: int, P: Array, x: float, Y: Array) -> float:
+    """Return y(x) of a block of one row without friction, or with a cap, and put its derivative into Y."""
+    Y[0, 0] = 0.0
+    if code == FRICTIONLESS:
+        Y[0, 0] = 1.0 if x > 0.0 else 0.0
+        return max(x, 0.0)
+    t = abs(x)
+    if 0.0 < P[1] >= t:
+        Y[0, 0] = 1.0
+        return x
+    return P[2] * (1.0 / t) * x if t > 0.0 else 0.0
+
+
+@kernel(f"float64({A1}, float64, {A1}, {A1}, int64, {A1}, {A2})", borrows=True)
+def coulomb_map(P: Array, rho: float, u: Array, r: Array, first: int, F: Array, Y: Array) -> float:
+    """Put F and Y of a contact with rows N, T1, T2; return |r - P(r - rho u^)|^2. See `reaction_map`, `natural`."""
+    mu, r0, r1, r2 = P[0], r[first], r[first + 1], r[first + 2]
+    v0, v1, v2 = rho * u[first], rho * u[first + 1], rho * u[first + 2]
+    x0, x1, x2 = r0 - v0, r1 - v1, r2 - v2
+    for a in range(3):
+        for c in range(3):
+            Y[a, c] = 0.0
+    t, y0, f = np.sqrt(x1 * x1 + x2 * x2), max(x0, 0.0), 0.0
+    if x0 > 0.0:
+        Y[0, 0], f = 1.0, 1.0
+        if t <= P[1] * x0 and P[1] > 0.0:
+            Y[1, 1] = Y[2, 2] = 1.0
+        else:
+            e1, e2 = (x1 / t, x2 / t) if t > 0.0 else (0.0, 0.0)
+            f = mu * x0 / t if t > 0.0 else 0.0
+            Y[1, 0], Y[2, 0] = mu * e1, mu * e2
+            Y[1, 1], Y[1, 2], Y[2, 1], Y[2, 2] = f * (1.0 - e1 * e1), -f * e1 * e2, -f * e2 * e1, f * (1.0 - e2 * e2)
+    F[first], F[first + 1], F[first + 2] = r0 - y0, r1 - f * x1, r2 - f * x2
+    x0 -= mu * np.sqrt(v1 * v1 + v2 * v2)
+    y0, f = x0, 1.0
+    if mu * t <= -x0:
+        y0 = f = 0.0
+    elif t > mu * x0:
+        y0 = (x0 + mu * t) / (1.0 + mu * mu)
+        f = mu * y0 / t
+    return float((r0 - y0) ** 2 + (r1 - f * x1) ** 2 + (r2 - f * x2) ** 2)
+
+
+@kernel(f"float64(Near, int64, int64, int64, {A1}, float64, {A1}, int64)", borrows=True)
+def any_map(near: Near, k: int, code: int, d: int, P: Array, rho: float, r: Array, first: int) -> float:
+    """Put F and Y of a block of d rows from `first` on, with reactions r; return |r - P(r - rho u^)|^2."""
+    U, x, y, F = near.work[6], near.work[7], near.work[8], near.work[9]
+    for a in range(d):
+        U[a] = near.u[first + a]
+        x[a] = r[a] - rho * U[a]
+    reaction_map(code, d, P, x, y, near.Y[k])
+    for a in range(d):
+        near.F[first + a] = r[a] - y[a]
+    if code == FRICTIONLESS or (code == CAPPED and P[1] <= P[2]):  # that is r - P(r - rho u) itself
+        return length(near.F, first, first + d) ** 2
+    natural(code, d, P, U, r, rho, F, x, near.work[:6])
+    return length(F, 0, d) ** 2
 
 
 @kernel(f"float64(Near, {A1}, {A1}, {TABLE}, {A1}, {A1})", borrows=True)
 def look(near: Near, W: Array, q: Array, table: Table, rho: Array, r: Array) -> float:
     """Put u, F and Y at r; return |r - P(r - rho u^)|."""
     code, start, P = table
-    work, total = near.work, 0.0
-    U, R, x, F = work[6], work[7], work[8], work[9]
+    u, total = near.u, 0.0
     put_rates(near, W, q, r)
-    linearize_into(table, rho, near.u, r, near.F, near.Y, U, R)
     for k in range(len(rho)):
-        first, d = start[k], start[k + 1] - start[k]
-        if code[k] == FRICTIONLESS or (code[k] == CAPPED and P[k, 1] <= P[k, 2]):  # that is r - y itself
-            total += length(near.F, first, first + d) ** 2
-            if d == 1 and near.Y[k, 0, 0] < 0.5:  # it slides: rounding may leave a trace of no derivative
-                near.Y[k, 0, 0] = 0.0
-            continue
-        for a in range(d):
-            U[a], R[a] = near.u[first + a], r[first + a]
-        natural(code[k], d, P[k], U, R, rho[k], F, x, work[:6])
-        total += length(F, 0, d) ** 2
+        first, d, kind = start[k], start[k + 1] - start[k], code[k]
+        if d == 1 and (kind == FRICTIONLESS or (kind == CAPPED and P[k, 1] <= P[k, 2])):
+            near.F[first] = r[first] - scalar_map(kind, P[k], r[first] - rho[k] * u[first], near.Y[k])
+            total += near.F[first] ** 2
+        elif d == 3 and kind == COULOMB and P[k, 1] <= P[k, 0]:
+            total += coulomb_map(P[k], rho[k], u, r, first, near.F, near.Y[k])
+        else:
+            total += any_map(near, k, kind, d, P[k], rho[k], r[first : first + d], first)
     return float(np.sqrt(total))
 
 
@@ -154,12 +224,15 @@ def factor_reactions(near: Near, W: Array, start: IntArray, rho: Array, alpha: f
                     add_part(row, y * rho[k], near.rows[c], 0, m)
                     row[place[first + c]] -= (1.0 - alpha) * y
             row[place[first + a]] += 1.0
-    return bool(factor_flat(A, m, near.pivot))
+    fine = factor_flat(A, m, near.pivot)
+    for i in range(m if alpha <= FAINT else 0):
+        fine = fine and abs(A[i * m + i]) > REGULAR
+    return bool(fine)
 
 
 @kernel(f"boolean(Near, {A1}, {I1}, {A1}, float64)", borrows=True)
 def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float) -> bool:
-    """Put the factor of the blocks that are not open; False if it is singular."""
+    """Put the factor of the blocks that are not open, with alpha where they ask for it; False if it is singular."""
     m, space = 0, near.space
     for k in range(len(rho)):
         still = vanishes(near.Y[k], start[k + 1] - start[k])
@@ -170,7 +243,9 @@ def make_factor(near: Near, W: Array, start: IntArray, rho: Array, alpha: float)
     if near.size[1]:
         fine = factor_motion(space, near.Y, near.place, start, rho, alpha)
     else:
-        fine = factor_reactions(near, W, start, rho, alpha)
+        fine = near.size[2] == 0 and factor_reactions(near, W, start, rho, FAINT)
+        if not fine:
+            near.size[2], fine = 1, factor_reactions(near, W, start, rho, alpha)
     near.size[0] = m if fine else 0
     return bool(fine)
 
@@ -228,7 +303,7 @@ def near_solution(
     E, goes_on = look(near, W, q, table, rho, r) / size, True
     for taken in range(STEPS):
         exact = EXACT >= E and OWN * length(r, 0, n) >= E * size
-        if READY * tol >= E and (taken > 0 or exact):
+        if READY * tol >= E and (taken > 0 or exact or tol > LOOSE):
             return E  # never the last reactions as they were, unless they are exact: rest would waver
         alpha, stands = min(max(SHARE * E, LEAST), MOST), goes_on and same_open(near, start)
         if not stands and not make_factor(near, W, start, rho, alpha):

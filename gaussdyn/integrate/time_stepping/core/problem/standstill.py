@@ -34,7 +34,7 @@ from .contact_problem import ASSEMBLED, GUIDED, Problem, require, residual, weig
 from .near_solution import CAPPED
 
 APART = 1e-8  # pivot over diagonal of J M^-1 J^T above which rows are stopped one by one
-STILL = 8.0  # roundings of the largest speed at hand that are no motion
+STILL = 32.0  # roundings of the largest speed at hand that are no motion
 NOTHING, ROWS, MOTIONS = range(3)  # what a factor is of
 SINGULAR = 1e-12  # pivot over diagonal of J^T J up to which a motion is free
 

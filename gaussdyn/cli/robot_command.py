@@ -16,6 +16,7 @@ from .progress import Bar
 from .watched import watched
 
 if TYPE_CHECKING:
+    from ..integrate.time_stepping.moreau_jean import MoreauJean
     from ..mechanics.robots.robot import Robot
     from ..mechanics.state import State
 
@@ -42,6 +43,9 @@ def robot(
     base: Annotated[Base | None, typer.Option(help="Root of a URDF file (default: fixed).")] = None,
     floor: Annotated[float | None, typer.Option(help="Height of a floor under a URDF file's robot, m.")] = None,
     dt: Annotated[float | None, typer.Option(help="Step, s (default: the file's).")] = None,
+    corrections: Annotated[
+        bool, typer.Option("--corrections/--no-corrections", help="Whether steps are corrected for their true end.")
+    ] = True,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write .html, .png, .svg, .pdf, .gif or .mp4.")] = None,
     view: Annotated[bool, typer.Option("--view", help="Show the run in the browser while it is computed.")] = False,
@@ -64,13 +68,15 @@ def robot(
             ready("steps")
         document, code = examined(file, mend, base)
         if not check and code == DONE:
+            from ..integrate.time_stepping.moreau_jean import MoreauJean
             from ..mechanics.robots.read_robot import read_robot
 
             found = read_robot(file, mend=mend, base=None if base is None else base.value, floor=floor)
             document["start"] = list(found.troubles(keyframe))
             if run is not None:
                 state = found.start(keyframe, project=project)
-                code = carry_out(document, found, state, run, dt or found.dt, out, report, view)
+                stepper = MoreauJean(dt=dt or found.dt, corrections=corrections)
+                code = carry_out(document, found, state, run, stepper, out, report, view)
     if json_wanted:
         emit(document)
     else:
@@ -88,24 +94,23 @@ def examined(file: Path, mend: bool, base: Base | None) -> tuple[dict[str, Any],
 
 
 def carry_out(
-    document: dict[str, Any], found: Robot, state: State, seconds: float, dt: float, out: Path | None,
+    document: dict[str, Any], found: Robot, state: State, seconds: float, stepper: MoreauJean, out: Path | None,
     report: Path | None, view: bool = False,
 ) -> int:  # fmt: skip
     """Run a robot, write what was asked for, and add to the document; return the exit status."""
     from ..integrate.simulate import simulate
-    from ..integrate.time_stepping.moreau_jean import MoreauJean
 
     system, begin = found.system(), time.perf_counter()
     with watched(view, system, state) as live, Bar(found.name) as bar:
         done = simulate(
-            system, state, seconds, stepper=MoreauJean(dt=dt), out=out, progress=bar.update, on_interrupt="return",
+            system, state, seconds, stepper=stepper, out=out, progress=bar.update, on_interrupt="return",
             watch=None if live is None else live.watch,
         )  # fmt: skip
         wall_s = time.perf_counter() - begin
         if live is not None:
             live.finish(done)
     document["run"] = {
-        "status": done.status, "t_reached": done.t_reached, "steps": done.statistics["steps"], "dt": dt,
+        "status": done.status, "t_reached": done.t_reached, "steps": done.statistics["steps"], "dt": stepper.dt,
         **{key: done.statistics.get(key) for key in ("max_residual", "max_penetration_m")},
         "energy_J": [float(done["energy"][0]), float(done["energy"][-1])],
         "wall_s": wall_s, "out": None if out is None else str(out),

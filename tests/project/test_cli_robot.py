@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from gaussdyn import Trajectory
+
 pytest.importorskip("mujoco", reason="MuJoCo (the extra mjcf) is not installed")
 Cli = Callable[..., Any]
 QUADRUPED = Path(__file__).resolve().parents[2] / "examples/quadruped.xml"
@@ -38,6 +40,13 @@ def test_what_is_missing_is_listed(cli: Cli, tmp_path: Path) -> None:
     assert answer.code == 1
     assert answer.out.count("cannot be had yet") == 1
     assert "transmission by body" in answer.out
+
+
+def test_a_run_may_go_without_corrections(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "run.h5"
+    words = ("--keyframe", "stand", "--run", "0.02", "--no-corrections", "--out", file, "--json")
+    assert cli("robot", QUADRUPED, *words).document["run"]["status"] == "COMPLETED"
+    assert Trajectory.load(file).settings["stepper"]["corrections"] is False
 
 
 def test_a_run_is_written(cli: Cli, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def _contacts(run: Trajectory) -> Array:
 
 
 def _cone(run: Trajectory) -> Array:
-    """Return how far the reactions are outside their cones, relative to the largest reaction of the state.
+    """Return how far the reactions are outside their cones, relative to the largest of the state, contacts included.
 
     Reactions are impulses over the time between two numbers that are rounded: a given cap is met no better than that.
     """
@@ -130,6 +130,9 @@ def _cone(run: Trajectory) -> Array:
             continue
         size = np.maximum(size, np.abs(r).max(axis=1))
         out = np.maximum(out, outside(r, row, rounded))
+    if run.table is not None:
+        state = np.searchsorted(run.table.offsets, np.arange(len(run.table.index)), side="right") - 1
+        np.maximum.at(size, state, np.abs(run.table.reaction).max(axis=1, initial=0.0))
     relative: Array = out / np.where(size > 0.0, size, 1.0)
     return relative
 

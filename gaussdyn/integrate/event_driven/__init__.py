@@ -1,4 +1,7 @@
-"""From event to event: smooth phases (flow), and what happens between them (jump)."""
+"""From event to event: smooth phases (flow), and what happens between them (jump).
+
+The loop is `event_loop.onward`.
+"""
 
 from .integrator import EventDriven
 from .painleve_passage import Compliance, passage

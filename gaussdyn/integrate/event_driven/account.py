@@ -1,71 +1,83 @@
-"""What a segment of an event-driven run has passed: what it is judged by, and what it hands to the record."""
+"""What a segment of an event-driven run has passed: what it is judged by, and what it hands to the record.
+
+`flow` enters motion, impulses and work, `jump` impacts and changes; `event_stepper` makes a step of it.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...arrays import Array
+from ...contact.manifolds import turns
 from ...mechanics.collision.tangent_frames import turned_components
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..impact.history import ImpactRecord
 from ..mode_changes import Change
 from ..recorded_arcs import Trail
-from .contact_detection import turns
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Account:
-    """What happened on the way, entered as it happens.
+    """What happened on the way; whatever is entered makes another account.
 
     Attributes
     ----------
-    changes : list of Change
-    impulses : dict of str to Array
+    changes : tuple of Change
+    impulses : mapping of str to Array
         N s, by row id.
-    acted : dict of str to System
+    acted : mapping of str to System
         With the contact that had an impulse last, by its id.
-    work : list of float
+    work : (float, float, float)
         Of reactions, forces and projection, J.
-    trails : list of Trail
+    trails : tuple of Trail
         The motion between.
-    impacts : list of ImpactRecord
+    impacts : tuple of ImpactRecord
     kept : float
         Fraction of all restitution that impacts kept, the least of them.
     """
 
-    changes: list[Change] = field(default_factory=list)
-    impulses: dict[str, Array] = field(default_factory=dict)
-    acted: dict[str, System] = field(default_factory=dict)
-    work: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
-    trails: list[Trail] = field(default_factory=list)
-    impacts: list[ImpactRecord] = field(default_factory=list)
+    changes: tuple[Change, ...] = ()
+    impulses: Mapping[str, Array] = field(default_factory=dict)
+    acted: Mapping[str, System] = field(default_factory=dict)
+    work: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    trails: tuple[Trail, ...] = ()
+    impacts: tuple[ImpactRecord, ...] = ()
     kept: float = 1.0
 
-    def push(self, key: str, impulse: Array, system: System) -> None:
-        """Enter an impulse of a row of a system."""
-        self.impulses[key] = self.impulses[key] + impulse if key in self.impulses else np.array(impulse)
-        self.acted[key] = system
+    def noted(self, *changes: Change) -> Account:
+        """Enter changes."""
+        return replace(self, changes=(*self.changes, *changes))
 
-    def turn(self, system: System, rows: tuple[Row, ...]) -> None:
+    def passed(self, trail: Trail) -> Account:
+        """Enter what was passed."""
+        return replace(self, trails=(*self.trails, trail))
+
+    def pushed(self, impulses: Mapping[str, Array], system: System) -> Account:
+        """Enter impulses of rows of a system."""
+        known = self.impulses
+        added = {key: known[key] + p if key in known else np.array(p) for key, p in impulses.items()}
+        return replace(self, impulses={**known, **added}, acted={**self.acted, **dict.fromkeys(impulses, system)})
+
+    def worked(self, reactions: float = 0.0, forces: float = 0.0, projection: float = 0.0) -> Account:
+        """Enter work, J."""
+        a, b, c = self.work
+        return replace(self, work=(a + reactions, b + forces, c + projection))
+
+    def turned(self, system: System, rows: tuple[Row, ...]) -> Account:
         """Give impulses the tangents that their contacts have in a system now."""
+        impulses, acted = dict(self.impulses), dict(self.acted)
         for row in rows:
-            found = turns(self.acted[row.id], system, (row,)) if row.id in self.acted else {}
+            found = turns(acted[row.id], system, (row,)) if row.id in acted else {}
             if found:
-                self.impulses[row.id] = turned_components(self.impulses[row.id], found[row.id])
-                self.acted[row.id] = system
+                impulses[row.id] = turned_components(impulses[row.id], found[row.id])
+                acted[row.id] = system
+        return replace(self, impulses=impulses, acted=acted)
 
-    def strike(self, record: ImpactRecord, energy: float) -> None:
+    def struck(self, record: ImpactRecord, energy: float) -> Account:
         """Enter a jump of the velocities, and the energy (J) that it took in."""
-        self.impacts.append(record)
-        self.work[0] += energy
-        self.kept = min(self.kept, record.kept)
-
-    def copy(self) -> Account:
-        """Return the account as it is now."""
-        return Account(
-            changes=self.changes.copy(), impulses=self.impulses.copy(), acted=self.acted.copy(), work=self.work.copy(),
-            trails=self.trails.copy(), impacts=self.impacts.copy(), kept=self.kept,
-        )  # fmt: skip
+        there = replace(self, impacts=(*self.impacts, record), kept=min(self.kept, record.kept))
+        return there.worked(reactions=energy)

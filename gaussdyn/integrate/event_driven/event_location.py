@@ -129,7 +129,7 @@ class Crossing:
     k: int
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """The conditions of one phase along one step of the integrator.
 
@@ -142,19 +142,17 @@ class Search:
         Added to every condition: positive where it starts at zero.
     noise : Array
         What a condition may be wrong by.
-    grazes : list of Graze
     """
 
     phase: Phase
     look: Look
     offset: Array
     noise: Array
-    grazes: list[Graze]
 
-    def first(self, before: Seen, after: Seen) -> Crossing | None:
-        """Return the first crossing between two instants, None if no condition falls below zero."""
+    def first(self, before: Seen, after: Seen) -> tuple[Crossing | None, tuple[Graze, ...]]:
+        """Return the first crossing between two instants, None if no condition falls below zero, and grazes before."""
         if not self.phase.guards:
-            return None
+            return None, ()
         return self._between(self._lifted(before), self._lifted(after), DEPTH)
 
     def _lifted(self, now: Seen) -> Seen:
@@ -165,20 +163,26 @@ class Search:
             found[force] = found[force].min(initial=np.inf)
         return Seen(now.t, found, now.rate)
 
-    def _between(self, a: Seen, b: Seen, depth: int) -> Crossing | None:
+    def _between(self, a: Seen, b: Seen, depth: int) -> tuple[Crossing | None, tuple[Graze, ...]]:
         """Look at a stretch, cut where it has to be."""
         middle = self._lifted(self.look(0.5 * (a.t + b.t)))
         seen = np.array([a.g, a.rate, middle.g, middle.rate, b.g, b.rate])
         verdict = judged(seen, self.noise, np.zeros(len(self.noise)), b.t - a.t)
         if verdict == QUIET:
-            return None
-        if verdict == BENT and depth:
-            return self._between(a, middle, depth - 1) or self._between(middle, b, depth - 1)
+            return None, ()
+        grazes: tuple[Graze, ...] = ()
         for low, high in ((a, middle), (middle, b)):
-            found = [one for k in self._told if (one := self._root(low, high, k)) is not None]
-            if found:
-                return min(found, key=lambda one: one.t)
-        return None
+            if verdict == BENT and depth:
+                found, new = self._between(low, high, depth - 1)
+            else:
+                roots = [self._root(low, high, k) for k in self._told]
+                crossings = [one for one in roots if isinstance(one, Crossing)]
+                found = min(crossings, key=lambda one: one.t, default=None)
+                new = tuple(one for one in roots if isinstance(one, Graze))
+            grazes += new
+            if found is not None:
+                return found, grazes
+        return None, grazes
 
     @property
     def _told(self) -> list[int]:
@@ -187,8 +191,8 @@ class Search:
         others = forces[1:] if self.phase.redundant else []
         return [k for k in range(len(self.phase.guards)) if k not in others]
 
-    def _root(self, a: Seen, b: Seen, k: int) -> Crossing | None:
-        """Return where condition k falls below zero between two points that are close."""
+    def _root(self, a: Seen, b: Seen, k: int) -> Crossing | Graze | None:
+        """Return where condition k falls below zero between two points that are close, or comes close to it."""
         guard = self.phase.guards[k]
         if a.g[k] <= 0.0:
             return self._crossing(a.t, k)
@@ -200,9 +204,8 @@ class Search:
             if g > GRAZE if guard.unit == "place" else g > 0.0:
                 return None
             if guard.unit == "place" and g >= -GRAZE:
-                if not (self.offset[k] > 0.0 and a.g[k] <= self.noise[k]):  # it begins at zero: no graze
-                    self.grazes.append(Graze(t=t, id=guard.id, gap=g))
-                return None
+                starts = self.offset[k] > 0.0 and a.g[k] <= self.noise[k]  # it begins at zero: no graze
+                return None if starts else Graze(t=t, id=guard.id, gap=g)
             return self._cut(a.t, t, k)
         return self._cut(a.t, b.t, k)
 

@@ -1,9 +1,9 @@
 """Event-driven integration: smooth phases of high order between events, which are located to rounding.
 
 Between events the modes of all constraints are fixed and the Gauss accelerations are integrated by Dormand and Prince's
-method of order 8; an event is the root of a gap, a reaction, the friction left or a slip (`phases`, `event_location`).
-There impacts are solved and the modes of the next phase chosen (`mode_selection`); infinitely many impacts in finite
-time are passed (`zeno`).
+method of order 8; an event is the root of a gap, a reaction, the friction left or a slip. A step is a segment, up to
+the next event (`segment`, `event_loop`), or one of many in a row that end at events which kernels decide
+(`clear_events`); here steps are begun, ended, and collected for the record.
 
 Sources: Pfeiffer, Glocker (1996), Multibody dynamics with unilateral contacts; Acary, Brogliato (2008), Numerical
 methods for nonsmooth dynamical systems, 8.
@@ -21,6 +21,7 @@ import numpy as np
 from ...arrays import Array, scalar
 from ...contact.active_set import OmegaStatus, active_set
 from ...contact.assemble import assemble, start_of_blocks
+from ...contact.manifolds import check_borders
 from ...contact.snapshot import Activation, LocalDynamics, rows_of, snapshot
 from ...errors import InputError
 from ...mechanics.rows import Row
@@ -35,9 +36,11 @@ from ..impact.impact_laws import ImpactLaw, Moreau, law_document
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
-from .clear_events import HARDLY, SETTLED, PassedSteps, clear_steps
-from .feature_borders import check_borders
+from .clear_events import PassedSteps, clear_steps, rows_beside
+from .event_loop import begin, onward
 from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
+from .phase_state import HARDLY, SETTLED
+from .rank_watch import nearly_dependent
 from .run_memory import RunMemory, Task
 from .segment import Segment
 from .user_events import NamedEvent, UserEvent, events_of
@@ -156,7 +159,8 @@ class EventStepper:
                 return _failed(segment, state, segment.failure)
             if n > 0 and (passed := clear_steps(segment, end, n, due)) is not None:
                 return passed
-            segment.run(end)
+            for segment in onward(segment, end):  # noqa: B007, B020 - the last one is how far it has come
+                pass
         except (Stuck, np.linalg.LinAlgError) as error:
             reached = _up_to(segment, state)
             if reached is not None and isinstance(error, (Slow, Stiff)):
@@ -170,7 +174,7 @@ class EventStepper:
         return _step(segment, state, crowd)
 
     def segment(self, system: System, state: State, goal: float, control: Array | None = None) -> Segment:
-        """Return the segment that begins at a state: `begin` finds its phase, `run` goes on to the next event."""
+        """Return the segment that begins at a state: `begin` finds its phase, `onward` goes on to the next event."""
         known = self.known or RunMemory()
         task = Task(
             given=system, whole=known.whole(system, state.q), control=control, accuracy=self.accuracy,
@@ -180,8 +184,7 @@ class EventStepper:
 
     def _begun(self, segment: Segment, start: State, end: float) -> Segment:
         """Return the segment with its phase; without an acceleration it has none."""
-        segment.begin(end)
-        return segment
+        return begin(segment, end)
 
     def _end(self, t: float, t_max: float) -> float:
         """Return the end of a segment without events: the next multiple of dt, not a sliver away."""
@@ -195,6 +198,7 @@ class EventStepper:
 def _step(segment: Segment, start: State, crowd: float) -> Step:
     """Collect what happened."""
     now, phase, account = segment.now, segment.phase, segment.account
+    reactions, applied, projection = account.work
     modes = {} if phase is None else phase.modes
     forces = (
         {row.id: r for row, r in zip(now.rows, now.r, strict=True)} if now is not None and phase is not None else {}
@@ -204,36 +208,32 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     closed = segment.closed if segment.entered else segment.task.accuracy.activation
     dynamics = snapshot(segment.system, segment.state(), activation=closed, control=segment.task.control, known=known)
     rows = dynamics.rows if segment.system is segment.task.given else _rows_at_end(segment, dynamics.rows)
+    state = segment.end_state(crowd)
+    segment.hand_on(state, crowd)
     return Step(
         start=start,
-        state=segment.end_state(crowd),
+        state=state,
         dt=segment.t - start.t,
         solution=_verified(dynamics if segment.entered else _in_flight(dynamics, segment), segment),
         dynamics=dynamics,
         reactions=account.impulses,
         modes={row.id: modes[row.id].name(row) for row in rows if row.id in modes and row.kind != "bilateral"},
         rows=rows,
-        work=Work(reactions=account.work[0], forces=account.work[1], projection=account.work[2]),
+        work=Work(reactions=reactions, forces=applied, projection=projection),
         control=segment.task.control,
         restitution=account.kept,
-        changes=tuple(account.changes),
-        impacts=tuple(account.impacts),
-        arcs=Course(tuple(account.trails)),
+        changes=account.changes,
+        impacts=account.impacts,
+        arcs=Course(account.trails),
         forces=forces,
         ends=segment.ends,
     )
 
 
 def _rows_at_end(segment: Segment, known: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Return the rows of shapes that may touch at the end of a segment, and of those that have pushed on the way.
-
-    Features that have parted since, as a corner beside an edge, may overlap where that is no gap: these are open.
-    """
+    """Return the rows of shapes that may touch at the end of a segment, and of those that have pushed on the way."""
     if segment.system is segment.task.whole:  # all contacts that there can be are listed
-        ids: frozenset[str] = segment.system.beside(known)  # type: ignore[attr-defined]
-        apart = segment.account.acted.keys() - ids
-        found = [row.but(gap=max(row.gap, 0.0)) if row.id in apart else row for row in known]
-        return tuple(row for row in found if row.frame is None or row.id in ids | apart)
+        return rows_beside(segment.system, known, segment.account.acted)
     near = near_of(segment.task.given, segment.state(), 0.0)
     rows = {row.id: row for row in rows_of(near, segment.t, segment.q, segment.v)}
     for system in {id(system): system for key, system in segment.account.acted.items() if key not in rows}.values():
@@ -316,13 +316,13 @@ def _up_to(segment: Segment, start: State) -> Step | None:
     """Return the motion up to where it is stuck, so that it is saved: the next step begins there and says why."""
     if segment.phase is None or segment.t <= start.t:
         return None
-    segment.now = segment.phase.instant(segment.t, segment.q, segment.v)
-    step = _step(segment, start, 0.0)
+    now = segment.phase.instant(segment.t, segment.q, segment.v)
+    step = _step(replace(segment, now=now), start, 0.0)
     return step if step.solution.solved else None
 
 
 def _stuck(segment: Segment, error: Exception) -> Solution:
-    guess = "" if isinstance(error, Stiff) else segment.nearly_dependent()
+    guess = "" if isinstance(error, Stiff) else nearly_dependent(segment)
     if not guess and not isinstance(error, (Stiff, Unbounded)):
         guess = "a reaction may grow without bound"
     words = f"the integrator cannot go on at t = {segment.t:.17g} s: {'; '.join(filter(None, (str(error), guess)))}."

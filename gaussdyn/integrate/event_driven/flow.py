@@ -1,41 +1,39 @@
-"""The flow of a phase: its motion up to the first event, by compiled steps where they serve, else one by one.
+"""Flow: the motion of a phase up to the first event, by compiled steps where they serve, else step by step.
 
-What was integrated is entered: place, impulses, work; what is held is put back. Conditions that start at zero are
-raised by an offset until they have left it.
+`event_loop` asks for a `Stretch` (`flow`), looks at what else may happen in it, and follows it to its end or to an
+event (`follow`): that enters what was integrated, place, impulses and work, and what is held is put back (`hold`).
+Conditions that start at zero are raised by an offset until they have left it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array
+from ...contact.manifolds import room_of
 from ...contact.snapshot import rows_of
 from ...mechanics.rows import Row
-from ...mechanics.state import State
-from ...mechanics.system import System
 from ..contact_modes import rough, stopped
 from ..dop853 import STAGES, Piece, Slope
 from ..energy import energy
 from ..mode_changes import Change
 from ..recorded_arcs import LOBATTO
-from .account import Account
 from .compiled.phase_arrays import CompiledPhase
 from .drift_correction import held
 from .event_location import Crossing, Search, Seen
-from .feature_borders import room_of
-from .phase_integrator import OneStep, Pace, PhaseMotion, Stuck
-from .phase_state import FADED, Instant, largest
-from .run_memory import Setting, Task
+from .phase_integrator import OneStep, PhaseMotion, Stuck, again_to
+from .phase_state import FADED, Instant
+from .run_memory import Task
+from .segment import Segment
 from .smooth_phase import Phase, trail_of
 
 ARMED = {"place": 1e-12, "speed": 1e-12, "force": 1e-10, "acceleration": 1e-10}  # forces, accelerations: relative
 BESIDE = 1e-6  # m: so near to the end of a feature another one may touch
-FAINT = 1e-30  # N and m/s^2: where there has been none
 SETTLED = 10.0  # times `ARMED`: conditions below this start at zero
 SHORTLY = 1e-4  # of a step: so long before its end what stops there still has its direction
 
@@ -45,6 +43,8 @@ class Stretch(NamedTuple):
 
     Attributes
     ----------
+    segment : Segment
+        Where the step begins.
     event : (float, Array) or None
         Time and state there, where the motion up to it is in the account already.
     after : Instant or None
@@ -53,258 +53,200 @@ class Stretch(NamedTuple):
         Conditions at a state (t, y), and one step from it.
     """
 
-    piece: Piece | None
+    segment: Segment
+    piece: Piece | None = None
     found: Crossing | None = None
     event: tuple[float, Array] | None = None
     after: Instant | None = None
     look: Callable[[float, Array], Seen] | None = None
     one_step: OneStep | None = None
 
+    def again_to(self, t: float) -> Piece:
+        """Return the motion from the beginning of the step to t (s), integrated again: its last step."""
+        assert self.piece is not None
+        assert self.one_step is not None
+        return again_to(self.piece, t, self.one_step)
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class SmoothFlow:
-    """What is known of the motion in a phase.
 
-    Attributes
-    ----------
-    task : Task
-    t, q, v : float, Array, Array
-        Where it is.
-    pace : Pace
-    largest : dict of str to float
-        The largest force (N) and acceleration so far.
-    system : System
-        With the contacts that may act.
-    phase : Phase or None
-    now : Instant or None
-        Where it was asked last.
-    account : Account
-    offsets : dict
-        Of conditions that began at zero, by row id and kind.
-    entered : bool
-        Whether the phase has just begun.
+def flow(segment: Segment, phase: Phase, end: float) -> Stretch:
+    """Go on in a phase to where something may happen: as far as kernels come, or one step of the integrator."""
+    many = _many_steps(segment, phase, end)
+    gone = many.piece is not None or many.segment.t > segment.t
+    return many if gone else _step(many.segment, phase, end)
+
+
+def _step(segment: Segment, phase: Phase, end: float) -> Stretch:
+    """Take one step of the integrator, and look for the first event in it."""
+    task = segment.task
+    kernels = _compiled(phase, task) if task.accuracy.step is None else None
+    motion = PhaseMotion(phase=phase, control=task.control, accuracy=task.accuracy, kernels=kernels)
+    segment, before = segment.located(phase)
+    done = motion.step(before, segment.pace, end, task.goal)
+    piece, after = done.piece, done.after
+    _watch_caps(phase, after.rows)
+
+    def look(t: float, y: Array) -> Seen:
+        """Return the conditions at a state."""
+        return seen(phase, motion.instant(t, y)) if kernels is None else kernels.look(t, y)
+
+    segment = replace(segment, pace=done.pace).measured(("force",), after).measured(phase.units, before)
+    coarse = 1e3 * SETTLED if phase.redundant else SETTLED
+    scales = segment.scales(phase.units, before)
+    noise = np.array([coarse * ARMED[guard.unit] * scales[guard.unit] for guard in phase.guards])
+    after = phase.sharing(after)
+    ends = seen(phase, before), seen(phase, after)
+    offsets = np.array([segment.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
+    search = Search(phase, lambda t: look(t, piece.at(t)), offsets, noise)
+    segment, found = _found(segment, search, piece, *ends)
+    return Stretch(segment, piece, found, after=after, look=look, one_step=done.one_step)
+
+
+def _compiled(phase: Phase, task: Task) -> CompiledPhase | None:
+    return CompiledPhase.of(phase, task.accuracy, task.known.mechanism)
+
+
+def _found(
+    segment: Segment, search: Search, piece: Piece, before: Seen, after: Seen
+) -> tuple[Segment, Crossing | None]:  # fmt: skip
+    """Return the first event of a step, and note what was too close to decide before it.
+
+    A feature that begins where the one that touches ends, as an edge beside a face, grazes there: that is no touch.
     """
+    found, grazes = search.first(before, after)
+    for graze in grazes:
+        room = room_of(search.phase.system, graze.id, segment.parts(piece.at(graze.t))[0])
+        if room is not None and room <= BESIDE:
+            continue
+        here = segment.state()
+        change = Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here)
+        segment = segment.noting(segment.account.noted(change))
+    return segment, found
 
-    task: Task
-    t: float
-    q: Array
-    v: Array
-    pace: Pace
-    largest: dict[str, float]
-    system: System
-    phase: Phase | None = None
-    now: Instant | None = None
-    account: Account = field(default_factory=Account)
-    offsets: dict[tuple[str, str], float] = field(default_factory=dict)
-    entered: bool = False
 
-    def state(self) -> State:
-        """Return the state as it is now."""
-        return State.trusted(self.t, self.q, self.v, self.task.start.memory)
+def _many_steps(segment: Segment, phase: Phase, end: float) -> Stretch:
+    """Let the kernels take steps as long as nothing happens, if they serve."""
+    task, pace = segment.task, segment.pace
+    served = phase.system is task.whole and pace.h > 0.0 and not task.events and task.accuracy.step is None
+    kernels = _compiled(phase, task) if served else None
+    if kernels is None:
+        return Stretch(segment)
+    kernels.put_offsets(segment.offsets)
+    done = kernels.sail(segment.t, segment.q, segment.v, pace.h, end, pace.stiff)
+    segment = replace(
+        segment, pace=replace(pace, h=done.h, stiff=done.stiff),
+        account=segment.account.passed(done.trail) if len(done.trail) else segment.account,
+        offsets=_left(segment.offsets, phase, kernels.step.offset.tolist()),
+    )  # fmt: skip
+    if done.piece is not None:
+        piece = done.piece
+        q, v = segment.parts(piece.y)
+        segment = replace(segment, t=piece.t, q=q.copy(), v=v.copy())
+        if done.crossing is not None:
+            k, t = done.crossing
+            found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
+        else:
+            step = kernels.step
+            search = Search(phase, lambda t: kernels.look(t, piece.at(t)), step.offset.copy(), step.noise.copy())
+            segment, found = _found(segment, search, piece, *kernels.ends(piece))
+        one_step = partial(kernels.take, side=done.side)
+        return Stretch(segment, piece, found, event=done.event, look=kernels.look, one_step=one_step)
+    if not done.taken:
+        return Stretch(segment)
+    mean, left = (done.t - segment.t) / done.taken, max(end, task.goal) - done.t
+    segment = replace(segment, pace=segment.pace.passed(mean, mean, left, segment.now, done.taken))
+    segment.pace.check_stiffness(mean, left)
+    segment = move_to(segment, phase, done.t, done.y)
+    if done.held_is_off:
+        segment = hold(segment, phase, rows_of(phase.system, segment.t, segment.q, segment.v))
+    if segment.t >= end:
+        segment = replace(segment, now=phase.instant(segment.t, segment.q, segment.v))
+    return Stretch(segment)
 
-    def _setting(self) -> Setting:
-        """Return what phases are made of here."""
-        same = self.system is self.task.whole and getattr(self.system, "same_laws", False)
-        phases = self.task.known.phases if same else None
-        return Setting(system=self.system, control=self.task.control, known=phases)
 
-    def _parts(self, y: Array) -> tuple[Array, Array]:
-        nq, nv = len(self.q), len(self.v)
-        return y[:nq], y[nq : nq + nv]
+def follow(segment: Segment, phase: Phase, piece: Piece, t: float, y: Array) -> Segment:
+    """Go along a step of the integrator to a time and the state there, and keep what was passed."""
+    if piece.samples is not None and t > piece.t:
+        segment = segment.noting(segment.account.passed(piece.samples(t, y)))
+        return move_to(segment, phase, t, y)
+    known = piece.K[0], piece.K[STAGES] if y is piece.end else None
+    return along(segment, phase, piece.slope, Way((piece.t, piece.y), (t, y), piece.at, known))
 
-    def _here(self, phase: Phase) -> Instant:
-        """Return the phase where it is."""
-        now = self.now
-        here = now is not None and now.t == self.t and now.q is self.q and now.v is self.v
-        if now is None or not here or now.shared:  # reactions that have been shared jump against those of a step
-            self.now = now = phase.instant(self.t, self.q, self.v)
-        return now
 
-    def _stretch(self, phase: Phase, end: float) -> Stretch:
-        """Take one step of the integrator, and look for the first event in it."""
-        ship = self._compiled(phase) if self.task.accuracy.step is None else None
-        motion = PhaseMotion(phase=phase, control=self.task.control, accuracy=self.task.accuracy, kernels=ship)
-        before = self._here(phase)
-        done = motion.step(before, self.pace, end, self.task.goal)
-        piece, after, self.pace = done.piece, done.after, done.pace
-        _watch_caps(phase, after.rows)
+class Way(NamedTuple):
+    """From a state (t, y) to another one; `known`: the rates there, `at`: the states in between."""
 
-        def look(t: float, y: Array) -> Seen:
-            """Return the conditions at a state."""
-            return seen(phase, motion.instant(t, y)) if ship is None else ship.look(t, y)
+    start: tuple[float, Array]
+    end: tuple[float, Array]
+    at: Callable[[float], Array]
+    known: tuple[Array | None, Array | None] = (None, None)
 
-        self._scale("force", after)
-        coarse = 1e3 * SETTLED if phase.redundant else SETTLED
-        scales = self._scales(phase, before)
-        noise = np.array([coarse * ARMED[guard.unit] * scales[guard.unit] for guard in phase.guards])
-        after = phase.sharing(after)
-        ends = seen(phase, before), seen(phase, after)
-        search = Search(phase, lambda t: look(t, piece.at(t)), self._offsets(phase), noise, [])
-        found = self._found(search, piece, *ends)
-        return Stretch(piece=piece, found=found, after=after, look=look, one_step=done.one_step)
 
-    def _compiled(self, phase: Phase) -> CompiledPhase | None:
-        return CompiledPhase.of(phase, self.task.accuracy, self.task.known.mechanism)
-
-    def _offsets(self, phase: Phase) -> Array:
-        return np.array([self.offsets.get((guard.id, guard.kind), 0.0) for guard in phase.guards])
-
-    def _found(self, search: Search, piece: Piece, before: Seen, after: Seen) -> Crossing | None:
-        """Return the first event of a step, and note what was too close to decide before it.
-
-        A feature that begins where the one that touches ends, as an edge beside a face, grazes there: that is no touch.
-        """
-        found = search.first(before, after)
-        for graze in search.grazes:
-            room = room_of(search.phase.system, graze.id, self._parts(piece.at(graze.t))[0])
-            if room is not None and room <= BESIDE:
-                continue
-            here = self.state()
-            self.account.changes.append(Change(t=graze.t, kind="undecided", id=graze.id, before=here, after=here))
-        return found
-
-    def _sail(self, phase: Phase, end: float) -> Stretch | None:
-        """Let the kernels take steps as long as nothing happens; None where they have taken none and cannot."""
-        task = self.task
-        served = phase.system is task.whole and self.pace.h > 0.0 and not task.events and task.accuracy.step is None
-        ship = self._compiled(phase) if served else None
-        if ship is None:
-            return None
-        ship.put_offsets(self.offsets)
-        done = ship.sail(self.t, self.q, self.v, self.pace.h, end, self.pace.stiff)
-        self.pace = replace(self.pace, h=done.h, stiff=done.stiff)
-        if len(done.trail):
-            self.account.trails.append(done.trail)
-        for guard, offset in zip(phase.guards, ship.step.offset.tolist(), strict=True):
-            if offset == 0.0:
-                self.offsets.pop((guard.id, guard.kind), None)
-        if done.piece is not None:
-            piece = done.piece
-            q, v = self._parts(piece.y)
-            self.t, self.q, self.v = piece.t, q.copy(), v.copy()
-            if done.crossing is not None:
-                k, t = done.crossing
-                found: Crossing | None = Crossing(t=t, guard=phase.guards[k], k=k)
-            else:
-                search = Search(
-                    phase, lambda t: ship.look(t, piece.at(t)), ship.step.offset.copy(), ship.step.noise.copy(), []
-                )
-                found = self._found(search, piece, *ship.ends(piece))
-            return Stretch(
-                piece=piece, found=found, event=done.event, look=ship.look, one_step=partial(ship.take, side=done.side)
-            )  # fmt: skip
-        if not done.taken:
-            return None
-        mean, left = (done.t - self.t) / done.taken, max(end, self.task.goal) - done.t
-        self.pace = self.pace.passed(mean, mean, left, self.now, done.taken)
-        self.pace.check_stiffness(mean, left)
-        self._move_to(phase, done.t, done.y)
-        if done.held_is_off:
-            self._hold(phase, rows_of(phase.system, self.t, self.q, self.v))
-        if self.t >= end:
-            self.now = phase.instant(self.t, self.q, self.v)
-        return Stretch(piece=None)
-
-    def _follow(self, phase: Phase, piece: Piece, t: float, y: Array) -> None:
-        """Go along a step of the integrator to a time and the state there, and keep what was passed."""
-        if piece.samples is not None and t > piece.t:
-            self.account.trails.append(piece.samples(t, y))
-            self._move_to(phase, t, y)
-            return
-        known = piece.K[0], piece.K[STAGES] if y is piece.end else None
-        self._along(phase, piece.slope, (piece.t, piece.y), (t, y), piece.at, known)
-
-    def _along(
-        self, phase: Phase, slope: Slope, start: tuple[float, Array], end: tuple[float, Array],
-        at: Callable[[float], Array], known: tuple[Array | None, Array | None] = (None, None),
-    ) -> None:  # fmt: skip
-        """Go from a state to another one; `known`: the rates there, `at`: the states in between."""
-        (t, y), h = start, end[0] - start[0]
-        given = None
-        if h > 0.0:
-            times = (t + h * LOBATTO).tolist()
-            places = [y, *(at(x) for x in times[1:-1]), end[1]]
+def along(segment: Segment, phase: Phase, slope: Slope, way: Way) -> Segment:
+    """Go along a way within a phase, and keep what was passed."""
+    (t, y), at, known, h = way.start, way.at, way.known, way.end[0] - way.start[0]
+    given = None
+    if h > 0.0:
+        times = (t + h * LOBATTO).tolist()
+        places = [y, *(at(x) for x in times[1:-1]), way.end[1]]
+        if phase.redundant:
+            r = _shared_along(segment, phase, times, places, at)
+        else:
+            n = len(segment.q) + len(segment.v)
             rates = [known[0], *(None for _ in times[1:-1]), known[1]]
-            if phase.redundant:
-                phases = [phase] * len(times)
-                if any(stopped(row, phase.modes[row.id]) for row in phase.system.rows(end[0], *self._parts(end[1]))):
-                    shortly = end[0] - SHORTLY * h
-                    phases[-1] = phase.turned(phase.instant(shortly, *self._parts(at(shortly))))
-                r = [self._shared(*one) for one in zip(phases, times, places, strict=True)]
-            else:
-                n = len(self.q) + len(self.v)
-                r = [
-                    (slope(x, place) if rate is None else rate)[n:-2]
-                    for x, place, rate in zip(times, places, rates, strict=True)
-                ]
-            trail = trail_of(phase, np.array([t]), np.array([h]), np.array([places]), np.array([r]))
-            self.account.trails.append(trail)
-            given = trail[0].impulses() if phase.redundant else None
-        self._move_to(phase, *end, given)
+            r = [
+                (slope(x, place) if rate is None else rate)[n:-2]
+                for x, place, rate in zip(times, places, rates, strict=True)
+            ]
+        trail = trail_of(phase, np.array([t]), np.array([h]), np.array([places]), np.array([r]))
+        segment = segment.noting(segment.account.passed(trail))
+        given = trail[0].impulses() if phase.redundant else None
+    return move_to(segment, phase, *way.end, given)
 
-    def _shared(self, phase: Phase, t: float, y: Array) -> Array:
-        """Return redundant reactions at a state, inside their cones if they can be."""
-        now = phase.sharing(phase.instant(t, *self._parts(y)))
-        return np.concatenate([np.zeros(0), *now.r])
 
-    def _move_to(self, phase: Phase, t: float, y: Array, given: Mapping[str, Array] | None = None) -> None:
-        """Take over a point of the integrator: its place, its impulses (those `given`, else its own), its work."""
-        nq, nv = len(self.q), len(self.v)
-        self.entered = False
-        self.t, self.q, self.v = t, y[:nq].copy(), y[nq : nq + nv].copy()
-        if nq != nv:
-            self.q = phase.system.move(self.q, np.zeros(nv), 0.0)
-        p = y[nq + nv : -2]
-        for key, at in phase.pushes.items():
-            self.account.push(key, p[at] if given is None else given[key], self.system)
-        self.account.work[0] += float(y[-2])
-        self.account.work[1] += float(y[-1])
+def _shared_along(
+    segment: Segment, phase: Phase, times: Sequence[float], places: Sequence[Array], at: Callable[[float], Array]
+) -> list[Array]:
+    """Return redundant reactions along a way, inside their cones if they can be."""
+    phases, end, h = [phase] * len(times), times[-1], times[-1] - times[0]
+    rows = phase.system.rows(end, *segment.parts(places[-1]))
+    if any(stopped(row, phase.modes[row.id]) for row in rows):
+        shortly = end - SHORTLY * h
+        phases[-1] = phase.turned(phase.instant(shortly, *segment.parts(at(shortly))))
+    found = (one.sharing(one.instant(t, *segment.parts(y))) for one, t, y in zip(phases, times, places, strict=True))
+    return [np.concatenate([np.zeros(0), *now.r]) for now in found]
 
-    def _hold(self, phase: Phase, rows: tuple[Row, ...]) -> bool:
-        """Put back what is held, and whether anything was off."""
-        q, v = held(phase.system, phase.modes, self.t, self.q, self.v, rows)
-        if q is self.q and v is self.v:
-            return False
-        was = sum(energy(phase.system, self.state()))
-        self.q, self.v = q, v
-        self.account.work[2] += sum(energy(phase.system, self.state())) - was
-        return True
 
-    def _scales(self, phase: Phase, now: Instant) -> dict[str, float]:
-        """Return what the conditions of a phase are measured by, by unit."""
-        return {unit: self._scale(unit, now) for unit in phase.units}
+def move_to(
+    segment: Segment, phase: Phase, t: float, y: Array, given: Mapping[str, Array] | None = None
+) -> Segment:  # fmt: skip
+    """Take over a point of the integrator: its place, its impulses (those `given`, else its own), its work."""
+    nq, nv = len(segment.q), len(segment.v)
+    q, v = y[:nq].copy(), y[nq : nq + nv].copy()
+    if nq != nv:
+        q = phase.system.move(q, np.zeros(nv), 0.0)
+    p = y[nq + nv : -2]
+    impulses = {key: p[at] if given is None else given[key] for key, at in phase.pushes.items()}
+    account = segment.account.pushed(impulses, segment.system).worked(float(y[-2]), float(y[-1]))
+    return replace(segment, entered=False, t=t, q=q, v=v, account=account)
 
-    def _scale(self, unit: str, now: Instant) -> float:
-        """Return what a condition is measured by: 1 m, 1 m/s, the largest force or acceleration."""
-        if unit not in self.largest:
-            return 1.0
-        size = now.sizes[0] if unit == "force" else now.sizes[1]
-        self.largest[unit] = max(self.largest[unit], size)
-        return max(size, self.floor(unit))
 
-    def _measure(self, now: Instant) -> None:
-        """Note how large forces are, and accelerations without reactions: at rest nothing else says it."""
-        self._scale("force", now)
-        self.largest["acceleration"] = max(self.largest["acceleration"], now.sizes[2])
+def hold(segment: Segment, phase: Phase, rows: tuple[Row, ...]) -> Segment:
+    """Put back what is held; the very same segment where nothing is off."""
+    q, v = held(phase.system, phase.modes, segment.t, segment.q, segment.v, rows)
+    if q is segment.q and v is segment.v:
+        return segment
+    was = sum(energy(phase.system, segment.state()))
+    segment = replace(segment, q=q, v=v)
+    gained = sum(energy(phase.system, segment.state())) - was
+    return segment.noting(segment.account.worked(projection=gained))
 
-    def _fade(self) -> None:
-        """Begin a segment with what forces and accelerations are now, and hardly with what they were before."""
-        assert self.now is not None
-        self.largest = faded(self.largest, self.now.sizes[0], self.now.sizes[2])
 
-    def _measure_before(self, phase: Phase, piece: Piece, now: Instant) -> None:
-        """Note the same at the beginning of a step where all forces have vanished together by its end."""
-        if now.sizes[0] < FADED * largest(piece.K[0][len(self.q) + len(self.v) : -2]):
-            self._measure(phase.instant(piece.t, *self._parts(piece.y)))
-
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """What forces (N) and accelerations (m/s^2) are measured by where all of them vanish together."""
-        return self.floor("force"), self.floor("acceleration")
-
-    def floor(self, unit: str) -> float:
-        """Return what forces or accelerations are measured by where all of them vanish together."""
-        return FADED * self.largest[unit]
+def _left(
+    offsets: Mapping[tuple[str, str], float], phase: Phase, now: Sequence[float]
+) -> Mapping[tuple[str, str], float]:  # fmt: skip
+    """Return the offsets without those that are zero now, in the order of the conditions of a phase."""
+    gone = {(guard.id, guard.kind) for guard, offset in zip(phase.guards, now, strict=True) if offset == 0.0}
+    return {key: offset for key, offset in offsets.items() if key not in gone}
 
 
 def faded(largest: Mapping[str, float], force: float, acceleration: float) -> dict[str, float]:

@@ -1,4 +1,7 @@
-"""The conditions of a phase: how far every mode is from its end, and how fast it gets there."""
+"""The conditions of a phase: how far every mode is from its end, and how fast it gets there.
+
+A `Phase` makes its guards from modes and rows (`guards_of`); `event_location` finds where the first of them ends.
+"""
 
 from __future__ import annotations
 

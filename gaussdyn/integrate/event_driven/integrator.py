@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from ...contact.resolve import NO_MOTION
@@ -11,7 +11,9 @@ from ...mechanics.state import State
 from ...mends import one_of
 from ..impact.impact_laws import Poisson
 from ..mode_changes import Change
+from .event_loop import begin
 from .event_stepper import EventStepper
+from .jump import jump
 from .painleve_passage import Compliance, passage
 from .segment import Segment
 
@@ -75,19 +77,18 @@ class EventDriven(EventStepper):
             law = self.impact if isinstance(self.impact, Poisson) else None
             found = passage(segment.system, segment.state(), by=self.on_none, law=law, activation=segment.closed)
         except InputError as error:
-            segment.failure = failure.but(message=f"{failure.message} It cannot be passed: {error}")
-            return segment
+            return replace(segment, failure=failure.but(message=f"{failure.message} It cannot be passed: {error}"))
         if not found.solved:
-            segment.failure = failure.but(message=f"{failure.message} It cannot be passed: {found.reason}")
-            return segment
+            words = f"{failure.message} It cannot be passed: {found.reason}"
+            return replace(segment, failure=failure.but(message=words))
         here, task = State(t=segment.t, q=segment.q, v=found.v), segment.task
         after = self.segment(task.given, here, task.goal, task.control)
-        after.account.impulses, after.v = dict(found.impulses), segment.v
-        after.jump(f"passage by {found.kind}", found.v, (found.impulses,), found.energy)
-        kind, ids = f"none_passed_by_{found.kind}", sorted(found.impulses)
-        proof = found.outcome.certificate
-        after.account.changes = [
-            Change(t=segment.t, kind=kind, id=key, before=start, after=after.state(), certificate=proof) for key in ids
+        account = after.account.pushed(found.impulses, after.system)
+        after = replace(after, v=segment.v, account=account)
+        after = jump(after, f"passage by {found.kind}", found.v, (found.impulses,), found.energy)
+        kind, then, proof = f"none_passed_by_{found.kind}", after.state(), found.outcome.certificate
+        changes = [
+            Change(t=segment.t, kind=kind, id=key, before=start, after=then, certificate=proof)
+            for key in sorted(found.impulses)
         ]
-        after.begin(end)
-        return after
+        return begin(after.noting(after.account.noted(*changes)), end)

@@ -1,8 +1,12 @@
-"""Integration of the motion of a phase, step by step, with its impulses and its work."""
+"""Integration of the motion of a phase, step by step, with its impulses and its work.
+
+`flow` asks for one step at a time (`PhaseMotion.step`) where kernels do not take many; within it Dormand and Prince's
+method (`dop853`) or collocation (`stiff_slip`) is tried with shorter and shorter steps until the error is small enough.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NoReturn, Protocol
@@ -99,6 +103,11 @@ class Pace:
     stiff: int = 0
     crawled: tuple[int, float] = (0, 0.0)
     turns: bool = False
+
+    @property
+    def short(self) -> bool:
+        """Whether steps are so short that the next segment shall know how long they have been."""
+        return self.h < SHORT * self.longest
 
     def bounded(self, bend: float, turning: bool) -> Pace:
         """Return the pace with whether stability, not accuracy, makes steps short, also where slips are `turning`."""
@@ -202,8 +211,9 @@ class PhaseMotion:
         Stuck
             No step is short enough, or very many are left.
         """
-        last, t, left, n = before, before.t, end - before.t, sum(row.size for row in self.phase.rows) + 2
-        y = np.concatenate((before.q, before.v, np.zeros(n)))
+        t, left = before.t, end - before.t
+        y = np.concatenate((before.q, before.v, np.zeros(sum(row.size for row in self.phase.rows) + 2)))
+        kernels, tolerance, last = self.kernels, self.tolerance, before
 
         def slope(t: float, y: Array) -> Array:
             """Return the rates of y; LinAlgError at and beyond a pole."""
@@ -215,45 +225,52 @@ class PhaseMotion:
                 raise np.linalg.LinAlgError("a trial is beyond a pole")
             return self.rates(last)
 
-        kernels, tolerance = self.kernels, self.tolerance
-        first = self.rates(before) if kernels is None else kernels.slope(t, y)
-        asked = slope if kernels is None else partial(kernels.slope, side=before.side)
+        if kernels is None:
+            first, asked = self.rates(before), slope
+            explicit: OneStep = partial(take, slope, tolerance=tolerance)
+        else:
+            first, asked = kernels.slope(t, y), partial(kernels.slope, side=before.side)
+            explicit = partial(kernels.take, side=before.side)
         if pace.h <= 0.0:
             pace = replace(pace, h=self.accuracy.step or _first_length(asked, t, y, first, tolerance, left))
         turning = self._turning(before, pace, asked)
-
-        def one_step(t: float, y: Array, first: Array, h: float) -> Piece:
-            """Return one step of length h (s), whatever its error."""
-            if turning is not None:
-                return turning.take(t, y, first, h)
-            if kernels is not None:
-                return kernels.take(t, y, first, h, before.side)
-            return take(slope, t, y, first, h, tolerance)
-
         h = left if pace.h >= left / 1.1 else min(pace.h, 0.5 * left)
-        split = SPLIT * h
-        while True:
-            piece, fault = _trial(one_step, t, y, first, h)
-            collocated = turning is not None
-            off = (
-                0.0
-                if piece is None
-                else max(piece.error, 0.0 if collocated or h <= split else self._off(piece, before))
-            )
-            if piece is not None and off <= 1.0:
-                break
-            tried, h = h, h * (SHRINK if piece is None else growth(off))
-            if off == np.inf and h < UNSOLVED * split:
-                turning = None
-            if h < least_length(t):
-                self._give_up(before, tried, piece is None, fault)
+        methods = (explicit,) if turning is None else (turning.take, explicit)
+        piece, off, one_step = self._solved(before, (y, first), h, methods)
+        collocated = one_step is not explicit
         most, left = self.accuracy.step or np.inf, max(end, goal) - piece.t_end
         after = last if kernels is None else self.instant(piece.t_end, piece.end)
         new = pace.bounded(piece.bend, collocated)
         if not collocated:
             new.check_stiffness(piece.h, left)
-        new = new.passed(max(pace.h, piece.h), piece.h, left, after).grown(h, off, most)
+        new = new.passed(max(pace.h, piece.h), piece.h, left, after).grown(piece.h, off, most)
         return Stepped(piece=piece, after=after, pace=new, one_step=one_step)
+
+    def _solved(
+        self, before: Instant, start: tuple[Array, Array], h: float, methods: Sequence[OneStep]
+    ) -> tuple[Piece, float, OneStep]:
+        """Return a step of length h (s), or shorter, whose error is small enough, its error, and how it was taken.
+
+        Parameters
+        ----------
+        start : (Array, Array)
+            y and its rates.
+        methods : sequence of OneStep
+            Collocation, if it is tried first, and explicit steps.
+        """
+        (one_step, *others), split = methods, SPLIT * h
+        while True:
+            piece, fault = _trial(one_step, before.t, *start, h)
+            collocated, off = bool(others), 0.0
+            if piece is not None:
+                off = piece.error if collocated or h <= split else max(piece.error, self._off(piece, before))
+                if off <= 1.0:
+                    return piece, off, one_step
+            tried, h = h, h * (SHRINK if piece is None else growth(off))
+            if off == np.inf and h < UNSOLVED * split and others:
+                (one_step,), others = others, []
+            if h < least_length(before.t):
+                self._give_up(before, tried, piece is None, fault)
 
     def _off(self, piece: Piece, now: Instant) -> float:
         """Return the local error of the impulses over what is allowed; where bodies hardly turn only they show it."""

@@ -17,6 +17,9 @@ RANK = 1e-10  # singular values below this, relative, belong to redundant rows
 PLAINLY = 1e-8  # of the product of their squares: the Gram determinant of rows that are independent
 FADED = 1e-3  # of the largest force, or acceleration, so far: what they are measured by where all vanish together
 HOLDS = 1e-8  # violation of an inequality up to which modes hold, of the largest force or acceleration
+SETTLED = 1e-8  # residual E at the end of a segment above which its modes are not those of the laws
+HARDLY = 1e-7  # s, times max(1, t): events nearer to each other than this are a crowd
+FLIGHT = 1e-11  # m: gaps above this that were open in the step before are open, even where they count as closed
 FLAT = 1e-14  # determinants below this, relative to the rows, have no sign
 
 

@@ -23,11 +23,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ...arrays import Array, IntArray
+from ...contact.manifolds import extent_of
 from ...mechanics.rows import Row
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes, direction, held_components, limit_of, parts_of, rough, turned
 from ..recorded_arcs import Trail
-from .feature_borders import extent_of
 from .guards import Guard, guards_of
 from .phase_state import RANK, Instant, Place, dependent, largest, over_mass, side_of
 from .redundant_reactions import Cones, inside

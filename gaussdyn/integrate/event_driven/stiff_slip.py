@@ -97,7 +97,7 @@ def movable(phase: Phase, now: Instant, ones: Sequence[Turning]) -> tuple[Turnin
     return tuple(found)
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SlipTurn:
     """One step of collocation from (t, y), y = (q, v, what is summed up).
 

@@ -17,7 +17,7 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.solution.residuals import TOL
 from ..compiled_control import CompiledControl
-from ..stepper import Control, Step, check_span, held_control
+from ..stepper import Control, Step, check_span, held_control, told
 from .tolerance import Tolerance
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class MoreauJean:
 
             return advance_within(self, self.step, system, state, t_max, control)
         held = held_control(control, state)
-        kernels = self.kernels(_told(system, held), state)
+        kernels = self.kernels(told(system, held), state)
         dt, t_end = kernels.span(self, state, t_max)
         return kernels.advance(self, state, dt, t_end, held)
 
@@ -126,7 +126,7 @@ class MoreauJean:
 
         law = control if isinstance(control, CompiledControl) else None
         held = held_control(control, state)
-        kernels = None if self.step is not None else self.kernels(_told(system, held), state)
+        kernels = None if self.step is not None else self.kernels(told(system, held), state)
         if kernels is None or isinstance(kernels, ListedSystem):
             return ()
         if law is None:
@@ -172,8 +172,3 @@ class MoreauJean:
         if t_max > t_end + near:
             return self.dt, t_end
         return (self.dt if abs(t_max - t_end) <= near else t_max - t), t_max
-
-
-def _told(system: System, control: Array | None) -> System:
-    """Return what takes a step with this control: the system, or what it names as `pushed`."""
-    return system if control is None else getattr(system, "pushed", system)

@@ -8,7 +8,7 @@ from ..._jit import kernel
 from .scheme import JUMP, MAX_PASSES, ROUGH, SETTLED, STALLED
 
 NEXT_TO_LAST = 1e-8, 1e-10  # change from which on a pass may be the last, where its end is put anew, and where not
-FORESIGHT = 10.0, 0.1  # times the change that ends passes: what that after it shall be by the rate of the two before
+FORESIGHT = 0.1  # times the change that ends passes: what that after it shall be by the rate of the two before
 STIFF = 0.03  # of the last change, from which on dh/dv must stand beside the mass
 
 
@@ -42,7 +42,7 @@ def lost(k: int, change: float, last: float, earlier: float, rough: bool) -> boo
 def foretold(change: float, last: float, enough: float, anew: bool) -> bool:
     """Return whether passes contract so well that the change after the next one is small enough without a look.
 
-    anew: the end that it leads to is put by itself, and does not move along.
+    anew: the end that it leads to is put by itself, and does not move along. After a single pass no rate is known.
     """
-    low, share = (NEXT_TO_LAST[0], FORESIGHT[0]) if anew else (NEXT_TO_LAST[1], FORESIGHT[1])
-    return change <= low and change * change <= enough * share * last
+    low = NEXT_TO_LAST[0] if anew and np.isfinite(last) else NEXT_TO_LAST[1]
+    return change <= low and change * change <= enough * FORESIGHT * last

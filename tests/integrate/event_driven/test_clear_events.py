@@ -90,7 +90,7 @@ def test_they_are_the_same_to_the_bit_however_many_in_a_row():
     assert clear > 10
 
 
-def test_most_events_of_sliders_are_clear_and_impacts_are_not():
+def test_most_events_of_sliders_are_clear_and_landings_are_not():
     system, state = sliders(3)
     steps = []
     with mock.patch.object(event_stepper, "clear_steps", wraps=event_stepper.clear_steps) as asked:
@@ -103,8 +103,8 @@ def test_most_events_of_sliders_are_clear_and_impacts_are_not():
     at = ball.state({"b": (0.0, 0.2, 0.0)}, {"b": (5.0, 0.0, 0.0)})
     while at.t < 2.0:
         step = EventDriven().advance(ball, at, 2.0)
-        struck = any(change.kind in ("impact", "touchdown", "lift_off") for change in step.changes)
-        assert not (struck and isinstance(step, PassedStep))
+        landed = any(change.kind in ("touchdown", "lift_off", "accumulation") for change in step.changes)
+        assert not (landed and isinstance(step, PassedStep))
         steps.append(isinstance(step, PassedStep))
         at = step.state
     assert any(steps)  # the disc rolls at last
@@ -131,7 +131,7 @@ def test_kernels_judge_laws_as_the_problem_does(seed):
     assert phase_jump.asked(ship.held, state.t, y, said) == 0
     room = ship.held.value.phase.room
     room.r[:] *= 1.0 + rng.choice([0.0, 1e-6, 0.1]) * rng.normal(size=len(room.r))
-    assert phase_jump.judge(ship.held, counts, ship.friction, said) == 0
+    assert phase_jump.judge(ship.held, counts, ship.laws, said) == 0
     dynamics = snapshot(system, state, activation=Activation())
     problem = assemble(dynamics)
     r = start_of_blocks(dynamics, {row.id: room.r[2 * k : 2 * k + 2] for k, row in enumerate(rows)})

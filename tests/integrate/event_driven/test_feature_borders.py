@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from gaussdyn.analysis.audit.audit import audit
-from gaussdyn.contact.snapshot import rows_of
-from gaussdyn.integrate.event_driven.feature_borders import going_on
+from gaussdyn.contact.manifolds import Here, manifolds_at
+from gaussdyn.contact.snapshot import Activation, rows_of
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.simulate import simulate
 from gaussdyn.mechanics.collision.shapes import Box, Capsule, HalfSpace
@@ -173,8 +173,8 @@ def test_the_axis_over_the_rim_goes_with_the_tip_that_leaves_the_face(lean):
     here = whole.near(state.t, state.q, state.v, 0.01)
     rows = rows_of(here, state.t, state.q, state.v)
     assert {"stick:axis/table:r07", "stick:end0/table:f5"} <= {row.id for row in rows}, "both, within rounding"
-    system = going_on(whole, here, rows, state.t, state.q, state.v, 1e-9)
-    assert [row.id for row in rows_of(system, state.t, state.q, state.v)] == ["stick:end0/table:e07"]
+    found = manifolds_at(whole, Here(state.t, state.q, state.v), 0.01, Activation(), {row.id for row in rows})
+    assert [row.id for row in found.rows] == ["stick:end0/table:e07"]
 
 
 def test_the_tip_of_a_capsule_goes_over_a_bar_and_its_side_goes_on():

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...._jit import Held
 from ....arrays import Array
-from ....mechanics.planar.system import PlanarSystem
+from ....mechanics.spatial.system import SpatialSystem
 from ...dop853 import TABLE, WIDTH, Piece
 from ...recorded_arcs import LOBATTO, Trail
 from ..event_location import Seen
 from ..phase_integrator import Accuracy
 from ..smooth_phase import Phase, trail_of
-from .phase_tables import Kept, friction_of, tables_of_phase
+from .phase_tables import Kept, laws_of, tables_of_phase
 from .records import (
+    BEGINS,
     BEND,
+    EPS_N,
     ERROR,
     FREE,
+    GAINED,
     LOAD,
     LOADED,
     NEXT,
@@ -37,7 +41,7 @@ from .records import (
     Voyage,
 )
 
-DECIDED = ("slip", "stop")  # kinds of conditions whose ends kernels may decide
+SAID = GAINED + 1  # numbers that kernels say of how a phase begins
 AT_ONCE = 64  # steps in one call: a kernel hears no Ctrl-C, and only the caller knows how long steps have been
 
 
@@ -115,6 +119,15 @@ class Begun(NamedTuple):
     gap: Array
 
 
+class Bounce(NamedTuple):
+    """An impact of one contact: its number, the velocity after it, the impulses of all rows, how the phase goes on."""
+
+    k: int
+    v: Array
+    impulses: Array
+    begun: Begun
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CompiledPhase:
     """One phase in the arrays of the kernels.
@@ -122,18 +135,29 @@ class CompiledPhase:
     Attributes
     ----------
     phase : Phase
-    size : int
-        Length of y = (q, v, impulses, two works).
+    size, states : int
+        Length of y = (q, v, impulses, two works), and of (q, v).
     held : Held
         The `Voyage`.
+    step : PhaseStep
+        What kernels work on, until the next call.
+    laws : Array or None
+        See `laws_of`.
+    listed : Array
+        Gaps up to which contacts are recorded, m.
+    followers : dict
+        What may come after a condition, with friction backwards or not, in the order in which it is tried; None: has no
+        tables.
     """
 
     phase: Phase
     size: int
-    held: Any  # a `Held`, which kernels take for what it holds
-    step: PhaseStep  # what kernels work on, until the next call
-    friction: Array | None  # (n, 2), mu and mu_s of all rows where these are contacts of points in the plane
-    followers: dict[tuple[int, bool], tuple[Phase, ...]]  # what may come after a condition, friction backwards or not
+    states: int
+    held: Any
+    step: PhaseStep
+    laws: Array | None
+    listed: Array
+    followers: dict[tuple[int, bool], tuple[CompiledPhase | None, ...]]
 
     @classmethod
     def of(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
@@ -157,19 +181,19 @@ class CompiledPhase:
         seen = np.zeros((8, w))
         step = PhaseStep(np.zeros(13), y, end, K, F, place, offset, noise, seen, np.zeros(4), atol, TABLE)
         again = PhaseStep._make([*(x.copy() for x in step[:-2]), atol, TABLE])
-        return cls(phase, size, Held(Voyage(tables, step, again)), step, friction_of(phase), {})
+        held, states = Held(Voyage(tables, step, again)), tables.nq + tables.nv
+        return cls(phase, size, states, held, step, laws_of(phase), _listed(phase), {})
 
     @classmethod
-    def of_contacts(cls, phase: Phase, accuracy: Accuracy) -> CompiledPhase | None:
-        """Return the same of contacts of points alone, if something sticks or slips; its events may be clear."""
-        planar = isinstance(phase.system, PlanarSystem)
-        made = cls.of(phase, accuracy) if planar and any(guard.kind in DECIDED for guard in phase.guards) else None
-        return None if made is None or made.friction is None else made
+    def of_clear(cls, phase: Phase, accuracy: Accuracy, known: Kept | None = None) -> CompiledPhase | None:
+        """Return a phase for the kernels that may decide what comes after it; None where they do not."""
+        made = cls.of(phase, accuracy, known)
+        return None if made is None or made.laws is None else made
 
-    @property
-    def states(self) -> int:
-        """Number of coordinates and velocities."""
-        return self.phase.system.nq + self.phase.system.nv
+    def _of_rows(self, p: Array) -> Array:
+        """Return what `Room` has of all rows without those that are empty."""
+        tables = self.held.value.phase
+        return np.concatenate([p[a : a + n] for a, n in zip(tables.start.tolist(), tables.size.tolist(), strict=True)])
 
     def put_offsets(self, offsets: Mapping[tuple[str, str], float]) -> None:
         """Raise conditions that began at zero, by row id and kind."""
@@ -200,10 +224,8 @@ class CompiledPhase:
 
     def leg(self, t: float, q: Array, v: Array, h: float, end: float, counts: Array) -> Leg | None:
         """Follow the motion up to an event that is clear, and its only one; None where kernels do not come to one."""
-        from .phase_jump import arrives
-
         lines = self._set_out(t, q, v, h, end)
-        if not arrives(self.held, lines, counts):
+        if not _deciding()[0](self.held, lines, counts):
             return None
         again, info, control = self.held.value.again, self.held.value.phase.room.info, self.step.control
         size, n, r = max(info.item(LOAD), info.item(REACTION)), int(control.item(TAKEN)) + 1, again.K[WIDTH]
@@ -214,22 +236,34 @@ class CompiledPhase:
 
     def begins(self, leg: Leg, counts: Array) -> Begun | int:
         """Return how the phase begins where another one has ended; REFUSED: it does not, UNCLEAR: that is not clear."""
-        from .phase_jump import BEGINS, UNCLEAR, begins, judge
+        assert self.laws is not None
+        said = np.empty(SAID)
+        verdict: int = _deciding()[1](self.held, leg.t, leg.y, counts, self.laws, said)
+        return self._begun_with(leg.t, said) if verdict == BEGINS else verdict
 
-        assert self.friction is not None
-        said = np.empty(6)
-        verdict: int = begins(self.held, leg.t, leg.y, counts, said)
-        if verdict != BEGINS:
-            return verdict
-        if judge(self.held, counts, self.friction, said):
-            return UNCLEAR
-        return Begun(self._seen_last(leg.t), said, self.step.K[WIDTH].copy(), self.held.value.phase.room.gap.copy())
+    def bounce(self, leg: Leg, counts: Array, eps: float | None) -> Bounce | None:
+        """Return the impact at the end of a leg that this phase goes on after; None where that is not clear.
+
+        eps: of all contacts, where they do not have their own.
+        """
+        assert self.laws is not None
+        laws, said, p = self.laws, np.empty(SAID), np.empty(len(self.held.value.phase.room.r))
+        if eps is not None:
+            laws = laws.copy()
+            laws[:, EPS_N:] = eps
+        if _deciding()[2](self.held, counts, laws, said, p) != BEGINS:
+            return None
+        v = self.held.value.again.y[self.phase.system.nq : self.states].copy()
+        return Bounce(self.phase.guards[leg.guard].k, v, self._of_rows(p), self._begun_with(leg.t, said))
+
+    def _begun_with(self, t: float, said: Array) -> Begun:
+        return Begun(self._seen_last(t), said, self.step.K[WIDTH].copy(), self.held.value.phase.room.gap.copy())
 
     def begun(self, t: float, q: Array, v: Array) -> tuple[Seen, float, float]:
         """Return the conditions at a state, the largest force (N), and the largest acceleration without reactions."""
         from .phase_jump import asked
 
-        y, said = np.concatenate((q, v, np.zeros(self.size - len(q) - len(v)))), np.empty(6)
+        y, said = np.concatenate((q, v, np.zeros(self.size - len(q) - len(v)))), np.empty(SAID)
         if asked(self.held, t, y, said):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return self._seen_last(t), said.item(LOADED), said.item(FREE)
@@ -318,3 +352,19 @@ class CompiledPhase:
         if take(self.held):
             raise np.linalg.LinAlgError("a trial is beyond a pole")
         return self._piece()
+
+
+@cache
+def _deciding() -> tuple[Any, Any, Any]:
+    from .phase_impact import rebounds
+    from .phase_jump import arrives, begins
+
+    return arrives, begins, rebounds
+
+
+def _listed(phase: Phase) -> Array:
+    """Return the gaps up to which rows are recorded, m: all of what is no contact of shapes, see `rows_beside`."""
+    if not isinstance(phase.system, SpatialSystem):
+        return np.full(len(phase.rows), math.inf)
+    reach = phase.system.contacts.reach
+    return np.array([math.inf if row.frame is None else reach.get(row.id, -math.inf) for row in phase.rows])

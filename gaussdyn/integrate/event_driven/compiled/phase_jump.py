@@ -1,7 +1,7 @@
-"""What comes after an event at which no velocity jumps, compiled, as far as that is clear.
+"""Which events are clear, and what comes after one at which no velocity jumps, compiled.
 
 The rules are those of `segment`, `mode_selection` and `event_stepper`: what is not well beyond the border of a rule is
-UNCLEAR, and left to them. Served are contacts of points in the plane: one row each, or two.
+UNCLEAR, and left to them. Sticking and sliding are served for contacts of points in the plane: one row each, or two.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import numpy as np
 
 from ...._jit import A1, A2, kernel
 from ....arrays import EPS, Array
-from ....mechanics.planar.row_kernels import planar_potential
 from ....programs.laws.projections import block_spectra
 from ....programs.solution.residual_kernels import audit
 from ....programs.solution.residuals import BORDER
 from ...dop853 import WIDTH
 from ..guards import TOGETHER
-from ..phase_state import FADED, HOLDS
+from ..phase_state import FADED, HARDLY, HOLDS, SETTLED
 from .phase_loop import EVENT, cruise, out_of_place
 from .phase_rhs import look_at, over_mass
+from .phase_rows import kinetic_of_phase, potential_of_phase
 from .records import (
     ACCELERATION,
+    BEGINS,
     CONE,
     FORCE,
     FOUND,
@@ -36,32 +37,44 @@ from .records import (
     OFF,
     POTENTIAL,
     REACTION,
+    REFUSED,
+    SPATIAL,
     STILL,
     STOP,
     TOUCHDOWN,
+    UNCLEAR,
     UNIT,
     WEAK,
     WHAT,
     WHICH,
+    WHOSE,
     PhaseTables,
     T,
     Voyage,
 )
+from .row_places import put_moved
 
-REFUSED, BEGINS, UNCLEAR = range(3)
 APART = 1e-3  # of the square of a row: what is left of it beside others that it does not depend on
 CLEAR = 10.0  # times the border of a rule, or one over it: what lies between is unclear
 AT_ONE_TIME = max(TOGETHER.values())
 UNILATERAL, COULOMB, SLIDING = 0, 1, 3  # codes of laws
+NONE = -1  # no contact is struck
 
 
-@kernel(f"boolean(PhaseTables, {A1})", borrows=True)
-def flies(phase: PhaseTables, counts: Array) -> bool:
-    """Whether all that is not held closed is clearly open."""
+@kernel(f"boolean(PhaseTables, {A1}, int64)", borrows=True)
+def flies(phase: PhaseTables, counts: Array, struck: int) -> bool:
+    """Whether all that is not held closed is clearly open, but for what is struck."""
     for k in range(len(phase.start)):
-        if not phase.held.closed[k] and phase.room.gap[k] <= CLEAR * counts[GAP]:
+        if not phase.held.closed[k] and k != struck and phase.room.gap[k] <= CLEAR * counts[GAP]:
             return False
     return True
+
+
+@kernel("int64(Voyage)", borrows=True)
+def struck_by(voyage: Voyage) -> int:
+    """Return the contact that touches down where the motion has been followed to, NONE if another condition ends."""
+    guards, w = voyage.phase.held.guards, int(voyage.step.control[WHICH])
+    return int(guards[w, WHOSE]) if guards[w, WHAT] == TOUCHDOWN else NONE
 
 
 @kernel(f"boolean(Voyage, {A1})", borrows=True)
@@ -72,7 +85,9 @@ def ends_alone(voyage: Voyage, counts: Array) -> bool:
     """
     phase, step, again = voyage.phase, voyage.step, voyage.again
     guards, info, g, first = phase.held.guards, phase.room.info, again.seen[6], phase.nq + phase.nv
-    if look_at(phase, again.control[T], again.y, again.K[WIDTH], g, again.seen[7]) or not flies(phase, counts):
+    if look_at(phase, again.control[T], again.y, again.K[WIDTH], g, again.seen[7]):
+        return False
+    if not flies(phase, counts, struck_by(voyage)):
         return False
     size, before = max(info[LOAD], info[REACTION]), 0.0
     for j in range(first, len(step.y) - 2):
@@ -88,8 +103,21 @@ def ends_alone(voyage: Voyage, counts: Array) -> bool:
 
 @kernel(f"boolean(Voyage, {A2}, {A1})", borrows=True, entry=True)
 def arrives(voyage: Voyage, trail: Array, counts: Array) -> bool:
-    """Follow the motion up to a condition that ends alone, see `cruise`; whether there is one that is clear."""
-    return cruise(voyage, trail) == EVENT and voyage.step.control[FOUND] != 0.0 and ends_alone(voyage, counts)
+    """Follow the motion up to a condition that ends alone, see `cruise`; whether there is one that is clear.
+
+    Quaternions have length one there.
+    """
+    begun, nq, nv, again = voyage.step.control[T], voyage.phase.nq, voyage.phase.nv, voyage.again
+    if cruise(voyage, trail) != EVENT or voyage.step.control[FOUND] == 0.0 or not ends_alone(voyage, counts):
+        return False
+    t, y, rest = again.control[T], again.y, again.place[:nv]
+    if voyage.phase.who == SPATIAL:
+        for j in range(nv):
+            rest[j] = 0.0
+        put_moved(y[:nq], rest, 0.0, again.end[:nq])
+        for j in range(nq):
+            y[j] = again.end[j]
+    return bool(t - begun > HARDLY * max(1.0, abs(t)))
 
 
 @kernel("boolean(PhaseTables)", borrows=True)
@@ -119,14 +147,22 @@ def independent(phase: PhaseTables) -> bool:
     return True
 
 
-@kernel(f"int64(PhaseTables, {A1}, {A1}, {A1}, float64)", borrows=True)
-def verdict_on(phase: PhaseTables, g: Array, rate: Array, counts: Array, acceleration: float) -> int:
-    """Return whether the modes of a phase hold where it begins with these conditions, see `mode_selection.holds`."""
+@kernel(f"int64(PhaseTables, {A1}, {A1}, {A1}, float64, int64)", borrows=True)
+def verdict_on(phase: PhaseTables, g: Array, rate: Array, counts: Array, acceleration: float, struck: int) -> int:
+    """Return whether the modes of a phase hold where it begins with these conditions, see `mode_selection.holds`.
+
+    The contact that was struck opens where it has no gap.
+    """
     guards, info, verdict = phase.held.guards, phase.room.info, BEGINS
     force, still = HOLDS * max(counts[WEAK], info[LOAD], info[REACTION]), counts[STILL]
     for w in range(len(guards)):
         value, border = g[w], force
-        if guards[w, WHAT] == TOUCHDOWN:
+        if guards[w, WHAT] == TOUCHDOWN and guards[w, WHOSE] == struck:
+            if abs(value) <= counts[GAP] / CLEAR:
+                value, border = rate[w], still
+            else:
+                verdict = UNCLEAR
+        elif guards[w, WHAT] == TOUCHDOWN:
             border = counts[GAP]
         elif guards[w, WHAT] == STOP:
             border = still
@@ -227,27 +263,39 @@ def asked(voyage: Voyage, t: float, y: Array, out: Array) -> int:
     return 0
 
 
-@kernel(f"int64(Voyage, {A1}, {A2}, {A1})", entry=True)
+@kernel(f"int64(Voyage, {A1}, {A2}, {A1})")
 def judge(voyage: Voyage, counts: Array, friction: Array, out: Array) -> int:
     """Put by how much reactions are off the laws where a phase has been `asked` last; 1 where numbers overflow.
 
-    `friction` (n, 2) has mu and mu_s of all contacts.
+    `friction` (n, ..) has mu and mu_s of all contacts.
     """
     return off_laws(voyage.phase, voyage.step.place[: voyage.phase.nv], counts, friction, out)
 
 
-@kernel(f"int64(Voyage, float64, {A1}, {A1}, {A1})", borrows=True, entry=True)
-def begins(voyage: Voyage, t: float, y: Array, counts: Array, out: Array) -> int:
-    """Return whether a phase begins at a state where another one has ended: BEGINS, REFUSED or UNCLEAR.
+@kernel(f"int64(Voyage, float64, {A1}, {A1}, {A1}, int64)", borrows=True)
+def holds_clearly(voyage: Voyage, t: float, y: Array, counts: Array, out: Array, struck: int) -> int:
+    """Return whether the modes of a phase hold at a state where another one has ended: BEGINS, REFUSED or UNCLEAR.
 
     `out` has what `asked` says, and then kinetic and potential energy.
     """
     phase, step, nq, nv = voyage.phase, voyage.step, voyage.phase.nq, voyage.phase.nv
-    planar = phase.planar
-    if asked(voyage, t, y, out) or not flies(phase, counts) or out_of_place(phase, y) or not independent(phase):
+    if asked(voyage, t, y, out) or not flies(phase, counts, struck) or out_of_place(phase, y):
         return UNCLEAR
-    out[KINETIC], out[POTENTIAL] = 0.0, planar_potential(y, nv, planar.forces, planar.strength, planar.bodies)
-    for j in range(nv):
-        out[KINETIC] += 0.5 * y[nq + j] ** 2 / phase.inverse[j, 0]
+    if not independent(phase):
+        return UNCLEAR
     fastest = max(counts[LEAST], out[FREE], phase.room.info[ACCELERATION])
-    return verdict_on(phase, step.seen[6], step.seen[7], counts, fastest)
+    out[KINETIC] = kinetic_of_phase(phase, y[nq : nq + nv])
+    out[POTENTIAL] = potential_of_phase(phase, y, voyage.again.place)
+    return verdict_on(phase, step.seen[6], step.seen[7], counts, fastest, struck)
+
+
+@kernel(f"int64(Voyage, float64, {A1}, {A1}, {A2}, {A1})", entry=True)
+def begins(voyage: Voyage, t: float, y: Array, counts: Array, friction: Array, out: Array) -> int:
+    """Return whether a phase begins at a state where another one has ended: BEGINS, REFUSED or UNCLEAR.
+
+    `out` has what `holds_clearly` says, and by how much its reactions are off the laws; `friction` see `judge`.
+    """
+    verdict = holds_clearly(voyage, t, y, counts, out, NONE)
+    if verdict == BEGINS and (judge(voyage, counts, friction, out) or not out[OFF] <= SETTLED):
+        return UNCLEAR
+    return verdict

@@ -15,9 +15,16 @@ from ....mechanics.collision.feature_kinematics import (
     rates_and_drifts,
 )
 from ....mechanics.collision.vectors import along, cross3, triple3
-from ....mechanics.planar.row_kernels import DRIFT, GAP, RATE, planar_forces, planar_rows
+from ....mechanics.planar.row_kernels import DRIFT, GAP, RATE, planar_forces, planar_potential, planar_rows
 from ....mechanics.spatial.drifts import row_drift
-from ....mechanics.spatial.row_kernels import ZERO, add_wrench, joint_row, put_bodies, spatial_forces
+from ....mechanics.spatial.row_kernels import (
+    ZERO,
+    add_wrench,
+    joint_row,
+    put_bodies,
+    spatial_forces,
+    spatial_potential,
+)
 from .records import PLANAR, PhaseTables
 
 
@@ -128,3 +135,31 @@ def rates_of_places(phase: PhaseTables, y: Array, out: Array) -> None:
         out[q + 4] = a * x + c * w - d * z
         out[q + 5] = a * z - b * w + d * x
         out[q + 6] = a * w + b * z - c * x
+
+
+@kernel(f"float64(PhaseTables, {A1})", borrows=True)
+def kinetic_of_phase(phase: PhaseTables, v: Array) -> float:
+    """Return the kinetic energy, J."""
+    energy = 0.0
+    if phase.who == PLANAR:
+        for j in range(phase.nv):
+            energy += 0.5 * v[j] ** 2 / phase.inverse[j, 0]
+        return energy
+    mass, inertia = phase.mechanism.mass, phase.mechanism.inertia
+    for k in range(len(mass)):
+        for i in range(3):
+            energy += 0.5 * mass[k, 0] * v[6 * k + i] ** 2
+            for j in range(3):
+                energy += 0.5 * v[6 * k + 3 + i] * inertia[k, i, j] * v[6 * k + 3 + j]
+    return energy
+
+
+@kernel(f"float64(PhaseTables, {A1}, {A1})", borrows=True)
+def potential_of_phase(phase: PhaseTables, y: Array, rest: Array) -> float:
+    """Return the potential energy, J; `rest` is room for velocities, and bodies in space rest afterwards."""
+    planar, nv = phase.planar, phase.nv
+    if phase.who == PLANAR:
+        return planar_potential(y, nv, planar.forces, planar.strength, planar.bodies)
+    for j in range(nv):
+        rest[j] = 0.0
+    return spatial_potential(phase.mechanism, y[: phase.nq], rest[:nv])

@@ -16,6 +16,7 @@ from ....mechanics.rows import Row
 from ....mechanics.spatial.row_kernels import Mechanism
 from ....mechanics.spatial.system import SpatialSystem
 from ...contact_modes import limit_of
+from ...impact.problem import one_sided
 from ...time_stepping.core import spatial_model
 from ..guards import Guard
 from ..smooth_phase import Phase
@@ -40,6 +41,7 @@ KINDS = {
     "touchdown": TOUCHDOWN, "lift_off": LIFT_OFF, "turn": TURN, "slip": SLIP, "stop": STOP, "roll": ROLL,
     "stop_roll": STOP,
 }  # fmt: skip
+FLYING, TURNING = {"touchdown"}, {"slip", "stop"}  # kinds of guards: nothing touches; something sticks or slides
 Kept = list["MechanismTables | None"]  # of one run: empty, or the tables of its system
 UNITS = {"place": 0, "speed": 1, "force": 2}
 
@@ -69,12 +71,21 @@ def tables_of_phase(phase: Phase, known: Kept | None = None) -> PhaseTables | No
     return _spatial(phase, phase.system, known)
 
 
-def friction_of(phase: Phase) -> Array | None:
-    """Return mu and mu_s of all rows (n, 2), None where these are not contacts of points in the plane alone."""
-    alone = isinstance(phase.system, PlanarSystem) and phase.system.detector is None and not phase.system.joints
-    if not alone or any(row.kind not in ("contact", "unilateral") or row.level != "position" for row in phase.rows):
+def laws_of(phase: Phase) -> Array | None:
+    """Return mu, mu_s, eps_n and eps_t of all rows (n, 4), None where kernels decide no event of a phase.
+
+    They do where nothing touches, and where contacts of points in the plane stick or slide.
+    """
+    kinds, system = {guard.kind for guard in phase.guards}, phase.system
+    if isinstance(system, PlanarSystem):
+        served = system.detector is None and not system.joints and (kinds <= FLYING or bool(kinds & TURNING))
+        served = served and all(map(one_sided, phase.rows))
+    else:
+        joined = (row.kind == "bilateral" and row.level == "position" for row in phase.rows if not one_sided(row))
+        served = kinds <= FLYING and all(joined)
+    if not served or any(row.moments for row in phase.rows):
         return None
-    return _table([[row.mu, row.mu_s] for row in phase.rows], 2, np.float64)  # type: ignore[no-any-return]
+    return _table([[row.mu, row.mu_s, row.eps_n, row.eps_t] for row in phase.rows], 4, np.float64)  # type: ignore[no-any-return]
 
 
 def _planar(phase: Phase, system: PlanarSystem) -> PhaseTables | None:

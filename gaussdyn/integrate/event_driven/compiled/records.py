@@ -23,8 +23,12 @@ T, H, END, STIFFNESS, WAY, RTOL, ERROR, BEND, TAKEN, NEXT, WHICH, CROSS, FOUND =
 """Entries of `PhaseStep.control`."""
 GAP, STILL, WEAK, LEAST = range(4)
 """Entries of what counts as zero: gaps (m), speeds (m/s); forces and accelerations below which none are measured."""
-LOADED, FREE, OFF, CONE, KINETIC, POTENTIAL = range(6)
-"""Entries of what `phase_jump.begins` says."""
+LOADED, FREE, OFF, CONE, KINETIC, POTENTIAL, GAINED = range(7)
+"""Entries of what `phase_jump.begins` and `phase_impact.rebounds` say."""
+REFUSED, BEGINS, UNCLEAR = range(3)
+"""What they return: the modes of a phase do not hold, they do, or that is left to others."""
+FRICTION, STATIC, EPS_N, EPS_T = range(4)
+"""Columns of laws of contacts: mu and mu_s, coefficients of restitution."""
 
 
 @record(I2, A2, I2, A2, A2, A2)

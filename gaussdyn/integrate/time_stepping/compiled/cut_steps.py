@@ -63,7 +63,9 @@ def plan_of(stepper: MoreauJean, state: State, n: int, t_max: float) -> Array:
     """Return up to n steps: rows (t, dt, t_end, end, length), the last two what the state at t_end remembers, or 0."""
     pieces = pieces_ahead(stepper, state, t_max)[:n]
     spans = spans_of(stepper, pieces[-1, 2] if len(pieces) else state.t, n - len(pieces), t_max)
-    return np.concatenate([pieces, np.pad(spans, ((0, 0), (0, 2)))])
+    plan = np.zeros((len(pieces) + len(spans), 5))
+    plan[: len(pieces)], plan[len(pieces) :, :3] = pieces, spans
+    return plan
 
 
 def plan_of_one(stepper: MoreauJean, state: State, dt: float, t_end: float) -> Array:

@@ -100,8 +100,8 @@ class CompiledBodies:
 
         Without `whole` it ends before a step that the kernels cannot solve, and where there is no room for more.
         """
-        plan, parts, failed = plan_of(stepper, state, n, t_max), list[_Part](), None
-        while len(plan):
+        parts, failed = list[_Part](), None
+        while n > 0 and len(plan := plan_of(stepper, state, n, t_max)):
             run = self._run(stepper, plan, state, control)
             n -= run.taken
             if run.taken:
@@ -117,16 +117,20 @@ class CompiledBodies:
                     break
                 parts.append(_Part.of_step(step, self.system, stepper.tol))
                 state, n = step.state, n - 1
-            plan = plan_of(stepper, state, n, t_max)
-        log = np.concatenate([np.zeros((0, LOGGED)), *(part.log for part in parts)])
-        nq, nv = self.system.nq, self.system.nv
+        log, spans, q, v = self._joined(parts)
         return ManySteps(
-            state=state, spans=np.concatenate([np.zeros((0, 3)), *(part.spans for part in parts)]), E=log[:, E_],
-            goal=log[:, GOAL], path=_paths(log), factorisations=log[:, FACTORS], passes=log[:, PASSES], gap=log[:, GAP],
-            q=np.concatenate([np.zeros((0, nq)), *(part.q for part in parts)]),
-            v=np.concatenate([np.zeros((0, nv)), *(part.v for part in parts)]),
+            state=state, spans=spans, E=log[:, E_], goal=log[:, GOAL], path=_paths(log), factorisations=log[:, FACTORS],
+            passes=log[:, PASSES], gap=log[:, GAP], q=q, v=v,
             make=lambda: tuple(one for part in parts for one in part.make()), failed=failed,
         )  # fmt: skip
+
+    def _joined(self, parts: list[_Part]) -> tuple[Array, Array, Array, Array]:
+        """Return log, spans, and q and v at the ends of steps in a row."""
+        if len(parts) == 1:
+            return parts[0][:4]
+        none = (np.zeros((0, k)) for k in (LOGGED, 3, self.system.nq, self.system.nv))
+        log, spans, q, v = (np.concatenate(x) for x in zip(none, *(part[:4] for part in parts), strict=True))
+        return log, spans, q, v
 
     def _by_hand(self, stepper: MoreauJean, state: State, row: Array, control: Array | None) -> Step:
         """Return a step of dense kernels, a row of a plan."""

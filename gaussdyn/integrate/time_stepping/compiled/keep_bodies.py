@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...._jit import A1, A2, kernel
-from ....arrays import Array
+from ...._jit import A1, A2, I2, kernel
+from ....arrays import Array, IntArray
 from ....contact.free_bodies.body_problem import BodyProblem, Iterate
 from ..core.records import FORCES, KINETIC, LIFTED, POTENTIAL, REACTIONS
 from ..kept import PLACED, ROWS, SHIFTED, Kept
@@ -38,6 +38,41 @@ def keep_contacts(
         for k in range(kept.start[s, f + 1] - kept.start[s, f]):
             kept.p[s, kept.start[s, f] + k] = iterate.p[c, k]
     kept.found[s, ROWS], kept.found[s, SHIFTED], kept.found[s, PLACED] = n, passes, 0
+
+
+@kernel(f"void({A2}, int64, int64)", borrows=True)
+def again(x: Array, s: int, n: int) -> None:
+    """Put the first n numbers of row s - 1 in row s."""
+    for k in range(n):
+        x[s, k] = x[s - 1, k]
+
+
+@kernel(f"void({I2}, int64, int64)", borrows=True)
+def number_again(x: IntArray, s: int, n: int) -> None:
+    """Do the same as `again`."""
+    for k in range(n):
+        x[s, k] = x[s - 1, k]
+
+
+@kernel("void(Kept, int64)", borrows=True)
+def keep_again(kept: Kept, s: int) -> None:
+    """Keep in row s what row s - 1 says: a step that ends as it began."""
+    n, room = kept.found[s - 1, ROWS], kept.start.shape[1]
+    m = kept.start[s - 1, n]
+    again(kept.log, s, kept.log.shape[1])
+    again(kept.q, s, kept.q.shape[1])
+    again(kept.v, s, kept.v.shape[1])
+    again(kept.gap, s, n)
+    again(kept.p, s, m)
+    again(kept.last, s, m)
+    number_again(kept.mode, s, n)
+    number_again(kept.acts, s, n)
+    number_again(kept.start, s, room)
+    number_again(kept.label, s, 4 * n)
+    number_again(kept.found, s, kept.found.shape[1])
+    for a in range(kept.found[s, SHIFTED]):
+        for f in range(n):
+            kept.shifts[s, a, f] = kept.shifts[s - 1, a, f]
 
 
 @kernel(f"float64({A2}, int64, {A1}, int64)", borrows=True)

@@ -16,7 +16,7 @@ from .contact_modes import OPEN, note_modes
 from .contact_search import Search, join_overlaps, search
 from .crowd import crowded_step, forget_ahead, may_crowd
 from .impact_dissipation import GAIN, begin_again, find_impact, note_acting, work_gain
-from .keep_bodies import keep_contacts, keep_works
+from .keep_bodies import keep_again, keep_contacts, keep_works
 from .records import (
     ANSWERED,
     CLOSES,
@@ -259,6 +259,13 @@ def leave_step(
     return was and stays
 
 
+@kernel(f"boolean(Rules, Loads, BodySpan, boolean, {A1})", borrows=True)
+def repeats(rules: Rules, loads: Loads, span: BodySpan, stays: bool, log: Array) -> bool:
+    """Return whether a step after another one at rest changed nothing, impulses and modes too: the next will be it."""
+    still = stays and rules.trusts and span.laws[STANDS] == span.dt and len(loads.shaking) == 0
+    return bool(still and log[FACTORS] == 0.0 and log[PATH] == 0.0 and log[CHANGED] == 0.0)
+
+
 @kernel(f"void(int64, {A1}, {I1})", borrows=True)
 def take_again_listing(n: int, laws: Array, count: IntArray) -> None:
     """Let the step at hand be taken again with the n contacts that are listed now, under the laws at its end."""
@@ -332,8 +339,12 @@ def advance_bodies(
         for f in range(n):
             for k in range(4):
                 kept.label[s, 4 * f + k] = memory.mark[f, k]
+        same = repeats(rules, loads, span, stays, kept.log[s])
         laws[STANDS] = span.dt if stays else 0.0
         count[TAKEN], count[STAGE] = s + 1, START
+        while same and count[TAKEN] < len(spans) and spans[count[TAKEN], 1] == span.dt:
+            keep_again(kept, count[TAKEN])
+            count[TAKEN] += 1
         count[ANSWERED] = count[OTHERS] = count[LISTED] = count[RETAKEN] = 0
         laws[MIDDLE], laws[SHARE] = 0.0, 1.0
     return DONE

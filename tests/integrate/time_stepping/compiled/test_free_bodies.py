@@ -1,5 +1,6 @@
 """Steps of free bodies by sparse kernels: those of the reference, stacks, and what must be equal bit by bit."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -98,6 +99,28 @@ def test_advance_many_is_advance_again_and_again():
         one = compiled.advance(method, one, dt, t_end).state
     assert one.digest() == run.state.digest()
     assert CompiledBodies.of(system).advance_many(method, state, 60).state.digest() == one.digest()
+
+
+@pytest.mark.parametrize("dts", [(DT,), (DT, 0.5 * DT)])
+def test_steps_at_rest_are_recorded_as_those_taken_one_by_one(dts):
+    """What stands still is stepped once in a call; that it falls at first, or that dt changes, is no such step."""
+    system, state = stack(4)
+    above = np.tile([0.0, 0.0, 2e-6, 0.0, 0.0, 0.0, 0.0], 4)
+    at_once = one = dataclasses.replace(state, q=state.q + above)
+    for dt in dts:
+        run = CompiledBodies.of(system).advance_many(stepper(dt=dt), at_once, 12)
+        at_once, found = run.state, []
+        for _ in range(12):
+            step = CompiledBodies.of(system).advance_many(stepper(dt=dt), one, 1)
+            one, found = step.state, [*found, step]
+        assert one.digest() == at_once.digest()
+        for name in ("E", "goal", "path", "factorisations", "passes", "gap", "q", "v"):
+            assert np.array_equal(np.concatenate([getattr(step, name) for step in found]), getattr(run, name)), name
+        for name in ("E", "cone", "restitution", "gap", "impulses", "mode"):
+            assert np.array_equal(
+                np.concatenate([getattr(part, name) for step in found for part in step.stretches]),
+                np.concatenate([getattr(part, name) for part in run.stretches]),
+            ), name
 
 
 def test_a_resumed_run_is_the_same_run():

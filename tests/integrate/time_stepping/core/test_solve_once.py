@@ -10,7 +10,7 @@ import stepping_cases as cases
 from evidence import first
 from tree_cases import five_bar_legs, link
 
-from gaussdyn import ContactLaw, InputError, MoreauJean, Trajectory, build, simulate
+from gaussdyn import ContactLaw, InputError, MoreauJean, SpatialSystem, Trajectory, build, simulate
 from gaussdyn.analysis.audit import audit
 from gaussdyn.integrate.run.step_evidence import StepEvidence, as_arrays
 from gaussdyn.integrate.worlds.worlds import Worlds
@@ -150,3 +150,15 @@ def test_others_than_trees_are_refused() -> None:
         simulate(scene, stepper=MoreauJean(dt=1e-3, corrections=False))
     with pytest.raises(InputError, match="True or False"):
         MoreauJean(corrections=0)  # type: ignore[arg-type]
+
+
+def test_a_control_that_tables_do_not_have_is_refused_before_any_work(tmp_path) -> None:
+    """Bodies in joints go without corrections, but not with a control, which is told to bodies."""
+    ball = spatial.SpatialBody(name="ball", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    hinge = spatial.Hinge(a=spatial.mark("ball"), b=spatial.mark("ground"), name="hinge")
+    system = SpatialSystem(bodies=[ball], joints=[hinge], coordinates="joints")
+    path = tmp_path / "run.h5"
+    assert simulate(system, system.state(), 0.01, stepper=ONCE).status == "COMPLETED"
+    with pytest.raises(InputError, match="only trees"):
+        simulate(system, system.state(), 0.01, stepper=ONCE, control=np.zeros(system.nv), out=path)
+    assert not path.exists()

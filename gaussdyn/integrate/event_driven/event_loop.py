@@ -1,0 +1,289 @@
+"""The event loop: flow in a phase until an event, jump, and again, up to an event that ends the segment.
+
+    begin                 the phase at the beginning: the one remembered if it holds, else what the laws say
+    onward                the loop
+      _flow_and_jump      `flow.flow`: a stretch of the motion, and the first event in it; then one of
+        _at_event         follow the motion to the event,
+          _jumped           and jump: `jump.settle`, impact and modes of the next phase
+        _event_of_user    the same where a function of the user vanishes: nothing changes
+        _gone_on          follow the motion to the end of a step, put back what is held, list contacts anew
+
+Segments are values: the last one yielded is how far the motion has come, also where the integrator is stuck beyond it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from ...arrays import Array
+from ...contact.manifolds import room_of
+from ...contact.resolve import NO_MOTION
+from ...mechanics.state import State
+from ..contact_modes import completed
+from ..dop853 import SHRINK, Piece, Slope
+from ..impact.problem import one_sided
+from ..mode_changes import Change
+from ..mode_memory import remembered
+from .contact_detection import listed_anew, listing, overlooks
+from .event_location import Crossing, polished
+from .flow import ARMED, SETTLED, Stretch, Way, along, faded, flow, follow, hold, move_to
+from .guards import TOGETHER
+from .jump import enter, note_rest, rest_soon, settle, stop_slips
+from .mode_selection import choose, first_modes, holds
+from .phase_integrator import NEARLY, Stuck
+from .phase_state import FADED, FLIGHT, Instant, Place, largest
+from .rank_watch import arriving, leapt, lost_at_start, watching
+from .segment import Segment
+from .simultaneous_contacts import LOCATED
+from .smooth_phase import Phase
+from .user_events import NamedEvent, first_of
+
+AHEAD = 1e-4  # of a step: how far beyond an event the old phase is asked which modes come next
+CUTS = 400  # steps of one segment that are repeated for contacts that they overlook
+AT_ONCE = 50  # events of one segment: it goes on only where they happen at its very beginning
+ON_THE_WAY = 2000  # or where it passes a sequence of impacts
+ON = 1e-9  # m: where features end and no others follow, how far the contact goes on until it is asked again
+BEYOND = 1e-5  # s, times max(1, t): so far at most beyond an event after which no acceleration seems to exist
+
+END, EVENT, USER, NONE, AGAIN = "end", "event", "user", "none", "again"  # of a step, that was none, with another step
+Going = Generator[Segment, None, tuple[Segment, str]]
+Point = tuple[float, Array]  # t, y of the integrator
+
+
+def begin(segment: Segment, end: float) -> Segment:
+    """Return the segment with the phase at its beginning, or with the reason why there is none."""
+    if segment.phase is not None:
+        return segment
+    left = end - segment.t
+    segment, found = listing(segment, min(segment.pace.h or left, left))
+    rows = found.rows
+    known = remembered(segment.task.start.memory, [row.id for row in rows])
+    if known:
+        phase = segment.setting().phase(completed(rows, known), rows)
+        activation = segment.task.accuracy.activation
+        if now := holds(phase, segment.place(rows), activation, touching=FLIGHT, sizes=segment.sizes):
+            return enter(segment, phase, now)
+    elif (failure := lost_at_start(segment, rows)) is not None:
+        return replace(segment, failure=failure)
+    return settle(segment, segment.place(rows), known)
+
+
+def onward(segment: Segment, t_end: float) -> Iterator[Segment]:
+    """Yield the segment as it goes on, to the next event or to `t_end`, past sequences of impacts that end soon.
+
+    Raises
+    ------
+    Stuck
+        The integrator cannot go on.
+    """
+    begun, tries = segment.t, Counter[str]()
+    segment = watching(_faded(segment))
+    while segment.phase is not None:
+        last = min(segment.passing.values(), default=t_end)
+        end = min(last, segment.watch.barrier)
+        if segment.t < end:
+            segment, came = yield from _flow_and_jump(segment, segment.phase, end, tries)
+            yield segment
+            happened = came == USER or (came == EVENT and segment.t > begun)
+            if happened and not segment.passing:
+                return
+            if came != END:
+                continue
+        segment, arrived = arriving(segment)
+        yield segment
+        if arrived:
+            return
+        if segment.t >= last:
+            yield (segment := note_rest(stop_slips(segment)))
+            if not segment.passing:
+                return
+
+
+def _faded(segment: Segment) -> Segment:
+    """Begin with what forces and accelerations are now, and hardly with what they were before."""
+    assert segment.now is not None
+    return replace(segment, largest=faded(segment.largest, segment.now.sizes[0], segment.now.sizes[2]))
+
+
+def _flow_and_jump(segment: Segment, phase: Phase, end: float, tries: Counter[str]) -> Going:
+    """Flow to an event and jump, or to where nothing has happened yet; return what it has come to."""
+    before, stretch = segment, flow(segment, phase, end)
+    segment, piece, found = stretch.segment, stretch.piece, stretch.found
+    yield segment
+    if piece is not None and overlooks(segment, phase, piece, found):
+        tries[AGAIN] += 1
+        if tries[AGAIN] > CUTS:
+            words = f"shapes overlap again and again, however short the steps: {piece.h:.1e} s at t = {piece.t:.17g} s"
+            raise Stuck(words)
+        return replace(segment, pace=replace(segment.pace, h=SHRINK * piece.h)), AGAIN
+    if piece is not None and (own := _event_of_user(stretch, piece)) is not None:
+        one, there = own
+        yield (segment := _followed(segment, phase, piece, there, end))
+        return _noted(_gone_on(segment, phase, None, end), one, there[0]), USER
+    if piece is not None and found is not None:
+        segment, there = _at_event(phase, stretch, piece, found)
+        yield segment
+        segment, came = _jumped(segment, phase, stretch, piece, there)
+        yield segment
+        tries[EVENT] += 1
+        if tries[EVENT] > (ON_THE_WAY if segment.passing else AT_ONCE):
+            last = f"the last one ({found.guard.kind}) at {found.guard.id}"
+            raise Stuck(f"{tries[EVENT]} events at one instant, {last}")
+        return segment, came
+    if piece is not None:
+        yield (segment := _followed(segment, phase, piece, (piece.t_end, piece.end), end))
+        segment = _gone_on(segment, phase, stretch.after, end)
+    segment, back = leapt(before, segment)
+    return segment, AGAIN if back else END
+
+
+# to the end of a step
+
+
+def _followed(segment: Segment, phase: Phase, piece: Piece, there: Point, end: float) -> Segment:
+    """Follow the motion to the end of a step of the integrator, or to a point within it."""
+    t, y = there
+    return follow(segment, phase, piece, end if abs(t - end) <= NEARLY * max(1.0, abs(end)) else t, y)
+
+
+def _gone_on(segment: Segment, phase: Phase, after: Instant | None, end: float) -> Segment:
+    """Put back what is held, list contacts anew, and go on in the phase."""
+    after = after or phase.instant(segment.t, segment.q, segment.v)
+    on = hold(segment, phase, after.rows)
+    if on is not segment:
+        after = phase.instant(on.t, on.q, on.v)
+    phase = phase.turned(after)
+    if phase.system is not on.task.whole:
+        on, phase = listed_anew(on, phase, min(on.pace.h, max(end - on.t, 0.0)), held=phase)
+        after = phase.instant(on.t, on.q, on.v)
+    on = on.measured(phase.units, after)
+    scales, after = on.scales(phase.units, after), phase.sharing(after)
+    left = {
+        (guard.id, guard.kind) for guard, g in zip(phase.guards, phase.conditions(after).tolist(), strict=True)
+        if g > SETTLED * ARMED[guard.unit] * scales[guard.unit]
+    }  # fmt: skip
+    offsets = {key: offset for key, offset in on.offsets.items() if key not in left}
+    return replace(on, phase=phase, now=after, offsets=offsets)
+
+
+# events
+
+
+def _event_of_user(stretch: Stretch, piece: Piece) -> tuple[NamedEvent, Point] | None:
+    """Return the first event of the user in a step and where it is, if there is one before any other event."""
+    until = piece.t_end if stretch.found is None else stretch.found.t
+    first = first_of(stretch.segment.task.events, piece, until, stretch.segment.read)
+    if first is None:
+        return None
+    one, crossing, look = first
+    return one, polished(piece, lambda h: stretch.again_to(piece.t + h), look, crossing)
+
+
+def _noted(segment: Segment, one: NamedEvent, t: float) -> Segment:
+    """Note an event of the user."""
+    here, modes = segment.state(), {} if segment.phase is None else segment.phase.modes
+    change = Change(t=t, kind="user", id=one.name, before=here, after=here, modes_before=modes, modes_after=modes)
+    ends = f"the event {one.name!r} ends the run" if one.event.stop else segment.ends
+    return replace(segment, account=segment.account.noted(change), ends=ends)
+
+
+def _at_event(phase: Phase, stretch: Stretch, piece: Piece, found: Crossing) -> tuple[Segment, Point]:
+    """Follow the motion to the event of a step."""
+    segment, there = stretch.segment, stretch.event
+    if there is not None:
+        return move_to(segment, phase, *there), there
+    assert stretch.look is not None
+    offset = segment.offsets.get((found.guard.id, found.guard.kind), 0.0)
+    there = polished(piece, lambda h: stretch.again_to(piece.t + h), stretch.look, found, offset)
+    return follow(segment, phase, piece, *there), there
+
+
+def _jumped(segment: Segment, old: Phase, stretch: Stretch, piece: Piece, there: Point) -> tuple[Segment, str]:
+    """Choose what comes after an event; return whether it was one."""
+    found, t, offsets = stretch.found, there[0], segment.offsets
+    assert found is not None
+
+    def later() -> State:
+        """Return a state a little later along the old phase."""
+        q, v = segment.parts(piece.at(t + AHEAD * piece.h))
+        return State(t=t + AHEAD * piece.h, q=q, v=v, memory=segment.task.start.memory)
+
+    segment, phase = listed_anew(segment, old, 0.0)
+    now = phase.instant(segment.t, segment.q, segment.v)
+    segment = replace(segment, now=now)
+    if lost := [key for key, mode in old.modes.items() if mode.closed and key not in phase.modes]:
+        return _handed_over(segment, old, now, phase, lost), EVENT
+    segment = _measured_before(segment, old, piece, now)
+    if _not_there(segment, found, now):
+        segment, phase = listed_anew(segment, phase, segment.pace.h)
+        return enter(segment, phase), NONE
+    if found.guard.kind == "end":
+        further = ON + 2.0 * abs(room_of(phase.system, found.guard.id, segment.q) or 0.0)
+        return replace(segment, phase=phase, offsets={**offsets, (found.guard.id, "end"): further}), NONE
+    fired: dict[str, set[str]] = {found.guard.id: {found.guard.kind}}
+    segment = segment.measured(phase.units, now)
+    scales, now = segment.scales(phase.units, now), phase.sharing(now)
+    segment = replace(segment, now=now)
+    for guard, g in zip(phase.guards, phase.conditions(now).tolist(), strict=True):
+        starts = (guard.id, guard.kind) in offsets
+        if not starts and g <= TOGETHER[guard.unit] * scales[guard.unit]:
+            fired.setdefault(guard.id, set()).add(guard.kind)
+    landing = phase.modes.keys() - old.modes.keys() | {found.guard.id}
+    segment = settle(segment, now, phase.modes, fired, later, landing)
+    if segment.phase is None and segment.failure is not None and segment.failure.status in NO_MOTION:
+        segment = _gone_beyond(segment, old, piece.slope, lambda t: stretch.again_to(t).end, there)
+    return rest_soon(segment), EVENT
+
+
+def _measured_before(segment: Segment, phase: Phase, piece: Piece, now: Instant) -> Segment:
+    """Note how large forces were at the beginning of a step where all of them have vanished together by its end."""
+    if now.sizes[0] >= FADED * largest(piece.K[0][len(segment.q) + len(segment.v) : -2]):
+        return segment
+    return segment.measured_free(phase.instant(piece.t, *segment.parts(piece.y)))
+
+
+def _not_there(segment: Segment, found: Crossing, now: Instant) -> bool:
+    """Whether the features that would touch have parted by now, or the place where they cross has moved on."""
+    row = next((row for row in now.rows if row.id == found.guard.id), None)
+    touch = found.guard.kind == "touchdown"
+    return row is None or (touch and one_sided(row) and row.gap > segment.task.accuracy.activation.gap)
+
+
+def _gone_beyond(segment: Segment, phase: Phase, slope: Slope, at: Callable[[float], Array], there: Point) -> Segment:
+    """Go on along the old phase to where surely no acceleration exists: at the event laws hold within rounding."""
+    (t, y), counted, ahead = there, len(segment.q) + len(segment.v), 0.0
+    x = y
+    while _may_settle(segment, segment.read(t + ahead, x)):
+        ahead = 4.0 * ahead or LOCATED * max(1.0, abs(t))
+        if ahead > BEYOND * max(1.0, abs(t)):
+            return segment
+        x = at(t + ahead)
+    if ahead == 0.0:
+        return segment
+    beyond = np.concatenate([x[:counted], x[counted:] - y[counted:]])
+    return along(segment, phase, slope, Way(there, (t + ahead, beyond), at))
+
+
+def _may_settle(segment: Segment, state: State) -> bool:
+    """Whether a phase begins at a state."""
+    place = Place.of(segment.system, state.t, state.q, state.v, segment.task.control)
+    guess = first_modes(place.rows, {}, segment.closed)
+    return choose(segment.setting(), state, place, [guess], segment.closed).phase is not None
+
+
+def _handed_over(segment: Segment, old: Phase, now: Instant, phase: Phase, lost: list[str]) -> Segment:
+    """Choose what comes after closed contacts whose features end here; others may touch in their place."""
+    here, n = segment.state(), len(segment.account.changes)
+    segment = settle(segment, now, phase.modes, landing=phase.modes.keys() - old.modes.keys())
+    was, new = old.modes, phase.modes if segment.phase is None else segment.phase.modes
+    after, changes = segment.state(), segment.account.changes
+    lifted = [
+        Change(t=segment.t, kind="lift_off", id=key, before=here, after=after, modes_before=was, modes_after=new)
+        for key in lost
+    ]
+    changes = (*changes[:n], *lifted, *(replace(change, modes_before=was) for change in changes[n:]))
+    return rest_soon(segment.noting(replace(segment.account, changes=changes)))

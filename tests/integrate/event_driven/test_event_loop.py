@@ -1,0 +1,71 @@
+"""Segments are values: what flow and jump make of one leaves it as it was, and says the same each time."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from gaussdyn.integrate.event_driven.event_loop import begin, onward
+from gaussdyn.integrate.event_driven.integrator import EventDriven
+from gaussdyn.integrate.event_driven.phase_integrator import Stuck
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.planar.bodies import box
+from gaussdyn.mechanics.planar.shapes import Polygon
+from gaussdyn.mechanics.planar.system import PlanarSystem
+from gaussdyn.scenes.catalogue import build
+
+
+def tossed():
+    """Return a box that falls on the corner of a table and turns over it."""
+    table = Polygon(points=((-1.0, -1.0), (0.3, -1.0), (0.3, 0.0), (-1.0, 0.0)), name="table")
+    system = PlanarSystem(
+        bodies=[box("crate", mass=2.0, width=0.4, height=0.2)], obstacles=[table], contact=ContactLaw(mu=0.4, eps_n=0.5)
+    )  # fmt: skip
+    return system, system.state({"crate": (0.25, 0.2, 0.3)}, {"crate": (0.5, -1.0, 1.0)})
+
+
+def of_scene(name):
+    scene = build(name)
+    return scene.system, scene.state
+
+
+def told(segment):
+    """Return all numbers of a segment."""
+    account = segment.account
+    arrays = [segment.q, segment.v, *account.impulses.values(), *(trail.q for trail in account.trails)]
+    return (
+        segment.t, segment.pace, dict(segment.largest), dict(segment.offsets), dict(segment.passing), account.work,
+        [(change.kind, change.id, change.t) for change in account.changes], [one.tobytes() for one in arrays],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("given", [tossed, lambda: of_scene("zeno_ball"), lambda: of_scene("coulomb_oscillator")])
+def test_what_a_segment_becomes_leaves_it_as_it_was(given):
+    system, state = given()
+    stepper = EventDriven()
+    for _ in range(6):
+        if state.t >= 3.0:
+            break
+        first = begin(stepper.segment(system, state, 3.0), 3.0)
+        before = told(first)
+        once, again = ([*onward(first, 3.0)] for _ in range(2))
+        assert told(first) == before
+        assert [told(one) for one in once] == [told(one) for one in again]
+        assert all(one.t <= other.t for one, other in itertools.pairwise(once))
+        assert once[-1].t > first.t
+        state = once[-1].end_state(0.0)
+
+
+def test_where_the_integrator_is_stuck_the_last_segment_is_how_far_it_came():
+    def stuck(t, state):
+        if state.q[1] < 0.3:
+            raise Stuck("no further")
+        return 1.0
+
+    system, state = of_scene("zeno_ball")
+    stepper, came = EventDriven(events={"stuck": stuck}, step=0.01), []
+    with pytest.raises(Stuck, match="no further"):
+        came.extend(onward(begin(stepper.segment(system, state, 3.0), 3.0), 3.0))
+    assert 0.3 <= came[-1].q[1] < 0.3 + 0.011 * abs(came[-1].v[1])
+    assert came[-1].account.trails[-1].t[-1] + came[-1].account.trails[-1].h[-1] == came[-1].t

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .mode_changes import Change
     from .recorded_arcs import Arc
 
+SIZE = "moreau_jean:size"  # in the memory of a state: how long its next steps are, see `time_stepping.pace`
 CUT = "moreau_jean:cut"  # in the memory of a state: the end of the step that was cut, and what is tried next, s
 Control = Callable[[float, State], Array] | Array
 

@@ -214,8 +214,8 @@ class Stretch:
         Steps whose laws hold at the middle, and pieces of those that were cut.
     changes, impacts : tuple of (int, Change) and of (int, ImpactRecord)
         What steps of such steppers passed, see `Step`, with the numbers of these.
-    sizing
-        Of a single step, see `Step`.
+    sizing : tuple of (int, Sizing)
+        How the lengths of steps came about, with the numbers of these.
     """
 
     step: Steps
@@ -242,7 +242,7 @@ class Stretch:
     notes: tuple[Note, ...] = ()
     changes: tuple[tuple[int, Change], ...] | None = None
     impacts: tuple[tuple[int, ImpactRecord], ...] = ()
-    sizing: Sizing | None = None
+    sizing: tuple[tuple[int, Sizing], ...] = ()
 
     def __len__(self) -> int:
         """Return the number of steps."""
@@ -261,10 +261,14 @@ class Stretch:
         """Return some of the steps, without `notes`."""
         cut = {name: getattr(self, name)[steps] for name in LINES}
         books, step = Books(*(x[steps] for x in self.books)), self.step.chosen(steps)
-        at, known = {k: j for j, k in enumerate(steps.tolist())} if self.impacts or self.changes else {}, self.changes
+        some, known = self.impacts or self.changes or self.sizing, self.changes
+        at = {k: j for j, k in enumerate(steps.tolist())} if some else {}
         impacts = tuple((at[k], strike) for k, strike in self.impacts if k in at)
         changes = known if known is None else tuple((at[k], change) for k, change in known if k in at)
-        return replace(self, **cut, books=books, step=step, notes=(), impacts=impacts, changes=changes)
+        sizing = tuple((at[k], one) for k, one in self.sizing if k in at)
+        return replace(
+            self, **cut, books=books, step=step, notes=(), impacts=impacts, changes=changes, sizing=sizing
+        )  # fmt: skip
 
     @staticmethod
     def joined(parts: Sequence[Stretch]) -> Stretch:
@@ -281,6 +285,7 @@ class Stretch:
             notes=tuple([(n + note[0], *note[1:]) for n, one in numbered for note in one.notes]),
             changes=None if parts[0].changes is None else changes,
             impacts=tuple([(n + k, strike) for n, one in numbered for k, strike in one.impacts]),
+            sizing=tuple([(n + k, one) for n, part in numbered for k, one in part.sizing]),
         )  # fmt: skip
 
     @staticmethod
@@ -310,7 +315,8 @@ class Stretch:
             cone=np.array([cone]), restitution=np.array([step.restitution]), books=Books(*np.array(books)[:, None]),
             status=step.solution.status, notes=tuple(note for note in notes if note[2]),
             changes=None if step.changes is None else tuple((0, one) for one in step.changes),
-            impacts=tuple((0, one) for one in step.impacts), sizing=step.sizing,
+            impacts=tuple((0, one) for one in step.impacts),
+            sizing=() if step.sizing is None else ((0, step.sizing),),
         )  # fmt: skip
 
 

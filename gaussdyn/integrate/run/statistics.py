@@ -98,8 +98,8 @@ class RunningStatistics:
         worst["unsolved"] += 0 if solved else len(steps)
         self.count += len(steps)
         self.note_limits(steps.of.ids, steps.limits)
-        if steps.sizing is not None:
-            self.note_sizing(steps.sizing, float(steps.spans[0, 1]))
+        for k, found in steps.sizing:
+            self.note_sizing(found, float(steps.spans[k, 1]))
 
     def note_sizing(self, found: Sizing, dt: float) -> None:
         """Enter how the length of a step came about."""

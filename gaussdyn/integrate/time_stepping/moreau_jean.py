@@ -126,9 +126,13 @@ class MoreauJean:
 
         law = control if isinstance(control, CompiledControl) else None
         held = held_control(control, state)
-        kernels = None if self.step is not None else self.kernels(told(system, held), state)
-        if kernels is None or isinstance(kernels, ListedSystem):
+        kernels = self.kernels(told(system, held), state)
+        if isinstance(kernels, ListedSystem):
             return ()
+        if self.step is not None:
+            if law is not None or not isinstance(kernels, CompiledSystem):
+                return ()
+            return kernels.advance_within(self, state, n, held, t_max)
         if law is None:
             return kernels.advance_many(self, state, n, held, t_max=t_max, whole=False).stretches
         if isinstance(kernels, CompiledSystem) and kernels.asks(law):

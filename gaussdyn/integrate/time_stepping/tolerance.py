@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from ...arrays import Array, scalar
-from ...mechanics.state import State
+from ...arrays import scalar
 
 LEAST, MOST = 1e-11, 0.1  # contact problems are solved to 1e-12; at more than a tenth nothing is controlled
 
@@ -53,12 +50,3 @@ class Tolerance:
     def settings(self) -> dict[str, Any]:
         """Return the settings, ready for JSON."""
         return {"rtol": self.rtol, "atol": self.atol, "longest": self.longest}
-
-    def error(self, one: State, other: State) -> float:
-        """Return how far two states are apart; 1 is the tolerance."""
-        return max(self.off(one.q, other.q), self.off(one.v, other.v))
-
-    def off(self, one: Array, other: Array) -> float:
-        """Return how far two arrays are apart; 1 is the tolerance."""
-        scale = self.absolute + self.rtol * np.maximum(np.abs(one), np.abs(other))
-        return float((np.abs(one - other) / scale).max(initial=0.0))

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+import stepping_cases as cases
 from evidence import first
 from small_systems import Ball, G, Oscillator
 
@@ -15,6 +16,23 @@ from gaussdyn.integrate.stepper_names import from_settings
 from gaussdyn.integrate.worlds import Worlds
 
 HEIGHT, EPS = 1.0, 0.6
+KINDS = (cases.pile, cases.tree, cases.linkage, cases.mechanism, cases.lagrangian, cases.user, cases.tumble)
+
+
+class OneByOne(MoreauJean):
+    """Takes every pair of steps by itself."""
+
+    def advance_many(self, *_args, **_options):
+        """Take none."""
+        return ()
+
+
+class FewAtOnce(MoreauJean):
+    """Takes at most six steps in a call."""
+
+    def advance_many(self, system, state, n, t_max, *, control=None):
+        """Take steps."""
+        return MoreauJean.advance_many(self, system, state, min(n, 6), t_max, control=control)
 
 
 def within(rtol, **settings):
@@ -107,6 +125,33 @@ def test_a_run_is_the_same_whether_steps_are_examined_or_stopped_on_the_way(tmp_
     gone_on = simulate(scene, out=path, chunk=7, resume=True, **how)
     assert gone_on.state_hash == whole.state_hash
     assert gone_on.statistics == whole.statistics
+
+
+@pytest.mark.parametrize("make", first(2, KINDS))
+def test_how_many_steps_a_call_takes_changes_nothing(make):
+    """States, events, what is on record and the statistics of the controller, for systems of every kind."""
+    settings = {"dt": 1e-3, "step": Tolerance(1e-4)}
+    system, start = make(4)
+    runs = [
+        simulate(system, start, 0.1, stepper=one(**settings), examine="off")
+        for one in (MoreauJean, OneByOne, FewAtOnce)
+    ]
+    for run in runs[1:]:
+        assert run.state_hash == runs[0].state_hash
+        assert run.statistics == runs[0].statistics
+        assert np.array_equal(run.v, runs[0].v)
+        assert [(one.t, one.kind, one.id) for one in run.events] == [
+            (one.t, one.kind, one.id) for one in runs[0].events
+        ]
+    assert audit(runs[0], system).passed
+
+
+def test_many_pairs_are_taken_in_a_call():
+    scene = build("coulomb_oscillator")
+    parts = within(1e-4).advance_many(scene.system, scene.state, 64, scene.t_end)
+    assert sum(map(len, parts)) == 64
+    assert parts[0].sizing[0][1].order is None or parts[0].sizing[0][1].order > 1.0
+    assert not within(1e-4).advance_many(scene.system, parts[0].step(0).state, 64, scene.t_end)  # half a pair
 
 
 def test_what_rests_is_looked_at_nevertheless():

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
-from threading import get_ident
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,7 +16,7 @@ from ....contact.snapshot import rows_of
 from ....mechanics.state import State
 from ....mechanics.system import System
 from ...compiled_control import CompiledControl
-from ...stepper import Step
+from ...stepper import SIZE, Step
 from ...stretch import Late
 from ..kept import ROWS, Kept, Room, kept_room
 from .endings import STIFF, Ending
@@ -33,6 +32,7 @@ from .outside.lazy_step import (
     stretch_of,
 )
 from .outside.unsolved import check_functions, overlap, problem_as_far_as_known, unsolved
+from .per_thread import place_of
 from .records import (
     DONE,
     E_,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from ...stretch import Stretch
     from ..driven_steps import Driven
     from ..moreau_jean import MoreauJean
+    from .within import Within
 
 NONE: Joins = {}
 
@@ -147,7 +148,7 @@ class CompiledSystem:
         state : State
             Some state of it: it is asked for its rows there.
         """
-        made = _compiled(system if isinstance(system, Hashable) else _Same(system), get_ident())
+        made: list[CompiledSystem] = place_of(system)
         if not made:
             if not steady(system):
                 return ListedSystem(system)
@@ -276,6 +277,30 @@ class CompiledSystem:
             make=partial(self._stretches, stepper, state, end, kept, spans, told) if record else None,
         )  # fmt: skip
 
+    def advance_within(
+        self, stepper: MoreauJean, state: State, n: int, control: Array | None, t_max: float
+    ) -> tuple[Stretch, ...]:  # fmt: skip
+        """Take up to n steps whose length a tolerance decides, in pairs, in one call; none where a pair is half taken.
+
+        Of functions in Python, and what kernels cannot take by themselves, none.
+        """
+        from .within import Within
+
+        if self.parts.answers is not None or not self._load(state, control, stepper.dt):
+            return ()
+        within = Within.begin(stepper, state, t_max, (self._kept_room(n).kept, self._room.kept), self.fixed)
+        if within is None:
+            return ()
+        self._last, self._unseen[0] = None, 0
+        code, taken = within.take(self._records, _span(stepper, 0.0, 0.0, 0.0))
+        if taken == 0:
+            return ()
+        kept, spans, paces = Kept._make(x[:taken] for x in within.kept), within.pairs.spans[:taken], within.paces(taken)
+        told = None if control is None else np.repeat(control[None], taken, axis=0)
+        end = self._end(State.trusted(state.t, state.q, state.v, {**state.memory, SIZE: paces[-1]}), kept, spans)
+        self._last = end if code == DONE else None
+        return self._stretches(stepper, state, end, kept, spans, told, within)
+
     def _end(self, before: State, kept: Kept, spans: Array) -> State:
         """Return the state after the steps, which remembers its impulses."""
         if len(spans) == 0:
@@ -293,7 +318,8 @@ class CompiledSystem:
         return State.trusted(float(spans[k, 2]), kept.q[k].copy(), kept.v[k].copy(), Late(memory, others))
 
     def _stretches(
-        self, stepper: MoreauJean, state: State, end: State, kept: Kept, spans: Array, told: Array | None
+        self, stepper: MoreauJean, state: State, end: State, kept: Kept, spans: Array, told: Array | None,
+        within: Within | None = None,
     ) -> tuple[Stretch, ...]:  # fmt: skip
         """Return steps from a state to the last one as runs record them, those with the same constraints together."""
         starts, found = [np.concatenate([x[None], y[:-1]]) for x, y in ((state.q, kept.q), (state.v, kept.v))], []
@@ -301,7 +327,9 @@ class CompiledSystem:
             own = None if told is None else told[a:b]
             of = self._kept(stepper, state, spans[a:b], partial(kept.chosen, slice(a, b)), own)
             of.before = starts[0][a:b], starts[1][a:b]
-            found.append(stretch_of(of, end if b == len(spans) else of.end(b - a - 1)))
+            of.paces = None if within is None else within.paces(b)[a:]
+            part = stretch_of(of, end if b == len(spans) else of.end(b - a - 1))
+            found.append(part if within is None else replace(part, sizing=within.sizing(a, b)))
         return tuple(found)
 
     def _kept(
@@ -456,19 +484,6 @@ def listing(
     return advance_listing(take, system, state, dt)
 
 
-class _Same:
-    """A system that has no hash, as a key: it equals itself."""
-
-    def __init__(self, system: System) -> None:
-        self.system = system
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.system is self.system
-
-    def __hash__(self) -> int:
-        return id(self.system)
-
-
 def _span(stepper: MoreauJean, t: float, dt: float, t_end: float) -> Span:
     """Return a step under the rules of a stepper."""
     active = stepper.activation
@@ -480,9 +495,3 @@ def _span(stepper: MoreauJean, t: float, dt: float, t_end: float) -> Span:
 @lru_cache(maxsize=256)
 def _numbered(ids: tuple[str, ...]) -> Mapping[str, int]:
     return {id: k for k, id in enumerate(ids)}
-
-
-@lru_cache(maxsize=32)
-def _compiled(system: Hashable, thread: int) -> list[CompiledSystem]:
-    """Return where the one of a system and a thread is put once it is made."""
-    return []

@@ -20,7 +20,7 @@ from .....programs.solution.status import Status
 from .....programs.solution.uniqueness import uniqueness
 from ....contact_modes import FREE
 from ....energy import Books
-from ....stepper import CUT, Shift, Step, Work
+from ....stepper import CUT, SIZE, Shift, Step, Work
 from ....stretch import CROWDED, SHORTENED, UNSETTLED, WORDS, Constraints, Late, Note, Stretch, Traces
 from ...kept import PLACED, ROWS, SHIFTED, Kept
 from ...step_dynamics import dynamics_of, rows_at_end
@@ -183,11 +183,19 @@ class CompiledStep(Step):
         """Return which of `WORDS` every contact that acts has, by id."""
         return {id: m for id, m in zip(self._of.ids, self._of.kept.mode[self._at].tolist(), strict=False) if m >= 0}
 
+    def kind(self) -> float:
+        """Return a number that says how contacts push, see `pace.kind_of`."""
+        from ....._jit import Held, entry_of
+        from ...pace import kind_of, tags_of
+
+        fixed = self._of.kernels.fixed
+        return float(entry_of(kind_of)(Held(self._of.kept), self._at, len(fixed), tags_of(fixed)))
+
     def stretch(self) -> Stretch:
         """Return the step as a stretch of one."""
         start = self.start.q[None], self.start.v[None]
         found = stretch_of(replace(self._of.chosen(np.array([self._at])), before=start), self.state)
-        return found if self.sizing is None else replace(found, sizing=self.sizing)
+        return found if self.sizing is None else replace(found, sizing=((0, self.sizing),))
 
 
 def _solution(step: CompiledStep) -> Solution:
@@ -251,6 +259,8 @@ class KeptSteps:
         What states remember beside impulses.
     ahead : Array, shape (n, 2), or None
         What they remember under `CUT`, zeros where they end no piece of a step that was cut, see `compiled.cut_steps`.
+    paces : Array, shape (n, 6), or None
+        What they remember under `SIZE` where a tolerance decides how long they are, see `pace`.
     """
 
     kernels: Kernels
@@ -261,6 +271,7 @@ class KeptSteps:
     control: Array | None
     others: Mapping[str, Array]
     ahead: Array | None = None
+    paces: Array | None = None
     _kept: Kept | None = field(default=None, init=False)
     _ids: tuple[str, ...] | None = field(default=None, init=False)
 
@@ -296,8 +307,10 @@ class KeptSteps:
         """Return some of them."""
         kept, before = self.kept.chosen(steps), (self.before[0][steps], self.before[1][steps])
         control = None if self.control is None else self.control[steps]
-        ahead = None if self.ahead is None else self.ahead[steps]
-        return replace(self, make=lambda: kept, spans=self.spans[steps], before=before, control=control, ahead=ahead)
+        ahead, paces = (None if one is None else one[steps] for one in (self.ahead, self.paces))
+        return replace(
+            self, make=lambda: kept, spans=self.spans[steps], before=before, control=control, ahead=ahead, paces=paces
+        )
 
     @property
     def kind(self) -> Hashable:
@@ -328,6 +341,8 @@ class KeptSteps:
 
     def beside(self, k: int) -> Mapping[str, Array]:
         """Return what is remembered beside impulses after the k-th step."""
+        if self.paces is not None:
+            return {**self.others, SIZE: self.paces[k].copy()}
         within = self.ahead is not None and self.ahead[k, 0] > 0.0
         return {**self.others, CUT: self.ahead[k]} if within else self.others  # type: ignore[index]
 

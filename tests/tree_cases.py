@@ -51,23 +51,24 @@ def zoo(loops: bool = True) -> trees.TreeSystem:
     )  # fmt: skip
 
 
-def five_bar_legs(askew: float = 0.0) -> trees.TreeSystem:
+def five_bar_legs(askew: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> trees.TreeSystem:
     """A trunk on three legs of five bars each, whose ankles are pins that close a loop in the plane of the leg.
 
-    askew: by which angle the planes of the legs are turned about the vertical, rad.
+    askew: by which angles the planes of the legs are turned about the vertical, rad.
     """
     hinge, bodies, pins = ((0.0, 1.0, 0.0), [], [])
-    turned = (np.cos(0.5 * askew), 0.0, 0.0, np.sin(0.5 * askew))
     joint = trees.TreeJoint
     root = joint(name="root", motion="free")
     box = (spatial.Box(half=(0.2, 0.12, 0.04)),)
     bodies.append(link("trunk", "ground", root, centre=(0.0, 0.0, 0.0), shapes=box))
     for k, (x, y) in enumerate(((0.14, 0.12), (0.14, -0.12), (-0.22, 0.0))):
+        angle = askew[k]
+        turned = (np.cos(0.5 * angle), 0.0, 0.0, np.sin(0.5 * angle))
         for side, at, turn in (("back", 0.0, -1.0), ("front", 0.08, 1.0)):
             name = f"{side}{k}"
             motor = joint(name=f"hip_{name}", axis=hinge, stiffness=30.0, damping=0.2, armature=0.005)
             knee = joint(name=f"knee_{name}", axis=hinge, damping=0.02)
-            hip = (x + at * np.cos(askew), y + at * np.sin(askew), 0.0)
+            hip = (x + at * np.cos(angle), y + at * np.sin(angle), 0.0)
             bodies.append(link(f"thigh_{name}", "trunk", motor, at=hip, turn=turned, centre=(0.06 * turn, 0.0, -0.06)))
             foot = (spatial.Sphere(radius=0.02, at=(0.16, 0.0, -0.16)),) if side == "back" else ()
             bodies.append(link(f"shin_{name}", f"thigh_{name}", knee, at=(0.12 * turn, 0.0, -0.12),

@@ -81,7 +81,7 @@ def onward(segment: Segment, t_end: float) -> Iterator[Segment]:
         The integrator cannot go on.
     """
     begun, tries = segment.t, Counter[str]()
-    segment = watching(_faded(segment))
+    yield (segment := watching(_faded(segment)))
     while segment.phase is not None:
         last = min(segment.passing.values(), default=t_end)
         end = min(last, segment.watch.barrier)

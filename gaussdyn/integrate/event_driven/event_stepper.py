@@ -33,6 +33,7 @@ from ...programs.solution.solution import Solution
 from ...programs.solution.status import Status
 from ..contact_modes import CLOSED
 from ..impact.impact_laws import ImpactLaw, Moreau, law_document
+from ..mode_memory import CROWD, rebounds
 from ..recorded_arcs import Course
 from ..stepper import Control, Step, Work, check_span, held_control, near_of
 from ..stretch import Stretch, one_by_one
@@ -42,7 +43,7 @@ from .phase_integrator import Accuracy, Slow, Stiff, Stuck, Unbounded
 from .phase_state import HARDLY, SETTLED
 from .rank_watch import nearly_dependent
 from .run_memory import RunMemory, Task
-from .segment import Segment
+from .segment import Segment, number_in
 from .user_events import NamedEvent, UserEvent, events_of
 
 
@@ -209,7 +210,7 @@ def _step(segment: Segment, start: State, crowd: float) -> Step:
     dynamics = snapshot(segment.system, segment.state(), activation=closed, control=segment.task.control, known=known)
     rows = dynamics.rows if segment.system is segment.task.given else _rows_at_end(segment, dynamics.rows)
     state = segment.end_state(crowd)
-    segment.hand_on(state, crowd)
+    segment.hand_on(state)
     return Step(
         start=start,
         state=state,
@@ -304,12 +305,12 @@ def _crowd(start: State, segment: Segment, end: float) -> float:
     Impacts that come to an end in finite time are no storm, however many they are: at eps_n = 0.99 a thousand of them
     are hardly apart before they can be passed.
     """
-    now = segment.bounced
-    if any(key in now and last.converges(now[key]) for key, last in segment.begun.bounced.items()):
+    changed, now = bool(segment.account.changes) or segment.t < end, segment.bounced
+    if not changed or segment.t - start.t > HARDLY * max(1.0, abs(segment.t)):
         return 0.0
-    changed = bool(segment.account.changes) or segment.t < end
-    short = segment.t - start.t <= HARDLY * max(1.0, abs(segment.t)) and changed
-    return segment.begun.crowd + 1.0 if short else 0.0
+    if any(key in now and last.converges(now[key]) for key, last in rebounds(start.memory).items()):
+        return 0.0
+    return number_in(start.memory, CROWD) + 1.0
 
 
 def _up_to(segment: Segment, start: State) -> Step | None:

@@ -7,64 +7,37 @@ differs from one with the same modes only in the rows at its beginning.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...arrays import Array
-from ...contact.snapshot import Activation
 from ...mechanics.rows import Row
 from ...mechanics.state import State
 from ...mechanics.system import System
 from ..contact_modes import Mode, Modes
-from ..impact.zeno import Rebound
-from .phase_integrator import Accuracy, Pace
-from .phase_state import Instant
+from .phase_integrator import Accuracy
 from .smooth_phase import Phase
 from .user_events import NamedEvent
 
 if TYPE_CHECKING:
     from .compiled.phase_tables import Kept
     from .rank_watch import Search
+    from .segment import Segment
 
 MOST = 64  # phases of a system; directions of slip in space hardly ever come back
 Key = tuple[Mode, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Beginning:
-    """What a segment begins with.
-
-    Attributes
-    ----------
-    pace, bounced, largest, closed
-        See `Segment`.
-    crowd : float
-        How many segments in a row have hardly gone on.
-    phase, now, offsets : Phase or None, Instant or None, mapping
-        Where a phase has been entered already.
-    """
-
-    pace: Pace
-    bounced: Mapping[str, Rebound]
-    largest: Mapping[str, float]
-    closed: Activation
-    crowd: float
-    phase: Phase | None = None
-    now: Instant | None = None
-    offsets: Mapping[tuple[str, str], float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Entered:
-    """A phase that has just begun where a segment ended: the next one finds the same from the numbers of the state."""
+    """A segment in a phase that begins where another one has ended: the numbers of the state there say the same."""
 
     state: State
     control: Array | None
     accuracy: Accuracy
-    what: Beginning
+    segment: Segment
 
     def begins(self, state: State, control: Array | None, accuracy: Accuracy) -> bool:
         """Whether it begins at a state."""

@@ -18,13 +18,13 @@ from ...mechanics.state import State
 from ...mechanics.system import System
 from ...programs.solution.solution import Solution
 from ..impact.zeno import Rebound
-from ..mode_memory import CROWD, LARGEST, LENGTH, PACE, memory_of, rebounds
+from ..mode_memory import LARGEST, LENGTH, PACE, memory_of, rebounds
 from ..stretch import Late
 from .account import Account
 from .phase_integrator import Pace
 from .phase_state import FADED, Instant, Place
 from .rank_watch import Watch
-from .run_memory import Beginning, Entered, Setting, Task
+from .run_memory import Entered, Setting, Task
 from .smooth_phase import Phase
 
 FAINT = 1e-30  # N and m/s^2: where there has been none
@@ -37,7 +37,6 @@ class Segment:
     Attributes
     ----------
     task : Task
-    begun : Beginning
     t, q, v : float, Array, Array
         Where it is.
     pace : Pace
@@ -67,7 +66,6 @@ class Segment:
     """
 
     task: Task
-    begun: Beginning
     t: float
     q: Array
     v: Array
@@ -89,13 +87,17 @@ class Segment:
     @classmethod
     def of(cls, task: Task) -> Segment:
         """Return the segment of a task: in the phase that the one before it has entered, or as the state remembers."""
-        start, entered = task.start, reversed(task.known.entered)
-        known = (last.what for last in entered if last.begins(start, task.control, task.accuracy))
-        begun = next(known, None) or _remembered(start.memory, task.accuracy.activation)
+        start = task.start
+        for last in reversed(task.known.entered):
+            if last.begins(start, task.control, task.accuracy):
+                return replace(last.segment, task=task, q=start.q, v=start.v)
+        memory = start.memory
+        longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
+        force, acceleration = memory[LARGEST].tolist() if LARGEST in memory else (FAINT, FAINT)
         return cls(
-            task=task, begun=begun, t=start.t, q=start.q, v=start.v, pace=begun.pace, system=task.whole,
-            phase=begun.phase, now=begun.now, offsets=begun.offsets, entered=begun.phase is not None,
-            largest=begun.largest, bounced=begun.bounced, closed=begun.closed,
+            task=task, t=start.t, q=start.q, v=start.v, system=task.whole, closed=task.accuracy.activation,
+            pace=Pace(h=number_in(memory, LENGTH), longest=longest, crawled=(int(steps), first)),
+            largest={"force": force, "acceleration": acceleration}, bounced=rebounds(memory),
         )  # fmt: skip
 
     def state(self) -> State:
@@ -188,25 +190,18 @@ class Segment:
 
         return State.trusted(self.t, self.q, self.v, Late(memory))
 
-    def hand_on(self, state: State, crowd: float) -> None:
+    def hand_on(self, state: State) -> None:
         """Let the run know the phase that was entered at the end, so that the next segment does not find it anew."""
-        phase, now, pace, task = self.phase, self.now, self.pace, self.task
-        if not self.entered or phase is None or now is None or phase.system is not task.whole:
+        phase, pace, task = self.phase, self.pace, self.task
+        if not self.entered or phase is None or self.now is None or phase.system is not task.whole:
             return
-        begins = Beginning(
-            pace=Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if pace.short else Pace(h=pace.h),
-            bounced=self.bounced, largest=self.largest, closed=self.closed, crowd=crowd, phase=phase, now=now,
-            offsets=self.offsets,
+        pace = Pace(h=pace.h, longest=pace.longest, crawled=pace.crawled) if pace.short else Pace(h=pace.h)
+        next_one = replace(self, pace=pace, passing={}, account=Account(), watch=Watch(), ends="")
+        task.known.entered.append(
+            Entered(state=state, control=task.control, accuracy=task.accuracy, segment=next_one)
         )  # fmt: skip
-        task.known.entered.append(Entered(state=state, control=task.control, accuracy=task.accuracy, what=begins))
 
 
-def _remembered(memory: Mapping[str, Array], activation: Activation) -> Beginning:
-    """Return what a state remembers of the segment that ended there."""
-    h, crowd = (float(memory[name][0]) if name in memory else 0.0 for name in (LENGTH, CROWD))
-    longest, steps, first = memory[PACE].tolist() if PACE in memory else (0.0, 0.0, 0.0)
-    sizes = memory[LARGEST].tolist() if LARGEST in memory else (FAINT, FAINT)
-    return Beginning(
-        pace=Pace(h=h, longest=longest, crawled=(int(steps), first)), bounced=rebounds(memory), crowd=crowd,
-        largest=dict(zip(("force", "acceleration"), sizes, strict=True)), closed=activation,
-    )  # fmt: skip
+def number_in(memory: Mapping[str, Array], name: str) -> float:
+    """Return a number that a state remembers, 0 where it does not."""
+    return float(memory[name][0]) if name in memory else 0.0

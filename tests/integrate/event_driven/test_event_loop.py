@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from gaussdyn.integrate.event_driven.event_loop import begin, onward
 from gaussdyn.integrate.event_driven.integrator import EventDriven
 from gaussdyn.integrate.event_driven.phase_integrator import Stuck
+from gaussdyn.integrate.event_driven.rank_watch import Watch, nearly_dependent
 from gaussdyn.mechanics.contact_law import ContactLaw
 from gaussdyn.mechanics.planar.bodies import box
 from gaussdyn.mechanics.planar.shapes import Polygon
@@ -55,6 +57,14 @@ def test_what_a_segment_becomes_leaves_it_as_it_was(given):
         assert all(one.t <= other.t for one, other in itertools.pairwise(once))
         assert once[-1].t > first.t
         state = once[-1].end_state(0.0)
+
+
+def test_joints_are_watched_before_the_first_step():
+    system, state = of_scene("four_bar")
+    first = next(onward(begin(EventDriven().segment(system, state, 1.0), 1.0), 1.0))
+    assert first.t == state.t
+    assert first.watch.begun is not None
+    assert nearly_dependent(replace(first, watch=Watch())) == nearly_dependent(first) == ""
 
 
 def test_where_the_integrator_is_stuck_the_last_segment_is_how_far_it_came():

@@ -134,7 +134,7 @@ def examine(model: Model, data: Data, work: Work, push: Push, span: Span) -> int
     """Look whether joints depend on one another, always or where they hold, and go there; DONE if a step can go on."""
     layout, bound = model.layout, data.bound
     bound.known[LOOKED] = 1
-    list_joints(layout, bound)
+    list_joints(layout, data)
     if bound.known[AMONG] < 2:
         return DONE
     count = find_null(layout, data, data.mid, EXACT)

@@ -23,14 +23,17 @@ BESIDE = 1e-2  # relative singular value that may be zero at places beside: thos
 SHORT = 1e-3  # of the longest row: shorter ones are not drawn out to its length, and their rounding with them
 
 
-@kernel("void(Layout, Bound)", borrows=True)
-def list_joints(layout: Layout, bound: Bound) -> None:
-    """Put the rows of joints."""
-    g = 0
+@kernel("void(Layout, Data)", borrows=True)
+def list_joints(layout: Layout, data: Data) -> None:
+    """Put the rows of joints that act."""
+    bound, g = data.bound, 0
     for k in range(layout.counts[2]):
         if layout.kind[k] == BILATERAL and layout.level[k] == POSITION:
-            bound.rows[g], bound.of_row[layout.start[k]] = layout.start[k], g
-            g += 1
+            row, acts = layout.start[k], data.acts[k] != 0
+            bound.of_row[row] = g if acts else -1
+            if acts:
+                bound.rows[g] = row
+                g += 1
     bound.known[AMONG] = g
 
 

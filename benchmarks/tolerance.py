@@ -10,7 +10,7 @@ Run: ``python benchmarks/tolerance.py [SCENE]...``
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from operator import attrgetter
 
@@ -72,8 +72,11 @@ def error_of(scene: Scene, run: Trajectory) -> float:
 
 def main() -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("scenes", nargs="*", default=SCENES, metavar="SCENE")
+    given = parser.parse_args()
     print("| scene | tolerance | error | steps | of fixed ones | ms | of fixed ones |\n|---|---|---|---|---|---|---|")
-    for name in sys.argv[1:] or SCENES:
+    for name in given.scenes:
         scene = build(name)
         span = scene.t_end - scene.state.t
         fixed = [Cost(scene, MoreauJean(dt=span / (COARSEST * 2**k))) for k in range(LEVELS)]

@@ -43,9 +43,9 @@ def robot(
     base: Annotated[Base | None, typer.Option(help="Root of a URDF file (default: fixed).")] = None,
     floor: Annotated[float | None, typer.Option(help="Height of a floor under a URDF file's robot, m.")] = None,
     dt: Annotated[float | None, typer.Option(help="Step, s (default: the file's).")] = None,
-    corrections: Annotated[
-        bool, typer.Option("--corrections/--no-corrections", help="Whether steps are corrected for their true end.")
-    ] = True,
+    no_corrections: Annotated[
+        bool, typer.Option("--no-corrections", help="One contact problem a step, not corrected for its true end.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="Write the run as HDF5.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write .html, .png, .svg, .pdf, .gif or .mp4.")] = None,
     view: Annotated[bool, typer.Option("--view", help="Show the run in the browser while it is computed.")] = False,
@@ -75,7 +75,7 @@ def robot(
             document["start"] = list(found.troubles(keyframe))
             if run is not None:
                 state = found.start(keyframe, project=project)
-                stepper = MoreauJean(dt=dt or found.dt, corrections=corrections)
+                stepper = MoreauJean(dt=dt or found.dt, corrections=not no_corrections)
                 code = carry_out(document, found, state, run, stepper, out, report, view)
     if json_wanted:
         emit(document)

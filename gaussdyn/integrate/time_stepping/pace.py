@@ -162,9 +162,9 @@ def judge(steps: Three, kinds: Array, aim: Aim, length: float, known: float, tri
 
 
 @kernel(f"boolean({A1}, float64, Aim)", borrows=True, entry=True)
-def kept_pair(trial: Array, length: float, aim: Aim) -> bool:
-    """Return whether a pair is kept: it obeys the tolerance, or is as short as can be."""
-    return trial[ERROR] <= 1.0 or length <= aim.shortest
+def kept_pair(trial: Array, asked: float, aim: Aim) -> bool:
+    """Return whether a pair is kept: it obeys the tolerance, or was to be as short as can be (and is, up to rounding)."""
+    return trial[ERROR] <= 1.0 or asked <= aim.shortest
 
 
 @kernel(f"float64({A1}, float64, float64, {A1}, int64)", borrows=True, entry=True)

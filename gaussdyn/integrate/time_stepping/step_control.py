@@ -92,8 +92,9 @@ def _accepted(take: Take, state: State, pace: Array, aim: Aim) -> tuple[Trial, i
     """Return the first pair that keeps the tolerance, or is as short as can be, and how many did not keep it."""
     length, rejected = min(float(pace[AHEAD]), aim.longest), 0
     while True:
-        trial = _tried(take, state, max(length, aim.shortest), float(pace[KIND]), aim)
-        if kept_pair(trial.like, trial.length, aim):
+        asked = max(length, aim.shortest)
+        trial = _tried(take, state, asked, float(pace[KIND]), aim)
+        if kept_pair(trial.like, asked, aim):
             accept(pace, trial.length, trial.like, aim.order)
             return trial, rejected
         rejected += 1

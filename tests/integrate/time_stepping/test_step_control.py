@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,10 @@ from gaussdyn import MoreauJean, State, Tolerance, audit, build, simulate
 from gaussdyn.errors import InputError
 from gaussdyn.integrate.stepper_names import from_settings
 from gaussdyn.integrate.worlds import Worlds
+from gaussdyn.mechanics.collision.shapes import HalfSpace
+from gaussdyn.mechanics.contact_law import ContactLaw
+from gaussdyn.mechanics.spatial.bodies import ball, brick
+from gaussdyn.mechanics.spatial.system import SpatialSystem
 
 HEIGHT, EPS = 1.0, 0.6
 KINDS = (cases.pile, cases.tree, cases.linkage, cases.mechanism, cases.lagrangian, cases.user, cases.tumble)
@@ -97,6 +102,20 @@ def test_runs_of_scenes_pass_their_audit_and_come_near_to_the_answer_by_events(n
         off.append(max(abs(exact.measure(run) - exact.value) for exact in scene.exact))
         assert audit(run, scene.system).passed
     assert off[2] < 0.1 * off[0]
+
+
+@pytest.mark.parametrize("t", [0.0, 0.37, 1e3])
+def test_a_pair_as_short_as_can_be_is_kept_whatever_its_time_is_rounded_to(t):
+    """A corner strikes the floor beside a ball that rolls: the error of pairs around it falls to no tolerance."""
+    bodies = [brick("brick", mass=1.0, half=(0.2, 0.1, 0.05)), ball("ball", mass=1.0, radius=0.1)]
+    law = ContactLaw(mu=0.4, eps_n=0.3)
+    system = SpatialSystem(bodies=bodies, obstacles=[HalfSpace(name="floor")], contact=law)
+    start = system.state({"brick": (0.0, 0.0, 0.6), "ball": (1.0, 0.0, 0.5)},
+                         {"brick": (1.0, 0.0, 0.0, 1.0, 2.0, 3.0), "ball": (1.0, 0.0, 0.0)})  # fmt: skip
+    run = simulate(system, replace(start, t=t), t + 0.45, stepper=within(1e-5), examine="off")
+    assert run.status == "COMPLETED"
+    assert run.statistics["forced_steps"] > 0
+    assert audit(run, system).passed
 
 
 def test_the_second_step_of_a_pair_is_the_one_that_advance_returns():

@@ -251,11 +251,12 @@ def take_pair(
     length, rejected, t_end = min(pace[AHEAD], aim.longest), 0, t
     leave(model, data, work, pairs.spots, BEGIN)
     while True:
-        t_end = end_of(t, max(length, aim.shortest), aim.t_max)
+        asked = max(length, aim.shortest)
+        t_end = end_of(t, asked, aim.t_max)
         code = try_pair(model, data, work, push, problem, rules, aim, pairs, kept, s, t, t_end)
         if code != DONE:
             return code
-        if kept_pair(trial, t_end - t, aim):
+        if kept_pair(trial, asked, aim):
             break
         rejected += 1
         length = refuse(pace, t, t_end - t, trial, aim.order)

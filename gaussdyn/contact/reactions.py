@@ -42,11 +42,14 @@ def reactions(dynamics: LocalDynamics, solution: Solution) -> dict[str, Array]:
     return _from_blocks(dynamics, solution)
 
 
-def law_residual(dynamics: LocalDynamics, claimed: Mapping[str, Array], sums: int = 1) -> float:
+def law_residual(
+    dynamics: LocalDynamics, claimed: Mapping[str, Array], sums: int = 1, off: Array | None = None
+) -> float:  # fmt: skip
     """Return the residual E of claimed reactions, by id, less what rounding of the free motion accounts for.
 
     That rounding is all there is to q = J x_free + w where bodies fly or rest side by side; with joints it goes from
     body to body, so that the fastest counts. Free motions that are sums of many impulses are rounded as often.
+    off (nv,): what else velocities may be off by.
     """
     problem = assemble(dynamics)
     if not problem.laws:
@@ -58,6 +61,8 @@ def law_residual(dynamics: LocalDynamics, claimed: Mapping[str, Array], sums: in
     terms = np.concatenate([np.abs(part.J) @ speeds for part in parts])
     rho = np.repeat(problem.rho, [len(part.take) for part in parts])
     rounded, size = 10.0 * sums * EPS * float(np.linalg.norm(rho * terms)), float(np.linalg.norm(rho * problem.q))
+    if off is not None:
+        rounded += float(np.linalg.norm(rho * np.concatenate([np.abs(part.J) @ off for part in parts])))
     found = block_residuals(problem, start_of_blocks(dynamics, claimed)).E
     return max(found - (rounded / size if size else 0.0), 0.0)
 

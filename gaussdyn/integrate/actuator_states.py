@@ -44,7 +44,8 @@ class Told:
 
 def check_states(system: System, stepper: Stepper) -> None:
     """Raise InputError if actuators have states, which are held through a step, and the stepper has no fixed step."""
-    if getattr(system, "activations", None) is not None and getattr(stepper, "dt", None) is None:
+    fixed = getattr(stepper, "dt", None) is not None and getattr(stepper, "step", None) is None
+    if getattr(system, "activations", None) is not None and not fixed:
         text = "a stepper with a fixed step: states of actuators are held through it"
         raise InputError("stepper", stepper.name, text, "Take MoreauJean(dt=1e-3), or EventDriven(dt=1e-3).")
 

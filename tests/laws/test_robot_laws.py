@@ -16,7 +16,7 @@ from gaussdyn.mechanics import spatial, trees
 from gaussdyn.mechanics.trees import TreeSystem
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = [(name, dt) for dt in (2e-3, 1e-3, 5e-3) for name in ("legged", "hopper", 0, 1, 2)]
+CASES = [(name, dt) for dt in (2e-3, 1e-3, 5e-3) for name in ("legged", "hopper", 0, 1, 3)]
 
 
 def legged() -> TreeSystem:
@@ -87,7 +87,7 @@ def told(system: TreeSystem, size: float):
 @pytest.mark.parametrize(("name", "dt"), first(2, CASES))
 def test_runs_of_robots_pass_their_audits(name, dt, corrections):
     system, start = case(name)
-    for size in (0.0, 2.0) if isinstance(name, str) else (2.0,):
+    for size in (0.0, 2.0):
         stepper = MoreauJean(dt=dt, corrections=corrections)
         run = simulate(system, start, 0.25, stepper=stepper, control=told(system, size))
         verdict = audit(run, system)

@@ -265,5 +265,22 @@ def _listed(parts: Sequence[str]) -> str:
     return ", ".join(parts[:LISTED]) + (f", .. ({more} more)" if more > 0 else "")
 
 
+def may_lose_rank(phase: Phase) -> bool:
+    """Return whether constraints that are watched may lose rank: joints of bodies that close no loop never do."""
+    watched = dict.fromkeys(row.id.partition(":")[0] for row in phase.rows if row.bilateral and row.level == "position")
+    joints, leads = {joint.name: joint for joint in getattr(phase.system, "joints", ())}, dict[str, str]()
+    for name in watched:
+        if name not in joints:
+            return True
+        ends = [joints[name].a.body, joints[name].b.body]
+        for k in range(2):
+            while ends[k] in leads:
+                ends[k] = leads[ends[k]]
+        if ends[0] == ends[1]:
+            return True
+        leads[ends[0]] = ends[1]
+    return False
+
+
 def _joints(phase: Phase) -> bool:
     return any(row.bilateral and row.level == "position" for row in phase.rows)

@@ -28,7 +28,7 @@ from ..._jit import A1, I1, kernel, record
 from ...arrays import Array, IntArray
 from .kept import ROWS, Kept
 
-AHEAD, SMOOTH, EVENT, END, PAIRS, KIND = range(6)  # entries of a pace
+AHEAD, SMOOTH, EVENT, PAIRS, KIND, MIDDLE, END, RTOL, ATOL = range(9)  # entries of a pace
 ERROR, IS_SMOOTH, EARLY, ENDS_AS = range(4)  # entries of a trial
 SAFETY, SHRINK, GROW = 0.9, 0.1, 5.0  # of the step that the estimate allows; the most that it changes at once
 NEVER = -1e300  # a time: what states remember is finite
@@ -51,12 +51,12 @@ class Aim(NamedTuple):
     order : int
         Of the scheme.
 
-    A pace is an array (6,): the length of the pair that is tried next; that of smooth motion, to be taken up behind an
-    event; a time before which there is an event that is being closed in, NEVER without; where the second step of a pair
-    ends that begins here, NEVER where a new pair does; the pairs taken so far; how contacts push at the end of the last
-    one, see `kind_of`, -1 where that is not known. A trial is an array (4,): the error of a pair, 1 being the tolerance
-    (inf: not solved); whether all its steps push alike, and as before; whether something happens in the first half; how
-    contacts push at its end.
+    A pace is an array (9,): the length of the pair that is tried next; that of smooth motion, to be taken up behind an
+    event; a time before which there is an event that is being closed in, NEVER without; the pairs taken so far; how
+    contacts push at the end of the last one, see `kind_of`, -1 where that is not known; where the second step of a pair
+    begins and ends, NEVER where a new pair does, and what that pair is held to, see `halfway`. A trial is an array
+    (4,): the error of a pair, 1 being the tolerance (inf: not solved); whether all its steps push alike, and as before;
+    whether something happens in the first half; how contacts push at its end.
     """
 
     rtol: float
@@ -163,7 +163,7 @@ def judge(steps: Three, kinds: Array, aim: Aim, length: float, known: float, tri
 
 @kernel(f"boolean({A1}, float64, Aim)", borrows=True, entry=True)
 def kept_pair(trial: Array, asked: float, aim: Aim) -> bool:
-    """Return whether a pair is kept: it obeys the tolerance, or was to be as short as can be (and is, up to rounding)."""
+    """Return whether a pair is kept: it obeys the tolerance, or was asked to be as short as can be."""
     return trial[ERROR] <= 1.0 or asked <= aim.shortest
 
 
@@ -194,8 +194,21 @@ def go_behind(pace: Array, t: float) -> None:
         pace[AHEAD] = 0.5 * (pace[EVENT] - t)
     else:
         pace[AHEAD], pace[EVENT] = pace[SMOOTH], NEVER
-    pace[END] = NEVER
+    pace[MIDDLE] = pace[END] = NEVER
     pace[PAIRS] += 1.0
+
+
+@kernel(f"void({A1}, float64, float64, Aim)", borrows=True, entry=True)
+def halve(pace: Array, middle: float, end: float, aim: Aim) -> None:
+    """Note that the second step of a pair goes from the middle to the end."""
+    pace[MIDDLE], pace[END], pace[RTOL], pace[ATOL] = middle, end, aim.rtol, aim.atol
+
+
+@kernel(f"boolean({A1}, float64, Aim)", borrows=True, entry=True)
+def halfway(pace: Array, t: float, aim: Aim) -> bool:
+    """Return whether the second step of a pair begins at t: one held to the same, and not of another clock."""
+    same = pace[MIDDLE] == t and pace[RTOL] == aim.rtol and pace[ATOL] == aim.atol
+    return bool(same and t < pace[END] <= aim.t_max and pace[END] - t <= aim.longest)
 
 
 @kernel(f"boolean({A1}, {A1}, float64, float64, Aim)", borrows=True, entry=True)

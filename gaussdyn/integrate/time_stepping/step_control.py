@@ -26,12 +26,13 @@ from .pace import (
     ENDS_AS,
     ERROR,
     KIND,
-    NEVER,
     Aim,
     Three,
     accept,
     end_of,
     go_behind,
+    halfway,
+    halve,
     judge,
     kept_pair,
     observed,
@@ -73,16 +74,16 @@ def advance_within(
     def take(start: State, t_end: float) -> Step:
         return replace(fixed, dt=t_end - start.t).advance(system, start, t_end, control=control)
 
-    end = float(pace[END])
-    if state.t < end <= t_max:
+    if halfway(pace, state.t, aim):
+        end = float(pace[END])
         go_behind(pace, end)
         return _remembering(take(state, end), pace)
-    pace[END] = NEVER
     trial, rejected = _accepted(take, state, pace, aim)
     if not trial.first.solution.solved:
         return trial.first
-    order, behind, error = _observed(take, state, trial, pace, aim), pace.copy(), trial.like[ERROR]
-    end = pace[END] = trial.second.state.t
+    order, error, end = _observed(take, state, trial, pace, aim), trial.like[ERROR], trial.second.state.t
+    halve(pace, trial.first.state.t, end, aim)
+    behind = pace.copy()
     go_behind(behind, end)
     second = _remembering(trial.second, behind) if trial.second.solution.solved else None
     return _remembering(trial.first, pace, Sizing(rejected=rejected, forced=error > 1.0, order=order, then=second))

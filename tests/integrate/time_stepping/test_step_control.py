@@ -129,6 +129,15 @@ def test_the_second_step_of_a_pair_is_the_one_that_advance_returns():
         state = again.state
 
 
+def test_the_second_step_of_a_pair_is_that_of_its_clock_and_its_tolerance():
+    system, state = Ball(eps=EPS), State(t=2.0, q=[HEIGHT], v=[0.0])
+    half = within(1e-5).advance(system, state, 3.0).state
+    back = replace(half, t=0.0)
+    assert within(1e-5).advance(system, back, 3.0).state.t < 0.1  # not up to the end of a pair of another time
+    finer = MoreauJean(dt=1e-3, step=Tolerance(1e-9, longest=1e-4))
+    assert finer.advance(system, half, 3.0).state.t - half.t <= 1e-4
+
+
 def test_a_run_is_the_same_whether_steps_are_examined_or_stopped_on_the_way(tmp_path):
     scene = build("rocking_block")
     how = {"stepper": within(1e-5), "save": 1, "t_end": 0.4 * scene.t_end}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gaussdyn
-from gaussdyn import EventDriven, InputError, MoreauJean, State, read_robot
+from gaussdyn import EventDriven, InputError, MoreauJean, State, Tolerance, read_robot
 from gaussdyn.integrate.worlds import Worlds
 from gaussdyn.mechanics.specs import system_of
 from gaussdyn.mechanics.trees import Actuator, TreeBody, TreeJoint, TreeSystem
@@ -137,7 +137,8 @@ def test_what_cannot_be_is_named() -> None:
     system = cart(one(dynamics="filter"))
     with pytest.raises(InputError, match="control"):
         gaussdyn.simulate(system, system.state(), 0.1, control=np.zeros(3))
-    with pytest.raises(InputError, match="a fixed step"):
-        gaussdyn.simulate(system, system.state(), 0.1, stepper=EventDriven())
+    for stepper in (EventDriven(), MoreauJean(dt=1e-3, step=Tolerance(1e-4))):
+        with pytest.raises(InputError, match="a fixed step"):
+            gaussdyn.simulate(system, system.state(), 0.1, stepper=stepper)
     with pytest.raises(InputError, match="actuators with states"):
         Worlds(system, [system.state()])

@@ -244,7 +244,7 @@ class CompiledPhase:
     def bounce(self, leg: Leg, counts: Array, eps: float | None) -> Bounce | None:
         """Return the impact at the end of a leg that this phase goes on after; None where that is not clear.
 
-        eps: of all contacts, where they do not have their own.
+        eps: of all contacts, in place of their own; None: these.
         """
         assert self.laws is not None
         laws, said, p = self.laws, np.empty(SAID), np.empty(len(self.held.value.phase.room.r))

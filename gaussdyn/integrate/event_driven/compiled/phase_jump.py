@@ -1,6 +1,6 @@
 """Which events are clear, and what comes after one at which no velocity jumps, compiled.
 
-The rules are those of `segment`, `mode_selection` and `event_stepper`: what is not well beyond the border of a rule is
+The rules are those of `jump`, `mode_selection` and `event_stepper`: what is not well beyond the border of a rule is
 UNCLEAR, and left to them. Sticking and sliding are served for contacts of points in the plane: one row each, or two.
 """
 
@@ -204,7 +204,7 @@ def act(phase: PhaseTables, friction: Array, counts: Array, J: Array, B: Array, 
 
 @kernel(f"int64(PhaseTables, {A1}, {A1}, {A2}, {A1})")
 def off_laws(phase: PhaseTables, free: Array, counts: Array, friction: Array, out: Array) -> int:
-    """Put by how much reactions are off the laws at a state, see `event_stepper.verified`; 1 where numbers overflow."""
+    """Put how far reactions are off the laws at a state, see `event_stepper._verified`; 1 where numbers overflow."""
     room, nv, most = phase.room, phase.nv, len(phase.room.r)
     J, B, of, X = np.zeros((most, nv)), np.zeros((most, nv)), np.zeros((most, 5)), np.zeros(nv)
     blocks, m = act(phase, friction, counts, J, B, of)

@@ -12,7 +12,6 @@ from ....arrays import Array, IntArray
 from ..kept import Kept
 from ..pace import (
     AHEAD,
-    END,
     ERROR,
     KIND,
     Aim,
@@ -20,6 +19,7 @@ from ..pace import (
     accept,
     end_of,
     go_behind,
+    halve,
     judge,
     kept_pair,
     kind_of,
@@ -71,11 +71,11 @@ class Pairs(NamedTuple):
         Steps over a whole pair, of which the last one counts.
     tags : IntArray
         See `pace.kind_of`.
-    pace, trial, kinds : Array, shapes (6,), (4,) and (3,)
+    pace, trial, kinds : Array, shapes (9,), (4,) and (3,)
         See `pace.Aim` and `pace.judge`.
     spans : Array, shape (n, 3)
         Start, length and end of the steps, s.
-    paces : Array, shape (n, 6)
+    paces : Array, shape (n, 9)
         What states remember after them.
     sizing : Array, shape (n, 3)
         In rows of first steps: how many pairs were rejected before, whether it is too far off nevertheless, the order
@@ -268,9 +268,9 @@ def take_pair(
         code = observe(model, data, work, push, problem, rules, aim, pairs, s, t, t_end)
         if code != DONE:
             return code
+    halve(pace, pairs.spans[s, 2], t_end, aim)
     for k in range(len(pace)):
         pairs.paces[s, k] = pace[k]
-    pairs.paces[s, END] = t_end
     go_behind(pace, t_end)
     for k in range(len(pace)):
         pairs.paces[s + 1, k] = pace[k]
@@ -301,5 +301,5 @@ def room_of(n: int, shapes: tuple[int, int, int, int], whole: Kept, ids: IntArra
     numbers = [np.zeros((3, k), dtype=np.int64) for k in (R, R + 1, R, 2)]
     spots = Spots(np.zeros((3, nq)), np.zeros((3, nv)), np.zeros((3, m)), *numbers)
     return Pairs(
-        spots, whole, ids, np.zeros(6), np.zeros(4), np.zeros(3), np.zeros((n, 3)), np.zeros((n, 6)), np.zeros((n, 3))
+        spots, whole, ids, np.zeros(9), np.zeros(4), np.zeros(3), np.zeros((n, 3)), np.zeros((n, 9)), np.zeros((n, 3))
     )  # fmt: skip

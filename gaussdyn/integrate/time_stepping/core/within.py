@@ -10,7 +10,7 @@ import numpy as np
 from ....arrays import EPS
 from ...stepper import SIZE, Sizing
 from ...stretch import Late
-from ..pace import END, NEVER, Aim, tags_of
+from ..pace import NEVER, Aim, halfway, tags_of
 from .pairs import FORCED, ORDER, REJECTED, Pairs, room_of, take_pairs
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ LONGEST = 20.0  # times dt
 def pace_of(memory: Mapping[str, Array], first: float) -> Array:
     """Return the pace that a state remembers, or what a run begins with."""
     known = memory.others if isinstance(memory, Late) and memory.others is not None else memory  # impulses stay unmade
-    return known[SIZE].copy() if SIZE in known else np.array([first, first, NEVER, NEVER, 0.0, -1.0])
+    fresh = np.array([first, first, NEVER, 0.0, -1.0, NEVER, NEVER, 0.0, 0.0])
+    return known[SIZE].copy() if SIZE in known and known[SIZE].shape == fresh.shape else fresh
 
 
 def aim_of(stepper: MoreauJean, tolerance: Tolerance, t_max: float) -> Aim:
@@ -60,13 +61,13 @@ class Within:
         """Return room; None in the middle of a pair. rooms: for steps, and for one that is not recorded."""
         assert stepper.step is not None
         pace, (kept, whole) = pace_of(state.memory, stepper.dt), rooms
-        if state.t < pace[END] <= t_max:
+        aim = aim_of(stepper, stepper.step, t_max)
+        if halfway(pace, state.t, aim):
             return None
-        pace[END] = NEVER
         shapes = len(state.q), len(state.v), kept.gap.shape[1], kept.p.shape[1]
         pairs = room_of(len(kept.log), shapes, whole, tags_of(ids))
         pairs.pace[:] = pace
-        return cls(t=state.t, aim=aim_of(stepper, stepper.step, t_max), kept=kept, pairs=pairs)
+        return cls(t=state.t, aim=aim, kept=kept, pairs=pairs)
 
     def take(self, records: tuple[Any, ...], rules: Span) -> tuple[int, int]:
         """Take steps; return how that ended, and how many were taken."""

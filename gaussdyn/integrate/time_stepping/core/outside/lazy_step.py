@@ -259,7 +259,7 @@ class KeptSteps:
         What states remember beside impulses.
     ahead : Array, shape (n, 2), or None
         What they remember under `CUT`, zeros where they end no piece of a step that was cut, see `compiled.cut_steps`.
-    paces : Array, shape (n, 6), or None
+    paces : Array, shape (n, 9), or None
         What they remember under `SIZE` where a tolerance decides how long they are, see `pace`.
     """
 

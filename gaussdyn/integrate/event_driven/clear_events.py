@@ -256,7 +256,7 @@ def _start(segment: Segment) -> Start | None:
     plain = phase is not None and phase.system is task.whole and not task.events and task.accuracy.step is None
     fresh = segment.q is start.q and segment.v is start.v and not segment.account.changes
     if phase is None or not (plain and fresh and pace.h > 0.0 and pace.longest == 0.0) or may_lose_rank(phase):
-        return None  # the rank of loops is looked at after every step
+        return None  # nothing here looks at the rank of loops
     ship = CompiledPhase.of_clear(phase, task.accuracy, task.known.mechanism)
     largest = segment.largest if now is None else faded(segment.largest, now.sizes[0], now.sizes[2])
     return None if ship is None else Start(start, ship, segment.offsets, pace.h, largest, segment.bounced)

@@ -5,6 +5,7 @@ tests, all with HYPOTHESIS_PROFILE=thorough (see evidence). New ones are drawn w
 With MENDS=asked every error that a test meets has to say what to write instead.
 """
 
+import gc
 import os
 
 import pytest
@@ -18,6 +19,17 @@ settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 if os.environ.get("MENDS") == "asked":
     ask_for_mends()
+
+
+def pytest_collection() -> None:
+    """Look for no waste among modules and tests, which all stay: it took a fifth of the time to collect them."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on look for waste among what tests make only."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -7,6 +7,7 @@ contact dynamics method. The laws hold at the end of the step, see `scheme`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...arrays import EPS, Array, scalar
@@ -143,12 +144,10 @@ class MoreauJean:
 
     def kernels(self, system: System, state: State) -> CompiledBodies | CompiledSystem | ListedSystem:
         """Return the system compiled: free bodies for sparse kernels, all others for dense ones."""
-        free = self._free_bodies(system) if isinstance(system, SpatialSystem) and self.corrections else None
+        free = _sparse().of(system) if isinstance(system, SpatialSystem) and self.corrections else None
         if free is not None:
             return free
-        from .core.advance import CompiledSystem
-
-        found = CompiledSystem.of(system, state)
+        found = _dense().of(system, state)
         if not self.corrections and not found.foresees:
             raise InputError(
                 "corrections", False, "True for this system: only trees go without, told by their actuators",
@@ -156,17 +155,9 @@ class MoreauJean:
             )  # fmt: skip
         return found
 
-    def _free_bodies(self, system: SpatialSystem) -> CompiledBodies | None:
-        """Return free bodies compiled; only they need what this imports."""
-        from .compiled.free_bodies import CompiledBodies
-
-        return CompiledBodies.of(system)
-
     def dense_step(self, system: System, state: State, dt: float, t_end: float, control: Array | None) -> Step:
         """Return one step by dense kernels, which take those of free bodies that sparse ones cannot solve."""
-        from .core.advance import CompiledSystem
-
-        return CompiledSystem.of(system, state).advance(self, state, dt, t_end, control)
+        return _dense().of(system, state).advance(self, state, dt, t_end, control)
 
     def span(self, t: float, t_max: float) -> tuple[float, float]:
         """Return the length and the end of the next step: on the grid k dt where t is, and no sliver at the end."""
@@ -176,3 +167,19 @@ class MoreauJean:
         if t_max > t_end + near:
             return self.dt, t_end
         return (self.dt if abs(t_max - t_end) <= near else t_max - t), t_max
+
+
+@cache
+def _sparse() -> type[CompiledBodies]:
+    """Return what steps free bodies, imported with the first of them: to import again takes a twentieth of a step."""
+    from .compiled.free_bodies import CompiledBodies
+
+    return CompiledBodies
+
+
+@cache
+def _dense() -> type[CompiledSystem]:
+    """Return what steps all others, imported with the first of them."""
+    from .core.advance import CompiledSystem
+
+    return CompiledSystem

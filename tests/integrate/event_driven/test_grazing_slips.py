@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from gaussdyn.mechanics.spatial import forces
 from gaussdyn.mechanics.spatial.bodies import brick
 from gaussdyn.mechanics.spatial.system import SpatialSystem
 
-G, MU, A, W, LATER = 9.81, 0.2, 6.0, 2.0 * math.pi, 0.05
+G, MU, A, W, START, LATER = 9.81, 0.2, 6.0, 2.0 * math.pi, 0.4, 0.05
 LOWEST = (math.pi + math.asin(MU * G / A)) / W  # s: the floor shaken by -A sin W t pushes as much as friction holds
 LAW = ContactLaw(mu=MU, eps_n=0.0)
 
@@ -32,14 +33,14 @@ def speed(t, since):
 
 def slider(dim, slow, across):
     """Return a box on the floor whose slip would be `slow` at its lowest, but for `across` (m/s) at right angles."""
-    v = slow - speed(LOWEST, 0.0)
+    v = slow - speed(LOWEST, START)
     if dim == 2:
         body, shaking = box("b", mass=2.0, width=0.2, height=0.1), Shaking(amplitude=A, frequency=1.0)
         system = PlanarSystem(bodies=[body], obstacles=[HalfPlane(name="floor")], forces=[shaking], contact=LAW)
-        return system, system.state({"b": (0.0, 0.05, 0.0)}, {"b": (v, 0.0, 0.0)})
+        return system, replace(system.state({"b": (0.0, 0.05, 0.0)}, {"b": (v, 0.0, 0.0)}), t=START)
     body, shaking = brick("b", mass=2.0, half=(0.1, 0.1, 0.05)), forces.Shaking(amplitude=A, frequency=1.0)
     system = SpatialSystem(bodies=[body], obstacles=[HalfSpace(name="floor")], forces=[shaking], contact=LAW)
-    return system, system.state({"b": (0.0, 0.0, 0.05)}, {"b": (v, across, 0.0)})
+    return system, replace(system.state({"b": (0.0, 0.0, 0.05)}, {"b": (v, across, 0.0)}), t=START)
 
 
 @pytest.mark.parametrize(("dim", "slow", "across"), [

@@ -71,7 +71,8 @@ def plan_of(stepper: MoreauJean, state: State, n: int, t_max: float) -> Array:
 def plan_of_one(stepper: MoreauJean, state: State, dt: float, t_end: float) -> Array:
     """Return a plan of one step, which may be a piece."""
     end, _length = end_of_cut(stepper, state)
-    return np.array([[state.t, dt, t_end, *((end, 2.0 * dt) if t_end < end else (0.0, 0.0))]])
+    ahead = (end, 2.0 * dt) if t_end < end else (0.0, 0.0)
+    return np.array((state.t, dt, t_end, *ahead), ndmin=2)
 
 
 def halved(plan: Array, k: int) -> Array:

@@ -162,8 +162,8 @@ class CompiledBodies:
         """Return steps with the same contacts, the first one from a state."""
         told = None if control is None else np.repeat(control[None], len(plan), axis=0)
         return KeptSteps(
-            kernels=self, stepper=stepper, make=make, spans=plan[:, :3].copy(), before=(state.q[None], state.v[None]),
-            control=told, others=others_of(state.memory, ()), ahead=plan[:, 3:] if plan[:, 3].any() else None,
+            kernels=self, stepper=stepper, make=make, spans=plan[:, :3], before=(state.q[None], state.v[None]),
+            control=told, others=others_of(state.memory, ()), ahead=plan[:, 3:] if any(plan[:, 3].tolist()) else None,
         )  # fmt: skip
 
     fixed: tuple[str, ...] = ()

@@ -79,10 +79,10 @@ def test_runs_go_on_to_the_bit_from_within_a_cut_step(pile, tmp_path, save):
             raise KeyboardInterrupt
 
     short = simulate(
-        system, state, END, stepper=STEPPER, out=place, save=save, chunk=1, progress=stop, on_interrupt="return"
+        system, state, END, stepper=STEPPER, out=place, save=save, chunk=n, progress=stop, on_interrupt="return"
     )
     assert short.t_reached == within
-    again = simulate(system, state, END, stepper=STEPPER, out=place, save=save, resume=True)
+    again = simulate(system, state, END, stepper=STEPPER, out=place, save=save, chunk=n, resume=True)
     np.testing.assert_array_equal(again.q[-1], run.q[-1])
     np.testing.assert_array_equal(again.v[-1], run.v[-1])
 
